@@ -1,0 +1,90 @@
+/* The nearest-name search is a plain Levenshtein distance: the lists are short and the words human. */
+#include "base/error.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { NEAREST_MAX_WORD = 64 };
+
+enum orr_status error_set(struct orr_error *err, enum orr_status status, const char *fmt, ...)
+{
+    if (err != NULL) {
+        va_list args;
+        va_start(args, fmt);
+        (void)vsnprintf(err->text, sizeof err->text, fmt, args);
+        va_end(args);
+        err->status = status;
+    }
+    return status;
+}
+
+const char *orr_status_text(enum orr_status status)
+{
+    static const char *const texts[] = {
+#define ORR_X(name, exit_code, text) text,
+        ORR_STATUSES(ORR_X)
+#undef ORR_X
+    };
+    size_t index = (size_t)status;
+    return index < sizeof texts / sizeof texts[0] ? texts[index] : "unknown status";
+}
+
+int orr_status_exit_code(enum orr_status status)
+{
+    static const int codes[] = {
+#define ORR_X(name, exit_code, text) exit_code,
+        ORR_STATUSES(ORR_X)
+#undef ORR_X
+    };
+    size_t index = (size_t)status;
+    return index < sizeof codes / sizeof codes[0] ? codes[index] : 1;
+}
+
+static size_t smallest(size_t a, size_t b, size_t c)
+{
+    size_t ab = a < b ? a : b;
+    return ab < c ? ab : c;
+}
+
+static size_t edit_distance(const char *a, size_t na, const char *b, size_t nb)
+{
+    size_t row[NEAREST_MAX_WORD + 1];
+    for (size_t j = 0; j <= nb; j++) {
+        row[j] = j;
+    }
+    for (size_t i = 1; i <= na; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= nb; j++) {
+            size_t above = row[j];
+            size_t substitution = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            row[j] = smallest(above + 1, row[j - 1] + 1, substitution);
+            diagonal = above;
+        }
+    }
+    return row[nb];
+}
+
+const char *error_nearest(const char *word, const char *const *known)
+{
+    size_t word_length = strnlen(word, NEAREST_MAX_WORD + 1);
+    if (word_length > NEAREST_MAX_WORD) {
+        return NULL;
+    }
+    const char *best = NULL;
+    size_t best_distance = SIZE_MAX;
+    for (; *known != NULL; known++) {
+        size_t length = strlen(*known);
+        if (length > NEAREST_MAX_WORD) {
+            continue;
+        }
+        size_t distance = edit_distance(word, word_length, *known, length);
+        if (distance < best_distance) {
+            best_distance = distance;
+            best = *known;
+        }
+    }
+    /* A proposal that changes more than about a third of the word confuses more than it helps. */
+    return best_distance <= 2 + word_length / 4 && best_distance < word_length ? best : NULL;
+}

@@ -1,0 +1,113 @@
+/* The account is kept by size given back, not by a header before each block: blocks stay usable with plain pointers
+ * from libraries, and the arrays that matter know their size anyway. */
+#include "base/mem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool mem_allows(struct mem *mem, size_t more)
+{
+    if (mem->limit != 0 && (mem->used > mem->limit || more > mem->limit - mem->used)) {
+        mem->refused = more;
+        return false;
+    }
+    return true;
+}
+
+static void mem_account(struct mem *mem, size_t more)
+{
+    mem->used += more;
+    if (mem->used > mem->peak) {
+        mem->peak = mem->used;
+    }
+}
+
+void *mem_alloc(struct mem *mem, size_t bytes)
+{
+    if (!mem_allows(mem, bytes)) {
+        return NULL;
+    }
+    void *block = malloc(bytes == 0 ? 1 : bytes);
+    if (block == NULL) {
+        mem->refused = bytes;
+        return NULL;
+    }
+    mem_account(mem, bytes);
+    return block;
+}
+
+void *mem_zalloc(struct mem *mem, size_t bytes)
+{
+    if (!mem_allows(mem, bytes)) {
+        return NULL;
+    }
+    void *block = calloc(1, bytes == 0 ? 1 : bytes);
+    if (block == NULL) {
+        mem->refused = bytes;
+        return NULL;
+    }
+    mem_account(mem, bytes);
+    return block;
+}
+
+void *mem_resize(struct mem *mem, void *block, size_t old_bytes, size_t new_bytes)
+{
+    if (new_bytes > old_bytes && !mem_allows(mem, new_bytes - old_bytes)) {
+        mem->refused = new_bytes;
+        return NULL;
+    }
+    void *moved = realloc(block, new_bytes == 0 ? 1 : new_bytes);
+    if (moved == NULL) {
+        mem->refused = new_bytes;
+        return NULL;
+    }
+    mem->used -= old_bytes;
+    mem_account(mem, new_bytes);
+    return moved;
+}
+
+void mem_free(struct mem *mem, void *block, size_t bytes)
+{
+    if (block != NULL) {
+        mem->used -= bytes;
+        free(block);
+    }
+}
+
+enum orr_status mem_error(const struct mem *mem, const char *what, struct orr_error *err)
+{
+    if (mem->limit != 0) {
+        return error_set(err, ORR_ENOMEM,
+                         "memory limit: %s needs %" PRIu64 " more bytes beside %" PRIu64
+                         " in use; the limit is %" PRIu64 " bytes (--memory-limit, ASTRA_SIM_MEMORY_LIMIT)",
+                         what, mem->refused, mem->used, mem->limit);
+    }
+    return error_set(err, ORR_ENOMEM, "out of memory: %s needs %" PRIu64 " more bytes beside %" PRIu64 " in use", what,
+                     mem->refused, mem->used);
+}
+
+bool mem_reserve(struct mem *mem, void **items, uint32_t *capacity, uint64_t need, size_t item_bytes)
+{
+    if (need <= *capacity) {
+        return true;
+    }
+    if (need > UINT32_MAX) {
+        mem->refused = need * item_bytes;
+        return false;
+    }
+    uint64_t wanted = *capacity < 16 ? 16 : (uint64_t)*capacity * 2;
+    if (wanted < need) {
+        wanted = need;
+    }
+    if (wanted > UINT32_MAX) {
+        wanted = UINT32_MAX;
+    }
+    void *moved = mem_resize(mem, *items, (size_t)*capacity * item_bytes, (size_t)wanted * item_bytes);
+    if (moved == NULL) {
+        return false;
+    }
+    *items = moved;
+    *capacity = (uint32_t)wanted;
+    return true;
+}

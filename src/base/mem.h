@@ -1,0 +1,35 @@
+/*
+ * Memory with an account: every allocation that grows with the input goes through a `struct mem`, so that a limit
+ * (--memory-limit) is an error with figures instead of the kernel's out-of-memory killer. One account per run; not
+ * shared between threads.
+ */
+#ifndef ORR_BASE_MEM_H
+#define ORR_BASE_MEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct mem {
+    uint64_t limit; /* bytes; 0 = none */
+    uint64_t used;
+    uint64_t peak;
+    uint64_t refused; /* size of the last allocation that was refused, 0 if none was */
+};
+
+/* NULL when the limit or the system refuses; the account then remembers the size. `bytes` may be 0 (gives non-NULL). */
+void *mem_alloc(struct mem *mem, size_t bytes);
+void *mem_zalloc(struct mem *mem, size_t bytes);
+/* As realloc; on NULL the old block is untouched. */
+void *mem_resize(struct mem *mem, void *block, size_t old_bytes, size_t new_bytes);
+/* `bytes` must be what the block was allocated with. NULL is fine. */
+void mem_free(struct mem *mem, void *block, size_t bytes);
+
+/* The error of a refused allocation: says what was needed for `what`, what is in use and the limit. */
+enum orr_status mem_error(const struct mem *mem, const char *what, struct orr_error *err);
+
+/* Makes room for one more of `item_bytes` in a doubling array; false when refused. */
+bool mem_reserve(struct mem *mem, void **items, uint32_t *capacity, uint64_t need, size_t item_bytes);
+
+#endif

@@ -1,0 +1,82 @@
+/*
+ * Everything a simulation needs to know, as plain values: what the configuration readers produce and the engine
+ * consumes. No file format is known here. All pointers are borrowed and must outlive the simulation.
+ */
+#ifndef ORR_SIM_CONFIG_H
+#define ORR_SIM_CONFIG_H
+
+#include "coll/impl.h"
+#include "topo/dims.h"
+#include "trace/graph.h"
+
+/* The four collectives that have an implementation list, in the order ASTRA-sim builds their topologies. */
+enum sim_native { SIM_ALL_REDUCE, SIM_REDUCE_SCATTER, SIM_ALL_GATHER, SIM_ALL_TO_ALL, SIM_NATIVE_COUNT };
+
+enum sim_scheduling { SIM_LIFO, SIM_FIFO, SIM_EXPLICIT };
+enum sim_optimization { SIM_BASELINE, SIM_LOCAL_BW_AWARE };
+enum sim_memory_kind { SIM_MEMORY_NONE, SIM_MEMORY_PER_NODE, SIM_MEMORY_PER_NPU, SIM_MEMORY_POOL };
+
+/* How one collective type is carried out: a custom trace set if there is one, else the list. */
+struct sim_implementation {
+    struct coll_impl list[TOPO_MAX_DIMS];
+    uint32_t count;                 /* 0: none given; using this collective is an error */
+    const struct trace_set *custom; /* or NULL */
+};
+
+struct sim_custom_node {
+    uint64_t node_id;
+    const struct trace_set *custom;
+};
+
+struct sim_group {
+    int32_t id; /* > 0 */
+    uint32_t count;
+    const uint32_t *ranks; /* in the order of the file */
+};
+
+struct sim_system {
+    enum sim_scheduling scheduling;
+    enum sim_optimization optimization;
+    struct sim_implementation implementation[SIM_NATIVE_COUNT];
+    const struct sim_custom_node *custom_nodes; /* per-node implementations */
+    uint32_t custom_node_count;
+    uint64_t endpoint_delay_ns; /* injection scale already applied */
+    uint32_t active_chunks_per_dimension;
+    uint32_t preferred_dataset_splits;
+    double local_mem_bw_gbps; /* 1e9 bytes a second */
+    double peak_perf_tflops;
+    bool roofline_enabled;
+    bool replay_only;
+    bool shared_bus;
+    uint64_t local_reduction_delay_ns;
+    uint64_t bus_L_ns, bus_o_ns, bus_g_ns; /* LogGP, spec analytical §8.1 */
+    double bus_G_ns_per_byte;
+};
+
+struct sim_memory {
+    enum sim_memory_kind kind;
+    uint64_t latency_ns;
+    uint64_t bandwidth_gbps; /* 1e9 bytes a second = bytes a nanosecond */
+    uint64_t nodes;
+    uint64_t npus_per_node;
+};
+
+struct sim_config {
+    struct topo_dims dims;
+    struct sim_system system;
+    struct sim_memory memory;
+    const struct sim_group *groups;
+    uint32_t group_count;
+    const struct trace_set *traces; /* one rank per dims.ranks */
+    enum orr_backend backend;
+    enum orr_policy policy;
+    enum orr_broadcast broadcast;
+    uint32_t queues_per_dim;
+    bool rendezvous;
+    double jitter;
+    uint64_t seed;
+    bool keep_intervals;
+    bool keep_issue_order;
+};
+
+#endif

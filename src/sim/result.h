@@ -1,0 +1,88 @@
+/*
+ * What a simulation leaves behind: plain arrays that reports read. Owned by the simulation; valid until it is freed.
+ */
+#ifndef ORR_SIM_RESULT_H
+#define ORR_SIM_RESULT_H
+
+#include "sim/config.h"
+#include "sim/stall.h"
+
+/* ASTRA-sim's operator kinds, in the order of its enumeration. */
+enum sim_op_kind { SIM_OP_CPU, SIM_OP_GPU, SIM_OP_COMM, SIM_OP_REMOTE_MEM, SIM_OP_REPLAY, SIM_OP_INVALID, SIM_OP_KINDS };
+
+enum sim_slot { SIM_SLOT_CPU, SIM_SLOT_COMP, SIM_SLOT_COMM, SIM_SLOT_NONE, SIM_SLOTS };
+
+struct sim_rank_result {
+    bool finished;
+    bool statistics_failed; /* ASTRA-sim's post-processing throws for this rank (spec analytical §5.7) */
+    bool network_finish;    /* the last completion came straight from the network: there that exception aborts */
+    uint64_t finish_ns;
+    uint64_t gpu_busy_ns;   /* sum of GPU durations, overlaps counted twice as ASTRA-sim does */
+    uint64_t last_end_ns;   /* largest end of any node: its "Wall time" */
+    uint64_t union_ns[SIM_OP_KINDS]; /* time with at least one node of the kind in flight */
+    uint32_t nodes_of[SIM_OP_KINDS];
+    /* Each nanosecond up to the end of the run counted once, first that applies. */
+    uint64_t compute_ns, exposed_comm_ns, exposed_other_ns, idle_ns;
+    uint32_t nodes_done;
+    uint8_t kind_order[SIM_OP_KINDS]; /* order of the type lines in ASTRA-sim's report; with keep_issue_order */
+    uint8_t kind_order_count;
+    /* Roofline sums over GPU compute nodes, weighted by duration; the weight starts at 1 (spec analytical §16.2). */
+    double roofline_weight, compute_bound, compute_utilization, memory_utilization, operation_intensity;
+    uint32_t unreleased[3]; /* node index held in the CPU / compute / communication slot at the end, or UINT32_MAX */
+};
+
+/* One row per (collective type, group size, bytes) met in the run. */
+struct sim_collective_result {
+    int32_t type; /* enum coll_type; -1 = point to point send, -2 = receive */
+    uint32_t group_size;
+    uint64_t bytes; /* of one operation, as the trace says */
+    uint64_t count; /* operations finished, each rank's participation counted */
+    uint64_t total_ns, min_ns, max_ns;
+    uint64_t first_start_ns, last_end_ns;
+};
+
+struct sim_dim_result {
+    uint64_t messages;
+    uint64_t bytes;   /* put on this dimension's links, each hop counted */
+    uint64_t busy_ns; /* sum over links of the time they were serialising */
+    uint64_t links;   /* directed links of the dimension */
+    uint64_t queued;  /* aware: messages that found their link busy */
+};
+
+enum sim_log_kind { SIM_LOG_GROUP_RING, SIM_LOG_FINISH };
+
+/* What ASTRA-sim logs while it runs, in its order. */
+struct sim_log_entry {
+    enum sim_log_kind kind;
+    uint32_t rank;
+    uint32_t ring_size;  /* GROUP_RING */
+    uint32_t ring_index; /* GROUP_RING */
+};
+
+/* One node's (slot's) interval; with keep_intervals. Also phases of chunks, so that a timeline can show them. */
+struct sim_interval {
+    uint32_t rank;
+    uint32_t node; /* index in the rank's graph */
+    uint64_t start_ns, end_ns;
+    uint8_t slot; /* enum sim_slot */
+};
+
+struct sim_result {
+    const struct sim_config *config;
+    uint32_t rank_count;
+    struct sim_rank_result *ranks;
+    uint64_t end_ns; /* last finish, or where the run stopped */
+    uint64_t events, messages;
+    uint64_t nodes_done, nodes;
+    uint32_t ranks_finished;
+    struct sim_collective_result *collectives; /* sorted by type, group size, bytes */
+    uint32_t collective_count;
+    struct sim_dim_result dims[TOPO_MAX_DIMS];
+    struct sim_log_entry *log;
+    uint32_t log_count;
+    struct sim_interval *intervals; /* in order of their end */
+    uint32_t interval_count;
+    struct sim_stall stall; /* what held the run up; stall.kind == SIM_STALL_NONE when it ended well */
+};
+
+#endif

@@ -1,0 +1,122 @@
+/*
+ * A trace as the simulator walks it: nodes in ascending id, each with the few facts that decide when it runs and how
+ * long, and the dependency edges turned round (parent to children). Built once by a reader, never changed afterwards,
+ * shared by all ranks whose files say the same.
+ *
+ * What a file holds beyond that (documentation, inputs, outputs, foreign attributes) is not here: trace/document.h keeps
+ * everything, for tools that show or rewrite a file.
+ */
+#ifndef ORR_TRACE_GRAPH_H
+#define ORR_TRACE_GRAPH_H
+
+#include "base/arena.h"
+#include "base/notes.h"
+
+/* Chakra's numbers (spec analytical §4.1). */
+enum trace_node_type {
+    TRACE_INVALID = 0,
+    TRACE_METADATA = 1,
+    TRACE_MEM_LOAD = 2,
+    TRACE_MEM_STORE = 3,
+    TRACE_COMP = 4,
+    TRACE_SEND = 5,
+    TRACE_RECV = 6,
+    TRACE_COLL = 7,
+    TRACE_NODE_TYPES
+};
+
+/* Which attributes a node has; what the simulator needs depends on the node's type and the configuration. */
+enum trace_has {
+    TRACE_HAS_COMM_SIZE = 1 << 0,
+    TRACE_HAS_COMM_TYPE = 1 << 1,
+    TRACE_HAS_COMM_SRC = 1 << 2,
+    TRACE_HAS_COMM_DST = 1 << 3,
+    TRACE_HAS_COMM_TAG = 1 << 4,
+    TRACE_HAS_TENSOR_SIZE = 1 << 5,
+    TRACE_HAS_NUM_OPS = 1 << 6,
+    TRACE_HAS_INVOLVED_DIM = 1 << 7,
+    TRACE_HAS_ROOT = 1 << 8,
+};
+
+struct trace_node {
+    uint64_t id;
+    uint64_t duration_us;
+    uint64_t comm_bytes;   /* comm_size */
+    uint64_t tensor_bytes; /* tensor_size */
+    uint64_t num_ops;
+    uint64_t involved_dims; /* bit d = dimension d takes part; only with TRACE_HAS_INVOLVED_DIM */
+    uint32_t name;          /* offset into graph->strings */
+    uint32_t group;         /* pg_name: offset into graph->strings; 0 = none given */
+    uint32_t first_child;   /* index into graph->children */
+    uint32_t child_count;
+    uint32_t parent_count; /* distinct parents, data and control together */
+    int32_t comm_type;     /* coll/impl.h numbers, unchecked */
+    int32_t comm_src;
+    int32_t comm_dst;
+    int32_t comm_tag;
+    int32_t comm_priority;
+    int32_t root; /* root_rank of a rooted collective */
+    uint16_t has; /* enum trace_has */
+    uint8_t type; /* enum trace_node_type */
+    uint8_t is_cpu_op;
+    uint8_t involved_dim_count; /* entries the attribute had, at most 64 */
+};
+
+struct trace_graph {
+    struct trace_node *nodes;  /* ascending id */
+    uint32_t *children;        /* node indices, grouped by parent; in order of the children's place in the file */
+    uint32_t *file_order;      /* node indices as they stood in the file */
+    uint32_t *parents;         /* node indices: parents of the k-th node of the file, data deps first, as written, not
+                                  yet collapsed; the range of node i is parent_start[i] .. +parent_written[i] */
+    uint32_t *parent_start;    /* by node index */
+    uint32_t *parent_written;  /* by node index */
+    char *strings;             /* NUL-terminated, one after the other; offset 0 is "" */
+    uint32_t node_count;
+    uint32_t child_total;
+    struct arena arena; /* owns all of the above */
+};
+
+/* Index of the node with this id, or UINT32_MAX. */
+uint32_t trace_graph_find(const struct trace_graph *graph, uint64_t id);
+
+static inline const char *trace_graph_name(const struct trace_graph *graph, uint32_t node)
+{
+    return graph->strings + graph->nodes[node].name;
+}
+
+/* One rank of a set: its graph, and what to add to the graph's ids to get the ids in this rank's file (modulo 2^64). */
+struct trace_rank {
+    const struct trace_graph *graph;
+    uint64_t id_offset;
+};
+
+static inline uint64_t trace_rank_node_id(const struct trace_rank *rank, uint32_t node)
+{
+    return rank->graph->nodes[node].id + rank->id_offset;
+}
+
+/* The traces of all ranks; ranks whose files are equal up to a constant added to every id share a graph. */
+struct trace_set {
+    struct trace_rank *ranks;
+    uint32_t rank_count;
+    uint32_t graph_count;
+    struct trace_graph **graphs;
+    uint64_t bytes_read;
+    struct mem *mem;
+    char *prefix; /* for messages: files are PREFIX.RANK.et */
+};
+
+/*
+ * Reads PREFIX.0.et … PREFIX.(ranks-1).et into a set owned by the caller. With `as_many_as_exist`, stops before the
+ * first missing file instead of failing (at least one must exist).
+ *
+ * Fails with ORR_EIO (missing, unreadable, a directory, not a regular file), ORR_EINVAL (not a Chakra ET file, an attribute
+ * of the wrong type, a node id used twice, a dependency on a node that is not there), ORR_ENOMEM. A file with no node
+ * at all is a note, not an error.
+ */
+ORR_MUST_CHECK enum orr_status trace_set_load(const char *prefix, uint32_t ranks, bool as_many_as_exist,
+                                              struct mem *mem, struct notes *notes, struct trace_set **set,
+                                              struct orr_error *err);
+void trace_set_free(struct trace_set *set); /* NULL is fine */
+
+#endif
