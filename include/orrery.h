@@ -23,7 +23,7 @@ extern "C" {
 #endif
 
 #if defined(__GNUC__) || defined(__clang__)
-#define ORR_MUST_CHECK __attribute__((warn_unused_result))
+#define ORR_MUST_CHECK        __attribute__((warn_unused_result))
 #define ORR_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #else
 #define ORR_MUST_CHECK
@@ -97,7 +97,10 @@ struct orr_run_options {
     bool (*progress)(void *context, const struct orr_progress *now);
     void *progress_context;
 };
-#define ORR_RUN_OPTIONS_DEFAULT {.queues_per_dim = 1, .injection_scale = 1.0}
+#define ORR_RUN_OPTIONS_DEFAULT                                                                                        \
+    {                                                                                                                  \
+        .queues_per_dim = 1, .injection_scale = 1.0                                                                    \
+    }
 
 struct orr_run;
 
@@ -175,11 +178,11 @@ enum orr_pattern {
 
 struct orr_gen_options {
     enum orr_pattern pattern;
-    const char *type;     /* "all-reduce", "all-gather", "reduce-scatter", "all-to-all", … (COLLECTIVE) */
-    uint64_t bytes;       /* of the (first) collective */
-    uint64_t compute_us;  /* of the compute node (THREE_NODE) */
-    uint32_t npus;        /* ranks to write */
-    const char *prefix;   /* files are PREFIX.RANK.et; missing folders are made */
+    const char *type;    /* "all-reduce", "all-gather", "reduce-scatter", "all-to-all", … (COLLECTIVE) */
+    uint64_t bytes;      /* of the (first) collective */
+    uint64_t compute_us; /* of the compute node (THREE_NODE) */
+    uint32_t npus;       /* ranks to write */
+    const char *prefix;  /* files are PREFIX.RANK.et; missing folders are made */
 };
 
 ORR_MUST_CHECK enum orr_status orr_gen(const struct orr_gen_options *options, struct orr_error *err);

@@ -7,7 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Chakra's numbers; name for people, name in ASTRA-sim's system file ("" = cannot be configured), bus-bandwidth rule. */
+/* Chakra's numbers; name for people, name in ASTRA-sim's system file ("" = cannot be configured), bus-bandwidth rule.
+ */
 #define COLL_TYPES(X)                                                                                                  \
     X(ALL_REDUCE, 0, "all-reduce")                                                                                     \
     X(REDUCE, 1, "reduce")                                                                                             \

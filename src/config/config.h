@@ -1,6 +1,6 @@
 /*
- * ASTRA-sim's configuration files turned into the plain structs of sim/config.h: system JSON, network YAML, remote memory
- * JSON, communicator groups JSON, per-node custom implementation YAML.
+ * ASTRA-sim's configuration files turned into the plain structs of sim/config.h: system JSON, network YAML, remote
+ * memory JSON, communicator groups JSON, per-node custom implementation YAML.
  *
  * Each format is one table of rows (key, type, default, range, help, offset): the reader, the reference page and the
  * JSON schema come from the same rows. An unknown key is a note with the nearest known key; a wrong type or value is an

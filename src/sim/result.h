@@ -8,7 +8,15 @@
 #include "sim/stall.h"
 
 /* ASTRA-sim's operator kinds, in the order of its enumeration. */
-enum sim_op_kind { SIM_OP_CPU, SIM_OP_GPU, SIM_OP_COMM, SIM_OP_REMOTE_MEM, SIM_OP_REPLAY, SIM_OP_INVALID, SIM_OP_KINDS };
+enum sim_op_kind {
+    SIM_OP_CPU,
+    SIM_OP_GPU,
+    SIM_OP_COMM,
+    SIM_OP_REMOTE_MEM,
+    SIM_OP_REPLAY,
+    SIM_OP_INVALID,
+    SIM_OP_KINDS
+};
 
 enum sim_slot { SIM_SLOT_CPU, SIM_SLOT_COMP, SIM_SLOT_COMM, SIM_SLOT_NONE, SIM_SLOTS };
 
@@ -17,8 +25,8 @@ struct sim_rank_result {
     bool statistics_failed; /* ASTRA-sim's post-processing throws for this rank (spec analytical §5.7) */
     bool network_finish;    /* the last completion came straight from the network: there that exception aborts */
     uint64_t finish_ns;
-    uint64_t gpu_busy_ns;   /* sum of GPU durations, overlaps counted twice as ASTRA-sim does */
-    uint64_t last_end_ns;   /* largest end of any node: its "Wall time" */
+    uint64_t gpu_busy_ns;            /* sum of GPU durations, overlaps counted twice as ASTRA-sim does */
+    uint64_t last_end_ns;            /* largest end of any node: its "Wall time" */
     uint64_t union_ns[SIM_OP_KINDS]; /* time with at least one node of the kind in flight */
     uint32_t nodes_of[SIM_OP_KINDS];
     /* Each nanosecond up to the end of the run counted once, first that applies. */

@@ -28,11 +28,11 @@ const char *sim_stall_kind_name(enum sim_stall_kind kind);
 
 struct sim_stall_finding {
     enum sim_stall_kind kind;
-    const char *text;       /* one sentence, no newline */
-    const char *fix;        /* what to change, or NULL */
-    const uint32_t *ranks;  /* named in the text */
+    const char *text;      /* one sentence, no newline */
+    const char *fix;       /* what to change, or NULL */
+    const uint32_t *ranks; /* named in the text */
     uint32_t rank_count;
-    const uint64_t *nodes;  /* node ids, as in the files; for a cycle, in cycle order */
+    const uint64_t *nodes; /* node ids, as in the files; for a cycle, in cycle order */
     uint32_t node_count;
 };
 

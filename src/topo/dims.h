@@ -24,10 +24,10 @@ const char *topo_kind_name(enum topo_kind kind);
 
 struct topo_dim {
     enum topo_kind kind;
-    uint32_t size;            /* ranks along this dimension, at least 2 */
-    uint32_t stride;          /* product of the sizes below */
-    double bandwidth_gibps;   /* 2^30 bytes a second, as the network file gives it */
-    double bytes_per_ns;      /* the same: bandwidth_gibps * 2^30 / 1e9, multiplied first (spec analytical §1) */
+    uint32_t size;          /* ranks along this dimension, at least 2 */
+    uint32_t stride;        /* product of the sizes below */
+    double bandwidth_gibps; /* 2^30 bytes a second, as the network file gives it */
+    double bytes_per_ns;    /* the same: bandwidth_gibps * 2^30 / 1e9, multiplied first (spec analytical §1) */
     double latency_ns;
 };
 
@@ -37,8 +37,8 @@ struct topo_dims {
     struct topo_dim dim[TOPO_MAX_DIMS];
 };
 
-/* Fills strides, rank count and bytes_per_ns from the kinds, sizes and bandwidths. False when the product of the sizes does
- * not fit 31 bits. */
+/* Fills strides, rank count and bytes_per_ns from the kinds, sizes and bandwidths. False when the product of the sizes
+ * does not fit 31 bits. */
 int topo_dims_finish(struct topo_dims *dims);
 
 static inline uint32_t topo_coordinate(const struct topo_dim *dim, uint32_t rank)

@@ -3,8 +3,8 @@
  * long, and the dependency edges turned round (parent to children). Built once by a reader, never changed afterwards,
  * shared by all ranks whose files say the same.
  *
- * What a file holds beyond that (documentation, inputs, outputs, foreign attributes) is not here: trace/document.h keeps
- * everything, for tools that show or rewrite a file.
+ * What a file holds beyond that (documentation, inputs, outputs, foreign attributes) is not here: trace/document.h
+ * keeps everything, for tools that show or rewrite a file.
  */
 #ifndef ORR_TRACE_GRAPH_H
 #define ORR_TRACE_GRAPH_H
@@ -63,14 +63,14 @@ struct trace_node {
 };
 
 struct trace_graph {
-    struct trace_node *nodes;  /* ascending id */
-    uint32_t *children;        /* node indices, grouped by parent; in order of the children's place in the file */
-    uint32_t *file_order;      /* node indices as they stood in the file */
-    uint32_t *parents;         /* node indices: parents of the k-th node of the file, data deps first, as written, not
-                                  yet collapsed; the range of node i is parent_start[i] .. +parent_written[i] */
-    uint32_t *parent_start;    /* by node index */
-    uint32_t *parent_written;  /* by node index */
-    char *strings;             /* NUL-terminated, one after the other; offset 0 is "" */
+    struct trace_node *nodes; /* ascending id */
+    uint32_t *children;       /* node indices, grouped by parent; in order of the children's place in the file */
+    uint32_t *file_order;     /* node indices as they stood in the file */
+    uint32_t *parents;        /* node indices: parents of the k-th node of the file, data deps first, as written, not
+                                 yet collapsed; the range of node i is parent_start[i] .. +parent_written[i] */
+    uint32_t *parent_start;   /* by node index */
+    uint32_t *parent_written; /* by node index */
+    char *strings;            /* NUL-terminated, one after the other; offset 0 is "" */
     uint32_t node_count;
     uint32_t child_total;
     struct arena arena; /* owns all of the above */
@@ -110,9 +110,9 @@ struct trace_set {
  * Reads PREFIX.0.et … PREFIX.(ranks-1).et into a set owned by the caller. With `as_many_as_exist`, stops before the
  * first missing file instead of failing (at least one must exist).
  *
- * Fails with ORR_EIO (missing, unreadable, a directory, not a regular file), ORR_EINVAL (not a Chakra ET file, an attribute
- * of the wrong type, a node id used twice, a dependency on a node that is not there), ORR_ENOMEM. A file with no node
- * at all is a note, not an error.
+ * Fails with ORR_EIO (missing, unreadable, a directory, not a regular file), ORR_EINVAL (not a Chakra ET file, an
+ * attribute of the wrong type, a node id used twice, a dependency on a node that is not there), ORR_ENOMEM. A file with
+ * no node at all is a note, not an error.
  */
 ORR_MUST_CHECK enum orr_status trace_set_load(const char *prefix, uint32_t ranks, bool as_many_as_exist,
                                               struct mem *mem, struct notes *notes, struct trace_set **set,
