@@ -1,4 +1,5 @@
-/* The nearest-name search is a plain Levenshtein distance: the lists are short and the words human. */
+/* The nearest-name search counts insertions, deletions, substitutions and swapped neighbours, the commonest slip of all
+ * ("Gpbs" is one step from "Gbps"); in full, since the lists are short and the words human. */
 #include "base/error.h"
 
 #include <stdint.h>
@@ -49,21 +50,24 @@ static size_t smallest(size_t a, size_t b, size_t c)
 
 static size_t edit_distance(const char *a, size_t na, const char *b, size_t nb)
 {
-    size_t row[NEAREST_MAX_WORD + 1];
+    size_t rows[3][NEAREST_MAX_WORD + 1]; /* two above, above, current */
     for (size_t j = 0; j <= nb; j++) {
-        row[j] = j;
+        rows[0][j] = j;
     }
     for (size_t i = 1; i <= na; i++) {
-        size_t diagonal = row[0];
+        size_t *row = rows[i % 3];
+        const size_t *above = rows[(i + 2) % 3];
+        const size_t *two_above = rows[(i + 1) % 3];
         row[0] = i;
         for (size_t j = 1; j <= nb; j++) {
-            size_t above = row[j];
-            size_t substitution = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            row[j] = smallest(above + 1, row[j - 1] + 1, substitution);
-            diagonal = above;
+            row[j] = smallest(above[j] + 1, row[j - 1] + 1, above[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1));
+            bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+            if (swapped && two_above[j - 2] + 1 < row[j]) {
+                row[j] = two_above[j - 2] + 1;
+            }
         }
     }
-    return row[nb];
+    return rows[na % 3][nb];
 }
 
 const char *error_nearest(const char *word, const char *const *known)

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 static bool mem_allows(struct mem *mem, size_t more)
 {
@@ -73,6 +74,21 @@ void mem_free(struct mem *mem, void *block, size_t bytes)
         mem->used -= bytes;
         free(block);
     }
+}
+
+void mem_advise_large(void *block, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    enum { LARGE = 2 << 20, WORTH_IT = 4 * LARGE };
+    if (bytes >= WORTH_IT) {
+        uintptr_t begin = ((uintptr_t)block + LARGE - 1) / LARGE * LARGE;
+        uintptr_t end = ((uintptr_t)block + bytes) / LARGE * LARGE;
+        (void)madvise((void *)begin, end - begin, MADV_HUGEPAGE);
+    }
+#else
+    (void)block;
+    (void)bytes;
+#endif
 }
 
 enum orr_status mem_error(const struct mem *mem, const char *what, struct orr_error *err)

@@ -26,6 +26,10 @@ void *mem_resize(struct mem *mem, void *block, size_t old_bytes, size_t new_byte
 /* `bytes` must be what the block was allocated with. NULL is fine. */
 void mem_free(struct mem *mem, void *block, size_t bytes);
 
+/* Asks for large pages behind a block of many megabytes that will be written from end to end: touching memory for the
+ * first time costs more than filling it. A hint; nothing happens where the system does not know it. */
+void mem_advise_large(void *block, size_t bytes);
+
 /* The error of a refused allocation: says what was needed for `what`, what is in use and the limit. */
 enum orr_status mem_error(const struct mem *mem, const char *what, struct orr_error *err);
 

@@ -39,14 +39,18 @@ struct sim_rank_result {
     uint32_t unreleased[3]; /* node index held in the CPU / compute / communication slot at the end, or UINT32_MAX */
 };
 
+/* Rows of point-to-point nodes stand beside those of collectives. */
+enum { SIM_TYPE_SEND = -1, SIM_TYPE_RECV = -2 };
+
 /* One row per (collective type, group size, bytes) met in the run. */
 struct sim_collective_result {
-    int32_t type; /* enum coll_type; -1 = point to point send, -2 = receive */
+    int32_t type; /* enum coll_type, SIM_TYPE_SEND or SIM_TYPE_RECV */
     uint32_t group_size;
     uint64_t bytes; /* of one operation, as the trace says */
     uint64_t count; /* operations finished, each rank's participation counted */
     uint64_t total_ns, min_ns, max_ns;
     uint64_t first_start_ns, last_end_ns;
+    uint32_t chain; /* the engine's, meaningless afterwards */
 };
 
 struct sim_dim_result {

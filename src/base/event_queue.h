@@ -1,0 +1,123 @@
+/*
+ * The future: events by time, first come first served within one time. An event is a number saying what happens and two
+ * numbers saying to whom; whoever pops it knows what they mean.
+ *
+ * Order is the contract. Events of one time leave in the order they were pushed, and an event pushed for the time that
+ * is being worked off joins the end of the same line (spec analytical §2.1). Nothing else ever breaks a tie.
+ *
+ * A container, so it lives below the networks and the engine, which share one. Pushes never fail visibly: when memory
+ * is refused the event is dropped and `failed` is set, for the loop to see before it pops again.
+ */
+#ifndef ORR_BASE_EVENT_QUEUE_H
+#define ORR_BASE_EVENT_QUEUE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/mem.h"
+
+struct event {
+    uint32_t next; /* in the same slot; 0 = last */
+    uint32_t kind;
+    uint32_t a, b;
+};
+
+/* One time, one line of events. */
+struct event_slot {
+    uint64_t time;
+    uint32_t head, tail;
+    uint32_t chain; /* next slot in the same hash bucket, or next free slot */
+};
+
+struct event_heap_entry {
+    uint64_t time;
+    uint32_t slot;
+};
+
+struct event_queue {
+    uint64_t now;
+    uint32_t current; /* slot being worked off, 0 = none */
+    bool failed;      /* memory was refused */
+    /* Entry 0 of both pools is never used: index 0 means none, and a refused allocation. */
+    struct event *events;
+    struct event_slot *slots;
+    uint32_t event_free, slot_free;
+    uint32_t *buckets;
+    uint32_t bucket_shift; /* 64 - log2(number of buckets) */
+    struct event_heap_entry *heap;
+    uint32_t heap_count;
+    uint32_t event_capacity, slot_capacity, heap_capacity;
+    uint64_t pending;
+    uint64_t handled;
+    struct mem *mem;
+};
+
+ORR_MUST_CHECK bool event_queue_init(struct event_queue *queue, struct mem *mem);
+void event_queue_free(struct event_queue *queue);
+
+/* The slow halves of the inline functions below. */
+uint32_t event_queue_more_events(struct event_queue *queue);
+uint32_t event_queue_open_slot(struct event_queue *queue, uint64_t time);
+bool event_queue_next_slot(struct event_queue *queue);
+
+static inline uint32_t event_queue_bucket(const struct event_queue *queue, uint64_t time)
+{
+    return (uint32_t)((time * UINT64_C(0x9E3779B97F4A7C15)) >> queue->bucket_shift);
+}
+
+/* `time` must not be before now. */
+static inline void event_queue_push(struct event_queue *queue, uint64_t time, uint32_t kind, uint32_t a, uint32_t b)
+{
+    uint32_t index = queue->event_free;
+    if (__builtin_expect(index == 0, 0)) {
+        index = event_queue_more_events(queue);
+        if (index == 0) {
+            return;
+        }
+    }
+    struct event *event = &queue->events[index];
+    queue->event_free = event->next;
+    *event = (struct event){.next = 0, .kind = kind, .a = a, .b = b};
+    queue->pending++;
+
+    uint32_t slot_index = queue->buckets[event_queue_bucket(queue, time)];
+    while (slot_index != 0 && queue->slots[slot_index].time != time) {
+        slot_index = queue->slots[slot_index].chain;
+    }
+    if (__builtin_expect(slot_index == 0, 0)) {
+        slot_index = event_queue_open_slot(queue, time);
+        if (slot_index == 0) {
+            return;
+        }
+    }
+    struct event_slot *slot = &queue->slots[slot_index];
+    if (slot->head == 0) {
+        slot->head = index;
+    } else {
+        queue->events[slot->tail].next = index;
+    }
+    slot->tail = index;
+}
+
+/* Takes the next event and sets `now` to its time; false when there is none. */
+static inline bool event_queue_pop(struct event_queue *queue, struct event *event)
+{
+    struct event_slot *slot = &queue->slots[queue->current];
+    if (slot->head == 0) {
+        if (!event_queue_next_slot(queue)) {
+            return false;
+        }
+        slot = &queue->slots[queue->current];
+    }
+    uint32_t index = slot->head;
+    struct event *taken = &queue->events[index];
+    *event = *taken;
+    slot->head = taken->next;
+    taken->next = queue->event_free;
+    queue->event_free = index;
+    queue->pending--;
+    queue->handled++;
+    return true;
+}
+
+#endif

@@ -1,0 +1,266 @@
+/*
+ * Compression hangs under the same FILE as plain output (fopencookie), so writers do not know whether they are
+ * compressed. Write errors are not looked at one by one: stdio remembers them, and the finish asks once. That includes
+ * the errors that only a flush or a close brings out, as on a full disk.
+ */
+#include "io/outfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { TEMPORARY_TRIES = 100, STREAM_BUFFER = 1 << 16 };
+
+struct io_outfile {
+    char *shown;     /* path as the caller gave it, for messages */
+    char *target;    /* where the rename goes: links followed; NULL when written directly */
+    char *temporary; /* NULL when written directly, and after the rename */
+    FILE *stream;    /* NULL once finished */
+    int write_errno; /* first error seen below stdio by the compressor, or 0 */
+};
+
+struct gzip_cookie {
+    gzFile gz;
+    struct io_outfile *file;
+};
+
+static ssize_t gzip_write(void *context, const char *bytes, size_t count)
+{
+    struct gzip_cookie *cookie = context;
+    unsigned int part = count > (1u << 30) ? 1u << 30 : (unsigned int)count;
+    errno = 0;
+    int written = gzwrite(cookie->gz, bytes, part);
+    if (written <= 0) {
+        cookie->file->write_errno = errno != 0 ? errno : EIO;
+        return 0;
+    }
+    return written;
+}
+
+static int gzip_close(void *context)
+{
+    struct gzip_cookie *cookie = context;
+    errno = 0;
+    int result = gzclose(cookie->gz);
+    if (result != Z_OK && cookie->file->write_errno == 0) {
+        cookie->file->write_errno = errno != 0 ? errno : EIO;
+    }
+    free(cookie);
+    return result == Z_OK ? 0 : -1;
+}
+
+/* Takes over `descriptor`, also on failure. */
+static FILE *stream_open(struct io_outfile *file, int descriptor, enum io_outfile_form form)
+{
+    FILE *stream = NULL;
+    if (form == IO_OUTFILE_PLAIN) {
+        stream = fdopen(descriptor, "w");
+        if (stream == NULL) {
+            (void)close(descriptor);
+        }
+    } else {
+        struct gzip_cookie *cookie = malloc(sizeof *cookie);
+        gzFile gz = cookie == NULL ? NULL : gzdopen(descriptor, "wb");
+        if (gz == NULL) {
+            free(cookie);
+            (void)close(descriptor);
+            return NULL;
+        }
+        cookie->gz = gz;
+        cookie->file = file;
+        stream = fopencookie(cookie, "w", (cookie_io_functions_t){.write = gzip_write, .close = gzip_close});
+        if (stream == NULL) {
+            (void)gzip_close(cookie);
+        }
+    }
+    if (stream != NULL) {
+        (void)setvbuf(stream, NULL, _IOFBF, STREAM_BUFFER);
+    }
+    return stream;
+}
+
+static void outfile_free(struct io_outfile *file)
+{
+    free(file->shown);
+    free(file->target);
+    free(file->temporary);
+    free(file);
+}
+
+/* A new file beside the target, with the mode the target has or would get. -1 with errno set on failure. */
+static int temporary_open(struct io_outfile *file, const struct stat *existing)
+{
+    size_t room = strlen(file->target) + 48;
+    file->temporary = malloc(room);
+    if (file->temporary == NULL) {
+        return -1;
+    }
+    for (int attempt = 0; attempt < TEMPORARY_TRIES; attempt++) {
+        (void)snprintf(file->temporary, room, "%s.tmp-%ld-%d", file->target, (long)getpid(), attempt);
+        int descriptor = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (descriptor >= 0) {
+            if (existing != NULL) {
+                (void)fchmod(descriptor, existing->st_mode & 07777);
+            }
+            return descriptor;
+        }
+        if (errno != EEXIST) {
+            break;
+        }
+    }
+    free(file->temporary);
+    file->temporary = NULL;
+    return -1;
+}
+
+/* "/dev/stdout" may lead to a regular file, which the shell holds open: replacing that would lose what follows. Returns
+ * a copy of our own descriptor where the file is our standard output or error, or -1. */
+static int standard_stream(const struct stat *found)
+{
+    for (int descriptor = STDOUT_FILENO; descriptor <= STDERR_FILENO; descriptor++) {
+        struct stat own;
+        if (fstat(descriptor, &own) == 0 && own.st_dev == found->st_dev && own.st_ino == found->st_ino) {
+            return fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+        }
+    }
+    return -1;
+}
+
+static int descriptor_open(struct io_outfile *file, const char *path)
+{
+    struct stat found;
+    bool exists = stat(path, &found) == 0;
+    if (!exists && errno != ENOENT) {
+        return -1;
+    }
+    if (exists && S_ISDIR(found.st_mode)) {
+        errno = EISDIR;
+        return -1;
+    }
+    int own = exists ? standard_stream(&found) : -1;
+    if (own >= 0) {
+        return own;
+    }
+    if (exists && !S_ISREG(found.st_mode)) {
+        return open(path, O_WRONLY | O_CLOEXEC);
+    }
+    if (exists && access(path, W_OK) != 0) {
+        return -1; /* a file made read-only is meant to stay, though a rename would be allowed to replace it */
+    }
+    file->target = exists ? realpath(path, NULL) : strdup(path);
+    return file->target == NULL ? -1 : temporary_open(file, exists ? &found : NULL);
+}
+
+static enum orr_status write_error(const char *path, int reason, struct orr_error *err)
+{
+    errno = reason != 0 ? reason : EIO;
+    return error_set(err, ORR_EIO, "%s: cannot be written: %m", path);
+}
+
+enum orr_status io_outfile_open(const char *path, enum io_outfile_form form, struct io_outfile **file,
+                                struct orr_error *err)
+{
+    struct io_outfile *made = calloc(1, sizeof *made);
+    if (made == NULL || (made->shown = strdup(path)) == NULL) {
+        free(made);
+        return error_set(err, ORR_ENOMEM, "%s: no memory to open it for writing", path);
+    }
+    errno = 0;
+    int descriptor = descriptor_open(made, path);
+    if (descriptor >= 0) {
+        made->stream = stream_open(made, descriptor, form);
+    }
+    if (made->stream == NULL) {
+        enum orr_status status = write_error(path, errno, err);
+        io_outfile_abort(made);
+        return status;
+    }
+    *file = made;
+    return ORR_OK;
+}
+
+FILE *io_outfile_stream(struct io_outfile *file)
+{
+    return file->stream;
+}
+
+enum orr_status io_outfile_finish(struct io_outfile *file, struct orr_error *err)
+{
+    if (file->stream == NULL) {
+        return ORR_OK;
+    }
+    errno = 0;
+    bool bad = ferror(file->stream) != 0;
+    bad = fflush(file->stream) != 0 || bad;
+    int reason = errno;
+    bad = fclose(file->stream) != 0 || bad;
+    file->stream = NULL;
+    if (!bad && file->write_errno == 0) {
+        return ORR_OK;
+    }
+    return write_error(file->shown, file->write_errno != 0 ? file->write_errno : reason != 0 ? reason : errno, err);
+}
+
+enum orr_status io_outfile_commit(struct io_outfile *file, struct orr_error *err)
+{
+    enum orr_status status = io_outfile_finish(file, err);
+    if (status == ORR_OK && file->temporary != NULL) {
+        if (rename(file->temporary, file->target) == 0) {
+            free(file->temporary);
+            file->temporary = NULL;
+        } else {
+            status = write_error(file->shown, errno, err);
+        }
+    }
+    io_outfile_abort(file);
+    return status;
+}
+
+void io_outfile_abort(struct io_outfile *file)
+{
+    if (file == NULL) {
+        return;
+    }
+    if (file->stream != NULL) {
+        (void)fclose(file->stream);
+    }
+    if (file->temporary != NULL) {
+        (void)unlink(file->temporary);
+    }
+    outfile_free(file);
+}
+
+enum orr_status io_make_folder(const char *path, struct orr_error *err)
+{
+    char *copy = strdup(path);
+    if (copy == NULL) {
+        return error_set(err, ORR_ENOMEM, "%s: no memory to make this folder", path);
+    }
+    int reason = 0;
+    for (char *at = copy + 1; copy[0] != '\0' && reason == 0; at++) {
+        if (*at == '/' || *at == '\0') {
+            char kept = *at;
+            *at = '\0';
+            if (mkdir(copy, 0777) != 0 && errno != EEXIST) {
+                reason = errno;
+            }
+            *at = kept;
+            if (kept == '\0') {
+                break;
+            }
+        }
+    }
+    free(copy);
+    struct stat found;
+    if (reason == 0 && stat(path, &found) != 0) {
+        reason = errno;
+    } else if (reason == 0 && !S_ISDIR(found.st_mode)) {
+        reason = ENOTDIR;
+    }
+    errno = reason;
+    return reason == 0 ? ORR_OK : error_set(err, ORR_EIO, "%s: cannot make this folder: %m", path);
+}

@@ -1,0 +1,132 @@
+/*
+ * A message holds one link at a time and waits in that link's line when it is busy. At each rank it goes on along the
+ * lowest dimension in which it is not yet home; within a ring it keeps the shorter way round (clockwise at a tie), so
+ * the route never has to be stored. A switch is crossed by two links, up and down.
+ *
+ * The arrival is scheduled before the link is freed: with equal times that order shows (spec analytical §11.2).
+ */
+#include "base/ticks.h"
+#include "net/net.h"
+
+/* The dimension to cross next from rank `at` to `dst`, and both coordinates in it. */
+static uint32_t next_dim(const struct net *net, uint32_t at, uint32_t dst, uint32_t *from, uint32_t *to)
+{
+    if (net->dims->count == 1) {
+        *from = at;
+        *to = dst;
+        return 0;
+    }
+    for (uint32_t d = 0;; d++) {
+        *from = topo_coordinate(&net->dims->dim[d], at);
+        *to = topo_coordinate(&net->dims->dim[d], dst);
+        if (*from != *to) {
+            return d;
+        }
+    }
+}
+
+/* The link out of where the transit stands; moves it to the link's far end, where it will be once it has crossed. */
+static uint32_t step(const struct net *net, struct net_transit *transit, uint32_t *dim_index)
+{
+    uint32_t from = 0;
+    uint32_t to = 0;
+    uint32_t d = next_dim(net, transit->at, transit->dst, &from, &to);
+    const struct topo_dim *dim = &net->dims->dim[d];
+    uint32_t first = (uint32_t)net->first_link[d];
+    uint32_t at = transit->at;
+    uint32_t target = at + (to - from) * dim->stride; /* modulo 2^32: to may be below from */
+    *dim_index = d;
+    switch (dim->kind) {
+    case TOPO_RING: {
+        uint32_t clockwise = to >= from ? to - from : to + dim->size - from;
+        bool backwards = dim->size - clockwise < clockwise;
+        uint32_t next = backwards ? (from == 0 ? dim->size - 1 : from - 1) : (from + 1 == dim->size ? 0 : from + 1);
+        transit->at = at + (next - from) * dim->stride;
+        return first + 2 * at + (backwards ? 1 : 0);
+    }
+    case TOPO_SWITCH:
+        if (!transit->in_switch) {
+            transit->in_switch = 1;
+            return first + 2 * at;
+        }
+        transit->in_switch = 0;
+        transit->at = target;
+        return first + 2 * target + 1;
+    case TOPO_FULLY_CONNECTED:
+        break;
+    }
+    transit->at = target;
+    return first + at * dim->size + to;
+}
+
+static void transmit(struct net *net, uint32_t index, uint32_t link, uint32_t d)
+{
+    const struct net_transit *transit = &net->transits.at[index];
+    const struct topo_dim *dim = &net->dims->dim[d];
+    struct event_queue *queue = net->queue;
+    double serialise = (double)transit->bytes / dim->bytes_per_ns;
+    uint64_t arrival = ticks_from_double(dim->latency_ns + serialise);
+    if (transit->stretch != 1.0) {
+        arrival = ticks_from_double((double)arrival * transit->stretch);
+    }
+    uint64_t busy = ticks_from_double(serialise);
+    net->links[link].busy = 1;
+    net->stats[d].bytes += transit->bytes;
+    net->stats[d].busy_ns += busy;
+    net->stats[d].messages++;
+    event_queue_push(queue, queue->now + arrival, NET_EVENT_HOP, index, 0);
+    event_queue_push(queue, queue->now + busy, NET_EVENT_LINK_FREE, link, d);
+}
+
+static void enter_link(struct net *net, uint32_t index)
+{
+    struct net_transit *transit = &net->transits.at[index];
+    uint32_t d = 0;
+    uint32_t link_index = step(net, transit, &d);
+    struct net_link *link = &net->links[link_index];
+    if (!link->busy) {
+        transmit(net, index, link_index, d);
+        return;
+    }
+    transit->next = 0;
+    if (link->head == 0) {
+        link->head = index;
+    } else {
+        net->transits.at[link->tail].next = index;
+    }
+    link->tail = index;
+    net->stats[d].queued++;
+}
+
+void net_send(struct net *net, uint32_t message, uint32_t src, uint32_t dst, uint64_t bytes, double stretch)
+{
+    uint32_t index = net_transits_take(&net->transits, net->mem, &net->queue->failed);
+    if (index == 0) {
+        return;
+    }
+    net->transits.at[index] =
+        (struct net_transit){.bytes = bytes, .stretch = stretch, .message = message, .at = src, .dst = dst};
+    enter_link(net, index);
+}
+
+uint32_t net_handle(struct net *net, const struct event *event)
+{
+    if (event->kind == NET_EVENT_LINK_FREE) {
+        struct net_link *link = &net->links[event->a];
+        link->busy = 0;
+        uint32_t index = link->head;
+        if (index != 0) {
+            link->head = net->transits.at[index].next;
+            transmit(net, index, event->a, event->b);
+        }
+        return NET_NO_MESSAGE;
+    }
+    struct net_transit *transit = &net->transits.at[event->a];
+    if (transit->at != transit->dst || transit->in_switch) {
+        enter_link(net, event->a);
+        return NET_NO_MESSAGE;
+    }
+    uint32_t message = transit->message;
+    net_transits_give(&net->transits, event->a);
+    return message;
+}

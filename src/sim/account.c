@@ -1,0 +1,234 @@
+/*
+ * Where time went. Unions of intervals are kept as they grow: while at least one node of a kind is in flight its clock
+ * runs, so no list of intervals is needed for totals. The rank's own time is split the same way, each nanosecond to the
+ * first of compute, communication, anything else.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/engine.h"
+
+enum { COLLECTIVE_BUCKETS = 1024 };
+
+static void settle_rank(struct sim *sim, uint32_t rank)
+{
+    struct sim_rank *state = &sim->ranks[rank];
+    struct sim_rank_result *result = &sim->result.ranks[rank];
+    uint64_t passed = sim->queue.now - state->account_since;
+    state->account_since = sim->queue.now;
+    if (state->active[SIM_OP_GPU] > 0) {
+        result->compute_ns += passed;
+    } else if (state->active[SIM_OP_COMM] > 0) {
+        result->exposed_comm_ns += passed;
+    } else if (state->ongoing > 0) {
+        result->exposed_other_ns += passed;
+    } else {
+        result->idle_ns += passed;
+    }
+}
+
+static uint32_t group_size_of(const struct sim *sim, uint32_t rank, uint32_t node)
+{
+    uint32_t group = sim->rank_graph[rank]->group[node];
+    return group == SIM_NONE ? sim->rank_count : sim->groups[group].group->count;
+}
+
+static struct sim_collective_result *collective_row(struct sim *sim, int32_t type, uint32_t group_size, uint64_t bytes)
+{
+    uint64_t mixed =
+        (bytes ^ ((uint64_t)group_size << 34) ^ ((uint64_t)(uint32_t)type << 50)) * UINT64_C(0x9E3779B97F4A7C15);
+    uint32_t *bucket = &sim->collective_buckets[(mixed >> 40) % COLLECTIVE_BUCKETS];
+    struct sim_result *result = &sim->result;
+    for (uint32_t i = *bucket; i != 0; i = result->collectives[i - 1].chain) {
+        struct sim_collective_result *row = &result->collectives[i - 1];
+        if (row->type == type && row->group_size == group_size && row->bytes == bytes) {
+            return row;
+        }
+    }
+    if (!mem_reserve(sim->mem, (void **)&result->collectives, &sim->collective_capacity,
+                     (uint64_t)result->collective_count + 1, sizeof *result->collectives)) {
+        sim_fail_memory(sim);
+        return NULL;
+    }
+    struct sim_collective_result *row = &result->collectives[result->collective_count++];
+    *row = (struct sim_collective_result){.type = type,
+                                          .group_size = group_size,
+                                          .bytes = bytes,
+                                          .min_ns = UINT64_MAX,
+                                          .first_start_ns = UINT64_MAX,
+                                          .chain = *bucket};
+    *bucket = result->collective_count;
+    return row;
+}
+
+static void account_collective(struct sim *sim, uint32_t rank, uint32_t node, uint64_t start_ns)
+{
+    const struct trace_node *trace_node = &sim->ranks[rank].graph->nodes[node];
+    int32_t type = trace_node->comm_type;
+    uint32_t group_size = 2;
+    if (trace_node->type == TRACE_COLL) {
+        group_size = group_size_of(sim, rank, node);
+    } else {
+        type = trace_node->type == TRACE_SEND ? SIM_TYPE_SEND : SIM_TYPE_RECV;
+    }
+    struct sim_collective_result *row = collective_row(sim, type, group_size, trace_node->comm_bytes);
+    if (row == NULL) {
+        return;
+    }
+    uint64_t duration = sim->queue.now - start_ns;
+    row->count++;
+    row->total_ns += duration;
+    row->min_ns = duration < row->min_ns ? duration : row->min_ns;
+    row->max_ns = duration > row->max_ns ? duration : row->max_ns;
+    row->first_start_ns = start_ns < row->first_start_ns ? start_ns : row->first_start_ns;
+    row->last_end_ns = sim->queue.now;
+}
+
+void sim_account_start(struct sim *sim, uint32_t rank, uint32_t node)
+{
+    struct sim_rank *state = &sim->ranks[rank];
+    struct sim_rank_result *result = &sim->result.ranks[rank];
+    enum sim_op_kind kind = sim_node_kind(&state->graph->nodes[node]);
+    settle_rank(sim, rank);
+    state->started[node] = sim->queue.now;
+    if (state->active[kind]++ == 0) {
+        state->active_since[kind] = sim->queue.now;
+    }
+    result->nodes_of[kind]++;
+    if (state->issue_order != NULL) {
+        state->issue_order[state->issued] = node;
+    }
+    state->issued++;
+}
+
+void sim_account_end(struct sim *sim, uint32_t rank, uint32_t node)
+{
+    struct sim_rank *state = &sim->ranks[rank];
+    struct sim_rank_result *result = &sim->result.ranks[rank];
+    const struct trace_node *trace_node = &state->graph->nodes[node];
+    enum sim_op_kind kind = sim_node_kind(trace_node);
+    state->ongoing++; /* the node counts for the time that is being settled */
+    settle_rank(sim, rank);
+    state->ongoing--;
+    if (--state->active[kind] == 0) {
+        result->union_ns[kind] += sim->queue.now - state->active_since[kind];
+    }
+    result->last_end_ns = sim->queue.now;
+    result->nodes_done++;
+    sim->result.nodes_done++;
+    if (trace_node->type >= TRACE_SEND) {
+        account_collective(sim, rank, node, state->started[node]);
+    }
+    if (sim->config->keep_intervals) {
+        if (!mem_reserve(sim->mem, (void **)&sim->result.intervals, &sim->interval_capacity,
+                         (uint64_t)sim->result.interval_count + 1, sizeof *sim->result.intervals)) {
+            sim_fail_memory(sim);
+            return;
+        }
+        sim->result.intervals[sim->result.interval_count++] = (struct sim_interval){
+            .rank = rank,
+            .node = node,
+            .start_ns = state->started[node],
+            .end_ns = sim->queue.now,
+            .slot = (uint8_t)sim_node_slot(trace_node),
+        };
+    }
+}
+
+/* The order in which ASTRA-sim meets the operator kinds when it walks its table of node statistics (§16.2, §19). */
+static void find_kind_order(struct sim *sim, uint32_t rank)
+{
+    const struct sim_rank *state = &sim->ranks[rank];
+    struct sim_rank_result *result = &sim->result.ranks[rank];
+    const struct trace_rank *trace = &sim->config->traces->ranks[rank];
+    struct hash_order order;
+    hash_order_init(&order, sim->mem);
+    bool added = false;
+    for (uint32_t i = 0; i < state->issued; i++) {
+        if (!hash_order_insert(&order, trace_rank_node_id(trace, state->issue_order[i]), &added)) {
+            sim_fail_memory(sim);
+            break;
+        }
+    }
+    uint32_t seen = 0;
+    result->kind_order_count = 0;
+    for (uint32_t i = hash_order_first(&order); i != 0; i = hash_order_next(&order, i)) {
+        uint32_t node = trace_graph_find(trace->graph, hash_order_key(&order, i) - trace->id_offset);
+        enum sim_op_kind kind = sim_node_kind(&trace->graph->nodes[node]);
+        if ((seen >> kind & 1) == 0) {
+            seen |= UINT32_C(1) << kind;
+            result->kind_order[result->kind_order_count++] = (uint8_t)kind;
+        }
+    }
+    hash_order_free(&order);
+}
+
+void sim_account_finish(struct sim *sim, uint32_t rank)
+{
+    struct sim_rank_result *result = &sim->result.ranks[rank];
+    result->finished = true;
+    result->finish_ns = sim->queue.now;
+    result->network_finish = sim->in_network;
+    result->statistics_failed = result->nodes_of[SIM_OP_CPU] + result->nodes_of[SIM_OP_REMOTE_MEM] +
+                                    result->nodes_of[SIM_OP_REPLAY] + result->nodes_of[SIM_OP_INVALID] >
+                                0;
+    if (sim->ranks[rank].issue_order != NULL) {
+        find_kind_order(sim, rank);
+    }
+    sim->result.ranks_finished++;
+    sim_log(sim, (struct sim_log_entry){.kind = SIM_LOG_FINISH, .rank = rank});
+}
+
+void sim_log(struct sim *sim, struct sim_log_entry entry)
+{
+    struct sim_result *result = &sim->result;
+    if (!mem_reserve(sim->mem, (void **)&result->log, &sim->log_capacity, (uint64_t)result->log_count + 1,
+                     sizeof *result->log)) {
+        sim_fail_memory(sim);
+        return;
+    }
+    result->log[result->log_count++] = entry;
+}
+
+static int compare_collectives(const void *left, const void *right)
+{
+    const struct sim_collective_result *a = left;
+    const struct sim_collective_result *b = right;
+    if (a->type != b->type) {
+        return a->type < b->type ? -1 : 1;
+    }
+    if (a->group_size != b->group_size) {
+        return a->group_size < b->group_size ? -1 : 1;
+    }
+    return a->bytes < b->bytes ? -1 : a->bytes > b->bytes;
+}
+
+void sim_account_close(struct sim *sim)
+{
+    struct sim_result *result = &sim->result;
+    sim_channels_settle(sim);
+    result->events = sim->queue.handled;
+    result->end_ns = sim->queue.now;
+    for (uint32_t rank = 0; rank < sim->rank_count; rank++) {
+        settle_rank(sim, rank);
+        struct sim_rank *state = &sim->ranks[rank];
+        for (uint32_t kind = 0; kind < SIM_OP_KINDS; kind++) {
+            if (state->active[kind] > 0) {
+                result->ranks[rank].union_ns[kind] += sim->queue.now - state->active_since[kind];
+                state->active_since[kind] = sim->queue.now;
+            }
+        }
+        memcpy(result->ranks[rank].unreleased, state->slot, sizeof state->slot);
+    }
+    for (uint32_t d = 0; d < sim->config->dims.count; d++) {
+        const struct net_dim_stats *stats = &sim->net.stats[d];
+        result->dims[d] = (struct sim_dim_result){.messages = stats->messages,
+                                                  .bytes = stats->bytes,
+                                                  .busy_ns = stats->busy_ns,
+                                                  .links = stats->links,
+                                                  .queued = stats->queued};
+    }
+    if (result->collective_count > 0) {
+        qsort(result->collectives, result->collective_count, sizeof *result->collectives, compare_collectives);
+    }
+}

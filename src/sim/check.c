@@ -1,0 +1,460 @@
+/*
+ * Do the configuration and the traces fit together? Everything a node will need is asked for here, once, so that the
+ * run can trust its input. Facts that are the same for all ranks are checked once per graph; what names ranks, once per
+ * rank.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/engine.h"
+
+/* Where a complaint points. */
+struct place {
+    const struct sim *sim;
+    uint32_t rank;
+    uint32_t node;
+    struct orr_error *err;
+};
+
+static const struct trace_node *node_at(const struct place *place)
+{
+    return &place->sim->config->traces->ranks[place->rank].graph->nodes[place->node];
+}
+
+ORR_PRINTF(2, 3)
+static enum orr_status complain(const struct place *place, const char *fmt, ...)
+{
+    const struct trace_set *traces = place->sim->config->traces;
+    const struct trace_rank *rank = &traces->ranks[place->rank];
+    char what[512];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(what, sizeof what, fmt, args);
+    va_end(args);
+    return error_set(place->err, ORR_EINVAL, "%s.%u.et: node %" PRIu64 " \"%.80s\": %s", traces->prefix, place->rank,
+                     trace_rank_node_id(rank, place->node), trace_graph_name(rank->graph, place->node), what);
+}
+
+static enum orr_status need(const struct place *place, uint32_t attribute, const char *name, const char *why)
+{
+    if ((node_at(place)->has & attribute) != 0) {
+        return ORR_OK;
+    }
+    return complain(place, "attribute %s is missing; %s needs it", name, why);
+}
+
+/* ---- groups --------------------------------------------------------------------------------------------------- */
+
+static uint32_t find_group(const struct sim *sim, const char *name, bool *known)
+{
+    char *end = NULL;
+    errno = 0;
+    long id = strtol(name, &end, 10);
+    *known = true;
+    if (errno == 0 && end != name && *end == '\0') {
+        if (id == 0) {
+            return SIM_NONE;
+        }
+        for (uint32_t i = 0; i < sim->config->group_count; i++) {
+            if (sim->config->groups[i].id == id) {
+                return i;
+            }
+        }
+    }
+    *known = false;
+    return SIM_NONE;
+}
+
+static enum orr_status check_group(const struct place *place, struct sim_graph_info *info)
+{
+    const struct trace_node *node = node_at(place);
+    info->group[place->node] = SIM_NONE;
+    if (node->type != TRACE_COLL || node->group == 0) {
+        return ORR_OK;
+    }
+    const char *name = info->graph->strings + node->group;
+    bool known = false;
+    info->group[place->node] = find_group(place->sim, name, &known);
+    if (known) {
+        return ORR_OK;
+    }
+    return complain(place, "pg_name \"%.60s\" is not a communicator group; %s", name,
+                    place->sim->config->group_count == 0 ? "no groups were given (--comm-group-configuration)"
+                                                         : "the groups file has no such id");
+}
+
+/* ---- collectives ---------------------------------------------------------------------------------------------- */
+
+static bool uses_halving(const struct sim *sim, enum sim_native native)
+{
+    for (uint32_t d = 0; d < sim->logical_count[native]; d++) {
+        if (sim->logical[native][d].impl.algo == COLL_HALVING_DOUBLING) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static enum orr_status check_native(const struct place *place, uint32_t group)
+{
+    static const char *const keys[SIM_NATIVE_COUNT] = {"all-reduce", "reduce-scatter", "all-gather", "all-to-all"};
+    const struct sim *sim = place->sim;
+    enum sim_native native = sim_native_of(node_at(place)->comm_type);
+    if (sim->config->system.implementation[native].count == 0) {
+        return complain(place, "the system file has no %s-implementation", keys[native]);
+    }
+    bool one_ring =
+        group != SIM_NONE && !sim->groups[group].whole && sim->config->system.implementation[native].count > 1;
+    if (native == SIM_ALL_TO_ALL && !one_ring && uses_halving(sim, native)) {
+        return complain(place,
+                        "halvingDoubling cannot do an all-to-all; use ring or direct in all-to-all-implementation");
+    }
+    return ORR_OK;
+}
+
+static enum orr_status check_collective(const struct place *place, uint32_t group)
+{
+    const struct trace_node *node = node_at(place);
+    const struct sim_config *config = place->sim->config;
+    enum orr_status status = need(place, TRACE_HAS_COMM_TYPE, "comm_type", "a collective");
+    if (status != ORR_OK) {
+        return status;
+    }
+    const char *name = coll_type_name(node->comm_type);
+    if (name == NULL) {
+        return complain(place, "comm_type %d is not a collective; 0 to 9 are", (int)node->comm_type);
+    }
+    bool simulate = config->broadcast == ORR_BROADCAST_SIMULATE;
+    if (node->comm_type == COLL_BROADCAST && !simulate) {
+        return ORR_OK;
+    }
+    bool native = node->comm_type == COLL_ALL_REDUCE || node->comm_type == COLL_ALL_GATHER ||
+                  node->comm_type == COLL_REDUCE_SCATTER || node->comm_type == COLL_ALL_TO_ALL;
+    if (!native && !simulate) {
+        return complain(place, "%s is simulated only with --broadcast=simulate", name);
+    }
+    status = node->comm_type == COLL_BARRIER ? ORR_OK : need(place, TRACE_HAS_COMM_SIZE, "comm_size", "a collective");
+    if (status != ORR_OK || sim_custom_of(place->sim, place->rank, place->node) != NULL) {
+        return status;
+    }
+    return native || node->comm_type == COLL_REDUCE_SCATTER_BLOCK ? check_native(place, group) : ORR_OK;
+}
+
+static enum orr_status check_custom_node(const struct place *place, const struct trace_set *custom, uint32_t position,
+                                         uint32_t index, uint32_t members, uint32_t self)
+{
+    const struct trace_rank *trace = &custom->ranks[position];
+    const struct trace_node *node = &trace->graph->nodes[index];
+    uint64_t id = trace_rank_node_id(trace, index);
+    bool sends = node->type == TRACE_SEND;
+    uint32_t wanted = TRACE_HAS_COMM_SIZE | TRACE_HAS_COMM_TAG | (sends ? TRACE_HAS_COMM_DST : TRACE_HAS_COMM_SRC);
+    switch ((enum trace_node_type)node->type) {
+    case TRACE_SEND:
+    case TRACE_RECV: {
+        int32_t peer = sends ? node->comm_dst : node->comm_src;
+        if ((node->has & wanted) != wanted || node->comm_bytes == 0) {
+            return complain(place, "its custom collective %s.%u.et: node %" PRIu64 " lacks a peer, a tag or a size",
+                            custom->prefix, position, id);
+        }
+        if (peer < 0 || (uint32_t)peer >= members || (uint32_t)peer == self) {
+            return complain(place, "its custom collective %s.%u.et: node %" PRIu64 " names rank %d of %u as its peer",
+                            custom->prefix, position, id, (int)peer, members);
+        }
+        return ORR_OK;
+    }
+    case TRACE_COMP:
+    case TRACE_METADATA:
+    case TRACE_INVALID:
+        return ORR_OK;
+    default:
+        return complain(place,
+                        "its custom collective %s.%u.et: node %" PRIu64
+                        " is neither a send, a receive nor compute; nothing else can be in one",
+                        custom->prefix, position, id);
+    }
+}
+
+static enum orr_status check_custom(const struct place *place, uint32_t group)
+{
+    const struct sim *sim = place->sim;
+    const struct trace_set *custom = sim_custom_of(sim, place->rank, place->node);
+    if (custom == NULL) {
+        return ORR_OK;
+    }
+    uint32_t position = sim_custom_position(sim, group, place->rank);
+    if (position >= custom->rank_count) {
+        return complain(place, "its custom collective has no file %s.%u.et", custom->prefix, position);
+    }
+    uint32_t members = group == SIM_NONE ? sim->rank_count : sim->groups[group].group->count;
+    uint32_t self = group == SIM_NONE ? place->rank : sim_group_place(sim, group, place->rank);
+    for (uint32_t i = 0; i < custom->ranks[position].graph->node_count; i++) {
+        enum orr_status status = check_custom_node(place, custom, position, i, members, self);
+        if (status != ORR_OK) {
+            return status;
+        }
+    }
+    return ORR_OK;
+}
+
+/* ---- nodes ---------------------------------------------------------------------------------------------------- */
+
+static enum orr_status check_message(const struct place *place, bool sends)
+{
+    const char *what = sends ? "a send" : "a receive";
+    enum orr_status status =
+        sends ? need(place, TRACE_HAS_COMM_DST, "comm_dst", what) : need(place, TRACE_HAS_COMM_SRC, "comm_src", what);
+    if (status == ORR_OK) {
+        status = need(place, TRACE_HAS_COMM_SIZE, "comm_size", what);
+    }
+    if (status == ORR_OK) {
+        status = need(place, TRACE_HAS_COMM_TAG, "comm_tag", what);
+    }
+    if (status == ORR_OK && node_at(place)->comm_bytes == 0) {
+        return complain(place, "comm_size is 0; a message has at least one byte");
+    }
+    return status;
+}
+
+static enum orr_status check_memory_node(const struct place *place)
+{
+    if (place->sim->config->memory.kind == SIM_MEMORY_NONE) {
+        return complain(place, "a remote memory access, but the memory configuration is NO_MEMORY_EXPANSION");
+    }
+    return need(place, TRACE_HAS_TENSOR_SIZE, "tensor_size", "a memory access");
+}
+
+/* What holds for a node on whatever rank it runs. */
+static enum orr_status check_node(const struct place *place, struct sim_graph_info *info)
+{
+    const struct trace_node *node = node_at(place);
+    const struct sim_system *system = &place->sim->config->system;
+    enum orr_status status = check_group(place, info);
+    if (status != ORR_OK) {
+        return status;
+    }
+    if (node->duration_us > TICKS_MAX_STEP / 1000) {
+        return complain(place, "a duration of %" PRIu64 " us is out of range", node->duration_us);
+    }
+    if (system->replay_only) {
+        return ORR_OK;
+    }
+    if (node->type >= TRACE_SEND && node->is_cpu_op) {
+        return complain(place, "a communication node with is_cpu_op set; only GPU nodes can communicate");
+    }
+    switch ((enum trace_node_type)node->type) {
+    case TRACE_COMP:
+        if (!system->roofline_enabled || node->is_cpu_op) {
+            return ORR_OK;
+        }
+        status = need(place, TRACE_HAS_NUM_OPS, "num_ops", "the roofline model");
+        return status != ORR_OK ? status : need(place, TRACE_HAS_TENSOR_SIZE, "tensor_size", "the roofline model");
+    case TRACE_MEM_LOAD:
+    case TRACE_MEM_STORE:
+        return check_memory_node(place);
+    case TRACE_SEND:
+        return check_message(place, true);
+    case TRACE_RECV:
+        return check_message(place, false);
+    case TRACE_COLL:
+        return check_collective(place, info->group[place->node]);
+    default:
+        return ORR_OK;
+    }
+}
+
+static enum orr_status check_peer(const struct place *place, int32_t peer, const char *attribute)
+{
+    if (peer < 0 || (uint32_t)peer >= place->sim->rank_count) {
+        return complain(place, "%s is %d, but the machine has ranks 0 to %u", attribute, (int)peer,
+                        place->sim->rank_count - 1);
+    }
+    if ((uint32_t)peer == place->rank) {
+        return complain(place, "%s is the rank itself; a rank cannot send to itself", attribute);
+    }
+    return ORR_OK;
+}
+
+static enum orr_status check_own(const struct place *place, uint32_t attribute, int32_t value, const char *name)
+{
+    if ((node_at(place)->has & attribute) != 0 && (value < 0 || (uint32_t)value != place->rank)) {
+        return complain(place, "%s is %d in the trace of rank %u", name, (int)value, place->rank);
+    }
+    return ORR_OK;
+}
+
+/* What depends on the rank a node runs on. */
+static enum orr_status check_on_rank(const struct place *place, const struct sim_graph_info *info)
+{
+    const struct trace_node *node = node_at(place);
+    uint32_t group = info->group[place->node];
+    enum orr_status status = ORR_OK;
+    switch ((enum trace_node_type)node->type) {
+    case TRACE_SEND:
+        status = check_own(place, TRACE_HAS_COMM_SRC, node->comm_src, "comm_src");
+        return status != ORR_OK ? status : check_peer(place, node->comm_dst, "comm_dst");
+    case TRACE_RECV:
+        status = check_own(place, TRACE_HAS_COMM_DST, node->comm_dst, "comm_dst");
+        return status != ORR_OK ? status : check_peer(place, node->comm_src, "comm_src");
+    case TRACE_COLL:
+        break;
+    default:
+        return ORR_OK;
+    }
+    if (group != SIM_NONE && sim_group_place(place->sim, group, place->rank) == SIM_NONE) {
+        return complain(place, "rank %u is not a member of communicator group %d", place->rank,
+                        (int)place->sim->groups[group].group->id);
+    }
+    if ((node->has & TRACE_HAS_ROOT) != 0) {
+        bool in_range = node->root >= 0 && (uint32_t)node->root < place->sim->rank_count;
+        if (!in_range || (group != SIM_NONE && sim_group_place(place->sim, group, (uint32_t)node->root) == SIM_NONE)) {
+            return complain(place, "root rank %d takes no part in the collective", (int)node->root);
+        }
+    }
+    return check_custom(place, group);
+}
+
+/* ---- graphs and machine --------------------------------------------------------------------------------------- */
+
+static enum orr_status check_graph(struct sim *sim, struct sim_graph_info *info, uint32_t first_rank,
+                                   struct orr_error *err)
+{
+    info->group = arena_alloc(&sim->arena, (size_t)info->graph->node_count * sizeof *info->group);
+    if (info->group == NULL) {
+        return mem_error(sim->mem, "the table of groups", err);
+    }
+    struct place place = {.sim = sim, .rank = first_rank, .err = err};
+    for (; place.node < info->graph->node_count; place.node++) {
+        enum orr_status status = check_node(&place, info);
+        if (status != ORR_OK) {
+            return status;
+        }
+        uint8_t type = info->graph->nodes[place.node].type;
+        info->names_ranks = info->names_ranks || type >= TRACE_SEND;
+    }
+    return ORR_OK;
+}
+
+static enum orr_status check_graphs(struct sim *sim, struct orr_error *err)
+{
+    const struct trace_set *traces = sim->config->traces;
+    sim->graphs = arena_zalloc(&sim->arena, traces->graph_count * sizeof *sim->graphs);
+    sim->rank_graph = arena_zalloc(&sim->arena, sim->rank_count * sizeof *sim->rank_graph);
+    if (sim->graphs == NULL || sim->rank_graph == NULL) {
+        return mem_error(sim->mem, "the table of graphs", err);
+    }
+    uint32_t known = 0;
+    for (uint32_t rank = 0; rank < sim->rank_count; rank++) {
+        const struct trace_graph *graph = traces->ranks[rank].graph;
+        struct sim_graph_info *info =
+            rank > 0 && traces->ranks[rank - 1].graph == graph ? sim->rank_graph[rank - 1] : NULL;
+        for (uint32_t i = 0; info == NULL && i < known; i++) {
+            info = sim->graphs[i].graph == graph ? &sim->graphs[i] : NULL;
+        }
+        if (info == NULL) {
+            info = &sim->graphs[known++];
+            info->graph = graph;
+            enum orr_status status = check_graph(sim, info, rank, err);
+            if (status != ORR_OK) {
+                return status;
+            }
+        }
+        sim->rank_graph[rank] = info;
+        struct place place = {.sim = sim, .rank = rank, .err = err};
+        bool check_ranks = info->names_ranks && !sim->config->system.replay_only;
+        for (; check_ranks && place.node < graph->node_count; place.node++) {
+            enum orr_status status = check_on_rank(&place, info);
+            if (status != ORR_OK) {
+                return status;
+            }
+        }
+    }
+    return ORR_OK;
+}
+
+static enum orr_status check_machine(const struct sim *sim, struct orr_error *err)
+{
+    static const char *const keys[SIM_NATIVE_COUNT] = {"all-reduce", "reduce-scatter", "all-gather", "all-to-all"};
+    const struct sim_config *config = sim->config;
+    if (config->traces->rank_count != config->dims.ranks) {
+        return error_set(err, ORR_EINVAL, "%s: %u traces for a machine of %u ranks", config->traces->prefix,
+                         config->traces->rank_count, config->dims.ranks);
+    }
+    for (uint32_t i = 0; i < SIM_NATIVE_COUNT; i++) {
+        if (config->system.implementation[i].count > config->dims.count) {
+            return error_set(
+                err, ORR_EINVAL, "%s-implementation lists %u algorithms, but the network has %u dimension%s", keys[i],
+                config->system.implementation[i].count, config->dims.count, config->dims.count == 1 ? "" : "s");
+        }
+    }
+    if (config->system.preferred_dataset_splits == 0 || config->system.active_chunks_per_dimension == 0) {
+        return error_set(err, ORR_EINVAL,
+                         "preferred-dataset-splits and active-chunks-per-dimension must be at least 1");
+    }
+    if (config->queues_per_dim == 0 || (uint64_t)config->queues_per_dim * config->dims.count * 2 > UINT16_MAX) {
+        return error_set(err, ORR_EINVAL, "num-queues-per-dim is %u; 1 to %u are possible with %u dimensions",
+                         config->queues_per_dim, UINT16_MAX / 2 / config->dims.count, config->dims.count);
+    }
+    const struct sim_memory *memory = &config->memory;
+    if (memory->kind == SIM_MEMORY_PER_NODE && memory->npus_per_node == 0) {
+        return error_set(err, ORR_EINVAL, "PER_NODE_MEMORY_EXPANSION needs num-npus-per-node, at least 1");
+    }
+    return ORR_OK;
+}
+
+/* ---- deadlock-prone configurations ---------------------------------------------------------------------------- */
+
+static uint32_t used_dims(const struct sim *sim, const struct trace_node *node)
+{
+    uint32_t used = 0;
+    for (uint32_t d = 0; d < sim->logical_count[SIM_ALL_REDUCE]; d++) {
+        bool involved = (node->has & TRACE_HAS_INVOLVED_DIM) == 0 || (node->involved_dims >> d & 1) != 0;
+        used += involved && sim->logical[SIM_ALL_REDUCE][d].ring.size > 1;
+    }
+    return used;
+}
+
+/* Shared admission, fewer slots than chunks, three or more dimensions: spec analytical §7.5. */
+static enum orr_status warn_of_deadlock(struct sim *sim, struct orr_error *err)
+{
+    const struct sim_config *config = sim->config;
+    if (config->policy == ORR_POLICY_SAFE || config->queues_per_dim > 1 || config->system.replay_only ||
+        config->system.optimization != SIM_LOCAL_BW_AWARE ||
+        config->system.implementation[SIM_ALL_REDUCE].custom != NULL) {
+        return ORR_OK;
+    }
+    for (uint32_t i = 0; i < config->traces->graph_count; i++) {
+        const struct sim_graph_info *info = &sim->graphs[i];
+        for (uint32_t n = 0; info->graph != NULL && n < info->graph->node_count; n++) {
+            const struct trace_node *node = &info->graph->nodes[n];
+            uint32_t group = info->group[n];
+            if (node->type != TRACE_COLL || node->comm_type != COLL_ALL_REDUCE ||
+                (group != SIM_NONE && !sim->groups[group].whole) || used_dims(sim, node) < 3) {
+                continue;
+            }
+            uint64_t chunk = 0;
+            uint64_t chunks = 0;
+            sim_collective_chunks(sim, node->comm_type, node->comm_bytes, &chunk, &chunks);
+            if (chunks > sim->threshold) {
+                return notes_add(
+                    sim->notes, err,
+                    "all-reduce over %u dimensions in %" PRIu64
+                    " chunks with %u running per dimension: reduce-scatter and all-gather share their "
+                    "admission, which can deadlock when ranks are out of step; active-chunks-per-dimension "
+                    ">= %" PRIu64 ", --num-queues-per-dim=2 or --policy safe rule it out",
+                    used_dims(sim, node), chunks, sim->threshold, chunks);
+            }
+        }
+    }
+    return ORR_OK;
+}
+
+enum orr_status sim_check(struct sim *sim, struct orr_error *err)
+{
+    enum orr_status status = check_machine(sim, err);
+    if (status == ORR_OK) {
+        status = check_graphs(sim, err);
+    }
+    return status == ORR_OK ? warn_of_deadlock(sim, err) : status;
+}

@@ -1,0 +1,77 @@
+/*
+ * Remote memory (spec analytical §12). A pool is one server for all ranks, per-node memory one for each node; they
+ * serve one request at a time, in order. The two calls that end a request are put off on the requesting rank, the
+ * node's completion first: its next request then stands in line before the server looks.
+ */
+#include "sim/engine.h"
+
+static uint64_t access_ns(const struct sim *sim, uint32_t rank, uint32_t node)
+{
+    const struct sim_memory *memory = &sim->config->memory;
+    uint64_t bytes = sim->ranks[rank].graph->nodes[node].tensor_bytes;
+    uint64_t transfer = memory->bandwidth_gbps == 0 ? 0 : bytes / memory->bandwidth_gbps;
+    uint64_t total = memory->latency_ns + transfer;
+    return total < TICKS_MAX_STEP ? total : TICKS_MAX_STEP;
+}
+
+static void serve(struct sim *sim, uint32_t server, uint32_t rank, uint32_t node)
+{
+    uint64_t duration = access_ns(sim, rank, node);
+    sim_call_after(sim, rank, duration, SIM_CALL_NODE_DONE, node, 0);
+    sim_call_after(sim, rank, duration, SIM_CALL_MEMORY_NEXT, server, 0);
+}
+
+static bool server_grow(struct sim *sim, struct sim_memory_server *server)
+{
+    uint32_t capacity = server->capacity == 0 ? 16 : server->capacity * 2;
+    uint32_t *wider = mem_alloc(sim->mem, (size_t)capacity * 2 * sizeof *wider);
+    if (wider == NULL) {
+        sim_fail_memory(sim);
+        return false;
+    }
+    for (uint32_t i = 0; i < server->count; i++) {
+        uint32_t from = (server->head + i) % server->capacity;
+        wider[2 * i] = server->waiting[2 * from];
+        wider[2 * i + 1] = server->waiting[2 * from + 1];
+    }
+    mem_free(sim->mem, server->waiting, (size_t)server->capacity * 2 * sizeof *wider);
+    server->waiting = wider;
+    server->capacity = capacity;
+    server->head = 0;
+    return true;
+}
+
+void sim_memory_access(struct sim *sim, uint32_t rank, uint32_t node)
+{
+    const struct sim_memory *memory = &sim->config->memory;
+    if (memory->kind == SIM_MEMORY_PER_NPU) {
+        sim_call_after(sim, rank, access_ns(sim, rank, node), SIM_CALL_NODE_DONE, node, 0);
+        return;
+    }
+    uint32_t index = memory->kind == SIM_MEMORY_POOL ? 0 : (uint32_t)(rank / memory->npus_per_node);
+    struct sim_memory_server *server = &sim->servers[index];
+    if (!server->busy) {
+        server->busy = true;
+        serve(sim, index, rank, node);
+        return;
+    }
+    if (server->count == server->capacity && !server_grow(sim, server)) {
+        return;
+    }
+    uint32_t at = (server->head + server->count++) % server->capacity;
+    server->waiting[2 * at] = rank;
+    server->waiting[2 * at + 1] = node;
+}
+
+void sim_memory_next(struct sim *sim, uint32_t index)
+{
+    struct sim_memory_server *server = &sim->servers[index];
+    if (server->count == 0) {
+        server->busy = false;
+        return;
+    }
+    uint32_t at = server->head;
+    server->head = (server->head + 1) % server->capacity;
+    server->count--;
+    serve(sim, index, server->waiting[2 * at], server->waiting[2 * at + 1]);
+}

@@ -1,0 +1,302 @@
+/*
+ * Messages with the same tag, source, destination and size match in order, so they share a channel: an ordered list of
+ * which at most the tail has only one side. Whether the next send meets a waiting receive, or the other way round, is
+ * then one look at `half`, never a search. Channels are found by hash; a ring phase, whose messages all use the same
+ * two channels, holds on to them.
+ */
+#include "sim/engine.h"
+
+static const uint64_t rendezvous_bytes = 8192;
+
+static uint32_t channel_hash(const struct sim *sim, uint32_t src, uint32_t dst, int32_t tag, uint64_t bytes)
+{
+    uint64_t mixed = ((uint64_t)src << 32 | dst) * UINT64_C(0x9E3779B97F4A7C15);
+    mixed ^= ((uint64_t)(uint32_t)tag << 32 ^ bytes) * UINT64_C(0xC2B2AE3D27D4EB4F);
+    mixed ^= mixed >> 29;
+    return (uint32_t)((mixed * UINT64_C(0x165667B19E3779F9)) >> 32) & sim->channel_bucket_mask;
+}
+
+static void widen_channel_table(struct sim *sim)
+{
+    uint32_t old_count = sim->channel_bucket_mask + 1;
+    uint32_t *wider = mem_zalloc(sim->mem, (size_t)old_count * 2 * sizeof *wider);
+    if (wider == NULL) {
+        sim_fail_memory(sim);
+        return;
+    }
+    uint32_t *old = sim->channel_buckets;
+    sim->channel_buckets = wider;
+    sim->channel_bucket_mask = old_count * 2 - 1;
+    for (uint32_t i = 0; i < old_count; i++) {
+        uint32_t index = old[i];
+        while (index != 0) {
+            struct sim_channel *channel = &sim->channels.at[index];
+            uint32_t following = channel->chain;
+            uint32_t *bucket = &wider[channel_hash(sim, channel->src, channel->dst, channel->tag, channel->bytes)];
+            channel->chain = *bucket;
+            *bucket = index;
+            index = following;
+        }
+    }
+    mem_free(sim->mem, old, (size_t)old_count * sizeof *old);
+}
+
+static uint32_t channel_open(struct sim *sim, uint32_t src, uint32_t dst, int32_t tag, uint64_t bytes, uint32_t *bucket)
+{
+    uint32_t index = sim_channels_take(&sim->channels, sim->mem, &sim->queue.failed);
+    struct sim_channel *channel = &sim->channels.at[index];
+    *channel = (struct sim_channel){.bytes = bytes, .src = src, .dst = dst, .tag = tag};
+    if (index == 0) {
+        return 0;
+    }
+    channel->chain = *bucket;
+    *bucket = index;
+    if (!sim->net.contention) {
+        struct net_path path = net_fixed_path(&sim->net, src, dst, bytes);
+        channel->delay_ns = path.delay_ns;
+        channel->serialise_ns = path.serialise_ns;
+        channel->dim = (uint16_t)path.dim;
+        channel->hops = (uint16_t)(path.hops < UINT16_MAX ? path.hops : UINT16_MAX);
+    }
+    if (++sim->channel_count > sim->channel_bucket_mask) {
+        widen_channel_table(sim);
+    }
+    return index;
+}
+
+static uint32_t channel_get(struct sim *sim, uint32_t src, uint32_t dst, int32_t tag, uint64_t bytes)
+{
+    uint32_t *bucket = &sim->channel_buckets[channel_hash(sim, src, dst, tag, bytes)];
+    for (uint32_t index = *bucket; index != 0; index = sim->channels.at[index].chain) {
+        const struct sim_channel *channel = &sim->channels.at[index];
+        if (channel->src == src && channel->dst == dst && channel->tag == tag && channel->bytes == bytes) {
+            return index;
+        }
+    }
+    return channel_open(sim, src, dst, tag, bytes, bucket);
+}
+
+static void channel_settle(struct sim *sim, struct sim_channel *channel)
+{
+    if (!sim->net.contention && channel->sent != 0) {
+        struct net_dim_stats *stats = &sim->net.stats[channel->dim];
+        stats->messages += channel->sent;
+        stats->bytes += channel->sent * channel->bytes * channel->hops;
+        stats->busy_ns += channel->sent * channel->serialise_ns * channel->hops;
+        channel->sent = 0;
+    }
+}
+
+static void channel_close_if_idle(struct sim *sim, uint32_t index)
+{
+    struct sim_channel *channel = &sim->channels.at[index];
+    if (index == 0 || channel->head != 0 || channel->users != 0) {
+        return;
+    }
+    channel_settle(sim, channel);
+    uint32_t *link = &sim->channel_buckets[channel_hash(sim, channel->src, channel->dst, channel->tag, channel->bytes)];
+    while (*link != index) {
+        link = &sim->channels.at[*link].chain;
+    }
+    *link = channel->chain;
+    sim->channel_count--;
+    sim_channels_give(&sim->channels, index);
+}
+
+void sim_channels_settle(struct sim *sim)
+{
+    for (uint32_t bucket = 0; bucket <= sim->channel_bucket_mask; bucket++) {
+        for (uint32_t index = sim->channel_buckets[bucket]; index != 0; index = sim->channels.at[index].chain) {
+            channel_settle(sim, &sim->channels.at[index]);
+        }
+    }
+}
+
+uint32_t sim_channel_hold(struct sim *sim, uint32_t src, uint32_t dst, int32_t tag, uint64_t bytes)
+{
+    uint32_t index = channel_get(sim, src, dst, tag, bytes);
+    sim->channels.at[index].users++;
+    return index;
+}
+
+void sim_channel_drop(struct sim *sim, uint32_t index)
+{
+    sim->channels.at[index].users--;
+    channel_close_if_idle(sim, index);
+}
+
+/* A new message at the end of the channel, with nothing known yet. */
+static uint32_t message_append(struct sim *sim, uint32_t channel_index)
+{
+    uint32_t index = sim_messages_take(&sim->messages, sim->mem, &sim->queue.failed);
+    struct sim_channel *channel = &sim->channels.at[channel_index];
+    struct sim_message *message = &sim->messages.at[index];
+    message->next = 0;
+    message->prev = channel->tail;
+    message->channel = channel_index;
+    message->flags = 0;
+    if (channel->tail == 0) {
+        channel->head = index;
+    } else {
+        sim->messages.at[channel->tail].next = index;
+    }
+    channel->tail = index;
+    return index;
+}
+
+static void message_remove(struct sim *sim, uint32_t index)
+{
+    const struct sim_message *message = &sim->messages.at[index];
+    struct sim_channel *channel = &sim->channels.at[message->channel];
+    if (message->prev == 0) {
+        channel->head = message->next;
+    } else {
+        sim->messages.at[message->prev].next = message->next;
+    }
+    if (message->next == 0) {
+        channel->tail = message->prev;
+    } else {
+        sim->messages.at[message->next].prev = message->prev;
+    }
+    sim_messages_give(&sim->messages, index);
+}
+
+void sim_channel_send(struct sim *sim, uint32_t channel_index, struct sim_party sender)
+{
+    struct sim_channel *channel = &sim->channels.at[channel_index];
+    uint32_t index;
+    if (channel->lead < 0) {
+        index = channel->half;
+        channel->half = sim->messages.at[index].next;
+    } else {
+        index = message_append(sim, channel_index);
+        if (channel->lead == 0) {
+            channel->half = index;
+        }
+    }
+    channel->lead++;
+    channel->sent++;
+    struct sim_message *message = &sim->messages.at[index];
+    message->flags |= SIM_MESSAGE_SENT;
+    message->sender = sender;
+    sim->result.messages++;
+    bool jitters = sim->config->jitter > 0.0;
+    double stretch = jitters ? sim_jitter_stretch(sim, channel->src, channel->dst) : 1.0;
+    if (sim->net.contention) {
+        net_send(&sim->net, index, channel->src, channel->dst, channel->bytes, stretch);
+        return;
+    }
+    uint64_t delay = jitters ? ticks_from_double((double)channel->delay_ns * stretch) : channel->delay_ns;
+    event_queue_push(&sim->queue, sim->queue.now + delay, SIM_EVENT_ARRIVAL, index, 0);
+}
+
+void sim_channel_recv(struct sim *sim, uint32_t channel_index, struct sim_party receiver)
+{
+    struct sim_channel *channel = &sim->channels.at[channel_index];
+    uint32_t index;
+    if (channel->lead > 0) {
+        index = channel->half;
+        channel->half = sim->messages.at[index].next;
+    } else {
+        index = message_append(sim, channel_index);
+        if (channel->lead == 0) {
+            channel->half = index;
+        }
+    }
+    channel->lead--;
+    struct sim_message *message = &sim->messages.at[index];
+    message->flags |= SIM_MESSAGE_POSTED;
+    message->receiver = receiver;
+    if (message->flags & SIM_MESSAGE_ARRIVED) {
+        event_queue_push(&sim->queue, sim->queue.now, SIM_EVENT_LATE_RECV, index, 0);
+    }
+}
+
+static void tell(struct sim *sim, struct sim_party party, uint32_t rank)
+{
+    switch ((enum sim_party_kind)party.kind) {
+    case SIM_PARTY_NOBODY:
+        break;
+    case SIM_PARTY_STREAM:
+        sim_phase_received(sim, party.a);
+        break;
+    case SIM_PARTY_NODE:
+        sim_workload_node_done(sim, rank, party.a);
+        break;
+    case SIM_PARTY_CUSTOM:
+        sim_custom_node_done(sim, party.a, party.b);
+        break;
+    case SIM_PARTY_START_SEND: {
+        struct sim_deferred wait = sim->deferreds.at[party.a];
+        sim_deferreds_give(&sim->deferreds, party.a);
+        sim_channel_send(sim, channel_get(sim, wait.src, wait.dst, wait.tag, wait.bytes), wait.party);
+        break;
+    }
+    case SIM_PARTY_START_RECV: {
+        struct sim_deferred wait = sim->deferreds.at[party.a];
+        sim_deferreds_give(&sim->deferreds, party.a);
+        sim_channel_recv(sim, channel_get(sim, wait.src, wait.dst, wait.tag, wait.bytes), wait.party);
+        break;
+    }
+    }
+}
+
+void sim_message_arrived(struct sim *sim, uint32_t index)
+{
+    struct sim_message *message = &sim->messages.at[index];
+    struct sim_party sender = message->sender;
+    struct sim_party receiver = message->receiver;
+    uint32_t channel = message->channel;
+    uint32_t src = sim->channels.at[channel].src;
+    uint32_t dst = sim->channels.at[channel].dst;
+    bool posted = (message->flags & SIM_MESSAGE_POSTED) != 0;
+    if (!posted) {
+        message->flags |= SIM_MESSAGE_ARRIVED;
+        tell(sim, sender, src);
+        return;
+    }
+    message_remove(sim, index);
+    channel_close_if_idle(sim, channel);
+    if (sender.kind != SIM_PARTY_NOBODY) {
+        tell(sim, sender, src);
+    }
+    tell(sim, receiver, dst);
+}
+
+void sim_message_late_recv(struct sim *sim, uint32_t index)
+{
+    struct sim_party receiver = sim->messages.at[index].receiver;
+    uint32_t channel = sim->messages.at[index].channel;
+    uint32_t dst = sim->channels.at[channel].dst;
+    message_remove(sim, index);
+    channel_close_if_idle(sim, channel);
+    tell(sim, receiver, dst);
+}
+
+static uint32_t defer(struct sim *sim, uint32_t src, uint32_t dst, int32_t tag, uint64_t bytes, struct sim_party party)
+{
+    uint32_t index = sim_deferreds_take(&sim->deferreds, sim->mem, &sim->queue.failed);
+    sim->deferreds.at[index] =
+        (struct sim_deferred){.src = src, .dst = dst, .tag = tag, .bytes = bytes, .party = party};
+    return index;
+}
+
+void sim_send(struct sim *sim, uint32_t src, uint32_t dst, int32_t tag, uint64_t bytes, struct sim_party sender)
+{
+    if (!sim->config->rendezvous) {
+        sim_channel_send(sim, channel_get(sim, src, dst, tag, bytes), sender);
+        return;
+    }
+    struct sim_party starter = {.kind = SIM_PARTY_START_SEND, .a = defer(sim, src, dst, tag, bytes, sender)};
+    sim_channel_recv(sim, channel_get(sim, dst, src, tag + SIM_TAG_RENDEZVOUS, rendezvous_bytes), starter);
+}
+
+void sim_recv(struct sim *sim, uint32_t src, uint32_t dst, int32_t tag, uint64_t bytes, struct sim_party receiver)
+{
+    if (!sim->config->rendezvous) {
+        sim_channel_recv(sim, channel_get(sim, src, dst, tag, bytes), receiver);
+        return;
+    }
+    struct sim_party starter = {.kind = SIM_PARTY_START_RECV, .a = defer(sim, src, dst, tag, bytes, receiver)};
+    sim_channel_send(sim, channel_get(sim, dst, src, tag + SIM_TAG_RENDEZVOUS, rendezvous_bytes), starter);
+}

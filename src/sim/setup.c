@@ -1,0 +1,261 @@
+/*
+ * Making and unmaking a simulation. All memory that depends on the number of ranks is laid out here; the pools grow as
+ * the run needs them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/engine.h"
+
+enum { FIRST_BUCKETS = 1024, COLLECTIVE_BUCKETS = 1024 };
+
+static bool zalloc_into(struct sim *sim, void *pointer, size_t count, size_t bytes)
+{
+    void *block = count > SIZE_MAX / (bytes == 0 ? 1 : bytes) ? NULL : arena_zalloc(&sim->arena, count * bytes);
+    memcpy(pointer, &block, sizeof block);
+    return block != NULL;
+}
+
+static bool make_pools(struct sim *sim)
+{
+    struct mem *mem = sim->mem;
+    sim->list_bucket_mask = FIRST_BUCKETS * 64 - 1;
+    sim->channel_bucket_mask = FIRST_BUCKETS - 1;
+    sim->channel_buckets = mem_zalloc(mem, FIRST_BUCKETS * sizeof *sim->channel_buckets);
+    return event_queue_init(&sim->queue, mem) && sim_calls_init(&sim->calls, mem) &&
+           sim_tick_lists_init(&sim->lists, mem) && sim_messages_init(&sim->messages, mem) &&
+           sim_channels_init(&sim->channels, mem) && sim_deferreds_init(&sim->deferreds, mem) &&
+           sim_streams_init(&sim->streams, mem) && sim_operations_init(&sim->operations, mem) &&
+           sim->channel_buckets != NULL &&
+           zalloc_into(sim, &sim->list_buckets, (size_t)sim->list_bucket_mask + 1, sizeof *sim->list_buckets) &&
+           zalloc_into(sim, &sim->collective_buckets, COLLECTIVE_BUCKETS, sizeof *sim->collective_buckets);
+}
+
+/* The logical topology of each collective type (spec analytical §6.2). */
+static void make_logical_dims(struct sim *sim)
+{
+    const struct sim_config *config = sim->config;
+    for (uint32_t native = 0; native < SIM_NATIVE_COUNT; native++) {
+        const struct sim_implementation *implementation = &config->system.implementation[native];
+        uint32_t count = 0;
+        for (uint32_t d = 0; d < implementation->count && d < config->dims.count; d++) {
+            struct coll_dim *dim = &sim->logical[native][count++];
+            dim->impl = implementation->list[d];
+            dim->ring = (struct coll_ring){.size = config->dims.dim[d].size, .stride = config->dims.dim[d].stride};
+            if (dim->impl.one) {
+                dim->ring = (struct coll_ring){.size = config->dims.ranks, .stride = 1};
+                break;
+            }
+        }
+        sim->logical_count[native] = count;
+    }
+}
+
+static bool make_rank(struct sim *sim, uint32_t index)
+{
+    const struct sim_config *config = sim->config;
+    struct sim_rank *rank = &sim->ranks[index];
+    rank->graph = config->traces->ranks[index].graph;
+    for (uint32_t i = 0; i < SIM_RANK_LISTS; i++) {
+        rank->tick[i] = UINT64_MAX;
+    }
+    for (uint32_t i = 0; i < SIM_SLOT_NONE; i++) {
+        rank->slot[i] = SIM_NONE;
+    }
+    uint32_t nodes = rank->graph->node_count;
+    if (!zalloc_into(sim, &rank->parents_left, nodes, sizeof *rank->parents_left) ||
+        !zalloc_into(sim, &rank->started, nodes, sizeof *rank->started) ||
+        !zalloc_into(sim, &rank->cursors, config->dims.count, sizeof *rank->cursors) ||
+        (config->keep_issue_order && !zalloc_into(sim, &rank->issue_order, nodes, sizeof *rank->issue_order))) {
+        return false;
+    }
+    for (uint32_t node = 0; node < nodes; node++) {
+        rank->parents_left[node] = rank->graph->nodes[node].parent_count;
+    }
+    for (uint32_t d = 0; d < config->dims.count; d++) {
+        rank->cursors[d].last = (uint16_t)(sim->queues_per_dim / 2);
+    }
+    sim->result.ranks[index].roofline_weight = 1.0;
+    sim->result.nodes += nodes;
+    return true;
+}
+
+static bool make_ranks(struct sim *sim)
+{
+    const struct sim_config *config = sim->config;
+    sim->queues_per_dim = config->queues_per_dim;
+    uint32_t sets = config->policy == ORR_POLICY_SAFE ? 2 : 1;
+    sim->queues_per_rank = config->dims.count * config->queues_per_dim * sets;
+    uint32_t active = config->system.active_chunks_per_dimension;
+    sim->threshold = active / config->queues_per_dim + (active % config->queues_per_dim != 0 ? 1 : 0);
+    if (!zalloc_into(sim, &sim->ranks, sim->rank_count, sizeof *sim->ranks) ||
+        !zalloc_into(sim, &sim->result.ranks, sim->rank_count, sizeof *sim->result.ranks) ||
+        !zalloc_into(sim, &sim->queues, (size_t)sim->rank_count * sim->queues_per_rank, sizeof *sim->queues)) {
+        return false;
+    }
+    for (uint32_t rank = 0; rank < sim->rank_count; rank++) {
+        if (!make_rank(sim, rank)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int compare_members(const void *left, const void *right)
+{
+    const uint64_t *a = left;
+    const uint64_t *b = right;
+    return *a < *b ? -1 : *a > *b;
+}
+
+static bool make_group(struct sim *sim, struct sim_group_state *state, const struct sim_group *group)
+{
+    uint64_t *members = NULL; /* rank above, place below: sorts by rank */
+    uint32_t *sorted = NULL;
+    uint32_t *sorted_at = NULL;
+    state->group = group;
+    state->whole = group->count == sim->rank_count;
+    if (!zalloc_into(sim, &members, group->count, sizeof *members) ||
+        !zalloc_into(sim, &sorted, group->count, sizeof *sorted) ||
+        !zalloc_into(sim, &sorted_at, group->count, sizeof *sorted_at) ||
+        !zalloc_into(sim, &state->next_stream, group->count, sizeof *state->next_stream) ||
+        !zalloc_into(sim, &state->ring_logged, group->count, sizeof *state->ring_logged)) {
+        return false;
+    }
+    for (uint32_t place = 0; place < group->count; place++) {
+        members[place] = (uint64_t)group->ranks[place] << 32 | place;
+        state->next_stream[place] = (int32_t)((uint32_t)group->id * 1000000u);
+    }
+    qsort(members, group->count, sizeof *members, compare_members);
+    for (uint32_t i = 0; i < group->count; i++) {
+        sorted[i] = (uint32_t)(members[i] >> 32);
+        sorted_at[i] = (uint32_t)members[i];
+    }
+    state->sorted = sorted;
+    state->sorted_at = sorted_at;
+    return true;
+}
+
+static bool make_groups(struct sim *sim)
+{
+    const struct sim_config *config = sim->config;
+    if (!zalloc_into(sim, &sim->groups, config->group_count, sizeof *sim->groups)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < config->group_count; i++) {
+        if (!make_group(sim, &sim->groups[i], &config->groups[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool make_servers(struct sim *sim)
+{
+    const struct sim_memory *memory = &sim->config->memory;
+    sim->server_count = 0;
+    if (memory->kind == SIM_MEMORY_POOL) {
+        sim->server_count = 1;
+    } else if (memory->kind == SIM_MEMORY_PER_NODE && memory->npus_per_node > 0) {
+        sim->server_count = (uint32_t)((sim->rank_count - 1) / memory->npus_per_node + 1);
+    }
+    return zalloc_into(sim, &sim->servers, sim->server_count, sizeof *sim->servers);
+}
+
+static enum orr_status fill(struct sim *sim, struct orr_error *err)
+{
+    const struct sim_config *config = sim->config;
+    if (!make_pools(sim) || !make_ranks(sim) || !make_groups(sim) || !make_servers(sim)) {
+        return mem_error(sim->mem, "the simulation's state", err);
+    }
+    make_logical_dims(sim);
+    sim->endpoint_ns = config->system.endpoint_delay_ns;
+    if (config->system.shared_bus) {
+        enum orr_status status = sim_buses_create(sim, err);
+        if (status != ORR_OK) {
+            return status;
+        }
+    }
+    enum orr_status status =
+        net_init(&sim->net, config->backend == ORR_BACKEND_AWARE, &config->dims, &sim->queue, sim->mem, err);
+    return status != ORR_OK ? status : sim_check(sim, err);
+}
+
+enum orr_status sim_create(const struct sim_config *config, struct mem *mem, struct notes *notes, struct sim **created,
+                           struct orr_error *err)
+{
+    struct sim *sim = mem_zalloc(mem, sizeof *sim);
+    if (sim == NULL) {
+        return mem_error(mem, "the simulation", err);
+    }
+    sim->config = config;
+    sim->mem = mem;
+    sim->notes = notes;
+    sim->rank_count = config->dims.ranks;
+    sim->result.config = config;
+    sim->result.rank_count = sim->rank_count;
+    arena_init(&sim->arena, mem);
+    enum orr_status status = fill(sim, err);
+    if (status != ORR_OK) {
+        sim_free(sim);
+        return status;
+    }
+    *created = sim;
+    return ORR_OK;
+}
+
+static void free_streams(struct sim *sim)
+{
+    for (uint32_t i = 1; i < sim->streams.capacity; i++) {
+        struct sim_stream *stream = &sim->streams.at[i];
+        if (!stream->live) {
+            continue;
+        }
+        if (stream->more_draws != NULL) {
+            uint32_t phases = sim->operations.at[stream->operation].plan->phase_count;
+            mem_free(sim->mem, stream->more_draws, phases * sizeof *stream->more_draws);
+        }
+        if (stream->running && stream->method == COLL_BY_PROGRAM) {
+            sim_program_end(sim, stream);
+        }
+        if (stream->running && stream->method == COLL_BY_TRACE) {
+            sim_custom_free(sim, stream->of.custom);
+        }
+    }
+    sim_streams_free(&sim->streams, sim->mem);
+}
+
+void sim_free(struct sim *sim)
+{
+    if (sim == NULL) {
+        return;
+    }
+    struct mem *mem = sim->mem;
+    free_streams(sim);
+    for (uint32_t rank = 0; sim->ranks != NULL && rank < sim->rank_count; rank++) {
+        struct sim_rank *state = &sim->ranks[rank];
+        for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {
+            mem_free(mem, state->ready[slot].items, state->ready[slot].capacity * sizeof(uint32_t));
+        }
+        mem_free(mem, state->late.items, state->late.capacity * sizeof(uint32_t));
+    }
+    for (uint32_t i = 0; sim->servers != NULL && i < sim->server_count; i++) {
+        mem_free(mem, sim->servers[i].waiting, (size_t)sim->servers[i].capacity * 2 * sizeof(uint32_t));
+    }
+    mem_free(mem, sim->channel_buckets, ((size_t)sim->channel_bucket_mask + 1) * sizeof *sim->channel_buckets);
+    mem_free(mem, sim->result.collectives, (size_t)sim->collective_capacity * sizeof *sim->result.collectives);
+    mem_free(mem, sim->result.log, (size_t)sim->log_capacity * sizeof *sim->result.log);
+    mem_free(mem, sim->result.intervals, (size_t)sim->interval_capacity * sizeof *sim->result.intervals);
+    sim_calls_free(&sim->calls, mem);
+    sim_tick_lists_free(&sim->lists, mem);
+    sim_messages_free(&sim->messages, mem);
+    sim_channels_free(&sim->channels, mem);
+    sim_deferreds_free(&sim->deferreds, mem);
+    sim_operations_free(&sim->operations, mem);
+    sim_jitter_free(sim);
+    sim_buses_free(sim);
+    net_free(&sim->net);
+    event_queue_free(&sim->queue);
+    arena_free(&sim->arena);
+    mem_free(mem, sim, sizeof *sim);
+}
