@@ -30,6 +30,11 @@ extern "C" {
 #define ORR_PRINTF(fmt, args)
 #endif
 
+/* What is declared from here on is all that the shared library exports. */
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC visibility push(default)
+#endif
+
 /* name, exit code of the program, meaning. Exit codes: 0 done, 1 the run failed, 2 bad usage or input, 3 resource
  * limit, 4 stall. */
 #define ORR_STATUSES(X)                                                                                                \
@@ -93,7 +98,8 @@ struct orr_run_options {
     bool strict;           /* warnings become errors */
     bool keep_intervals;   /* needed for ORR_OUTPUT_TIMELINE */
     bool keep_issue_order; /* needed for ORR_OUTPUT_ASTRA */
-    /* Called about every `progress_events` events; a false return ends the run with ORR_EINTR. May be NULL. */
+    /* Called every so many events, several times a second; a false return ends the run with ORR_EINTR. Called once more
+     * at the end, whatever it was, with the final figures; the answer then does not matter. May be NULL. */
     bool (*progress)(void *context, const struct orr_progress *now);
     void *progress_context;
 };
@@ -173,7 +179,7 @@ ORR_MUST_CHECK enum orr_status orr_trace_write(const struct orr_trace *trace, co
 
 enum orr_pattern {
     ORR_PATTERN_COLLECTIVE, /* one collective on every rank */
-    ORR_PATTERN_THREE_NODE, /* an all-reduce, beside it a compute node, then an all-gather of twice the size */
+    ORR_PATTERN_THREE_NODE, /* an all-reduce, then an all-gather of twice the size and beside it a compute node */
 };
 
 struct orr_gen_options {
@@ -191,6 +197,10 @@ ORR_MUST_CHECK enum orr_status orr_gen(const struct orr_gen_options *options, st
 
 /* The tables the readers use, as Markdown or as JSON schema: what docs/config.md is made of. */
 ORR_MUST_CHECK enum orr_status orr_config_reference(bool json_schema, FILE *stream, struct orr_error *err);
+
+#if defined(__GNUC__) || defined(__clang__)
+#pragma GCC visibility pop
+#endif
 
 #ifdef __cplusplus
 }

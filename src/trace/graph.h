@@ -25,6 +25,9 @@ enum trace_node_type {
     TRACE_NODE_TYPES
 };
 
+/* "COMM_COLL" and so on; "unknown" for a number that is no type. */
+const char *trace_node_type_name(uint32_t type);
+
 /* Which attributes a node has; what the simulator needs depends on the node's type and the configuration. */
 enum trace_has {
     TRACE_HAS_COMM_SIZE = 1 << 0,
@@ -60,24 +63,45 @@ struct trace_node {
     uint8_t type; /* enum trace_node_type */
     uint8_t is_cpu_op;
     uint8_t involved_dim_count; /* entries the attribute had, at most 64 */
+    uint8_t zero[7];            /* always zero: nodes are compared as bytes */
 };
 
+/*
+ * Two views of the dependencies. The collapsed one is what a simulation walks: a node's distinct parents are counted in
+ * parent_count, and it appears once in the children of each. The written one is the file's own: for each node its data
+ * dependencies and then its control dependencies, each in the order and as often as written, because the order in
+ * which custom collectives issue their nodes follows it (spec analytical §19). A node that depends on itself is its own
+ * child and so never becomes free.
+ */
 struct trace_graph {
-    struct trace_node *nodes; /* ascending id */
+    struct trace_node *nodes; /* ascending id, no id twice */
     uint32_t *children;       /* node indices, grouped by parent; in order of the children's place in the file */
     uint32_t *file_order;     /* node indices as they stood in the file */
-    uint32_t *parents;        /* node indices: parents of the k-th node of the file, data deps first, as written, not
-                                 yet collapsed; the range of node i is parent_start[i] .. +parent_written[i] */
+    uint32_t *parents;        /* node indices, as written; node i's are parents[parent_start[i]] and the
+                                 parent_written[i] - 1 after it; the ranges follow each other in file order */
     uint32_t *parent_start;   /* by node index */
     uint32_t *parent_written; /* by node index */
     char *strings;            /* NUL-terminated, one after the other; offset 0 is "" */
     uint32_t node_count;
-    uint32_t child_total;
-    struct arena arena; /* owns all of the above */
+    uint32_t child_total;  /* entries of children: distinct edges */
+    uint32_t parent_total; /* entries of parents */
+    uint32_t string_bytes;
+    struct arena arena; /* owns all of the above but the strings, which are a block of string_bytes */
 };
 
 /* Index of the node with this id, or UINT32_MAX. */
 uint32_t trace_graph_find(const struct trace_graph *graph, uint64_t id);
+
+/*
+ * Reads a Chakra ET file that is already in memory; `name` starts the error messages. The graph keeps nothing of
+ * `bytes`. Fails as trace_set_load does. A graph without nodes is fine here.
+ */
+ORR_MUST_CHECK enum orr_status trace_graph_parse(const uint8_t *bytes, size_t size, const char *name, struct mem *mem,
+                                                 struct trace_graph **graph, struct orr_error *err);
+void trace_graph_free(struct trace_graph *graph); /* NULL is fine */
+
+/* Whether two graphs differ in nothing but a constant added to every id, modulo 2^64. */
+bool trace_graph_equal(const struct trace_graph *a, const struct trace_graph *b);
 
 static inline const char *trace_graph_name(const struct trace_graph *graph, uint32_t node)
 {

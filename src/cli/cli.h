@@ -1,0 +1,114 @@
+/*
+ * What the subcommands share: how a command is described, how its options are read, how it speaks and how it ends.
+ *
+ * A command is a row: name, one-line summary, argp description, function. The functions return the program's exit code
+ * (orr_status_exit_code). Standard output carries results only, standard error carries messages, one line each, that
+ * start with "orrery: ". Nothing here may know more of the library than orrery.h shows.
+ */
+#ifndef ORR_CLI_CLI_H
+#define ORR_CLI_CLI_H
+
+#include <argp.h>
+
+#include "base/error.h"
+
+struct cli_command {
+    const char *name;
+    const char *summary;                          /* for the list of commands; no full stop */
+    const struct argp *argp;                      /* NULL for a command that only has subcommands */
+    const struct cli_command *const *subcommands; /* NULL-terminated, or NULL */
+    const char *about;                            /* of a command with subcommands: printed below the list of them */
+    /* `argv[0]` is the command's full name, such as "orrery run". */
+    int (*run)(const struct cli_command *self, int argc, char **argv);
+};
+
+extern const struct cli_command cli_orrery; /* the root of all */
+extern const struct cli_command cli_run;
+extern const struct cli_command cli_gen;
+extern const struct cli_command cli_trace;
+extern const struct cli_command cli_config;
+extern const struct cli_command cli_help;
+extern const struct cli_command cli_version;
+
+/* Runs the subcommand argv[1] names, or prints the help that was asked for. */
+int cli_dispatch(const struct cli_command *parent, int argc, char **argv);
+
+/* Prints a command's help on `stream`; `path` is its full name. */
+void cli_print_help(const struct cli_command *command, const char *path, FILE *stream);
+
+/* ---- options ---------------------------------------------------------------------------------------------------- */
+
+/* First member of every command's options; what argp's `input` points to. */
+struct cli_input {
+    struct orr_error error; /* why the parser function returned EINVAL */
+    bool help;
+};
+
+#define CLI_HELP_OPTION                                                                                                \
+    {                                                                                                                  \
+        "help", 'h', NULL, 0, "Show this help and exit", -1                                                            \
+    }
+
+/*
+ * Reads argv into `input` with the command's argp. argp itself only ever sees options that exist and have the value
+ * they need, so that the messages, with the nearest name, are ours. ORR_EINVAL or ORR_ERANGE with the reason in `err`.
+ */
+ORR_MUST_CHECK enum orr_status cli_options_parse(const struct cli_command *command, int argc, char **argv,
+                                                 struct cli_input *input, struct orr_error *err);
+
+/* The parser function's answer to a key it does not know: --help, surplus arguments. */
+error_t cli_options_default(int key, char *arg, struct argp_state *state);
+
+/* Ends the parser function with the error already set in the input. */
+static inline error_t cli_options_status(enum orr_status status)
+{
+    return status == ORR_OK ? 0 : EINVAL;
+}
+
+const struct argp_option *cli_options_find(const struct argp_option *table, const char *name, size_t length);
+
+/* Values. `option` is the name for messages, with its dashes. */
+ORR_MUST_CHECK enum orr_status cli_parse_count(const char *option, const char *text, uint64_t least, uint64_t most,
+                                               uint64_t *value, struct orr_error *err);
+ORR_MUST_CHECK enum orr_status cli_parse_real(const char *option, const char *text, double *value,
+                                              struct orr_error *err);
+ORR_MUST_CHECK enum orr_status cli_parse_bool(const char *option, const char *text, bool *value, struct orr_error *err);
+/* Bytes; suffixes of base/units.h, and K, M, G for the powers of 1024. */
+ORR_MUST_CHECK enum orr_status cli_parse_size(const char *option, const char *text, uint64_t *bytes,
+                                              struct orr_error *err);
+/* The index of `text` in `words` (NULL-terminated). */
+ORR_MUST_CHECK enum orr_status cli_parse_word(const char *option, const char *text, const char *const *words,
+                                              unsigned *index, struct orr_error *err);
+
+/* ---- messages --------------------------------------------------------------------------------------------------- */
+
+/* One line on standard error, "orrery: " before it. Line breaks and control characters in it are shown as '?'. */
+void cli_error(const char *fmt, ...) ORR_PRINTF(1, 2);
+int cli_fail(const struct orr_error *err); /* the same; returns the exit code */
+
+enum { CLI_WARNINGS_SHOWN = 20 };
+
+/* Warnings up to a number that a person reads; the rest is counted. */
+struct cli_warnings {
+    bool quiet;
+    uint64_t count;
+};
+
+void cli_warn(struct cli_warnings *warnings, const char *text);
+void cli_warnings_end(const struct cli_warnings *warnings); /* says how many were not shown */
+
+/* ---- results ---------------------------------------------------------------------------------------------------- */
+
+/* Flushes standard output and returns `exit_code`, or 1 with a message when what was written did not arrive. */
+int cli_finish(int exit_code);
+
+/* Says that standard output could not be written and gives up what it still holds; returns the exit code. */
+int cli_stdout_failed(const char *reason);
+
+/* Fails when a file could not be put at `path` once the work is done: no such folder, or a folder of that name. */
+ORR_MUST_CHECK enum orr_status cli_check_writable(const char *option, const char *path, struct orr_error *err);
+
+/* Makes or replaces the file at once: a reader sees the old or the new one. A device or pipe is written directly. */
+ORR_MUST_CHECK enum orr_status cli_write_file(const char *path, const char *text, size_t size, struct orr_error *err);
+
+#endif

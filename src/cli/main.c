@@ -1,0 +1,65 @@
+/*
+ * The program: finds the subcommand and hands it the rest. The names of ASTRA-sim's two analytical binaries (by
+ * symbolic link) mean `run` in ASTRA-sim's manner, so that a script changes a path and nothing else.
+ */
+#include "cli/cli.h"
+#include "cli/run.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct cli_command *const commands[] = {
+    &cli_run, &cli_gen, &cli_trace, &cli_config, &cli_help, &cli_version, NULL,
+};
+
+static int run_orrery(const struct cli_command *self, int argc, char **argv)
+{
+    if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+        return cli_version.run(&cli_version, 1, argv);
+    }
+    return cli_dispatch(self, argc, argv);
+}
+
+const struct cli_command cli_orrery = {
+    .name = "orrery",
+    .summary = "a simulator of distributed AI training",
+    .subcommands = commands,
+    .about = "First steps:\n"
+             "  orrery gen collective --type all-reduce --bytes 1MiB --npus 8 -o traces/allreduce\n"
+             "  orrery trace stat traces/allreduce.0.et\n"
+             "  orrery run --workload traces/allreduce --system system.json --network network.yml\n"
+             "\n"
+             "Exit codes: 0 done, 1 the run failed or was interrupted, 2 bad usage or input, 3 resource limit, 4 the\n"
+             "simulated job stalls.\n",
+    .run = run_orrery,
+};
+
+/* A closed descriptor 0, 1 or 2 would be given to the next file opened, and messages or results would be written into
+ * it. Taken by /dev/null in the wrong direction it stays an error, as it should. */
+static void hold_standard_streams(void)
+{
+    for (int fd = 0; fd <= 2; fd++) {
+        if (fcntl(fd, F_GETFD) < 0) {
+            (void)open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+        }
+    }
+}
+
+int main(int argc, char **argv)
+{
+    hold_standard_streams();
+    /* A reader that went away is then an error of write, which cli_finish reports, instead of a silent death. */
+    (void)signal(SIGPIPE, SIG_IGN);
+    const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+    const char *name = argc > 0 ? (slash != NULL ? slash + 1 : argv[0]) : "orrery";
+    enum orr_backend backend = ORR_BACKEND_UNAWARE;
+    int exit_code;
+    if (cli_run_astra_name(name, &backend)) {
+        exit_code = cli_run_as_astra(backend, argc, argv);
+    } else {
+        exit_code = cli_orrery.run(&cli_orrery, argc, argv);
+    }
+    return cli_finish(exit_code);
+}

@@ -1,0 +1,232 @@
+/*
+ * argp reads options well and explains errors badly: two lines, no nearest name, and it takes any unambiguous prefix,
+ * so that an option added later can change what a script means. So the vector is walked once before argp sees it, with
+ * argp's own table as the only list of what exists.
+ */
+#include "cli/cli.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/units.h"
+
+enum { OPTIONS_MAX = 64 };
+
+static bool option_ends(const struct argp_option *option)
+{
+    return option->name == NULL && option->key == 0 && option->doc == NULL && option->group == 0;
+}
+
+const struct argp_option *cli_options_find(const struct argp_option *table, const char *name, size_t length)
+{
+    for (; !option_ends(table); table++) {
+        if (table->name != NULL && strlen(table->name) == length && memcmp(table->name, name, length) == 0) {
+            return table;
+        }
+    }
+    return NULL;
+}
+
+static const struct argp_option *find_short(const struct argp_option *table, char letter)
+{
+    for (; !option_ends(table); table++) {
+        if (table->key == (unsigned char)letter && letter != '\0') {
+            return table;
+        }
+    }
+    return NULL;
+}
+
+static enum orr_status unknown_option(const struct argp_option *table, const char *path, const char *name,
+                                      size_t length, struct orr_error *err)
+{
+    const char *known[OPTIONS_MAX + 1];
+    size_t count = 0;
+    const char *nearest = NULL;
+    for (; !option_ends(table) && count < OPTIONS_MAX; table++) {
+        if (table->name != NULL) {
+            known[count++] = table->name;
+            if (length >= 3 && strncmp(table->name, name, length) == 0) {
+                nearest = table->name; /* an abbreviation */
+            }
+        }
+    }
+    known[count] = NULL;
+    char word[80];
+    (void)snprintf(word, sizeof word, "%.*s", (int)(length < 79 ? length : 79), name);
+    if (nearest == NULL) {
+        nearest = error_nearest(word, known);
+    }
+    if (nearest != NULL) {
+        return error_set(err, ORR_EINVAL, "unknown option --%s; did you mean --%s?", word, nearest);
+    }
+    return error_set(err, ORR_EINVAL, "unknown option --%s; %s --help lists the options", word, path);
+}
+
+static enum orr_status check_long(const struct argp_option *table, char **argv, int argc, int *at,
+                                  struct orr_error *err)
+{
+    const char *name = argv[*at] + 2;
+    const char *equals = strchr(name, '=');
+    size_t length = equals != NULL ? (size_t)(equals - name) : strlen(name);
+    const struct argp_option *option = cli_options_find(table, name, length);
+    if (option == NULL) {
+        return unknown_option(table, argv[0], name, length, err);
+    }
+    if (option->arg == NULL && equals != NULL) {
+        return error_set(err, ORR_EINVAL, "--%s takes no value", option->name);
+    }
+    if (option->arg != NULL && equals == NULL && (option->flags & OPTION_ARG_OPTIONAL) == 0 && ++*at >= argc) {
+        return error_set(err, ORR_EINVAL, "--%s needs a value (%s)", option->name, option->arg);
+    }
+    return ORR_OK;
+}
+
+static enum orr_status check_short(const struct argp_option *table, char **argv, int argc, int *at,
+                                   struct orr_error *err)
+{
+    for (const char *letter = argv[*at] + 1; *letter != '\0'; letter++) {
+        const struct argp_option *option = find_short(table, *letter);
+        if (option == NULL) {
+            return error_set(err, ORR_EINVAL, "unknown option -%c; %s --help lists the options", *letter, argv[0]);
+        }
+        if (option->arg != NULL) {
+            if (letter[1] == '\0' && ++*at >= argc) {
+                return error_set(err, ORR_EINVAL, "-%c needs a value (%s)", *letter, option->arg);
+            }
+            return ORR_OK;
+        }
+    }
+    return ORR_OK;
+}
+
+static enum orr_status check_vector(const struct argp_option *table, int argc, char **argv, struct orr_error *err)
+{
+    for (int at = 1; at < argc && strcmp(argv[at], "--") != 0; at++) {
+        enum orr_status status = ORR_OK;
+        if (strncmp(argv[at], "--", 2) == 0) {
+            status = check_long(table, argv, argc, &at, err);
+        } else if (argv[at][0] == '-' && argv[at][1] != '\0') {
+            status = check_short(table, argv, argc, &at, err);
+        }
+        if (status != ORR_OK) {
+            return status;
+        }
+    }
+    return ORR_OK;
+}
+
+enum orr_status cli_options_parse(const struct cli_command *command, int argc, char **argv, struct cli_input *input,
+                                  struct orr_error *err)
+{
+    enum orr_status status = check_vector(command->argp->options, argc, argv, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    error_t failed = argp_parse(command->argp, argc, argv, ARGP_NO_EXIT | ARGP_NO_ERRS | ARGP_NO_HELP, NULL, input);
+    if (failed == 0 || input->help) {
+        return ORR_OK;
+    }
+    if (input->error.status == ORR_OK) {
+        return error_set(err, failed == ENOMEM ? ORR_ENOMEM : ORR_EINVAL, "options: %s", strerror(failed));
+    }
+    *err = input->error;
+    return err->status;
+}
+
+error_t cli_options_default(int key, char *arg, struct argp_state *state)
+{
+    struct cli_input *input = state->input;
+    switch (key) {
+    case 'h':
+        input->help = true;
+        return 0;
+    case ARGP_KEY_ARG:
+        return cli_options_status(error_set(
+            &input->error, ORR_EINVAL, "unexpected argument \"%s\"; %s --help shows what is taken", arg, state->name));
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+enum orr_status cli_parse_count(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *value,
+                                struct orr_error *err)
+{
+    char *end = NULL;
+    errno = 0;
+    unsigned long long number = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
+    if (end == NULL || *end != '\0') {
+        return error_set(err, ORR_EINVAL, "%s: \"%s\" is not a whole number", option, text);
+    }
+    if (errno == ERANGE || number < least || number > most) {
+        return error_set(err, ORR_ERANGE, "%s: %s is not between %" PRIu64 " and %" PRIu64, option, text, least, most);
+    }
+    *value = number;
+    return ORR_OK;
+}
+
+enum orr_status cli_parse_real(const char *option, const char *text, double *value, struct orr_error *err)
+{
+    char *end = NULL;
+    double number = strtod(text, &end);
+    if (end == text || *end != '\0' || !isfinite(number)) {
+        return error_set(err, ORR_EINVAL, "%s: \"%s\" is not a number", option, text);
+    }
+    if (number < 0) {
+        return error_set(err, ORR_ERANGE, "%s: %s is negative; it must be at least 0", option, text);
+    }
+    *value = number;
+    return ORR_OK;
+}
+
+/* The words of ASTRA-sim's option library, and the two a person would try besides. */
+enum orr_status cli_parse_bool(const char *option, const char *text, bool *value, struct orr_error *err)
+{
+    static const char *const words[] = {"true", "True", "t", "T", "1", "yes", "false", "False", "f", "F", "0", "no"};
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *value = i < 6;
+            return ORR_OK;
+        }
+    }
+    return error_set(err, ORR_EINVAL, "%s: \"%s\" is neither true nor false", option, text);
+}
+
+enum orr_status cli_parse_size(const char *option, const char *text, uint64_t *bytes, struct orr_error *err)
+{
+    char spelled[64];
+    size_t length = strnlen(text, sizeof spelled);
+    if (length + 3 > sizeof spelled) {
+        return error_set(err, ORR_EINVAL, "%s: \"%.60s…\" is not a size", option, text);
+    }
+    bool power = length > 0 && strchr("KMG", text[length - 1]) != NULL;
+    (void)snprintf(spelled, sizeof spelled, "%s%s", text, power ? "iB" : "");
+    struct orr_error reason = {0};
+    enum orr_status status = units_parse(spelled, UNITS_SIZE, "B", bytes, &reason);
+    return status == ORR_OK ? ORR_OK : error_set(err, status, "%s: %s", option, reason.text);
+}
+
+enum orr_status cli_parse_word(const char *option, const char *text, const char *const *words, unsigned *index,
+                               struct orr_error *err)
+{
+    char list[256] = "";
+    size_t used = 0;
+    for (unsigned i = 0; words[i] != NULL; i++) {
+        if (strcmp(words[i], text) == 0) {
+            *index = i;
+            return ORR_OK;
+        }
+        if (used < sizeof list) {
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", words[i]);
+        }
+    }
+    const char *nearest = error_nearest(text, words);
+    if (nearest != NULL) {
+        return error_set(err, ORR_EINVAL, "%s: \"%s\" is not one of %s; did you mean \"%s\"?", option, text, list,
+                         nearest);
+    }
+    return error_set(err, ORR_EINVAL, "%s: \"%s\" is not one of %s", option, text, list);
+}

@@ -1,0 +1,39 @@
+/*
+ * `orrery run` in two halves: the options (run_options.c), which end in a filled struct, and what is done with them
+ * (run.c). Strings point into the argument vector or its translation, which live as long as the program's work does.
+ */
+#ifndef ORR_CLI_RUN_H
+#define ORR_CLI_RUN_H
+
+#include "cli/cli.h"
+#include "cli/foreign.h"
+
+struct run_options {
+    struct cli_input input;
+    struct orr_run_options run;
+    enum orr_output format;
+    const char *json;
+    const char *csv;
+    const char *timeline;
+    const char *status_file;
+    bool memory_limit_given;
+    bool quiet;
+    bool no_progress;
+};
+
+extern const struct argp run_argp;
+extern const struct cli_foreign_option run_astra_options[];
+
+/*
+ * Reads the vector into `options`, whose defaults the caller has set. `vector` keeps the words alive and has the
+ * warnings; the caller frees it. With `options->run.strict`, a warning is an error.
+ */
+ORR_MUST_CHECK enum orr_status run_options_read(const struct cli_command *command, bool lenient, int argc, char **argv,
+                                                struct run_options *options, struct cli_vector *vector,
+                                                struct orr_error *err);
+
+/* Whether the program was started under one of ASTRA-sim's names, and the network that name means. */
+bool cli_run_astra_name(const char *name, enum orr_backend *backend);
+int cli_run_as_astra(enum orr_backend backend, int argc, char **argv);
+
+#endif

@@ -1,0 +1,251 @@
+/*
+ * The options of `orrery run`: our table for argp, and ASTRA-sim's names as a table of translations into it (spec
+ * analytical §15.1). tests/cli holds the manual page against `run_argp`.
+ */
+#include "cli/run.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    KEY_BACKEND = 256,
+    KEY_POLICY,
+    KEY_BROADCAST,
+    KEY_QUEUES,
+    KEY_INJECTION,
+    KEY_RENDEZVOUS,
+    KEY_JITTER,
+    KEY_SEED,
+    KEY_MEMORY_LIMIT,
+    KEY_STRICT,
+    KEY_FORMAT,
+    KEY_JSON,
+    KEY_CSV,
+    KEY_TIMELINE,
+    KEY_STATUS_FILE,
+    KEY_NO_PROGRESS,
+    KEY_MEMORY,
+    KEY_GROUPS,
+};
+
+static const struct argp_option table[] = {
+    {NULL, 0, NULL, 0, "What to run:", 1},
+    {"workload", 'w', "PREFIX", 0, "Traces: rank R's is PREFIX.R.et (Chakra ET). Required", 1},
+    {"system", 's', "FILE", 0, "System file (JSON): collectives, chunks, memory bandwidth. Required", 1},
+    {"network", 'n', "FILE", 0, "Network file (YAML): dimensions, GB/s, ns. Required", 1},
+    {"memory", KEY_MEMORY, "FILE", 0, "Remote memory file (JSON). Default: no remote memory", 1},
+    {"groups", KEY_GROUPS, "FILE", 0, "Communicator groups file (JSON). Default: none", 1},
+    {NULL, 0, NULL, 0, "How to simulate:", 2},
+    {"backend", KEY_BACKEND, "NAME", 0, "Network model: unaware (of congestion; default) or aware", 2},
+    {"policy", KEY_POLICY, "NAME", 0,
+     "Admission of chunks: astra (default; as ASTRA-sim, which can deadlock in three dimensions) or safe", 2},
+    {"broadcast", KEY_BROADCAST, "NAME", 0,
+     "Rooted collectives and barriers: replay (default; take the time the trace says) or simulate", 2},
+    {"queues-per-dim", KEY_QUEUES, "N", 0, "Queues of each dimension. Default: 1", 2},
+    {"injection-scale", KEY_INJECTION, "X", 0, "Multiplies the system file's endpoint-delay. Default: 1", 2},
+    {"rendezvous", KEY_RENDEZVOUS, "BOOL", OPTION_ARG_OPTIONAL, "Send data only after the receiver asked for it", 2},
+    {"jitter", KEY_JITTER, "J", 0, "Multiply each message's delay by 1 + J*u, u random in [0,1). Default: 0", 2},
+    {"seed", KEY_SEED, "N", 0, "Seed of the jitter. Default: 0", 2},
+    {"memory-limit", KEY_MEMORY_LIMIT, "SIZE", 0,
+     "Stop with exit code 3 rather than use more memory: 512M, 8GiB, bytes. Default: the environment variable "
+     "ASTRA_SIM_MEMORY_LIMIT, else none",
+     2},
+    {"strict", KEY_STRICT, NULL, 0, "Make every warning an error", 2},
+    {NULL, 0, NULL, 0, "What to write:", 3},
+    {"format", KEY_FORMAT, "NAME", 0, "Standard output: text (default), astra (ASTRA-sim's lines) or json", 3},
+    {"json", KEY_JSON, "FILE", 0, "Also write everything known as one JSON document", 3},
+    {"csv", KEY_CSV, "DIR", 0, "Also write ranks.csv, collectives.csv and dimensions.csv into a folder", 3},
+    {"timeline", KEY_TIMELINE, "FILE", 0,
+     "Also write a timeline for Perfetto or chrome://tracing; compressed when the name ends in .gz", 3},
+    {"status-file", KEY_STATUS_FILE, "FILE", 0, "Keep a small JSON of the progress current while running", 3},
+    {"quiet", 'q', NULL, 0, "No progress and no warnings on standard error", 3},
+    {"no-progress", KEY_NO_PROGRESS, NULL, 0, "No progress on standard error", 3},
+    CLI_HELP_OPTION,
+    {0},
+};
+
+const struct cli_foreign_option run_astra_options[] = {
+    {"workload-configuration", "workload", CLI_FOREIGN_VALUE, NULL},
+    {"system-configuration", "system", CLI_FOREIGN_VALUE, NULL},
+    {"network-configuration", "network", CLI_FOREIGN_VALUE, NULL},
+    {"remote-memory-configuration", "memory", CLI_FOREIGN_VALUE, NULL},
+    {"comm-group-configuration", "groups", CLI_FOREIGN_VALUE, NULL},
+    {"num-queues-per-dim", "queues-per-dim", CLI_FOREIGN_VALUE, NULL},
+    {"injection-scale", "injection-scale", CLI_FOREIGN_VALUE, NULL},
+    {"rendezvous-protocol", "rendezvous", CLI_FOREIGN_BOOL, NULL},
+    {"compute-scale", NULL, CLI_FOREIGN_NO_EFFECT, "ASTRA-sim accepts it and never uses it"},
+    {"comm-scale", NULL, CLI_FOREIGN_NO_EFFECT, "ASTRA-sim accepts it and never uses it"},
+    {"logging-configuration", NULL, CLI_FOREIGN_NO_EFFECT, "there are no loggers to configure"},
+    {"logging-folder", NULL, CLI_FOREIGN_NO_EFFECT, "no log files are written"},
+    {NULL, NULL, CLI_FOREIGN_VALUE, NULL},
+};
+
+static error_t read_word(struct run_options *run, const char *option, const char *arg, const char *const *words,
+                         unsigned *index)
+{
+    return cli_options_status(cli_parse_word(option, arg, words, index, &run->input.error));
+}
+
+/* Choices, in the order of their enumerations in orrery.h. */
+static error_t parse_choice(int key, const char *arg, struct run_options *run)
+{
+    static const char *const backends[] = {"unaware", "aware", NULL};
+    static const char *const policies[] = {"astra", "safe", NULL};
+    static const char *const broadcasts[] = {"replay", "simulate", NULL};
+    static const char *const formats[] = {"text", "astra", "json", NULL};
+    unsigned index = 0;
+    error_t failed = 0;
+    switch (key) {
+    case KEY_BACKEND:
+        failed = read_word(run, "--backend", arg, backends, &index);
+        run->run.backend = (enum orr_backend)index;
+        return failed;
+    case KEY_POLICY:
+        failed = read_word(run, "--policy", arg, policies, &index);
+        run->run.policy = (enum orr_policy)index;
+        return failed;
+    case KEY_BROADCAST:
+        failed = read_word(run, "--broadcast", arg, broadcasts, &index);
+        run->run.broadcast = (enum orr_broadcast)index;
+        return failed;
+    default:
+        failed = read_word(run, "--format", arg, formats, &index);
+        run->format = (enum orr_output)index;
+        return failed;
+    }
+}
+
+static error_t parse_number(int key, const char *arg, struct run_options *run)
+{
+    struct orr_error *err = &run->input.error;
+    uint64_t count = 0;
+    enum orr_status status = ORR_OK;
+    switch (key) {
+    case KEY_QUEUES:
+        status = cli_parse_count("--queues-per-dim", arg, 1, UINT32_MAX, &count, err);
+        run->run.queues_per_dim = (uint32_t)count;
+        return cli_options_status(status);
+    case KEY_SEED:
+        return cli_options_status(cli_parse_count("--seed", arg, 0, UINT64_MAX, &run->run.seed, err));
+    case KEY_JITTER:
+        return cli_options_status(cli_parse_real("--jitter", arg, &run->run.jitter, err));
+    case KEY_INJECTION:
+        return cli_options_status(cli_parse_real("--injection-scale", arg, &run->run.injection_scale, err));
+    default:
+        run->memory_limit_given = true;
+        return cli_options_status(cli_parse_size("--memory-limit", arg, &run->run.memory_limit, err));
+    }
+}
+
+static error_t parse_flag(int key, struct run_options *run)
+{
+    bool *flag = key == KEY_STRICT ? &run->run.strict : key == 'q' ? &run->quiet : &run->no_progress;
+    *flag = true;
+    return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct run_options *run = state->input;
+    const struct {
+        int key;
+        const char **target;
+    } paths[] = {
+        {'w', &run->run.workload},      {'s', &run->run.system},        {'n', &run->run.network},
+        {KEY_MEMORY, &run->run.memory}, {KEY_GROUPS, &run->run.groups}, {KEY_JSON, &run->json},
+        {KEY_CSV, &run->csv},           {KEY_TIMELINE, &run->timeline}, {KEY_STATUS_FILE, &run->status_file},
+    };
+    for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        if (paths[i].key == key) {
+            *paths[i].target = arg;
+            return 0;
+        }
+    }
+    switch (key) {
+    case KEY_BACKEND:
+    case KEY_POLICY:
+    case KEY_BROADCAST:
+    case KEY_FORMAT:
+        return parse_choice(key, arg, run);
+    case KEY_QUEUES:
+    case KEY_SEED:
+    case KEY_JITTER:
+    case KEY_INJECTION:
+    case KEY_MEMORY_LIMIT:
+        return parse_number(key, arg, run);
+    case KEY_RENDEZVOUS:
+        run->run.rendezvous = true;
+        return arg == NULL ? 0
+                           : cli_options_status(cli_parse_bool("--rendezvous (--rendezvous-protocol)", arg,
+                                                               &run->run.rendezvous, &run->input.error));
+    case KEY_STRICT:
+    case KEY_NO_PROGRESS:
+    case 'q':
+        return parse_flag(key, run);
+    default:
+        return cli_options_default(key, arg, state);
+    }
+}
+
+const struct argp run_argp = {
+    .options = table,
+    .parser = parse,
+    .doc = "Simulate a training job: the traces of all ranks on a machine described by configuration files.\v"
+           "ASTRA-sim's own options are accepted unchanged (--workload-configuration, --system-configuration, "
+           "--network-configuration, --remote-memory-configuration, --comm-group-configuration, --num-queues-per-dim, "
+           "--injection-scale, --rendezvous-protocol; --compute-scale, --comm-scale, --logging-configuration and "
+           "--logging-folder have no effect). Other unknown options with a value are ignored with a warning.\n"
+           "\n"
+           "Examples:\n"
+           "  orrery run -w traces/allreduce -s system.json -n network.yml\n"
+           "  orrery run -w traces/x -s sys.json -n net.yml --backend aware --json x.json\n"
+           "  orrery run -w traces/x -s sys.json -n net.yml --timeline x.json.gz\n"
+           "\n"
+           "Exit codes: 0 done, 1 failed or interrupted, 2 bad usage or input, 3 resource limit, 4 the job stalls.\n",
+};
+
+static enum orr_status read_environment(struct run_options *options, struct orr_error *err)
+{
+    const char *limit = getenv("ASTRA_SIM_MEMORY_LIMIT");
+    if (options->memory_limit_given || limit == NULL || limit[0] == '\0') {
+        return ORR_OK;
+    }
+    return cli_parse_size("ASTRA_SIM_MEMORY_LIMIT", limit, &options->run.memory_limit, err);
+}
+
+static enum orr_status check_required(const struct run_options *options, struct orr_error *err)
+{
+    const struct {
+        const char *value, *option, *what;
+    } needed[] = {
+        {options->run.workload, "--workload PREFIX", "the traces, PREFIX.RANK.et"},
+        {options->run.system, "--system FILE", "the system file, JSON"},
+        {options->run.network, "--network FILE", "the network file, YAML"},
+    };
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+        if (needed[i].value == NULL || needed[i].value[0] == '\0') {
+            return error_set(err, ORR_EINVAL, "missing %s (%s); orrery run --help shows the options", needed[i].option,
+                             needed[i].what);
+        }
+    }
+    return ORR_OK;
+}
+
+enum orr_status run_options_read(const struct cli_command *command, bool lenient, int argc, char **argv,
+                                 struct run_options *options, struct cli_vector *vector, struct orr_error *err)
+{
+    enum orr_status status =
+        cli_foreign_translate(run_astra_options, command->argp->options, lenient, argc, argv, vector, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    status = cli_options_parse(command, vector->argc, vector->argv, &options->input, err);
+    if (status != ORR_OK || options->input.help) {
+        return status;
+    }
+    if (options->run.strict && vector->warning_count > 0) {
+        return error_set(err, ORR_EINVAL, "%s (an error because of --strict)", vector->warnings[0]);
+    }
+    status = check_required(options, err);
+    return status == ORR_OK ? read_environment(options, err) : status;
+}

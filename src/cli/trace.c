@@ -1,0 +1,237 @@
+/* `orrery trace`: look into Chakra ET files. Each file stands alone, so one that cannot be read does not keep the rest
+ * from being shown; the exit code tells that it was there. */
+#include "cli/cli.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_LIMIT = 256, KEY_JSON };
+
+struct trace_options {
+    struct cli_input input;
+    uint64_t limit;
+    const char *json; /* a path, "-", or NULL */
+    int file_count;
+    char **files; /* argp moves what is not an option to the end of the vector */
+};
+
+static const struct argp_option show_options[] = {
+    {"limit", KEY_LIMIT, "N", 0, "Show only the first N nodes of each file. Default: all", 0},
+    CLI_HELP_OPTION,
+    {0},
+};
+
+static const struct argp_option stat_options[] = {
+    {"json", KEY_JSON, "OUT", 0, "Write JSON to the file OUT instead, or to standard output when OUT is -", 0},
+    CLI_HELP_OPTION,
+    {0},
+};
+
+static const struct argp_option check_options[] = {CLI_HELP_OPTION, {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct trace_options *options = state->input;
+    switch (key) {
+    case KEY_LIMIT:
+        return cli_options_status(
+            cli_parse_count("--limit", arg, 1, UINT64_MAX, &options->limit, &options->input.error));
+    case KEY_JSON:
+        options->json = arg;
+        return 0;
+    case ARGP_KEY_ARGS:
+        options->files = state->argv + state->next;
+        options->file_count = state->argc - state->next;
+        return 0;
+    case ARGP_KEY_ARG:
+        return ARGP_ERR_UNKNOWN; /* makes argp ask with ARGP_KEY_ARGS */
+    default:
+        return cli_options_default(key, arg, state);
+    }
+}
+
+/* False when the command is over already, with its exit code. */
+static bool read_options(const struct cli_command *self, int argc, char **argv, struct trace_options *options,
+                         int *exit_code)
+{
+    struct orr_error err = {0};
+    enum orr_status status = cli_options_parse(self, argc, argv, &options->input, &err);
+    if (status == ORR_OK && options->input.help) {
+        cli_print_help(self, argv[0], stdout);
+        *exit_code = 0;
+        return false;
+    }
+    if (status == ORR_OK && options->file_count == 0) {
+        status = error_set(&err, ORR_EINVAL, "no file given; %s needs one or more .et files", argv[0]);
+    }
+    if (status != ORR_OK) {
+        *exit_code = cli_fail(&err);
+        return false;
+    }
+    return true;
+}
+
+enum trace_verb { VERB_SHOW, VERB_STAT, VERB_STAT_JSON, VERB_CHECK };
+
+static enum orr_status apply(enum trace_verb verb, const struct trace_options *options, const char *path, FILE *stream,
+                             uint64_t *findings, struct orr_error *err)
+{
+    struct orr_trace *trace = NULL;
+    enum orr_status status = orr_trace_open(path, &trace, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    switch (verb) {
+    case VERB_SHOW:
+        status = orr_trace_show(trace, options->limit, stream, err);
+        break;
+    case VERB_CHECK:
+        status = orr_trace_check(trace, stream, findings, err);
+        break;
+    default:
+        status = orr_trace_stat(trace, verb == VERB_STAT_JSON, stream, err);
+        break;
+    }
+    orr_trace_close(trace);
+    return status;
+}
+
+/* Every file in turn; the exit code is that of the first that failed. */
+static int each_file(enum trace_verb verb, const struct trace_options *options)
+{
+    int exit_code = 0;
+    for (int i = 0; i < options->file_count && ferror(stdout) == 0; i++) {
+        struct orr_error err = {0};
+        uint64_t findings = 0;
+        if (verb != VERB_CHECK && i > 0) {
+            (void)putchar('\n');
+        }
+        if (verb == VERB_SHOW && options->file_count > 1) {
+            (void)printf("==> %s <==\n", options->files[i]);
+        }
+        int code = 0;
+        if (apply(verb, options, options->files[i], stdout, &findings, &err) != ORR_OK) {
+            (void)fflush(stdout);
+            code = ferror(stdout) == 0 ? cli_fail(&err) : 1;
+        } else if (verb == VERB_CHECK) {
+            (void)printf("%s: %" PRIu64 " finding%s\n", options->files[i], findings, findings == 1 ? "" : "s");
+            code = findings == 0 ? 0 : orr_status_exit_code(ORR_EINVAL);
+        }
+        exit_code = exit_code == 0 ? code : exit_code;
+    }
+    return exit_code;
+}
+
+/* One file gives one object, several give an array of them, in the order named. */
+static enum orr_status write_json(const struct trace_options *options, FILE *stream, struct orr_error *err)
+{
+    bool list = options->file_count > 1;
+    (void)fputs(list ? "[\n" : "", stream);
+    for (int i = 0; i < options->file_count; i++) {
+        (void)fputs(i > 0 ? ",\n" : "", stream);
+        enum orr_status status = apply(VERB_STAT_JSON, options, options->files[i], stream, NULL, err);
+        if (status != ORR_OK) {
+            return status;
+        }
+    }
+    (void)fputs(list ? "]\n" : "", stream);
+    return ORR_OK;
+}
+
+/* Made whole before any of it is written: a document cut short by a bad file would be worse than none. */
+static enum orr_status put_json(const struct trace_options *options, struct orr_error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (stream == NULL) {
+        return error_set(err, ORR_ENOMEM, "out of memory writing JSON");
+    }
+    enum orr_status status = write_json(options, stream, err);
+    bool failed = ferror(stream) != 0;
+    failed = fclose(stream) != 0 || failed;
+    if (status == ORR_OK && failed) {
+        status = error_set(err, ORR_ENOMEM, "out of memory writing JSON");
+    } else if (status == ORR_OK && strcmp(options->json, "-") != 0) {
+        status = cli_write_file(options->json, text, size, err);
+    } else if (status == ORR_OK) {
+        (void)fwrite(text, 1, size, stdout);
+    }
+    free(text);
+    return status;
+}
+
+static int run_show(const struct cli_command *self, int argc, char **argv)
+{
+    struct trace_options options = {0};
+    int exit_code = 0;
+    return read_options(self, argc, argv, &options, &exit_code) ? each_file(VERB_SHOW, &options) : exit_code;
+}
+
+static int run_stat(const struct cli_command *self, int argc, char **argv)
+{
+    struct trace_options options = {0};
+    int exit_code = 0;
+    if (!read_options(self, argc, argv, &options, &exit_code)) {
+        return exit_code;
+    }
+    if (options.json == NULL) {
+        return each_file(VERB_STAT, &options);
+    }
+    struct orr_error err = {0};
+    return put_json(&options, &err) == ORR_OK ? 0 : cli_fail(&err);
+}
+
+static int run_check(const struct cli_command *self, int argc, char **argv)
+{
+    struct trace_options options = {0};
+    int exit_code = 0;
+    return read_options(self, argc, argv, &options, &exit_code) ? each_file(VERB_CHECK, &options) : exit_code;
+}
+
+static const struct argp show_argp = {
+    .options = show_options,
+    .parser = parse,
+    .args_doc = "FILE...",
+    .doc = "Print the nodes of Chakra ET files, every attribute with its type. Sizes are bytes, durations us.\v"
+           "Examples:\n  orrery trace show traces/allreduce.0.et\n  orrery trace show --limit 10 traces/*.et\n",
+};
+
+static const struct argp stat_argp = {
+    .options = stat_options,
+    .parser = parse,
+    .args_doc = "FILE...",
+    .doc = "Summarise Chakra ET files: nodes by kind, bytes per collective, length of the critical path. With --json, "
+           "one file gives one object, several give an array.\v"
+           "Examples:\n  orrery trace stat traces/allreduce.0.et\n"
+           "  orrery trace stat --json - traces/allreduce.0.et\n"
+           "  orrery trace stat --json stat.json traces/*.et\n",
+};
+
+static const struct argp check_argp = {
+    .options = check_options,
+    .parser = parse,
+    .args_doc = "FILE...",
+    .doc = "Check Chakra ET files: duplicate ids, dependencies that are missing or form a cycle, attributes that are "
+           "missing or of the wrong type. One line a finding, then a count for each file.\v"
+           "Exit code: 0 when nothing was found, 2 when something was or a file cannot be read.\n\n"
+           "Example:\n  orrery trace check traces/*.et\n",
+};
+
+static const struct cli_command trace_show = {
+    .name = "show", .summary = "print the nodes of a trace", .argp = &show_argp, .run = run_show};
+static const struct cli_command trace_stat = {
+    .name = "stat", .summary = "summarise a trace", .argp = &stat_argp, .run = run_stat};
+static const struct cli_command trace_check = {
+    .name = "check", .summary = "find what is wrong with a trace", .argp = &check_argp, .run = run_check};
+
+static const struct cli_command *const verbs[] = {&trace_show, &trace_stat, &trace_check, NULL};
+
+const struct cli_command cli_trace = {
+    .name = "trace",
+    .summary = "look into trace files (Chakra ET)",
+    .subcommands = verbs,
+    .about = "Example:\n  orrery trace stat traces/allreduce.0.et\n",
+    .run = cli_dispatch,
+};

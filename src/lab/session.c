@@ -1,0 +1,302 @@
+/*
+ * One simulation from files to results, behind the orr_run_* functions of orrery.h.
+ *
+ * The order of reading is the order in which a user can be told most: the network first (it says how many ranks there
+ * are), then the system, memory and groups, the traces last because they are large. Everything a run holds hangs off
+ * one account of memory, so that a limit covers reading and running alike, and is given back in reverse in one place.
+ */
+#include "base/arena.h"
+#include "base/notes.h"
+#include "config/config.h"
+#include "orrery.h"
+#include "report/report.h"
+#include "sim/sim.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A custom collective's traces; several types and nodes may name the same path, which is then read once. */
+struct session_custom {
+    const char *path;
+    struct trace_set *set;
+};
+
+struct orr_run {
+    struct mem mem;
+    struct notes notes;
+    struct arena arena; /* configuration */
+    struct sim_config config;
+    struct trace_set *traces;
+    struct session_custom *customs; /* in the arena; room for every path the configuration names */
+    uint32_t custom_count;
+    struct sim *sim;
+    bool (*progress)(void *context, const struct orr_progress *now);
+    void *progress_context;
+    bool executed;
+};
+
+static enum orr_status check_options(const struct orr_run_options *options, struct orr_error *err)
+{
+    const struct {
+        const char *value, *what;
+    } needed[] = {
+        {options->workload, "a workload (prefix of the traces)"},
+        {options->network, "a network file"},
+        {options->system, "a system file"},
+    };
+    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+        if (needed[i].value == NULL || needed[i].value[0] == '\0') {
+            return error_set(err, ORR_EINVAL, "%s is needed and was not given", needed[i].what);
+        }
+    }
+    if (options->queues_per_dim == 0) {
+        return error_set(err, ORR_ERANGE, "queues per dimension is 0; it must be at least 1");
+    }
+    if (!isfinite(options->injection_scale) || options->injection_scale < 0) {
+        return error_set(err, ORR_ERANGE, "injection scale is %g; it must be a number of at least 0",
+                         options->injection_scale);
+    }
+    if (!isfinite(options->jitter) || options->jitter < 0) {
+        return error_set(err, ORR_ERANGE, "jitter is %g; it must be a number of at least 0", options->jitter);
+    }
+    return ORR_OK;
+}
+
+static enum orr_status load_custom(struct orr_run *run, const char *path, const struct trace_set **set,
+                                   struct orr_error *err)
+{
+    for (uint32_t i = 0; i < run->custom_count; i++) {
+        if (strcmp(run->customs[i].path, path) == 0) {
+            *set = run->customs[i].set;
+            return ORR_OK;
+        }
+    }
+    struct trace_set *loaded = NULL;
+    enum orr_status status = trace_set_load(path, run->config.dims.ranks, true, &run->mem, &run->notes, &loaded, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    run->customs[run->custom_count++] = (struct session_custom){path, loaded};
+    *set = loaded;
+    return ORR_OK;
+}
+
+static enum orr_status load_customs(struct orr_run *run, const struct config_custom *custom, struct orr_error *err)
+{
+    struct config_custom_node *nodes = NULL;
+    uint32_t node_count = 0;
+    if (custom->per_node_file != NULL) {
+        enum orr_status status =
+            config_read_custom_nodes(custom->per_node_file, &run->arena, &run->notes, &nodes, &node_count, err);
+        if (status != ORR_OK) {
+            return status;
+        }
+    }
+    run->customs = arena_zalloc(&run->arena, (SIM_NATIVE_COUNT + (size_t)node_count) * sizeof *run->customs);
+    struct sim_custom_node *simulated = arena_zalloc(&run->arena, (size_t)node_count * sizeof *simulated);
+    if (run->customs == NULL || simulated == NULL) {
+        return mem_error(&run->mem, "the list of custom collectives", err);
+    }
+    struct sim_system *system = &run->config.system;
+    for (uint32_t i = 0; i < SIM_NATIVE_COUNT; i++) {
+        if (custom->native[i] != NULL) {
+            enum orr_status status = load_custom(run, custom->native[i], &system->implementation[i].custom, err);
+            if (status != ORR_OK) {
+                return status;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < node_count; i++) {
+        simulated[i].node_id = nodes[i].node_id;
+        enum orr_status status = load_custom(run, nodes[i].path, &simulated[i].custom, err);
+        if (status != ORR_OK) {
+            return status;
+        }
+    }
+    system->custom_nodes = simulated;
+    system->custom_node_count = node_count;
+    return ORR_OK;
+}
+
+static enum orr_status read_configuration(struct orr_run *run, const struct orr_run_options *options,
+                                          struct config_custom *custom, struct orr_error *err)
+{
+    struct sim_config *config = &run->config;
+    enum orr_status status = config_read_network(options->network, &run->notes, &config->dims, err);
+    if (status == ORR_OK) {
+        status = config_read_system(options->system, options->injection_scale, &run->arena, &run->notes,
+                                    &config->system, custom, err);
+    }
+    if (status == ORR_OK && options->memory != NULL) {
+        status = config_read_memory(options->memory, &run->notes, &config->memory, err);
+    }
+    if (status == ORR_OK && options->groups != NULL) {
+        struct sim_group *groups = NULL;
+        uint32_t count = 0;
+        status =
+            config_read_groups(options->groups, config->dims.ranks, &run->arena, &run->notes, &groups, &count, err);
+        config->groups = groups;
+        config->group_count = count;
+    }
+    return status;
+}
+
+static enum orr_status open_all(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
+{
+    struct config_custom custom = {0};
+    enum orr_status status = read_configuration(run, options, &custom, err);
+    if (status == ORR_OK) {
+        status =
+            trace_set_load(options->workload, run->config.dims.ranks, false, &run->mem, &run->notes, &run->traces, err);
+    }
+    if (status == ORR_OK) {
+        run->config.traces = run->traces;
+        status = load_customs(run, &custom, err);
+    }
+    if (status == ORR_OK) {
+        status = sim_create(&run->config, &run->mem, &run->notes, &run->sim, err);
+    }
+    return status;
+}
+
+enum orr_status orr_run_open(const struct orr_run_options *options, struct orr_run **run, struct orr_error *err)
+{
+    enum orr_status status = check_options(options, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    struct orr_run *opened = calloc(1, sizeof *opened);
+    if (opened == NULL) {
+        return error_set(err, ORR_ENOMEM, "out of memory: a run needs %zu bytes", sizeof *opened);
+    }
+    opened->mem.limit = options->memory_limit;
+    opened->progress = options->progress;
+    opened->progress_context = options->progress_context;
+    opened->config = (struct sim_config){
+        .backend = options->backend,
+        .policy = options->policy,
+        .broadcast = options->broadcast,
+        .queues_per_dim = options->queues_per_dim,
+        .rendezvous = options->rendezvous,
+        .jitter = options->jitter,
+        .seed = options->seed,
+        .keep_intervals = options->keep_intervals,
+        .keep_issue_order = options->keep_issue_order,
+    };
+    notes_init(&opened->notes, &opened->mem, options->strict);
+    arena_init(&opened->arena, &opened->mem);
+    status = open_all(opened, options, err);
+    if (status != ORR_OK) {
+        orr_run_close(opened);
+        return status;
+    }
+    *run = opened;
+    return ORR_OK;
+}
+
+enum orr_status orr_run_execute(struct orr_run *run, struct orr_error *err)
+{
+    if (run->executed) {
+        return error_set(err, ORR_EINVAL, "a run is executed once; open it again to repeat it");
+    }
+    run->executed = true;
+    enum orr_status status = sim_run(run->sim, run->progress, run->progress_context, err);
+    if (run->progress != NULL) {
+        const struct sim_result *result = sim_result(run->sim);
+        const struct orr_progress last = {
+            .time_ns = result->end_ns,
+            .events = result->events,
+            .messages = result->messages,
+            .ranks_finished = result->ranks_finished,
+            .ranks = run->config.dims.ranks,
+            .nodes_done = result->nodes_done,
+            .nodes = result->nodes,
+        };
+        (void)run->progress(run->progress_context, &last);
+    }
+    return status;
+}
+
+void orr_run_close(struct orr_run *run)
+{
+    if (run == NULL) {
+        return;
+    }
+    sim_free(run->sim);
+    for (uint32_t i = 0; i < run->custom_count; i++) {
+        trace_set_free(run->customs[i].set);
+    }
+    trace_set_free(run->traces);
+    arena_free(&run->arena);
+    notes_free(&run->notes);
+    free(run);
+}
+
+size_t orr_run_warning_count(const struct orr_run *run)
+{
+    return run->notes.count;
+}
+
+const char *orr_run_warning(const struct orr_run *run, size_t index)
+{
+    return index < run->notes.count ? run->notes.lines[index] : NULL;
+}
+
+uint32_t orr_run_rank_count(const struct orr_run *run)
+{
+    return run->config.dims.ranks;
+}
+
+uint64_t orr_run_time_ns(const struct orr_run *run)
+{
+    return sim_result(run->sim)->end_ns;
+}
+
+uint64_t orr_run_event_count(const struct orr_run *run)
+{
+    return sim_result(run->sim)->events;
+}
+
+uint64_t orr_run_message_count(const struct orr_run *run)
+{
+    return sim_result(run->sim)->messages;
+}
+
+void orr_run_rank(const struct orr_run *run, uint32_t rank, struct orr_rank_result *result)
+{
+    *result = (struct orr_rank_result){0};
+    const struct sim_result *all = sim_result(run->sim);
+    if (!run->executed || rank >= all->rank_count) {
+        return;
+    }
+    const struct sim_rank_result *one = &all->ranks[rank];
+    *result = (struct orr_rank_result){
+        .finished = one->finished,
+        .finish_ns = one->finish_ns,
+        .exposed_ns = one->finished ? one->finish_ns - one->gpu_busy_ns : 0,
+        .compute_ns = one->compute_ns,
+        .exposed_comm_ns = one->exposed_comm_ns,
+        .exposed_other_ns = one->exposed_other_ns,
+        .idle_ns = one->idle_ns,
+    };
+}
+
+enum orr_status orr_run_write(const struct orr_run *run, enum orr_output output, const char *path, FILE *stream,
+                              struct orr_error *err)
+{
+    if (!run->executed) {
+        return error_set(err, ORR_EINVAL, "nothing to write: the run was not executed");
+    }
+    if (path == NULL && (stream == NULL || output == ORR_OUTPUT_CSV || output == ORR_OUTPUT_TIMELINE)) {
+        return error_set(err, ORR_EINVAL, "this output needs a path");
+    }
+    if (output == ORR_OUTPUT_TIMELINE && !run->config.keep_intervals) {
+        return error_set(err, ORR_EINVAL, "a timeline needs the intervals; set keep_intervals before opening the run");
+    }
+    if (output == ORR_OUTPUT_ASTRA && !run->config.keep_issue_order) {
+        return error_set(err, ORR_EINVAL,
+                         "ASTRA-sim's output needs the order of issue; set keep_issue_order before opening the run");
+    }
+    return report_write(sim_result(run->sim), output, path, stream, err);
+}

@@ -1,0 +1,206 @@
+/* Shares are of the whole step and of mean ranks, so that the numbers in the sentence are those of the table above it.
+ */
+#include "report/bound.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "report/number.h"
+
+const char *report_bound_name(enum report_bound_kind kind)
+{
+    static const char *const names[] = {
+#define REPORT_X(name, words) words,
+        REPORT_BOUNDS(REPORT_X)
+#undef REPORT_X
+    };
+    return names[kind];
+}
+
+/* Compute, remote memory and CPU time of the ranks. */
+struct work {
+    double mean_ns;
+    uint64_t least_ns;
+    uint64_t most_ns;
+    uint32_t most_rank;
+};
+
+static struct work work_of(const struct sim_result *result)
+{
+    struct work work = {0};
+    for (uint32_t rank = 0; rank < result->rank_count; rank++) {
+        const struct sim_rank_result *row = &result->ranks[rank];
+        uint64_t ns = row->compute_ns + row->exposed_other_ns;
+        work.mean_ns += (double)ns / result->rank_count;
+        if (ns > work.most_ns) {
+            work.most_ns = ns;
+            work.most_rank = rank;
+        }
+        if (rank == 0 || ns < work.least_ns) {
+            work.least_ns = ns;
+        }
+    }
+    return work;
+}
+
+static void say_work(const struct sim_result *result, const struct work *work, struct report_bound *bound)
+{
+    double step = (double)result->end_ns;
+    double compute = report_spread_of(result, REPORT_PART_COMPUTE).mean_ns;
+    double other = report_spread_of(result, REPORT_PART_OTHER).mean_ns;
+    double comm = report_spread_of(result, REPORT_PART_COMM).mean_ns;
+    bool is_compute = compute >= other;
+    bound->kind = is_compute ? REPORT_BOUND_COMPUTE : REPORT_BOUND_OTHER;
+    bound->share = (is_compute ? compute : other) / step;
+    bound->rank = work->most_rank;
+    char spread[160] = "every rank";
+    if (work->least_ns != work->most_ns) {
+        (void)snprintf(spread, sizeof spread, "a mean rank (rank %u works longest, %s of %s)", work->most_rank,
+                       report_time((double)work->most_ns).text, report_time(step).text);
+    }
+    (void)snprintf(bound->sentence, sizeof bound->sentence,
+                   "Bound by %s: %s of the step on %s; exposed communication takes %s.",
+                   is_compute ? "compute" : "remote memory and CPU operators", report_share(bound->share, 1).text,
+                   spread, report_share(comm, step).text);
+}
+
+static void say_imbalance(const struct sim_result *result, const struct work *work, struct report_bound *bound)
+{
+    double step = (double)result->end_ns;
+    bound->kind = REPORT_BOUND_IMBALANCE;
+    bound->share = ((double)work->most_ns - work->mean_ns) / step;
+    bound->rank = work->most_rank;
+    (void)snprintf(bound->sentence, sizeof bound->sentence,
+                   "Bound by imbalance: rank %u works %s, a mean rank %s; that difference is %s of the step, which the "
+                   "others spend waiting.",
+                   work->most_rank, report_time((double)work->most_ns).text, report_time(work->mean_ns).text,
+                   report_share(bound->share, 1).text);
+}
+
+static uint32_t last_rank(const struct sim_result *result)
+{
+    uint32_t last = 0;
+    for (uint32_t rank = 1; rank < result->rank_count; rank++) {
+        if (result->ranks[rank].finish_ns > result->ranks[last].finish_ns) {
+            last = rank;
+        }
+    }
+    return last;
+}
+
+static void say_idle(const struct sim_result *result, double idle, struct report_bound *bound)
+{
+    double step = (double)result->end_ns;
+    struct report_spread spread = report_spread_of(result, REPORT_PART_IDLE);
+    bound->kind = REPORT_BOUND_IDLE;
+    bound->share = idle / step;
+    bound->rank = last_rank(result);
+    (void)snprintf(bound->sentence, sizeof bound->sentence,
+                   "Bound by idling: a mean rank has nothing in flight for %s of the step, rank %u for %s; rank %u "
+                   "finishes last.",
+                   report_share(bound->share, 1).text, spread.max_rank, report_share((double)spread.max_ns, step).text,
+                   bound->rank);
+}
+
+/* The dimension with the highest utilisation, or UINT32_MAX when no message was sent. */
+static uint32_t busiest_dimension(const struct sim_result *result)
+{
+    uint32_t busiest = UINT32_MAX;
+    for (uint32_t dim = 0; dim < result->config->dims.count; dim++) {
+        if (result->dims[dim].messages > 0 &&
+            (busiest == UINT32_MAX || report_utilisation(result, dim) > report_utilisation(result, busiest))) {
+            busiest = dim;
+        }
+    }
+    return busiest;
+}
+
+static void say_receives(const struct report_kind *kind, const struct report_spread *spread, double total,
+                         struct report_bound *bound)
+{
+    bound->kind = REPORT_BOUND_RECEIVES;
+    bound->collective = kind->type;
+    (void)snprintf(bound->sentence, sizeof bound->sentence,
+                   "Bound by waiting for receives: %s of the step is exposed communication, and receives are %s of the "
+                   "time in communication; rank %u has most of it, %s.",
+                   report_share(bound->share, 1).text, report_share((double)kind->total_ns, total).text,
+                   spread->max_rank, report_time((double)spread->max_ns).text);
+}
+
+/* `kind` is the one with most time of the `total`; without any, `total` is 0. */
+static void say_collective(const struct sim_result *result, const struct report_kind *kind, double total,
+                           struct report_bound *bound)
+{
+    char name[32], most[160] = "", where[160] = "";
+    bound->kind = REPORT_BOUND_COMMUNICATION;
+    if (total > 0) {
+        bool only = (double)kind->total_ns == total;
+        bound->collective = kind->type;
+        (void)snprintf(most, sizeof most, ", %s %s", only ? "all of it" : "mostly", report_kind_name(kind->type, name));
+        if (!only) {
+            size_t length = strlen(most);
+            (void)snprintf(most + length, sizeof most - length, " (%s of the time in communication)",
+                           report_share((double)kind->total_ns, total).text);
+        }
+    }
+    bound->dimension = busiest_dimension(result);
+    if (bound->dimension != UINT32_MAX) {
+        const struct topo_dim *dim = &result->config->dims.dim[bound->dimension];
+        (void)snprintf(where, sizeof where, "; dimension %u (%s %u) is busiest, at %s of what its links can carry",
+                       bound->dimension, topo_kind_name(dim->kind), dim->size,
+                       report_share(report_utilisation(result, bound->dimension), 1).text);
+    }
+    (void)snprintf(bound->sentence, sizeof bound->sentence,
+                   "Bound by communication: %s of the step is exposed communication%s%s.",
+                   report_share(bound->share, 1).text, most, where);
+}
+
+static void say_communication(const struct sim_result *result, double comm, struct report_bound *bound)
+{
+    struct report_kind kind, most = {0};
+    double total = 0;
+    for (uint32_t row = 0; report_kind_next(result, &row, &kind);) {
+        total += (double)kind.total_ns;
+        if (kind.total_ns > most.total_ns) {
+            most = kind;
+        }
+    }
+    struct report_spread spread = report_spread_of(result, REPORT_PART_COMM);
+    bound->share = comm / (double)result->end_ns;
+    bound->rank = spread.max_rank;
+    if (total > 0 && most.type == SIM_TYPE_RECV) {
+        say_receives(&most, &spread, total, bound);
+    } else {
+        say_collective(result, &most, total, bound);
+    }
+}
+
+struct report_bound report_bound_of(const struct sim_result *result)
+{
+    struct report_bound bound = {.rank = UINT32_MAX, .collective = INT32_MIN, .dimension = UINT32_MAX};
+    if (report_state_of(result) != REPORT_FINISHED) {
+        bound.kind = REPORT_BOUND_UNFINISHED;
+        (void)snprintf(bound.sentence, sizeof bound.sentence,
+                       "The run did not end, so what would bound it cannot be said.");
+        return bound;
+    }
+    if (result->end_ns == 0) {
+        (void)snprintf(bound.sentence, sizeof bound.sentence, "Nothing bounds the run: it takes no time.");
+        return bound;
+    }
+    struct work work = work_of(result);
+    double beyond_mean = (double)work.most_ns - work.mean_ns;
+    double rest = (double)result->end_ns - (double)work.most_ns;
+    double comm = report_spread_of(result, REPORT_PART_COMM).mean_ns;
+    double idle = report_spread_of(result, REPORT_PART_IDLE).mean_ns;
+    if (work.mean_ns >= beyond_mean && work.mean_ns >= rest) {
+        say_work(result, &work, &bound);
+    } else if (beyond_mean >= rest) {
+        say_imbalance(result, &work, &bound);
+    } else if (comm >= idle) {
+        say_communication(result, comm, &bound);
+    } else {
+        say_idle(result, idle, &bound);
+    }
+    return bound;
+}

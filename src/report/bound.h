@@ -1,0 +1,40 @@
+/*
+ * What bounds a run, in one sentence with a number. The step is split in three that add up: the work (compute, memory,
+ * CPU) of a mean rank, what the rank with most work has beyond that (imbalance), and what even that rank spends
+ * otherwise (communication or idling). The largest of the three is the bound. Taking the rank with most work as the
+ * yardstick matters: ranks that wait for a slow one inside a collective look as if communication held them up.
+ */
+#ifndef ORR_REPORT_BOUND_H
+#define ORR_REPORT_BOUND_H
+
+#include "report/summary.h"
+
+#define REPORT_BOUNDS(X)                                                                                               \
+    X(NOTHING, "nothing")                                                                                              \
+    X(COMPUTE, "compute")                                                                                              \
+    X(OTHER, "memory and CPU")                                                                                         \
+    X(IMBALANCE, "imbalance")                                                                                          \
+    X(COMMUNICATION, "communication")                                                                                  \
+    X(RECEIVES, "receives")                                                                                            \
+    X(IDLE, "idle")                                                                                                    \
+    X(UNFINISHED, "unfinished")
+
+enum report_bound_kind {
+#define REPORT_X(name, words) REPORT_BOUND_##name,
+    REPORT_BOUNDS(REPORT_X)
+#undef REPORT_X
+};
+
+struct report_bound {
+    enum report_bound_kind kind;
+    double share;       /* of the step, 0 to 1 */
+    uint32_t rank;      /* the rank that matters most: most work, or last; UINT32_MAX = none */
+    int32_t collective; /* COMMUNICATION, RECEIVES: type with most time, else INT32_MIN */
+    uint32_t dimension; /* COMMUNICATION: with the highest utilisation; UINT32_MAX = none carried anything */
+    char sentence[480]; /* ASCII, ends in a full stop */
+};
+
+const char *report_bound_name(enum report_bound_kind kind);
+struct report_bound report_bound_of(const struct sim_result *result);
+
+#endif

@@ -1,0 +1,339 @@
+/*
+ * Lines are spent where they tell most: one per collective kind always, then single sizes of the kinds that took most
+ * time until the allowance is used up. Everything left out is counted in the table itself.
+ */
+#include "report/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/bound.h"
+#include "report/number.h"
+#include "report/summary.h"
+#include "report/table.h"
+
+enum { WRAP_COLUMNS = 100, KINDS_AND_SIZES = 14, MOST_SIZES = 8, MOST_KINDS = 16, MOST_DIMS = 8, LEFT_FIRST = 1 };
+
+static int printable(char c)
+{
+    unsigned char byte = (unsigned char)c;
+    return byte < 0x20 || byte == 0x7F ? '?' : byte;
+}
+
+static void put_word(const char *word, size_t length, FILE *stream)
+{
+    for (size_t i = 0; i < length; i++) {
+        (void)fputc(printable(word[i]), stream);
+    }
+}
+
+uint32_t report_text_wrapped(const char *lead, const char *text, int indent, FILE *stream)
+{
+    uint32_t lines = 1;
+    int column = indent + (int)strlen(lead);
+    bool starts_line = true;
+    (void)fprintf(stream, "%*s%s", indent, "", lead);
+    for (const char *word = text; *word != '\0';) {
+        size_t length = strcspn(word, " ");
+        if (!starts_line && column + 1 + (int)length > WRAP_COLUMNS) {
+            (void)fprintf(stream, "\n%*s", indent, "");
+            column = indent;
+            lines++;
+        } else if (!starts_line) {
+            (void)fputc(' ', stream);
+            column++;
+        }
+        put_word(word, length, stream);
+        starts_line = false;
+        column += (int)length;
+        word += length;
+        word += strspn(word, " ");
+    }
+    (void)fputc('\n', stream);
+    return lines;
+}
+
+static void print_unfinished(const struct sim_result *result, FILE *stream)
+{
+    enum report_state state = report_state_of(result);
+    (void)fprintf(stream,
+                  "%s at %s (%" PRIu64 " ns): %u of %u ranks finished, %" PRIu64 " of %" PRIu64 " nodes done.\n",
+                  state == REPORT_STALLED ? "STALLED" : "INTERRUPTED", report_time_long(result->end_ns).text,
+                  result->end_ns, result->ranks_finished, result->rank_count, result->nodes_done, result->nodes);
+    const struct sim_stall *stall = &result->stall;
+    if (state == REPORT_STALLED && stall->finding_count > 0) {
+        (void)report_text_wrapped("", stall->findings[0].text, 2, stream);
+        if (stall->findings[0].fix != NULL) {
+            (void)report_text_wrapped("Fix: ", stall->findings[0].fix, 2, stream);
+        }
+        if (stall->finding_count > 1) {
+            (void)fprintf(stream, "  (and %u more findings)\n", stall->finding_count - 1);
+        }
+    }
+    (void)fprintf(stream, "What follows is what is known up to there.\n\n");
+}
+
+static void print_machine(const struct sim_result *result, FILE *stream)
+{
+    const struct topo_dims *dims = &result->config->dims;
+    (void)fprintf(stream, "%-11s%u rank%s, ", "Machine", result->rank_count, result->rank_count == 1 ? "" : "s");
+    for (uint32_t d = 0; d < dims->count; d++) {
+        (void)fprintf(stream, "%s%s %u", d == 0 ? "" : " x ", topo_kind_name(dims->dim[d].kind), dims->dim[d].size);
+    }
+    (void)fprintf(stream, ", congestion-%s network\n", report_backend_name(result->config->backend));
+}
+
+static void print_head(const struct sim_result *result, FILE *stream)
+{
+    if (report_state_of(result) == REPORT_FINISHED) {
+        (void)fprintf(stream, "%-11s%s", "Step time", report_time_long(result->end_ns).text);
+        if (result->end_ns >= 1000) {
+            (void)fprintf(stream, "  (%" PRIu64 " ns)", result->end_ns);
+        }
+        (void)fputc('\n', stream);
+    } else {
+        print_unfinished(result, stream);
+    }
+    print_machine(result, stream);
+    (void)fprintf(stream, "%-11s%" PRIu64 " nodes, %" PRIu64 " messages, %" PRIu64 " events\n", "Work", result->nodes,
+                  result->messages, result->events);
+    if (report_state_of(result) == REPORT_FINISHED && result->nodes_done < result->nodes) {
+        (void)fprintf(stream, "%-11s%" PRIu64 " nodes never ran: what they depend on never finished\n", "Beware",
+                      result->nodes - result->nodes_done);
+    }
+}
+
+static void rank_cell(struct report_table *table, const struct report_spread *spread, uint32_t rank)
+{
+    report_table_cell(table, spread->min_ns == spread->max_ns ? "all" : report_count(rank).text);
+}
+
+static void print_ranks(const struct sim_result *result, FILE *stream)
+{
+    static const char *const head[] = {"Time of a rank", "min", "", "rank", "mean", "", "max", "", "rank"};
+    struct report_table table;
+    report_table_begin(&table, LEFT_FIRST);
+    report_table_row(&table);
+    for (size_t i = 0; i < sizeof head / sizeof head[0]; i++) {
+        report_table_cell(&table, head[i]);
+    }
+    double step = (double)result->end_ns;
+    for (int part = 0; part < REPORT_PARTS_COUNT; part++) {
+        struct report_spread spread = report_spread_of(result, (enum report_part)part);
+        if (part == REPORT_PART_OTHER && spread.max_ns == 0) {
+            continue;
+        }
+        char label[REPORT_TABLE_CELL];
+        (void)snprintf(label, sizeof label, "  %s", report_part_words[part]);
+        report_table_row(&table);
+        report_table_cell(&table, label);
+        report_table_cell(&table, report_time((double)spread.min_ns).text);
+        report_table_cell(&table, report_share((double)spread.min_ns, step).text);
+        rank_cell(&table, &spread, spread.min_rank);
+        report_table_cell(&table, report_time(spread.mean_ns).text);
+        report_table_cell(&table, report_share(spread.mean_ns, step).text);
+        report_table_cell(&table, report_time((double)spread.max_ns).text);
+        report_table_cell(&table, report_share((double)spread.max_ns, step).text);
+        rank_cell(&table, &spread, spread.max_rank);
+    }
+    report_table_print(&table, stream);
+}
+
+static struct report_number bandwidth(double gbps)
+{
+    return report_fixed(gbps, gbps < 0.1 ? 4 : 2);
+}
+
+static void kind_cells(struct report_table *table, const struct report_kind *kind)
+{
+    char ranks[REPORT_TABLE_CELL] = "-";
+    if (kind->type >= 0 && kind->group_min == kind->group_max) {
+        (void)snprintf(ranks, sizeof ranks, "%u", kind->group_min);
+    } else if (kind->type >= 0) {
+        (void)snprintf(ranks, sizeof ranks, "%u-%u", kind->group_min, kind->group_max);
+    }
+    bool whole = kind->operations == (double)(uint64_t)kind->operations;
+    bool timed = kind->participations > 0;
+    report_table_cell(table, ranks);
+    report_table_cell(table, report_fixed(kind->operations, whole ? 0 : 1).text);
+    report_table_cell(table, report_bytes(kind->bytes).text);
+    report_table_cell(table, timed ? report_time(kind->mean_ns).text : "-");
+    report_table_cell(table, timed ? report_time((double)kind->min_ns).text : "-");
+    report_table_cell(table, timed ? report_time((double)kind->max_ns).text : "-");
+    report_table_cell(table, kind->has_bandwidth ? bandwidth(kind->algorithm_gbps).text : "-");
+    report_table_cell(table, kind->has_bandwidth ? bandwidth(kind->bus_gbps).text : "-");
+}
+
+/* How many of each kind's rows get a line of their own: kinds with most time first, at most MOST_SIZES in all. */
+static void allot_sizes(const struct report_kind *kinds, uint32_t count, uint32_t *allotted)
+{
+    uint32_t order[MOST_KINDS];
+    for (uint32_t k = 0; k < count; k++) {
+        uint32_t place = k;
+        for (; place > 0 && kinds[k].total_ns > kinds[order[place - 1]].total_ns; place--) {
+            order[place] = order[place - 1];
+        }
+        order[place] = k;
+    }
+    uint32_t left = count < KINDS_AND_SIZES ? KINDS_AND_SIZES - count : 0;
+    left = left < MOST_SIZES ? left : MOST_SIZES;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t rows = kinds[order[i]].rows;
+        uint32_t lines = rows < 2 ? 0 : rows <= left ? rows : left > 1 ? left - 1 : 0;
+        allotted[order[i]] = lines;
+        left -= lines > 0 && lines < rows ? lines + 1 : lines;
+    }
+}
+
+/* The rows of a kind that took most time, in the order of the table. */
+static void print_sizes(const struct sim_result *result, const struct report_kind *kind, uint32_t most,
+                        struct report_table *table)
+{
+    uint32_t chosen[MOST_SIZES] = {0};
+    uint32_t count = 0;
+    for (uint32_t row = kind->first_row; row < kind->first_row + kind->rows; row++) {
+        uint32_t place = count;
+        while (place > 0 && result->collectives[row].total_ns > result->collectives[chosen[place - 1]].total_ns) {
+            place--;
+        }
+        if (place < most) {
+            count += count < most ? 1 : 0;
+            memmove(chosen + place + 1, chosen + place, (count - place - 1) * sizeof chosen[0]);
+            chosen[place] = row;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct report_kind size = report_kind_of_row(result, chosen[i]);
+        char label[REPORT_TABLE_CELL];
+        (void)snprintf(label, sizeof label, "    %s", report_bytes((double)result->collectives[chosen[i]].bytes).text);
+        report_table_row(table);
+        report_table_cell(table, label);
+        kind_cells(table, &size);
+    }
+    if (count < kind->rows) {
+        char remark[REPORT_TABLE_CELL];
+        (void)snprintf(remark, sizeof remark, "    and %u more sizes", kind->rows - count);
+        report_table_remark(table, remark);
+    }
+}
+
+static void print_kind(const struct sim_result *result, const struct report_kind *kind, uint32_t sizes,
+                       struct report_table *table)
+{
+    char buffer[32];
+    char label[2 * REPORT_TABLE_CELL];
+    const char *name = report_kind_name(kind->type, buffer);
+    if (kind->rows == 1) {
+        (void)snprintf(label, sizeof label, "  %s, %s", name,
+                       report_bytes((double)result->collectives[kind->first_row].bytes).text);
+    } else {
+        (void)snprintf(label, sizeof label, "  %s, %u sizes", name, kind->rows);
+    }
+    report_table_row(table);
+    report_table_cell(table, label);
+    kind_cells(table, kind);
+    if (sizes > 0) {
+        print_sizes(result, kind, sizes, table);
+    }
+}
+
+static void print_collectives(const struct sim_result *result, FILE *stream)
+{
+    static const char *const head[] = {"Communication", "ranks", "count",    "bytes",   "mean",
+                                       "min",           "max",   "alg GB/s", "bus GB/s"};
+    if (result->collective_count == 0) {
+        (void)fprintf(stream, "Communication  none\n");
+        return;
+    }
+    struct report_kind kinds[MOST_KINDS];
+    uint32_t allotted[MOST_KINDS] = {0};
+    uint32_t count = 0;
+    for (uint32_t row = 0; count < MOST_KINDS && report_kind_next(result, &row, &kinds[count]);) {
+        count++;
+    }
+    allot_sizes(kinds, count, allotted);
+    struct report_table table;
+    report_table_begin(&table, LEFT_FIRST);
+    report_table_row(&table);
+    for (size_t i = 0; i < sizeof head / sizeof head[0]; i++) {
+        report_table_cell(&table, head[i]);
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        if (kinds[k].type >= 0) {
+            print_kind(result, &kinds[k], allotted[k], &table);
+        }
+    }
+    for (uint32_t k = count; k-- > 0;) {
+        if (kinds[k].type < 0) { /* sends and receives sort before everything, and read better after it */
+            print_kind(result, &kinds[k], allotted[k], &table);
+        }
+    }
+    report_table_print(&table, stream);
+}
+
+static void print_dimension(const struct sim_result *result, uint32_t d, struct report_table *table)
+{
+    const struct topo_dim *dim = &result->config->dims.dim[d];
+    const struct sim_dim_result *row = &result->dims[d];
+    char label[REPORT_TABLE_CELL];
+    (void)snprintf(label, sizeof label, "  %u: %s %u", d, topo_kind_name(dim->kind), dim->size);
+    report_table_row(table);
+    report_table_cell(table, label);
+    report_table_cell(table, report_short(dim->bandwidth_gibps).text);
+    report_table_cell(table, report_time(dim->latency_ns).text);
+    report_table_cell(table, report_count(row->links).text);
+    report_table_cell(table, report_count(row->messages).text);
+    report_table_cell(table, report_bytes((double)row->bytes).text);
+    report_table_cell(table, report_share(report_utilisation(result, d), 1).text);
+    if (result->config->backend == ORR_BACKEND_AWARE) {
+        report_table_cell(table, report_count(row->queued).text);
+    }
+}
+
+/* The unaware network gives every message a link to itself, so the sum can pass what the links could do. */
+static const char overload_words[] =
+    "Above 100%: messages do not wait for each other on a congestion-unaware network. On "
+    "real links this would take longer; --backend aware makes them queue.";
+
+static void print_dimensions(const struct sim_result *result, FILE *stream)
+{
+    static const char *const head[] = {"Dimension", "GiB/s", "latency",    "links",
+                                       "messages",  "bytes", "links busy", "queued"};
+    bool aware = result->config->backend == ORR_BACKEND_AWARE;
+    uint32_t count = result->config->dims.count;
+    struct report_table table;
+    report_table_begin(&table, LEFT_FIRST);
+    report_table_row(&table);
+    for (size_t i = 0; i < sizeof head / sizeof head[0] - (aware ? 0 : 1); i++) {
+        report_table_cell(&table, head[i]);
+    }
+    for (uint32_t d = 0; d < count && d < MOST_DIMS; d++) {
+        print_dimension(result, d, &table);
+    }
+    if (count > MOST_DIMS) {
+        char remark[REPORT_TABLE_CELL];
+        (void)snprintf(remark, sizeof remark, "  and %u more dimensions", count - MOST_DIMS);
+        report_table_remark(&table, remark);
+    }
+    report_table_print(&table, stream);
+    for (uint32_t d = 0; d < count; d++) {
+        if (report_utilisation(result, d) > 1) {
+            (void)report_text_wrapped("", overload_words, 2, stream);
+            break;
+        }
+    }
+}
+
+void report_text_write(const struct sim_result *result, FILE *stream)
+{
+    print_head(result, stream);
+    (void)fputc('\n', stream);
+    print_ranks(result, stream);
+    (void)fputc('\n', stream);
+    print_collectives(result, stream);
+    (void)fputc('\n', stream);
+    print_dimensions(result, stream);
+    (void)fputc('\n', stream);
+    struct report_bound bound = report_bound_of(result);
+    (void)report_text_wrapped("", bound.sentence, 0, stream);
+}

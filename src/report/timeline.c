@@ -1,0 +1,282 @@
+/*
+ * Events go out in the order the engine kept them (by end); only the receives are sorted, by start, to give each the
+ * first thread that is free. Groups are looked up by the id a node names, in the ascending list of the configuration.
+ */
+#include "report/timeline.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "io/json_write.h"
+
+enum { RECEIVE_LANES = 32 };
+
+static const char *const slot_names[SIM_SLOTS] = {
+    [SIM_SLOT_CPU] = "CPU",
+    [SIM_SLOT_COMP] = "compute",
+    [SIM_SLOT_COMM] = "communication",
+    [SIM_SLOT_NONE] = "receive",
+};
+
+/* Which thread each interval goes to, and which threads each rank has. */
+struct lanes {
+    struct mem mem;
+    struct arena arena; /* owns the arrays */
+    uint8_t *lane;      /* per interval: 0 except for receives */
+    uint32_t *order;    /* indices of the receives, by rank, start, index */
+    uint32_t receives;
+    uint32_t *used; /* per rank: receive threads in use */
+    uint8_t *slots; /* per rank: bit s = slot s has an interval */
+};
+
+static int by_rank_and_start(const void *a, const void *b, void *context)
+{
+    const struct sim_interval *intervals = context;
+    uint32_t i = *(const uint32_t *)a, j = *(const uint32_t *)b;
+    const struct sim_interval *x = &intervals[i], *y = &intervals[j];
+    if (x->rank != y->rank) {
+        return x->rank < y->rank ? -1 : 1;
+    }
+    if (x->start_ns != y->start_ns) {
+        return x->start_ns < y->start_ns ? -1 : 1;
+    }
+    return i < j ? -1 : i > j;
+}
+
+static void assign_receives(const struct sim_result *result, struct lanes *lanes)
+{
+    uint64_t free_at[RECEIVE_LANES] = {0};
+    uint32_t rank = UINT32_MAX;
+    for (uint32_t i = 0; i < lanes->receives; i++) {
+        const struct sim_interval *interval = &result->intervals[lanes->order[i]];
+        if (interval->rank != rank) {
+            rank = interval->rank;
+            memset(free_at, 0, sizeof free_at);
+        }
+        uint32_t lane = 0;
+        while (lane + 1 < RECEIVE_LANES && free_at[lane] > interval->start_ns) {
+            lane++;
+        }
+        free_at[lane] = interval->end_ns > free_at[lane] ? interval->end_ns : free_at[lane];
+        lanes->lane[lanes->order[i]] = (uint8_t)lane;
+        lanes->used[rank] = lane + 1 > lanes->used[rank] ? lane + 1 : lanes->used[rank];
+    }
+}
+
+static enum orr_status lanes_make(const struct sim_result *result, struct lanes *lanes, struct orr_error *err)
+{
+    *lanes = (struct lanes){.mem = {0}};
+    arena_init(&lanes->arena, &lanes->mem);
+    lanes->lane = arena_zalloc(&lanes->arena, result->interval_count * sizeof *lanes->lane);
+    lanes->order = arena_zalloc(&lanes->arena, result->interval_count * sizeof *lanes->order);
+    lanes->used = arena_zalloc(&lanes->arena, result->rank_count * sizeof *lanes->used);
+    lanes->slots = arena_zalloc(&lanes->arena, result->rank_count * sizeof *lanes->slots);
+    if (lanes->lane == NULL || lanes->order == NULL || lanes->used == NULL || lanes->slots == NULL) {
+        arena_free(&lanes->arena);
+        return mem_error(&lanes->mem, "ordering the intervals of the timeline", err);
+    }
+    for (uint32_t i = 0; i < result->interval_count; i++) {
+        const struct sim_interval *interval = &result->intervals[i];
+        lanes->slots[interval->rank] |= (uint8_t)(1u << interval->slot);
+        if (interval->slot == SIM_SLOT_NONE) {
+            lanes->order[lanes->receives++] = i;
+        }
+    }
+    qsort_r(lanes->order, lanes->receives, sizeof *lanes->order, by_rank_and_start, result->intervals);
+    assign_receives(result, lanes);
+    return ORR_OK;
+}
+
+static void put_u64(struct json_writer *json, const char *key, uint64_t value)
+{
+    json_write_key(json, key);
+    json_write_u64(json, value);
+}
+
+static void put_i64(struct json_writer *json, const char *key, int64_t value)
+{
+    json_write_key(json, key);
+    json_write_i64(json, value);
+}
+
+static void put_string(struct json_writer *json, const char *key, const char *text)
+{
+    json_write_key(json, key);
+    json_write_string(json, text);
+}
+
+/* A Chrome metadata event up to its arguments. */
+static void begin_metadata(struct json_writer *json, const char *name, uint32_t rank, uint32_t thread)
+{
+    json_write_object(json, true);
+    put_string(json, "ph", "M");
+    put_string(json, "name", name);
+    put_u64(json, "pid", rank);
+    put_u64(json, "tid", thread);
+    json_write_key(json, "args");
+    json_write_object(json, true);
+}
+
+static void end_metadata(struct json_writer *json)
+{
+    json_write_object_end(json);
+    json_write_object_end(json);
+}
+
+static void write_thread(struct json_writer *json, uint32_t rank, uint32_t thread, const char *name, uint32_t number)
+{
+    char numbered[64];
+    if (number == 0) {
+        (void)snprintf(numbered, sizeof numbered, "%s", name);
+    } else {
+        (void)snprintf(numbered, sizeof numbered, "%s %u", name, number + 1);
+    }
+    begin_metadata(json, "thread_name", rank, thread);
+    put_string(json, "name", numbered);
+    end_metadata(json);
+    begin_metadata(json, "thread_sort_index", rank, thread);
+    put_u64(json, "sort_index", thread);
+    end_metadata(json);
+}
+
+static void write_rank(struct json_writer *json, uint32_t rank, const struct lanes *lanes)
+{
+    char name[32];
+    (void)snprintf(name, sizeof name, "rank %u", rank);
+    begin_metadata(json, "process_name", rank, 0);
+    put_string(json, "name", name);
+    end_metadata(json);
+    begin_metadata(json, "process_sort_index", rank, 0);
+    put_u64(json, "sort_index", rank);
+    end_metadata(json);
+    for (uint32_t slot = 0; slot < SIM_SLOT_NONE; slot++) {
+        if ((lanes->slots[rank] >> slot & 1) != 0) {
+            write_thread(json, rank, slot, slot_names[slot], 0);
+        }
+    }
+    for (uint32_t lane = 0; lane < lanes->used[rank]; lane++) {
+        write_thread(json, rank, SIM_SLOT_NONE + lane, slot_names[SIM_SLOT_NONE], lane);
+    }
+}
+
+/* Members of the group a node names; the name is the id as text, "" and "0" are all ranks (spec analytical §13). */
+static uint32_t group_size(const struct sim_config *config, const char *name)
+{
+    long id = strtol(name, NULL, 10);
+    for (uint32_t i = 0; i < config->group_count; i++) {
+        if (config->groups[i].id == id) {
+            return config->groups[i].count;
+        }
+    }
+    return config->dims.ranks;
+}
+
+static const char *node_words(const struct trace_node *node)
+{
+    static const char *const words[TRACE_NODE_TYPES] = {
+        [TRACE_INVALID] = "invalid",        [TRACE_METADATA] = "metadata", [TRACE_MEM_LOAD] = "memory load",
+        [TRACE_MEM_STORE] = "memory store", [TRACE_COMP] = "compute",      [TRACE_SEND] = "send",
+        [TRACE_RECV] = "receive",           [TRACE_COLL] = "collective"};
+    const char *collective = node->type == TRACE_COLL ? coll_type_name(node->comm_type) : NULL;
+    return collective != NULL ? collective : node->type < TRACE_NODE_TYPES ? words[node->type] : "node";
+}
+
+/* Kineto's categories. */
+static const char *category(const struct trace_node *node)
+{
+    if (node->is_cpu_op) {
+        return "cpu_op";
+    }
+    return node->type == TRACE_MEM_LOAD || node->type == TRACE_MEM_STORE ? "gpu_memcpy" : "kernel";
+}
+
+static void write_arguments(struct json_writer *json, const struct sim_config *config, const struct trace_graph *graph,
+                            const struct trace_node *node)
+{
+    const char *group = graph->strings + node->group;
+    switch (node->type) {
+    case TRACE_COLL:
+        put_string(json, "Collective name", node_words(node));
+        put_u64(json, "bytes", node->comm_bytes);
+        put_string(json, "Process Group Name", group[0] != '\0' ? group : "0");
+        put_u64(json, "Group size", group_size(config, group));
+        break;
+    case TRACE_SEND:
+    case TRACE_RECV:
+        put_string(json, "Collective name", node_words(node));
+        put_u64(json, "bytes", node->comm_bytes);
+        put_i64(json, node->type == TRACE_SEND ? "dst" : "src",
+                node->type == TRACE_SEND ? node->comm_dst : node->comm_src);
+        put_i64(json, "tag", node->comm_tag);
+        break;
+    case TRACE_MEM_LOAD:
+    case TRACE_MEM_STORE:
+        put_u64(json, "bytes", node->tensor_bytes);
+        break;
+    default:
+        break;
+    }
+}
+
+static void write_interval(struct json_writer *json, const struct sim_config *config,
+                           const struct sim_interval *interval, uint32_t lane)
+{
+    const struct trace_rank *rank = &config->traces->ranks[interval->rank];
+    const struct trace_node *node = &rank->graph->nodes[interval->node];
+    const char *name = trace_graph_name(rank->graph, interval->node);
+    uint32_t thread = interval->slot + lane;
+    json_write_object(json, true);
+    put_string(json, "ph", "X");
+    put_string(json, "cat", category(node));
+    put_string(json, "name", name[0] != '\0' ? name : node_words(node));
+    put_u64(json, "pid", interval->rank);
+    put_u64(json, "tid", thread);
+    json_write_key(json, "ts");
+    json_write_ns_as_us(json, interval->start_ns);
+    json_write_key(json, "dur");
+    json_write_ns_as_us(json, interval->end_ns - interval->start_ns);
+    json_write_key(json, "args");
+    json_write_object(json, true);
+    put_u64(json, "node_id", trace_rank_node_id(rank, interval->node));
+    put_u64(json, "stream", thread);
+    write_arguments(json, config, rank->graph, node);
+    json_write_object_end(json);
+    json_write_object_end(json);
+}
+
+enum orr_status report_timeline_write(const struct sim_result *result, FILE *stream, struct orr_error *err)
+{
+    if (!result->config->keep_intervals) {
+        return error_set(err, ORR_EINVAL,
+                         "a timeline needs a run that keeps its intervals (keep_intervals); this one "
+                         "did not");
+    }
+    struct lanes lanes;
+    enum orr_status status = lanes_make(result, &lanes, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    struct json_writer json;
+    json_write_begin(&json, stream);
+    json_write_object(&json, false);
+    put_u64(&json, "schemaVersion", 1);
+    put_string(&json, "displayTimeUnit", "ns");
+    json_write_key(&json, "distributedInfo");
+    json_write_object(&json, true);
+    put_string(&json, "backend", "orrery");
+    put_u64(&json, "world_size", result->rank_count);
+    json_write_object_end(&json);
+    json_write_key(&json, "traceEvents");
+    json_write_array(&json, false);
+    for (uint32_t rank = 0; rank < result->rank_count; rank++) {
+        write_rank(&json, rank, &lanes);
+    }
+    for (uint32_t i = 0; i < result->interval_count; i++) {
+        write_interval(&json, result->config, &result->intervals[i], lanes.lane[i]);
+    }
+    json_write_array_end(&json);
+    json_write_object_end(&json);
+    json_write_end(&json);
+    arena_free(&lanes.arena);
+    return ORR_OK;
+}

@@ -1,0 +1,104 @@
+/* A graph is one arena, in which the struct itself lies too, and one block of texts. */
+#include "trace/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "trace/graph_build.h"
+
+const char *trace_node_type_name(uint32_t type)
+{
+    static const char *const names[TRACE_NODE_TYPES] = {"INVALID", "METADATA",  "MEM_LOAD",  "MEM_STORE",
+                                                        "COMP",    "COMM_SEND", "COMM_RECV", "COMM_COLL"};
+    return type < TRACE_NODE_TYPES ? names[type] : "unknown";
+}
+
+uint32_t trace_graph_find(const struct trace_graph *graph, uint64_t id)
+{
+    uint32_t low = 0;
+    uint32_t high = graph->node_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (graph->nodes[middle].id < id) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < graph->node_count && graph->nodes[low].id == id ? low : UINT32_MAX;
+}
+
+void trace_graph_free(struct trace_graph *graph)
+{
+    if (graph != NULL) {
+        mem_free(graph->arena.mem, graph->strings, graph->string_bytes);
+        struct arena arena = graph->arena; /* it holds the struct that holds it */
+        arena_free(&arena);
+    }
+}
+
+/* The texts grew while they were read; they change hands instead of being copied into the arena. */
+static enum orr_status take_strings(struct et_read *read)
+{
+    char *strings = mem_resize(read->mem, read->strings, read->string_capacity, read->string_bytes);
+    if (strings == NULL) {
+        return mem_error(read->mem, "a trace's names", read->err);
+    }
+    read->graph->strings = strings;
+    read->graph->string_bytes = read->string_bytes;
+    read->strings = NULL;
+    return ORR_OK;
+}
+
+enum orr_status trace_graph_parse(const uint8_t *bytes, size_t size, const char *name, struct mem *mem,
+                                  struct trace_graph **graph, struct orr_error *err)
+{
+    struct arena arena;
+    arena_init(&arena, mem);
+    struct trace_graph *made = arena_zalloc(&arena, sizeof *made);
+    if (made == NULL) {
+        return mem_error(mem, "a trace", err);
+    }
+    made->arena = arena;
+    struct et_read read = {.name = name, .begin = bytes, .end = bytes + size, .mem = mem, .graph = made, .err = err};
+    enum orr_status status = et_read_file(&read);
+    if (status == ORR_OK) {
+        status = take_strings(&read);
+    }
+    if (status == ORR_OK) {
+        status = graph_build(&read);
+    }
+    et_read_free(&read);
+    if (status != ORR_OK) {
+        trace_graph_free(made);
+        return status;
+    }
+    *graph = made;
+    return ORR_OK;
+}
+
+static bool same_words(const uint32_t *a, const uint32_t *b, uint32_t count)
+{
+    return memcmp(a, b, (size_t)count * sizeof *a) == 0;
+}
+
+bool trace_graph_equal(const struct trace_graph *a, const struct trace_graph *b)
+{
+    uint32_t count = a->node_count;
+    if (count != b->node_count || a->child_total != b->child_total || a->parent_total != b->parent_total ||
+        a->string_bytes != b->string_bytes || memcmp(a->strings, b->strings, a->string_bytes) != 0 ||
+        !same_words(a->children, b->children, a->child_total) || !same_words(a->parents, b->parents, a->parent_total) ||
+        !same_words(a->file_order, b->file_order, count) || !same_words(a->parent_start, b->parent_start, count) ||
+        !same_words(a->parent_written, b->parent_written, count)) {
+        return false;
+    }
+    const size_t after_id = offsetof(struct trace_node, id) + sizeof a->nodes->id;
+    for (uint32_t i = 0; i < count; i++) {
+        if (a->nodes[i].id - a->nodes[0].id != b->nodes[i].id - b->nodes[0].id ||
+            memcmp((const char *)&a->nodes[i] + after_id, (const char *)&b->nodes[i] + after_id,
+                   sizeof a->nodes[i] - after_id) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
