@@ -1,0 +1,70 @@
+# The front door: each target installs what it lacks (tools/setup-deps), builds with Meson and Ninja, does its job.
+# `make help` lists them.
+BUILD        ?= build
+PREFIX       ?= /usr/local
+FUZZ_SECONDS ?= 60
+MESON_FLAGS  ?=
+BENCH_FLAGS  ?=
+SANITIZE      = -Dtests=enabled -Dbuildtype=debugoptimized -Db_lundef=false
+
+.PHONY: all help demo test test-long bench lint format asan tsan valgrind fuzz install clean
+
+all: ## build/orrery and the library (the default)
+	@tools/setup-deps build
+	@tools/configure $(BUILD) $(MESON_FLAGS)
+	@tools/build $(BUILD) front
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+demo: all ## two small simulations and what they say
+	@tools/demo $(BUILD)
+
+test: ## the tests; ends with "N passed, N failed"
+	@tools/setup-deps test
+	@tools/configure $(BUILD) -Dtests=enabled $(MESON_FLAGS)
+	@tools/run-tests $(BUILD) --no-suite long
+
+test-long: ## the tests, the slow ones and a trial installation
+	@tools/setup-deps test
+	@tools/configure $(BUILD) -Dtests=enabled $(MESON_FLAGS)
+	@tools/run-tests $(BUILD)
+
+bench: all ## speed and memory, beside ASTRA-sim's
+	@$(BUILD)/bench/orrery-bench $(BENCH_FLAGS)
+
+lint: ## format, warnings of gcc and clang, clang-tidy, cppcheck, layers
+	@tools/setup-deps lint
+	@tools/lint
+
+format: ## rewrite the sources as clang-format wants them
+	@tools/setup-deps lint
+	@tools/sources | xargs clang-format -i
+
+asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
+	@tools/setup-deps test
+	@tools/configure build-asan -Db_sanitize=address,undefined $(SANITIZE)
+	@tools/run-tests build-asan --no-suite long
+
+tsan: ## the tests under ThreadSanitizer
+	@tools/setup-deps test
+	@tools/configure build-tsan -Db_sanitize=thread $(SANITIZE)
+	@tools/run-tests build-tsan --no-suite long
+
+valgrind: ## the tests under valgrind (slow)
+	@tools/setup-deps valgrind
+	@tools/configure $(BUILD) -Dtests=enabled $(MESON_FLAGS)
+	@tools/run-tests $(BUILD) --no-suite long --timeout-multiplier=20 \
+	    --wrapper='valgrind --quiet --error-exitcode=99 --leak-check=full'
+
+fuzz: ## every fuzz target for FUZZ_SECONDS (60)
+	@tools/setup-deps fuzz
+	@tools/fuzz $(FUZZ_SECONDS)
+
+install: all ## into PREFIX (/usr/local), below DESTDIR
+	@tools/configure $(BUILD) -Dprefix=$(PREFIX)
+	@DESTDIR="$(DESTDIR)" meson install -C $(BUILD) --quiet
+	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
+
+clean: ## remove everything built
+	rm -rf $(BUILD) build-asan build-tsan build-fuzz build-lint-gcc build-lint-clang

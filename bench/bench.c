@@ -1,0 +1,307 @@
+/*
+ * How fast, and in how much memory: the plain event engine on the cases ASTRA-sim was timed with, and the trace reader.
+ *
+ * Each case runs in a child process of its own, so that user time and peak memory are the kernel's account of that case
+ * alone, reading the files included. The figures of ASTRA-sim in the table were taken on a 2-core machine (user
+ * seconds); what to compare is the ratio. Cycle counts are checked and a wrong one fails the program; a slow one is
+ * only marked, since another machine is another speed.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "bench/inputs.h"
+#include "orrery.h"
+
+struct bench_case {
+    const char *name;
+    const char *title;
+    struct bench_machine machine;
+    enum bench_workload workload;
+    enum orr_backend backend;
+    uint64_t cycles;          /* expected; 0 = no reference */
+    double astra_s, astra_mb; /* 0 = not measured */
+    double must_s, aim_s;     /* 0 = no target */
+    double must_mb;           /* 0 = no target */
+    bool quick;               /* part of --quick */
+};
+
+static const struct bench_case cases[] = {
+    {.name = "ring1024",
+     .title = "all-reduce 1 GB, Ring 1024, unaware",
+     .machine = {{1024}, "50"},
+     .workload = BENCH_ALL_REDUCE,
+     .backend = ORR_BACKEND_UNAWARE,
+     .cycles = 46129156,
+     .astra_s = 17.2,
+     .astra_mb = 365,
+     .must_s = 1.0,
+     .aim_s = 0.4,
+     .must_mb = 80,
+     .quick = true},
+    {.name = "ring1024-aware",
+     .title = "all-reduce 1 GB, Ring 1024, aware",
+     .machine = {{1024}, "50"},
+     .workload = BENCH_ALL_REDUCE,
+     .backend = ORR_BACKEND_AWARE,
+     .cycles = 46129156,
+     .astra_s = 26.3,
+     .astra_mb = 365,
+     .must_s = 1.5,
+     .aim_s = 0.6,
+     .must_mb = 80,
+     .quick = true},
+    {.name = "cube16",
+     .title = "all-reduce 1 GB, 3-D ring 16x16x16, unaware",
+     .machine = {{16, 16, 16}, "80"},
+     .workload = BENCH_ALL_REDUCE,
+     .backend = ORR_BACKEND_UNAWARE,
+     .cycles = 25386020,
+     .astra_s = 10.0,
+     .astra_mb = 196,
+     .must_s = 0.6,
+     .aim_s = 0.25,
+     .must_mb = 60,
+     .quick = true},
+    {.name = "chain512",
+     .title = "36 chained collectives, Ring 512, unaware",
+     .machine = {{512}, "50"},
+     .workload = BENCH_CHAIN,
+     .backend = ORR_BACKEND_UNAWARE,
+     .must_s = 2.5,
+     .aim_s = 1.0},
+    {.name = "mlp512",
+     .title = "text MLP (11 collectives), Ring 512, unaware",
+     .machine = {{512}, "50"},
+     .workload = BENCH_MLP,
+     .backend = ORR_BACKEND_UNAWARE,
+     .cycles = 205714444,
+     .astra_s = 44.5,
+     .astra_mb = 123,
+     .must_s = 2.5,
+     .aim_s = 1.0},
+    {.name = "load",
+     .title = "reading ET files (8 different ranks)",
+     .machine = {{8}, "50"},
+     .workload = BENCH_OPERATORS,
+     .backend = ORR_BACKEND_UNAWARE,
+     .quick = true},
+};
+enum { CASES = sizeof cases / sizeof cases[0] };
+
+/* What a child tells its parent. */
+struct measured {
+    bool good;
+    uint64_t cycles, messages, events;
+    double open_cpu_s; /* reading and checking the files */
+    char error[1024];
+};
+
+struct outcome {
+    struct measured run;
+    double user_s, system_s, wall_s, peak_mb;
+    uint64_t trace_bytes;
+};
+
+struct options {
+    const char *only; /* NULL = all */
+    bool quick;
+    uint64_t load_mb;
+};
+
+static double seconds(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* In the child. */
+static void simulate(const struct bench_case *item, const char *folder, struct measured *out)
+{
+    char workload[4096], system[4096], network[4096], memory[4096];
+    snprintf(workload, sizeof workload, "%s/trace", folder);
+    snprintf(system, sizeof system, "%s/system.json", folder);
+    snprintf(network, sizeof network, "%s/network.yml", folder);
+    snprintf(memory, sizeof memory, "%s/memory.json", folder);
+    struct orr_run_options options = ORR_RUN_OPTIONS_DEFAULT;
+    options.workload = workload;
+    options.system = system;
+    options.network = network;
+    options.memory = memory;
+    options.backend = item->backend;
+
+    struct orr_error err = {0};
+    struct orr_run *run = NULL;
+    double before = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    enum orr_status status = orr_run_open(&options, &run, &err);
+    out->open_cpu_s = seconds(CLOCK_PROCESS_CPUTIME_ID) - before;
+    if (status == ORR_OK && item->workload != BENCH_OPERATORS)
+        status = orr_run_execute(run, &err);
+    out->good = status == ORR_OK;
+    if (!out->good) {
+        snprintf(out->error, sizeof out->error, "%s", err.text);
+    } else if (item->workload != BENCH_OPERATORS) {
+        out->cycles = orr_run_time_ns(run);
+        out->messages = orr_run_message_count(run);
+        out->events = orr_run_event_count(run);
+    }
+    orr_run_close(run);
+}
+
+/* Runs the case in a child and collects what the kernel says about it. False when there was no child to ask. */
+static bool measure(const struct bench_case *item, const char *folder, struct outcome *out)
+{
+    int ends[2];
+    if (pipe(ends) != 0)
+        return false;
+    fflush(stdout);
+    double before = seconds(CLOCK_MONOTONIC);
+    pid_t child = fork();
+    if (child == 0) {
+        struct measured result = {0};
+        close(ends[0]);
+        simulate(item, folder, &result);
+        _exit(write(ends[1], &result, sizeof result) == (ssize_t)sizeof result ? 0 : 1);
+    }
+    close(ends[1]);
+    bool told = child > 0 && read(ends[0], &out->run, sizeof out->run) == (ssize_t)sizeof out->run;
+    close(ends[0]);
+
+    struct rusage usage;
+    int status = 0;
+    if (child < 0 || wait4(child, &status, 0, &usage) != child)
+        return false;
+    out->wall_s = seconds(CLOCK_MONOTONIC) - before;
+    out->user_s = (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6;
+    out->system_s = (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6;
+    out->peak_mb = (double)usage.ru_maxrss * 1024 / 1e6;
+    if (!told || status != 0) {
+        out->run.good = false;
+        snprintf(out->run.error, sizeof out->run.error, "the process ended with status %d", status);
+    }
+    return true;
+}
+
+static void print_target(const struct bench_case *item, const struct outcome *out)
+{
+    if (item->must_s <= 0)
+        return;
+    bool memory_met = item->must_mb <= 0 || out->peak_mb <= item->must_mb;
+    const char *time_word = out->user_s <= item->aim_s ? "aim MET" : out->user_s <= item->must_s ? "MET" : "MISSED";
+    printf("%-16s target %.2f s (aim %.2f s): %s", "", item->must_s, item->aim_s, time_word);
+    if (item->must_mb > 0)
+        printf("; %.0f MB: %s", item->must_mb, memory_met ? "MET" : "MISSED");
+    if (item->astra_s > 0)
+        printf("; ASTRA-sim %.1f s, %.0f MB: %.1fx sooner, %.1fx less memory", item->astra_s, item->astra_mb,
+               item->astra_s / fmax(out->user_s, 1e-6), item->astra_mb / fmax(out->peak_mb, 1e-6));
+    printf("\n");
+}
+
+static void print_load(const struct bench_case *item, const struct outcome *out)
+{
+    double rate = (double)out->trace_bytes / 1e6 / fmax(out->run.open_cpu_s, 1e-6);
+    printf("%-16s %s\n", item->name, item->title);
+    printf("%-16s %.0f MB in %.2f s of CPU: %.0f MB/s; peak %.0f MB\n", "", (double)out->trace_bytes / 1e6,
+           out->run.open_cpu_s, rate, out->peak_mb);
+    printf("%-16s target 500 MB/s: %s\n", "", rate >= 500 ? "MET" : "MISSED");
+}
+
+/* True when the case ran and its cycle count is right. */
+static bool print_outcome(const struct bench_case *item, const struct outcome *out)
+{
+    if (!out->run.good) {
+        printf("%-16s %s\n%-16s FAILED: %s\n", item->name, item->title, "", out->run.error);
+        return false;
+    }
+    if (item->workload == BENCH_OPERATORS) {
+        print_load(item, out);
+        return true;
+    }
+    double per_s = 1e-6 / fmax(out->user_s, 1e-6);
+    bool right = item->cycles == 0 || item->cycles == out->run.cycles;
+    printf("%-16s %s\n", item->name, item->title);
+    printf("%-16s %" PRIu64 " cycles%s, %" PRIu64 " messages, %" PRIu64 " events\n", "", out->run.cycles,
+           item->cycles == 0 ? ""
+           : right           ? " (right)"
+                             : " (WRONG)",
+           out->run.messages, out->run.events);
+    if (!right)
+        printf("%-16s expected %" PRIu64 " cycles\n", "", item->cycles);
+    printf("%-16s %.2f s user, %.2f s system, %.2f s wall; %.1f M messages/s, %.1f M events/s; peak %.0f MB\n", "",
+           out->user_s, out->system_s, out->wall_s, (double)out->run.messages * per_s, (double)out->run.events * per_s,
+           out->peak_mb);
+    print_target(item, out);
+    return right;
+}
+
+static bool run_case(const struct bench_case *item, const struct options *options)
+{
+    const char *base = getenv("TMPDIR");
+    char folder[2048];
+    snprintf(folder, sizeof folder, "%s/orrery-bench-XXXXXX", base != NULL ? base : "/tmp");
+    if (mkdtemp(folder) == NULL) {
+        perror(folder);
+        return false;
+    }
+    struct outcome out = {0};
+    bool good = false;
+    if (!bench_write_inputs(folder, &item->machine, item->workload, options->load_mb, &out.trace_bytes))
+        perror(folder);
+    else if (!measure(item, folder, &out))
+        perror("fork");
+    else
+        good = print_outcome(item, &out);
+    bench_remove_inputs(folder, &item->machine);
+    return good;
+}
+
+static int usage(FILE *stream, int status)
+{
+    fprintf(stream, "usage: orrery-bench [--case NAME] [--quick] [--load-mb N]\n"
+                    "Runs the benchmark cases; exits 1 when a cycle count is wrong, never for being slow.\n"
+                    "  --quick       leave out the two long cases and read 64 MB\n"
+                    "  --load-mb N   how many MB of traces the reading case writes and reads (256)\n"
+                    "  --case NAME   only this one:");
+    for (int i = 0; i < CASES; i++)
+        fprintf(stream, " %s", cases[i].name);
+    fprintf(stream, "\n");
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options = {.load_mb = 256};
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--help") == 0)
+            return usage(stdout, 0);
+        if (strcmp(argv[i], "--quick") == 0)
+            options.quick = true;
+        else if (strcmp(argv[i], "--case") == 0 && i + 1 < argc)
+            options.only = argv[++i];
+        else if (strcmp(argv[i], "--load-mb") == 0 && i + 1 < argc)
+            options.load_mb = strtoull(argv[++i], NULL, 10);
+        else
+            return usage(stderr, 2);
+    }
+    if (options.quick)
+        options.load_mb = 64;
+
+    int ran = 0;
+    bool good = true;
+    for (int i = 0; i < CASES; i++) {
+        if (options.only != NULL ? strcmp(options.only, cases[i].name) != 0 : options.quick && !cases[i].quick)
+            continue;
+        good = run_case(&cases[i], &options) && good;
+        ran++;
+    }
+    if (ran == 0)
+        return usage(stderr, 2);
+    return good ? 0 : 1;
+}

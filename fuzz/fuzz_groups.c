@@ -1,0 +1,17 @@
+/* Communicator group files. Besides not crashing: a refusal is one printable line, and nothing stays in the account. */
+#include "config/config.h"
+#include "fuzz/reading.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz_reading reading;
+    fuzz_reading_begin(&reading);
+    struct sim_group *groups = NULL;
+    uint32_t count = 0;
+    fuzz_check_status(&reading, config_parse_groups("input", (const char *)data, size, 16, &reading.arena,
+                                                    &reading.notes, &groups, &count, &reading.err));
+    fuzz_reading_end(&reading);
+    return 0;
+}

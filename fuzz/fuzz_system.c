@@ -1,0 +1,17 @@
+/* System files. Besides not crashing: a refusal is one printable line, and nothing stays in the account. */
+#include "config/config.h"
+#include "fuzz/reading.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct fuzz_reading reading;
+    fuzz_reading_begin(&reading);
+    struct sim_system system;
+    struct config_custom custom;
+    fuzz_check_status(&reading, config_parse_system("input", (const char *)data, size, 1.5, &reading.arena,
+                                                    &reading.notes, &system, &custom, &reading.err));
+    fuzz_reading_end(&reading);
+    return 0;
+}

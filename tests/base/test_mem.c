@@ -1,0 +1,76 @@
+/* The account of memory and the limit it enforces. */
+#include "base/mem.h"
+#include "tests/check.h"
+
+static void the_account_follows_every_block(void **state)
+{
+    (void)state;
+    struct mem mem = {0};
+    char *block = mem_alloc(&mem, 100);
+    CHECK(block != NULL, "without a limit memory is given");
+    CHECK_U64(mem.used, 100, "one block");
+    block = mem_resize(&mem, block, 100, 300);
+    CHECK(block != NULL, "a block can grow");
+    CHECK_U64(mem.used, 300, "after growing");
+    block = mem_resize(&mem, block, 300, 50);
+    CHECK_U64(mem.used, 50, "after shrinking");
+    mem_free(&mem, block, 50);
+    mem_free(&mem, NULL, 1000);
+    CHECK_U64(mem.used, 0, "all given back");
+    CHECK_U64(mem.peak, 300, "the peak stays");
+}
+
+static void zeroed_memory_is_zero_and_an_empty_block_is_a_block(void **state)
+{
+    (void)state;
+    struct mem mem = {0};
+    unsigned char *zeros = mem_zalloc(&mem, 64);
+    CHECK(zeros != NULL, "memory is given");
+    for (size_t i = 0; i < 64; i++) {
+        CHECK_U64(zeros[i], 0, "byte %zu", i);
+    }
+    void *empty = mem_alloc(&mem, 0);
+    CHECK(empty != NULL, "0 bytes give a pointer that can be freed");
+    mem_free(&mem, zeros, 64);
+    mem_free(&mem, empty, 0);
+    CHECK_U64(mem.used, 0, "all given back");
+}
+
+static void a_refused_block_leaves_the_old_one_and_the_error_has_figures(void **state)
+{
+    (void)state;
+    struct mem mem = {.limit = 1000};
+    char *block = mem_alloc(&mem, 600);
+    CHECK(block != NULL, "600 of 1000");
+    block[0] = 'x';
+    CHECK(mem_alloc(&mem, 401) == NULL, "401 more are over the limit");
+    CHECK(mem_zalloc(&mem, SIZE_MAX) == NULL, "the sum must not wrap");
+    CHECK(mem_resize(&mem, block, 600, 1001) == NULL, "neither is growing over it");
+    CHECK(block[0] == 'x', "the block is untouched");
+    CHECK_U64(mem.used, 600, "nothing was added");
+    struct orr_error err = {0};
+    CHECK_STATUS(mem_error(&mem, "the trace", &err), ORR_ENOMEM);
+    CHECK_CONTAINS(err.text, "the trace needs 1001 more bytes beside 600 in use; the limit is 1000 bytes");
+    mem_free(&mem, block, 600);
+}
+
+static void an_array_doubles_and_stops_at_the_limit(void **state)
+{
+    (void)state;
+    struct mem mem = {.limit = 4096};
+    uint64_t *items = NULL;
+    uint32_t capacity = 0;
+    uint32_t count = 0;
+    while (mem_reserve(&mem, (void **)&items, &capacity, (uint64_t)count + 1, sizeof *items)) {
+        items[count] = count;
+        count++;
+    }
+    CHECK_U64(count, 512, "4096 bytes hold 512 items");
+    CHECK_U64(items[511], 511, "the last is intact");
+    CHECK(!mem_reserve(&mem, (void **)&items, &capacity, (uint64_t)UINT32_MAX + 1, 1), "more than 32 bits of items");
+    mem_free(&mem, items, capacity * sizeof *items);
+    CHECK_U64(mem.used, 0, "the account is square");
+}
+
+TEST_MAIN(the_account_follows_every_block, zeroed_memory_is_zero_and_an_empty_block_is_a_block,
+          a_refused_block_leaves_the_old_one_and_the_error_has_figures, an_array_doubles_and_stops_at_the_limit)

@@ -1,0 +1,253 @@
+/* A simulation from the shell's side: exit codes, what goes to which stream and file, and what an interruption, a stall
+ * or a limit leaves behind. The numbers themselves are tests/golden's. */
+#include "tests/cli/program.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define MACHINE " --system system.json --network network.yml "
+
+/* An all-reduce of 1 MiB on a ring of 8: 117780 ns, the tutorial's first number. */
+static void prepare(void)
+{
+    program_enter();
+    program_write_machine(8, 4);
+    CHECK_EXIT(program_run("gen collective --type all-reduce --bytes 1MiB --npus 8 -o w/ar"), 0);
+}
+
+/* The same with a rank that has another size in mind. */
+static void prepare_stall(void)
+{
+    prepare();
+    CHECK_EXIT(program_run("gen collective --type all-reduce --bytes 2MiB --npus 8 -o w/other"), 0);
+    size_t size = 0;
+    const char *trace = program_read("w/other.3.et", &size);
+    CHECK_EXIT(program_run("gen collective --type all-reduce --bytes 1MiB --npus 8 -o w/stall"), 0);
+    program_write("w/stall.3.et", trace, size);
+}
+
+static void a_run_prints_its_result_on_standard_output_only(void **state)
+{
+    (void)state;
+    prepare();
+    const struct program_result *result = program_run("run -w w/ar" MACHINE);
+    CHECK_EXIT(result, 0);
+    CHECK(result->out[0] != '\0' && result->err[0] == '\0', "stderr: %s", result->err);
+    result = program_run("run -w w/ar" MACHINE "--format astra");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "sys[7] finished, 117780 cycles, exposed communication 117780 cycles.");
+    result = program_run("run -w w/ar" MACHINE "--format json");
+    CHECK_EXIT(result, 0);
+    CHECK(result->out[0] == '{', "JSON is one object");
+}
+
+static void astra_sims_names_and_options_do_what_they_did(void **state)
+{
+    (void)state;
+    prepare();
+    static const char *const names[] = {"AstraSim_Analytical_Congestion_Unaware",
+                                        "AstraSim_Analytical_Congestion_Aware"};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        if (!program_exists(names[i])) {
+            assert_int_equal(symlink(getenv("ORRERY"), names[i]), 0);
+        }
+        char path[128];
+        (void)snprintf(path, sizeof path, "./%s", names[i]);
+        program_write_text("memory.json", "{\"memory-type\": \"NO_MEMORY_EXPANSION\"}\n");
+        const struct program_result *result =
+            program_run_as(path,
+                           "--workload-configuration=w/ar --system-configuration system.json "
+                           "--network-configuration=network.yml --remote-memory-configuration=memory.json "
+                           "--num-queues-per-dim=1 --compute-scale=1 --comm-scale 1 --injection-scale=1 "
+                           "--rendezvous-protocol false --logging-folder=log --whatever=5 --flag",
+                           NULL, NULL);
+        CHECK_EXIT(result, 0);
+        CHECK_CONTAINS(result->out, "sys[0] finished, 117780 cycles");
+        CHECK_CONTAINS(result->err, "warning: --compute-scale has no effect");
+        CHECK_CONTAINS(result->err, "warning: --comm-scale has no effect");
+        CHECK_CONTAINS(result->err, "warning: --logging-folder has no effect");
+        CHECK_CONTAINS(result->err, "warning: unknown option --whatever is ignored");
+        CHECK_CONTAINS(result->err, "warning: unknown option --flag is ignored");
+        CHECK(!program_exists("log"), "no log folder is made");
+        result = program_run_as(path, "-w w/ar -s system.json -n network.yml", NULL, NULL);
+        CHECK_CONTAINS(result->out, "117780 cycles");
+        CHECK(result->err[0] == '\0', "our options are known there too: %s", result->err);
+    }
+}
+
+static void outputs_asked_for_are_written_and_no_temporary_is_left(void **state)
+{
+    (void)state;
+    prepare();
+    assert_int_equal(mkdir("out", 0700), 0);
+    const struct program_result *result = program_run(
+        "run -w w/ar" MACHINE "--json out/r.json --csv out/csv --timeline out/t.json.gz --status-file out/status");
+    CHECK_EXIT(result, 0);
+    static const char *const files[] = {
+        "out/r.json",    "out/csv/ranks.csv", "out/csv/collectives.csv", "out/csv/dimensions.csv",
+        "out/t.json.gz", "out/status"};
+    for (size_t i = 0; i < COUNT_OF(files); i++) {
+        size_t size = 0;
+        (void)program_read(files[i], &size);
+        CHECK(size > 0, "%s is missing or empty", files[i]);
+    }
+    const char *status = program_read("out/status", NULL);
+    CHECK_CONTAINS(status, "\"state\": \"done\"");
+    CHECK_CONTAINS(status, "\"simulated_ns\": 117780");
+    CHECK_CONTAINS(status, "\"nodes_done\": 8, \"nodes\": 8, \"ranks_finished\": 8, \"ranks\": 8");
+    CHECK(system("test -z \"$(find out -name '*tmp*')\"") == 0, "a temporary is left");
+}
+
+static void a_stall_gives_exit_code_4_and_a_diagnosis(void **state)
+{
+    (void)state;
+    prepare_stall();
+    const struct program_result *result = program_run("run -w w/stall" MACHINE "--status-file st --json r.json");
+    CHECK_EXIT(result, 4);
+    CHECK(result->out[0] != '\0', "what is known is printed");
+    CHECK_CONTAINS(result->err, "orrery: ");
+    CHECK_CONTAINS(result->err, "3");
+    CHECK_CONTAINS(program_read("st", NULL), "\"state\": \"stalled\"");
+    CHECK(program_exists("r.json"), "a stalled run writes its outputs");
+    assert_int_equal(unlink("r.json"), 0);
+}
+
+static void a_memory_limit_gives_exit_code_3_from_option_and_environment(void **state)
+{
+    (void)state;
+    prepare();
+    const struct program_result *result = program_run("run -w w/ar" MACHINE "--memory-limit 1K --status-file st");
+    CHECK_EXIT(result, 3);
+    CHECK_ONE_LINE(result);
+    CHECK_CONTAINS(result->err, "1024");
+    CHECK_CONTAINS(program_read("st", NULL), "\"state\": \"failed\"");
+    CHECK_EXIT(program_run_as(NULL, "run -w w/ar" MACHINE, "ASTRA_SIM_MEMORY_LIMIT=1K", NULL), 3);
+    CHECK_EXIT(program_run_as(NULL, "run -w w/ar" MACHINE "--memory-limit 8GiB", "ASTRA_SIM_MEMORY_LIMIT=1K", NULL), 0);
+    result = program_run_as(NULL, "run -w w/ar" MACHINE, "ASTRA_SIM_MEMORY_LIMIT=lots", NULL);
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "ASTRA_SIM_MEMORY_LIMIT");
+}
+
+static void a_result_that_cannot_be_written_is_a_failure(void **state)
+{
+    (void)state;
+    prepare();
+    const struct program_result *result = program_run_as(NULL, "run -w w/ar" MACHINE, NULL, "/dev/full");
+    CHECK_EXIT(result, 1);
+    CHECK_CONTAINS(result->err, "orrery: standard output: ");
+    CHECK_EXIT(program_run_as(NULL, "help run", NULL, "/dev/full"), 1);
+    CHECK_EXIT(program_run_as(NULL, "trace show w/ar.0.et", NULL, "/dev/full"), 1);
+    CHECK_EXIT(program_run("run -w w/ar" MACHINE "--json /dev/full"), 2);
+    CHECK(system("{ \"$ORRERY\" run -w w/ar" MACHINE "2>.err; echo $? >.code; } | true") == 0, "the shell ran");
+    /* The reader may go before or after the small report is written; both ends are orderly. */
+    const char *code = program_read(".code", NULL);
+    CHECK(strcmp(code, "1\n") == 0 || strcmp(code, "0\n") == 0, "a closed pipe gives exit code %s", code);
+}
+
+/* Long enough to be caught at: some hundred million messages. */
+static pid_t start_long_run(const char *err)
+{
+    program_enter();
+    program_write_machine(512, 256);
+    CHECK_EXIT(program_run("gen collective --type all-reduce --bytes 1GiB --npus 512 -o w/long"), 0);
+    (void)unlink("st");
+    pid_t pid = program_start("run -w w/long" MACHINE "--status-file st", err);
+    for (int i = 0; i < 1000; i++) {
+        const char *status = program_read("st", NULL);
+        if (strstr(status, "\"events\":") != NULL && strstr(status, "\"events\": 0,") == NULL) {
+            return pid;
+        }
+        (void)nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+    (void)kill(pid, SIGKILL);
+    fail_msg("the run never began: %s", program_wait(pid)->err);
+    return pid;
+}
+
+static void the_status_file_tells_how_a_run_is_doing(void **state)
+{
+    (void)state;
+    pid_t pid = start_long_run(NULL);
+    const char *status = program_read("st", NULL);
+    CHECK_CONTAINS(status, "\"state\": \"running\"");
+    CHECK_CONTAINS(status, "\"ranks_finished\": 0, \"ranks\": 512");
+    CHECK_CONTAINS(status, "\"eta_s\": ");
+    char wanted[64];
+    (void)snprintf(wanted, sizeof wanted, "\"pid\": %ld}", (long)pid);
+    CHECK_CONTAINS(status, wanted);
+    assert_int_equal(kill(pid, SIGTERM), 0);
+    CHECK_EXIT(program_wait(pid), 1);
+}
+
+static void an_interrupted_run_prints_what_is_known(void **state)
+{
+    (void)state;
+    pid_t pid = start_long_run(NULL);
+    assert_int_equal(kill(pid, SIGINT), 0);
+    const struct program_result *result = program_wait(pid);
+    CHECK_EXIT(result, 1);
+    CHECK_CONTAINS(result->out, "INTERRUPTED at ");
+    CHECK(strlen(result->out) > 300, "the report follows");
+    CHECK_ONE_LINE(result);
+    CHECK_CONTAINS(program_read("st", NULL), "\"state\": \"interrupted\"");
+}
+
+static void progress_is_drawn_on_a_terminal_and_cleaned(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("TERM", "xterm", 1), 0);
+    int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
+    assert_true(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
+    char name[128];
+    assert_int_equal(ptsname_r(terminal, name, sizeof name), 0);
+    int held = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC); /* so that reading waits until the program writes */
+    pid_t pid = start_long_run(name);
+    static char seen[1 << 14];
+    size_t got = 0;
+    for (bool stopped = false; got + 1 < sizeof seen;) {
+        ssize_t more = read(terminal, seen + got, sizeof seen - 1 - got);
+        assert_true(more > 0);
+        got += (size_t)more;
+        seen[got] = '\0';
+        if (!stopped && strstr(seen, "ETA") != NULL) {
+            assert_int_equal(kill(pid, SIGINT), 0);
+            stopped = true;
+        }
+        if (strstr(seen, "orrery: interrupted") != NULL) {
+            break;
+        }
+    }
+    CHECK_EXIT(program_wait(pid), 1);
+    CHECK_CONTAINS(seen, " simulated, ");
+    CHECK_CONTAINS(seen, " M events/s, ");
+    CHECK_CONTAINS(seen, "\r\033[Korrery: interrupted");
+    (void)close(held);
+    (void)close(terminal);
+}
+
+static void warnings_stop_after_twenty_and_are_counted(void **state)
+{
+    (void)state;
+    prepare();
+    const struct program_result *result =
+        program_run("run -w w/ar" MACHINE
+                    "--z01=1 --z02=1 --z03=1 --z04=1 --z05=1 --z06=1 --z07=1 --z08=1 --z09=1 --z10=1 --z11=1 --z12=1 "
+                    "--z13=1 --z14=1 --z15=1 --z16=1 --z17=1 --z18=1 --z19=1 --z20=1 --z21=1 --z22=1");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->err, "--z20 is ignored");
+    CHECK(strstr(result->err, "--z21") == NULL, "the twenty-first is not shown");
+    CHECK_CONTAINS(result->err, "orrery: warning: 2 more warnings are not shown\n");
+    result = program_run("run -w w/ar" MACHINE "--quiet --z01=1");
+    CHECK_EXIT(result, 0);
+    CHECK(result->err[0] == '\0', "quiet is quiet: %s", result->err);
+}
+
+TEST_MAIN(a_run_prints_its_result_on_standard_output_only, astra_sims_names_and_options_do_what_they_did,
+          outputs_asked_for_are_written_and_no_temporary_is_left, a_stall_gives_exit_code_4_and_a_diagnosis,
+          a_memory_limit_gives_exit_code_3_from_option_and_environment, a_result_that_cannot_be_written_is_a_failure,
+          the_status_file_tells_how_a_run_is_doing, an_interrupted_run_prints_what_is_known,
+          progress_is_drawn_on_a_terminal_and_cleaned, warnings_stop_after_twenty_and_are_counted)

@@ -1,0 +1,155 @@
+/* The same library without the program: what a caller of orr_run_* is promised. */
+#include "tests/cli/program.h"
+
+static struct orr_run_options prepare(void)
+{
+    program_enter();
+    program_write_machine(8, 4);
+    struct orr_error err = {0};
+    CHECK_OK(
+        orr_gen(
+            &(struct orr_gen_options){
+                .pattern = ORR_PATTERN_THREE_NODE, .bytes = 1 << 20, .compute_us = 50, .npus = 8, .prefix = "w/three"},
+            &err),
+        &err);
+    struct orr_run_options options = ORR_RUN_OPTIONS_DEFAULT;
+    options.workload = "w/three";
+    options.system = "system.json";
+    options.network = "network.yml";
+    return options;
+}
+
+static void what_is_needed_is_asked_for(void **state)
+{
+    (void)state;
+    struct orr_run_options options = prepare();
+    struct orr_run *run = NULL;
+    struct orr_error err = {0};
+    options.network = NULL;
+    CHECK_STATUS(orr_run_open(&options, &run, &err), ORR_EINVAL);
+    CHECK_CONTAINS(err.text, "network file");
+    options = prepare();
+    options.queues_per_dim = 0;
+    CHECK_STATUS(orr_run_open(&options, &run, &err), ORR_ERANGE);
+    options = prepare();
+    options.jitter = -1;
+    CHECK_STATUS(orr_run_open(&options, &run, &err), ORR_ERANGE);
+    CHECK(run == NULL, "an output is written only on success");
+}
+
+static bool remember(void *context, const struct orr_progress *now)
+{
+    *(struct orr_progress *)context = *now;
+    return true;
+}
+
+static void a_run_gives_its_figures_and_its_last_progress(void **state)
+{
+    (void)state;
+    struct orr_run_options options = prepare();
+    struct orr_progress last = {0};
+    options.progress = remember;
+    options.progress_context = &last;
+    struct orr_run *run = NULL;
+    struct orr_error err = {0};
+    CHECK_OK(orr_run_open(&options, &run, &err), &err);
+    CHECK_OK(orr_run_execute(run, &err), &err);
+    CHECK_U64(orr_run_rank_count(run), 8, "ranks");
+    CHECK_U64(orr_run_time_ns(run), 405520, "the tutorial's second number");
+    CHECK(orr_run_event_count(run) > 0 && orr_run_message_count(run) > 0, "counted");
+    struct orr_rank_result rank;
+    orr_run_rank(run, 7, &rank);
+    CHECK(rank.finished, "rank 7 finished");
+    CHECK_U64(rank.finish_ns, 405520, "finish");
+    CHECK_U64(rank.exposed_ns, 355520, "exposed communication");
+    CHECK_U64(rank.compute_ns + rank.exposed_comm_ns + rank.exposed_other_ns + rank.idle_ns, 405520,
+              "each nanosecond is counted once");
+    orr_run_rank(run, 8, &rank);
+    CHECK(!rank.finished && rank.finish_ns == 0, "there is no rank 8");
+    CHECK_U64(last.time_ns, 405520, "the last progress is the end");
+    CHECK_U64(last.nodes_done, 24, "all nodes");
+    CHECK_U64(last.ranks_finished, 8, "all ranks");
+    orr_run_close(run);
+}
+
+static void a_run_is_executed_once_and_written_afterwards(void **state)
+{
+    (void)state;
+    struct orr_run_options options = prepare();
+    struct orr_run *run = NULL;
+    struct orr_error err = {0};
+    CHECK_OK(orr_run_open(&options, &run, &err), &err);
+    CHECK_STATUS(orr_run_write(run, ORR_OUTPUT_JSON, "r.json", NULL, &err), ORR_EINVAL);
+    CHECK_OK(orr_run_execute(run, &err), &err);
+    CHECK_STATUS(orr_run_execute(run, &err), ORR_EINVAL);
+    CHECK_STATUS(orr_run_write(run, ORR_OUTPUT_CSV, NULL, stdout, &err), ORR_EINVAL);
+    CHECK_STATUS(orr_run_write(run, ORR_OUTPUT_TIMELINE, "t.json", NULL, &err), ORR_EINVAL);
+    CHECK_CONTAINS(err.text, "keep_intervals");
+    CHECK_STATUS(orr_run_write(run, ORR_OUTPUT_ASTRA, "a.txt", NULL, &err), ORR_EINVAL);
+    CHECK_CONTAINS(err.text, "keep_issue_order");
+    CHECK(!program_exists("r.json") && !program_exists("t.json") && !program_exists("a.txt"), "nothing was written");
+    CHECK_OK(orr_run_write(run, ORR_OUTPUT_JSON, "r.json", NULL, &err), &err);
+    orr_run_close(run);
+    orr_run_close(NULL);
+}
+
+static void two_runs_at_once_do_not_meet(void **state)
+{
+    (void)state;
+    struct orr_run_options options = prepare();
+    struct orr_run *runs[2] = {NULL, NULL};
+    struct orr_error err = {0};
+    CHECK_OK(orr_run_open(&options, &runs[0], &err), &err);
+    options.backend = ORR_BACKEND_AWARE;
+    CHECK_OK(orr_run_open(&options, &runs[1], &err), &err);
+    CHECK_OK(orr_run_execute(runs[1], &err), &err);
+    CHECK_OK(orr_run_execute(runs[0], &err), &err);
+    CHECK_U64(orr_run_time_ns(runs[0]), orr_run_time_ns(runs[1]), "one ring, no congestion");
+    orr_run_close(runs[0]);
+    orr_run_close(runs[1]);
+}
+
+static bool refuse(void *context, const struct orr_progress *now)
+{
+    (void)context;
+    (void)now;
+    return false;
+}
+
+static void a_warning_can_be_read_and_is_an_error_when_strict(void **state)
+{
+    (void)state;
+    struct orr_run_options options = prepare();
+    program_write_text("odd.yml", "topology: [ Ring ]\nnpus_count: [ 8 ]\nbandwidth: [ 50.0 ]\nlatency: [ 500.0 ]\n"
+                                  "latnecy: [ 1 ]\n");
+    options.network = "odd.yml";
+    struct orr_run *run = NULL;
+    struct orr_error err = {0};
+    CHECK_OK(orr_run_open(&options, &run, &err), &err);
+    CHECK_U64(orr_run_warning_count(run), 1, "warnings");
+    CHECK_CONTAINS(orr_run_warning(run, 0), "latnecy");
+    CHECK(orr_run_warning(run, 1) == NULL, "there is no second");
+    orr_run_close(run);
+    options.strict = true;
+    CHECK_STATUS(orr_run_open(&options, &run, &err), ORR_EINVAL);
+    CHECK_CONTAINS(err.text, "latnecy");
+}
+
+static void a_progress_function_that_says_no_ends_a_long_run(void **state)
+{
+    (void)state;
+    struct orr_run_options options = prepare();
+    program_write_machine(8, 65536);
+    options.progress = refuse;
+    struct orr_run *run = NULL;
+    struct orr_error err = {0};
+    CHECK_OK(orr_run_open(&options, &run, &err), &err);
+    CHECK_STATUS(orr_run_execute(run, &err), ORR_EINTR);
+    CHECK_OK(orr_run_write(run, ORR_OUTPUT_JSON, "r.json", NULL, &err), &err);
+    CHECK_CONTAINS(program_read("r.json", NULL), "interrupted");
+    orr_run_close(run);
+}
+
+TEST_MAIN(what_is_needed_is_asked_for, a_run_gives_its_figures_and_its_last_progress,
+          a_run_is_executed_once_and_written_afterwards, two_runs_at_once_do_not_meet,
+          a_warning_can_be_read_and_is_an_error_when_strict, a_progress_function_that_says_no_ends_a_long_run)

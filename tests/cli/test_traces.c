@@ -1,0 +1,102 @@
+/* `orrery gen` and `orrery trace` from the shell's side. */
+#include "tests/cli/program.h"
+
+#include <unistd.h>
+
+static void prepare(void)
+{
+    program_enter();
+    CHECK_EXIT(program_run("gen collective --type all-reduce --bytes 1MiB --npus 2 -o deep/er/ar"), 0);
+}
+
+static void gen_makes_folders_and_says_what_to_do_next(void **state)
+{
+    (void)state;
+    program_enter();
+    const struct program_result *result = program_run("gen three-node --bytes 2MiB --npus 3 -o new/folder/three");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "new/folder/three.0.et to new/folder/three.2.et");
+    CHECK_CONTAINS(result->out, "orrery run --workload new/folder/three");
+    CHECK(program_exists("new/folder/three.2.et") && !program_exists("new/folder/three.3.et"), "three ranks");
+}
+
+static void the_three_nodes_are_those_of_the_tutorial(void **state)
+{
+    (void)state;
+    program_enter();
+    program_write_machine(8, 4);
+    CHECK_EXIT(program_run("gen three-node -o three"), 0);
+    const struct program_result *result =
+        program_run("run -w three -s system.json -n network.yml --backend aware --format astra");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "sys[0] finished, 405520 cycles, exposed communication 355520 cycles.");
+}
+
+static void show_stat_and_check_take_several_files(void **state)
+{
+    (void)state;
+    prepare();
+    const struct program_result *result = program_run("trace show deep/er/ar.0.et deep/er/ar.1.et");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "==> deep/er/ar.1.et <==");
+    CHECK_CONTAINS(result->out, "comm_size");
+    CHECK_CONTAINS(result->out, "1048576");
+    result = program_run("trace stat deep/er/ar.0.et");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "all-reduce");
+    result = program_run("trace check deep/er/ar.0.et deep/er/ar.1.et");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "deep/er/ar.1.et: 0 findings");
+}
+
+static void one_bad_file_does_not_hide_the_others(void **state)
+{
+    (void)state;
+    prepare();
+    const struct program_result *result = program_run("trace show missing.et deep/er/ar.0.et");
+    CHECK_EXIT(result, 2);
+    CHECK_ONE_LINE(result);
+    CHECK_CONTAINS(result->out, "1048576");
+}
+
+static void statistics_as_json_go_where_json_says(void **state)
+{
+    (void)state;
+    prepare();
+    const struct program_result *result = program_run("trace stat --json - deep/er/ar.0.et");
+    CHECK_EXIT(result, 0);
+    CHECK(result->out[0] == '{', "one file is one object");
+    result = program_run("trace stat --json=- deep/er/ar.0.et deep/er/ar.1.et");
+    CHECK_EXIT(result, 0);
+    CHECK(result->out[0] == '[', "two files are an array");
+    result = program_run("trace stat deep/er/ar.0.et --json stat.json");
+    CHECK_EXIT(result, 0);
+    CHECK(result->out[0] == '\0', "nothing on standard output");
+    CHECK(program_read("stat.json", NULL)[0] == '{', "the file has it");
+    assert_int_equal(unlink("stat.json"), 0);
+    CHECK_EXIT(program_run("trace stat --json stat.json deep/er/ar.0.et missing.et"), 2);
+    CHECK(!program_exists("stat.json"), "half a document is not written");
+}
+
+static void a_finding_gives_exit_code_2(void **state)
+{
+    (void)state;
+    prepare();
+    size_t size = 0;
+    const char *trace = program_read("deep/er/ar.0.et", &size);
+    static char twice[1 << 16];
+    /* A file is a list of messages behind their lengths: metadata, then nodes. Repeating the node gives its id twice.
+     */
+    size_t first = 1 + (size_t)(unsigned char)trace[0];
+    CHECK(size > first && size * 2 < sizeof twice, "a small trace with one node");
+    memcpy(twice, trace, size);
+    memcpy(twice + size, trace + first, size - first);
+    program_write("twice.et", twice, size + size - first);
+    const struct program_result *result = program_run("trace check twice.et");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->out, "twice.et: 1 finding\n");
+}
+
+TEST_MAIN(gen_makes_folders_and_says_what_to_do_next, the_three_nodes_are_those_of_the_tutorial,
+          show_stat_and_check_take_several_files, one_bad_file_does_not_hide_the_others,
+          statistics_as_json_go_where_json_says, a_finding_gives_exit_code_2)

@@ -1,0 +1,187 @@
+/* What the program says to someone who types: each wrong word has its answer, each command its help, and the manual
+ * page knows the same options as the program. */
+#include "tests/cli/program.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static const struct {
+    const char *line, *says;
+} mistakes[] = {
+    {"trcae", "did you mean \"orrery trace\"?"},
+    {"gen colective", "did you mean \"orrery gen collective\"?"},
+    {"frobnicate", "orrery --help lists the commands"},
+    {"--frobnicate", "expected a command"},
+    {"run --workloda=x", "unknown option --workloda; did you mean --workload?"},
+    {"run --memory-limt 1", "did you mean --memory-limit?"},
+    {"run --injection-scal=2", "did you mean --injection-scale?"},
+    {"run --work x", "did you mean --workload?"},
+    {"run -Z", "unknown option -Z"},
+    {"run --zebra", "unknown option --zebra"},
+    {"run --workload", "--workload needs a value (PREFIX)"},
+    {"run --workload-configuration", "--workload-configuration needs a value"},
+    {"run --strict=1", "--strict takes no value"},
+    {"run -w a -s b", "missing --network FILE"},
+    {"run -w a -s b -n c surplus", "unexpected argument \"surplus\""},
+    {"run -w a -s b -n c --format jsom", "did you mean \"json\"?"},
+    {"run -w a -s b -n c --backend packet", "is not one of unaware, aware"},
+    {"run -w a -s b -n c --queues-per-dim 0", "not between 1 and"},
+    {"run -w a -s b -n c --num-queues-per-dim=many", "\"many\" is not a whole number"},
+    {"run -w a -s b -n c --seed -1", "\"-1\" is not a whole number"},
+    {"run -w a -s b -n c --jitter nan", "\"nan\" is not a number"},
+    {"run -w a -s b -n c --jitter -0.5", "negative"},
+    {"run -w a -s b -n c --rendezvous-protocol=maybe", "neither true nor false"},
+    {"run -w a -s b -n c --memory-limit 8X", "unknown unit \"X\""},
+    {"run -w a -s b -n c --json nowhere/x.json", "there is no folder nowhere"},
+    {"run -w a -s b -n c --timeline .", "it is a folder"},
+    {"run -w a -s b -n c --compute-scale=2 --strict", "an error because of --strict"},
+    {"gen collective", "missing -o PREFIX"},
+    {"gen collective -o x --npus 0", "--npus: 0 is not between 1"},
+    {"gen collective -o x --bytes 1.5B", "--bytes: "},
+    {"gen collective -o x --type all-redcue", "did you mean \"all-reduce\"?"},
+    {"gen three-node -o x --compute 1500ns", "not a whole number of microseconds"},
+    {"trace show", "no file given"},
+    {"trace stat --json", "--json needs a value (OUT)"},
+    {"trace show --limit 0 x", "not between 1"},
+    {"config surplus", "unexpected argument"},
+    {"help frobnicate", "unknown command"},
+};
+
+static void a_mistake_is_answered_in_one_line_with_exit_code_2(void **state)
+{
+    (void)state;
+    program_enter();
+    for (size_t i = 0; i < COUNT_OF(mistakes); i++) {
+        const struct program_result *result = program_run(mistakes[i].line);
+        CHECK(result->exit_code == 2, "%s: exit code %d: %s", mistakes[i].line, result->exit_code, result->err);
+        CHECK_ONE_LINE(result);
+        CHECK_CONTAINS(result->err, mistakes[i].says);
+        CHECK(result->out[0] == '\0', "%s: printed \"%s\"", mistakes[i].line, result->out);
+    }
+}
+
+static void nothing_to_do_prints_a_usage_with_an_example(void **state)
+{
+    (void)state;
+    program_enter();
+    static const char *const lines[] = {"", "run", "gen", "trace"};
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        const struct program_result *result = program_run(lines[i]);
+        CHECK_EXIT(result, 2);
+        CHECK_CONTAINS(result->err, "Usage: orrery");
+        CHECK_CONTAINS(result->err, "\n  orrery ");
+    }
+}
+
+static const char *const commands[] = {"run",         "gen collective", "gen three-node", "trace show", "trace stat",
+                                       "trace check", "config",         "version",        "help",       "gen",
+                                       "trace"};
+
+static void every_command_has_help_under_both_spellings(void **state)
+{
+    (void)state;
+    program_enter();
+    for (size_t i = 0; i < COUNT_OF(commands); i++) {
+        char line[80];
+        (void)snprintf(line, sizeof line, "help %s", commands[i]);
+        const struct program_result *result = program_run(line);
+        CHECK_EXIT(result, 0);
+        char usage[80];
+        (void)snprintf(usage, sizeof usage, "Usage: orrery %s", commands[i]);
+        CHECK_CONTAINS(result->out, usage);
+        char *first = strdup(result->out);
+        (void)snprintf(line, sizeof line, "%s --help", commands[i]);
+        result = program_run(line);
+        CHECK_EXIT(result, 0);
+        CHECK(strcmp(commands[i], "help") == 0 || strcmp(result->out, first) == 0, "%s: two helps", commands[i]);
+        free(first);
+    }
+}
+
+static void the_version_is_printed_under_both_spellings(void **state)
+{
+    (void)state;
+    program_enter();
+    static const char *const lines[] = {"version", "--version"};
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        const struct program_result *result = program_run(lines[i]);
+        CHECK_EXIT(result, 0);
+        CHECK_CONTAINS(result->out, orr_version());
+    }
+}
+
+static void the_configuration_reference_is_printed_as_text_and_as_schema(void **state)
+{
+    (void)state;
+    program_enter();
+    const struct program_result *result = program_run("config");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "preferred-dataset-splits");
+    result = program_run("config --schema");
+    CHECK_EXIT(result, 0);
+    CHECK(result->out[0] == '{', "a schema is a JSON object");
+    CHECK_CONTAINS(result->out, "preferred-dataset-splits");
+}
+
+static void an_unknown_option_with_a_value_is_a_warning_and_no_more(void **state)
+{
+    (void)state;
+    program_enter();
+    /* The files are missing, so the run ends there; the warning comes before. */
+    const struct program_result *result = program_run("run -w none -s none -n none --zebra=1 --giraffe 2");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "orrery: warning: unknown option --zebra is ignored\n");
+    CHECK_CONTAINS(result->err, "orrery: warning: unknown option --giraffe is ignored\n");
+    result = program_run("run -w none -s none -n none --num-queue-per-dim=2");
+    CHECK_CONTAINS(result->err, "ignored; did you mean --num-queues-per-dim?");
+}
+
+/* Whatever is named behind `mark` in `text` must be named behind `other_mark` in `other`; gives how many there were. */
+static size_t each_option(const char *text, const char *mark, const char *other, const char *other_mark)
+{
+    size_t count = 0;
+    for (const char *at = strstr(text, mark); at != NULL; at = strstr(at + 1, mark)) {
+        const char *name = at + strlen(mark);
+        size_t length = 0;
+        while (isalnum((unsigned char)name[length]) ||
+               (name[length] == '-' && isalnum((unsigned char)name[length + 1]))) {
+            length++;
+        }
+        if (length < 2) {
+            continue;
+        }
+        char wanted[96];
+        (void)snprintf(wanted, sizeof wanted, "%s%.*s", other_mark, (int)length, name);
+        const char *found = strstr(other, wanted);
+        while (found != NULL && (isalnum((unsigned char)found[strlen(wanted)]) || found[strlen(wanted)] == '-')) {
+            found = strstr(found + 1, wanted);
+        }
+        CHECK(found != NULL, "\"%s\" is in one of manual page and help only", wanted);
+        count++;
+    }
+    return count;
+}
+
+static void the_manual_page_and_the_help_know_the_same_options(void **state)
+{
+    (void)state;
+    program_enter();
+    const char *path = getenv("ORRERY_MAN");
+    CHECK(path != NULL, "ORRERY_MAN is not set");
+    static char help[1 << 18];
+    for (size_t i = 0; i < COUNT_OF(commands); i++) {
+        char line[80];
+        (void)snprintf(line, sizeof line, "help %s", commands[i]);
+        size_t used = strlen(help);
+        (void)snprintf(help + used, sizeof help - used, "%s", program_run(line)->out);
+    }
+    const char *page = program_read(path, NULL);
+    CHECK(each_option(help, " --", page, "Fl Fl ") > 30, "the help has options");
+    CHECK(each_option(page, "Fl Fl ", help, "--") > 30, "the manual page has options");
+}
+
+TEST_MAIN(a_mistake_is_answered_in_one_line_with_exit_code_2, nothing_to_do_prints_a_usage_with_an_example,
+          every_command_has_help_under_both_spellings, the_version_is_printed_under_both_spellings,
+          the_configuration_reference_is_printed_as_text_and_as_schema,
+          an_unknown_option_with_a_value_is_a_warning_and_no_more, the_manual_page_and_the_help_know_the_same_options)
