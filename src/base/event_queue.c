@@ -16,7 +16,7 @@ static uint64_t bucket_count(const struct event_queue *queue)
 
 bool event_queue_init(struct event_queue *queue, struct mem *mem)
 {
-    *queue = (struct event_queue){.mem = mem, .bucket_shift = 64 - FIRST_BUCKET_BITS};
+    *queue = (struct event_queue){.mem = mem, .bucket_shift = 64 - FIRST_BUCKET_BITS, .last_time = UINT64_MAX};
     queue->buckets = mem_zalloc(mem, (size_t)bucket_count(queue) * sizeof *queue->buckets);
     if (queue->buckets == NULL ||
         !mem_reserve(mem, (void **)&queue->events, &queue->event_capacity, FIRST_EVENTS, sizeof *queue->events) ||
@@ -164,6 +164,10 @@ static void close_slot(struct event_queue *queue, uint32_t index)
         link = &queue->slots[*link].chain;
     }
     *link = queue->slots[index].chain;
+    if (queue->last_slot == index) {
+        queue->last_slot = 0;
+        queue->last_time = UINT64_MAX;
+    }
     queue->slots[index].chain = queue->slot_free;
     queue->slot_free = index;
 }

@@ -47,7 +47,9 @@ struct event_queue {
     struct event_heap_entry *heap;
     uint32_t heap_count;
     uint32_t event_capacity, slot_capacity, heap_capacity;
-    uint64_t pending;
+    /* The slot pushed to last: events of one time tend to cause events of one other time. */
+    uint64_t last_time;
+    uint32_t last_slot;
     uint64_t handled;
     struct mem *mem;
 };
@@ -65,29 +67,41 @@ static inline uint32_t event_queue_bucket(const struct event_queue *queue, uint6
     return (uint32_t)((time * UINT64_C(0x9E3779B97F4A7C15)) >> queue->bucket_shift);
 }
 
-/* `time` must not be before now. */
-static inline void event_queue_push(struct event_queue *queue, uint64_t time, uint32_t kind, uint32_t a, uint32_t b)
+/* The slot of a time, opened if need be; 0 when refused. */
+static inline uint32_t event_queue_slot_of(struct event_queue *queue, uint64_t time)
+{
+    uint32_t index = queue->buckets[event_queue_bucket(queue, time)];
+    while (index != 0 && queue->slots[index].time != time) {
+        index = queue->slots[index].chain;
+    }
+    if (__builtin_expect(index == 0, 0)) {
+        index = event_queue_open_slot(queue, time);
+    }
+    queue->last_slot = index;
+    queue->last_time = index == 0 ? UINT64_MAX : time;
+    return index;
+}
+
+/* `time` must not be before now. Returns the event's index, which stays valid until the event is popped; 0 when
+ * refused. */
+static inline uint32_t event_queue_push(struct event_queue *queue, uint64_t time, uint32_t kind, uint32_t a, uint32_t b)
 {
     uint32_t index = queue->event_free;
     if (__builtin_expect(index == 0, 0)) {
         index = event_queue_more_events(queue);
         if (index == 0) {
-            return;
+            return 0;
         }
     }
     struct event *event = &queue->events[index];
     queue->event_free = event->next;
     *event = (struct event){.next = 0, .kind = kind, .a = a, .b = b};
-    queue->pending++;
 
-    uint32_t slot_index = queue->buckets[event_queue_bucket(queue, time)];
-    while (slot_index != 0 && queue->slots[slot_index].time != time) {
-        slot_index = queue->slots[slot_index].chain;
-    }
-    if (__builtin_expect(slot_index == 0, 0)) {
-        slot_index = event_queue_open_slot(queue, time);
+    uint32_t slot_index = queue->last_slot;
+    if (queue->last_time != time) {
+        slot_index = event_queue_slot_of(queue, time);
         if (slot_index == 0) {
-            return;
+            return 0;
         }
     }
     struct event_slot *slot = &queue->slots[slot_index];
@@ -97,6 +111,7 @@ static inline void event_queue_push(struct event_queue *queue, uint64_t time, ui
         queue->events[slot->tail].next = index;
     }
     slot->tail = index;
+    return index;
 }
 
 /* Takes the next event and sets `now` to its time; false when there is none. */
@@ -115,7 +130,6 @@ static inline bool event_queue_pop(struct event_queue *queue, struct event *even
     slot->head = taken->next;
     taken->next = queue->event_free;
     queue->event_free = index;
-    queue->pending--;
     queue->handled++;
     return true;
 }

@@ -74,8 +74,8 @@ static void transmit(struct net *net, uint32_t index, uint32_t link, uint32_t d)
     net->stats[d].bytes += transit->bytes;
     net->stats[d].busy_ns += busy;
     net->stats[d].messages++;
-    event_queue_push(queue, queue->now + arrival, NET_EVENT_HOP, index, 0);
-    event_queue_push(queue, queue->now + busy, NET_EVENT_LINK_FREE, link, d);
+    (void)event_queue_push(queue, queue->now + arrival, NET_EVENT_HOP, index, 0);
+    (void)event_queue_push(queue, queue->now + busy, NET_EVENT_LINK_FREE, link, d);
 }
 
 static void enter_link(struct net *net, uint32_t index)

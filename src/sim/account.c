@@ -207,6 +207,7 @@ void sim_account_close(struct sim *sim)
 {
     struct sim_result *result = &sim->result;
     sim_channels_settle(sim);
+    sim_lanes_settle(sim);
     result->events = sim->queue.handled;
     result->end_ns = sim->queue.now;
     for (uint32_t rank = 0; rank < sim->rank_count; rank++) {

@@ -280,6 +280,11 @@ static void handle(struct sim *sim, uint32_t side_index, enum bus_event event, u
     }
 }
 
+uint32_t sim_bus_rank(uint32_t side)
+{
+    return side / SIDES_PER_RANK;
+}
+
 void sim_bus_call(struct sim *sim, uint32_t side, uint32_t event)
 {
     handle(sim, side, (enum bus_event)event, 0);

@@ -33,21 +33,21 @@ enum { SIM_NONE = UINT32_MAX };
 
 enum sim_event_kind {
     SIM_EVENT_ARRIVAL = NET_EVENT_KINDS, /* a: message; networks without contention */
+    SIM_EVENT_LANE_ARRIVAL,              /* a: lane; networks without contention */
     SIM_EVENT_LATE_RECV,                 /* a: message that had arrived before its receive was posted */
-    SIM_EVENT_TICK,                      /* a: tick list, b: rank */
-};
-
-/* What a rank has put off to a tick. */
-enum sim_call_kind {
-    SIM_CALL_ENDPOINT,    /* a: stream, b: memory code (endpoint_memory_code); the endpoint delay is over */
+    SIM_EVENT_LANE_LATE_RECV,            /* a: stream; the same on a lane */
+    SIM_EVENT_CALLS,                     /* a, b: first and last of several calls of one rank */
+    /* What a rank has put off to a tick; the event is the call when it is the rank's only one for that tick. */
+    SIM_CALL_ENDPOINT,    /* a: stream, b: memory code; the endpoint delay is over */
     SIM_CALL_GENERAL,     /* a: stream; the memory delay is over */
-    SIM_CALL_NODE_DONE,   /* a: node */
+    SIM_CALL_NODE_DONE,   /* a: node, b: rank */
     SIM_CALL_COLLECTIVE,  /* a: operation with no stream to wait for */
-    SIM_CALL_MEMORY_NEXT, /* a: memory server */
+    SIM_CALL_MEMORY_NEXT, /* a: memory server, b: rank */
     SIM_CALL_CUSTOM_DONE, /* a: stream, b: node of the custom trace */
     SIM_CALL_BUS,         /* a: bus side, b: enum bus_event */
 };
 
+/* One of several calls of one rank for one tick: they run back to back, where the first of them stood. */
 struct sim_call {
     uint32_t next;
     uint32_t kind;
@@ -55,14 +55,14 @@ struct sim_call {
 };
 POOL_DEFINE(sim_calls, struct sim_call, next);
 
-/* All calls of one rank for one tick: they run back to back, where the first of them stood. */
-struct sim_tick_list {
+/* A tick to come that found no room in its rank. */
+struct sim_far_tick {
     uint64_t tick;
-    uint32_t head, tail;
     uint32_t rank;
-    uint32_t chain; /* next in the hash bucket of lists that found no room in their rank, or next free */
+    uint32_t event;
+    uint32_t chain; /* next in the hash bucket, or next free */
 };
-POOL_DEFINE(sim_tick_lists, struct sim_tick_list, chain);
+POOL_DEFINE(sim_far_ticks, struct sim_far_tick, chain);
 
 /* ---- messages ------------------------------------------------------------------------------------------------- */
 
@@ -105,10 +105,35 @@ struct sim_channel {
     uint32_t head, tail;
     uint32_t half; /* first message that has only one side, 0 = none */
     int32_t lead;  /* sends minus receives posted */
-    uint32_t users;
     uint16_t dim, hops;
 };
 POOL_DEFINE(sim_channels, struct sim_channel, chain);
+
+/*
+ * The same for messages between streams, of which nobody needs to know one from the other: on the way they arrive in
+ * the order they were sent, the sender hears nothing, and receives outstanding at one time all belong to one stream,
+ * since a stream's tag is its own. So three counts are enough. Not used where order can break (jitter) or messages wait
+ * for each other (rendezvous).
+ */
+struct sim_lane {
+    uint64_t delay_ns; /* without contention */
+    uint64_t sent;
+    uint32_t under_way;
+    uint32_t early;    /* arrived before their receive was posted */
+    uint32_t waiting;  /* receives posted before their message arrived */
+    uint32_t receiver; /* stream */
+    uint32_t users;    /* ring phases that hold on to it */
+    uint32_t src, dst;
+    int32_t tag;
+    uint64_t bytes;
+    uint64_t serialise_ns; /* without contention */
+    uint32_t chain;        /* in the hash bucket */
+    uint16_t dim, hops;
+};
+POOL_DEFINE(sim_lanes, struct sim_lane, chain);
+
+/* Tells lanes from messages in what a network with contention carries. */
+enum { SIM_LANE_FLAG = 1 << 30 };
 
 /* A send or receive that waits for the rendezvous. */
 struct sim_deferred {
@@ -179,23 +204,26 @@ struct sim_custom_run;
 
 /* A chunk of a collective at one rank, going through its phases; the first fields are the packet machine of §9.1. */
 struct sim_stream {
+    /* What a ring touches for every message, together. */
     uint32_t next; /* in its queue's waiting line */
     uint32_t rank;
-    uint32_t send_channel, recv_channel; /* ring: held for the phase, 0 = not yet */
-    uint64_t message_bytes;
+    uint32_t send_lane, recv_lane; /* ring: held for the phase, 0 = not yet */
     uint64_t memory_ns;
-    const struct sim_phase *phase; /* current */
+    uint64_t message_bytes;
     uint32_t sends_left;
-    uint32_t ready;     /* "free": endpoints done and not yet used for a send */
     uint32_t plain;     /* z */
     uint32_t processed; /* nz */
     uint32_t parallel;  /* P */
-    uint32_t inserted, popped, received;
-    int32_t tag;
+    uint32_t inserted;
     uint8_t method; /* enum coll_method */
     uint8_t type;   /* enum coll_type of the phase */
     bool toggle, clockwise, fast, running, live;
-    uint32_t index; /* own place in the phase's ring */
+
+    uint32_t ready; /* "free": endpoints done and not yet used for a send */
+    uint32_t popped, received;
+    int32_t tag;
+    const struct sim_phase *phase; /* current */
+    uint32_t index;                /* own place in the phase's ring */
     uint32_t operation;
     uint32_t queue; /* of this rank; SIM_NONE before the first phase */
     uint32_t phase_index;
@@ -227,7 +255,7 @@ struct sim_stream_queue {
 
 /* ---- ranks ---------------------------------------------------------------------------------------------------- */
 
-enum { SIM_RANK_LISTS = 3 };
+enum { SIM_RANK_TICKS = 3 };
 
 /* Node indices, smallest first. */
 struct sim_ready {
@@ -242,10 +270,11 @@ struct sim_cursors {
 };
 
 struct sim_rank {
-    /* Lists of calls to come, nearest at hand; more are in the simulation's hash table. UINT64_MAX = free. */
-    uint64_t tick[SIM_RANK_LISTS];
-    uint32_t list[SIM_RANK_LISTS];
-    uint32_t more_lists;
+    /* Ticks for which calls are put off, with their event; further ones are in the simulation's hash table. */
+    uint64_t tick[SIM_RANK_TICKS];
+    uint32_t event[SIM_RANK_TICKS];
+    uint32_t ticks;
+    uint32_t far_ticks;
 
     const struct trace_graph *graph;
     uint32_t *parents_left;
@@ -262,7 +291,6 @@ struct sim_rank {
     int32_t priority_counter;
     int32_t stream_counter;
     struct sim_cursors *cursors; /* by logical dimension */
-    uint32_t open_recvs;         /* native receives posted and not matched */
 
     /* Time accounts: nodes in flight by kind, and since when. */
     uint32_t active[SIM_OP_KINDS];
@@ -314,14 +342,21 @@ struct sim {
     struct sim_group_state *groups;
 
     struct sim_calls calls;
-    struct sim_tick_lists lists;
-    uint32_t *list_buckets;
-    uint32_t list_bucket_mask;
+    struct sim_far_ticks far_ticks;
+    uint32_t *far_buckets;
+    uint32_t far_bucket_mask;
+    uint32_t running_rank; /* whose calls are being run, or SIM_NONE */
+    uint32_t running_head, running_tail;
     struct sim_messages messages;
     struct sim_channels channels;
     uint32_t *channel_buckets;
     uint32_t channel_bucket_mask;
     uint32_t channel_count;
+    struct sim_lanes lanes;
+    uint32_t *lane_buckets;
+    uint32_t lane_bucket_mask;
+    uint32_t lane_count;
+    bool use_lanes;
     struct sim_deferreds deferreds;
     struct sim_streams streams;
     struct sim_operations operations;
@@ -359,11 +394,54 @@ static inline void sim_fail_memory(struct sim *sim)
 
 /* ---- ticks.c -------------------------------------------------------------------------------------------------- */
 
-/* Puts off a call of `rank` by `delay_ns`. */
-void sim_call_after(struct sim *sim, uint32_t rank, uint64_t delay_ns, uint32_t kind, uint32_t a, uint32_t b);
-void sim_ticks_run(struct sim *sim, uint32_t list);
+/* Puts off a call of `rank` by `delay_ns`, in general. */
+void sim_call_after_others(struct sim *sim, uint32_t rank, uint64_t delay_ns, uint32_t kind, uint32_t a, uint32_t b);
 
-/* ---- message.c ------------------------------------------------------------------------------------------------ */
+/* The same; a rank that has nothing else put off is the common case. */
+static inline void sim_call_after(struct sim *sim, uint32_t rank, uint64_t delay_ns, uint32_t kind, uint32_t a,
+                                  uint32_t b)
+{
+    struct sim_rank *state = &sim->ranks[rank];
+    if (__builtin_expect((state->ticks | state->far_ticks) != 0 || delay_ns == 0, 0)) {
+        sim_call_after_others(sim, rank, delay_ns, kind, a, b);
+        return;
+    }
+    uint64_t tick = sim->queue.now + delay_ns;
+    state->tick[0] = tick;
+    state->event[0] = event_queue_push(&sim->queue, tick, kind, a, b);
+    state->ticks = 1;
+}
+
+/* Runs the calls of an event of kind SIM_EVENT_CALLS or SIM_CALL_… */
+void sim_calls_run(struct sim *sim, const struct event *event);
+/* The two halves of that around one call of `rank`, for the loop's most frequent ones. */
+void sim_calls_run_rest(struct sim *sim);
+void sim_far_tick_forget(struct sim *sim, uint32_t rank);
+
+static inline void sim_calls_begin(struct sim *sim, uint32_t rank)
+{
+    struct sim_rank *state = &sim->ranks[rank];
+    sim->running_rank = rank;
+    for (uint32_t i = 0; i < state->ticks; i++) {
+        if (state->tick[i] == sim->queue.now) {
+            uint32_t last = --state->ticks;
+            state->tick[i] = state->tick[last];
+            state->event[i] = state->event[last];
+            return;
+        }
+    }
+    sim_far_tick_forget(sim, rank);
+}
+
+static inline void sim_calls_end(struct sim *sim)
+{
+    if (__builtin_expect(sim->running_head != 0, 0)) {
+        sim_calls_run_rest(sim);
+    }
+    sim->running_rank = SIM_NONE;
+}
+
+/* ---- message.c, lanes.c --------------------------------------------------------------------------------------- */
 
 enum { SIM_TAG_RANGE = 500000000, SIM_TAG_RENDEZVOUS = 1000000000 };
 
@@ -380,11 +458,17 @@ static inline int32_t sim_tag_collective(int32_t tag)
 void sim_send(struct sim *sim, uint32_t src, uint32_t dst, int32_t tag, uint64_t bytes, struct sim_party sender);
 void sim_recv(struct sim *sim, uint32_t src, uint32_t dst, int32_t tag, uint64_t bytes, struct sim_party receiver);
 
-/* The same on a channel that the caller holds; not with the rendezvous protocol. */
-uint32_t sim_channel_hold(struct sim *sim, uint32_t src, uint32_t dst, int32_t tag, uint64_t bytes);
-void sim_channel_drop(struct sim *sim, uint32_t channel);
-void sim_channel_send(struct sim *sim, uint32_t channel, struct sim_party sender);
-void sim_channel_recv(struct sim *sim, uint32_t channel, struct sim_party receiver);
+/* Messages between streams, by whichever means the run allows. */
+void sim_stream_send(struct sim *sim, uint32_t stream, uint32_t dst, uint64_t bytes);
+void sim_stream_recv(struct sim *sim, uint32_t stream, uint32_t src, uint64_t bytes);
+
+/* A lane that the caller holds on to. */
+uint32_t sim_lane_hold(struct sim *sim, uint32_t src, uint32_t dst, int32_t tag, uint64_t bytes);
+void sim_lane_drop(struct sim *sim, uint32_t lane);
+void sim_lane_send(struct sim *sim, uint32_t lane);
+void sim_lane_recv(struct sim *sim, uint32_t lane, uint32_t stream);
+void sim_lane_arrived(struct sim *sim, uint32_t lane);
+void sim_lanes_settle(struct sim *sim);
 
 void sim_message_arrived(struct sim *sim, uint32_t message);
 void sim_message_late_recv(struct sim *sim, uint32_t message);
@@ -450,6 +534,7 @@ void sim_endpoint_passed(struct sim *sim, uint32_t stream, uint32_t memory_code)
 ORR_MUST_CHECK enum orr_status sim_buses_create(struct sim *sim, struct orr_error *err);
 void sim_buses_free(struct sim *sim);
 void sim_bus_request(struct sim *sim, uint32_t stream, struct sim_bundle bundle);
+uint32_t sim_bus_rank(uint32_t side);
 void sim_bus_call(struct sim *sim, uint32_t side, uint32_t event);
 
 /* ---- what streams do ------------------------------------------------------------------------------------------ */

@@ -17,8 +17,8 @@ static uint64_t access_ns(const struct sim *sim, uint32_t rank, uint32_t node)
 static void serve(struct sim *sim, uint32_t server, uint32_t rank, uint32_t node)
 {
     uint64_t duration = access_ns(sim, rank, node);
-    sim_call_after(sim, rank, duration, SIM_CALL_NODE_DONE, node, 0);
-    sim_call_after(sim, rank, duration, SIM_CALL_MEMORY_NEXT, server, 0);
+    sim_call_after(sim, rank, duration, SIM_CALL_NODE_DONE, node, rank);
+    sim_call_after(sim, rank, duration, SIM_CALL_MEMORY_NEXT, server, rank);
 }
 
 static bool server_grow(struct sim *sim, struct sim_memory_server *server)
@@ -30,9 +30,10 @@ static bool server_grow(struct sim *sim, struct sim_memory_server *server)
         return false;
     }
     for (uint32_t i = 0; i < server->count; i++) {
-        uint32_t from = (server->head + i) % server->capacity;
-        wider[2 * i] = server->waiting[2 * from];
-        wider[2 * i + 1] = server->waiting[2 * from + 1];
+        size_t to = i;
+        size_t from = (server->head + i) % server->capacity;
+        wider[2 * to] = server->waiting[2 * from];
+        wider[2 * to + 1] = server->waiting[2 * from + 1];
     }
     mem_free(sim->mem, server->waiting, (size_t)server->capacity * 2 * sizeof *wider);
     server->waiting = wider;
@@ -45,7 +46,7 @@ void sim_memory_access(struct sim *sim, uint32_t rank, uint32_t node)
 {
     const struct sim_memory *memory = &sim->config->memory;
     if (memory->kind == SIM_MEMORY_PER_NPU) {
-        sim_call_after(sim, rank, access_ns(sim, rank, node), SIM_CALL_NODE_DONE, node, 0);
+        sim_call_after(sim, rank, access_ns(sim, rank, node), SIM_CALL_NODE_DONE, node, rank);
         return;
     }
     uint32_t index = memory->kind == SIM_MEMORY_POOL ? 0 : (uint32_t)(rank / memory->npus_per_node);
@@ -58,7 +59,7 @@ void sim_memory_access(struct sim *sim, uint32_t rank, uint32_t node)
     if (server->count == server->capacity && !server_grow(sim, server)) {
         return;
     }
-    uint32_t at = (server->head + server->count++) % server->capacity;
+    size_t at = (server->head + server->count++) % server->capacity;
     server->waiting[2 * at] = rank;
     server->waiting[2 * at + 1] = node;
 }
@@ -70,7 +71,7 @@ void sim_memory_next(struct sim *sim, uint32_t index)
         server->busy = false;
         return;
     }
-    uint32_t at = server->head;
+    size_t at = server->head;
     server->head = (server->head + 1) % server->capacity;
     server->count--;
     serve(sim, index, server->waiting[2 * at], server->waiting[2 * at + 1]);

@@ -90,7 +90,7 @@ static void channel_settle(struct sim *sim, struct sim_channel *channel)
 static void channel_close_if_idle(struct sim *sim, uint32_t index)
 {
     struct sim_channel *channel = &sim->channels.at[index];
-    if (index == 0 || channel->head != 0 || channel->users != 0) {
+    if (index == 0 || channel->head != 0) {
         return;
     }
     channel_settle(sim, channel);
@@ -110,19 +110,6 @@ void sim_channels_settle(struct sim *sim)
             channel_settle(sim, &sim->channels.at[index]);
         }
     }
-}
-
-uint32_t sim_channel_hold(struct sim *sim, uint32_t src, uint32_t dst, int32_t tag, uint64_t bytes)
-{
-    uint32_t index = channel_get(sim, src, dst, tag, bytes);
-    sim->channels.at[index].users++;
-    return index;
-}
-
-void sim_channel_drop(struct sim *sim, uint32_t index)
-{
-    sim->channels.at[index].users--;
-    channel_close_if_idle(sim, index);
 }
 
 /* A new message at the end of the channel, with nothing known yet. */
@@ -161,7 +148,7 @@ static void message_remove(struct sim *sim, uint32_t index)
     sim_messages_give(&sim->messages, index);
 }
 
-void sim_channel_send(struct sim *sim, uint32_t channel_index, struct sim_party sender)
+static void channel_send(struct sim *sim, uint32_t channel_index, struct sim_party sender)
 {
     struct sim_channel *channel = &sim->channels.at[channel_index];
     uint32_t index;
@@ -187,10 +174,10 @@ void sim_channel_send(struct sim *sim, uint32_t channel_index, struct sim_party 
         return;
     }
     uint64_t delay = jitters ? ticks_from_double((double)channel->delay_ns * stretch) : channel->delay_ns;
-    event_queue_push(&sim->queue, sim->queue.now + delay, SIM_EVENT_ARRIVAL, index, 0);
+    (void)event_queue_push(&sim->queue, sim->queue.now + delay, SIM_EVENT_ARRIVAL, index, 0);
 }
 
-void sim_channel_recv(struct sim *sim, uint32_t channel_index, struct sim_party receiver)
+static void channel_recv(struct sim *sim, uint32_t channel_index, struct sim_party receiver)
 {
     struct sim_channel *channel = &sim->channels.at[channel_index];
     uint32_t index;
@@ -208,7 +195,7 @@ void sim_channel_recv(struct sim *sim, uint32_t channel_index, struct sim_party 
     message->flags |= SIM_MESSAGE_POSTED;
     message->receiver = receiver;
     if (message->flags & SIM_MESSAGE_ARRIVED) {
-        event_queue_push(&sim->queue, sim->queue.now, SIM_EVENT_LATE_RECV, index, 0);
+        (void)event_queue_push(&sim->queue, sim->queue.now, SIM_EVENT_LATE_RECV, index, 0);
     }
 }
 
@@ -229,13 +216,13 @@ static void tell(struct sim *sim, struct sim_party party, uint32_t rank)
     case SIM_PARTY_START_SEND: {
         struct sim_deferred wait = sim->deferreds.at[party.a];
         sim_deferreds_give(&sim->deferreds, party.a);
-        sim_channel_send(sim, channel_get(sim, wait.src, wait.dst, wait.tag, wait.bytes), wait.party);
+        channel_send(sim, channel_get(sim, wait.src, wait.dst, wait.tag, wait.bytes), wait.party);
         break;
     }
     case SIM_PARTY_START_RECV: {
         struct sim_deferred wait = sim->deferreds.at[party.a];
         sim_deferreds_give(&sim->deferreds, party.a);
-        sim_channel_recv(sim, channel_get(sim, wait.src, wait.dst, wait.tag, wait.bytes), wait.party);
+        channel_recv(sim, channel_get(sim, wait.src, wait.dst, wait.tag, wait.bytes), wait.party);
         break;
     }
     }
@@ -284,19 +271,19 @@ static uint32_t defer(struct sim *sim, uint32_t src, uint32_t dst, int32_t tag, 
 void sim_send(struct sim *sim, uint32_t src, uint32_t dst, int32_t tag, uint64_t bytes, struct sim_party sender)
 {
     if (!sim->config->rendezvous) {
-        sim_channel_send(sim, channel_get(sim, src, dst, tag, bytes), sender);
+        channel_send(sim, channel_get(sim, src, dst, tag, bytes), sender);
         return;
     }
     struct sim_party starter = {.kind = SIM_PARTY_START_SEND, .a = defer(sim, src, dst, tag, bytes, sender)};
-    sim_channel_recv(sim, channel_get(sim, dst, src, tag + SIM_TAG_RENDEZVOUS, rendezvous_bytes), starter);
+    channel_recv(sim, channel_get(sim, dst, src, tag + SIM_TAG_RENDEZVOUS, rendezvous_bytes), starter);
 }
 
 void sim_recv(struct sim *sim, uint32_t src, uint32_t dst, int32_t tag, uint64_t bytes, struct sim_party receiver)
 {
     if (!sim->config->rendezvous) {
-        sim_channel_recv(sim, channel_get(sim, src, dst, tag, bytes), receiver);
+        channel_recv(sim, channel_get(sim, src, dst, tag, bytes), receiver);
         return;
     }
     struct sim_party starter = {.kind = SIM_PARTY_START_RECV, .a = defer(sim, src, dst, tag, bytes, receiver)};
-    sim_channel_send(sim, channel_get(sim, dst, src, tag + SIM_TAG_RENDEZVOUS, rendezvous_bytes), starter);
+    channel_send(sim, channel_get(sim, dst, src, tag + SIM_TAG_RENDEZVOUS, rendezvous_bytes), starter);
 }

@@ -6,53 +6,81 @@
  */
 #include "sim/engine.h"
 
-static inline bool is_packet_method(const struct sim_stream *stream)
+/* Starts the next round when the last one is used up (z = nz = 0), and tells whether the packet inserted now is
+ * processed in memory. */
+static inline bool next_in_round(struct sim_stream *stream, struct sim_bundle *bundle)
 {
-    return stream->method <= COLL_BY_HALVING;
-}
-
-static void insert_packet(struct sim *sim, uint32_t index)
-{
-    struct sim_stream *stream = &sim->streams.at[index];
     if (stream->plain == 0 && stream->processed == 0) {
         stream->plain = stream->parallel;
         stream->processed = stream->phase->coll.processed;
         stream->toggle = !stream->toggle;
     }
+    if (stream->plain > 0) {
+        stream->plain--;
+        return false;
+    }
+    bundle->to_npu = true;
+    bundle->send_back = stream->processed > stream->parallel;
+    stream->processed--;
+    return stream->type == COLL_REDUCE_SCATTER || (stream->type == COLL_ALL_REDUCE && stream->toggle);
+}
+
+static void insert_packet(struct sim *sim, uint32_t index)
+{
+    struct sim_stream *stream = &sim->streams.at[index];
     struct sim_bundle bundle = {.bytes = stream->message_bytes};
+    if (next_in_round(stream, &bundle)) {
+        bundle.memory_code = stream->inserted + 1;
+    }
     if (stream->method == COLL_BY_HALVING) {
         uint32_t last = stream->phase->coll.sends;
         uint32_t step = stream->inserted < last ? stream->inserted : last;
         bundle.bytes = stream->phase->coll.steps[step].bytes;
     }
-    if (stream->plain > 0) {
-        stream->plain--;
-    } else {
-        bool process = stream->type == COLL_REDUCE_SCATTER || (stream->type == COLL_ALL_REDUCE && stream->toggle);
-        bundle.memory_code = process ? stream->inserted + 1 : SIM_MEMORY_SKIP;
-        bundle.to_npu = true;
-        bundle.send_back = stream->processed > stream->parallel;
-        stream->processed--;
-    }
     stream->inserted++;
     sim_endpoint_bundle(sim, index, bundle);
 }
 
-static void send_ring_packet(struct sim *sim, uint32_t index)
+/* ---- ring: one packet at a time, always to and from the same neighbours ---------------------------------------- */
+
+static void hold_ring_lanes(struct sim *sim, struct sim_stream *stream)
+{
+    const struct coll_ring *ring = &stream->phase->coll.ring;
+    uint32_t rank = stream->rank;
+    uint32_t to = coll_ring_walk(ring, stream->index, 1, stream->clockwise);
+    uint32_t from = coll_ring_walk(ring, stream->index, 1, !stream->clockwise);
+    to = coll_ring_rank(ring, rank, stream->index, to);
+    from = coll_ring_rank(ring, rank, stream->index, from);
+    stream->send_lane = sim_lane_hold(sim, rank, to, stream->tag, stream->message_bytes);
+    stream->recv_lane = sim_lane_hold(sim, from, rank, stream->tag, stream->message_bytes);
+}
+
+static void ring_general(struct sim *sim, uint32_t index)
 {
     struct sim_stream *stream = &sim->streams.at[index];
-    if (stream->send_channel == 0) {
-        const struct coll_ring *ring = &stream->phase->coll.ring;
-        uint32_t rank = stream->rank;
-        uint32_t to =
-            coll_ring_rank(ring, rank, stream->index, coll_ring_walk(ring, stream->index, 1, stream->clockwise));
-        uint32_t from =
-            coll_ring_rank(ring, rank, stream->index, coll_ring_walk(ring, stream->index, 1, !stream->clockwise));
-        stream->send_channel = sim_channel_hold(sim, rank, to, stream->tag, stream->message_bytes);
-        stream->recv_channel = sim_channel_hold(sim, from, rank, stream->tag, stream->message_bytes);
+    if (__builtin_expect(stream->sends_left != 0, 1)) {
+        if (__builtin_expect(stream->send_lane == 0, 0)) {
+            hold_ring_lanes(sim, stream);
+        }
+        stream->sends_left--;
+        sim_lane_send(sim, stream->send_lane);
+        sim_lane_recv(sim, stream->recv_lane, index);
+        return;
     }
-    sim_channel_send(sim, stream->send_channel, (struct sim_party){.kind = SIM_PARTY_NOBODY});
-    sim_channel_recv(sim, stream->recv_channel, (struct sim_party){.kind = SIM_PARTY_STREAM, .a = index});
+    if (stream->send_lane != 0) {
+        sim_lane_drop(sim, stream->send_lane);
+        sim_lane_drop(sim, stream->recv_lane);
+        stream->send_lane = 0;
+        stream->recv_lane = 0;
+    }
+    sim_stream_proceed(sim, index);
+}
+
+/* ---- any packet method ---------------------------------------------------------------------------------------- */
+
+static inline bool is_packet_method(const struct sim_stream *stream)
+{
+    return stream->method <= COLL_BY_HALVING;
 }
 
 /* Peers as member indices, and the size, of the packet that leaves next. */
@@ -75,19 +103,13 @@ static void packet_peers(const struct sim_stream *stream, uint32_t *to, uint32_t
 static void send_packet(struct sim *sim, uint32_t index)
 {
     struct sim_stream *stream = &sim->streams.at[index];
-    if (stream->method == COLL_BY_RING && !sim->config->rendezvous) {
-        send_ring_packet(sim, index);
-    } else {
-        const struct coll_ring *ring = &stream->phase->coll.ring;
-        uint32_t to = 0;
-        uint32_t from = 0;
-        uint64_t bytes = 0;
-        packet_peers(stream, &to, &from, &bytes);
-        to = coll_ring_rank(ring, stream->rank, stream->index, to);
-        from = coll_ring_rank(ring, stream->rank, stream->index, from);
-        sim_send(sim, stream->rank, to, stream->tag, bytes, (struct sim_party){.kind = SIM_PARTY_NOBODY});
-        sim_recv(sim, from, stream->rank, stream->tag, bytes, (struct sim_party){.kind = SIM_PARTY_STREAM, .a = index});
-    }
+    const struct coll_ring *ring = &stream->phase->coll.ring;
+    uint32_t to = 0;
+    uint32_t from = 0;
+    uint64_t bytes = 0;
+    packet_peers(stream, &to, &from, &bytes);
+    sim_stream_send(sim, index, coll_ring_rank(ring, stream->rank, stream->index, to), bytes);
+    sim_stream_recv(sim, index, coll_ring_rank(ring, stream->rank, stream->index, from), bytes);
     stream->popped++;
     stream->sends_left--;
     stream->ready--;
@@ -105,15 +127,9 @@ static bool send_if_ready(struct sim *sim, uint32_t index)
 
 static void end_if_done(struct sim *sim, uint32_t index)
 {
-    struct sim_stream *stream = &sim->streams.at[index];
+    const struct sim_stream *stream = &sim->streams.at[index];
     if (stream->sends_left != 0 || stream->ready != stream->parallel) {
         return;
-    }
-    if (stream->send_channel != 0) {
-        sim_channel_drop(sim, stream->send_channel);
-        sim_channel_drop(sim, stream->recv_channel);
-        stream->send_channel = 0;
-        stream->recv_channel = 0;
     }
     sim_stream_proceed(sim, index);
 }
@@ -180,7 +196,9 @@ void sim_phase_start(struct sim *sim, uint32_t index)
 void sim_phase_general(struct sim *sim, uint32_t index)
 {
     const struct sim_stream *stream = &sim->streams.at[index];
-    if (is_packet_method(stream)) {
+    if (stream->method == COLL_BY_RING && sim->use_lanes) {
+        ring_general(sim, index);
+    } else if (is_packet_method(stream)) {
         packet_general(sim, index);
     } else if (stream->method == COLL_BY_TREE) {
         sim_tree_general(sim, index);

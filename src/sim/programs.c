@@ -37,11 +37,10 @@ void sim_program_general(struct sim *sim, uint32_t index)
         const struct coll_op *op = &program->ops[program->at];
         uint32_t peer = coll_ring_rank(ring, stream->rank, stream->index, op->peer);
         if (op->kind != COLL_OP_SEND) {
-            sim_recv(sim, peer, stream->rank, stream->tag, op->bytes,
-                     (struct sim_party){.kind = SIM_PARTY_STREAM, .a = index});
+            sim_stream_recv(sim, index, peer, op->bytes);
             return;
         }
-        sim_send(sim, stream->rank, peer, stream->tag, op->bytes, (struct sim_party){.kind = SIM_PARTY_NOBODY});
+        sim_stream_send(sim, index, peer, op->bytes);
         program->at++;
     }
     sim_program_end(sim, stream);

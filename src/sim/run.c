@@ -5,31 +5,72 @@
 
 enum { PROGRESS_EVERY = 1 << 16 };
 
+static void message_off_the_network(struct sim *sim, uint32_t message)
+{
+    sim->in_network = true;
+    if ((message & SIM_LANE_FLAG) != 0) {
+        sim_lane_arrived(sim, message & ~(uint32_t)SIM_LANE_FLAG);
+    } else {
+        sim_message_arrived(sim, message);
+    }
+    sim->in_network = false;
+}
+
 static void handle(struct sim *sim, const struct event *event)
 {
     switch (event->kind) {
-    case SIM_EVENT_TICK:
-        sim_ticks_run(sim, event->a);
+    case NET_EVENT_HOP:
+    case NET_EVENT_LINK_FREE: {
+        uint32_t message = net_handle(&sim->net, event);
+        if (message != NET_NO_MESSAGE) {
+            message_off_the_network(sim, message);
+        }
+        break;
+    }
+    case SIM_EVENT_LANE_ARRIVAL:
+        sim_lane_arrived(sim, event->a);
+        break;
+    case SIM_EVENT_LANE_LATE_RECV:
+        sim_phase_received(sim, event->a);
+        break;
+    case SIM_CALL_ENDPOINT:
+        sim_calls_begin(sim, sim->streams.at[event->a].rank);
+        sim_endpoint_passed(sim, event->a, event->b);
+        sim_calls_end(sim);
+        break;
+    case SIM_CALL_GENERAL:
+        sim_calls_begin(sim, sim->streams.at[event->a].rank);
+        sim_phase_general(sim, event->a);
+        sim_calls_end(sim);
         break;
     case SIM_EVENT_ARRIVAL:
-        sim->in_network = true;
-        sim_message_arrived(sim, event->a);
-        sim->in_network = false;
+        message_off_the_network(sim, event->a);
         break;
     case SIM_EVENT_LATE_RECV:
         sim->in_network = true;
         sim_message_late_recv(sim, event->a);
         sim->in_network = false;
         break;
-    default: {
-        uint32_t message = net_handle(&sim->net, event);
-        if (message != NET_NO_MESSAGE) {
-            sim->in_network = true;
-            sim_message_arrived(sim, message);
-            sim->in_network = false;
-        }
+    default:
+        sim_calls_run(sim, event);
         break;
     }
+}
+
+/* What the next two events will touch is on its way from memory while this one is handled. */
+static inline void look_ahead(const struct sim *sim)
+{
+    const struct event_queue *queue = &sim->queue;
+    const struct event *next = &queue->events[queue->slots[queue->current].head];
+    const struct event *after = &queue->events[next->next];
+    if (next->kind == SIM_EVENT_LANE_ARRIVAL) {
+        __builtin_prefetch(&sim->streams.at[sim->lanes.at[next->a].receiver]);
+        __builtin_prefetch(&sim->lanes.at[after->kind == SIM_EVENT_LANE_ARRIVAL ? after->a : 0]);
+    } else if (next->kind == SIM_CALL_ENDPOINT || next->kind == SIM_CALL_GENERAL) {
+        const struct sim_stream *stream = &sim->streams.at[next->a];
+        __builtin_prefetch(&sim->ranks[stream->rank]);
+        __builtin_prefetch(&sim->lanes.at[stream->send_lane]);
+        __builtin_prefetch(&sim->streams.at[after->kind == next->kind ? after->a : 0]);
     }
 }
 
@@ -50,6 +91,7 @@ static enum orr_status loop(struct sim *sim, bool (*progress)(void *, const stru
     struct event event;
     uint32_t until_progress = PROGRESS_EVERY;
     while (!sim->queue.failed && event_queue_pop(&sim->queue, &event)) {
+        look_ahead(sim);
         handle(sim, &event);
         if (--until_progress != 0) {
             continue;

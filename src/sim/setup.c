@@ -19,15 +19,19 @@ static bool zalloc_into(struct sim *sim, void *pointer, size_t count, size_t byt
 static bool make_pools(struct sim *sim)
 {
     struct mem *mem = sim->mem;
-    sim->list_bucket_mask = FIRST_BUCKETS * 64 - 1;
+    sim->far_bucket_mask = FIRST_BUCKETS * 16 - 1;
+    sim->running_rank = SIM_NONE;
+    sim->use_lanes = !sim->config->rendezvous && !(sim->config->jitter > 0.0);
+    sim->lane_bucket_mask = FIRST_BUCKETS - 1;
+    sim->lane_buckets = mem_zalloc(mem, FIRST_BUCKETS * sizeof *sim->lane_buckets);
     sim->channel_bucket_mask = FIRST_BUCKETS - 1;
     sim->channel_buckets = mem_zalloc(mem, FIRST_BUCKETS * sizeof *sim->channel_buckets);
     return event_queue_init(&sim->queue, mem) && sim_calls_init(&sim->calls, mem) &&
-           sim_tick_lists_init(&sim->lists, mem) && sim_messages_init(&sim->messages, mem) &&
-           sim_channels_init(&sim->channels, mem) && sim_deferreds_init(&sim->deferreds, mem) &&
-           sim_streams_init(&sim->streams, mem) && sim_operations_init(&sim->operations, mem) &&
-           sim->channel_buckets != NULL &&
-           zalloc_into(sim, &sim->list_buckets, (size_t)sim->list_bucket_mask + 1, sizeof *sim->list_buckets) &&
+           sim_far_ticks_init(&sim->far_ticks, mem) && sim_lanes_init(&sim->lanes, mem) &&
+           sim_messages_init(&sim->messages, mem) && sim_channels_init(&sim->channels, mem) &&
+           sim_deferreds_init(&sim->deferreds, mem) && sim_streams_init(&sim->streams, mem) &&
+           sim_operations_init(&sim->operations, mem) && sim->channel_buckets != NULL && sim->lane_buckets != NULL &&
+           zalloc_into(sim, &sim->far_buckets, (size_t)sim->far_bucket_mask + 1, sizeof *sim->far_buckets) &&
            zalloc_into(sim, &sim->collective_buckets, COLLECTIVE_BUCKETS, sizeof *sim->collective_buckets);
 }
 
@@ -56,9 +60,6 @@ static bool make_rank(struct sim *sim, uint32_t index)
     const struct sim_config *config = sim->config;
     struct sim_rank *rank = &sim->ranks[index];
     rank->graph = config->traces->ranks[index].graph;
-    for (uint32_t i = 0; i < SIM_RANK_LISTS; i++) {
-        rank->tick[i] = UINT64_MAX;
-    }
     for (uint32_t i = 0; i < SIM_SLOT_NONE; i++) {
         rank->slot[i] = SIM_NONE;
     }
@@ -243,11 +244,13 @@ void sim_free(struct sim *sim)
         mem_free(mem, sim->servers[i].waiting, (size_t)sim->servers[i].capacity * 2 * sizeof(uint32_t));
     }
     mem_free(mem, sim->channel_buckets, ((size_t)sim->channel_bucket_mask + 1) * sizeof *sim->channel_buckets);
+    mem_free(mem, sim->lane_buckets, ((size_t)sim->lane_bucket_mask + 1) * sizeof *sim->lane_buckets);
     mem_free(mem, sim->result.collectives, (size_t)sim->collective_capacity * sizeof *sim->result.collectives);
     mem_free(mem, sim->result.log, (size_t)sim->log_capacity * sizeof *sim->result.log);
     mem_free(mem, sim->result.intervals, (size_t)sim->interval_capacity * sizeof *sim->result.intervals);
     sim_calls_free(&sim->calls, mem);
-    sim_tick_lists_free(&sim->lists, mem);
+    sim_far_ticks_free(&sim->far_ticks, mem);
+    sim_lanes_free(&sim->lanes, mem);
     sim_messages_free(&sim->messages, mem);
     sim_channels_free(&sim->channels, mem);
     sim_deferreds_free(&sim->deferreds, mem);

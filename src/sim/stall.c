@@ -1,5 +1,14 @@
-/* placeholder until the diagnosis is written */
-#include "sim/engine.h"
+/*
+ * From every stuck rank the chain of who waits for whom is followed to its end. It ends where something will never come
+ * (a rank that has finished, a message nobody will send, ranks that disagree), or it comes round: then it is a cycle.
+ * Either is a finding, told once however many ranks wait behind it.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "sim/waits.h"
+
+enum { MAX_FINDINGS = 12, MAX_WAITS_TOLD = 256, MAX_CYCLE_TOLD = 64 };
 
 const char *sim_stall_kind_name(enum sim_stall_kind kind)
 {
@@ -11,7 +20,431 @@ const char *sim_stall_kind_name(enum sim_stall_kind kind)
     return names[kind];
 }
 
+struct diagnosis {
+    struct sim *sim;
+    struct sim_waits waits;
+    struct sim_stall_finding *findings;
+    uint32_t finding_count;
+    uint32_t *walk; /* by wait: number of the walk that came by, 0 = none */
+};
+
+static uint64_t node_id(const struct sim *sim, uint32_t rank, uint32_t node)
+{
+    return trace_rank_node_id(&sim->config->traces->ranks[rank], node);
+}
+
+/* Keeps a finding; ranks and nodes are copied. Texts live in the arena. */
+static void tell(struct diagnosis *d, enum sim_stall_kind kind, const char *text, const char *fix,
+                 const uint32_t *ranks, const uint64_t *nodes, uint32_t count)
+{
+    if (d->finding_count == MAX_FINDINGS || text == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < d->finding_count; i++) {
+        if (strcmp(d->findings[i].text, text) == 0) {
+            return;
+        }
+    }
+    uint32_t *own_ranks = arena_alloc(&d->sim->arena, count * sizeof *own_ranks);
+    uint64_t *own_nodes = arena_alloc(&d->sim->arena, count * sizeof *own_nodes);
+    if (own_ranks == NULL || own_nodes == NULL) {
+        return;
+    }
+    memcpy(own_ranks, ranks, count * sizeof *own_ranks);
+    memcpy(own_nodes, nodes, count * sizeof *own_nodes);
+    d->findings[d->finding_count++] = (struct sim_stall_finding){.kind = kind,
+                                                                 .text = text,
+                                                                 .fix = fix,
+                                                                 .ranks = own_ranks,
+                                                                 .rank_count = count,
+                                                                 .nodes = own_nodes,
+                                                                 .node_count = count};
+}
+
+static void tell_pair(struct diagnosis *d, enum sim_stall_kind kind, const struct sim_wait *wait, uint32_t other_node,
+                      const char *text, const char *fix)
+{
+    uint32_t ranks[2] = {wait->rank, wait->peer};
+    uint64_t nodes[2] = {node_id(d->sim, wait->rank, wait->node), 0};
+    uint32_t count = 1;
+    if (other_node != SIM_NONE) {
+        nodes[1] = node_id(d->sim, wait->peer, other_node);
+        count = 2;
+    } else {
+        nodes[1] = nodes[0];
+    }
+    tell(d, kind, text, fix, ranks, nodes, 2);
+    if (count == 1 && d->finding_count > 0) {
+        d->findings[d->finding_count - 1].node_count = 1;
+    }
+}
+
+/* Whether a node has not been issued yet: it waits for a parent, or for a slot. */
+static bool to_come(const struct sim_rank *state, uint32_t node)
+{
+    if (state->parents_left[node] > 0) {
+        return true;
+    }
+    const struct sim_ready *ready = &state->ready[sim_node_slot(&state->graph->nodes[node])];
+    for (uint32_t i = 0; i < ready->count; i++) {
+        if (ready->items[i] == node) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* ---- point to point ------------------------------------------------------------------------------------------- */
+
+/* A message from `wait`'s peer that arrived and was never received: the nearest thing to what the rank waits for. */
+static const struct sim_channel *unclaimed_message(const struct sim *sim, const struct sim_wait *wait, uint32_t *node)
+{
+    for (uint32_t bucket = 0; bucket <= sim->channel_bucket_mask; bucket++) {
+        for (uint32_t c = sim->channel_buckets[bucket]; c != 0; c = sim->channels.at[c].chain) {
+            const struct sim_channel *channel = &sim->channels.at[c];
+            if (channel->src != wait->peer || channel->dst != wait->rank || channel->head == 0 || channel->lead <= 0) {
+                continue;
+            }
+            const struct sim_message *message = &sim->messages.at[channel->half];
+            if (message->sender.kind == SIM_PARTY_NODE) {
+                *node = message->sender.a;
+                return channel;
+            }
+        }
+    }
+    return NULL;
+}
+
+/* Has the peer a node left that would serve this receive (or send)? */
+static bool peer_has_partner(const struct sim *sim, const struct sim_wait *wait)
+{
+    const struct sim_rank *peer = &sim->ranks[wait->peer];
+    bool wants_send = wait->kind == SIM_WAIT_RECV;
+    for (uint32_t i = 0; i < peer->graph->node_count; i++) {
+        const struct trace_node *node = &peer->graph->nodes[i];
+        int32_t other = wants_send ? node->comm_dst : node->comm_src;
+        if (node->type == (wants_send ? TRACE_SEND : TRACE_RECV) && other == (int32_t)wait->rank &&
+            node->comm_bytes == wait->bytes && sim_tag_native(node->comm_tag) == wait->tag && to_come(peer, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void tell_unmatched(struct diagnosis *d, const struct sim_wait *wait)
+{
+    struct sim *sim = d->sim;
+    bool receives = wait->kind == SIM_WAIT_RECV;
+    const char *says = sim_say_wait(sim, wait);
+    uint32_t sent_node = SIM_NONE;
+    const struct sim_channel *near = receives ? unclaimed_message(sim, wait, &sent_node) : NULL;
+    enum sim_stall_kind kind = receives ? SIM_STALL_UNMATCHED_RECV : SIM_STALL_UNMATCHED_SEND;
+    if (near != NULL) {
+        tell_pair(d, kind, wait, sent_node,
+                  arena_printf(&sim->arena, "%s, but rank %u sent it %" PRIu64 " B with tag %d (%s): %s", says,
+                               wait->peer, near->bytes, (int)near->tag, sim_say_node(sim, wait->peer, sent_node),
+                               near->tag != wait->tag ? "the tags differ" : "the sizes differ"),
+                  "give the send and the receive the same comm_size and comm_tag");
+        return;
+    }
+    const char *state = sim->ranks[wait->peer].finished ? "has finished" : "has nothing left that matches";
+    tell_pair(d, kind, wait, SIM_NONE, arena_printf(&sim->arena, "%s, and rank %u %s", says, wait->peer, state),
+              receives ? "add the missing send to that rank's trace, or remove the receive"
+                       : "add the missing receive to that rank's trace, or remove the send");
+}
+
+/* ---- collectives ---------------------------------------------------------------------------------------------- */
+
+/* Whether the peer still has a collective of the same group to come. */
+static bool peer_may_join(const struct sim *sim, const struct sim_wait *wait)
+{
+    const struct sim_rank *peer = &sim->ranks[wait->peer];
+    uint32_t group = sim->rank_graph[wait->rank]->group[wait->node];
+    for (uint32_t i = 0; i < peer->graph->node_count; i++) {
+        if (peer->graph->nodes[i].type == TRACE_COLL && sim->rank_graph[wait->peer]->group[i] == group &&
+            to_come(peer, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t collective_in_flight(const struct sim *sim, uint32_t rank)
+{
+    uint32_t node = sim->ranks[rank].slot[SIM_SLOT_COMM];
+    return node != SIM_NONE && sim->ranks[rank].graph->nodes[node].type == TRACE_COLL ? node : SIM_NONE;
+}
+
+static bool same_collective(const struct sim *sim, const struct sim_wait *wait, uint32_t stream)
+{
+    const struct sim_operation *mine = &sim->operations.at[sim->streams.at[wait->stream].operation];
+    const struct sim_operation *theirs = &sim->operations.at[sim->streams.at[stream].operation];
+    return mine->plan == theirs->plan && mine->custom == theirs->custom;
+}
+
+/* The collective that `wait` is in, further on in the peer's trace. */
+static bool peer_has_it_later(const struct sim *sim, const struct sim_wait *wait)
+{
+    const struct sim_rank *peer = &sim->ranks[wait->peer];
+    const struct trace_node *mine = &sim->ranks[wait->rank].graph->nodes[wait->node];
+    uint32_t group = sim->rank_graph[wait->rank]->group[wait->node];
+    for (uint32_t i = 0; i < peer->graph->node_count; i++) {
+        const struct trace_node *node = &peer->graph->nodes[i];
+        if (node->type == TRACE_COLL && node->comm_type == mine->comm_type && node->comm_bytes == mine->comm_bytes &&
+            sim->rank_graph[wait->peer]->group[i] == group && to_come(peer, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void tell_disagreement(struct diagnosis *d, const struct sim_wait *wait, uint32_t other_node)
+{
+    struct sim *sim = d->sim;
+    const struct trace_node *mine = &sim->ranks[wait->rank].graph->nodes[wait->node];
+    const struct trace_node *theirs = &sim->ranks[wait->peer].graph->nodes[other_node];
+    bool sizes = mine->comm_type == theirs->comm_type && mine->comm_bytes != theirs->comm_bytes &&
+                 sim->rank_graph[wait->rank]->group[wait->node] == sim->rank_graph[wait->peer]->group[other_node] &&
+                 !peer_has_it_later(sim, wait);
+    const char *text =
+        arena_printf(&sim->arena, "rank %u is in %s while rank %u is in %s: %s", wait->rank,
+                     sim_say_node(sim, wait->rank, wait->node), wait->peer, sim_say_node(sim, wait->peer, other_node),
+                     sizes ? "the sizes differ" : "they are not at the same collective");
+    tell_pair(d, sizes ? SIM_STALL_SIZES_DIFFER : SIM_STALL_ORDER_DIFFERS, wait, other_node, text,
+              sizes ? "give the collective the same comm_size on all ranks"
+                    : "let all ranks issue their collectives in the same order (dependencies between them fix it)");
+}
+
+static void tell_never_joins(struct diagnosis *d, const struct sim_wait *wait)
+{
+    struct sim *sim = d->sim;
+    const char *state = sim->ranks[wait->peer].finished ? "has finished without it" : "has no such collective to come";
+    tell_pair(d, SIM_STALL_RANK_NEVER_JOINS, wait, SIM_NONE,
+              arena_printf(&sim->arena, "rank %u never joins %s, in which rank %u waits for it: it %s", wait->peer,
+                           sim_say_node(sim, wait->rank, wait->node), wait->rank, state),
+              "add the collective to that rank's trace, or take the rank out of the group");
+}
+
+/* ---- following ------------------------------------------------------------------------------------------------ */
+
+/* The running stream that holds a place in the queue this stream stands in line for; under --policy safe, the stream
+ * whose turn it is. */
+static uint32_t holder_of_slot(const struct sim *sim, const struct sim_waits *waits, uint32_t index)
+{
+    const struct sim_stream *stream = &sim->streams.at[index];
+    uint32_t holder = 0;
+    for (uint32_t i = 0; i < waits->stream_count; i++) {
+        const struct sim_stream *other = &sim->streams.at[waits->streams[i]];
+        if (other->rank == stream->rank && other->queue == stream->queue && other->running) {
+            holder = waits->streams[i];
+            break;
+        }
+    }
+    return holder;
+}
+
+/* Where the chain goes from here: the next wait, or SIM_NONE where it ends (and the reason has been told). */
+static uint32_t follow(struct diagnosis *d, uint32_t index)
+{
+    const struct sim *sim = d->sim;
+    const struct sim_waits *waits = &d->waits;
+    const struct sim_wait *wait = &waits->at[index];
+    bool peer_stuck = waits->first_of_rank[wait->peer] < waits->first_of_rank[wait->peer + 1];
+    uint32_t peer_first = peer_stuck ? waits->first_of_rank[wait->peer] : SIM_NONE;
+    switch (wait->kind) {
+    case SIM_WAIT_SLOT: {
+        uint32_t holder = holder_of_slot(sim, waits, wait->stream);
+        return holder == 0 ? SIM_NONE : sim_waits_of_stream(waits, sim, holder);
+    }
+    case SIM_WAIT_MESSAGE: {
+        uint32_t stream = sim_waits_find_stream(sim, waits, wait->peer, wait->tag);
+        if (stream != 0 && same_collective(sim, wait, stream)) {
+            return sim_waits_of_stream(waits, sim, stream);
+        }
+        if (stream != 0) {
+            tell_disagreement(d, wait, sim->operations.at[sim->streams.at[stream].operation].node);
+            return SIM_NONE;
+        }
+        if (!peer_may_join(sim, wait)) {
+            uint32_t other = collective_in_flight(sim, wait->peer);
+            bool told = other != SIM_NONE &&
+                        sim->rank_graph[wait->peer]->group[other] == sim->rank_graph[wait->rank]->group[wait->node];
+            if (told) {
+                tell_disagreement(d, wait, other);
+            } else {
+                tell_never_joins(d, wait);
+            }
+            return SIM_NONE;
+        }
+        return peer_first;
+    }
+    case SIM_WAIT_RECV:
+    case SIM_WAIT_SEND:
+        break;
+    }
+    if (wait->stream == 0 && !peer_has_partner(sim, wait)) {
+        tell_unmatched(d, wait);
+        return SIM_NONE;
+    }
+    return peer_first;
+}
+
+/* ---- cycles --------------------------------------------------------------------------------------------------- */
+
+/* What kind of cycle it is: all of one collective's streams, collectives at odds, or messages. */
+static enum sim_stall_kind cycle_kind(const struct diagnosis *d, const uint32_t *cycle, uint32_t length)
+{
+    bool slots = false;
+    bool messages = false;
+    for (uint32_t i = 0; i < length; i++) {
+        enum sim_wait_kind kind = d->waits.at[cycle[i]].kind;
+        slots = slots || kind == SIM_WAIT_SLOT;
+        messages = messages || kind == SIM_WAIT_MESSAGE;
+    }
+    if (slots) {
+        return SIM_STALL_ADMISSION_CYCLE;
+    }
+    return messages ? SIM_STALL_ORDER_DIFFERS : SIM_STALL_UNMATCHED_RECV;
+}
+
+static const char *cycle_fix(enum sim_stall_kind kind)
+{
+    switch (kind) {
+    case SIM_STALL_ADMISSION_CYCLE:
+        return "raise active-chunks-per-dimension to preferred-dataset-splits, or give reduce-scatter and all-gather "
+               "queues of their own (--num-queues-per-dim=2), or use --policy safe";
+    case SIM_STALL_ORDER_DIFFERS:
+        return "let all ranks issue their collectives and messages in the same order";
+    default:
+        return "let one of these ranks send before it receives";
+    }
+}
+
+static void tell_cycle(struct diagnosis *d, const uint32_t *cycle, uint32_t length)
+{
+    struct sim *sim = d->sim;
+    enum sim_stall_kind kind = cycle_kind(d, cycle, length);
+    uint32_t told = length < MAX_CYCLE_TOLD ? length : MAX_CYCLE_TOLD;
+    uint32_t ranks[MAX_CYCLE_TOLD];
+    uint64_t nodes[MAX_CYCLE_TOLD];
+    const char *text = arena_printf(&sim->arena, "a cycle of %u: ", length);
+    for (uint32_t i = 0; i < told && text != NULL; i++) {
+        const struct sim_wait *wait = &d->waits.at[cycle[i]];
+        ranks[i] = wait->rank;
+        nodes[i] = node_id(sim, wait->rank, wait->node);
+        text = arena_printf(&sim->arena, "%s%s%s", text, i == 0 ? "" : "; ", sim_say_wait(sim, wait));
+    }
+    text = text == NULL ? NULL : arena_printf(&sim->arena, "%s; and round again", text);
+    tell(d, kind, text, cycle_fix(kind), ranks, nodes, told);
+}
+
+/* Follows the chain from `start`; numbers are walks, so that a wait seen in this walk closes a cycle and one seen in an
+ * earlier walk has been told. */
+static void walk_from(struct diagnosis *d, uint32_t start, uint32_t number)
+{
+    uint32_t at = start;
+    while (at != SIM_NONE && d->walk[at] == 0) {
+        d->walk[at] = number;
+        at = follow(d, at);
+    }
+    if (at == SIM_NONE || d->walk[at] != number) {
+        return;
+    }
+    uint32_t cycle[MAX_CYCLE_TOLD];
+    uint32_t length = 0;
+    uint32_t first = at;
+    do {
+        if (length < MAX_CYCLE_TOLD) {
+            cycle[length] = at;
+        }
+        length++;
+        at = follow(d, at);
+    } while (at != first);
+    tell_cycle(d, cycle, length);
+}
+
+/* ---- dependency cycles ---------------------------------------------------------------------------------------- */
+
+static void tell_dependency_cycle(struct diagnosis *d, uint32_t rank)
+{
+    struct sim *sim = d->sim;
+    uint32_t cycle[MAX_CYCLE_TOLD];
+    uint32_t ranks[MAX_CYCLE_TOLD];
+    uint64_t nodes[MAX_CYCLE_TOLD];
+    uint32_t length = sim_find_dependency_cycle(sim, rank, cycle, MAX_CYCLE_TOLD);
+    if (length == 0) {
+        return;
+    }
+    uint32_t told = length < MAX_CYCLE_TOLD ? length : MAX_CYCLE_TOLD;
+    const char *text = arena_printf(&sim->arena, "%s.%u.et: dependency cycle: ", sim->config->traces->prefix, rank);
+    for (uint32_t i = 0; i < told && text != NULL; i++) {
+        ranks[i] = rank;
+        nodes[i] = node_id(sim, rank, cycle[i]);
+        text = arena_printf(&sim->arena, "%snode %" PRIu64 " waits for ", text, nodes[i]);
+    }
+    text = text == NULL ? NULL : arena_printf(&sim->arena, "%snode %" PRIu64, text, nodes[0]);
+    tell(d, SIM_STALL_DEPENDENCY_CYCLE, text, "remove one of these dependencies", ranks, nodes, told);
+}
+
+static void find_dependency_cycles(struct diagnosis *d)
+{
+    struct sim *sim = d->sim;
+    for (uint32_t rank = 0; rank < sim->rank_count && d->finding_count < MAX_FINDINGS; rank++) {
+        /* Ranks that share a trace share its cycles. */
+        bool known = rank > 0 && sim->ranks[rank].graph == sim->ranks[rank - 1].graph;
+        uint32_t done = sim->result.ranks[rank].nodes_done;
+        if (!known && done < sim->ranks[rank].graph->node_count) {
+            tell_dependency_cycle(d, rank);
+        }
+    }
+}
+
+/* ---- putting it together -------------------------------------------------------------------------------------- */
+
+static void tell_waits(struct diagnosis *d)
+{
+    struct sim_stall *stall = &d->sim->result.stall;
+    uint32_t told = d->waits.count < MAX_WAITS_TOLD ? d->waits.count : MAX_WAITS_TOLD;
+    struct sim_stall_wait *waits = arena_alloc(&d->sim->arena, told * sizeof *waits);
+    if (waits == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < told; i++) {
+        const struct sim_wait *wait = &d->waits.at[i];
+        waits[i] = (struct sim_stall_wait){
+            .rank = wait->rank, .node = node_id(d->sim, wait->rank, wait->node), .text = sim_say_wait(d->sim, wait)};
+    }
+    stall->waits = waits;
+    stall->wait_count = told;
+    stall->wait_total = d->waits.count;
+}
+
+static void diagnose(struct diagnosis *d)
+{
+    find_dependency_cycles(d);
+    for (uint32_t i = 0; i < d->waits.count; i++) {
+        if (d->walk[i] == 0) {
+            walk_from(d, i, i + 1);
+        }
+    }
+    tell_waits(d);
+    struct sim_stall *stall = &d->sim->result.stall;
+    stall->findings = d->findings;
+    stall->finding_count = d->finding_count;
+    if (d->finding_count > 0) {
+        stall->kind = d->findings[0].kind;
+    }
+}
+
 void sim_stall_diagnose(struct sim *sim)
 {
+    struct diagnosis d = {.sim = sim};
     sim->result.stall.kind = SIM_STALL_WAITS;
+    d.findings = arena_zalloc(&sim->arena, MAX_FINDINGS * sizeof *d.findings);
+    bool collected = sim_waits_collect(sim, &d.waits);
+    d.walk = arena_zalloc(&sim->arena, (size_t)d.waits.count * sizeof *d.walk);
+    if (collected && d.findings != NULL && d.walk != NULL) {
+        diagnose(&d);
+    }
+    mem_free(sim->mem, d.waits.at, (size_t)d.waits.capacity * sizeof *d.waits.at);
 }

@@ -1,130 +1,176 @@
 /*
- * A rank seldom has more than a few ticks to come, so those are looked for in the rank itself; only what finds no room
- * there goes through a hash table over all ranks.
+ * What a rank does after a delay (spec analytical §2.2). All calls of one rank for one tick run back to back where the
+ * first of them stands in the queue. Most ticks have one call, so the event is the call, and becomes a list only when a
+ * second one joins; the rank remembers which ticks it has events for. It seldom has more than a few: those are looked
+ * for in the rank itself, and only what finds no room there goes through a hash table over all ranks.
  */
 #include "sim/engine.h"
 
-static uint32_t list_bucket(const struct sim *sim, uint32_t rank, uint64_t tick)
+static uint32_t far_bucket(const struct sim *sim, uint32_t rank, uint64_t tick)
 {
     uint64_t mixed = (tick ^ ((uint64_t)rank << 40)) * UINT64_C(0x9E3779B97F4A7C15);
-    return (uint32_t)(mixed >> 40) & sim->list_bucket_mask;
+    return (uint32_t)(mixed >> 40) & sim->far_bucket_mask;
 }
 
-static uint32_t find_list(const struct sim *sim, const struct sim_rank *state, uint32_t rank, uint64_t tick)
+static uint32_t find_far(const struct sim *sim, uint32_t rank, uint64_t tick)
 {
-    for (uint32_t i = 0; i < SIM_RANK_LISTS; i++) {
-        if (state->tick[i] == tick) {
-            return state->list[i];
-        }
+    uint32_t far = sim->far_buckets[far_bucket(sim, rank, tick)];
+    while (far != 0 && (sim->far_ticks.at[far].tick != tick || sim->far_ticks.at[far].rank != rank)) {
+        far = sim->far_ticks.at[far].chain;
     }
-    if (state->more_lists == 0) {
-        return 0;
-    }
-    uint32_t list = sim->list_buckets[list_bucket(sim, rank, tick)];
-    while (list != 0 && (sim->lists.at[list].tick != tick || sim->lists.at[list].rank != rank)) {
-        list = sim->lists.at[list].chain;
-    }
-    return list;
+    return far;
 }
 
-static uint32_t open_list(struct sim *sim, struct sim_rank *state, uint32_t rank, uint64_t tick)
+static void add_far(struct sim *sim, struct sim_rank *state, uint32_t rank, uint64_t tick, uint32_t event)
 {
-    uint32_t index = sim_tick_lists_take(&sim->lists, sim->mem, &sim->queue.failed);
-    sim->lists.at[index] = (struct sim_tick_list){.tick = tick, .rank = rank};
-    event_queue_push(&sim->queue, tick, SIM_EVENT_TICK, index, rank);
-    for (uint32_t i = 0; i < SIM_RANK_LISTS; i++) {
-        if (state->tick[i] == UINT64_MAX) {
-            state->tick[i] = tick;
-            state->list[i] = index;
-            return index;
-        }
-    }
-    uint32_t *bucket = &sim->list_buckets[list_bucket(sim, rank, tick)];
-    sim->lists.at[index].chain = *bucket;
-    *bucket = index;
-    state->more_lists++;
-    return index;
+    uint32_t far = sim_far_ticks_take(&sim->far_ticks, sim->mem, &sim->queue.failed);
+    uint32_t *bucket = &sim->far_buckets[far_bucket(sim, rank, tick)];
+    sim->far_ticks.at[far] = (struct sim_far_tick){.tick = tick, .rank = rank, .event = event, .chain = *bucket};
+    *bucket = far;
+    state->far_ticks++;
 }
 
-static void close_list(struct sim *sim, struct sim_rank *state, uint32_t index)
+void sim_far_tick_forget(struct sim *sim, uint32_t rank)
 {
-    for (uint32_t i = 0; i < SIM_RANK_LISTS; i++) {
-        if (state->list[i] == index) {
-            state->tick[i] = UINT64_MAX;
-            state->list[i] = 0;
-            sim_tick_lists_give(&sim->lists, index);
-            return;
-        }
+    uint64_t tick = sim->queue.now;
+    uint32_t *link = &sim->far_buckets[far_bucket(sim, rank, tick)];
+    while (sim->far_ticks.at[*link].tick != tick || sim->far_ticks.at[*link].rank != rank) {
+        link = &sim->far_ticks.at[*link].chain;
     }
-    const struct sim_tick_list *list = &sim->lists.at[index];
-    uint32_t *link = &sim->list_buckets[list_bucket(sim, list->rank, list->tick)];
-    while (*link != index) {
-        link = &sim->lists.at[*link].chain;
-    }
-    *link = list->chain;
-    state->more_lists--;
-    sim_tick_lists_give(&sim->lists, index);
+    uint32_t far = *link;
+    *link = sim->far_ticks.at[far].chain;
+    sim_far_ticks_give(&sim->far_ticks, far);
+    sim->ranks[rank].far_ticks--;
 }
 
-void sim_call_after(struct sim *sim, uint32_t rank, uint64_t delay_ns, uint32_t kind, uint32_t a, uint32_t b)
+static uint32_t make_call(struct sim *sim, uint32_t kind, uint32_t a, uint32_t b)
+{
+    uint32_t call = sim_calls_take(&sim->calls, sim->mem, &sim->queue.failed);
+    sim->calls.at[call] = (struct sim_call){.kind = kind, .a = a, .b = b};
+    return call;
+}
+
+/* A further call for a tick that has its event: the event turns into a list if it is not one yet. */
+static void join_event(struct sim *sim, uint32_t event_index, uint32_t kind, uint32_t a, uint32_t b)
+{
+    struct event *event = &sim->queue.events[event_index];
+    if (event->kind != SIM_EVENT_CALLS) {
+        uint32_t first = make_call(sim, event->kind, event->a, event->b);
+        event->kind = SIM_EVENT_CALLS;
+        event->a = first;
+        event->b = first;
+    }
+    uint32_t call = make_call(sim, kind, a, b);
+    sim->calls.at[event->b].next = call;
+    event->b = call;
+}
+
+static void join_running(struct sim *sim, uint32_t kind, uint32_t a, uint32_t b)
+{
+    uint32_t call = make_call(sim, kind, a, b);
+    if (sim->running_head == 0) {
+        sim->running_head = call;
+    } else {
+        sim->calls.at[sim->running_tail].next = call;
+    }
+    sim->running_tail = call;
+}
+
+void sim_call_after_others(struct sim *sim, uint32_t rank, uint64_t delay_ns, uint32_t kind, uint32_t a, uint32_t b)
 {
     struct sim_rank *state = &sim->ranks[rank];
     uint64_t tick = sim->queue.now + delay_ns;
-    uint32_t index = find_list(sim, state, rank, tick);
-    if (index == 0) {
-        index = open_list(sim, state, rank, tick);
+    if (delay_ns == 0 && sim->running_rank == rank) {
+        join_running(sim, kind, a, b);
+        return;
     }
-    uint32_t call = sim_calls_take(&sim->calls, sim->mem, &sim->queue.failed);
-    sim->calls.at[call] = (struct sim_call){.kind = kind, .a = a, .b = b};
-    struct sim_tick_list *list = &sim->lists.at[index];
-    if (list->head == 0) {
-        list->head = call;
+    for (uint32_t i = 0; i < state->ticks; i++) {
+        if (state->tick[i] == tick) {
+            join_event(sim, state->event[i], kind, a, b);
+            return;
+        }
+    }
+    if (__builtin_expect(state->far_ticks != 0, 0)) {
+        uint32_t far = find_far(sim, rank, tick);
+        if (far != 0) {
+            join_event(sim, sim->far_ticks.at[far].event, kind, a, b);
+            return;
+        }
+    }
+    uint32_t event = event_queue_push(&sim->queue, tick, kind, a, b);
+    if (__builtin_expect(state->ticks == SIM_RANK_TICKS, 0)) {
+        add_far(sim, state, rank, tick, event);
     } else {
-        sim->calls.at[list->tail].next = call;
+        state->tick[state->ticks] = tick;
+        state->event[state->ticks] = event;
+        state->ticks++;
     }
-    list->tail = call;
 }
 
-static void run_call(struct sim *sim, uint32_t rank, const struct sim_call *call)
+static void run_call(struct sim *sim, uint32_t kind, uint32_t a, uint32_t b)
 {
-    switch ((enum sim_call_kind)call->kind) {
+    switch (kind) {
     case SIM_CALL_ENDPOINT:
-        sim_endpoint_passed(sim, call->a, call->b);
+        sim_endpoint_passed(sim, a, b);
         break;
     case SIM_CALL_GENERAL:
-        sim_phase_general(sim, call->a);
+        sim_phase_general(sim, a);
         break;
     case SIM_CALL_NODE_DONE:
-        sim_workload_node_done(sim, rank, call->a);
+        sim_workload_node_done(sim, b, a);
         break;
     case SIM_CALL_COLLECTIVE:
-        sim_collective_none_left(sim, call->a);
+        sim_collective_none_left(sim, a);
         break;
     case SIM_CALL_MEMORY_NEXT:
-        sim_memory_next(sim, call->a);
+        sim_memory_next(sim, a);
         break;
     case SIM_CALL_CUSTOM_DONE:
-        sim_custom_node_done(sim, call->a, call->b);
+        sim_custom_node_done(sim, a, b);
         break;
-    case SIM_CALL_BUS:
-        sim_bus_call(sim, call->a, call->b);
+    default:
+        sim_bus_call(sim, a, b);
         break;
     }
 }
 
-void sim_ticks_run(struct sim *sim, uint32_t index)
+static uint32_t rank_of_call(const struct sim *sim, uint32_t kind, uint32_t a, uint32_t b)
 {
-    uint32_t rank = sim->lists.at[index].rank;
-    /* The list stays known while it runs: calls put off by 0 join it. */
-    for (;;) {
-        uint32_t call_index = sim->lists.at[index].head;
-        if (call_index == 0 || sim->queue.failed) {
-            break;
-        }
-        struct sim_call call = sim->calls.at[call_index];
-        sim->lists.at[index].head = call.next;
-        sim_calls_give(&sim->calls, call_index);
-        run_call(sim, rank, &call);
+    switch (kind) {
+    case SIM_CALL_NODE_DONE:
+    case SIM_CALL_MEMORY_NEXT:
+        return b;
+    case SIM_CALL_COLLECTIVE:
+        return sim->operations.at[a].rank;
+    case SIM_CALL_BUS:
+        return sim_bus_rank(a);
+    default:
+        return sim->streams.at[a].rank;
     }
-    close_list(sim, &sim->ranks[rank], index);
+}
+
+void sim_calls_run_rest(struct sim *sim)
+{
+    while (sim->running_head != 0 && !sim->queue.failed) {
+        uint32_t index = sim->running_head;
+        struct sim_call call = sim->calls.at[index];
+        sim->running_head = call.next;
+        sim_calls_give(&sim->calls, index);
+        run_call(sim, call.kind, call.a, call.b);
+    }
+}
+
+/* The tick is forgotten before its calls run; calls put off by 0 find `running_rank` and join them. */
+void sim_calls_run(struct sim *sim, const struct event *event)
+{
+    if (event->kind == SIM_EVENT_CALLS) {
+        const struct sim_call *first = &sim->calls.at[event->a];
+        sim_calls_begin(sim, rank_of_call(sim, first->kind, first->a, first->b));
+        sim->running_head = event->a;
+        sim->running_tail = event->b;
+    } else {
+        sim_calls_begin(sim, rank_of_call(sim, event->kind, event->a, event->b));
+        run_call(sim, event->kind, event->a, event->b);
+    }
+    sim_calls_end(sim);
 }

@@ -12,15 +12,13 @@ static uint32_t member_rank(const struct sim_stream *stream, uint32_t member)
 static void receive_from(struct sim *sim, uint32_t index, uint32_t member)
 {
     const struct sim_stream *stream = &sim->streams.at[index];
-    sim_recv(sim, member_rank(stream, member), stream->rank, stream->tag, stream->phase->coll.bytes,
-             (struct sim_party){.kind = SIM_PARTY_STREAM, .a = index});
+    sim_stream_recv(sim, index, member_rank(stream, member), stream->phase->coll.bytes);
 }
 
 static void send_to(struct sim *sim, uint32_t index, uint32_t member)
 {
     const struct sim_stream *stream = &sim->streams.at[index];
-    sim_send(sim, stream->rank, member_rank(stream, member), stream->tag, stream->phase->coll.bytes,
-             (struct sim_party){.kind = SIM_PARTY_NOBODY});
+    sim_stream_send(sim, index, member_rank(stream, member), stream->phase->coll.bytes);
 }
 
 static void pass_endpoint(struct sim *sim, uint32_t index, struct sim_bundle bundle)

@@ -112,7 +112,7 @@ static void issue_timed(struct sim *sim, uint32_t rank, uint32_t node, uint64_t 
     if (gpu_busy) {
         sim->result.ranks[rank].gpu_busy_ns += duration_ns;
     }
-    sim_call_after(sim, rank, duration_ns, SIM_CALL_NODE_DONE, node, 0);
+    sim_call_after(sim, rank, duration_ns, SIM_CALL_NODE_DONE, node, rank);
 }
 
 static void issue_roofline(struct sim *sim, uint32_t rank, uint32_t node)
