@@ -72,7 +72,7 @@ static size_t edit_distance(const char *a, size_t na, const char *b, size_t nb)
 
 const char *error_nearest(const char *word, const char *const *known)
 {
-    size_t word_length = strnlen(word, NEAREST_MAX_WORD + 1);
+    size_t word_length = strlen(word);
     if (word_length > NEAREST_MAX_WORD) {
         return NULL;
     }

@@ -2,9 +2,6 @@
  */
 #include "sim/engine.h"
 
-/* Sub-group rings take this whatever the configuration says (spec analytical §13). */
-static const uint64_t fast_endpoint_ns = 10;
-
 void sim_endpoint_bundle(struct sim *sim, uint32_t index, struct sim_bundle bundle)
 {
     const struct sim_stream *stream = &sim->streams.at[index];
@@ -12,8 +9,7 @@ void sim_endpoint_bundle(struct sim *sim, uint32_t index, struct sim_bundle bund
         sim_bus_request(sim, index, bundle);
         return;
     }
-    uint64_t delay = stream->fast ? fast_endpoint_ns : sim->endpoint_ns;
-    sim_call_after(sim, stream->rank, delay, SIM_CALL_ENDPOINT, index, bundle.memory_code);
+    sim_call_after(sim, stream->rank, sim_endpoint_delay(sim, stream), SIM_CALL_ENDPOINT, index, bundle.memory_code);
 }
 
 /* Three passes over the data at the memory's rate, divided first, then scaled, then truncated (§8). */

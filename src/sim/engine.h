@@ -357,6 +357,7 @@ struct sim {
     uint32_t lane_bucket_mask;
     uint32_t lane_count;
     bool use_lanes;
+    bool plain_rings; /* lanes, and an endpoint that is just a delay: rings take the shortest way */
     struct sim_deferreds deferreds;
     struct sim_streams streams;
     struct sim_operations operations;
@@ -465,9 +466,7 @@ void sim_stream_recv(struct sim *sim, uint32_t stream, uint32_t src, uint64_t by
 /* A lane that the caller holds on to. */
 uint32_t sim_lane_hold(struct sim *sim, uint32_t src, uint32_t dst, int32_t tag, uint64_t bytes);
 void sim_lane_drop(struct sim *sim, uint32_t lane);
-void sim_lane_send(struct sim *sim, uint32_t lane);
-void sim_lane_recv(struct sim *sim, uint32_t lane, uint32_t stream);
-void sim_lane_arrived(struct sim *sim, uint32_t lane);
+void sim_lane_close_if_idle(struct sim *sim, uint32_t lane); /* sends and receives are in lanes.h */
 void sim_lanes_settle(struct sim *sim);
 
 void sim_message_arrived(struct sim *sim, uint32_t message);
@@ -516,6 +515,9 @@ void sim_stream_proceed(struct sim *sim, uint32_t stream);
 
 /* ---- endpoint.c, bus.c ---------------------------------------------------------------------------------------- */
 
+/* Sub-group rings take this whatever the configuration says (spec analytical §13). */
+enum { SIM_FAST_ENDPOINT_NS = 10 };
+
 /* What follows the endpoint delay: nothing, or the memory delay of step `code - 1`. */
 enum { SIM_MEMORY_SKIP = 0 };
 
@@ -525,6 +527,12 @@ struct sim_bundle {
     bool send_back;
     bool to_npu;
 };
+
+/* What passing the endpoint takes when there is no bus. */
+static inline uint64_t sim_endpoint_delay(const struct sim *sim, const struct sim_stream *stream)
+{
+    return stream->fast ? SIM_FAST_ENDPOINT_NS : sim->endpoint_ns;
+}
 
 void sim_endpoint_bundle(struct sim *sim, uint32_t stream, struct sim_bundle bundle);
 /* What it costs to reduce `bytes` in local memory. */

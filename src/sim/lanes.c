@@ -2,7 +2,7 @@
  * Messages between streams, which are nearly all messages there are: counted, not kept (struct sim_lane says why that
  * is enough). Where a run needs to tell messages apart, the same calls go through message.c.
  */
-#include "sim/engine.h"
+#include "sim/lanes.h"
 
 static uint32_t lane_hash(const struct sim *sim, uint32_t src, uint32_t dst, int32_t tag, uint64_t bytes)
 {
@@ -99,7 +99,7 @@ void sim_lanes_settle(struct sim *sim)
     }
 }
 
-static void lane_close_if_idle(struct sim *sim, uint32_t index)
+void sim_lane_close_if_idle(struct sim *sim, uint32_t index)
 {
     struct sim_lane *lane = &sim->lanes.at[index];
     if ((lane->under_way | lane->early | lane->waiting | lane->users) != 0 || index == 0) {
@@ -125,47 +125,7 @@ uint32_t sim_lane_hold(struct sim *sim, uint32_t src, uint32_t dst, int32_t tag,
 void sim_lane_drop(struct sim *sim, uint32_t index)
 {
     sim->lanes.at[index].users--;
-    lane_close_if_idle(sim, index);
-}
-
-void sim_lane_send(struct sim *sim, uint32_t index)
-{
-    struct sim_lane *lane = &sim->lanes.at[index];
-    lane->sent++;
-    lane->under_way++;
-    if (sim->net.contention) {
-        net_send(&sim->net, index | SIM_LANE_FLAG, lane->src, lane->dst, lane->bytes, 1.0);
-        return;
-    }
-    (void)event_queue_push(&sim->queue, sim->queue.now + lane->delay_ns, SIM_EVENT_LANE_ARRIVAL, index, 0);
-}
-
-void sim_lane_recv(struct sim *sim, uint32_t index, uint32_t stream)
-{
-    struct sim_lane *lane = &sim->lanes.at[index];
-    lane->receiver = stream;
-    if (lane->early == 0) {
-        lane->waiting++;
-        return;
-    }
-    lane->early--;
-    (void)event_queue_push(&sim->queue, sim->queue.now, SIM_EVENT_LANE_LATE_RECV, stream, 0);
-}
-
-void sim_lane_arrived(struct sim *sim, uint32_t index)
-{
-    struct sim_lane *lane = &sim->lanes.at[index];
-    lane->under_way--;
-    if (lane->waiting == 0) {
-        lane->early++;
-        return;
-    }
-    lane->waiting--;
-    uint32_t receiver = lane->receiver;
-    if (lane->users == 0) {
-        lane_close_if_idle(sim, index);
-    }
-    sim_phase_received(sim, receiver);
+    sim_lane_close_if_idle(sim, index);
 }
 
 void sim_stream_send(struct sim *sim, uint32_t stream_index, uint32_t dst, uint64_t bytes)
@@ -184,7 +144,7 @@ void sim_stream_recv(struct sim *sim, uint32_t stream_index, uint32_t src, uint6
     if (sim->use_lanes) {
         uint32_t lane = lane_get(sim, src, stream->rank, stream->tag, bytes);
         sim_lane_recv(sim, lane, stream_index);
-        lane_close_if_idle(sim, lane);
+        sim_lane_close_if_idle(sim, lane);
     } else {
         sim_recv(sim, src, stream->rank, stream->tag, bytes,
                  (struct sim_party){.kind = SIM_PARTY_STREAM, .a = stream_index});

@@ -4,11 +4,11 @@
  * together. Since the k-th packet's peer and size follow from k (coll/steps.h), the line of waiting packets is two
  * counters.
  */
-#include "sim/engine.h"
+#include "sim/lanes.h"
 
-/* Starts the next round when the last one is used up (z = nz = 0), and tells whether the packet inserted now is
- * processed in memory. */
-static inline bool next_in_round(struct sim_stream *stream, struct sim_bundle *bundle)
+/* Whether the packet inserted now is one of a round's last, `processed` ones; a new round starts when the last is used
+ * up (z = nz = 0). */
+static inline bool next_in_round(struct sim_stream *stream)
 {
     if (stream->plain == 0 && stream->processed == 0) {
         stream->plain = stream->parallel;
@@ -19,9 +19,13 @@ static inline bool next_in_round(struct sim_stream *stream, struct sim_bundle *b
         stream->plain--;
         return false;
     }
-    bundle->to_npu = true;
-    bundle->send_back = stream->processed > stream->parallel;
     stream->processed--;
+    return true;
+}
+
+/* Whether processed packets pass memory: they do while data is being reduced. */
+static inline bool reduces(const struct sim_stream *stream)
+{
     return stream->type == COLL_REDUCE_SCATTER || (stream->type == COLL_ALL_REDUCE && stream->toggle);
 }
 
@@ -29,8 +33,10 @@ static void insert_packet(struct sim *sim, uint32_t index)
 {
     struct sim_stream *stream = &sim->streams.at[index];
     struct sim_bundle bundle = {.bytes = stream->message_bytes};
-    if (next_in_round(stream, &bundle)) {
-        bundle.memory_code = stream->inserted + 1;
+    if (next_in_round(stream)) {
+        bundle.to_npu = true;
+        bundle.send_back = stream->processed + 1 > stream->parallel;
+        bundle.memory_code = reduces(stream) ? stream->inserted + 1 : SIM_MEMORY_SKIP;
     }
     if (stream->method == COLL_BY_HALVING) {
         uint32_t last = stream->phase->coll.sends;
@@ -53,6 +59,13 @@ static void hold_ring_lanes(struct sim *sim, struct sim_stream *stream)
     from = coll_ring_rank(ring, rank, stream->index, from);
     stream->send_lane = sim_lane_hold(sim, rank, to, stream->tag, stream->message_bytes);
     stream->recv_lane = sim_lane_hold(sim, from, rank, stream->tag, stream->message_bytes);
+}
+
+static void ring_received(struct sim *sim, uint32_t index)
+{
+    struct sim_stream *stream = &sim->streams.at[index];
+    uint32_t memory_code = next_in_round(stream) && reduces(stream) ? 1 : SIM_MEMORY_SKIP;
+    sim_call_after(sim, stream->rank, sim_endpoint_delay(sim, stream), SIM_CALL_ENDPOINT, index, memory_code);
 }
 
 static void ring_general(struct sim *sim, uint32_t index)
@@ -210,7 +223,9 @@ void sim_phase_general(struct sim *sim, uint32_t index)
 void sim_phase_received(struct sim *sim, uint32_t index)
 {
     struct sim_stream *stream = &sim->streams.at[index];
-    if (is_packet_method(stream)) {
+    if (stream->method == COLL_BY_RING && sim->plain_rings) {
+        ring_received(sim, index);
+    } else if (is_packet_method(stream)) {
         stream->received++;
         insert_packet(sim, index);
     } else if (stream->method == COLL_BY_TREE) {

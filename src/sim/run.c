@@ -1,7 +1,7 @@
 /* The loop. Events carry numbers, so this switch is the whole of the engine's dispatch. */
 #include <inttypes.h>
 
-#include "sim/engine.h"
+#include "sim/lanes.h"
 
 enum { PROGRESS_EVERY = 1 << 16 };
 
@@ -57,20 +57,15 @@ static void handle(struct sim *sim, const struct event *event)
     }
 }
 
-/* What the next two events will touch is on its way from memory while this one is handled. */
+/* What the next event will touch is on its way from memory while this one is handled. */
 static inline void look_ahead(const struct sim *sim)
 {
     const struct event_queue *queue = &sim->queue;
     const struct event *next = &queue->events[queue->slots[queue->current].head];
-    const struct event *after = &queue->events[next->next];
     if (next->kind == SIM_EVENT_LANE_ARRIVAL) {
-        __builtin_prefetch(&sim->streams.at[sim->lanes.at[next->a].receiver]);
-        __builtin_prefetch(&sim->lanes.at[after->kind == SIM_EVENT_LANE_ARRIVAL ? after->a : 0]);
+        __builtin_prefetch(&sim->lanes.at[next->a]);
     } else if (next->kind == SIM_CALL_ENDPOINT || next->kind == SIM_CALL_GENERAL) {
-        const struct sim_stream *stream = &sim->streams.at[next->a];
-        __builtin_prefetch(&sim->ranks[stream->rank]);
-        __builtin_prefetch(&sim->lanes.at[stream->send_lane]);
-        __builtin_prefetch(&sim->streams.at[after->kind == next->kind ? after->a : 0]);
+        __builtin_prefetch(&sim->streams.at[next->a]);
     }
 }
 

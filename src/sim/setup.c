@@ -170,6 +170,7 @@ static enum orr_status fill(struct sim *sim, struct orr_error *err)
         return mem_error(sim->mem, "the simulation's state", err);
     }
     make_logical_dims(sim);
+    sim->plain_rings = sim->use_lanes && !config->system.shared_bus;
     sim->endpoint_ns = config->system.endpoint_delay_ns;
     if (config->system.shared_bus) {
         enum orr_status status = sim_buses_create(sim, err);

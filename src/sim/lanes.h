@@ -1,0 +1,50 @@
+/*
+ * What happens to a lane for every message: so short and so frequent that it is inline. Opening, finding and closing
+ * lanes is in lanes.c.
+ */
+#ifndef ORR_SIM_LANES_H
+#define ORR_SIM_LANES_H
+
+#include "sim/engine.h"
+
+static inline void sim_lane_send(struct sim *sim, uint32_t index)
+{
+    struct sim_lane *lane = &sim->lanes.at[index];
+    lane->sent++;
+    lane->under_way++;
+    if (sim->net.contention) {
+        net_send(&sim->net, index | SIM_LANE_FLAG, lane->src, lane->dst, lane->bytes, 1.0);
+        return;
+    }
+    (void)event_queue_push(&sim->queue, sim->queue.now + lane->delay_ns, SIM_EVENT_LANE_ARRIVAL, index, 0);
+}
+
+static inline void sim_lane_recv(struct sim *sim, uint32_t index, uint32_t stream)
+{
+    struct sim_lane *lane = &sim->lanes.at[index];
+    lane->receiver = stream;
+    if (__builtin_expect(lane->early == 0, 1)) {
+        lane->waiting++;
+        return;
+    }
+    lane->early--;
+    (void)event_queue_push(&sim->queue, sim->queue.now, SIM_EVENT_LANE_LATE_RECV, stream, 0);
+}
+
+static inline void sim_lane_arrived(struct sim *sim, uint32_t index)
+{
+    struct sim_lane *lane = &sim->lanes.at[index];
+    lane->under_way--;
+    if (__builtin_expect(lane->waiting == 0, 0)) {
+        lane->early++;
+        return;
+    }
+    lane->waiting--;
+    uint32_t receiver = lane->receiver;
+    if (lane->users == 0) {
+        sim_lane_close_if_idle(sim, index);
+    }
+    sim_phase_received(sim, receiver);
+}
+
+#endif
