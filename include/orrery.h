@@ -77,6 +77,7 @@ struct orr_progress {
     uint32_t ranks;
     uint64_t nodes_done; /* over all ranks, of nodes */
     uint64_t nodes;
+    double done; /* share of the work, 0 to 1: nodes, and the chunks of collectives in flight */
 };
 
 /* What to run. Paths are borrowed until orr_run_open returns. Start from ORR_RUN_OPTIONS_DEFAULT. */

@@ -27,13 +27,13 @@ static double events_per_s(const struct watch *watch)
     return watch->elapsed_ns == 0 ? 0 : (double)watch->now.events / ((double)watch->elapsed_ns / (double)second_ns);
 }
 
-/* From the share of nodes done; negative while nothing can be said. */
+/* From the share of the work done; negative while nothing can be said. */
 static double eta_s(const struct watch *watch)
 {
-    if (watch->now.nodes_done == 0 || watch->now.nodes_done > watch->now.nodes) {
+    if (!(watch->now.done > 0.0 && watch->now.done <= 1.0)) {
         return -1;
     }
-    double left = (double)(watch->now.nodes - watch->now.nodes_done) / (double)watch->now.nodes_done;
+    double left = (1.0 - watch->now.done) / watch->now.done;
     return left * (double)watch->elapsed_ns / (double)second_ns;
 }
 
@@ -140,7 +140,7 @@ static void draw(struct watch *watch)
     if (eta >= 0) {
         (void)snprintf(left, sizeof left, "%.0f s", eta);
     }
-    double percent = watch->now.nodes == 0 ? 0 : 100.0 * (double)watch->now.nodes_done / (double)watch->now.nodes;
+    double percent = 100.0 * watch->now.done;
     (void)fprintf(stderr, "\r%s simulated, %.1f M events/s, %.0f %% of nodes done, ETA %s\033[K", simulated,
                   events_per_s(watch) / 1e6, percent, left);
     (void)fflush(stderr);

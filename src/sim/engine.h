@@ -375,7 +375,8 @@ struct sim {
     struct sim_jitter_pair *jitter_pairs; /* hash table, open addressing */
     uint64_t jitter_mask, jitter_used;
     uint64_t endpoint_ns;
-    bool in_network; /* the event being handled came straight from the network */
+    double nodes_under_way; /* collectives in flight, each by the share of its chunks that are done */
+    bool in_network;        /* the event being handled came straight from the network */
 
     struct sim_result result;
     uint32_t *collective_buckets; /* index + 1 into result.collectives */
@@ -473,6 +474,8 @@ void sim_message_arrived(struct sim *sim, uint32_t message);
 void sim_message_late_recv(struct sim *sim, uint32_t message);
 /* Adds the traffic of channels still open to the dimensions' accounts. */
 void sim_channels_settle(struct sim *sim);
+/* A note about messages that arrived and that no rank ever received. */
+ORR_MUST_CHECK enum orr_status sim_messages_warn_unclaimed(struct sim *sim, struct orr_error *err);
 
 /* 1 + J*u for the next message of the pair; jitter.c. */
 double sim_jitter_stretch(struct sim *sim, uint32_t src, uint32_t dst);

@@ -86,7 +86,6 @@ static void lane_settle(struct sim *sim, struct sim_lane *lane)
         stats->bytes += lane->sent * lane->bytes * lane->hops;
         stats->busy_ns += lane->sent * lane->serialise_ns * lane->hops;
     }
-    sim->result.messages += lane->sent;
     lane->sent = 0;
 }
 

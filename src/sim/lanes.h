@@ -10,6 +10,7 @@
 static inline void sim_lane_send(struct sim *sim, uint32_t index)
 {
     struct sim_lane *lane = &sim->lanes.at[index];
+    sim->result.messages++;
     lane->sent++;
     lane->under_way++;
     if (sim->net.contention) {

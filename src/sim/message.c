@@ -4,6 +4,8 @@
  * then one look at `half`, never a search. Channels are found by hash; a ring phase, whose messages all use the same
  * two channels, holds on to them.
  */
+#include <inttypes.h>
+
 #include "sim/engine.h"
 
 static const uint64_t rendezvous_bytes = 8192;
@@ -110,6 +112,28 @@ void sim_channels_settle(struct sim *sim)
             channel_settle(sim, &sim->channels.at[index]);
         }
     }
+}
+
+enum orr_status sim_messages_warn_unclaimed(struct sim *sim, struct orr_error *err)
+{
+    uint64_t count = 0;
+    const struct sim_channel *example = NULL;
+    for (uint32_t bucket = 0; bucket <= sim->channel_bucket_mask; bucket++) {
+        for (uint32_t index = sim->channel_buckets[bucket]; index != 0; index = sim->channels.at[index].chain) {
+            const struct sim_channel *channel = &sim->channels.at[index];
+            count += channel->lead > 0 ? (uint64_t)channel->lead : 0;
+            bool first = example == NULL || channel->src < example->src ||
+                         (channel->src == example->src && channel->dst < example->dst);
+            example = channel->lead > 0 && first ? channel : example;
+        }
+    }
+    if (example == NULL) {
+        return ORR_OK;
+    }
+    return notes_add(
+        sim->notes, err,
+        "%" PRIu64 " message%s sent and never received, such as %" PRIu64 " B with tag %d from rank %u to rank %u",
+        count, count == 1 ? " was" : "s were", example->bytes, (int)example->tag, example->src, example->dst);
 }
 
 /* A new message at the end of the channel, with nothing known yet. */

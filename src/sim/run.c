@@ -77,7 +77,9 @@ static struct orr_progress progress_now(const struct sim *sim)
                                  .ranks_finished = sim->result.ranks_finished,
                                  .ranks = sim->rank_count,
                                  .nodes_done = sim->result.nodes_done,
-                                 .nodes = sim->result.nodes};
+                                 .nodes = sim->result.nodes,
+                                 .done = ((double)sim->result.nodes_done + sim->nodes_under_way) /
+                                         (double)(sim->result.nodes == 0 ? 1 : sim->result.nodes)};
 }
 
 static enum orr_status loop(struct sim *sim, bool (*progress)(void *, const struct orr_progress *), void *context,
@@ -118,7 +120,7 @@ enum orr_status sim_run(struct sim *sim, bool (*progress)(void *, const struct o
         return status;
     }
     if (sim->result.nodes_done == sim->result.nodes) {
-        return ORR_OK;
+        return sim_messages_warn_unclaimed(sim, err);
     }
     sim_stall_diagnose(sim);
     const struct sim_stall *stall = &sim->result.stall;

@@ -125,6 +125,8 @@ static void finish_stream(struct sim *sim, uint32_t index)
     uint32_t operation = sim->streams.at[index].operation;
     /* The workload may issue its next collective from in here, while this stream still holds its place (§7.4). */
     bool last = --sim->operations.at[operation].streams_left == 0;
+    double share = 1.0 / sim->operations.at[operation].streams;
+    sim->nodes_under_way += last ? share - 1.0 : share;
     if (last) {
         sim_collective_stream_done(sim, operation);
     }

@@ -227,20 +227,20 @@ static void tell_never_joins(struct diagnosis *d, const struct sim_wait *wait)
 
 /* ---- following ------------------------------------------------------------------------------------------------ */
 
-/* The running stream that holds a place in the queue this stream stands in line for; under --policy safe, the stream
- * whose turn it is. */
+/* The running stream that holds a place in the queue this stream stands in line for, or 0. */
 static uint32_t holder_of_slot(const struct sim *sim, const struct sim_waits *waits, uint32_t index)
 {
     const struct sim_stream *stream = &sim->streams.at[index];
-    uint32_t holder = 0;
-    for (uint32_t i = 0; i < waits->stream_count; i++) {
+    for (uint32_t i = sim_waits_first_stream(sim, waits, stream->rank, INT32_MIN); i < waits->stream_count; i++) {
         const struct sim_stream *other = &sim->streams.at[waits->streams[i]];
-        if (other->rank == stream->rank && other->queue == stream->queue && other->running) {
-            holder = waits->streams[i];
+        if (other->rank != stream->rank) {
             break;
         }
+        if (other->queue == stream->queue && other->running) {
+            return waits->streams[i];
+        }
     }
-    return holder;
+    return 0;
 }
 
 /* Where the chain goes from here: the next wait, or SIM_NONE where it ends (and the reason has been told). */
@@ -422,7 +422,7 @@ static void tell_waits(struct diagnosis *d)
 static void diagnose(struct diagnosis *d)
 {
     find_dependency_cycles(d);
-    for (uint32_t i = 0; i < d->waits.count; i++) {
+    for (uint32_t i = 0; i < d->waits.count && d->finding_count < MAX_FINDINGS; i++) {
         if (d->walk[i] == 0) {
             walk_from(d, i, i + 1);
         }

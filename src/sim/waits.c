@@ -178,7 +178,7 @@ bool sim_waits_collect(struct sim *sim, struct sim_waits *waits)
     return true;
 }
 
-uint32_t sim_waits_find_stream(const struct sim *sim, const struct sim_waits *waits, uint32_t rank, int32_t tag)
+uint32_t sim_waits_first_stream(const struct sim *sim, const struct sim_waits *waits, uint32_t rank, int32_t tag)
 {
     uint32_t lo = 0;
     uint32_t hi = waits->stream_count;
@@ -191,11 +191,17 @@ uint32_t sim_waits_find_stream(const struct sim *sim, const struct sim_waits *wa
             hi = middle;
         }
     }
-    if (lo == waits->stream_count) {
+    return lo;
+}
+
+uint32_t sim_waits_find_stream(const struct sim *sim, const struct sim_waits *waits, uint32_t rank, int32_t tag)
+{
+    uint32_t at = sim_waits_first_stream(sim, waits, rank, tag);
+    if (at == waits->stream_count) {
         return 0;
     }
-    const struct sim_stream *stream = &sim->streams.at[waits->streams[lo]];
-    return stream->rank == rank && stream->tag == tag ? waits->streams[lo] : 0;
+    const struct sim_stream *stream = &sim->streams.at[waits->streams[at]];
+    return stream->rank == rank && stream->tag == tag ? waits->streams[at] : 0;
 }
 
 uint32_t sim_waits_of_stream(const struct sim_waits *waits, const struct sim *sim, uint32_t stream)

@@ -35,6 +35,8 @@ struct sim_waits {
 /* False when memory is refused. Everything lives in the simulation's arena. */
 bool sim_waits_collect(struct sim *sim, struct sim_waits *waits);
 
+/* Place in `streams` of the first that is not before (rank, tag). */
+uint32_t sim_waits_first_stream(const struct sim *sim, const struct sim_waits *waits, uint32_t rank, int32_t tag);
 /* The live stream of a rank with this tag, or 0. */
 uint32_t sim_waits_find_stream(const struct sim *sim, const struct sim_waits *waits, uint32_t rank, int32_t tag);
 /* The first entry about this stream, or SIM_NONE. */
