@@ -6,9 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash_order.h"
 #include "sim/engine.h"
-
-enum { COLLECTIVE_BUCKETS = 1024 };
 
 static void settle_rank(struct sim *sim, uint32_t rank)
 {
@@ -37,7 +36,7 @@ static struct sim_collective_result *collective_row(struct sim *sim, int32_t typ
 {
     uint64_t mixed =
         (bytes ^ ((uint64_t)group_size << 34) ^ ((uint64_t)(uint32_t)type << 50)) * UINT64_C(0x9E3779B97F4A7C15);
-    uint32_t *bucket = &sim->collective_buckets[(mixed >> 40) % COLLECTIVE_BUCKETS];
+    uint32_t *bucket = &sim->collective_buckets[(mixed >> 40) % SIM_COLLECTIVE_BUCKETS];
     struct sim_result *result = &sim->result;
     for (uint32_t i = *bucket; i != 0; i = result->collectives[i - 1].chain) {
         struct sim_collective_result *row = &result->collectives[i - 1];
@@ -206,8 +205,8 @@ static int compare_collectives(const void *left, const void *right)
 void sim_account_close(struct sim *sim)
 {
     struct sim_result *result = &sim->result;
-    sim_channels_settle(sim);
-    sim_lanes_settle(sim);
+    sim_routes_settle(&sim->channel_routes, sim->channels.at, &sim->net);
+    sim_routes_settle(&sim->lane_routes, sim->lanes.at, &sim->net);
     result->events = sim->queue.handled;
     result->end_ns = sim->queue.now;
     for (uint32_t rank = 0; rank < sim->rank_count; rank++) {

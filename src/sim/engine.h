@@ -17,303 +17,18 @@
 #define ORR_SIM_ENGINE_H
 
 #include "base/event_queue.h"
-#include "base/hash_order.h"
-#include "base/pool.h"
 #include "base/ticks.h"
-#include "coll/plan.h"
-#include "coll/program.h"
-#include "coll/tree.h"
 #include "net/net.h"
-#include "sim/result.h"
+#include "sim/events.h"
+#include "sim/ranks.h"
 #include "sim/sim.h"
+#include "sim/streams.h"
+#include "sim/traffic.h"
 
-enum { SIM_NONE = UINT32_MAX };
+/* Of the table of rows in result.collectives. */
+enum { SIM_COLLECTIVE_BUCKETS = 1024 };
 
-/* ---- events and calls ----------------------------------------------------------------------------------------- */
-
-enum sim_event_kind {
-    SIM_EVENT_ARRIVAL = NET_EVENT_KINDS, /* a: message; networks without contention */
-    SIM_EVENT_LANE_ARRIVAL,              /* a: lane; networks without contention */
-    SIM_EVENT_LATE_RECV,                 /* a: message that had arrived before its receive was posted */
-    SIM_EVENT_LANE_LATE_RECV,            /* a: stream; the same on a lane */
-    SIM_EVENT_CALLS,                     /* a, b: first and last of several calls of one rank */
-    /* What a rank has put off to a tick; the event is the call when it is the rank's only one for that tick. */
-    SIM_CALL_ENDPOINT,    /* a: stream, b: memory code; the endpoint delay is over */
-    SIM_CALL_GENERAL,     /* a: stream; the memory delay is over */
-    SIM_CALL_NODE_DONE,   /* a: node, b: rank */
-    SIM_CALL_COLLECTIVE,  /* a: operation with no stream to wait for */
-    SIM_CALL_MEMORY_NEXT, /* a: memory server, b: rank */
-    SIM_CALL_CUSTOM_DONE, /* a: stream, b: node of the custom trace */
-    SIM_CALL_BUS,         /* a: bus side, b: enum bus_event */
-};
-
-/* One of several calls of one rank for one tick: they run back to back, where the first of them stood. */
-struct sim_call {
-    uint32_t next;
-    uint32_t kind;
-    uint32_t a, b;
-};
-POOL_DEFINE(sim_calls, struct sim_call, next);
-
-/* A tick to come that found no room in its rank. */
-struct sim_far_tick {
-    uint64_t tick;
-    uint32_t rank;
-    uint32_t event;
-    uint32_t chain; /* next in the hash bucket, or next free */
-};
-POOL_DEFINE(sim_far_ticks, struct sim_far_tick, chain);
-
-/* ---- messages ------------------------------------------------------------------------------------------------- */
-
-/* Who hears of a message. */
-enum sim_party_kind {
-    SIM_PARTY_NOBODY,
-    SIM_PARTY_STREAM,     /* a: stream */
-    SIM_PARTY_NODE,       /* a: node of the rank's trace */
-    SIM_PARTY_CUSTOM,     /* a: stream, b: node of the custom trace */
-    SIM_PARTY_START_SEND, /* a: deferred; the receiver is ready (rendezvous) */
-    SIM_PARTY_START_RECV, /* a: deferred; the sender has been told (rendezvous) */
-};
-
-struct sim_party {
-    uint32_t kind;
-    uint32_t a, b;
-};
-
-enum { SIM_MESSAGE_SENT = 1, SIM_MESSAGE_POSTED = 2, SIM_MESSAGE_ARRIVED = 4 };
-
-/* The k-th send and the k-th receive of a channel, whichever came first. */
-struct sim_message {
-    uint32_t next, prev; /* in the channel */
-    uint32_t channel;
-    uint32_t flags;
-    struct sim_party sender, receiver;
-};
-POOL_DEFINE(sim_messages, struct sim_message, next);
-
-/* All messages with one tag, source, destination and size: they match in order. Lives while it has messages or users.
- */
-struct sim_channel {
-    uint64_t bytes;
-    uint64_t delay_ns;     /* without contention */
-    uint64_t serialise_ns; /* without contention */
-    uint64_t sent;
-    uint32_t src, dst;
-    int32_t tag;
-    uint32_t chain; /* in the hash bucket */
-    uint32_t head, tail;
-    uint32_t half; /* first message that has only one side, 0 = none */
-    int32_t lead;  /* sends minus receives posted */
-    uint16_t dim, hops;
-};
-POOL_DEFINE(sim_channels, struct sim_channel, chain);
-
-/*
- * The same for messages between streams, of which nobody needs to know one from the other: on the way they arrive in
- * the order they were sent, the sender hears nothing, and receives outstanding at one time all belong to one stream,
- * since a stream's tag is its own. So three counts are enough. Not used where order can break (jitter) or messages wait
- * for each other (rendezvous).
- */
-struct sim_lane {
-    uint64_t delay_ns; /* without contention */
-    uint64_t sent;
-    uint32_t under_way;
-    uint32_t early;    /* arrived before their receive was posted */
-    uint32_t waiting;  /* receives posted before their message arrived */
-    uint32_t receiver; /* stream */
-    uint32_t users;    /* ring phases that hold on to it */
-    uint32_t src, dst;
-    int32_t tag;
-    uint64_t bytes;
-    uint64_t serialise_ns; /* without contention */
-    uint32_t chain;        /* in the hash bucket */
-    uint16_t dim, hops;
-};
-POOL_DEFINE(sim_lanes, struct sim_lane, chain);
-
-/* Tells lanes from messages in what a network with contention carries. */
-enum { SIM_LANE_FLAG = 1 << 30 };
-
-/* A send or receive that waits for the rendezvous. */
-struct sim_deferred {
-    uint64_t bytes;
-    uint32_t next;
-    uint32_t src, dst;
-    int32_t tag;
-    struct sim_party party;
-};
-POOL_DEFINE(sim_deferreds, struct sim_deferred, next);
-
-/* ---- collectives ---------------------------------------------------------------------------------------------- */
-
-struct sim_phase {
-    struct coll_phase coll;
-    uint64_t memory_ns;       /* what one processed message costs in memory */
-    uint64_t *step_memory_ns; /* the same for each step of a halving phase */
-};
-
-/* A plan with its key: one per kind of collective met, shared by all ranks. */
-struct sim_plan {
-    int32_t type;
-    uint32_t group; /* index, or SIM_NONE */
-    uint64_t bytes; /* of one chunk */
-    uint64_t dims;  /* involved */
-    uint32_t root;  /* rooted collectives */
-    uint32_t phase_count;
-    bool fast_endpoint; /* sub-group rings, §13 */
-    struct sim_plan *chain;
-    struct sim_phase phases[];
-};
-
-/* A collective of one rank, in flight. */
-struct sim_operation {
-    uint32_t next;
-    uint32_t rank;
-    uint32_t node;
-    uint32_t streams_left;
-    uint32_t streams;
-    uint64_t chunk_bytes;
-    const struct sim_plan *plan;    /* NULL for custom collectives */
-    const struct trace_set *custom; /* or NULL */
-    uint32_t group;                 /* index, or SIM_NONE */
-};
-POOL_DEFINE(sim_operations, struct sim_operation, next);
-
-/* What a chunk drew for one of its phases when it was made. */
-struct sim_draw {
-    uint16_t queue;
-    uint8_t clockwise;
-    uint8_t second_tree;
-    uint32_t ticket; /* place in the queue's admission order, --policy safe */
-};
-
-enum { SIM_INLINE_DRAWS = 8 };
-
-struct sim_tree_state {
-    struct coll_tree_place place;
-    uint32_t received, endpoints;
-};
-
-struct sim_program_state {
-    struct coll_op *ops;
-    uint32_t count, at;
-};
-
-struct sim_custom_run;
-
-/* A chunk of a collective at one rank, going through its phases; the first fields are the packet machine of §9.1. */
-struct sim_stream {
-    /* What a ring touches for every message, together. */
-    uint32_t next; /* in its queue's waiting line */
-    uint32_t rank;
-    uint32_t send_lane, recv_lane; /* ring: held for the phase, 0 = not yet */
-    uint64_t memory_ns;
-    uint64_t message_bytes;
-    uint32_t sends_left;
-    uint32_t plain;     /* z */
-    uint32_t processed; /* nz */
-    uint32_t parallel;  /* P */
-    uint32_t inserted;
-    uint8_t method; /* enum coll_method */
-    uint8_t type;   /* enum coll_type of the phase */
-    bool toggle, clockwise, fast, running, live;
-
-    uint32_t ready; /* "free": endpoints done and not yet used for a send */
-    uint32_t popped, received;
-    int32_t tag;
-    const struct sim_phase *phase; /* current */
-    uint32_t index;                /* own place in the phase's ring */
-    uint32_t operation;
-    uint32_t queue; /* of this rank; SIM_NONE before the first phase */
-    uint32_t phase_index;
-    int32_t id;
-    int32_t priority;
-    uint32_t chunk;
-    union {
-        struct sim_tree_state tree;
-        struct sim_program_state program;
-        struct sim_custom_run *custom;
-    } of;
-    struct sim_draw *more_draws; /* all draws, when they are too many for `draws`; else NULL */
-    struct sim_draw draws[SIM_INLINE_DRAWS];
-};
-POOL_DEFINE(sim_streams, struct sim_stream, next);
-
-static inline struct sim_draw *sim_stream_draw(struct sim_stream *stream, uint32_t phase)
-{
-    return stream->more_draws != NULL ? &stream->more_draws[phase] : &stream->draws[phase];
-}
-
-/* One queue of one rank's dimension: running streams are only counted, waiting ones are in line by priority. */
-struct sim_stream_queue {
-    uint32_t running;
-    uint32_t head, tail;
-    uint32_t tickets; /* given out */
-    uint32_t serving; /* next ticket to be admitted */
-};
-
-/* ---- ranks ---------------------------------------------------------------------------------------------------- */
-
-enum { SIM_RANK_TICKS = 3 };
-
-/* Node indices, smallest first. */
-struct sim_ready {
-    uint32_t *items;
-    uint32_t count, capacity;
-};
-
-/* Where the next phase of a dimension takes its queue (§6.6), and which tree is next (§9.5). */
-struct sim_cursors {
-    uint16_t any, first, last;
-    uint8_t second_tree[SIM_NATIVE_COUNT];
-};
-
-struct sim_rank {
-    /* Ticks for which calls are put off, with their event; further ones are in the simulation's hash table. */
-    uint64_t tick[SIM_RANK_TICKS];
-    uint32_t event[SIM_RANK_TICKS];
-    uint32_t ticks;
-    uint32_t far_ticks;
-
-    const struct trace_graph *graph;
-    uint32_t *parents_left;
-    uint64_t *started; /* by node */
-    struct sim_ready ready[SIM_SLOTS];
-    uint32_t ongoing;
-    uint32_t slot[SIM_SLOT_NONE]; /* node held, or SIM_NONE */
-    bool passing;                 /* inside an issue pass: newly free nodes wait in `late` */
-    bool finished;
-    struct sim_ready late;
-    uint32_t *issue_order; /* keep_issue_order */
-    uint32_t issued;
-
-    int32_t priority_counter;
-    int32_t stream_counter;
-    struct sim_cursors *cursors; /* by logical dimension */
-
-    /* Time accounts: nodes in flight by kind, and since when. */
-    uint32_t active[SIM_OP_KINDS];
-    uint64_t active_since[SIM_OP_KINDS];
-    uint64_t account_since;
-};
-
-struct sim_group_state {
-    const struct sim_group *group;
-    const uint32_t *sorted;    /* member ranks ascending */
-    const uint32_t *sorted_at; /* where each of them stands in the file's order */
-    bool whole;                /* all ranks: the machine's own topology, its own stream ids */
-    int32_t *next_stream;      /* by member place: stream ids, counted at each member alike */
-    uint8_t *ring_logged;      /* by member place: one bit per native collective */
-};
-
-/* What setup found out about a graph's nodes. */
-struct sim_graph_info {
-    const struct trace_graph *graph;
-    uint32_t *group;  /* by node: group index or SIM_NONE */
-    bool names_ranks; /* has communication nodes: to be checked rank by rank */
-};
-
+/* A remote memory that serves one request at a time. */
 struct sim_memory_server {
     uint32_t *waiting; /* rank, node pairs in a ring buffer */
     uint32_t head, count, capacity;
@@ -349,13 +64,9 @@ struct sim {
     uint32_t running_head, running_tail;
     struct sim_messages messages;
     struct sim_channels channels;
-    uint32_t *channel_buckets;
-    uint32_t channel_bucket_mask;
-    uint32_t channel_count;
+    struct sim_routes channel_routes;
     struct sim_lanes lanes;
-    uint32_t *lane_buckets;
-    uint32_t lane_bucket_mask;
-    uint32_t lane_count;
+    struct sim_routes lane_routes;
     bool use_lanes;
     bool plain_rings; /* lanes, and an endpoint that is just a delay: rings take the shortest way */
     struct sim_deferreds deferreds;
@@ -468,12 +179,9 @@ void sim_stream_recv(struct sim *sim, uint32_t stream, uint32_t src, uint64_t by
 uint32_t sim_lane_hold(struct sim *sim, uint32_t src, uint32_t dst, int32_t tag, uint64_t bytes);
 void sim_lane_drop(struct sim *sim, uint32_t lane);
 void sim_lane_close_if_idle(struct sim *sim, uint32_t lane); /* sends and receives are in lanes.h */
-void sim_lanes_settle(struct sim *sim);
 
 void sim_message_arrived(struct sim *sim, uint32_t message);
 void sim_message_late_recv(struct sim *sim, uint32_t message);
-/* Adds the traffic of channels still open to the dimensions' accounts. */
-void sim_channels_settle(struct sim *sim);
 /* A note about messages that arrived and that no rank ever received. */
 ORR_MUST_CHECK enum orr_status sim_messages_warn_unclaimed(struct sim *sim, struct orr_error *err);
 

@@ -11,13 +11,13 @@ static inline void sim_lane_send(struct sim *sim, uint32_t index)
 {
     struct sim_lane *lane = &sim->lanes.at[index];
     sim->result.messages++;
-    lane->sent++;
+    lane->route.sent++;
     lane->under_way++;
     if (sim->net.contention) {
-        net_send(&sim->net, index | SIM_LANE_FLAG, lane->src, lane->dst, lane->bytes, 1.0);
+        net_send(&sim->net, index | SIM_LANE_FLAG, lane->route.src, lane->route.dst, lane->route.bytes, 1.0);
         return;
     }
-    (void)event_queue_push(&sim->queue, sim->queue.now + lane->delay_ns, SIM_EVENT_LANE_ARRIVAL, index, 0);
+    (void)event_queue_push(&sim->queue, sim->queue.now + lane->route.delay_ns, SIM_EVENT_LANE_ARRIVAL, index, 0);
 }
 
 static inline void sim_lane_recv(struct sim *sim, uint32_t index, uint32_t stream)

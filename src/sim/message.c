@@ -10,130 +10,52 @@
 
 static const uint64_t rendezvous_bytes = 8192;
 
-static uint32_t channel_hash(const struct sim *sim, uint32_t src, uint32_t dst, int32_t tag, uint64_t bytes)
+static uint32_t channel_get(struct sim *sim, uint32_t src, uint32_t dst, int32_t tag, uint64_t bytes)
 {
-    uint64_t mixed = ((uint64_t)src << 32 | dst) * UINT64_C(0x9E3779B97F4A7C15);
-    mixed ^= ((uint64_t)(uint32_t)tag << 32 ^ bytes) * UINT64_C(0xC2B2AE3D27D4EB4F);
-    mixed ^= mixed >> 29;
-    return (uint32_t)((mixed * UINT64_C(0x165667B19E3779F9)) >> 32) & sim->channel_bucket_mask;
-}
-
-static void widen_channel_table(struct sim *sim)
-{
-    uint32_t old_count = sim->channel_bucket_mask + 1;
-    uint32_t *wider = mem_zalloc(sim->mem, (size_t)old_count * 2 * sizeof *wider);
-    if (wider == NULL) {
+    uint32_t index = sim_routes_find(&sim->channel_routes, sim->channels.at, src, dst, tag, bytes);
+    if (index != 0) {
+        return index;
+    }
+    index = sim_channels_take(&sim->channels, sim->mem, &sim->queue.failed);
+    sim->channels.at[index] = (struct sim_channel){0};
+    struct sim_route route = {.src = src, .dst = dst, .tag = tag, .bytes = bytes};
+    if (index != 0 && !sim_routes_add(&sim->channel_routes, sim->channels.at, index, &route, &sim->net, sim->mem)) {
         sim_fail_memory(sim);
-        return;
-    }
-    uint32_t *old = sim->channel_buckets;
-    sim->channel_buckets = wider;
-    sim->channel_bucket_mask = old_count * 2 - 1;
-    for (uint32_t i = 0; i < old_count; i++) {
-        uint32_t index = old[i];
-        while (index != 0) {
-            struct sim_channel *channel = &sim->channels.at[index];
-            uint32_t following = channel->chain;
-            uint32_t *bucket = &wider[channel_hash(sim, channel->src, channel->dst, channel->tag, channel->bytes)];
-            channel->chain = *bucket;
-            *bucket = index;
-            index = following;
-        }
-    }
-    mem_free(sim->mem, old, (size_t)old_count * sizeof *old);
-}
-
-static uint32_t channel_open(struct sim *sim, uint32_t src, uint32_t dst, int32_t tag, uint64_t bytes, uint32_t *bucket)
-{
-    uint32_t index = sim_channels_take(&sim->channels, sim->mem, &sim->queue.failed);
-    struct sim_channel *channel = &sim->channels.at[index];
-    *channel = (struct sim_channel){.bytes = bytes, .src = src, .dst = dst, .tag = tag};
-    if (index == 0) {
-        return 0;
-    }
-    channel->chain = *bucket;
-    *bucket = index;
-    if (!sim->net.contention) {
-        struct net_path path = net_fixed_path(&sim->net, src, dst, bytes);
-        channel->delay_ns = path.delay_ns;
-        channel->serialise_ns = path.serialise_ns;
-        channel->dim = (uint16_t)path.dim;
-        channel->hops = (uint16_t)(path.hops < UINT16_MAX ? path.hops : UINT16_MAX);
-    }
-    if (++sim->channel_count > sim->channel_bucket_mask) {
-        widen_channel_table(sim);
     }
     return index;
 }
 
-static uint32_t channel_get(struct sim *sim, uint32_t src, uint32_t dst, int32_t tag, uint64_t bytes)
-{
-    uint32_t *bucket = &sim->channel_buckets[channel_hash(sim, src, dst, tag, bytes)];
-    for (uint32_t index = *bucket; index != 0; index = sim->channels.at[index].chain) {
-        const struct sim_channel *channel = &sim->channels.at[index];
-        if (channel->src == src && channel->dst == dst && channel->tag == tag && channel->bytes == bytes) {
-            return index;
-        }
-    }
-    return channel_open(sim, src, dst, tag, bytes, bucket);
-}
-
-static void channel_settle(struct sim *sim, struct sim_channel *channel)
-{
-    if (!sim->net.contention && channel->sent != 0) {
-        struct net_dim_stats *stats = &sim->net.stats[channel->dim];
-        stats->messages += channel->sent;
-        stats->bytes += channel->sent * channel->bytes * channel->hops;
-        stats->busy_ns += channel->sent * channel->serialise_ns * channel->hops;
-        channel->sent = 0;
-    }
-}
-
 static void channel_close_if_idle(struct sim *sim, uint32_t index)
 {
-    struct sim_channel *channel = &sim->channels.at[index];
-    if (index == 0 || channel->head != 0) {
+    if (index == 0 || sim->channels.at[index].head != 0) {
         return;
     }
-    channel_settle(sim, channel);
-    uint32_t *link = &sim->channel_buckets[channel_hash(sim, channel->src, channel->dst, channel->tag, channel->bytes)];
-    while (*link != index) {
-        link = &sim->channels.at[*link].chain;
-    }
-    *link = channel->chain;
-    sim->channel_count--;
+    sim_routes_remove(&sim->channel_routes, sim->channels.at, index, &sim->net);
     sim_channels_give(&sim->channels, index);
-}
-
-void sim_channels_settle(struct sim *sim)
-{
-    for (uint32_t bucket = 0; bucket <= sim->channel_bucket_mask; bucket++) {
-        for (uint32_t index = sim->channel_buckets[bucket]; index != 0; index = sim->channels.at[index].chain) {
-            channel_settle(sim, &sim->channels.at[index]);
-        }
-    }
 }
 
 enum orr_status sim_messages_warn_unclaimed(struct sim *sim, struct orr_error *err)
 {
     uint64_t count = 0;
     const struct sim_channel *example = NULL;
-    for (uint32_t bucket = 0; bucket <= sim->channel_bucket_mask; bucket++) {
-        for (uint32_t index = sim->channel_buckets[bucket]; index != 0; index = sim->channels.at[index].chain) {
+    for (uint32_t bucket = 0; bucket <= sim->channel_routes.mask; bucket++) {
+        for (uint32_t index = sim->channel_routes.buckets[bucket]; index != 0;
+             index = sim->channels.at[index].route.chain) {
             const struct sim_channel *channel = &sim->channels.at[index];
             count += channel->lead > 0 ? (uint64_t)channel->lead : 0;
-            bool first = example == NULL || channel->src < example->src ||
-                         (channel->src == example->src && channel->dst < example->dst);
+            bool first = example == NULL || channel->route.src < example->route.src ||
+                         (channel->route.src == example->route.src && channel->route.dst < example->route.dst);
             example = channel->lead > 0 && first ? channel : example;
         }
     }
     if (example == NULL) {
         return ORR_OK;
     }
-    return notes_add(
-        sim->notes, err,
-        "%" PRIu64 " message%s sent and never received, such as %" PRIu64 " B with tag %d from rank %u to rank %u",
-        count, count == 1 ? " was" : "s were", example->bytes, (int)example->tag, example->src, example->dst);
+    return notes_add(sim->notes, err,
+                     "%" PRIu64 " message%s sent and never received, such as %" PRIu64
+                     " B with tag %d from rank %u to rank %u",
+                     count, count == 1 ? " was" : "s were", example->route.bytes, (int)example->route.tag,
+                     example->route.src, example->route.dst);
 }
 
 /* A new message at the end of the channel, with nothing known yet. */
@@ -186,18 +108,18 @@ static void channel_send(struct sim *sim, uint32_t channel_index, struct sim_par
         }
     }
     channel->lead++;
-    channel->sent++;
+    channel->route.sent++;
     struct sim_message *message = &sim->messages.at[index];
     message->flags |= SIM_MESSAGE_SENT;
     message->sender = sender;
     sim->result.messages++;
     bool jitters = sim->config->jitter > 0.0;
-    double stretch = jitters ? sim_jitter_stretch(sim, channel->src, channel->dst) : 1.0;
+    double stretch = jitters ? sim_jitter_stretch(sim, channel->route.src, channel->route.dst) : 1.0;
     if (sim->net.contention) {
-        net_send(&sim->net, index, channel->src, channel->dst, channel->bytes, stretch);
+        net_send(&sim->net, index, channel->route.src, channel->route.dst, channel->route.bytes, stretch);
         return;
     }
-    uint64_t delay = jitters ? ticks_from_double((double)channel->delay_ns * stretch) : channel->delay_ns;
+    uint64_t delay = jitters ? ticks_from_double((double)channel->route.delay_ns * stretch) : channel->route.delay_ns;
     (void)event_queue_push(&sim->queue, sim->queue.now + delay, SIM_EVENT_ARRIVAL, index, 0);
 }
 
@@ -258,8 +180,8 @@ void sim_message_arrived(struct sim *sim, uint32_t index)
     struct sim_party sender = message->sender;
     struct sim_party receiver = message->receiver;
     uint32_t channel = message->channel;
-    uint32_t src = sim->channels.at[channel].src;
-    uint32_t dst = sim->channels.at[channel].dst;
+    uint32_t src = sim->channels.at[channel].route.src;
+    uint32_t dst = sim->channels.at[channel].route.dst;
     bool posted = (message->flags & SIM_MESSAGE_POSTED) != 0;
     if (!posted) {
         message->flags |= SIM_MESSAGE_ARRIVED;
@@ -278,7 +200,7 @@ void sim_message_late_recv(struct sim *sim, uint32_t index)
 {
     struct sim_party receiver = sim->messages.at[index].receiver;
     uint32_t channel = sim->messages.at[index].channel;
-    uint32_t dst = sim->channels.at[channel].dst;
+    uint32_t dst = sim->channels.at[channel].route.dst;
     message_remove(sim, index);
     channel_close_if_idle(sim, channel);
     tell(sim, receiver, dst);

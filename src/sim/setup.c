@@ -7,7 +7,7 @@
 
 #include "sim/engine.h"
 
-enum { FIRST_BUCKETS = 1024, COLLECTIVE_BUCKETS = 1024 };
+enum { FAR_TICK_BUCKETS = 1 << 14 };
 
 static bool zalloc_into(struct sim *sim, void *pointer, size_t count, size_t bytes)
 {
@@ -19,20 +19,19 @@ static bool zalloc_into(struct sim *sim, void *pointer, size_t count, size_t byt
 static bool make_pools(struct sim *sim)
 {
     struct mem *mem = sim->mem;
-    sim->far_bucket_mask = FIRST_BUCKETS * 16 - 1;
+    sim->far_bucket_mask = FAR_TICK_BUCKETS - 1;
     sim->running_rank = SIM_NONE;
     sim->use_lanes = !sim->config->rendezvous && !(sim->config->jitter > 0.0);
-    sim->lane_bucket_mask = FIRST_BUCKETS - 1;
-    sim->lane_buckets = mem_zalloc(mem, FIRST_BUCKETS * sizeof *sim->lane_buckets);
-    sim->channel_bucket_mask = FIRST_BUCKETS - 1;
-    sim->channel_buckets = mem_zalloc(mem, FIRST_BUCKETS * sizeof *sim->channel_buckets);
     return event_queue_init(&sim->queue, mem) && sim_calls_init(&sim->calls, mem) &&
            sim_far_ticks_init(&sim->far_ticks, mem) && sim_lanes_init(&sim->lanes, mem) &&
            sim_messages_init(&sim->messages, mem) && sim_channels_init(&sim->channels, mem) &&
            sim_deferreds_init(&sim->deferreds, mem) && sim_streams_init(&sim->streams, mem) &&
-           sim_operations_init(&sim->operations, mem) && sim->channel_buckets != NULL && sim->lane_buckets != NULL &&
+           sim_operations_init(&sim->operations, mem) &&
+           sim_routes_init(&sim->channel_routes, sizeof(struct sim_channel), offsetof(struct sim_channel, route),
+                           mem) &&
+           sim_routes_init(&sim->lane_routes, sizeof(struct sim_lane), offsetof(struct sim_lane, route), mem) &&
            zalloc_into(sim, &sim->far_buckets, (size_t)sim->far_bucket_mask + 1, sizeof *sim->far_buckets) &&
-           zalloc_into(sim, &sim->collective_buckets, COLLECTIVE_BUCKETS, sizeof *sim->collective_buckets);
+           zalloc_into(sim, &sim->collective_buckets, SIM_COLLECTIVE_BUCKETS, sizeof *sim->collective_buckets);
 }
 
 /* The logical topology of each collective type (spec analytical §6.2). */
@@ -244,8 +243,8 @@ void sim_free(struct sim *sim)
     for (uint32_t i = 0; sim->servers != NULL && i < sim->server_count; i++) {
         mem_free(mem, sim->servers[i].waiting, (size_t)sim->servers[i].capacity * 2 * sizeof(uint32_t));
     }
-    mem_free(mem, sim->channel_buckets, ((size_t)sim->channel_bucket_mask + 1) * sizeof *sim->channel_buckets);
-    mem_free(mem, sim->lane_buckets, ((size_t)sim->lane_bucket_mask + 1) * sizeof *sim->lane_buckets);
+    sim_routes_free(&sim->channel_routes, mem);
+    sim_routes_free(&sim->lane_routes, mem);
     mem_free(mem, sim->result.collectives, (size_t)sim->collective_capacity * sizeof *sim->result.collectives);
     mem_free(mem, sim->result.log, (size_t)sim->log_capacity * sizeof *sim->result.log);
     mem_free(mem, sim->result.intervals, (size_t)sim->interval_capacity * sizeof *sim->result.intervals);

@@ -99,10 +99,11 @@ static bool to_come(const struct sim_rank *state, uint32_t node)
 /* A message from `wait`'s peer that arrived and was never received: the nearest thing to what the rank waits for. */
 static const struct sim_channel *unclaimed_message(const struct sim *sim, const struct sim_wait *wait, uint32_t *node)
 {
-    for (uint32_t bucket = 0; bucket <= sim->channel_bucket_mask; bucket++) {
-        for (uint32_t c = sim->channel_buckets[bucket]; c != 0; c = sim->channels.at[c].chain) {
+    for (uint32_t bucket = 0; bucket <= sim->channel_routes.mask; bucket++) {
+        for (uint32_t c = sim->channel_routes.buckets[bucket]; c != 0; c = sim->channels.at[c].route.chain) {
             const struct sim_channel *channel = &sim->channels.at[c];
-            if (channel->src != wait->peer || channel->dst != wait->rank || channel->head == 0 || channel->lead <= 0) {
+            if (channel->route.src != wait->peer || channel->route.dst != wait->rank || channel->head == 0 ||
+                channel->lead <= 0) {
                 continue;
             }
             const struct sim_message *message = &sim->messages.at[channel->half];
@@ -142,8 +143,9 @@ static void tell_unmatched(struct diagnosis *d, const struct sim_wait *wait)
     if (near != NULL) {
         tell_pair(d, kind, wait, sent_node,
                   arena_printf(&sim->arena, "%s, but rank %u sent it %" PRIu64 " B with tag %d (%s): %s", says,
-                               wait->peer, near->bytes, (int)near->tag, sim_say_node(sim, wait->peer, sent_node),
-                               near->tag != wait->tag ? "the tags differ" : "the sizes differ"),
+                               wait->peer, near->route.bytes, (int)near->route.tag,
+                               sim_say_node(sim, wait->peer, sent_node),
+                               near->route.tag != wait->tag ? "the tags differ" : "the sizes differ"),
                   "give the send and the receive the same comm_size and comm_tag");
         return;
     }

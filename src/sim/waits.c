@@ -22,17 +22,17 @@ static uint32_t node_of_stream(const struct sim *sim, uint32_t stream)
 
 static bool collect_lanes(struct sim *sim, struct sim_waits *waits)
 {
-    for (uint32_t bucket = 0; bucket <= sim->lane_bucket_mask; bucket++) {
-        for (uint32_t i = sim->lane_buckets[bucket]; i != 0; i = sim->lanes.at[i].chain) {
+    for (uint32_t bucket = 0; bucket <= sim->lane_routes.mask; bucket++) {
+        for (uint32_t i = sim->lane_routes.buckets[bucket]; i != 0; i = sim->lanes.at[i].route.chain) {
             const struct sim_lane *lane = &sim->lanes.at[i];
             if (lane->waiting > 0 && !add(sim, waits,
                                           (struct sim_wait){.kind = SIM_WAIT_MESSAGE,
-                                                            .rank = lane->dst,
+                                                            .rank = lane->route.dst,
                                                             .node = node_of_stream(sim, lane->receiver),
                                                             .stream = lane->receiver,
-                                                            .peer = lane->src,
-                                                            .bytes = lane->bytes,
-                                                            .tag = lane->tag})) {
+                                                            .peer = lane->route.src,
+                                                            .bytes = lane->route.bytes,
+                                                            .tag = lane->route.tag})) {
                 return false;
             }
         }
@@ -45,10 +45,10 @@ static bool collect_receive(struct sim *sim, struct sim_waits *waits, const stru
                             const struct sim_party *party)
 {
     struct sim_wait wait = {.kind = SIM_WAIT_RECV,
-                            .rank = channel->dst,
-                            .peer = channel->src,
-                            .bytes = channel->bytes,
-                            .tag = channel->tag};
+                            .rank = channel->route.dst,
+                            .peer = channel->route.src,
+                            .bytes = channel->route.bytes,
+                            .tag = channel->route.tag};
     switch ((enum sim_party_kind)party->kind) {
     case SIM_PARTY_NODE:
         wait.node = party->a;
@@ -82,8 +82,8 @@ static bool collect_receive(struct sim *sim, struct sim_waits *waits, const stru
 
 static bool collect_channels(struct sim *sim, struct sim_waits *waits)
 {
-    for (uint32_t bucket = 0; bucket <= sim->channel_bucket_mask; bucket++) {
-        for (uint32_t c = sim->channel_buckets[bucket]; c != 0; c = sim->channels.at[c].chain) {
+    for (uint32_t bucket = 0; bucket <= sim->channel_routes.mask; bucket++) {
+        for (uint32_t c = sim->channel_routes.buckets[bucket]; c != 0; c = sim->channels.at[c].route.chain) {
             const struct sim_channel *channel = &sim->channels.at[c];
             for (uint32_t m = channel->head; m != 0; m = sim->messages.at[m].next) {
                 const struct sim_message *message = &sim->messages.at[m];
