@@ -63,7 +63,7 @@ fuzz: ## every fuzz target for FUZZ_SECONDS (60)
 
 install: all ## into PREFIX (/usr/local), below DESTDIR
 	@tools/configure $(BUILD) -Dprefix=$(PREFIX)
-	@DESTDIR="$(DESTDIR)" meson install -C $(BUILD) --quiet
+	@DESTDIR="$(DESTDIR)" meson install -C $(BUILD) --no-rebuild --quiet
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
 clean: ## remove everything built

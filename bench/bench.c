@@ -105,7 +105,7 @@ struct measured {
 
 struct outcome {
     struct measured run;
-    double user_s, system_s, wall_s, peak_mb;
+    double user_s, peak_mb;
     uint64_t trace_bytes;
 };
 
@@ -115,10 +115,10 @@ struct options {
     uint64_t load_mb;
 };
 
-static double seconds(clockid_t clock)
+static double cpu_seconds(void)
 {
     struct timespec now;
-    clock_gettime(clock, &now);
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
@@ -139,9 +139,9 @@ static void simulate(const struct bench_case *item, const char *folder, struct m
 
     struct orr_error err = {0};
     struct orr_run *run = NULL;
-    double before = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    double before = cpu_seconds();
     enum orr_status status = orr_run_open(&options, &run, &err);
-    out->open_cpu_s = seconds(CLOCK_PROCESS_CPUTIME_ID) - before;
+    out->open_cpu_s = cpu_seconds() - before;
     if (status == ORR_OK && item->workload != BENCH_OPERATORS)
         status = orr_run_execute(run, &err);
     out->good = status == ORR_OK;
@@ -162,7 +162,6 @@ static bool measure(const struct bench_case *item, const char *folder, struct ou
     if (pipe(ends) != 0)
         return false;
     fflush(stdout);
-    double before = seconds(CLOCK_MONOTONIC);
     pid_t child = fork();
     if (child == 0) {
         struct measured result = {0};
@@ -178,9 +177,7 @@ static bool measure(const struct bench_case *item, const char *folder, struct ou
     int status = 0;
     if (child < 0 || wait4(child, &status, 0, &usage) != child)
         return false;
-    out->wall_s = seconds(CLOCK_MONOTONIC) - before;
     out->user_s = (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6;
-    out->system_s = (double)usage.ru_stime.tv_sec + (double)usage.ru_stime.tv_usec / 1e6;
     out->peak_mb = (double)usage.ru_maxrss * 1024 / 1e6;
     if (!told || status != 0) {
         out->run.good = false;
@@ -189,35 +186,43 @@ static bool measure(const struct bench_case *item, const char *folder, struct ou
     return true;
 }
 
+static void print_header(void)
+{
+    printf("%-15s %9s %9s %10s %7s %7s %7s %7s  %-21s %s\n", "case", "cycles", "messages", "events", "user s", "Mmsg/s",
+           "Mevt/s", "peak MB", "target (aim) s, MB", "ASTRA-sim s, MB: ratio");
+}
+
+/* "1.0 (0.4), 80: aim MET": what was to be reached in time and memory, and whether it was. */
 static void print_target(const struct bench_case *item, const struct outcome *out)
 {
-    if (item->must_s <= 0)
-        return;
+    char text[64];
     bool memory_met = item->must_mb <= 0 || out->peak_mb <= item->must_mb;
-    const char *time_word = out->user_s <= item->aim_s ? "aim MET" : out->user_s <= item->must_s ? "MET" : "MISSED";
-    printf("%-16s target %.2f s (aim %.2f s): %s", "", item->must_s, item->aim_s, time_word);
+    const char *word = out->user_s > item->must_s || !memory_met ? "MISSED"
+                       : out->user_s <= item->aim_s              ? "AIM"
+                                                                 : "MET";
     if (item->must_mb > 0)
-        printf("; %.0f MB: %s", item->must_mb, memory_met ? "MET" : "MISSED");
+        snprintf(text, sizeof text, "%g (%g), %g: %s", item->must_s, item->aim_s, item->must_mb, word);
+    else
+        snprintf(text, sizeof text, "%g (%g): %s", item->must_s, item->aim_s, word);
+    printf("  %-21s", text);
     if (item->astra_s > 0)
-        printf("; ASTRA-sim %.1f s, %.0f MB: %.1fx sooner, %.1fx less memory", item->astra_s, item->astra_mb,
-               item->astra_s / fmax(out->user_s, 1e-6), item->astra_mb / fmax(out->peak_mb, 1e-6));
+        printf(" %.1f, %.0f: %.1fx, %.1fx", item->astra_s, item->astra_mb, item->astra_s / fmax(out->user_s, 1e-6),
+               item->astra_mb / fmax(out->peak_mb, 1e-6));
     printf("\n");
 }
 
 static void print_load(const struct bench_case *item, const struct outcome *out)
 {
     double rate = (double)out->trace_bytes / 1e6 / fmax(out->run.open_cpu_s, 1e-6);
-    printf("%-16s %s\n", item->name, item->title);
-    printf("%-16s %.0f MB in %.2f s of CPU: %.0f MB/s; peak %.0f MB\n", "", (double)out->trace_bytes / 1e6,
-           out->run.open_cpu_s, rate, out->peak_mb);
-    printf("%-16s target 500 MB/s: %s\n", "", rate >= 500 ? "MET" : "MISSED");
+    printf("%-15s %.0f MB of ET files in %.2f s of CPU: %.0f MB/s (target 500: %s); peak %.0f MB\n", item->name,
+           (double)out->trace_bytes / 1e6, out->run.open_cpu_s, rate, rate >= 500 ? "MET" : "MISSED", out->peak_mb);
 }
 
 /* True when the case ran and its cycle count is right. */
 static bool print_outcome(const struct bench_case *item, const struct outcome *out)
 {
     if (!out->run.good) {
-        printf("%-16s %s\n%-16s FAILED: %s\n", item->name, item->title, "", out->run.error);
+        printf("%-15s FAILED: %s\n", item->name, out->run.error);
         return false;
     }
     if (item->workload == BENCH_OPERATORS) {
@@ -225,20 +230,15 @@ static bool print_outcome(const struct bench_case *item, const struct outcome *o
         return true;
     }
     double per_s = 1e-6 / fmax(out->user_s, 1e-6);
-    bool right = item->cycles == 0 || item->cycles == out->run.cycles;
-    printf("%-16s %s\n", item->name, item->title);
-    printf("%-16s %" PRIu64 " cycles%s, %" PRIu64 " messages, %" PRIu64 " events\n", "", out->run.cycles,
-           item->cycles == 0 ? ""
-           : right           ? " (right)"
-                             : " (WRONG)",
-           out->run.messages, out->run.events);
-    if (!right)
-        printf("%-16s expected %" PRIu64 " cycles\n", "", item->cycles);
-    printf("%-16s %.2f s user, %.2f s system, %.2f s wall; %.1f M messages/s, %.1f M events/s; peak %.0f MB\n", "",
-           out->user_s, out->system_s, out->wall_s, (double)out->run.messages * per_s, (double)out->run.events * per_s,
-           out->peak_mb);
+    printf("%-15s %9" PRIu64 " %9" PRIu64 " %10" PRIu64 " %7.2f %7.1f %7.1f %7.0f", item->name, out->run.cycles,
+           out->run.messages, out->run.events, out->user_s, (double)out->run.messages * per_s,
+           (double)out->run.events * per_s, out->peak_mb);
     print_target(item, out);
-    return right;
+    if (item->cycles != 0 && item->cycles != out->run.cycles) {
+        printf("%-15s WRONG: expected %" PRIu64 " cycles\n", item->name, item->cycles);
+        return false;
+    }
+    return true;
 }
 
 static bool run_case(const struct bench_case *item, const struct options *options)
@@ -268,10 +268,9 @@ static int usage(FILE *stream, int status)
                     "Runs the benchmark cases; exits 1 when a cycle count is wrong, never for being slow.\n"
                     "  --quick       leave out the two long cases and read 64 MB\n"
                     "  --load-mb N   how many MB of traces the reading case writes and reads (256)\n"
-                    "  --case NAME   only this one:");
+                    "  --case NAME   only this one:\n");
     for (int i = 0; i < CASES; i++)
-        fprintf(stream, " %s", cases[i].name);
-    fprintf(stream, "\n");
+        fprintf(stream, "    %-15s %s\n", cases[i].name, cases[i].title);
     return status;
 }
 
@@ -298,6 +297,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < CASES; i++) {
         if (options.only != NULL ? strcmp(options.only, cases[i].name) != 0 : options.quick && !cases[i].quick)
             continue;
+        if (ran == 0)
+            print_header();
         good = run_case(&cases[i], &options) && good;
         ran++;
     }

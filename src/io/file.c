@@ -42,6 +42,58 @@ static const char *kind_of(mode_t mode)
     }
 }
 
+/* Opens a regular file for reading, or says what is wrong with it. */
+static enum orr_status open_regular(const char *path, int *fd, uint64_t *size, struct orr_error *err)
+{
+    int opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (opened < 0) {
+        return error_set(err, ORR_EIO, "%s: cannot be opened: %s", path, strerror(errno));
+    }
+    struct stat info;
+    enum orr_status status = ORR_OK;
+    if (fstat(opened, &info) != 0) {
+        status = error_set(err, ORR_EIO, "%s: cannot be examined: %s", path, strerror(errno));
+    } else if (!S_ISREG(info.st_mode)) {
+        status = error_set(err, ORR_EIO, "%s: is %s; a regular file is needed", path, kind_of(info.st_mode));
+    }
+    if (status != ORR_OK) {
+        (void)close(opened);
+        return status;
+    }
+    *fd = opened;
+    *size = (uint64_t)info.st_size;
+    return ORR_OK;
+}
+
+/* Reads until `size` bytes are there or the file ends; `offset` is for the message. */
+static enum orr_status read_fully(int fd, const char *path, uint64_t offset, uint8_t *bytes, size_t size, size_t *got,
+                                  struct orr_error *err)
+{
+    *got = 0;
+    while (*got < size) {
+        ssize_t part = read(fd, bytes + *got, size - *got);
+        if (part < 0 && errno == EINTR) {
+            continue;
+        }
+        if (part < 0) {
+            return error_set(err, ORR_EIO, "%s: byte %" PRIu64 ": cannot be read: %s", path, offset + *got,
+                             strerror(errno));
+        }
+        if (part == 0) {
+            break;
+        }
+        *got += (size_t)part;
+    }
+    return ORR_OK;
+}
+
+static enum orr_status no_memory(struct mem *mem, const char *path, uint64_t size, struct orr_error *err)
+{
+    char what[512];
+    (void)snprintf(what, sizeof what, "reading %s (%" PRIu64 " bytes)", path, size);
+    return mem_error(mem, what, err);
+}
+
 static enum orr_status buffer_grow(struct file_buffer *buffer, const char *path, uint64_t size, struct orr_error *err)
 {
     if (size < buffer->capacity) {
@@ -53,58 +105,114 @@ static enum orr_status buffer_grow(struct file_buffer *buffer, const char *path,
     }
     buffer->bytes = mem_alloc(buffer->mem, (size_t)size + 1);
     if (buffer->bytes == NULL) {
-        char what[512];
-        (void)snprintf(what, sizeof what, "reading %s (%" PRIu64 " bytes)", path, size);
-        return mem_error(buffer->mem, what, err);
+        return no_memory(buffer->mem, path, size, err);
     }
     buffer->capacity = (size_t)size + 1;
     mem_advise_large(buffer->bytes, buffer->capacity);
     return ORR_OK;
 }
 
-static enum orr_status buffer_fill(struct file_buffer *buffer, int fd, const char *path, size_t size,
-                                   struct orr_error *err)
-{
-    size_t have = 0;
-    while (have < size) {
-        ssize_t got = read(fd, buffer->bytes + have, size - have);
-        if (got < 0 && errno == EINTR) {
-            continue;
-        }
-        if (got < 0) {
-            return error_set(err, ORR_EIO, "%s: byte %zu: cannot be read: %s", path, have, strerror(errno));
-        }
-        if (got == 0) {
-            break; /* it was cut while we read; the format's reader will say what is missing */
-        }
-        have += (size_t)got;
-    }
-    buffer->size = have;
-    buffer->bytes[have] = 0;
-    return ORR_OK;
-}
-
 enum orr_status file_buffer_read(struct file_buffer *buffer, const char *path, struct orr_error *err)
 {
+    int fd = -1;
+    uint64_t size = 0;
     buffer->size = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0) {
-        return error_set(err, ORR_EIO, "%s: cannot be opened: %s", path, strerror(errno));
+    enum orr_status status = open_regular(path, &fd, &size, err);
+    if (status != ORR_OK) {
+        return status;
     }
-    struct stat info;
-    enum orr_status status;
-    if (fstat(fd, &info) != 0) {
-        status = error_set(err, ORR_EIO, "%s: cannot be examined: %s", path, strerror(errno));
-    } else if (!S_ISREG(info.st_mode)) {
-        status = error_set(err, ORR_EIO, "%s: is %s; a regular file is needed", path, kind_of(info.st_mode));
-    } else {
-        status = buffer_grow(buffer, path, (uint64_t)info.st_size, err);
-        if (status == ORR_OK) {
-            status = buffer_fill(buffer, fd, path, (size_t)info.st_size, err);
-        }
+    status = buffer_grow(buffer, path, size, err);
+    if (status == ORR_OK) {
+        /* A file cut while we read is shorter; the format's reader will say what is missing. */
+        status = read_fully(fd, path, 0, buffer->bytes, (size_t)size, &buffer->size, err);
+        buffer->bytes[buffer->size] = 0;
     }
     (void)close(fd);
     return status;
+}
+
+void file_window_init(struct file_window *window, struct mem *mem)
+{
+    *window = (struct file_window){.mem = mem, .fd = -1};
+}
+
+static void window_close(struct file_window *window)
+{
+    if (window->fd >= 0) {
+        (void)close(window->fd);
+        window->fd = -1;
+    }
+}
+
+void file_window_free(struct file_window *window)
+{
+    window_close(window);
+    mem_free(window->mem, window->bytes, window->capacity);
+    file_window_init(window, window->mem);
+}
+
+static enum orr_status window_fill(struct file_window *window, struct orr_error *err)
+{
+    size_t got;
+    size_t room = window->capacity - window->size;
+    uint8_t *more = window->bytes + window->size;
+    enum orr_status status = read_fully(window->fd, window->path, window->offset + window->size, more, room, &got, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    window->size += got;
+    window->at_end = got < room;
+    if (window->seen != NULL) {
+        window->seen(window->seen_context, more, got);
+    }
+    return ORR_OK;
+}
+
+enum orr_status file_window_open(struct file_window *window, const char *path, struct orr_error *err)
+{
+    window_close(window);
+    enum orr_status status = open_regular(path, &window->fd, &window->file_size, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    window->path = path;
+    window->offset = 0;
+    window->size = 0;
+    if (window->bytes == NULL) {
+        window->bytes = mem_alloc(window->mem, FILE_WINDOW_BYTES);
+        if (window->bytes == NULL) {
+            return no_memory(window->mem, path, window->file_size, err);
+        }
+        window->capacity = FILE_WINDOW_BYTES;
+    }
+    return window_fill(window, err);
+}
+
+enum orr_status file_window_move(struct file_window *window, size_t used, struct orr_error *err)
+{
+    if (used == 0 && window->size == window->capacity) {
+        size_t wider = window->capacity * 2;
+        uint8_t *moved = mem_resize(window->mem, window->bytes, window->capacity, wider);
+        if (moved == NULL) {
+            return no_memory(window->mem, window->path, window->file_size, err);
+        }
+        window->bytes = moved;
+        window->capacity = wider;
+    }
+    memmove(window->bytes, window->bytes + used, window->size - used);
+    window->offset += used;
+    window->size -= used;
+    return window_fill(window, err);
+}
+
+enum orr_status file_window_rewind(struct file_window *window, struct orr_error *err)
+{
+    if (lseek(window->fd, 0, SEEK_SET) != 0) {
+        return error_set(err, ORR_EIO, "%s: cannot be read again: %s", window->path, strerror(errno));
+    }
+    window->offset = 0;
+    window->size = 0;
+    return window_fill(window, err);
 }
 
 bool file_exists(const char *path)

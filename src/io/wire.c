@@ -3,45 +3,16 @@
  * reason through every successful read. */
 #include "io/wire.h"
 
-/* Up to eight bytes at once: the lowest clear top bit marks the last byte, then the gaps of one bit are closed in three
- * steps (pairs of 7 bits, of 14, of 28). Node ids and sizes of real traces come through here. */
-static const uint8_t *varint_word(const uint8_t *at, uint64_t *value)
-{
-    uint64_t word = wire_fixed64(at);
-    uint64_t stops = ~word & UINT64_C(0x8080808080808080);
-    if (stops == 0) {
-        return NULL;
-    }
-    uint64_t last = stops & (0 - stops); /* top bit of the last byte */
-    word &= (last | (last - 1)) & UINT64_C(0x7f7f7f7f7f7f7f7f);
-    word = (word & UINT64_C(0x007f007f007f007f)) | (word & UINT64_C(0x7f007f007f007f00)) >> 1;
-    word = (word & UINT64_C(0x00003fff00003fff)) | (word & UINT64_C(0x3fff00003fff0000)) >> 2;
-    *value = (word & UINT64_C(0x000000000fffffff)) | (word & UINT64_C(0x0fffffff00000000)) >> 4;
-    return at + __builtin_ctzll(last) / 8 + 1;
-}
-
 const uint8_t *wire_varint_long(const uint8_t *at, const uint8_t *end, uint64_t *value)
 {
-    if (end - at >= 3 && at[0] >= 0x80 && at[1] < 0x80) {
-        *value = (uint64_t)(at[0] & 0x7f) | (uint64_t)at[1] << 7;
-        return at + 2;
-    }
-    if (end - at >= 3 && at[0] >= 0x80 && at[1] >= 0x80 && at[2] < 0x80) {
-        *value = (uint64_t)(at[0] & 0x7f) | (uint64_t)(at[1] & 0x7f) << 7 | (uint64_t)at[2] << 14;
-        return at + 3;
-    }
-    if (end - at >= 8) {
-        const uint8_t *next = varint_word(at, value);
-        if (next != NULL) {
-            return next;
-        }
-    }
+    const uint8_t *last = end - at > WIRE_VARINT_MAX ? at + WIRE_VARINT_MAX : end;
     uint64_t result = 0;
-    for (unsigned i = 0; i < WIRE_VARINT_MAX && at < end; i++, at++) {
-        result |= (uint64_t)(*at & 0x7f) << (7 * i);
-        if (*at < 0x80) {
+    for (unsigned shift = 0; at < last; shift += 7) {
+        uint8_t byte = *at++;
+        result |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80) {
             *value = result;
-            return at + 1;
+            return at;
         }
     }
     return NULL;
@@ -62,6 +33,26 @@ const uint8_t *wire_length_long(const uint8_t *at, const uint8_t *end, uint64_t 
 {
     const uint8_t *next = wire_varint(at, end, length);
     return next != NULL && next - at <= WIRE_TAG_MAX && *length <= (uint64_t)(end - next) ? next : NULL;
+}
+
+const uint8_t *wire_fixed(const uint8_t *next, const uint8_t *end, struct wire_field *field)
+{
+    switch (field->tag & 7) {
+    case WIRE_FIXED64:
+        if (end - next < 8) {
+            return NULL;
+        }
+        field->value = wire_fixed64(next);
+        return next + 8;
+    case WIRE_FIXED32:
+        if (end - next < 4) {
+            return NULL;
+        }
+        field->value = wire_fixed32(next);
+        return next + 4;
+    default:
+        return NULL;
+    }
 }
 
 static const char *length_fault(const uint8_t *at, const uint8_t *end)

@@ -55,6 +55,14 @@ WIRE_INLINE const uint8_t *wire_varint(const uint8_t *at, const uint8_t *end, ui
         *value = at[0];
         return at + 1;
     }
+    if (end - at >= 2 && at[1] < 0x80) {
+        *value = (uint64_t)(at[0] & 0x7f) | (uint64_t)at[1] << 7;
+        return at + 2;
+    }
+    if (end - at >= 3 && at[2] < 0x80) {
+        *value = (uint64_t)(at[0] & 0x7f) | (uint64_t)(at[1] & 0x7f) << 7 | (uint64_t)at[2] << 14;
+        return at + 3;
+    }
     return wire_varint_long(at, end, value);
 }
 
@@ -92,6 +100,9 @@ WIRE_INLINE const uint8_t *wire_length(const uint8_t *at, const uint8_t *end, ui
     return wire_length_long(at, end, length);
 }
 
+/* The fixed word at `next`, of the width the field's tag says; NULL when it says none. */
+const uint8_t *wire_fixed(const uint8_t *next, const uint8_t *end, struct wire_field *field);
+
 /* Reads the field at `at` whole. Gives the byte after it, or NULL when there is no well-formed field; wire_field_fault
  * then says why. Groups (wire types 3 and 4) are not well-formed: proto3 has none. */
 WIRE_INLINE const uint8_t *wire_field_read(const uint8_t *at, const uint8_t *end, struct wire_field *field)
@@ -105,28 +116,15 @@ WIRE_INLINE const uint8_t *wire_field_read(const uint8_t *at, const uint8_t *end
             return NULL;
         }
     }
-    field->bytes = next;
-    switch (field->tag & 7) {
-    case WIRE_VARINT:
-        return wire_varint(next, end, &field->value);
-    case WIRE_BYTES:
+    if ((field->tag & 7) == WIRE_BYTES) {
         field->bytes = wire_length(next, end, &field->value);
         return field->bytes == NULL ? NULL : field->bytes + field->value;
-    case WIRE_FIXED64:
-        if (end - next < 8) {
-            return NULL;
-        }
-        field->value = wire_fixed64(next);
-        return next + 8;
-    case WIRE_FIXED32:
-        if (end - next < 4) {
-            return NULL;
-        }
-        field->value = wire_fixed32(next);
-        return next + 4;
-    default:
-        return NULL;
     }
+    field->bytes = next;
+    if ((field->tag & 7) == WIRE_VARINT) {
+        return wire_varint(next, end, &field->value);
+    }
+    return wire_fixed(next, end, field);
 }
 
 /* Why wire_field_read gave NULL for the same bytes: a phrase, no newline. */

@@ -104,8 +104,8 @@ enum orr_status model_gen_encode(const struct model_gen *gen, struct mem *mem, u
 enum orr_status model_gen_write(const struct model_gen *gen, const char *prefix, uint32_t ranks, struct mem *mem,
                                 struct orr_error *err)
 {
-    uint8_t *bytes;
-    size_t size;
+    uint8_t *bytes = NULL;
+    size_t size = 0;
     enum orr_status status = model_gen_encode(gen, mem, &bytes, &size, err);
     if (status != ORR_OK) {
         return status;

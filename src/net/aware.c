@@ -61,7 +61,7 @@ static uint32_t step(const struct net *net, struct net_transit *transit, uint32_
 
 static void transmit(struct net *net, uint32_t index, uint32_t link, uint32_t d)
 {
-    const struct net_transit *transit = &net->transits.at[index];
+    struct net_transit *transit = &net->transits.at[index];
     const struct topo_dim *dim = &net->dims->dim[d];
     struct event_queue *queue = net->queue;
     double serialise = (double)transit->bytes / dim->bytes_per_ns;
@@ -73,7 +73,10 @@ static void transmit(struct net *net, uint32_t index, uint32_t link, uint32_t d)
     net->links[link].busy = 1;
     net->stats[d].bytes += transit->bytes;
     net->stats[d].busy_ns += busy;
-    net->stats[d].messages++;
+    if (transit->counted != d + 1) {
+        transit->counted = (uint8_t)(d + 1);
+        net->stats[d].messages++;
+    }
     (void)event_queue_push(queue, queue->now + arrival, NET_EVENT_HOP, index, 0);
     (void)event_queue_push(queue, queue->now + busy, NET_EVENT_LINK_FREE, link, d);
 }

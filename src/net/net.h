@@ -20,6 +20,7 @@ enum net_event_kind { NET_EVENT_HOP, NET_EVENT_LINK_FREE, NET_EVENT_KINDS };
 
 enum { NET_NO_MESSAGE = UINT32_MAX };
 
+/* A message counts once in each dimension it crosses; bytes and time on every link. */
 struct net_dim_stats {
     uint64_t messages, bytes, busy_ns, links, queued;
 };
@@ -46,6 +47,7 @@ struct net_transit {
     uint32_t dst;
     uint32_t next;     /* in a link's queue, or next free */
     uint8_t in_switch; /* at the switch of the dimension being crossed */
+    uint8_t counted;   /* 1 + the dimension that has counted it, 0 = none yet */
 };
 
 POOL_DEFINE(net_transits, struct net_transit, next);

@@ -54,11 +54,11 @@ struct sim_collective_result {
 };
 
 struct sim_dim_result {
-    uint64_t messages;
-    uint64_t bytes;   /* put on this dimension's links, each hop counted */
-    uint64_t busy_ns; /* sum over links of the time they were serialising */
-    uint64_t links;   /* directed links of the dimension */
-    uint64_t queued;  /* aware: messages that found their link busy */
+    uint64_t messages; /* that crossed it */
+    uint64_t bytes;    /* put on this dimension's links, each hop counted */
+    uint64_t busy_ns;  /* sum over links of the time they were serialising */
+    uint64_t links;    /* directed links of the dimension */
+    uint64_t queued;   /* aware: messages that found their link busy */
 };
 
 enum sim_log_kind { SIM_LOG_GROUP_RING, SIM_LOG_FINISH };

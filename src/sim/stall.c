@@ -33,9 +33,9 @@ static uint64_t node_id(const struct sim *sim, uint32_t rank, uint32_t node)
     return trace_rank_node_id(&sim->config->traces->ranks[rank], node);
 }
 
-/* Keeps a finding; ranks and nodes are copied. Texts live in the arena. */
+/* Keeps a finding; ranks and nodes (as many or fewer) are copied. Texts live in the arena. */
 static void tell(struct diagnosis *d, enum sim_stall_kind kind, const char *text, const char *fix,
-                 const uint32_t *ranks, const uint64_t *nodes, uint32_t count)
+                 const uint32_t *ranks, uint32_t rank_count, const uint64_t *nodes, uint32_t node_count)
 {
     if (d->finding_count == MAX_FINDINGS || text == NULL) {
         return;
@@ -45,38 +45,31 @@ static void tell(struct diagnosis *d, enum sim_stall_kind kind, const char *text
             return;
         }
     }
-    uint32_t *own_ranks = arena_alloc(&d->sim->arena, count * sizeof *own_ranks);
-    uint64_t *own_nodes = arena_alloc(&d->sim->arena, count * sizeof *own_nodes);
+    uint32_t *own_ranks = arena_alloc(&d->sim->arena, rank_count * sizeof *own_ranks);
+    uint64_t *own_nodes = arena_alloc(&d->sim->arena, node_count * sizeof *own_nodes);
     if (own_ranks == NULL || own_nodes == NULL) {
         return;
     }
-    memcpy(own_ranks, ranks, count * sizeof *own_ranks);
-    memcpy(own_nodes, nodes, count * sizeof *own_nodes);
+    memcpy(own_ranks, ranks, rank_count * sizeof *own_ranks);
+    memcpy(own_nodes, nodes, node_count * sizeof *own_nodes);
     d->findings[d->finding_count++] = (struct sim_stall_finding){.kind = kind,
                                                                  .text = text,
                                                                  .fix = fix,
                                                                  .ranks = own_ranks,
-                                                                 .rank_count = count,
+                                                                 .rank_count = rank_count,
                                                                  .nodes = own_nodes,
-                                                                 .node_count = count};
+                                                                 .node_count = node_count};
 }
 
 static void tell_pair(struct diagnosis *d, enum sim_stall_kind kind, const struct sim_wait *wait, uint32_t other_node,
                       const char *text, const char *fix)
 {
     uint32_t ranks[2] = {wait->rank, wait->peer};
-    uint64_t nodes[2] = {node_id(d->sim, wait->rank, wait->node), 0};
-    uint32_t count = 1;
+    uint64_t nodes[2] = {node_id(d->sim, wait->rank, wait->node)};
     if (other_node != SIM_NONE) {
         nodes[1] = node_id(d->sim, wait->peer, other_node);
-        count = 2;
-    } else {
-        nodes[1] = nodes[0];
     }
-    tell(d, kind, text, fix, ranks, nodes, 2);
-    if (count == 1 && d->finding_count > 0) {
-        d->findings[d->finding_count - 1].node_count = 1;
-    }
+    tell(d, kind, text, fix, ranks, 2, nodes, other_node == SIM_NONE ? 1 : 2);
 }
 
 /* Whether a node has not been issued yet: it waits for a parent, or for a slot. */
@@ -116,8 +109,8 @@ static const struct sim_channel *unclaimed_message(const struct sim *sim, const 
     return NULL;
 }
 
-/* Has the peer a node left that would serve this receive (or send)? */
-static bool peer_has_partner(const struct sim *sim, const struct sim_wait *wait)
+/* A node the peer has left that would serve this receive (or send), or SIM_NONE. */
+static uint32_t peer_partner(const struct sim *sim, const struct sim_wait *wait)
 {
     const struct sim_rank *peer = &sim->ranks[wait->peer];
     bool wants_send = wait->kind == SIM_WAIT_RECV;
@@ -126,10 +119,10 @@ static bool peer_has_partner(const struct sim *sim, const struct sim_wait *wait)
         int32_t other = wants_send ? node->comm_dst : node->comm_src;
         if (node->type == (wants_send ? TRACE_SEND : TRACE_RECV) && other == (int32_t)wait->rank &&
             node->comm_bytes == wait->bytes && sim_tag_native(node->comm_tag) == wait->tag && to_come(peer, i)) {
-            return true;
+            return i;
         }
     }
-    return false;
+    return SIM_NONE;
 }
 
 static void tell_unmatched(struct diagnosis *d, const struct sim_wait *wait)
@@ -157,18 +150,18 @@ static void tell_unmatched(struct diagnosis *d, const struct sim_wait *wait)
 
 /* ---- collectives ---------------------------------------------------------------------------------------------- */
 
-/* Whether the peer still has a collective of the same group to come. */
-static bool peer_may_join(const struct sim *sim, const struct sim_wait *wait)
+/* The first collective of the same group that the peer has to come, or SIM_NONE. */
+static uint32_t peer_may_join(const struct sim *sim, const struct sim_wait *wait)
 {
     const struct sim_rank *peer = &sim->ranks[wait->peer];
     uint32_t group = sim->rank_graph[wait->rank]->group[wait->node];
     for (uint32_t i = 0; i < peer->graph->node_count; i++) {
         if (peer->graph->nodes[i].type == TRACE_COLL && sim->rank_graph[wait->peer]->group[i] == group &&
             to_come(peer, i)) {
-            return true;
+            return i;
         }
     }
-    return false;
+    return SIM_NONE;
 }
 
 static uint32_t collective_in_flight(const struct sim *sim, uint32_t rank)
@@ -245,14 +238,48 @@ static uint32_t holder_of_slot(const struct sim *sim, const struct sim_waits *wa
     return 0;
 }
 
+static uint32_t wait_of_node(const struct sim_waits *waits, uint32_t rank, uint32_t node)
+{
+    for (uint32_t i = waits->first_of_rank[rank]; i < waits->first_of_rank[rank + 1]; i++) {
+        if (waits->at[i].node == node) {
+            return i;
+        }
+    }
+    return SIM_NONE;
+}
+
+/* Why a node to come does not come: the wait of an ancestor in flight, or of the node that has its slot. SIM_NONE when
+ * its ancestors wait for each other: that is told on its own. */
+static uint32_t what_holds_up(const struct sim *sim, const struct sim_waits *waits, uint32_t rank, uint32_t node)
+{
+    const struct sim_rank *state = &sim->ranks[rank];
+    const struct trace_graph *graph = state->graph;
+    for (uint32_t steps = 0; steps <= graph->node_count && state->parents_left[node] > 0; steps++) {
+        const uint32_t *parents = graph->parents + graph->parent_start[node];
+        uint32_t behind = SIM_NONE;
+        for (uint32_t i = 0; i < graph->parent_written[node]; i++) {
+            uint32_t wait = wait_of_node(waits, rank, parents[i]);
+            if (wait != SIM_NONE) {
+                return wait;
+            }
+            behind = behind == SIM_NONE && to_come(state, parents[i]) ? parents[i] : behind;
+        }
+        if (behind == SIM_NONE) {
+            return SIM_NONE;
+        }
+        node = behind;
+    }
+    enum sim_slot slot = sim_node_slot(&graph->nodes[node]);
+    bool has_holder = state->parents_left[node] == 0 && slot != SIM_SLOT_NONE && state->slot[slot] != SIM_NONE;
+    return has_holder ? wait_of_node(waits, rank, state->slot[slot]) : SIM_NONE;
+}
+
 /* Where the chain goes from here: the next wait, or SIM_NONE where it ends (and the reason has been told). */
 static uint32_t follow(struct diagnosis *d, uint32_t index)
 {
     const struct sim *sim = d->sim;
     const struct sim_waits *waits = &d->waits;
     const struct sim_wait *wait = &waits->at[index];
-    bool peer_stuck = waits->first_of_rank[wait->peer] < waits->first_of_rank[wait->peer + 1];
-    uint32_t peer_first = peer_stuck ? waits->first_of_rank[wait->peer] : SIM_NONE;
     switch (wait->kind) {
     case SIM_WAIT_SLOT: {
         uint32_t holder = holder_of_slot(sim, waits, wait->stream);
@@ -267,28 +294,34 @@ static uint32_t follow(struct diagnosis *d, uint32_t index)
             tell_disagreement(d, wait, sim->operations.at[sim->streams.at[stream].operation].node);
             return SIM_NONE;
         }
-        if (!peer_may_join(sim, wait)) {
-            uint32_t other = collective_in_flight(sim, wait->peer);
-            bool told = other != SIM_NONE &&
-                        sim->rank_graph[wait->peer]->group[other] == sim->rank_graph[wait->rank]->group[wait->node];
-            if (told) {
-                tell_disagreement(d, wait, other);
-            } else {
-                tell_never_joins(d, wait);
-            }
-            return SIM_NONE;
+        uint32_t joining = peer_may_join(sim, wait);
+        if (joining != SIM_NONE) {
+            return what_holds_up(sim, waits, wait->peer, joining);
         }
-        return peer_first;
+        uint32_t other = collective_in_flight(sim, wait->peer);
+        if (other != SIM_NONE &&
+            sim->rank_graph[wait->peer]->group[other] == sim->rank_graph[wait->rank]->group[wait->node]) {
+            tell_disagreement(d, wait, other);
+        } else {
+            tell_never_joins(d, wait);
+        }
+        return SIM_NONE;
     }
     case SIM_WAIT_RECV:
     case SIM_WAIT_SEND:
         break;
     }
-    if (wait->stream == 0 && !peer_has_partner(sim, wait)) {
+    if (wait->stream != 0) {
+        /* A custom collective's: the peer waits in the same one, if it waits at all. */
+        uint32_t first = waits->first_of_rank[wait->peer];
+        return first < waits->first_of_rank[wait->peer + 1] ? first : SIM_NONE;
+    }
+    uint32_t partner = peer_partner(sim, wait);
+    if (partner == SIM_NONE) {
         tell_unmatched(d, wait);
         return SIM_NONE;
     }
-    return peer_first;
+    return what_holds_up(sim, waits, wait->peer, partner);
 }
 
 /* ---- cycles --------------------------------------------------------------------------------------------------- */
@@ -337,7 +370,7 @@ static void tell_cycle(struct diagnosis *d, const uint32_t *cycle, uint32_t leng
         text = arena_printf(&sim->arena, "%s%s%s", text, i == 0 ? "" : "; ", sim_say_wait(sim, wait));
     }
     text = text == NULL ? NULL : arena_printf(&sim->arena, "%s; and round again", text);
-    tell(d, kind, text, cycle_fix(kind), ranks, nodes, told);
+    tell(d, kind, text, cycle_fix(kind), ranks, told, nodes, told);
 }
 
 /* Follows the chain from `start`; numbers are walks, so that a wait seen in this walk closes a cycle and one seen in an
@@ -385,7 +418,7 @@ static void tell_dependency_cycle(struct diagnosis *d, uint32_t rank)
         text = arena_printf(&sim->arena, "%snode %" PRIu64 " waits for ", text, nodes[i]);
     }
     text = text == NULL ? NULL : arena_printf(&sim->arena, "%snode %" PRIu64, text, nodes[0]);
-    tell(d, SIM_STALL_DEPENDENCY_CYCLE, text, "remove one of these dependencies", ranks, nodes, told);
+    tell(d, SIM_STALL_DEPENDENCY_CYCLE, text, "remove one of these dependencies", ranks, told, nodes, told);
 }
 
 static void find_dependency_cycles(struct diagnosis *d)

@@ -1,5 +1,5 @@
 /* protobuf-c does the decoding, record by record, into our arena. What it lets pass (texts that are not UTF-8 or hold a
- * NUL, bools of any wire type) is looked for on the wire before, where lengths are still known. */
+ * NUL, bools of any wire type, a field numbered 0) is looked for on the wire before, where lengths are still known. */
 #include "trace/document.h"
 
 #include <inttypes.h>
@@ -11,7 +11,7 @@
 /* ---- what protobuf-c lets pass ---- */
 
 /* Fields that need a look: texts, bools, and messages that may hold some. */
-enum walk_message { WALK_METADATA, WALK_NODE, WALK_IO, WALK_ATTRIBUTE, WALK_STRINGS, WALK_BOOLS };
+enum walk_message { WALK_METADATA, WALK_NODE, WALK_IO, WALK_ATTRIBUTE, WALK_LIST, WALK_STRINGS, WALK_BOOLS };
 enum walk_kind { WALK_TEXT, WALK_BOOL, WALK_PACKED_BOOL, WALK_MESSAGE };
 
 struct walk_field {
@@ -40,6 +40,9 @@ static const struct walk_field walk_fields[] = {
     {WALK_BOOLS, 1, WALK_PACKED_BOOL, 0},
 };
 
+/* A list of anything else: its fields must at least be fields. */
+static const struct walk_field other_list = {WALK_ATTRIBUTE, 0, WALK_MESSAGE, WALK_LIST};
+
 static const struct walk_field *walk_field_find(unsigned message, uint32_t number)
 {
     for (size_t i = 0; i < sizeof walk_fields / sizeof walk_fields[0]; i++) {
@@ -47,7 +50,8 @@ static const struct walk_field *walk_field_find(unsigned message, uint32_t numbe
             return &walk_fields[i];
         }
     }
-    return NULL;
+    bool is_list = message == WALK_ATTRIBUTE && number > 2 && number < TRACE_VALUE_END && number % 2 == 0;
+    return is_list ? &other_list : NULL;
 }
 
 struct fault {
@@ -78,7 +82,7 @@ static const char *field_fault(enum walk_kind kind, const struct wire_field *fie
  */
 static bool walk(unsigned message, const uint8_t *at, const uint8_t *end, struct fault *fault)
 {
-    fault->where = message == WALK_STRINGS || message == WALK_BOOLS ? "in a list: " : "";
+    fault->where = message >= WALK_LIST ? "in a list: " : "";
     while (at < end) {
         struct wire_field field;
         const uint8_t *next = wire_field_read(at, end, &field);
@@ -194,7 +198,7 @@ static enum orr_status decode_next(struct decoder *decoder, const uint8_t **at)
         return decode_fail(decoder, *at, "", "a record's length does not end or runs past the end of the file");
     }
     bool first = document->metadata == NULL;
-    ProtobufCMessage *message;
+    ProtobufCMessage *message = NULL;
     enum orr_status status = decode_record(decoder, first ? WALK_METADATA : WALK_NODE, record, (size_t)size, &message);
     if (status != ORR_OK) {
         return status;
@@ -342,8 +346,8 @@ enum orr_status trace_document_encode(const Chakra__GlobalMetadata *metadata, Ch
 
 enum orr_status trace_document_write(const struct trace_document *document, const char *path, struct orr_error *err)
 {
-    uint8_t *bytes;
-    size_t size;
+    uint8_t *bytes = NULL;
+    size_t size = 0;
     struct mem *mem = document->arena.mem;
     enum orr_status status =
         trace_document_encode(document->metadata, document->nodes, document->node_count, mem, &bytes, &size, err);

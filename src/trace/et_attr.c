@@ -11,6 +11,13 @@ struct et_integer {
     bool negative;
 };
 
+/* What most attributes never come to stays out of the functions that all go through. */
+#if defined(__GNUC__) || defined(__clang__)
+#define ET_RARE __attribute__((noinline, cold))
+#else
+#define ET_RARE
+#endif
+
 static const uint8_t value_wire[TRACE_VALUE_END] = {
 #define TRACE_X(id, number, name, wire, integer) [number] = (wire), [(number) + 1] = WIRE_BYTES,
     TRACE_VALUES(TRACE_X)
@@ -24,7 +31,8 @@ static int name_width(const struct et_attribute *attr)
 }
 
 /* A field of an attribute that is neither its name nor a value of the right wire type. */
-static bool read_odd_field(struct et_read *read, const struct et_attribute *attr, const struct wire_field *field)
+ET_RARE static bool read_odd_field(struct et_read *read, const struct et_attribute *attr,
+                                   const struct wire_field *field)
 {
     uint32_t number = wire_field_number(field);
     if (number <= 2 && wire_field_type(field) != WIRE_BYTES) {
@@ -54,6 +62,8 @@ bool et_attribute_read(struct et_read *read, const struct wire_field *message, s
     attr->name = "";
     attr->name_length = 0;
     attr->kind = TRACE_VALUE_NONE;
+    attr->value.value = 0;
+    attr->value.bytes = at;
     attr->at = at;
     while (at < end) {
         struct wire_field field;
@@ -98,8 +108,8 @@ uint64_t et_record_id(const struct wire_field *record)
     return id;
 }
 
-static bool fail_attribute(struct et_read *read, const struct wire_field *record, const struct et_attribute *attr,
-                           enum trace_attr which, const char *found)
+ET_RARE static bool fail_attribute(struct et_read *read, const struct wire_field *record,
+                                   const struct et_attribute *attr, enum trace_attr which, const char *found)
 {
     return et_fail(read, attr->at, "node %" PRIu64 ": attribute %.*s is %s; it must be %s", et_record_id(record),
                    name_width(attr), attr->name, found, trace_attr_shape_text(trace_attr_shape(which)));
@@ -179,10 +189,11 @@ static bool read_packed_flags(const struct wire_field *run, uint8_t wire, struct
     return true;
 }
 
-static bool read_flags(struct et_read *read, const struct wire_field *record, const struct et_attribute *attr,
-                       struct trace_node *node)
+ET_RARE static bool read_flags(struct et_read *read, const struct wire_field *record, const struct et_attribute *attr,
+                               struct trace_node *node)
 {
-    if (!trace_value_is_integer_list(attr->kind)) {
+    if (attr->kind < TRACE_VALUE_INT32_LIST || attr->kind >= TRACE_VALUE_END ||
+        !trace_value_is_integer_list(attr->kind)) {
         return fail_attribute(read, record, attr, TRACE_ATTR_INVOLVED_DIM, trace_value_name(attr->kind));
     }
     uint8_t wire = value_wire[attr->kind - 1];
@@ -210,8 +221,8 @@ static bool read_flags(struct et_read *read, const struct wire_field *record, co
     return true;
 }
 
-static bool read_group(struct et_read *read, const struct wire_field *record, const struct et_attribute *attr,
-                       struct trace_node *node)
+ET_RARE static bool read_group(struct et_read *read, const struct wire_field *record, const struct et_attribute *attr,
+                               struct trace_node *node)
 {
     if (attr->kind == TRACE_VALUE_STRING) {
         return et_keep_text(read, attr->value.bytes, (size_t)attr->value.value, &node->group);
@@ -224,6 +235,14 @@ static bool read_group(struct et_read *read, const struct wire_field *record, co
     int length = integer.negative ? snprintf(text, sizeof text, "%" PRId64, (int64_t)integer.bits)
                                   : snprintf(text, sizeof text, "%" PRIu64, integer.bits);
     return et_keep_text(read, (const uint8_t *)text, (size_t)length, &node->group);
+}
+
+ET_RARE static bool fail_negative(struct et_read *read, const struct wire_field *record,
+                                  const struct et_attribute *attr, enum trace_attr which, struct et_integer integer)
+{
+    char found[24];
+    (void)snprintf(found, sizeof found, "%" PRId64, (int64_t)integer.bits);
+    return fail_attribute(read, record, attr, which, found);
 }
 
 static int32_t low32(uint64_t bits)
@@ -282,8 +301,8 @@ static void store_integer(struct trace_node *node, enum trace_attr which, struct
     }
 }
 
-static inline bool apply(struct et_read *read, const struct wire_field *record, const struct et_attribute *attr,
-                         struct trace_node *node)
+WIRE_INLINE bool apply(struct et_read *read, const struct wire_field *record, const struct et_attribute *attr,
+                       struct trace_node *node)
 {
     enum trace_attr which = trace_attr_find(attr->name, attr->name_length);
     if (which == TRACE_ATTR_COUNT) {
@@ -304,9 +323,7 @@ static inline bool apply(struct et_read *read, const struct wire_field *record, 
         return fail_attribute(read, record, attr, which, trace_value_name(attr->kind));
     }
     if (integer.negative && trace_attr_shape(which) == TRACE_SHAPE_SIZE) {
-        char found[24];
-        (void)snprintf(found, sizeof found, "%" PRId64, (int64_t)integer.bits);
-        return fail_attribute(read, record, attr, which, found);
+        return fail_negative(read, record, attr, which, integer);
     }
     store_integer(node, which, integer);
     return true;
@@ -314,11 +331,9 @@ static inline bool apply(struct et_read *read, const struct wire_field *record, 
 
 /* The form every writer uses, a short name and then a number, and nothing else: false when it is any other, and
  * et_attribute_read must look. */
-static inline bool read_plain(const struct wire_field *message, struct et_attribute *attr)
+WIRE_INLINE bool read_plain(const uint8_t *at, const uint8_t *end, struct et_attribute *attr)
 {
-    const uint8_t *at = message->bytes;
-    const uint8_t *end = at + message->value;
-    if (end - at < 5 || at[0] != WIRE_TAG(1, WIRE_BYTES) || at[1] >= end - at - 4) {
+    if (end - at < 5 || at[0] != WIRE_TAG(1, WIRE_BYTES) || at[1] > end - at - 4) {
         return false;
     }
     attr->at = at;
@@ -330,13 +345,23 @@ static inline bool read_plain(const struct wire_field *message, struct et_attrib
         tag = (tag & 0x7f) | (uint32_t)*at++ << 7;
     }
     attr->kind = tag >> 3;
+    attr->value.bytes = at;
+    attr->value.value = 0;
     return (tag & 7) == WIRE_VARINT && attr->kind > 2 && attr->kind < TRACE_VALUE_END &&
            value_wire[attr->kind] == WIRE_VARINT && wire_varint(at, end, &attr->value.value) == end;
 }
 
-bool et_attribute_take(struct et_read *read, const struct wire_field *record, const struct wire_field *message,
+ET_RARE static bool take_any(struct et_read *read, const struct wire_field *record, const uint8_t *at,
+                             const uint8_t *end, struct trace_node *node)
+{
+    struct et_attribute attr;
+    const struct wire_field message = {.value = (uint64_t)(end - at), .bytes = at};
+    return et_attribute_read(read, &message, &attr) && apply(read, record, &attr, node);
+}
+
+bool et_attribute_take(struct et_read *read, const struct wire_field *record, const uint8_t *at, const uint8_t *end,
                        struct trace_node *node)
 {
     struct et_attribute attr;
-    return (read_plain(message, &attr) || et_attribute_read(read, message, &attr)) && apply(read, record, &attr, node);
+    return read_plain(at, end, &attr) ? apply(read, record, &attr, node) : take_any(read, record, at, end, node);
 }

@@ -1,6 +1,7 @@
 /* The feed of the simulator, written by hand because a tree of messages costs several times the file in allocations
- * and most of what it would hold is thrown away: fields go from the wire straight into struct trace_node. A first walk
- * over the record lengths counts the nodes, so that they are read into one array of the right size.
+ * and most of what it would hold is thrown away: fields go from the wire straight into struct trace_node. The file
+ * comes through a window that fits the processor's cache; touching it all in memory first would cost as much as reading
+ * it.
  *
  * Everything that is read is checked, and all that is skipped is checked to be well-formed fields; only lists in
  * attributes that mean nothing to a simulation are not looked into. Where protobuf-c (trace/document.h) accepts a file,
@@ -24,7 +25,8 @@ bool et_fail(struct et_read *read, const uint8_t *at, const char *fmt, ...)
     for (char *c = text; *c != '\0'; c++) {
         *c = (unsigned char)*c < ' ' ? '?' : *c; /* names come from the file; a message is one line */
     }
-    read->status = error_set(read->err, ORR_EINVAL, "%s: byte %zu: %s", read->name, (size_t)(at - read->begin), text);
+    read->status = error_set(read->err, ORR_EINVAL, "%s: byte %" PRIu64 ": %s", read->name,
+                             read->offset + (uint64_t)(at - read->begin), text);
     return false;
 }
 
@@ -77,27 +79,40 @@ bool et_keep_text(struct et_read *read, const uint8_t *bytes, size_t length, uin
 
 /* ---- nodes ---- */
 
-static bool read_dependencies(struct et_read *read, const struct wire_field *field, struct et_list *list)
+static bool reserve_ids(struct et_read *read, struct et_list *list, uint64_t more)
 {
-    bool packed = wire_field_type(field) == WIRE_BYTES;
-    uint64_t most = packed ? field->value : 1; /* an id takes at least a byte */
-    if (list->count + most > list->capacity &&
-        !mem_reserve(read->mem, (void **)&list->ids, &list->capacity, list->count + most, sizeof *list->ids)) {
-        return et_fail_memory(read, "the dependencies");
-    }
-    if (!packed) {
-        list->ids[list->count++] = field->value;
+    return list->count + more <= list->capacity ||
+           mem_reserve(read->mem, (void **)&list->ids, &list->capacity, list->count + more, sizeof *list->ids) ||
+           et_fail_memory(read, "the dependencies");
+}
+
+static bool read_packed_ids(struct et_read *read, const struct wire_field *field, struct et_list *list)
+{
+    if (field->value == 0) {
         return true;
     }
+    if (!reserve_ids(read, list, field->value)) { /* an id takes at least a byte */
+        return false;
+    }
     const uint8_t *end = field->bytes + field->value;
+    uint64_t *next_id = list->ids + list->count;
     for (const uint8_t *at = field->bytes; at < end;) {
-        const uint8_t *next = wire_varint(at, end, &list->ids[list->count]);
+        const uint8_t *next = wire_varint(at, end, next_id++);
         if (next == NULL) {
             return et_fail(read, at, "in a list of dependencies: a number that does not end");
         }
-        list->count++;
         at = next;
     }
+    list->count = (uint32_t)(next_id - list->ids);
+    return true;
+}
+
+static bool read_single_id(struct et_read *read, uint64_t id, struct et_list *list)
+{
+    if (!reserve_ids(read, list, 1)) {
+        return false;
+    }
+    list->ids[list->count++] = id;
     return true;
 }
 
@@ -124,73 +139,82 @@ static bool check_io_info(struct et_read *read, const struct wire_field *message
     return true;
 }
 
-static bool read_node_field(struct et_read *read, const struct wire_field *record, const uint8_t *at,
-                            const struct wire_field *field, struct trace_node *node)
+static bool fail_wire_type(struct et_read *read, const struct wire_field *record, const struct wire_field *field)
 {
-    switch (field->tag) {
-    case WIRE_TAG(1, WIRE_VARINT):
-        node->id = field->value;
-        return true;
-    case WIRE_TAG(2, WIRE_BYTES):
+    return et_fail(read, field->bytes, "node %" PRIu64 ": field %" PRIu32 " has wire type %" PRIu32,
+                   et_record_id(record), wire_field_number(field), wire_field_type(field));
+}
+
+/* A field whose content is a span. `field` is in the record of a node. */
+static bool read_node_span(struct et_read *read, const struct wire_field *record, const struct wire_field *field,
+                           struct trace_node *node)
+{
+    switch (wire_field_number(field)) {
+    case 10:
+        return et_attribute_take(read, record, field->bytes, field->bytes + field->value, node);
+    case 2:
         return et_check_text(read, field, "a node's name") &&
                et_keep_text(read, field->bytes, (size_t)field->value, &node->name);
-    case WIRE_TAG(3, WIRE_VARINT):
-        read->type = (int32_t)(uint32_t)field->value; /* an enum has 32 bits, and the last one counts */
-        return true;
-    case WIRE_TAG(4, WIRE_BYTES):
-    case WIRE_TAG(4, WIRE_VARINT):
-        return read_dependencies(read, field, &read->ctrl);
-    case WIRE_TAG(5, WIRE_BYTES):
-    case WIRE_TAG(5, WIRE_VARINT):
-        return read_dependencies(read, field, &read->deps);
-    case WIRE_TAG(6, WIRE_VARINT): /* start_time_micros */
-        return true;
-    case WIRE_TAG(7, WIRE_VARINT):
-        node->duration_us = field->value;
-        return true;
-    case WIRE_TAG(8, WIRE_BYTES):
-    case WIRE_TAG(9, WIRE_BYTES):
+    case 4:
+        return read_packed_ids(read, field, &read->ctrl);
+    case 5:
+        return read_packed_ids(read, field, &read->deps);
+    case 8:
+    case 9:
         return check_io_info(read, field);
-    case WIRE_TAG(10, WIRE_BYTES):
-        return et_attribute_take(read, record, field, node);
     default:
-        return wire_field_number(field) > 10 ||
-               et_fail(read, at, "node %" PRIu64 ": field %" PRIu32 " has wire type %" PRIu32, et_record_id(record),
-                       wire_field_number(field), wire_field_type(field));
+        return wire_field_number(field) > 10 || fail_wire_type(read, record, field);
     }
 }
 
-/* The fields every node has, by their one-byte tags; anything else, also what is damaged, is left to read_node_field.
- * Gives where it stopped. */
-static const uint8_t *read_common_fields(struct et_read *read, const struct wire_field *record, const uint8_t *at,
-                                         const uint8_t *end, struct trace_node *node)
+static bool read_node_number(struct et_read *read, const struct wire_field *record, const struct wire_field *field,
+                             struct trace_node *node)
 {
+    switch (wire_field_number(field)) {
+    case 1:
+        node->id = field->value;
+        return true;
+    case 3:
+        read->type = (int32_t)(uint32_t)field->value; /* an enum has 32 bits, and the last one counts */
+        return true;
+    case 4:
+        return read_single_id(read, field->value, &read->ctrl);
+    case 5:
+        return read_single_id(read, field->value, &read->deps);
+    case 6: /* start_time_micros */
+        return true;
+    case 7:
+        node->duration_us = field->value;
+        return true;
+    default:
+        return wire_field_number(field) > 10 || fail_wire_type(read, record, field);
+    }
+}
+
+static bool read_node_fields(struct et_read *read, const struct wire_field *record, struct trace_node *node)
+{
+    const uint8_t *at = record->bytes;
+    const uint8_t *end = at + record->value;
     while (at < end) {
         struct wire_field field;
-        const uint8_t *next;
-        switch (*at) {
-        case WIRE_TAG(1, WIRE_VARINT):
-            next = wire_varint(at + 1, end, &node->id);
-            break;
-        case WIRE_TAG(7, WIRE_VARINT):
-            next = wire_varint(at + 1, end, &node->duration_us);
-            break;
-        case WIRE_TAG(10, WIRE_BYTES):
-            field.bytes = wire_length(at + 1, end, &field.value);
-            if (field.bytes == NULL || !et_attribute_take(read, record, &field, node)) {
-                return at;
-            }
-            next = field.bytes + field.value;
-            break;
-        default:
-            return at;
-        }
+        const uint8_t *next = wire_field_read(at, end, &field);
         if (next == NULL) {
-            return at;
+            return et_fail_field(read, at, end, "in a node");
+        }
+        bool fine;
+        if (wire_field_type(&field) == WIRE_BYTES) {
+            fine = read_node_span(read, record, &field, node);
+        } else if (wire_field_type(&field) == WIRE_VARINT) {
+            fine = read_node_number(read, record, &field, node);
+        } else {
+            fine = wire_field_number(&field) > 10 || fail_wire_type(read, record, &field);
+        }
+        if (!fine) {
+            return false;
         }
         at = next;
     }
-    return at;
+    return true;
 }
 
 static bool append_control(struct et_read *read)
@@ -206,28 +230,16 @@ static bool append_control(struct et_read *read)
     return true;
 }
 
-static bool read_node(struct et_read *read, const struct wire_field *record, uint32_t k)
+static bool read_node(struct et_read *read, const struct wire_field *record)
 {
-    struct trace_node *node = &read->graph->nodes[k];
+    uint32_t k = read->node_count;
+    struct trace_node *node = &read->nodes[k];
     memset(node, 0, sizeof *node);
     read->seen = 0;
     read->type = 0;
     uint32_t before = read->deps.count;
-    const uint8_t *at = record->bytes;
-    const uint8_t *end = at + record->value;
-    while ((at = read_common_fields(read, record, at, end, node)) < end) {
-        struct wire_field field;
-        if (read->status != ORR_OK) {
-            return false;
-        }
-        const uint8_t *next = wire_field_read(at, end, &field);
-        if (next == NULL) {
-            return et_fail_field(read, at, end, "in a node");
-        }
-        if (!read_node_field(read, record, at, &field, node)) {
-            return false;
-        }
-        at = next;
+    if (!read_node_fields(read, record, node)) {
+        return false;
     }
     if (read->type < 0 || read->type >= TRACE_NODE_TYPES) {
         return et_fail(read, record->bytes, "node %" PRIu64 ": node type %" PRId32 " is unknown; types are 0 to %d",
@@ -237,8 +249,9 @@ static bool read_node(struct et_read *read, const struct wire_field *record, uin
     if (read->ctrl.count > 0 && !append_control(read)) {
         return false;
     }
-    read->graph->parent_written[k] = read->deps.count - before;
+    read->written[k] = read->deps.count - before;
     read->ascending = read->ascending && (k == 0 || node[-1].id < node->id);
+    read->node_count++;
     return true;
 }
 
@@ -272,19 +285,40 @@ static bool read_metadata(struct et_read *read, const struct wire_field *record)
     return true;
 }
 
-/* The record at `at`, as if it were a field; the byte after it, or NULL. */
-static const uint8_t *next_record(const uint8_t *at, const uint8_t *end, struct wire_field *record)
+/* Moves the window so that `*at` comes first; false when there are no more bytes, or on an error (read->status). */
+static bool more_bytes(struct et_read *read, const uint8_t **at)
 {
-    record->bytes = wire_length(at, end, &record->value);
-    return record->bytes == NULL ? NULL : record->bytes + record->value;
+    if (read->window == NULL || read->window->at_end) {
+        return false;
+    }
+    read->status = file_window_move(read->window, (size_t)(*at - read->begin), read->err);
+    read->begin = read->window->bytes;
+    read->end = read->begin + read->window->size;
+    read->offset = read->window->offset;
+    *at = read->begin;
+    return read->status == ORR_OK;
+}
+
+/* The record at `*at`, as if it were a field; `*at` is then behind it. False at the end of the file, when there is only
+ * part of a record (`*at` is before it), and on an error. */
+static inline bool next_record(struct et_read *read, const uint8_t **at, struct wire_field *record)
+{
+    record->bytes = wire_length(*at, read->end, &record->value);
+    while (record->bytes == NULL) {
+        if (!more_bytes(read, at)) {
+            return false;
+        }
+        record->bytes = wire_length(*at, read->end, &record->value);
+    }
+    *at = record->bytes + record->value;
+    return true;
 }
 
 static bool fail_record(struct et_read *read, const uint8_t *at)
 {
     uint64_t length;
     const uint8_t *next = wire_varint(at, read->end, &length);
-    size_t left = (size_t)(read->end - at);
-    if (left >= 2 && at == read->begin && at[0] == 0x1f && at[1] == 0x8b) {
+    if (read->end - at >= 2 && read->offset == 0 && at == read->begin && at[0] == 0x1f && at[1] == 0x8b) {
         return et_fail(read, at, "the file is compressed with gzip; unpack it first");
     }
     if (next == NULL || next - at > WIRE_TAG_MAX) {
@@ -296,84 +330,88 @@ static bool fail_record(struct et_read *read, const uint8_t *at)
                    length, (size_t)(read->end - next));
 }
 
-static bool count_nodes(struct et_read *read, uint32_t *count)
+/* Room for one more node. After the first few hundred the rest is foreseen from how far into the file they reached, so
+ * that the array is seldom moved and never much too large. */
+static bool reserve_node(struct et_read *read, const uint8_t *at)
 {
-    uint64_t records = 0;
-    struct wire_field record;
-    for (const uint8_t *at = read->first_node; at < read->end; records++) {
-        const uint8_t *next = next_record(at, read->end, &record);
-        if (next == NULL) {
-            return fail_record(read, at);
-        }
-        at = next;
+    enum { FIRST = 256 };
+    uint64_t done = read->offset + (uint64_t)(at - read->begin);
+    double share = (double)read->file_size / (double)(done == 0 ? 1 : done);
+    uint64_t need = (uint64_t)read->node_count + 1;
+    if (read->node_count >= FIRST && share > 1) {
+        double foreseen = (double)read->node_count * share * 1.02 + 1;
+        need = foreseen < (double)UINT32_MAX ? (uint64_t)foreseen : need;
     }
-    if (records >= UINT32_MAX) {
-        return et_fail(read, read->first_node, "%" PRIu64 " nodes; at most %" PRIu32 " can be read", records,
-                       UINT32_MAX - 1);
+    if (!mem_reserve(read->mem, (void **)&read->nodes, &read->node_capacity, need, sizeof *read->nodes) ||
+        !mem_reserve(read->mem, (void **)&read->written, &read->written_capacity, read->node_capacity,
+                     sizeof *read->written)) {
+        return et_fail_memory(read, "the nodes");
     }
-    *count = (uint32_t)records;
+    mem_advise_large(read->nodes, (size_t)read->node_capacity * sizeof *read->nodes);
     return true;
 }
 
-static bool prepare(struct et_read *read)
+static bool read_nodes(struct et_read *read, const uint8_t *at)
 {
-    struct trace_graph *graph = read->graph;
     struct wire_field record;
-    if (read->begin == read->end) {
-        return et_fail(read, read->begin, "the file is empty; a Chakra ET file starts with its metadata");
+    while (next_record(read, &at, &record)) {
+        if (read->node_count == read->node_capacity && !reserve_node(read, at)) {
+            return false;
+        }
+        if (!read_node(read, &record)) {
+            return false;
+        }
     }
-    read->first_node = next_record(read->begin, read->end, &record);
-    if (read->first_node == NULL) {
-        return fail_record(read, read->begin);
-    }
-    if (!read_metadata(read, &record) || !count_nodes(read, &graph->node_count)) {
-        return false;
-    }
-    graph->nodes = arena_alloc(&graph->arena, (size_t)graph->node_count * sizeof *graph->nodes);
-    graph->parent_written = arena_alloc(&graph->arena, (size_t)graph->node_count * sizeof *graph->parent_written);
-    if (graph->nodes == NULL || graph->parent_written == NULL) {
-        return et_fail_memory(read, "the nodes");
-    }
-    mem_advise_large(graph->nodes, (size_t)graph->node_count * sizeof *graph->nodes);
-    if (!mem_reserve(read->mem, (void **)&read->strings, &read->string_capacity, 1, 1)) {
-        return et_fail_memory(read, "the names");
-    }
-    read->strings[0] = '\0';
-    read->string_bytes = 1;
-    return true;
+    return read->status == ORR_OK && (at == read->end || fail_record(read, at));
 }
 
 enum orr_status et_read_file(struct et_read *read)
 {
-    read->status = ORR_OK;
     read->ascending = true;
-    if (!prepare(read)) {
+    if (!mem_reserve(read->mem, (void **)&read->strings, &read->string_capacity, 1, 1)) {
+        (void)et_fail_memory(read, "the names");
         return read->status;
     }
-    const uint8_t *at = read->first_node;
-    for (uint32_t k = 0; k < read->graph->node_count; k++) {
-        struct wire_field record;
-        at = next_record(at, read->end, &record);
-        if (!read_node(read, &record, k)) {
-            return read->status;
-        }
+    read->strings[0] = '\0';
+    read->string_bytes = 1;
+    const uint8_t *at = read->begin;
+    struct wire_field record;
+    if (at == read->end) {
+        (void)et_fail(read, at, "the file is empty; a Chakra ET file starts with its metadata");
+    } else if (!next_record(read, &at, &record)) {
+        (void)(read->status == ORR_OK && fail_record(read, at));
+    } else if (read_metadata(read, &record)) {
+        (void)read_nodes(read, at);
     }
-    return ORR_OK;
+    return read->status;
 }
 
 void et_read_free(struct et_read *read)
 {
+    mem_free(read->mem, read->nodes, (size_t)read->node_capacity * sizeof *read->nodes);
+    mem_free(read->mem, read->written, (size_t)read->written_capacity * sizeof *read->written);
     mem_free(read->mem, read->deps.ids, (size_t)read->deps.capacity * sizeof *read->deps.ids);
     mem_free(read->mem, read->ctrl.ids, (size_t)read->ctrl.capacity * sizeof *read->ctrl.ids);
     mem_free(read->mem, read->strings, read->string_capacity);
 }
 
-size_t et_read_node_offset(const struct et_read *read, uint32_t k)
+uint64_t et_read_node_offset(struct et_read *read, uint32_t k)
 {
     struct wire_field record;
-    const uint8_t *at = read->first_node;
-    for (uint32_t i = 0; i < k; i++) {
-        at = next_record(at, read->end, &record);
+    if (read->window != NULL) {
+        struct orr_error ignored; /* the message at hand is the one that matters */
+        if (file_window_rewind(read->window, &ignored) != ORR_OK) {
+            return 0;
+        }
+        read->begin = read->window->bytes;
+        read->end = read->begin + read->window->size;
+        read->offset = 0;
     }
-    return (size_t)(at - read->begin);
+    const uint8_t *at = read->begin;
+    for (uint32_t i = 0; i <= k; i++) { /* the metadata too */
+        if (!next_record(read, &at, &record)) {
+            break;
+        }
+    }
+    return read->offset + (uint64_t)(at - read->begin);
 }

@@ -6,6 +6,7 @@
 #ifndef ORR_TRACE_ET_READ_H
 #define ORR_TRACE_ET_READ_H
 
+#include "io/file.h"
 #include "io/wire.h"
 #include "trace/graph.h"
 
@@ -17,13 +18,18 @@ struct et_list {
     uint32_t capacity;
 };
 
-/* One file being read. The graph's nodes and parent_written are filled in file order; its arena owns them. */
+/* One file being read, from memory or through a window. Nodes and their numbers of dependencies are in file order;
+ * graph.c takes them over when all went well. */
 struct et_read {
-    const char *name; /* of the file, for messages */
-    const uint8_t *begin, *end;
-    const uint8_t *first_node; /* the record after the metadata */
+    const char *name;           /* of the file, for messages */
+    const uint8_t *begin, *end; /* the bytes at hand */
+    uint64_t offset;            /* of `begin` in the file */
+    uint64_t file_size;
+    struct file_window *window; /* or NULL: the whole file is at hand */
     struct mem *mem;
-    struct trace_graph *graph;
+    struct trace_node *nodes;
+    uint32_t *written; /* dependencies of each node */
+    uint32_t node_count, node_capacity, written_capacity;
     struct et_list deps; /* of all nodes, one after the other: data dependencies, then control, as written */
     struct et_list ctrl; /* of the node being read */
     char *strings;
@@ -36,12 +42,12 @@ struct et_read {
     struct orr_error *err;
 };
 
-/* Reads everything. Whether it fails or not, et_read_free gives back what is not in the graph's arena. */
+/* Reads everything. Whether it fails or not, et_read_free gives back what nobody took over. */
 ORR_MUST_CHECK enum orr_status et_read_file(struct et_read *read);
 void et_read_free(struct et_read *read);
 
 /* Where the record of the file's k-th node starts, in bytes: for messages, found by walking the file again. */
-size_t et_read_node_offset(const struct et_read *read, uint32_t k);
+uint64_t et_read_node_offset(struct et_read *read, uint32_t k);
 
 /* ---- between et_read.c and et_attr.c ---- */
 
@@ -75,7 +81,7 @@ bool et_attribute_check_name(struct et_read *read, const struct et_attribute *at
 
 /* Reads and checks an attribute of a node, and stores it if it is one that matters and the first of its name; `record`
  * is the node's. */
-bool et_attribute_take(struct et_read *read, const struct wire_field *record, const struct wire_field *message,
+bool et_attribute_take(struct et_read *read, const struct wire_field *record, const uint8_t *at, const uint8_t *end,
                        struct trace_node *node);
 
 #endif

@@ -1,4 +1,4 @@
-/* A graph is one arena, in which the struct itself lies too, and one block of texts. */
+/* A graph is one arena, in which the struct itself lies too, and the blocks that grew while the file was read. */
 #include "trace/graph.h"
 
 #include <stdlib.h>
@@ -31,50 +31,92 @@ uint32_t trace_graph_find(const struct trace_graph *graph, uint64_t id)
 void trace_graph_free(struct trace_graph *graph)
 {
     if (graph != NULL) {
-        mem_free(graph->arena.mem, graph->strings, graph->string_bytes);
+        struct mem *mem = graph->arena.mem;
+        mem_free(mem, graph->nodes, (size_t)graph->node_count * sizeof *graph->nodes);
+        mem_free(mem, graph->parent_written, (size_t)graph->node_count * sizeof *graph->parent_written);
+        mem_free(mem, graph->strings, graph->string_bytes);
         struct arena arena = graph->arena; /* it holds the struct that holds it */
         arena_free(&arena);
     }
 }
 
-/* The texts grew while they were read; they change hands instead of being copied into the arena. */
-static enum orr_status take_strings(struct et_read *read)
+/* Cuts a block that grew to what is used of it. Nothing is taken from `*from` on failure. */
+static void *trim(struct mem *mem, void **from, size_t had, size_t used)
 {
-    char *strings = mem_resize(read->mem, read->strings, read->string_capacity, read->string_bytes);
-    if (strings == NULL) {
-        return mem_error(read->mem, "a trace's names", read->err);
+    void *block = mem_resize(mem, *from, had, used);
+    if (block != NULL) {
+        *from = NULL;
     }
-    read->graph->strings = strings;
-    read->graph->string_bytes = read->string_bytes;
-    read->strings = NULL;
+    return block;
+}
+
+/* What grew while it was read changes hands instead of being copied into the arena. */
+static enum orr_status take_over(struct trace_graph *graph, struct et_read *read)
+{
+    size_t count = read->node_count;
+    struct trace_node *nodes =
+        trim(read->mem, (void **)&read->nodes, read->node_capacity * sizeof *nodes, count * sizeof *nodes);
+    if (nodes == NULL) {
+        return mem_error(read->mem, "a trace", read->err);
+    }
+    graph->nodes = nodes;
+    graph->node_count = read->node_count;
+    graph->parent_written = trim(read->mem, (void **)&read->written, read->written_capacity * sizeof *read->written,
+                                 count * sizeof *read->written);
+    graph->strings = trim(read->mem, (void **)&read->strings, read->string_capacity, read->string_bytes);
+    if (graph->strings != NULL) {
+        graph->string_bytes = read->string_bytes;
+    }
+    if (graph->parent_written == NULL || graph->strings == NULL) {
+        return mem_error(read->mem, "a trace", read->err);
+    }
     return ORR_OK;
 }
 
-enum orr_status trace_graph_parse(const uint8_t *bytes, size_t size, const char *name, struct mem *mem,
-                                  struct trace_graph **graph, struct orr_error *err)
+static enum orr_status parse(struct et_read *read, struct trace_graph **graph)
 {
     struct arena arena;
-    arena_init(&arena, mem);
+    arena_init(&arena, read->mem);
     struct trace_graph *made = arena_zalloc(&arena, sizeof *made);
     if (made == NULL) {
-        return mem_error(mem, "a trace", err);
+        return mem_error(read->mem, "a trace", read->err);
     }
     made->arena = arena;
-    struct et_read read = {.name = name, .begin = bytes, .end = bytes + size, .mem = mem, .graph = made, .err = err};
-    enum orr_status status = et_read_file(&read);
+    enum orr_status status = et_read_file(read);
     if (status == ORR_OK) {
-        status = take_strings(&read);
+        status = take_over(made, read);
     }
     if (status == ORR_OK) {
-        status = graph_build(&read);
+        status = graph_build(made, read);
     }
-    et_read_free(&read);
+    et_read_free(read);
     if (status != ORR_OK) {
         trace_graph_free(made);
         return status;
     }
     *graph = made;
     return ORR_OK;
+}
+
+enum orr_status trace_graph_parse(const uint8_t *bytes, size_t size, const char *name, struct mem *mem,
+                                  struct trace_graph **graph, struct orr_error *err)
+{
+    struct et_read read = {
+        .name = name, .begin = bytes, .end = bytes + size, .file_size = size, .mem = mem, .err = err};
+    return parse(&read, graph);
+}
+
+enum orr_status graph_load(struct file_window *window, struct mem *mem, struct trace_graph **graph,
+                           struct orr_error *err)
+{
+    struct et_read read = {.name = window->path,
+                           .begin = window->bytes,
+                           .end = window->bytes + window->size,
+                           .file_size = window->file_size,
+                           .window = window,
+                           .mem = mem,
+                           .err = err};
+    return parse(&read, graph);
 }
 
 static bool same_words(const uint32_t *a, const uint32_t *b, uint32_t count)

@@ -86,7 +86,7 @@ struct trace_graph {
     uint32_t child_total;  /* entries of children: distinct edges */
     uint32_t parent_total; /* entries of parents */
     uint32_t string_bytes;
-    struct arena arena; /* owns all of the above but the strings, which are a block of string_bytes */
+    struct arena arena; /* owns all of the above but nodes, parent_written and strings, which are blocks of their own */
 };
 
 /* Index of the node with this id, or UINT32_MAX. */

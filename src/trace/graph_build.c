@@ -68,13 +68,13 @@ static void move_nodes(struct trace_graph *graph, struct id_place *places)
 static enum orr_status fail_duplicate(struct et_read *read, uint64_t id, uint32_t first, uint32_t second)
 {
     return error_set(read->err, ORR_EINVAL,
-                     "%s: byte %zu: node id %" PRIu64 " is used again (first at byte %zu); ids must be unique",
+                     "%s: byte %" PRIu64 ": node id %" PRIu64 " is used again (first at byte %" PRIu64
+                     "); ids must be unique",
                      read->name, et_read_node_offset(read, second), id, et_read_node_offset(read, first));
 }
 
-static enum orr_status order_unsorted(struct et_read *read, struct id_place *places)
+static enum orr_status order_unsorted(struct trace_graph *graph, struct et_read *read, struct id_place *places)
 {
-    struct trace_graph *graph = read->graph;
     uint32_t count = graph->node_count;
     for (uint32_t k = 0; k < count; k++) {
         places[k] = (struct id_place){.id = graph->nodes[k].id, .place = k};
@@ -90,9 +90,8 @@ static enum orr_status order_unsorted(struct et_read *read, struct id_place *pla
     return ORR_OK;
 }
 
-static enum orr_status order_nodes(struct et_read *read)
+static enum orr_status order_nodes(struct trace_graph *graph, struct et_read *read)
 {
-    struct trace_graph *graph = read->graph;
     uint32_t count = graph->node_count;
     if (read->ascending) {
         for (uint32_t k = 0; k < count; k++) {
@@ -105,7 +104,7 @@ static enum orr_status order_nodes(struct et_read *read)
     if (places == NULL) {
         return mem_error(read->mem, "sorting nodes by id", read->err);
     }
-    enum orr_status status = order_unsorted(read, places);
+    enum orr_status status = order_unsorted(graph, read, places);
     mem_free(read->mem, places, bytes);
     return status;
 }
@@ -175,34 +174,48 @@ static uint32_t index_find(const struct id_index *index, uint64_t id)
     return UINT32_MAX;
 }
 
-static enum orr_status fail_missing(struct et_read *read, uint32_t dependency)
+static enum orr_status fail_missing(const struct trace_graph *graph, struct et_read *read, uint32_t dependency)
 {
-    const struct trace_graph *graph = read->graph;
     uint32_t k = 0;
     while (k + 1 < graph->node_count && graph->parent_start[graph->file_order[k + 1]] <= dependency) {
         k++;
     }
     return error_set(read->err, ORR_EINVAL,
-                     "%s: byte %zu: node %" PRIu64 " depends on node %" PRIu64 ", which is not in the file", read->name,
-                     et_read_node_offset(read, k), graph->nodes[graph->file_order[k]].id, read->deps.ids[dependency]);
+                     "%s: byte %" PRIu64 ": node %" PRIu64 " depends on node %" PRIu64 ", which is not in the file",
+                     read->name, et_read_node_offset(read, k), graph->nodes[graph->file_order[k]].id,
+                     read->deps.ids[dependency]);
 }
 
-static enum orr_status resolve(struct et_read *read)
+/* Gives the first dependency that is not there, or the number of dependencies. */
+static uint32_t resolve_all(const struct id_index *index, const uint64_t *ids, uint32_t count, uint32_t *parents)
 {
-    struct trace_graph *graph = read->graph;
+    if (index->starts == NULL) {
+        uint64_t largest = 0;
+        for (uint32_t d = 0; d < count; d++) {
+            uint64_t offset = ids[d] - index->first;
+            largest = offset > largest ? offset : largest;
+            parents[d] = (uint32_t)offset;
+        }
+        if (largest <= index->span) {
+            return count;
+        }
+    }
+    uint32_t d = 0;
+    while (d < count && (parents[d] = index_find(index, ids[d])) != UINT32_MAX) {
+        d++;
+    }
+    return d;
+}
+
+static enum orr_status resolve(struct trace_graph *graph, struct et_read *read)
+{
     struct id_index index;
     if (!index_open(&index, graph, read->mem)) {
         return mem_error(read->mem, "the index of node ids", read->err);
     }
-    enum orr_status status = ORR_OK;
-    for (uint32_t d = 0; d < read->deps.count && status == ORR_OK; d++) {
-        graph->parents[d] = index_find(&index, read->deps.ids[d]);
-        if (graph->parents[d] == UINT32_MAX) {
-            status = fail_missing(read, d);
-        }
-    }
+    uint32_t missing = resolve_all(&index, read->deps.ids, read->deps.count, graph->parents);
     mem_free(read->mem, index.starts, index.bytes);
-    return status;
+    return missing == read->deps.count ? ORR_OK : fail_missing(graph, read, missing);
 }
 
 /* ---- children ---- */
@@ -272,9 +285,8 @@ static void fill_children(struct trace_graph *graph, const struct turn *turn)
     }
 }
 
-static enum orr_status turn_round(struct et_read *read)
+static enum orr_status turn_round(struct trace_graph *graph, struct et_read *read)
 {
-    struct trace_graph *graph = read->graph;
     size_t count = graph->node_count;
     size_t bytes = (3 * count + 1) * sizeof(uint32_t);
     uint32_t *words = mem_zalloc(read->mem, bytes);
@@ -292,9 +304,8 @@ static enum orr_status turn_round(struct et_read *read)
     return graph->children == NULL ? mem_error(read->mem, "a trace's edges", read->err) : ORR_OK;
 }
 
-enum orr_status graph_build(struct et_read *read)
+enum orr_status graph_build(struct trace_graph *graph, struct et_read *read)
 {
-    struct trace_graph *graph = read->graph;
     size_t bytes = (size_t)graph->node_count * sizeof(uint32_t);
     graph->parent_total = read->deps.count;
     graph->file_order = arena_alloc(&graph->arena, bytes);
@@ -308,9 +319,9 @@ enum orr_status graph_build(struct et_read *read)
         graph->parent_start[k] = start;
         start += graph->parent_written[k];
     }
-    enum orr_status status = order_nodes(read);
+    enum orr_status status = order_nodes(graph, read);
     if (status == ORR_OK && graph->node_count > 0) {
-        status = resolve(read);
+        status = resolve(graph, read);
     }
-    return status == ORR_OK ? turn_round(read) : status;
+    return status == ORR_OK ? turn_round(graph, read) : status;
 }

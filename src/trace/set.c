@@ -1,6 +1,6 @@
 /* Thousands of rank files usually say the same thing, so sameness is looked for before work is done: equal bytes are
  * recognised by a 128-bit hash before parsing; files that differ only by a constant in their node ids are parsed, found
- * by a hash that leaves the constant out, compared in full and dropped again. */
+ * by hashes that leave the constant out, compared in full and dropped again. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include <xxhash.h>
 
 #include "io/file.h"
-#include "trace/graph.h"
+#include "trace/graph_build.h"
 
 /* ---- digests already met ---- */
 
@@ -72,21 +72,41 @@ static void map_free(struct digest_map *map, struct mem *mem)
     mem_free(mem, map->entries, map->capacity * sizeof *map->entries);
 }
 
-/* Of everything trace_graph_equal compares, ids as distances from the first. */
+static void hash_nodes(XXH3_state_t *state, const struct trace_graph *graph, uint32_t from, uint32_t count)
+{
+    enum { AT_ONCE = 16 };
+    struct trace_node block[AT_ONCE];
+    for (uint32_t i = 0; i < count; i += AT_ONCE) {
+        uint32_t part = count - i < AT_ONCE ? count - i : AT_ONCE;
+        memcpy(block, &graph->nodes[from + i], part * sizeof *block);
+        for (uint32_t j = 0; j < part; j++) {
+            block[j].id -= graph->nodes[0].id; /* ids as distances from the first */
+        }
+        (void)XXH3_128bits_update(state, block, part * sizeof *block);
+    }
+}
+
+/* Tells most different graphs apart by their sizes and a few nodes; equal graphs have equal ones. */
+static struct digest graph_sample(const struct trace_graph *graph)
+{
+    enum { SAMPLES = 64 };
+    const uint32_t sizes[] = {graph->child_total, graph->parent_total, graph->string_bytes};
+    uint32_t step = graph->node_count / SAMPLES + 1;
+    XXH3_state_t state;
+    (void)XXH3_128bits_reset(&state);
+    (void)XXH3_128bits_update(&state, sizes, sizeof sizes);
+    for (uint32_t i = 0; i < graph->node_count; i += step) {
+        hash_nodes(&state, graph, i, 1);
+    }
+    return (struct digest){.hash = XXH3_128bits_digest(&state), .size = graph->node_count};
+}
+
+/* Of everything trace_graph_equal compares. */
 static struct digest graph_digest(const struct trace_graph *graph)
 {
     XXH3_state_t state;
     (void)XXH3_128bits_reset(&state);
-    enum { NODES_AT_ONCE = 16 };
-    struct trace_node block[NODES_AT_ONCE];
-    for (uint32_t i = 0; i < graph->node_count; i += NODES_AT_ONCE) {
-        uint32_t count = graph->node_count - i < NODES_AT_ONCE ? graph->node_count - i : NODES_AT_ONCE;
-        memcpy(block, &graph->nodes[i], count * sizeof *block);
-        for (uint32_t j = 0; j < count; j++) {
-            block[j].id -= graph->nodes[0].id;
-        }
-        (void)XXH3_128bits_update(&state, block, count * sizeof *block);
-    }
+    hash_nodes(&state, graph, 0, graph->node_count);
     (void)XXH3_128bits_update(&state, graph->parents, graph->parent_total * sizeof *graph->parents);
     (void)XXH3_128bits_update(&state, graph->file_order, graph->node_count * sizeof *graph->file_order);
     (void)XXH3_128bits_update(&state, graph->strings, graph->string_bytes);
@@ -100,12 +120,15 @@ struct load {
     struct mem *mem;
     struct notes *notes;
     struct orr_error *err;
-    struct file_buffer file;
-    bool alone;               /* one rank asked for: nobody to share with */
-    struct digest_map bytes;  /* of a file → a rank that has it */
-    struct digest_map graphs; /* of a graph → its index in the set */
+    struct file_window file;
+    struct digest_map bytes; /* of a file in full → a rank that has it; of a large one only if its start came twice */
+    struct digest_map starts;  /* of a large file's first bytes and size → the first rank that has them */
+    struct digest_map twice;   /* the same, once that rank's file has been hashed in full */
+    struct digest_map samples; /* of a graph → the index of the first such in the set */
+    struct digest_map graphs; /* of a graph in full → its index; of those that differ from the first of their sample */
     uint32_t rank_capacity;
     uint32_t graph_capacity;
+    size_t path_bytes; /* room for the longest path of the set */
 };
 
 static enum orr_status no_memory(struct load *load)
@@ -113,12 +136,11 @@ static enum orr_status no_memory(struct load *load)
     return mem_error(load->mem, "the set of traces", load->err);
 }
 
-static enum orr_status keep_graph(struct load *load, struct trace_graph *graph, struct digest digest)
+static enum orr_status keep_graph(struct load *load, struct trace_graph *graph)
 {
     struct trace_set *set = load->set;
     if (!mem_reserve(load->mem, (void **)&set->graphs, &load->graph_capacity, (uint64_t)set->graph_count + 1,
-                     sizeof(struct trace_graph *)) ||
-        !map_add(&load->graphs, load->mem, digest, set->graph_count)) {
+                     sizeof(struct trace_graph *))) {
         trace_graph_free(graph);
         return no_memory(load);
     }
@@ -126,58 +148,64 @@ static enum orr_status keep_graph(struct load *load, struct trace_graph *graph, 
     return ORR_OK;
 }
 
-/* Parses the file in the buffer; `rank` gets a graph that was there already, or the new one. */
+/* The graph already there that this one equals, by index, or UINT32_MAX after noting this one as the next. A graph is
+ * hashed in full only when a different one has the same sample. */
+static bool find_equal(struct load *load, const struct trace_graph *graph, uint32_t *equal)
+{
+    struct trace_set *set = load->set;
+    struct digest sample = graph_sample(graph);
+    *equal = map_find(&load->samples, sample);
+    if (*equal == UINT32_MAX) {
+        return map_add(&load->samples, load->mem, sample, set->graph_count);
+    }
+    if (trace_graph_equal(set->graphs[*equal], graph)) {
+        return true;
+    }
+    struct digest digest = graph_digest(graph);
+    *equal = map_find(&load->graphs, digest);
+    if (*equal != UINT32_MAX && trace_graph_equal(set->graphs[*equal], graph)) {
+        return true;
+    }
+    *equal = UINT32_MAX;
+    return map_add(&load->graphs, load->mem, digest, set->graph_count);
+}
+
+/* Parses the open file; `rank` gets a graph that was there already, or the new one. */
 static enum orr_status load_new(struct load *load, const char *path, struct trace_rank *rank)
 {
     struct trace_graph *graph;
-    enum orr_status status = trace_graph_parse(load->file.bytes, load->file.size, path, load->mem, &graph, load->err);
+    uint32_t equal = UINT32_MAX;
+    enum orr_status status = graph_load(&load->file, load->mem, &graph, load->err);
     if (status != ORR_OK) {
         return status;
     }
     if (graph->node_count == 0) {
         status = notes_add(load->notes, load->err, "%s: the trace has no nodes; its rank does nothing", path);
-        if (status != ORR_OK) {
-            trace_graph_free(graph);
-            return status;
-        }
     }
-    struct digest digest = {0};
-    if (!load->alone) {
-        digest = graph_digest(graph);
+    if (status == ORR_OK && !find_equal(load, graph, &equal)) {
+        status = no_memory(load);
     }
-    uint32_t known = map_find(&load->graphs, digest);
-    if (known != UINT32_MAX && trace_graph_equal(load->set->graphs[known], graph)) {
-        rank->graph = load->set->graphs[known];
+    if (status == ORR_OK && equal == UINT32_MAX) {
+        *rank = (struct trace_rank){.graph = graph};
+        return keep_graph(load, graph);
+    }
+    if (status == ORR_OK) {
+        rank->graph = load->set->graphs[equal];
         rank->id_offset = graph->node_count == 0 ? 0 : graph->nodes[0].id - rank->graph->nodes[0].id;
-        trace_graph_free(graph);
-        return ORR_OK;
     }
-    *rank = (struct trace_rank){.graph = graph};
-    return keep_graph(load, graph, digest);
+    trace_graph_free(graph);
+    return status;
 }
 
-static enum orr_status load_rank(struct load *load, const char *path)
+static enum orr_status load_unless_known(struct load *load, const char *path, struct digest digest)
 {
     struct trace_set *set = load->set;
-    enum orr_status status = file_buffer_read(&load->file, path, load->err);
-    if (status != ORR_OK) {
-        return status;
-    }
-    set->bytes_read += load->file.size;
-    if (!mem_reserve(load->mem, (void **)&set->ranks, &load->rank_capacity, (uint64_t)set->rank_count + 1,
-                     sizeof *set->ranks)) {
-        return no_memory(load);
-    }
-    struct digest digest = {.size = load->file.size};
-    if (!load->alone) {
-        digest.hash = XXH3_128bits(load->file.bytes, load->file.size);
-    }
     uint32_t twin = map_find(&load->bytes, digest);
     if (twin != UINT32_MAX) {
         set->ranks[set->rank_count++] = set->ranks[twin];
         return ORR_OK;
     }
-    status = load_new(load, path, &set->ranks[set->rank_count]);
+    enum orr_status status = load_new(load, path, &set->ranks[set->rank_count]);
     if (status != ORR_OK) {
         return status;
     }
@@ -185,22 +213,103 @@ static enum orr_status load_rank(struct load *load, const char *path)
     return map_add(&load->bytes, load->mem, digest, set->rank_count - 1) ? ORR_OK : no_memory(load);
 }
 
+static void hash_seen(void *context, const uint8_t *bytes, size_t size)
+{
+    (void)XXH3_128bits_update(context, bytes, size);
+}
+
+/* Reads a file to its end for its digest alone; the window is then open at its beginning. */
+static enum orr_status hash_file(struct load *load, const char *path, struct digest *digest)
+{
+    XXH3_state_t state;
+    struct file_window *file = &load->file;
+    (void)XXH3_128bits_reset(&state);
+    file->seen = hash_seen;
+    file->seen_context = &state;
+    enum orr_status status = file_window_open(file, path, load->err);
+    while (status == ORR_OK && !file->at_end) {
+        status = file_window_move(file, file->size, load->err);
+    }
+    file->seen = NULL;
+    if (status != ORR_OK) {
+        return status;
+    }
+    *digest = (struct digest){.hash = XXH3_128bits_digest(&state), .size = file->offset + file->size};
+    return file_window_rewind(file, load->err);
+}
+
+static void set_path(const struct load *load, uint32_t rank, char *path)
+{
+    (void)snprintf(path, load->path_bytes, "%s.%" PRIu32 ".et", load->set->prefix, rank);
+}
+
+/* A file larger than the window is hashed in full, which takes reading it twice, only when another began like it. */
+static enum orr_status load_large(struct load *load, char *path)
+{
+    struct trace_set *set = load->set;
+    uint32_t rank = set->rank_count;
+    struct digest digest;
+    struct digest start = {XXH3_128bits(load->file.bytes, load->file.size), load->file.file_size};
+    uint32_t first = map_find(&load->starts, start);
+    if (first == UINT32_MAX) {
+        enum orr_status status = load_new(load, path, &set->ranks[rank]);
+        if (status == ORR_OK) {
+            set->rank_count++;
+            status = map_add(&load->starts, load->mem, start, rank) ? ORR_OK : no_memory(load);
+        }
+        return status;
+    }
+    enum orr_status status = ORR_OK;
+    if (map_find(&load->twice, start) == UINT32_MAX) {
+        set_path(load, first, path);
+        status = hash_file(load, path, &digest);
+        if (status == ORR_OK &&
+            (!map_add(&load->bytes, load->mem, digest, first) || !map_add(&load->twice, load->mem, start, first))) {
+            status = no_memory(load);
+        }
+        set_path(load, rank, path);
+    }
+    if (status == ORR_OK) {
+        status = hash_file(load, path, &digest);
+    }
+    return status == ORR_OK ? load_unless_known(load, path, digest) : status;
+}
+
+static enum orr_status load_rank(struct load *load, char *path)
+{
+    struct trace_set *set = load->set;
+    if (!mem_reserve(load->mem, (void **)&set->ranks, &load->rank_capacity, (uint64_t)set->rank_count + 1,
+                     sizeof *set->ranks)) {
+        return no_memory(load);
+    }
+    enum orr_status status = file_window_open(&load->file, path, load->err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    set->bytes_read += load->file.file_size;
+    if (!load->file.at_end) {
+        return load_large(load, path);
+    }
+    struct digest digest = {XXH3_128bits(load->file.bytes, load->file.size), load->file.size};
+    return load_unless_known(load, path, digest);
+}
+
 static enum orr_status load_ranks(struct load *load, uint32_t ranks, bool as_many_as_exist)
 {
-    size_t path_bytes = strlen(load->set->prefix) + sizeof ".4294967295.et";
-    char *path = mem_alloc(load->mem, path_bytes);
+    load->path_bytes = strlen(load->set->prefix) + sizeof ".4294967295.et";
+    char *path = mem_alloc(load->mem, load->path_bytes);
     if (path == NULL) {
         return no_memory(load);
     }
     enum orr_status status = ORR_OK;
     for (uint32_t rank = 0; rank < ranks && status == ORR_OK; rank++) {
-        (void)snprintf(path, path_bytes, "%s.%" PRIu32 ".et", load->set->prefix, rank);
+        set_path(load, rank, path);
         if (as_many_as_exist && rank > 0 && !file_exists(path)) {
             break;
         }
         status = load_rank(load, path);
     }
-    mem_free(load->mem, path, path_bytes);
+    mem_free(load->mem, path, load->path_bytes);
     return status;
 }
 
@@ -265,17 +374,20 @@ static struct trace_set *set_new(const char *prefix, struct mem *mem)
 enum orr_status trace_set_load(const char *prefix, uint32_t ranks, bool as_many_as_exist, struct mem *mem,
                                struct notes *notes, struct trace_set **set, struct orr_error *err)
 {
-    struct load load = {.set = set_new(prefix, mem), .mem = mem, .notes = notes, .err = err, .alone = ranks == 1};
+    struct load load = {.set = set_new(prefix, mem), .mem = mem, .notes = notes, .err = err};
     if (load.set == NULL) {
         return no_memory(&load);
     }
-    file_buffer_init(&load.file, mem);
+    file_window_init(&load.file, mem);
     enum orr_status status = load_ranks(&load, ranks, as_many_as_exist);
     if (status == ORR_OK && !set_trim(&load)) {
         status = no_memory(&load);
     }
-    file_buffer_free(&load.file);
+    file_window_free(&load.file);
     map_free(&load.bytes, mem);
+    map_free(&load.starts, mem);
+    map_free(&load.twice, mem);
+    map_free(&load.samples, mem);
     map_free(&load.graphs, mem);
     if (status != ORR_OK) {
         set_release(load.set, load.rank_capacity, load.graph_capacity);

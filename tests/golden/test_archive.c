@@ -8,6 +8,7 @@
  */
 #include <dirent.h>
 #include <jansson.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -236,10 +237,11 @@ static size_t try_all(struct archive *archive)
 int main(int argc, char **argv)
 {
     char tarball[PATH_SIZE];
-    struct archive archive = {.orrery = argc == 3 ? argv[1] : NULL};
+    char program[PATH_MAX]; /* absolute: the children run elsewhere */
+    struct archive archive = {.orrery = program};
     const char *shared = getenv("ORRERY_SHARED");
-    if (argc != 3 || argv[1][0] != '/') {
-        fprintf(stderr, "usage: %s /PATH/TO/orrery SOURCE-FOLDER\n", argv[0]);
+    if (argc != 3 || realpath(argv[1], program) == NULL) {
+        fprintf(stderr, "usage: %s PROGRAM SOURCE-FOLDER\n", argv[0]);
         return 2;
     }
     if (shared != NULL && shared[0] != '\0')
