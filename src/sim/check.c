@@ -317,23 +317,68 @@ static enum orr_status check_on_rank(const struct place *place, const struct sim
 
 /* ---- graphs and machine --------------------------------------------------------------------------------------- */
 
+/* Checks a graph on the first rank that has it, and notes which nodes name ranks: only those need a look on the others.
+ */
 static enum orr_status check_graph(struct sim *sim, struct sim_graph_info *info, uint32_t first_rank,
                                    struct orr_error *err)
 {
-    info->group = arena_alloc(&sim->arena, (size_t)info->graph->node_count * sizeof *info->group);
+    uint32_t count = info->graph->node_count;
+    info->group = arena_alloc(&sim->arena, (size_t)count * sizeof *info->group);
     if (info->group == NULL) {
         return mem_error(sim->mem, "the table of groups", err);
     }
     struct place place = {.sim = sim, .rank = first_rank, .err = err};
-    for (; place.node < info->graph->node_count; place.node++) {
+    bool replay = sim->config->system.replay_only;
+    for (; place.node < count; place.node++) {
         enum orr_status status = check_node(&place, info);
+        if (status == ORR_OK && !replay && info->graph->nodes[place.node].type >= TRACE_SEND) {
+            info->naming_count++;
+            status = check_on_rank(&place, info);
+        }
         if (status != ORR_OK) {
             return status;
         }
-        uint8_t type = info->graph->nodes[place.node].type;
-        info->names_ranks = info->names_ranks || type >= TRACE_SEND;
+    }
+    info->naming = arena_alloc(&sim->arena, (size_t)info->naming_count * sizeof *info->naming);
+    if (info->naming == NULL) {
+        return mem_error(sim->mem, "the table of communication nodes", err);
+    }
+    uint32_t at = 0;
+    for (uint32_t node = 0; at < info->naming_count; node++) {
+        if (info->graph->nodes[node].type >= TRACE_SEND) {
+            info->naming[at++] = node;
+        }
     }
     return ORR_OK;
+}
+
+static enum orr_status check_rank(struct sim *sim, const struct sim_graph_info *info, uint32_t rank,
+                                  struct orr_error *err)
+{
+    struct place place = {.sim = sim, .rank = rank, .err = err};
+    for (uint32_t i = 0; i < info->naming_count; i++) {
+        place.node = info->naming[i];
+        enum orr_status status = check_on_rank(&place, info);
+        if (status != ORR_OK) {
+            return status;
+        }
+    }
+    return ORR_OK;
+}
+
+/* What is known of a graph, or a new, empty entry for it. Ranks that share one tend to follow each other. */
+static struct sim_graph_info *graph_info(struct sim *sim, uint32_t rank, uint32_t *known)
+{
+    const struct trace_graph *graph = sim->config->traces->ranks[rank].graph;
+    if (rank > 0 && sim->rank_graph[rank - 1]->graph == graph) {
+        return sim->rank_graph[rank - 1];
+    }
+    for (uint32_t i = 0; i < *known; i++) {
+        if (sim->graphs[i].graph == graph) {
+            return &sim->graphs[i];
+        }
+    }
+    return &sim->graphs[(*known)++];
 }
 
 static enum orr_status check_graphs(struct sim *sim, struct orr_error *err)
@@ -346,28 +391,13 @@ static enum orr_status check_graphs(struct sim *sim, struct orr_error *err)
     }
     uint32_t known = 0;
     for (uint32_t rank = 0; rank < sim->rank_count; rank++) {
-        const struct trace_graph *graph = traces->ranks[rank].graph;
-        struct sim_graph_info *info =
-            rank > 0 && traces->ranks[rank - 1].graph == graph ? sim->rank_graph[rank - 1] : NULL;
-        for (uint32_t i = 0; info == NULL && i < known; i++) {
-            info = sim->graphs[i].graph == graph ? &sim->graphs[i] : NULL;
-        }
-        if (info == NULL) {
-            info = &sim->graphs[known++];
-            info->graph = graph;
-            enum orr_status status = check_graph(sim, info, rank, err);
-            if (status != ORR_OK) {
-                return status;
-            }
-        }
+        struct sim_graph_info *info = graph_info(sim, rank, &known);
+        bool first = info->graph == NULL;
+        info->graph = traces->ranks[rank].graph;
         sim->rank_graph[rank] = info;
-        struct place place = {.sim = sim, .rank = rank, .err = err};
-        bool check_ranks = info->names_ranks && !sim->config->system.replay_only;
-        for (; check_ranks && place.node < graph->node_count; place.node++) {
-            enum orr_status status = check_on_rank(&place, info);
-            if (status != ORR_OK) {
-                return status;
-            }
+        enum orr_status status = first ? check_graph(sim, info, rank, err) : check_rank(sim, info, rank, err);
+        if (status != ORR_OK) {
+            return status;
         }
     }
     return ORR_OK;
@@ -426,9 +456,9 @@ static enum orr_status warn_of_deadlock(struct sim *sim, struct orr_error *err)
     }
     for (uint32_t i = 0; i < config->traces->graph_count; i++) {
         const struct sim_graph_info *info = &sim->graphs[i];
-        for (uint32_t n = 0; info->graph != NULL && n < info->graph->node_count; n++) {
-            const struct trace_node *node = &info->graph->nodes[n];
-            uint32_t group = info->group[n];
+        for (uint32_t k = 0; k < info->naming_count; k++) {
+            const struct trace_node *node = &info->graph->nodes[info->naming[k]];
+            uint32_t group = info->group[info->naming[k]];
             if (node->type != TRACE_COLL || node->comm_type != COLL_ALL_REDUCE ||
                 (group != SIM_NONE && !sim->groups[group].whole) || used_dims(sim, node) < 3) {
                 continue;

@@ -66,7 +66,8 @@ struct sim_group_state {
 struct sim_graph_info {
     const struct trace_graph *graph;
     uint32_t *group;  /* by node: group index or SIM_NONE */
-    bool names_ranks; /* has communication nodes: to be checked rank by rank */
+    uint32_t *naming; /* communication nodes: what they name is checked rank by rank */
+    uint32_t naming_count;
 };
 
 #endif
