@@ -31,6 +31,7 @@ bool event_queue_init(struct event_queue *queue, struct mem *mem)
     for (uint32_t i = 1; i < FIRST_SLOTS; i++) {
         queue->slots[i].chain = i + 1 < FIRST_SLOTS ? i + 1 : 0;
     }
+    queue->events[0] = (struct event){0};
     queue->slots[0] = (struct event_slot){0};
     queue->event_free = 1;
     queue->slot_free = 1;

@@ -103,7 +103,8 @@ static void enter_link(struct net *net, uint32_t index)
 
 void net_send(struct net *net, uint32_t message, uint32_t src, uint32_t dst, uint64_t bytes, double stretch)
 {
-    uint32_t index = net_transits_take(&net->transits, net->mem, &net->queue->failed);
+    /* After a refused allocation the caller may have nothing real to send; the loop is about to stop. */
+    uint32_t index = net->queue->failed ? 0 : net_transits_take(&net->transits, net->mem, &net->queue->failed);
     if (index == 0) {
         return;
     }

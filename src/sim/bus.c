@@ -24,7 +24,7 @@ static const double inner_G_ns_per_byte = 0.0038;
 
 struct bus_request {
     uint32_t next;
-    int32_t size;
+    uint64_t size;
     bool process, send_back;
     uint32_t stream;      /* outer requests */
     uint32_t memory_code; /* outer requests */
@@ -117,7 +117,7 @@ static void transmit(struct sim *sim, uint32_t side_index)
         offset = system->bus_o_ns + since > system->bus_g_ns ? system->bus_o_ns : system->bus_g_ns - since;
     }
     uint32_t request = remove_first(buses, &side->sends);
-    double bytes_ns = (double)(buses->requests.at[request].size - 1) * G;
+    double bytes_ns = ((double)buses->requests.at[request].size - 1.0) * G;
     append(buses, &partner->receives, request);
     partner->state_before = partner->state;
     partner->state = BUS_RECEIVING;
@@ -189,7 +189,7 @@ static void start_processing(struct sim *sim, uint32_t side_index)
         return;
     }
     side->processing_busy = true;
-    uint64_t hundreds = (uint64_t)sim->buses->requests.at[side->processing.head].size / 100;
+    uint64_t hundreds = sim->buses->requests.at[side->processing.head].size / 100;
     uint64_t duration = hundreds * sim->config->system.local_reduction_delay_ns + 50;
     sim_call_after(sim, side_index / SIDES_PER_RANK, duration < TICKS_MAX_STEP ? duration : TICKS_MAX_STEP,
                    SIM_CALL_BUS, side_index, BUS_PROCESS_DONE);
@@ -290,11 +290,18 @@ void sim_bus_call(struct sim *sim, uint32_t side, uint32_t event)
     handle(sim, side, (enum bus_event)event, 0);
 }
 
+/* ASTRA-sim's bus counts in 32 bits; where that would come out negative, the size is kept instead. */
+static uint64_t bus_size(uint64_t bytes)
+{
+    uint64_t cut = bytes & UINT32_MAX;
+    return cut <= INT32_MAX ? cut : bytes;
+}
+
 void sim_bus_request(struct sim *sim, uint32_t stream, struct sim_bundle bundle)
 {
     struct sim_buses *buses = sim->buses;
     uint32_t request = bus_requests_take(&buses->requests, sim->mem, &sim->queue.failed);
-    buses->requests.at[request] = (struct bus_request){.size = (int32_t)(uint32_t)bundle.bytes,
+    buses->requests.at[request] = (struct bus_request){.size = bus_size(bundle.bytes),
                                                        .process = bundle.memory_code != SIM_MEMORY_SKIP,
                                                        .send_back = bundle.send_back,
                                                        .stream = stream,

@@ -165,6 +165,12 @@ static enum orr_status check_custom_node(const struct place *place, const struct
         return ORR_OK;
     }
     case TRACE_COMP:
+        if (node->duration_us > TICKS_MAX_STEP / 1000) {
+            return complain(place,
+                            "its custom collective %s.%u.et: node %" PRIu64 " lasts %" PRIu64 " us: out of range",
+                            custom->prefix, position, id, node->duration_us);
+        }
+        return ORR_OK;
     case TRACE_METADATA:
     case TRACE_INVALID:
         return ORR_OK;

@@ -80,11 +80,21 @@ static int32_t draw_stream_id(struct sim *sim, struct sim_rank *state, uint32_t 
     return sim->groups[group].next_stream[sim_group_place(sim, group, rank)]++;
 }
 
+/* The same with cursors: moved by a sub-group's collectives they would send its members another way round than the
+ * other ranks in the next common one. */
+static struct sim_cursors *cursors_of(struct sim *sim, uint32_t rank, uint32_t group, uint32_t dim)
+{
+    if (counts_as_common(sim, group) || sim->groups[group].whole) {
+        return &sim->ranks[rank].cursors[dim];
+    }
+    return &sim->groups[group].cursors[sim_group_place(sim, group, rank)];
+}
+
 /* Queue and direction (§6.6); the gather half has a second set of queues under --policy safe. */
-static struct sim_draw draw_phase(struct sim *sim, uint32_t rank, const struct coll_phase *phase,
+static struct sim_draw draw_phase(struct sim *sim, uint32_t rank, uint32_t group, const struct coll_phase *phase,
                                   enum sim_native native)
 {
-    struct sim_cursors *cursors = &sim->ranks[rank].cursors[phase->dim];
+    struct sim_cursors *cursors = cursors_of(sim, rank, group, phase->dim);
     uint16_t queues = (uint16_t)sim->queues_per_dim;
     uint16_t half = queues / 2;
     uint32_t base = phase->dim * queues;
@@ -133,7 +143,8 @@ static bool draw_phases(struct sim *sim, uint32_t index, const struct sim_operat
     }
     enum sim_native native = sim_native_of(operation->plan->type);
     for (uint32_t i = 0; i < count; i++) {
-        *sim_stream_draw(stream, i) = draw_phase(sim, stream->rank, &operation->plan->phases[i].coll, native);
+        *sim_stream_draw(stream, i) =
+            draw_phase(sim, stream->rank, operation->group, &operation->plan->phases[i].coll, native);
     }
     return true;
 }
@@ -177,6 +188,21 @@ static bool is_rooted(int32_t type)
            type == COLL_BARRIER;
 }
 
+/* The custom algorithm a collective is carried out by, or NULL. */
+static const struct trace_set *choose_custom(struct sim *sim, uint32_t rank, uint32_t node, uint32_t group)
+{
+    int32_t type = sim->ranks[rank].graph->nodes[node].comm_type;
+    if (group == SIM_NONE || is_rooted(type)) {
+        return sim_custom_of(sim, rank, node);
+    }
+    uint32_t place = sim_group_place(sim, group, rank);
+    struct sim_group_choice *choice = &sim->groups[group].choice[place][sim_native_of(type)];
+    if (!choice->decided) {
+        *choice = (struct sim_group_choice){.decided = true, .custom = sim_custom_of(sim, rank, node)};
+    }
+    return choice->custom;
+}
+
 /* Nobody to talk to: done within the tick. Stream ids are used up as if there were, so that ranks stay in step. */
 static void complete_alone(struct sim *sim, uint32_t operation, uint32_t streams)
 {
@@ -192,11 +218,9 @@ void sim_collective_issue(struct sim *sim, uint32_t rank, uint32_t node)
     struct sim_rank *state = &sim->ranks[rank];
     const struct trace_node *trace_node = &state->graph->nodes[node];
     int32_t type = trace_node->comm_type;
-    struct sim_operation operation = {.rank = rank,
-                                      .node = node,
-                                      .chunk_bytes = trace_node->comm_bytes,
-                                      .custom = sim_custom_of(sim, rank, node),
-                                      .group = sim->rank_graph[rank]->group[node]};
+    struct sim_operation operation = {
+        .rank = rank, .node = node, .chunk_bytes = trace_node->comm_bytes, .group = sim->rank_graph[rank]->group[node]};
+    operation.custom = choose_custom(sim, rank, node, operation.group);
     uint64_t count = 1;
     if (operation.group != SIM_NONE && !is_rooted(type)) {
         log_group_ring(sim, rank, operation.group, type);

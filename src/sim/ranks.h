@@ -53,13 +53,22 @@ struct sim_rank {
     uint64_t account_since;
 };
 
+/* How a member carries out a group's collectives of one type: decided by the first it issues, and kept (spec analytical
+ * §13), whatever later nodes ask for. */
+struct sim_group_choice {
+    const struct trace_set *custom; /* NULL = the native algorithm */
+    bool decided;
+};
+
 struct sim_group_state {
     const struct sim_group *group;
-    const uint32_t *sorted;    /* member ranks ascending */
-    const uint32_t *sorted_at; /* where each of them stands in the file's order */
-    bool whole;                /* all ranks: the machine's own topology, its own stream ids */
-    int32_t *next_stream;      /* by member place: stream ids, counted at each member alike */
-    uint8_t *ring_logged;      /* by member place: one bit per native collective */
+    const uint32_t *sorted;                              /* member ranks ascending */
+    const uint32_t *sorted_at;                           /* where each of them stands in the file's order */
+    bool whole;                                          /* all ranks: the machine's own topology, its own stream ids */
+    int32_t *next_stream;                                /* by member place: stream ids, counted at each member alike */
+    uint8_t *ring_logged;                                /* by member place: one bit per native collective */
+    struct sim_group_choice (*choice)[SIM_NATIVE_COUNT]; /* by member place */
+    struct sim_cursors *cursors;                         /* by member place: a sub-group's own, --policy safe */
 };
 
 /* What setup found out about a graph's nodes. */

@@ -88,16 +88,16 @@ static enum orr_status loop(struct sim *sim, bool (*progress)(void *, const stru
     struct event event;
     uint32_t until_progress = PROGRESS_EVERY;
     while (!sim->queue.failed && event_queue_pop(&sim->queue, &event)) {
+        if (__builtin_expect(sim->queue.now > TICKS_MAX_NOW, 0)) {
+            return error_set(err, ORR_EFAIL,
+                             "simulated time has passed 2^62 ns; a duration or latency is out of range");
+        }
         look_ahead(sim);
         handle(sim, &event);
         if (--until_progress != 0) {
             continue;
         }
         until_progress = PROGRESS_EVERY;
-        if (sim->queue.now > TICKS_MAX_NOW) {
-            return error_set(err, ORR_EFAIL,
-                             "simulated time has passed 2^62 ns; a duration or latency is out of range");
-        }
         if (progress != NULL) {
             struct orr_progress now = progress_now(sim);
             if (!progress(context, &now)) {

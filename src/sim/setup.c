@@ -119,12 +119,15 @@ static bool make_group(struct sim *sim, struct sim_group_state *state, const str
         !zalloc_into(sim, &sorted, group->count, sizeof *sorted) ||
         !zalloc_into(sim, &sorted_at, group->count, sizeof *sorted_at) ||
         !zalloc_into(sim, &state->next_stream, group->count, sizeof *state->next_stream) ||
-        !zalloc_into(sim, &state->ring_logged, group->count, sizeof *state->ring_logged)) {
+        !zalloc_into(sim, &state->cursors, group->count, sizeof *state->cursors) ||
+        !zalloc_into(sim, &state->ring_logged, group->count, sizeof *state->ring_logged) ||
+        !zalloc_into(sim, &state->choice, group->count, sizeof *state->choice)) {
         return false;
     }
     for (uint32_t place = 0; place < group->count; place++) {
         members[place] = (uint64_t)group->ranks[place] << 32 | place;
         state->next_stream[place] = (int32_t)((uint32_t)group->id * 1000000u);
+        state->cursors[place].last = (uint16_t)(sim->queues_per_dim / 2);
     }
     qsort(members, group->count, sizeof *members, compare_members);
     for (uint32_t i = 0; i < group->count; i++) {

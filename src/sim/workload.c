@@ -10,12 +10,9 @@
 
 enum sim_op_kind sim_node_kind(const struct trace_node *node)
 {
-    if (node->is_cpu_op) {
-        return SIM_OP_CPU;
-    }
     switch ((enum trace_node_type)node->type) {
     case TRACE_COMP:
-        return SIM_OP_GPU;
+        return node->is_cpu_op ? SIM_OP_CPU : SIM_OP_GPU;
     case TRACE_SEND:
     case TRACE_RECV:
     case TRACE_COLL:
