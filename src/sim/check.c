@@ -159,8 +159,10 @@ static enum orr_status check_custom_node(const struct place *place, const struct
                             custom->prefix, position, id);
         }
         if (peer < 0 || (uint32_t)peer >= members || (uint32_t)peer == self) {
-            return complain(place, "its custom collective %s.%u.et: node %" PRIu64 " names rank %d of %u as its peer",
-                            custom->prefix, position, id, (int)peer, members);
+            return complain(place,
+                            "its custom collective %s.%u.et: node %" PRIu64
+                            " has rank %d as its peer; another one of 0 to %u is needed",
+                            custom->prefix, position, id, (int)peer, members - 1);
         }
         return ORR_OK;
     }
@@ -478,7 +480,7 @@ static enum orr_status warn_of_deadlock(struct sim *sim, struct orr_error *err)
                     "all-reduce over %u dimensions in %" PRIu64
                     " chunks with %u running per dimension: reduce-scatter and all-gather share their "
                     "admission, which can deadlock when ranks are out of step; active-chunks-per-dimension "
-                    ">= %" PRIu64 ", --num-queues-per-dim=2 or --policy safe rule it out",
+                    ">= %" PRIu64 " or --policy safe rule it out",
                     used_dims(sim, node), chunks, sim->threshold, chunks);
             }
         }

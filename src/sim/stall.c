@@ -274,6 +274,39 @@ static uint32_t what_holds_up(const struct sim *sim, const struct sim_waits *wai
     return has_holder ? wait_of_node(waits, rank, state->slot[slot]) : SIM_NONE;
 }
 
+/* Whether the peer has been in the collective of this wait, or is. */
+static bool peer_joined(const struct sim *sim, const struct sim_wait *wait)
+{
+    const struct sim_stream *stream = &sim->streams.at[wait->stream];
+    uint32_t group = sim->operations.at[stream->operation].group;
+    if (group == SIM_NONE) {
+        return sim->ranks[wait->peer].stream_counter > stream->id;
+    }
+    return sim->groups[group].next_stream[sim_group_place(sim, group, wait->peer)] > stream->id;
+}
+
+/* A message of a custom collective: the peer waits in the same one, is not there yet, or has not got it in its trace.
+ */
+static uint32_t follow_custom(struct diagnosis *d, const struct sim_wait *wait)
+{
+    const struct sim *sim = d->sim;
+    uint32_t stream = sim_waits_find_stream(sim, &d->waits, wait->peer, sim->streams.at[wait->stream].tag);
+    uint32_t next = stream == 0 ? SIM_NONE : sim_waits_of_stream(&d->waits, sim, stream);
+    if (next != SIM_NONE) {
+        return next;
+    }
+    if (peer_joined(sim, wait)) {
+        tell_unmatched(d, wait);
+        return SIM_NONE;
+    }
+    uint32_t joining = peer_may_join(sim, wait);
+    if (joining != SIM_NONE) {
+        return what_holds_up(sim, &d->waits, wait->peer, joining);
+    }
+    tell_never_joins(d, wait);
+    return SIM_NONE;
+}
+
 /* Where the chain goes from here: the next wait, or SIM_NONE where it ends (and the reason has been told). */
 static uint32_t follow(struct diagnosis *d, uint32_t index)
 {
@@ -312,9 +345,7 @@ static uint32_t follow(struct diagnosis *d, uint32_t index)
         break;
     }
     if (wait->stream != 0) {
-        /* A custom collective's: the peer waits in the same one, if it waits at all. */
-        uint32_t first = waits->first_of_rank[wait->peer];
-        return first < waits->first_of_rank[wait->peer + 1] ? first : SIM_NONE;
+        return follow_custom(d, wait);
     }
     uint32_t partner = peer_partner(sim, wait);
     if (partner == SIM_NONE) {
@@ -339,15 +370,14 @@ static enum sim_stall_kind cycle_kind(const struct diagnosis *d, const uint32_t 
     if (slots) {
         return SIM_STALL_ADMISSION_CYCLE;
     }
-    return messages ? SIM_STALL_ORDER_DIFFERS : SIM_STALL_UNMATCHED_RECV;
+    return messages ? SIM_STALL_ORDER_DIFFERS : SIM_STALL_MESSAGE_CYCLE;
 }
 
 static const char *cycle_fix(enum sim_stall_kind kind)
 {
     switch (kind) {
     case SIM_STALL_ADMISSION_CYCLE:
-        return "raise active-chunks-per-dimension to preferred-dataset-splits, or give reduce-scatter and all-gather "
-               "queues of their own (--num-queues-per-dim=2), or use --policy safe";
+        return "raise active-chunks-per-dimension to the number of chunks, or use --policy safe";
     case SIM_STALL_ORDER_DIFFERS:
         return "let all ranks issue their collectives and messages in the same order";
     default:

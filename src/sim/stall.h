@@ -11,6 +11,7 @@
     X(NONE, "none")                                                                                                    \
     X(UNMATCHED_RECV, "unmatched receive")                                                                             \
     X(UNMATCHED_SEND, "unmatched send")                                                                                \
+    X(MESSAGE_CYCLE, "ranks wait for each other's messages")                                                           \
     X(RANK_NEVER_JOINS, "a rank never joins a collective")                                                             \
     X(SIZES_DIFFER, "ranks disagree on a collective's size")                                                           \
     X(ORDER_DIFFERS, "ranks issue collectives in different order")                                                     \

@@ -122,6 +122,29 @@ static void a_power_of_two_has_the_shape_of_the_specification(void **state)
     }
 }
 
+/* Other sizes are ours to choose; results depend on the choice, so it is written down. */
+static void other_sizes_have_the_middle_of_their_members_on_top(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t size;
+        uint32_t first[7], second[7]; /* parents in the tree whose root is last, and first */
+    } rows[] = {
+        {3, {2, 0, COLL_TREE_NONE}, {COLL_TREE_NONE, 0, 1}},
+        {5, {1, 4, 1, 2, COLL_TREE_NONE}, {COLL_TREE_NONE, 2, 0, 2, 3}},
+        {6, {2, 0, 5, 2, 3, COLL_TREE_NONE}, {COLL_TREE_NONE, 3, 1, 0, 3, 4}},
+        {7, {2, 0, 6, 4, 2, 4, COLL_TREE_NONE}, {COLL_TREE_NONE, 3, 1, 0, 5, 3, 5}},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        for (uint32_t member = 0; member < rows[i].size; member++) {
+            CHECK_U64(coll_tree_place(rows[i].size, true, member).parent, rows[i].first[member],
+                      "first tree of %u, member %u", rows[i].size, member);
+            CHECK_U64(coll_tree_place(rows[i].size, false, member).parent, rows[i].second[member],
+                      "second tree of %u, member %u", rows[i].size, member);
+        }
+    }
+}
+
 static void leaves_of_one_tree_are_inner_nodes_of_the_other(void **state)
 {
     (void)state;
@@ -136,4 +159,4 @@ static void leaves_of_one_tree_are_inner_nodes_of_the_other(void **state)
 
 TEST_MAIN(a_parent_and_its_children_know_each_other, every_member_reaches_the_root,
           children_stand_on_either_side_of_their_parent, a_power_of_two_has_the_shape_of_the_specification,
-          leaves_of_one_tree_are_inner_nodes_of_the_other)
+          other_sizes_have_the_middle_of_their_members_on_top, leaves_of_one_tree_are_inner_nodes_of_the_other)

@@ -214,9 +214,10 @@ void bench_use_algorithm(struct bench *bench, enum coll_algo algo, uint32_t wind
 {
     for (uint32_t native = 0; native < SIM_NATIVE_COUNT; native++) {
         struct sim_implementation *implementation = &bench->config.system.implementation[native];
+        bool cannot = native == SIM_ALL_TO_ALL && algo == COLL_HALVING_DOUBLING;
         implementation->count = bench->config.dims.count;
         for (uint32_t d = 0; d < implementation->count; d++) {
-            implementation->list[d] = (struct coll_impl){.algo = algo, .window = window};
+            implementation->list[d] = (struct coll_impl){.algo = cannot ? COLL_RING : algo, .window = window};
         }
     }
 }
@@ -312,6 +313,45 @@ const struct sim_stall *bench_stalls(struct bench *bench)
     CHECK(bench->result->stall.finding_count > 0, "a stall has a finding: %s", bench->err.text);
     CHECK_U64(bench->result->stall.findings[0].kind, bench->result->stall.kind, "the first finding gives the kind");
     return &bench->result->stall;
+}
+
+static void add_number(uint64_t *hash, uint64_t number)
+{
+    *hash = (*hash ^ number) * UINT64_C(0x9E3779B97F4A7C15);
+    *hash ^= *hash >> 29;
+}
+
+uint64_t bench_fingerprint(const struct bench *bench)
+{
+    const struct sim_result *result = bench->result;
+    uint64_t hash = result->end_ns;
+    for (uint32_t i = 0; i < result->rank_count; i++) {
+        const struct sim_rank_result *rank = &result->ranks[i];
+        add_number(&hash, rank->finish_ns);
+        add_number(&hash, rank->gpu_busy_ns);
+        add_number(&hash, rank->compute_ns);
+        add_number(&hash, rank->exposed_comm_ns);
+        add_number(&hash, rank->exposed_other_ns);
+        add_number(&hash, rank->idle_ns);
+        add_number(&hash, rank->nodes_done);
+    }
+    for (uint32_t i = 0; i < result->collective_count; i++) {
+        add_number(&hash, result->collectives[i].count);
+        add_number(&hash, result->collectives[i].total_ns);
+        add_number(&hash, result->collectives[i].max_ns);
+    }
+    for (uint32_t d = 0; d < bench->config.dims.count; d++) {
+        add_number(&hash, result->dims[d].messages);
+        add_number(&hash, result->dims[d].bytes);
+        add_number(&hash, result->dims[d].busy_ns);
+        add_number(&hash, result->dims[d].queued);
+    }
+    for (uint32_t i = 0; i < result->log_count; i++) {
+        add_number(&hash, result->log[i].rank);
+    }
+    add_number(&hash, result->messages);
+    add_number(&hash, (uint64_t)result->stall.kind);
+    return hash;
 }
 
 const struct sim_stall_finding *stall_finding(const struct sim_stall *stall, enum sim_stall_kind kind)

@@ -63,7 +63,7 @@ struct bench {
 void bench_open(struct bench *bench, const char *machine);
 void bench_close(struct bench *bench);
 
-/* All four collectives by this algorithm, in every dimension. */
+/* All four collectives by this algorithm, in every dimension; an all-to-all by ring where it cannot do one. */
 void bench_use_algorithm(struct bench *bench, enum coll_algo algo, uint32_t window);
 void bench_add_group(struct bench *bench, int32_t id, uint32_t count, const uint32_t *ranks); /* borrows ranks */
 /* All-reduces play the traces of `custom`, one for each of `files` positions. */
@@ -87,6 +87,9 @@ enum orr_status bench_create(struct bench *bench);
 uint64_t bench_completes(struct bench *bench);
 /* Runs and expects a stall. */
 const struct sim_stall *bench_stalls(struct bench *bench);
+
+/* A number made of everything a run counted and timed but its events: equal for equal results. */
+uint64_t bench_fingerprint(const struct bench *bench);
 
 /* The first finding of this kind; fails the test, telling what was found instead, when there is none. */
 const struct sim_stall_finding *stall_finding(const struct sim_stall *stall, enum sim_stall_kind kind);

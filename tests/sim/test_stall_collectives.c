@@ -251,6 +251,56 @@ static void a_collective_and_a_message_that_wait_for_each_other_are_a_cycle(void
     bench_close(&bench);
 }
 
+/* A ring of messages as a custom all-reduce; `silent` sends nothing, `absent` does not take part. */
+static void open_custom(struct bench *bench, uint32_t silent, uint32_t absent, bool receive_first)
+{
+    bench_open(bench, "ring:4");
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        work_recv(&bench->custom, rank, 2, (rank + 3) % 4, 32768, 1);
+        if (rank != silent) {
+            work_send(&bench->custom, rank, 1, (rank + 1) % 4, 32768, 1);
+            if (receive_first) {
+                work_after(&bench->custom, 2);
+            }
+        }
+    }
+    bench_use_custom(bench, 4);
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        if (rank != absent) {
+            work_collective(&bench->work, rank, 5, COLL_ALL_REDUCE, 65536);
+        }
+    }
+}
+
+static void a_custom_collective_names_what_it_misses(void **state)
+{
+    (void)state;
+    enum { NOBODY = 9 };
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        for (uint32_t rendezvous = 0; rendezvous < 2; rendezvous++) {
+            struct bench bench;
+            open_custom(&bench, rank, NOBODY, false);
+            bench.config.rendezvous = rendezvous != 0;
+            const struct sim_stall *stall = bench_stalls(&bench);
+            CHECK_U64(stall->finding_count, 1, "a message that is not in the custom trace");
+            expect_blamed(stall, SIM_STALL_UNMATCHED_RECV, rank, rank);
+            bench_close(&bench);
+
+            open_custom(&bench, NOBODY, rank, false);
+            bench.config.rendezvous = rendezvous != 0;
+            stall = bench_stalls(&bench);
+            expect_blamed(stall, SIM_STALL_RANK_NEVER_JOINS, rank, rank);
+            bench_close(&bench);
+        }
+    }
+    struct bench bench;
+    open_custom(&bench, NOBODY, NOBODY, true);
+    const struct sim_stall *stall = bench_stalls(&bench);
+    CHECK_U64(stall->finding_count, 1, "one cycle");
+    CHECK_U64(stall->findings[0].rank_count, 4, "of all four: %s", stall->findings[0].text);
+    bench_close(&bench);
+}
+
 /* With as many chunks at work as there are, every chunk waits for the rank that is missing: told once. */
 static void a_reason_is_told_once_however_many_chunks_wait(void **state)
 {
@@ -278,5 +328,5 @@ TEST_MAIN(a_rank_that_never_joins_is_named, a_member_that_never_joins_its_group_
           a_rank_that_is_held_up_itself_is_not_blamed, a_rank_with_another_size_is_named,
           a_rank_with_another_order_is_named, the_same_sizes_in_another_order_are_told_as_order,
           groups_entered_in_a_circle_are_named_as_a_cycle,
-          a_collective_and_a_message_that_wait_for_each_other_are_a_cycle,
+          a_collective_and_a_message_that_wait_for_each_other_are_a_cycle, a_custom_collective_names_what_it_misses,
           a_reason_is_told_once_however_many_chunks_wait)

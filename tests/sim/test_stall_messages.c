@@ -136,6 +136,7 @@ static void plant_cycle(struct work *work, const uint32_t *who, uint32_t length,
 static void expect_cycle(const struct sim_stall_finding *finding, const uint32_t *who, const uint64_t *ids,
                          uint32_t length, uint64_t seed)
 {
+    CHECK_U64(finding->kind, SIM_STALL_MESSAGE_CYCLE, "%s", finding->text);
     CHECK_U64(finding->rank_count, length, "seed %" PRIu64 ": %s", seed, finding->text);
     CHECK_U64(finding->node_count, length, "seed %" PRIu64 ": %s", seed, finding->text);
     uint32_t start = 0;
