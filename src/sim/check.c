@@ -70,7 +70,6 @@ static uint32_t find_group(const struct sim *sim, const char *name, bool *known)
 static enum orr_status check_group(const struct place *place, struct sim_graph_info *info)
 {
     const struct trace_node *node = node_at(place);
-    info->group[place->node] = SIM_NONE;
     if (node->type != TRACE_COLL || node->group == 0) {
         return ORR_OK;
     }
@@ -325,53 +324,49 @@ static enum orr_status check_on_rank(const struct place *place, const struct sim
 
 /* ---- graphs and machine --------------------------------------------------------------------------------------- */
 
-/* Checks a graph on the first rank that has it, and notes which nodes name ranks: only those need a look on the others.
- */
-static enum orr_status check_graph(struct sim *sim, struct sim_graph_info *info, uint32_t first_rank,
-                                   struct orr_error *err)
-{
-    uint32_t count = info->graph->node_count;
-    info->group = arena_alloc(&sim->arena, (size_t)count * sizeof *info->group);
-    if (info->group == NULL) {
-        return mem_error(sim->mem, "the table of groups", err);
-    }
-    struct place place = {.sim = sim, .rank = first_rank, .err = err};
-    bool replay = sim->config->system.replay_only;
-    for (; place.node < count; place.node++) {
-        enum orr_status status = check_node(&place, info);
-        if (status == ORR_OK && !replay && info->graph->nodes[place.node].type >= TRACE_SEND) {
-            info->naming_count++;
-            status = check_on_rank(&place, info);
-        }
-        if (status != ORR_OK) {
-            return status;
-        }
-    }
-    info->naming = arena_alloc(&sim->arena, (size_t)info->naming_count * sizeof *info->naming);
-    if (info->naming == NULL) {
-        return mem_error(sim->mem, "the table of communication nodes", err);
-    }
-    uint32_t at = 0;
-    for (uint32_t node = 0; at < info->naming_count; node++) {
-        if (info->graph->nodes[node].type >= TRACE_SEND) {
-            info->naming[at++] = node;
-        }
-    }
-    return ORR_OK;
-}
-
+/* What the nodes of a rank's trace say about ranks. */
 static enum orr_status check_rank(struct sim *sim, const struct sim_graph_info *info, uint32_t rank,
                                   struct orr_error *err)
 {
     struct place place = {.sim = sim, .rank = rank, .err = err};
-    for (uint32_t i = 0; i < info->naming_count; i++) {
-        place.node = info->naming[i];
+    uint32_t count = sim->config->system.replay_only ? 0 : info->graph->other_count;
+    for (uint32_t i = 0; i < count; i++) {
+        place.node = info->graph->others[i];
         enum orr_status status = check_on_rank(&place, info);
         if (status != ORR_OK) {
             return status;
         }
     }
     return ORR_OK;
+}
+
+/* Compute nodes need a look only where they can be wrong: with the roofline model, or when some duration is. */
+static bool compute_needs_checking(const struct sim *sim, const struct trace_graph *graph)
+{
+    return sim->config->system.roofline_enabled || graph->longest_us > TICKS_MAX_STEP / 1000;
+}
+
+/* Checks a graph on the first rank that has it. */
+static enum orr_status check_graph(struct sim *sim, struct sim_graph_info *info, uint32_t first_rank,
+                                   struct orr_error *err)
+{
+    const struct trace_graph *graph = info->graph;
+    info->group = arena_alloc(&sim->arena, (size_t)graph->node_count * sizeof *info->group);
+    if (info->group == NULL) {
+        return mem_error(sim->mem, "the table of groups", err);
+    }
+    memset(info->group, 0xff, (size_t)graph->node_count * sizeof *info->group); /* SIM_NONE */
+    struct place place = {.sim = sim, .rank = first_rank, .err = err};
+    bool all = compute_needs_checking(sim, graph);
+    uint32_t count = all ? graph->node_count : graph->other_count;
+    for (uint32_t i = 0; i < count; i++) {
+        place.node = all ? i : graph->others[i];
+        enum orr_status status = check_node(&place, info);
+        if (status != ORR_OK) {
+            return status;
+        }
+    }
+    return check_rank(sim, info, first_rank, err);
 }
 
 /* What is known of a graph, or a new, empty entry for it. Ranks that share one tend to follow each other. */
@@ -464,9 +459,9 @@ static enum orr_status warn_of_deadlock(struct sim *sim, struct orr_error *err)
     }
     for (uint32_t i = 0; i < config->traces->graph_count; i++) {
         const struct sim_graph_info *info = &sim->graphs[i];
-        for (uint32_t k = 0; k < info->naming_count; k++) {
-            const struct trace_node *node = &info->graph->nodes[info->naming[k]];
-            uint32_t group = info->group[info->naming[k]];
+        for (uint32_t k = 0; info->graph != NULL && k < info->graph->other_count; k++) {
+            const struct trace_node *node = &info->graph->nodes[info->graph->others[k]];
+            uint32_t group = info->group[info->graph->others[k]];
             if (node->type != TRACE_COLL || node->comm_type != COLL_ALL_REDUCE ||
                 (group != SIM_NONE && !sim->groups[group].whole) || used_dims(sim, node) < 3) {
                 continue;

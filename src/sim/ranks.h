@@ -74,9 +74,7 @@ struct sim_group_state {
 /* What setup found out about a graph's nodes. */
 struct sim_graph_info {
     const struct trace_graph *graph;
-    uint32_t *group;  /* by node: group index or SIM_NONE */
-    uint32_t *naming; /* communication nodes: what they name is checked rank by rank */
-    uint32_t naming_count;
+    uint32_t *group; /* by node: group index or SIM_NONE */
 };
 
 #endif

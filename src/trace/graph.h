@@ -81,7 +81,10 @@ struct trace_graph {
                                  parent_written[i] - 1 after it; the ranges follow each other in file order */
     uint32_t *parent_start;   /* by node index */
     uint32_t *parent_written; /* by node index */
-    char *strings;            /* NUL-terminated, one after the other; offset 0 is "" */
+    uint32_t *others; /* indices of the nodes that are not compute, ascending: few, and what most questions are about */
+    char *strings;    /* NUL-terminated, one after the other; offset 0 is "" */
+    uint64_t longest_us; /* largest duration of any node */
+    uint32_t other_count;
     uint32_t node_count;
     uint32_t child_total;  /* entries of children: distinct edges */
     uint32_t parent_total; /* entries of parents */

@@ -269,9 +269,14 @@ static void fill_children(struct trace_graph *graph, const struct turn *turn)
         turn->next[i + 1] += turn->next[i];
     }
     for (uint32_t i = 0; i < graph->node_count; i++) {
-        graph->nodes[i].parent_count = turn->distinct[i];
-        graph->nodes[i].first_child = turn->next[i];
-        graph->nodes[i].child_count = turn->next[i + 1] - turn->next[i];
+        struct trace_node *node = &graph->nodes[i];
+        node->parent_count = turn->distinct[i];
+        node->first_child = turn->next[i];
+        node->child_count = turn->next[i + 1] - turn->next[i];
+        graph->longest_us = node->duration_us > graph->longest_us ? node->duration_us : graph->longest_us;
+        if (node->type != TRACE_COMP) {
+            turn->distinct[graph->other_count++] = i; /* entries up to i have been used */
+        }
     }
     for (uint32_t k = 0; k < graph->node_count; k++) {
         uint32_t node = graph->file_order[k];
@@ -299,9 +304,14 @@ static enum orr_status turn_round(struct trace_graph *graph, struct et_read *rea
     if (graph->children != NULL) {
         memset(turn.marks, 0, count * sizeof *turn.marks);
         fill_children(graph, &turn);
+        graph->others = arena_alloc(&graph->arena, graph->other_count * sizeof *graph->others);
+        if (graph->others != NULL) {
+            memcpy(graph->others, turn.distinct, graph->other_count * sizeof *graph->others);
+        }
     }
     mem_free(read->mem, words, bytes);
-    return graph->children == NULL ? mem_error(read->mem, "a trace's edges", read->err) : ORR_OK;
+    return graph->children == NULL || graph->others == NULL ? mem_error(read->mem, "a trace's edges", read->err)
+                                                            : ORR_OK;
 }
 
 enum orr_status graph_build(struct trace_graph *graph, struct et_read *read)
