@@ -113,6 +113,7 @@ struct options {
     const char *only; /* NULL = all */
     bool quick;
     uint64_t load_mb;
+    unsigned repeat; /* each case so many times; the quickest counts, since other work on the machine only adds */
 };
 
 static double cpu_seconds(void)
@@ -241,6 +242,25 @@ static bool print_outcome(const struct bench_case *item, const struct outcome *o
     return true;
 }
 
+static double seconds_that_count(const struct bench_case *item, const struct outcome *out)
+{
+    return item->workload == BENCH_OPERATORS ? out->run.open_cpu_s : out->user_s;
+}
+
+static bool measure_best(const struct bench_case *item, const char *folder, unsigned repeat, struct outcome *best)
+{
+    for (unsigned i = 0; i < repeat; i++) {
+        struct outcome out = {.trace_bytes = best->trace_bytes};
+        if (!measure(item, folder, &out))
+            return false;
+        if (i == 0 || !out.run.good || seconds_that_count(item, &out) < seconds_that_count(item, best))
+            *best = out;
+        if (!out.run.good)
+            return true;
+    }
+    return true;
+}
+
 static bool run_case(const struct bench_case *item, const struct options *options)
 {
     const char *base = getenv("TMPDIR");
@@ -254,7 +274,7 @@ static bool run_case(const struct bench_case *item, const struct options *option
     bool good = false;
     if (!bench_write_inputs(folder, &item->machine, item->workload, options->load_mb, &out.trace_bytes))
         perror(folder);
-    else if (!measure(item, folder, &out))
+    else if (!measure_best(item, folder, options->repeat, &out))
         perror("fork");
     else
         good = print_outcome(item, &out);
@@ -264,9 +284,10 @@ static bool run_case(const struct bench_case *item, const struct options *option
 
 static int usage(FILE *stream, int status)
 {
-    fprintf(stream, "usage: orrery-bench [--case NAME] [--quick] [--load-mb N]\n"
+    fprintf(stream, "usage: orrery-bench [--case NAME] [--quick] [--repeat N] [--load-mb N]\n"
                     "Runs the benchmark cases; exits 1 when a cycle count is wrong, never for being slow.\n"
                     "  --quick       leave out the two long cases and read 64 MB\n"
+                    "  --repeat N    run each case N times and print the quickest (3)\n"
                     "  --load-mb N   how many MB of traces the reading case writes and reads (256)\n"
                     "  --case NAME   only this one:\n");
     for (int i = 0; i < CASES; i++)
@@ -276,7 +297,7 @@ static int usage(FILE *stream, int status)
 
 int main(int argc, char **argv)
 {
-    struct options options = {.load_mb = 256};
+    struct options options = {.load_mb = 256, .repeat = 3};
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0)
             return usage(stdout, 0);
@@ -284,6 +305,8 @@ int main(int argc, char **argv)
             options.quick = true;
         else if (strcmp(argv[i], "--case") == 0 && i + 1 < argc)
             options.only = argv[++i];
+        else if (strcmp(argv[i], "--repeat") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0)
+            options.repeat = (unsigned)atoi(argv[++i]);
         else if (strcmp(argv[i], "--load-mb") == 0 && i + 1 < argc)
             options.load_mb = strtoull(argv[++i], NULL, 10);
         else

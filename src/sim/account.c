@@ -28,7 +28,7 @@ static void settle_rank(struct sim *sim, uint32_t rank)
 
 static uint32_t group_size_of(const struct sim *sim, uint32_t rank, uint32_t node)
 {
-    uint32_t group = sim->rank_graph[rank]->group[node];
+    uint32_t group = sim_graph_group(sim->rank_graph[rank], node);
     return group == SIM_NONE ? sim->rank_count : sim->groups[group].group->count;
 }
 
@@ -83,13 +83,19 @@ static void account_collective(struct sim *sim, uint32_t rank, uint32_t node, ui
     row->last_end_ns = sim->queue.now;
 }
 
+static uint64_t *started_at(struct sim_rank *state, uint32_t node)
+{
+    enum sim_slot slot = sim_node_slot(&state->graph->nodes[node]);
+    return slot == SIM_SLOT_NONE ? &state->recv_started[node] : &state->slot_started[slot];
+}
+
 void sim_account_start(struct sim *sim, uint32_t rank, uint32_t node)
 {
     struct sim_rank *state = &sim->ranks[rank];
     struct sim_rank_result *result = &sim->result.ranks[rank];
     enum sim_op_kind kind = sim_node_kind(&state->graph->nodes[node]);
     settle_rank(sim, rank);
-    state->started[node] = sim->queue.now;
+    *started_at(state, node) = sim->queue.now;
     if (state->active[kind]++ == 0) {
         state->active_since[kind] = sim->queue.now;
     }
@@ -115,8 +121,9 @@ void sim_account_end(struct sim *sim, uint32_t rank, uint32_t node)
     result->last_end_ns = sim->queue.now;
     result->nodes_done++;
     sim->result.nodes_done++;
+    uint64_t started_ns = *started_at(state, node);
     if (trace_node->type >= TRACE_SEND) {
-        account_collective(sim, rank, node, state->started[node]);
+        account_collective(sim, rank, node, started_ns);
     }
     if (sim->config->keep_intervals) {
         if (!mem_reserve(sim->mem, (void **)&sim->result.intervals, &sim->interval_capacity,
@@ -127,7 +134,7 @@ void sim_account_end(struct sim *sim, uint32_t rank, uint32_t node)
         sim->result.intervals[sim->result.interval_count++] = (struct sim_interval){
             .rank = rank,
             .node = node,
-            .start_ns = state->started[node],
+            .start_ns = started_ns,
             .end_ns = sim->queue.now,
             .slot = (uint8_t)sim_node_slot(trace_node),
         };

@@ -12,7 +12,7 @@
 
 /* Where a complaint points. */
 struct place {
-    const struct sim *sim;
+    struct sim *sim;
     uint32_t rank;
     uint32_t node;
     struct orr_error *err;
@@ -67,6 +67,20 @@ static uint32_t find_group(const struct sim *sim, const char *name, bool *known)
     return SIM_NONE;
 }
 
+static enum orr_status set_group(const struct place *place, struct sim_graph_info *info, uint32_t group)
+{
+    if (info->group == NULL) {
+        size_t bytes = (size_t)info->graph->node_count * sizeof *info->group;
+        info->group = arena_alloc(&place->sim->arena, bytes);
+        if (info->group == NULL) {
+            return mem_error(place->sim->mem, "the table of groups", place->err);
+        }
+        memset(info->group, 0xff, bytes); /* SIM_NONE */
+    }
+    info->group[place->node] = group;
+    return ORR_OK;
+}
+
 static enum orr_status check_group(const struct place *place, struct sim_graph_info *info)
 {
     const struct trace_node *node = node_at(place);
@@ -75,9 +89,9 @@ static enum orr_status check_group(const struct place *place, struct sim_graph_i
     }
     const char *name = info->graph->strings + node->group;
     bool known = false;
-    info->group[place->node] = find_group(place->sim, name, &known);
+    uint32_t group = find_group(place->sim, name, &known);
     if (known) {
-        return ORR_OK;
+        return group == SIM_NONE ? ORR_OK : set_group(place, info, group);
     }
     return complain(place, "pg_name \"%.60s\" is not a communicator group; %s", name,
                     place->sim->config->group_count == 0 ? "no groups were given (--comm-group-configuration)"
@@ -265,7 +279,7 @@ static enum orr_status check_node(const struct place *place, struct sim_graph_in
     case TRACE_RECV:
         return check_message(place, false);
     case TRACE_COLL:
-        return check_collective(place, info->group[place->node]);
+        return check_collective(place, sim_graph_group(info, place->node));
     default:
         return ORR_OK;
     }
@@ -295,7 +309,7 @@ static enum orr_status check_own(const struct place *place, uint32_t attribute, 
 static enum orr_status check_on_rank(const struct place *place, const struct sim_graph_info *info)
 {
     const struct trace_node *node = node_at(place);
-    uint32_t group = info->group[place->node];
+    uint32_t group = sim_graph_group(info, place->node);
     enum orr_status status = ORR_OK;
     switch ((enum trace_node_type)node->type) {
     case TRACE_SEND:
@@ -351,11 +365,6 @@ static enum orr_status check_graph(struct sim *sim, struct sim_graph_info *info,
                                    struct orr_error *err)
 {
     const struct trace_graph *graph = info->graph;
-    info->group = arena_alloc(&sim->arena, (size_t)graph->node_count * sizeof *info->group);
-    if (info->group == NULL) {
-        return mem_error(sim->mem, "the table of groups", err);
-    }
-    memset(info->group, 0xff, (size_t)graph->node_count * sizeof *info->group); /* SIM_NONE */
     struct place place = {.sim = sim, .rank = first_rank, .err = err};
     bool all = compute_needs_checking(sim, graph);
     uint32_t count = all ? graph->node_count : graph->other_count;
@@ -461,7 +470,7 @@ static enum orr_status warn_of_deadlock(struct sim *sim, struct orr_error *err)
         const struct sim_graph_info *info = &sim->graphs[i];
         for (uint32_t k = 0; info->graph != NULL && k < info->graph->other_count; k++) {
             const struct trace_node *node = &info->graph->nodes[info->graph->others[k]];
-            uint32_t group = info->group[info->graph->others[k]];
+            uint32_t group = sim_graph_group(info, info->graph->others[k]);
             if (node->type != TRACE_COLL || node->comm_type != COLL_ALL_REDUCE ||
                 (group != SIM_NONE && !sim->groups[group].whole) || used_dims(sim, node) < 3) {
                 continue;

@@ -218,8 +218,10 @@ void sim_collective_issue(struct sim *sim, uint32_t rank, uint32_t node)
     struct sim_rank *state = &sim->ranks[rank];
     const struct trace_node *trace_node = &state->graph->nodes[node];
     int32_t type = trace_node->comm_type;
-    struct sim_operation operation = {
-        .rank = rank, .node = node, .chunk_bytes = trace_node->comm_bytes, .group = sim->rank_graph[rank]->group[node]};
+    struct sim_operation operation = {.rank = rank,
+                                      .node = node,
+                                      .chunk_bytes = trace_node->comm_bytes,
+                                      .group = sim_graph_group(sim->rank_graph[rank], node)};
     operation.custom = choose_custom(sim, rank, node, operation.group);
     uint64_t count = 1;
     if (operation.group != SIM_NONE && !is_rooted(type)) {

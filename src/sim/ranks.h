@@ -33,7 +33,8 @@ struct sim_rank {
 
     const struct trace_graph *graph;
     uint32_t *parents_left;
-    uint64_t *started; /* by node */
+    uint64_t slot_started[SIM_SLOT_NONE]; /* when the node in the slot was issued */
+    uint64_t *recv_started;               /* the same for receives, which hold none: by node, NULL without receives */
     struct sim_ready ready[SIM_SLOTS];
     uint32_t ongoing;
     uint32_t slot[SIM_SLOT_NONE]; /* node held, or SIM_NONE */
@@ -74,7 +75,12 @@ struct sim_group_state {
 /* What setup found out about a graph's nodes. */
 struct sim_graph_info {
     const struct trace_graph *graph;
-    uint32_t *group; /* by node: group index or SIM_NONE */
+    uint32_t *group; /* by node: group index or SIM_NONE; NULL where no node names a group */
 };
+
+static inline uint32_t sim_graph_group(const struct sim_graph_info *info, uint32_t node)
+{
+    return info->group == NULL ? SIM_NONE : info->group[node];
+}
 
 #endif

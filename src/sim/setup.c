@@ -54,6 +54,16 @@ static void make_logical_dims(struct sim *sim)
     }
 }
 
+static bool has_receives(const struct trace_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->other_count; i++) {
+        if (graph->nodes[graph->others[i]].type == TRACE_RECV) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static bool make_rank(struct sim *sim, uint32_t index)
 {
     const struct sim_config *config = sim->config;
@@ -64,7 +74,7 @@ static bool make_rank(struct sim *sim, uint32_t index)
     }
     uint32_t nodes = rank->graph->node_count;
     if (!zalloc_into(sim, &rank->parents_left, nodes, sizeof *rank->parents_left) ||
-        !zalloc_into(sim, &rank->started, nodes, sizeof *rank->started) ||
+        (has_receives(rank->graph) && !zalloc_into(sim, &rank->recv_started, nodes, sizeof *rank->recv_started)) ||
         !zalloc_into(sim, &rank->cursors, config->dims.count, sizeof *rank->cursors) ||
         (config->keep_issue_order && !zalloc_into(sim, &rank->issue_order, nodes, sizeof *rank->issue_order))) {
         return false;

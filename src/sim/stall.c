@@ -154,9 +154,9 @@ static void tell_unmatched(struct diagnosis *d, const struct sim_wait *wait)
 static uint32_t peer_may_join(const struct sim *sim, const struct sim_wait *wait)
 {
     const struct sim_rank *peer = &sim->ranks[wait->peer];
-    uint32_t group = sim->rank_graph[wait->rank]->group[wait->node];
+    uint32_t group = sim_graph_group(sim->rank_graph[wait->rank], wait->node);
     for (uint32_t i = 0; i < peer->graph->node_count; i++) {
-        if (peer->graph->nodes[i].type == TRACE_COLL && sim->rank_graph[wait->peer]->group[i] == group &&
+        if (peer->graph->nodes[i].type == TRACE_COLL && sim_graph_group(sim->rank_graph[wait->peer], i) == group &&
             to_come(peer, i)) {
             return i;
         }
@@ -182,11 +182,11 @@ static bool peer_has_it_later(const struct sim *sim, const struct sim_wait *wait
 {
     const struct sim_rank *peer = &sim->ranks[wait->peer];
     const struct trace_node *mine = &sim->ranks[wait->rank].graph->nodes[wait->node];
-    uint32_t group = sim->rank_graph[wait->rank]->group[wait->node];
+    uint32_t group = sim_graph_group(sim->rank_graph[wait->rank], wait->node);
     for (uint32_t i = 0; i < peer->graph->node_count; i++) {
         const struct trace_node *node = &peer->graph->nodes[i];
         if (node->type == TRACE_COLL && node->comm_type == mine->comm_type && node->comm_bytes == mine->comm_bytes &&
-            sim->rank_graph[wait->peer]->group[i] == group && to_come(peer, i)) {
+            sim_graph_group(sim->rank_graph[wait->peer], i) == group && to_come(peer, i)) {
             return true;
         }
     }
@@ -199,7 +199,8 @@ static void tell_disagreement(struct diagnosis *d, const struct sim_wait *wait, 
     const struct trace_node *mine = &sim->ranks[wait->rank].graph->nodes[wait->node];
     const struct trace_node *theirs = &sim->ranks[wait->peer].graph->nodes[other_node];
     bool sizes = mine->comm_type == theirs->comm_type && mine->comm_bytes != theirs->comm_bytes &&
-                 sim->rank_graph[wait->rank]->group[wait->node] == sim->rank_graph[wait->peer]->group[other_node] &&
+                 sim_graph_group(sim->rank_graph[wait->rank], wait->node) ==
+                     sim_graph_group(sim->rank_graph[wait->peer], other_node) &&
                  !peer_has_it_later(sim, wait);
     const char *text =
         arena_printf(&sim->arena, "rank %u is in %s while rank %u is in %s: %s", wait->rank,
@@ -332,8 +333,8 @@ static uint32_t follow(struct diagnosis *d, uint32_t index)
             return what_holds_up(sim, waits, wait->peer, joining);
         }
         uint32_t other = collective_in_flight(sim, wait->peer);
-        if (other != SIM_NONE &&
-            sim->rank_graph[wait->peer]->group[other] == sim->rank_graph[wait->rank]->group[wait->node]) {
+        if (other != SIM_NONE && sim_graph_group(sim->rank_graph[wait->peer], other) ==
+                                     sim_graph_group(sim->rank_graph[wait->rank], wait->node)) {
             tell_disagreement(d, wait, other);
         } else {
             tell_never_joins(d, wait);

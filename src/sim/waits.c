@@ -230,7 +230,7 @@ const char *sim_say_node(struct sim *sim, uint32_t rank, uint32_t node)
     const char *name = trace_graph_name(trace->graph, node);
     const char *type = trace_node->type == TRACE_COLL ? coll_type_name(trace_node->comm_type) : NULL;
     if (type != NULL) {
-        uint32_t group = sim->rank_graph[rank]->group[node];
+        uint32_t group = sim_graph_group(sim->rank_graph[rank], node);
         if (group != SIM_NONE) {
             return or_empty(arena_printf(&sim->arena, "node %" PRIu64 " \"%.60s\" (%s of %" PRIu64 " B in group %d)",
                                          id, name, type, trace_node->comm_bytes, (int)sim->groups[group].group->id));
