@@ -40,11 +40,6 @@ uint32_t sim_custom_position(const struct sim *sim, uint32_t group, uint32_t ran
     return position;
 }
 
-uint32_t sim_custom_ongoing(const struct sim_custom_run *run)
-{
-    return run->ongoing;
-}
-
 static uint64_t id_of(const struct custom_layout *layout, uint32_t node)
 {
     return layout->graph->nodes[node].id + layout->id_offset;

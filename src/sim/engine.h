@@ -4,14 +4,12 @@
  *
  * A simulation is pools of plain structs in `struct sim`, an event queue and a network. The parts, one file each:
  *   ticks      what a rank does after a delay (spec analytical §2.2)
- *   message    sends meet receives (§10)
- *   workload   which node of a trace runs when (§5)
- *   collective a collective node becomes chunks, a chunk becomes a stream of phases (§6)
- *   scheduler  which streams of a rank run at once (§7)
- *   endpoint   the delay before a message may leave, bus: its detailed form (§8)
- *   packets, trees, programs, custom: what a stream does in a phase (§9, §14)
- *   memory     remote memory (§12)
- *   stall_*    what to say when nothing can go on
+ *   message    sends meet receives (§10); lanes: the same for messages between streams; routes: what both know of a
+ * path workload   which node of a trace runs when (§5) collective a collective node becomes chunks, a chunk becomes a
+ * stream of phases (§6) scheduler  which streams of a rank run at once (§7) endpoint   the delay before a message may
+ * leave, bus: its detailed form (§8) packets, trees, programs, custom: what a stream does in a phase (§9, §14) memory
+ * remote memory (§12) account    where time went; check: whether traces and machine fit together, before the run stall
+ * what to say when nothing can go on; waits, dependency_cycle: what it is made from
  */
 #ifndef ORR_SIM_ENGINE_H
 #define ORR_SIM_ENGINE_H
@@ -93,11 +91,6 @@ struct sim {
     uint32_t *collective_buckets; /* index + 1 into result.collectives */
     uint32_t collective_capacity, log_capacity, interval_capacity;
 };
-
-static inline struct sim_rank *sim_rank_at(struct sim *sim, uint32_t rank)
-{
-    return &sim->ranks[rank];
-}
 
 /* Memory was refused: the loop ends before the next event. */
 static inline void sim_fail_memory(struct sim *sim)
@@ -274,7 +267,6 @@ void sim_program_end(struct sim *sim, struct sim_stream *stream);
 void sim_custom_start(struct sim *sim, uint32_t stream);
 void sim_custom_node_done(struct sim *sim, uint32_t stream, uint32_t node);
 void sim_custom_free(struct sim *sim, struct sim_custom_run *run);
-uint32_t sim_custom_ongoing(const struct sim_custom_run *run);
 /* Which file of a custom trace set a rank plays: its rank, or its place in the sorted group. */
 uint32_t sim_custom_position(const struct sim *sim, uint32_t group, uint32_t rank);
 
