@@ -128,6 +128,10 @@ static inline void sim_calls_begin(struct sim *sim, uint32_t rank)
 {
     struct sim_rank *state = &sim->ranks[rank];
     sim->running_rank = rank;
+    if (__builtin_expect(state->ticks == 1 && state->tick[0] == sim->queue.now, 1)) {
+        state->ticks = 0;
+        return;
+    }
     for (uint32_t i = 0; i < state->ticks; i++) {
         if (state->tick[i] == sim->queue.now) {
             uint32_t last = --state->ticks;
