@@ -201,9 +201,12 @@ static void progress_is_drawn_on_a_terminal_and_cleaned(void **state)
     (void)state;
     assert_int_equal(setenv("TERM", "xterm", 1), 0);
     int terminal = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-    assert_true(terminal >= 0 && grantpt(terminal) == 0 && unlockpt(terminal) == 0);
     char name[128];
-    assert_int_equal(ptsname_r(terminal, name, sizeof name), 0);
+    if (terminal < 0 || grantpt(terminal) != 0 || unlockpt(terminal) != 0 ||
+        ptsname_r(terminal, name, sizeof name) != 0 || access(name, R_OK | W_OK) != 0) {
+        print_message("this machine has no pseudo-terminals\n");
+        skip();
+    }
     int held = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC); /* so that reading waits until the program writes */
     pid_t pid = start_long_run(name);
     static char seen[1 << 14];
