@@ -55,12 +55,11 @@ void *mem_zalloc(struct mem *mem, size_t bytes)
 void *mem_resize(struct mem *mem, void *block, size_t old_bytes, size_t new_bytes)
 {
     if (new_bytes > old_bytes && !mem_allows(mem, new_bytes - old_bytes)) {
-        mem->refused = new_bytes;
         return NULL;
     }
     void *moved = realloc(block, new_bytes == 0 ? 1 : new_bytes);
     if (moved == NULL) {
-        mem->refused = new_bytes;
+        mem->refused = new_bytes > old_bytes ? new_bytes - old_bytes : new_bytes;
         return NULL;
     }
     mem->used -= old_bytes;

@@ -33,7 +33,7 @@ void mem_advise_large(void *block, size_t bytes);
 /* The error of a refused allocation: says what was needed for `what`, what is in use and the limit. */
 enum orr_status mem_error(const struct mem *mem, const char *what, struct orr_error *err);
 
-/* Makes room for one more of `item_bytes` in a doubling array; false when refused. */
+/* Makes room for `need` items in an array that grows by doubling; false when refused. */
 bool mem_reserve(struct mem *mem, void **items, uint32_t *capacity, uint64_t need, size_t item_bytes);
 
 #endif

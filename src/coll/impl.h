@@ -31,6 +31,19 @@ enum coll_type {
 /* NULL for a number that is not a collective type. */
 const char *coll_type_name(int32_t type);
 
+/* Whether a system file says how it is carried out ("all-reduce-implementation", …). */
+static inline bool coll_type_is_configurable(int32_t type)
+{
+    return type == COLL_ALL_REDUCE || type == COLL_ALL_GATHER || type == COLL_REDUCE_SCATTER || type == COLL_ALL_TO_ALL;
+}
+
+/* Whether it has a root, or is a barrier: carried out as in coll/program.h, over one ring of all members. */
+static inline bool coll_type_is_rooted(int32_t type)
+{
+    return type == COLL_REDUCE || type == COLL_GATHER || type == COLL_SCATTER || type == COLL_BROADCAST ||
+           type == COLL_BARRIER;
+}
+
 enum coll_algo {
     COLL_RING,
     COLL_DIRECT,

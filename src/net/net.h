@@ -4,7 +4,7 @@
  * given by the sender, which comes back when it has arrived.
  *
  * unaware (spec analytical §11.1): a delay that depends on the pair and the size alone. Users may ask for it once and
- * schedule arrivals themselves (net_fixed_delay), which is what the engine does.
+ * schedule arrivals themselves (net_fixed_path), which is what the engine does.
  * aware (§11.2, extended to any number of dimensions): directed links with first-come-first-served queues, store and
  * forward, dimension-ordered routes.
  */

@@ -172,7 +172,8 @@ static void find_kind_order(struct sim *sim, uint32_t rank)
 void sim_account_finish(struct sim *sim, uint32_t rank)
 {
     struct sim_rank_result *result = &sim->result.ranks[rank];
-    result->finished = true;
+    /* Nodes in or behind a dependency cycle never run: ASTRA-sim calls such a rank finished, we do not. */
+    result->finished = result->nodes_done == sim->ranks[rank].graph->node_count;
     result->finish_ns = sim->queue.now;
     result->network_finish = sim->in_network;
     result->statistics_failed = result->nodes_of[SIM_OP_CPU] + result->nodes_of[SIM_OP_REMOTE_MEM] +
@@ -181,7 +182,7 @@ void sim_account_finish(struct sim *sim, uint32_t rank)
     if (sim->ranks[rank].issue_order != NULL) {
         find_kind_order(sim, rank);
     }
-    sim->result.ranks_finished++;
+    sim->result.ranks_finished += result->finished;
     sim_log(sim, (struct sim_log_entry){.kind = SIM_LOG_FINISH, .rank = rank});
 }
 

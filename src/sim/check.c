@@ -10,6 +10,9 @@
 
 #include "sim/engine.h"
 
+/* As the system file spells them. */
+static const char *const native_names[SIM_NATIVE_COUNT] = {"all-reduce", "reduce-scatter", "all-gather", "all-to-all"};
+
 /* Where a complaint points. */
 struct place {
     struct sim *sim;
@@ -94,7 +97,7 @@ static enum orr_status check_group(const struct place *place, struct sim_graph_i
         return group == SIM_NONE ? ORR_OK : set_group(place, info, group);
     }
     return complain(place, "pg_name \"%.60s\" is not a communicator group; %s", name,
-                    place->sim->config->group_count == 0 ? "no groups were given (--comm-group-configuration)"
+                    place->sim->config->group_count == 0 ? "no groups were given (--groups, --comm-group-configuration)"
                                                          : "the groups file has no such id");
 }
 
@@ -112,11 +115,10 @@ static bool uses_halving(const struct sim *sim, enum sim_native native)
 
 static enum orr_status check_native(const struct place *place, uint32_t group)
 {
-    static const char *const keys[SIM_NATIVE_COUNT] = {"all-reduce", "reduce-scatter", "all-gather", "all-to-all"};
     const struct sim *sim = place->sim;
     enum sim_native native = sim_native_of(node_at(place)->comm_type);
     if (sim->config->system.implementation[native].count == 0) {
-        return complain(place, "the system file has no %s-implementation", keys[native]);
+        return complain(place, "the system file has no %s-implementation", native_names[native]);
     }
     bool one_ring =
         group != SIM_NONE && !sim->groups[group].whole && sim->config->system.implementation[native].count > 1;
@@ -143,8 +145,7 @@ static enum orr_status check_collective(const struct place *place, uint32_t grou
     if (node->comm_type == COLL_BROADCAST && !simulate) {
         return ORR_OK;
     }
-    bool native = node->comm_type == COLL_ALL_REDUCE || node->comm_type == COLL_ALL_GATHER ||
-                  node->comm_type == COLL_REDUCE_SCATTER || node->comm_type == COLL_ALL_TO_ALL;
+    bool native = coll_type_is_configurable(node->comm_type);
     if (!native && !simulate) {
         return complain(place, "%s is simulated only with --broadcast=simulate", name);
     }
@@ -152,7 +153,7 @@ static enum orr_status check_collective(const struct place *place, uint32_t grou
     if (status != ORR_OK || sim_custom_of(place->sim, place->rank, place->node) != NULL) {
         return status;
     }
-    return native || node->comm_type == COLL_REDUCE_SCATTER_BLOCK ? check_native(place, group) : ORR_OK;
+    return coll_type_is_rooted(node->comm_type) ? ORR_OK : check_native(place, group);
 }
 
 static enum orr_status check_custom_node(const struct place *place, const struct trace_set *custom, uint32_t position,
@@ -415,19 +416,19 @@ static enum orr_status check_graphs(struct sim *sim, struct orr_error *err)
     return ORR_OK;
 }
 
-static enum orr_status check_machine(const struct sim *sim, struct orr_error *err)
+enum orr_status sim_check_machine(const struct sim_config *config, struct orr_error *err)
 {
-    static const char *const keys[SIM_NATIVE_COUNT] = {"all-reduce", "reduce-scatter", "all-gather", "all-to-all"};
-    const struct sim_config *config = sim->config;
     if (config->traces->rank_count != config->dims.ranks) {
         return error_set(err, ORR_EINVAL, "%s: %u traces for a machine of %u ranks", config->traces->prefix,
                          config->traces->rank_count, config->dims.ranks);
     }
     for (uint32_t i = 0; i < SIM_NATIVE_COUNT; i++) {
         if (config->system.implementation[i].count > config->dims.count) {
-            return error_set(
-                err, ORR_EINVAL, "%s-implementation lists %u algorithms, but the network has %u dimension%s", keys[i],
-                config->system.implementation[i].count, config->dims.count, config->dims.count == 1 ? "" : "s");
+            return error_set(err, ORR_EINVAL,
+                             "the system file's %s-implementation lists %u algorithms, but the network file has %u "
+                             "dimension%s",
+                             native_names[i], config->system.implementation[i].count, config->dims.count,
+                             config->dims.count == 1 ? "" : "s");
         }
     }
     if (config->system.preferred_dataset_splits == 0 || config->system.active_chunks_per_dimension == 0) {
@@ -435,8 +436,8 @@ static enum orr_status check_machine(const struct sim *sim, struct orr_error *er
                          "preferred-dataset-splits and active-chunks-per-dimension must be at least 1");
     }
     if (config->queues_per_dim == 0 || (uint64_t)config->queues_per_dim * config->dims.count * 2 > UINT16_MAX) {
-        return error_set(err, ORR_EINVAL, "num-queues-per-dim is %u; 1 to %u are possible with %u dimensions",
-                         config->queues_per_dim, UINT16_MAX / 2 / config->dims.count, config->dims.count);
+        return error_set(err, ORR_EINVAL, "--queues-per-dim (--num-queues-per-dim) is %u; 1 to %u are possible here",
+                         config->queues_per_dim, UINT16_MAX / 2 / config->dims.count);
     }
     const struct sim_memory *memory = &config->memory;
     if (memory->kind == SIM_MEMORY_PER_NODE && memory->npus_per_node == 0) {
@@ -492,11 +493,35 @@ static enum orr_status warn_of_deadlock(struct sim *sim, struct orr_error *err)
     return ORR_OK;
 }
 
+/* A typing error in preferred-dataset-splits shows first as memory and time without end. */
+static enum orr_status warn_of_chunks(struct sim *sim, struct orr_error *err)
+{
+    enum { MANY = 1 << 20 };
+    for (uint32_t i = 0; i < sim->config->traces->graph_count && !sim->config->system.replay_only; i++) {
+        const struct trace_graph *graph = sim->graphs[i].graph;
+        for (uint32_t k = 0; graph != NULL && k < graph->other_count; k++) {
+            const struct trace_node *node = &graph->nodes[graph->others[k]];
+            uint64_t chunk = 0;
+            uint64_t chunks = 0;
+            if (node->type == TRACE_COLL && !coll_type_is_rooted(node->comm_type)) {
+                sim_collective_chunks(sim, node->comm_type, node->comm_bytes, &chunk, &chunks);
+            }
+            if (chunks > MANY) {
+                return notes_add(sim->notes, err,
+                                 "a collective of %" PRIu64 " B becomes %" PRIu64
+                                 " chunks on every rank; preferred-dataset-splits is %u",
+                                 node->comm_bytes, chunks, sim->config->system.preferred_dataset_splits);
+            }
+        }
+    }
+    return ORR_OK;
+}
+
 enum orr_status sim_check(struct sim *sim, struct orr_error *err)
 {
-    enum orr_status status = check_machine(sim, err);
+    enum orr_status status = check_graphs(sim, err);
     if (status == ORR_OK) {
-        status = check_graphs(sim, err);
+        status = warn_of_chunks(sim, err);
     }
     return status == ORR_OK ? warn_of_deadlock(sim, err) : status;
 }

@@ -4,6 +4,9 @@
  */
 #include "sim/engine.h"
 
+/* A collective of very many chunks takes a while to set up. */
+enum { STREAMS_BEFORE_PROGRESS = 1 << 14 };
+
 uint32_t sim_group_place(const struct sim *sim, uint32_t group, uint32_t rank)
 {
     const struct sim_group_state *state = &sim->groups[group];
@@ -182,17 +185,11 @@ static void log_group_ring(struct sim *sim, uint32_t rank, uint32_t group, int32
                      .kind = SIM_LOG_GROUP_RING, .rank = rank, .ring_size = state->group->count, .ring_index = place});
 }
 
-static bool is_rooted(int32_t type)
-{
-    return type == COLL_REDUCE || type == COLL_GATHER || type == COLL_SCATTER || type == COLL_BROADCAST ||
-           type == COLL_BARRIER;
-}
-
 /* The custom algorithm a collective is carried out by, or NULL. */
 static const struct trace_set *choose_custom(struct sim *sim, uint32_t rank, uint32_t node, uint32_t group)
 {
     int32_t type = sim->ranks[rank].graph->nodes[node].comm_type;
-    if (group == SIM_NONE || is_rooted(type)) {
+    if (group == SIM_NONE || coll_type_is_rooted(type)) {
         return sim_custom_of(sim, rank, node);
     }
     uint32_t place = sim_group_place(sim, group, rank);
@@ -224,11 +221,11 @@ void sim_collective_issue(struct sim *sim, uint32_t rank, uint32_t node)
                                       .group = sim_graph_group(sim->rank_graph[rank], node)};
     operation.custom = choose_custom(sim, rank, node, operation.group);
     uint64_t count = 1;
-    if (operation.group != SIM_NONE && !is_rooted(type)) {
+    if (operation.group != SIM_NONE && !coll_type_is_rooted(type)) {
         log_group_ring(sim, rank, operation.group, type);
     }
     if (operation.custom == NULL) {
-        if (!is_rooted(type)) {
+        if (!coll_type_is_rooted(type)) {
             sim_collective_chunks(sim, type, trace_node->comm_bytes, &operation.chunk_bytes, &count);
         }
         operation.plan = sim_plan_get(sim, trace_node, operation.group, operation.chunk_bytes);
@@ -248,6 +245,9 @@ void sim_collective_issue(struct sim *sim, uint32_t rank, uint32_t node)
     }
     for (uint32_t i = 0; i < count && !sim->queue.failed; i++) {
         make_stream(sim, index, i, priority);
+        if (i % STREAMS_BEFORE_PROGRESS == STREAMS_BEFORE_PROGRESS - 1) {
+            (void)sim_keeps_going(sim);
+        }
     }
 }
 

@@ -3,13 +3,15 @@
  * other. Only files of sim/ include this; everyone else sees sim/sim.h.
  *
  * A simulation is pools of plain structs in `struct sim`, an event queue and a network. The parts, one file each:
- *   ticks      what a rank does after a delay (spec analytical §2.2)
- *   message    sends meet receives (§10); lanes: the same for messages between streams; routes: what both know of a
- * path workload   which node of a trace runs when (§5) collective a collective node becomes chunks, a chunk becomes a
- * stream of phases (§6) scheduler  which streams of a rank run at once (§7) endpoint   the delay before a message may
- * leave, bus: its detailed form (§8) packets, trees, programs, custom: what a stream does in a phase (§9, §14) memory
- * remote memory (§12) account    where time went; check: whether traces and machine fit together, before the run stall
- * what to say when nothing can go on; waits, dependency_cycle: what it is made from
+ * - ticks: what a rank does after a delay (spec analytical §2.2)
+ * - message: sends meet receives (§10); lanes: the same between streams; routes: what both know of a path
+ * - workload: which node of a trace runs when (§5); memory: remote memory (§12)
+ * - collective, plans: a collective node becomes chunks, a chunk becomes a stream of phases (§6)
+ * - scheduler: which streams of a rank run at once (§7)
+ * - endpoint: the delay before a message may leave; bus: its detailed form (§8)
+ * - packets, trees, programs, custom: what a stream does in a phase (§9, §14)
+ * - account: where time went; check: whether traces and machine fit together, before the run
+ * - stall: what to say when nothing can go on; waits, dependency_cycle: what it is made from
  */
 #ifndef ORR_SIM_ENGINE_H
 #define ORR_SIM_ENGINE_H
@@ -85,8 +87,11 @@ struct sim {
     uint64_t jitter_mask, jitter_used;
     uint64_t endpoint_ns;
     double nodes_under_way; /* collectives in flight, each by the share of its chunks that are done */
+    bool interrupted;       /* the progress callback asked to stop; queue.failed is set with it */
     bool in_network;        /* the event being handled came straight from the network */
 
+    bool (*progress)(void *, const struct orr_progress *); /* or NULL */
+    void *progress_context;
     struct sim_result result;
     uint32_t *collective_buckets; /* index + 1 into result.collectives */
     uint32_t collective_capacity, log_capacity, interval_capacity;
@@ -97,6 +102,9 @@ static inline void sim_fail_memory(struct sim *sim)
 {
     sim->queue.failed = true;
 }
+
+/* Tells the progress callback; false, and the loop ends before the next event, when it asks to stop. run.c. */
+bool sim_keeps_going(struct sim *sim);
 
 /* ---- ticks.c -------------------------------------------------------------------------------------------------- */
 
@@ -281,6 +289,8 @@ void sim_memory_next(struct sim *sim, uint32_t server);
 
 /* ---- check.c, stall.c ----------------------------------------------------------------------------------------- */
 
+/* What needs no state: before anything is allocated for it. */
+ORR_MUST_CHECK enum orr_status sim_check_machine(const struct sim_config *config, struct orr_error *err);
 ORR_MUST_CHECK enum orr_status sim_check(struct sim *sim, struct orr_error *err);
 /* Fills result.stall. */
 void sim_stall_diagnose(struct sim *sim);

@@ -24,12 +24,6 @@ enum sim_native sim_native_of(int32_t type)
     }
 }
 
-static bool is_native(int32_t type)
-{
-    return type == COLL_ALL_REDUCE || type == COLL_REDUCE_SCATTER || type == COLL_REDUCE_SCATTER_BLOCK ||
-           type == COLL_ALL_GATHER || type == COLL_ALL_TO_ALL;
-}
-
 static bool same_key(const struct sim_plan *a, const struct sim_plan *b)
 {
     return a->type == b->type && a->group == b->group && a->bytes == b->bytes && a->dims == b->dims &&
@@ -50,7 +44,7 @@ static uint32_t plan_dims(const struct sim *sim, const struct sim_plan *key, str
     enum sim_native native = sim_native_of(key->type);
     bool whole = key->group == SIM_NONE || sim->groups[key->group].whole;
     *sub_group = !whole;
-    if (whole && is_native(key->type)) {
+    if (whole && !coll_type_is_rooted(key->type)) {
         uint32_t count = sim->logical_count[native];
         memcpy(dims, sim->logical[native], count * sizeof *dims);
         for (uint32_t d = 0; d < count; d++) {
@@ -114,7 +108,7 @@ static struct sim_plan *make_plan(struct sim *sim, const struct sim_plan *key)
     struct coll_plan layout;
     bool sub_group = false;
     uint32_t count = plan_dims(sim, key, dims, &sub_group);
-    if (is_native(key->type)) {
+    if (!coll_type_is_rooted(key->type)) {
         enum coll_type type = key->type == COLL_REDUCE_SCATTER_BLOCK ? COLL_REDUCE_SCATTER : (enum coll_type)key->type;
         bool split = sim->config->system.optimization == SIM_LOCAL_BW_AWARE;
         coll_plan_build(type, key->bytes, dims, count, split, sub_group, &layout);
@@ -126,7 +120,7 @@ static struct sim_plan *make_plan(struct sim *sim, const struct sim_plan *key)
         return NULL;
     }
     *plan = *key;
-    plan->fast_endpoint = sub_group && is_native(key->type);
+    plan->fast_endpoint = sub_group && !coll_type_is_rooted(key->type);
     plan->phase_count = layout.phase_count;
     for (uint32_t i = 0; i < layout.phase_count; i++) {
         plan->phases[i].coll = layout.phases[i];
@@ -140,7 +134,7 @@ static struct sim_plan *make_plan(struct sim *sim, const struct sim_plan *key)
 /* A rooted collective's root as a member index: an attribute names a rank; absent, the first member. */
 static uint32_t root_of(const struct sim *sim, const struct trace_node *node, uint32_t group)
 {
-    if (is_native(node->comm_type) || (node->has & TRACE_HAS_ROOT) == 0) {
+    if (!coll_type_is_rooted(node->comm_type) || (node->has & TRACE_HAS_ROOT) == 0) {
         return 0;
     }
     if (group == SIM_NONE || sim->groups[group].whole) {

@@ -82,8 +82,20 @@ static struct orr_progress progress_now(const struct sim *sim)
                                          (double)(sim->result.nodes == 0 ? 1 : sim->result.nodes)};
 }
 
-static enum orr_status loop(struct sim *sim, bool (*progress)(void *, const struct orr_progress *), void *context,
-                            struct orr_error *err)
+bool sim_keeps_going(struct sim *sim)
+{
+    if (sim->progress == NULL) {
+        return true;
+    }
+    struct orr_progress now = progress_now(sim);
+    if (!sim->progress(sim->progress_context, &now)) {
+        sim->interrupted = true;
+        sim->queue.failed = true;
+    }
+    return !sim->interrupted;
+}
+
+static enum orr_status loop(struct sim *sim, struct orr_error *err)
 {
     struct event event;
     uint32_t until_progress = PROGRESS_EVERY;
@@ -94,16 +106,13 @@ static enum orr_status loop(struct sim *sim, bool (*progress)(void *, const stru
         }
         look_ahead(sim);
         handle(sim, &event);
-        if (--until_progress != 0) {
-            continue;
+        if (--until_progress == 0) {
+            until_progress = PROGRESS_EVERY;
+            (void)sim_keeps_going(sim);
         }
-        until_progress = PROGRESS_EVERY;
-        if (progress != NULL) {
-            struct orr_progress now = progress_now(sim);
-            if (!progress(context, &now)) {
-                return error_set(err, ORR_EINTR, "interrupted at %" PRIu64 " ns of simulated time", sim->queue.now);
-            }
-        }
+    }
+    if (sim->interrupted) {
+        return error_set(err, ORR_EINTR, "interrupted at %" PRIu64 " ns of simulated time", sim->queue.now);
     }
     return sim->queue.failed ? mem_error(sim->mem, "the running simulation", err) : ORR_OK;
 }
@@ -111,10 +120,12 @@ static enum orr_status loop(struct sim *sim, bool (*progress)(void *, const stru
 enum orr_status sim_run(struct sim *sim, bool (*progress)(void *, const struct orr_progress *), void *context,
                         struct orr_error *err)
 {
+    sim->progress = progress;
+    sim->progress_context = context;
     for (uint32_t rank = 0; rank < sim->rank_count && !sim->queue.failed; rank++) {
         sim_workload_start(sim, rank);
     }
-    enum orr_status status = loop(sim, progress, context, err);
+    enum orr_status status = loop(sim, err);
     sim_account_close(sim);
     if (status != ORR_OK) {
         return status;

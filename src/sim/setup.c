@@ -198,6 +198,10 @@ static enum orr_status fill(struct sim *sim, struct orr_error *err)
 enum orr_status sim_create(const struct sim_config *config, struct mem *mem, struct notes *notes, struct sim **created,
                            struct orr_error *err)
 {
+    enum orr_status status = sim_check_machine(config, err);
+    if (status != ORR_OK) {
+        return status;
+    }
     struct sim *sim = mem_zalloc(mem, sizeof *sim);
     if (sim == NULL) {
         return mem_error(mem, "the simulation", err);
@@ -209,7 +213,7 @@ enum orr_status sim_create(const struct sim_config *config, struct mem *mem, str
     sim->result.config = config;
     sim->result.rank_count = sim->rank_count;
     arena_init(&sim->arena, mem);
-    enum orr_status status = fill(sim, err);
+    status = fill(sim, err);
     if (status != ORR_OK) {
         sim_free(sim);
         return status;

@@ -249,9 +249,9 @@ const char *sim_say_stream(struct sim *sim, uint32_t index)
         return "its custom algorithm";
     }
     const struct coll_phase *phase = &operation->plan->phases[stream->phase_index].coll;
-    return or_empty(arena_printf(&sim->arena, "chunk %u of %u in phase %u of %u (%s over dimension %u)", stream->chunk,
-                                 operation->streams, stream->phase_index + 1, operation->plan->phase_count,
-                                 coll_type_name((int32_t)phase->type), phase->dim));
+    return or_empty(arena_printf(&sim->arena, "chunk %u of %u in phase %u of %u (%s over dimension %u)",
+                                 stream->chunk + 1, operation->streams, stream->phase_index + 1,
+                                 operation->plan->phase_count, coll_type_name((int32_t)phase->type), phase->dim));
 }
 
 const char *sim_say_wait(struct sim *sim, const struct sim_wait *wait)

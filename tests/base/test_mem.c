@@ -50,7 +50,7 @@ static void a_refused_block_leaves_the_old_one_and_the_error_has_figures(void **
     CHECK_U64(mem.used, 600, "nothing was added");
     struct orr_error err = {0};
     CHECK_STATUS(mem_error(&mem, "the trace", &err), ORR_ENOMEM);
-    CHECK_CONTAINS(err.text, "the trace needs 1001 more bytes beside 600 in use; the limit is 1000 bytes");
+    CHECK_CONTAINS(err.text, "the trace needs 401 more bytes beside 600 in use; the limit is 1000 bytes");
     mem_free(&mem, block, 600);
 }
 
