@@ -3,16 +3,14 @@
  * dimensions and the event queue they share with their user, and nothing of what a message means: a message is a number
  * given by the sender, which comes back when it has arrived.
  *
- * unaware (spec analytical §11.1): a delay that depends on the pair and the size alone. Users may ask for it once and
- * schedule arrivals themselves (net_fixed_path), which is what the engine does.
- * aware (§11.2, extended to any number of dimensions): directed links with first-come-first-served queues, store and
- * forward, dimension-ordered routes.
+ * A model is a table of functions (struct net_ops), of one of two kinds. Without contention a delay depends on the pair
+ * and the size alone: the model gives the path, and users schedule arrivals themselves. With contention the model takes
+ * the message and puts its own events in the queue; the user hands each of them back to net_handle.
  */
 #ifndef ORR_NET_NET_H
 #define ORR_NET_NET_H
 
 #include "base/event_queue.h"
-#include "base/pool.h"
 #include "topo/dims.h"
 
 /* Event kinds below NET_EVENT_KINDS belong to the network; the user's start there. */
@@ -33,49 +31,53 @@ struct net_path {
     uint32_t dim;
 };
 
-struct net_link {
-    uint32_t head, tail; /* transits waiting, 0 = none */
-    uint32_t busy;
+struct net;
+
+struct net_ops {
+    const char *name;
+    /* Without contention: the path from `src` to `dst` (another rank). NULL in the other kind. */
+    struct net_path (*fixed_path)(const struct net *net, uint32_t src, uint32_t dst, uint64_t bytes);
+    /* With contention; all NULL in the other kind. */
+    enum orr_status (*open)(struct net *net, struct orr_error *err); /* makes net->state */
+    void (*close)(struct net *net);                                  /* also after a failed open */
+    void (*send)(struct net *net, uint32_t message, uint32_t src, uint32_t dst, uint64_t bytes, double stretch);
+    uint32_t (*handle)(struct net *net, const struct event *event);
 };
 
-/* A message on its way. */
-struct net_transit {
-    uint64_t bytes;
-    double stretch; /* multiplies each hop's delay (jitter) */
-    uint32_t message;
-    uint32_t at; /* rank last visited */
-    uint32_t dst;
-    uint32_t next;     /* in a link's queue, or next free */
-    uint8_t in_switch; /* at the switch of the dimension being crossed */
-    uint8_t counted;   /* 1 + the dimension that has counted it, 0 = none yet */
-};
-
-POOL_DEFINE(net_transits, struct net_transit, next);
+extern const struct net_ops net_unaware; /* spec analytical §11.1 */
+extern const struct net_ops net_aware;   /* §11.2, in any number of dimensions */
 
 struct net {
+    const struct net_ops *ops;
     const struct topo_dims *dims;
     struct event_queue *queue;
     struct mem *mem;
     bool contention;
     struct net_dim_stats stats[TOPO_MAX_DIMS];
-    /* aware only */
-    struct net_link *links;
-    uint64_t first_link[TOPO_MAX_DIMS + 1]; /* a dimension's links are consecutive */
-    struct net_transits transits;
+    void *state; /* the model's own */
 };
 
 /* Borrows dims, queue and mem. */
-ORR_MUST_CHECK enum orr_status net_init(struct net *net, bool contention, const struct topo_dims *dims,
+ORR_MUST_CHECK enum orr_status net_init(struct net *net, const struct net_ops *ops, const struct topo_dims *dims,
                                         struct event_queue *queue, struct mem *mem, struct orr_error *err);
 void net_free(struct net *net);
 
-/* Network without contention: the path from `src` to `dst` (another rank). */
-struct net_path net_fixed_path(const struct net *net, uint32_t src, uint32_t dst, uint64_t bytes);
+static inline struct net_path net_fixed_path(const struct net *net, uint32_t src, uint32_t dst, uint64_t bytes)
+{
+    return net->ops->fixed_path(net, src, dst, bytes);
+}
 
-/* Network with contention: sends now. */
-void net_send(struct net *net, uint32_t message, uint32_t src, uint32_t dst, uint64_t bytes, double stretch);
+/* Sends now; each hop's delay is multiplied by `stretch`. */
+static inline void net_send(struct net *net, uint32_t message, uint32_t src, uint32_t dst, uint64_t bytes,
+                            double stretch)
+{
+    net->ops->send(net, message, src, dst, bytes, stretch);
+}
 
 /* Handles one of the network's events; the message that has arrived by it, or NET_NO_MESSAGE. */
-uint32_t net_handle(struct net *net, const struct event *event);
+static inline uint32_t net_handle(struct net *net, const struct event *event)
+{
+    return net->ops->handle(net, event);
+}
 
 #endif

@@ -190,8 +190,8 @@ static enum orr_status fill(struct sim *sim, struct orr_error *err)
             return status;
         }
     }
-    enum orr_status status =
-        net_init(&sim->net, config->backend == ORR_BACKEND_AWARE, &config->dims, &sim->queue, sim->mem, err);
+    enum orr_status status = net_init(&sim->net, config->backend == ORR_BACKEND_AWARE ? &net_aware : &net_unaware,
+                                      &config->dims, &sim->queue, sim->mem, err);
     return status != ORR_OK ? status : sim_check(sim, err);
 }
 

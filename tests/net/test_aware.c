@@ -25,7 +25,7 @@ static void open_road(struct road *road, enum topo_kind kind, uint32_t count, co
     }
     CHECK(topo_dims_finish(&road->dims), "the machine is small enough");
     CHECK(event_queue_init(&road->queue, &road->mem), "memory is given");
-    CHECK_OK(net_init(&road->net, true, &road->dims, &road->queue, &road->mem, &err), &err);
+    CHECK_OK(net_init(&road->net, &net_aware, &road->dims, &road->queue, &road->mem, &err), &err);
 }
 
 static void close_road(struct road *road)
@@ -135,7 +135,7 @@ static void a_message_pays_every_dimension_it_crosses(void **state)
     net_free(&road.net);
     road.dims.dim[1].latency_ns = 700;
     road.dims.dim[1].kind = TOPO_SWITCH;
-    CHECK_OK(net_init(&road.net, true, &road.dims, &road.queue, &road.mem, &err), &err);
+    CHECK_OK(net_init(&road.net, &net_aware, &road.dims, &road.queue, &road.mem, &err), &err);
     drive(&road, m, COUNT_OF(m), 1.0);
     CHECK_U64(m[1].arrival, 1110 + 2 * 1310, "from 1 up and down dimension 1");
     CHECK_U64(m[0].arrival, 1110 + 610 + 2 * 1310, "first along dimension 0 to rank 1, then behind the other one");
@@ -197,7 +197,7 @@ static void any_traffic_arrives_when_the_plain_network_says(void **state)
         draw_traffic(&prng, want, MESSAGES, road.dims.ranks);
         memcpy(got, want, sizeof got);
         CHECK(event_queue_init(&road.queue, &road.mem), "memory is given");
-        CHECK_OK(net_init(&road.net, true, &road.dims, &road.queue, &road.mem, &err), &err);
+        CHECK_OK(net_init(&road.net, &net_aware, &road.dims, &road.queue, &road.mem, &err), &err);
         plain_network_run(&road.dims, want, MESSAGES);
         drive(&road, got, MESSAGES, 1.0);
         for (uint32_t i = 0; i < MESSAGES; i++) {
@@ -234,9 +234,9 @@ static void other_dimensions_do_not_disturb(void **state)
             b[i].dst = line + a[i].dst * dims.dim[d].stride;
         }
         CHECK(event_queue_init(&alone.queue, &alone.mem), "memory is given");
-        CHECK_OK(net_init(&alone.net, true, &alone.dims, &alone.queue, &alone.mem, &err), &err);
+        CHECK_OK(net_init(&alone.net, &net_aware, &alone.dims, &alone.queue, &alone.mem, &err), &err);
         CHECK(event_queue_init(&within.queue, &within.mem), "memory is given");
-        CHECK_OK(net_init(&within.net, true, &within.dims, &within.queue, &within.mem, &err), &err);
+        CHECK_OK(net_init(&within.net, &net_aware, &within.dims, &within.queue, &within.mem, &err), &err);
         drive(&alone, a, MESSAGES, 1.0);
         drive(&within, b, MESSAGES, 1.0);
         for (uint32_t i = 0; i < MESSAGES; i++) {
@@ -286,7 +286,7 @@ static void a_refused_message_is_dropped_and_remembered(void **state)
     struct orr_error err = {0};
     struct topo_dims dims = {.count = 1, .dim = {{.kind = TOPO_RING, .size = 4, .bandwidth_gibps = 1}}};
     CHECK(topo_dims_finish(&dims), "the machine is small enough");
-    CHECK_STATUS(net_init(&net, true, &dims, NULL, &none, &err), ORR_ENOMEM);
+    CHECK_STATUS(net_init(&net, &net_aware, &dims, NULL, &none, &err), ORR_ENOMEM);
     net_free(&net);
     CHECK_U64(none.used, 0, "nothing is left behind");
 }

@@ -53,7 +53,7 @@ static void a_delay_is_hops_times_latency_plus_one_serialisation(void **state)
         struct net net;
         struct orr_error err = {0};
         CHECK(topo_dims_finish(&dims), "the machine is small enough");
-        CHECK_OK(net_init(&net, false, &dims, NULL, &mem, &err), &err);
+        CHECK_OK(net_init(&net, &net_unaware, &dims, NULL, &mem, &err), &err);
         struct net_path path = net_fixed_path(&net, rows[i].src, rows[i].dst, rows[i].bytes);
         const char *what = machines[rows[i].machine].what;
         CHECK_U64(path.delay_ns, rows[i].delay, "%s, %u to %u", what, rows[i].src, rows[i].dst);
@@ -72,7 +72,7 @@ static void a_delay_too_long_to_count_is_kept_within_the_clock(void **state)
     struct net net;
     struct orr_error err = {0};
     CHECK(topo_dims_finish(&dims), "the machine is small enough");
-    CHECK_OK(net_init(&net, false, &dims, NULL, &mem, &err), &err);
+    CHECK_OK(net_init(&net, &net_unaware, &dims, NULL, &mem, &err), &err);
     CHECK_U64(net_fixed_path(&net, 0, 1, UINT64_MAX).delay_ns, UINT64_C(1) << 56, "the longest step");
     net_free(&net);
 }
@@ -86,7 +86,7 @@ static void the_two_ways_between_a_pair_take_the_same_time(void **state)
         struct net net;
         struct orr_error err = {0};
         CHECK(topo_dims_finish(&dims), "the machine is small enough");
-        CHECK_OK(net_init(&net, false, &dims, NULL, &mem, &err), &err);
+        CHECK_OK(net_init(&net, &net_unaware, &dims, NULL, &mem, &err), &err);
         for (uint32_t a = 0; a < dims.ranks; a++) {
             for (uint32_t b = 0; b < dims.ranks; b++) {
                 if (a != b) {
