@@ -22,6 +22,9 @@ enum { UNITS_COUNT = sizeof units_rows / sizeof units_rows[0] };
 
 static const char *const kind_words[] = {[UNITS_RATE] = "a rate", [UNITS_TIME] = "a time", [UNITS_SIZE] = "a size"};
 
+static const char *const kind_examples[] = {
+    [UNITS_RATE] = "\"400Gbps\" or \"50GB/s\"", [UNITS_TIME] = "\"1.5us\"", [UNITS_SIZE] = "\"64MiB\" or \"1.5GB\""};
+
 /* A decimal number: digits * 10^exponent. */
 struct units_number {
     unsigned __int128 digits;
@@ -74,7 +77,7 @@ static enum orr_status scan_exponent(const char *text, const char **at, struct u
     return ORR_OK;
 }
 
-static enum orr_status scan_number(const char *text, const char **at, struct units_number *number,
+static enum orr_status scan_number(const char *text, enum units_kind kind, const char **at, struct units_number *number,
                                    struct orr_error *err)
 {
     if (*text == '-') {
@@ -95,8 +98,8 @@ static enum orr_status scan_number(const char *text, const char **at, struct uni
         seen += (size_t)(*at - first);
     }
     if (seen == 0) {
-        return error_set(err, ORR_EINVAL, "\"%.60s\" is not a number with a unit, such as \"400Gbps\" or \"1.5us\"",
-                         text);
+        return error_set(err, ORR_EINVAL, "\"%.60s\" is not a number with a unit, such as %s", text,
+                         kind_examples[kind]);
     }
     return scan_exponent(text, at, number, err);
 }
@@ -159,7 +162,7 @@ enum orr_status units_parse(const char *text, enum units_kind kind, const char *
     text += strspn(text, " \t");
     struct units_number number = {0};
     const char *at = text;
-    enum orr_status status = scan_number(text, &at, &number, err);
+    enum orr_status status = scan_number(text, kind, &at, &number, err);
     if (status != ORR_OK) {
         return status;
     }

@@ -63,24 +63,32 @@ const char *config_row_accepts(const struct config_row *row, char *buffer, size_
     return buffer;
 }
 
+/* What the line of an error calls the value: nothing, or which entry of the list. */
+static const char *entry_words(uint32_t entry, char *buffer, size_t size)
+{
+    buffer[0] = '\0';
+    if (entry != 0) {
+        (void)snprintf(buffer, size, " entry %" PRIu32, entry);
+    }
+    return buffer;
+}
+
 enum orr_status config_refuse(const struct config_reader *reader, const struct config_row *row,
                               const struct io_value *value, uint32_t entry, const char *nearest)
 {
-    char where[32] = "";
-    if (entry != 0) {
-        (void)snprintf(where, sizeof where, " entry %" PRIu32, entry);
-    }
+    char where[32];
     char found[96];
     char accepted[256];
     return error_set(reader->err, ORR_EINVAL, "%s:%" PRIu32 ": \"%s\"%s is %s; accepted: %s%s%s%s", reader->name,
-                     value->line, row->key, where, io_value_describe(value, found, sizeof found),
-                     config_row_accepts(row, accepted, sizeof accepted), nearest != NULL ? "; did you mean \"" : "",
-                     nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : "");
+                     value->line, row->key, entry_words(entry, where, sizeof where),
+                     io_value_describe(value, found, sizeof found), config_row_accepts(row, accepted, sizeof accepted),
+                     nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
+                     nearest != NULL ? "\"?" : "");
 }
 
 /* Texts with a unit, in the unit that a bare number of the row has. */
 static enum orr_status quantity_read(const struct config_reader *reader, const struct config_row *row,
-                                     const struct io_value *value, double *number)
+                                     const struct io_value *value, uint32_t entry, double *number)
 {
     bool rate = is_rate(row->type);
     const char *bare = rate ? (row->type == CONFIG_RATE_GIB ? "GiB/s" : "GB/s") : "ns";
@@ -90,8 +98,14 @@ static enum orr_status quantity_read(const struct config_reader *reader, const s
     struct orr_error why;
     enum orr_status status = units_parse(text, rate ? UNITS_RATE : UNITS_TIME, bare, &base, &why);
     if (status != ORR_OK) {
-        return error_set(reader->err, status, "%s:%" PRIu32 ": \"%s\" is \"%s\": %.200s", reader->name, value->line,
-                         row->key, text, why.text);
+        /* The reason quotes the text; where it lists the units accepted, that is all there is to say. */
+        char where[32];
+        char accepted[256];
+        bool said = strstr(why.text, "; accepted: ") != NULL;
+        return error_set(reader->err, status, "%s:%" PRIu32 ": \"%s\"%s: %.300s%s%s%s", reader->name, value->line,
+                         row->key, entry_words(entry, where, sizeof where), why.text,
+                         said ? "" : " (accepted: ", said ? "" : config_row_accepts(row, accepted, sizeof accepted),
+                         said ? "" : ")");
     }
     *number = (double)base;
     if (rate) {
@@ -107,7 +121,7 @@ static enum orr_status number_read(const struct config_reader *reader, const str
     bool units = config_type_has_units(row->type);
     double found = 0;
     if (value->kind == IO_TEXT && units && !io_number_parse(value->text, &plain)) {
-        enum orr_status status = quantity_read(reader, row, value, &found);
+        enum orr_status status = quantity_read(reader, row, value, entry, &found);
         if (status != ORR_OK) {
             return status;
         }

@@ -230,3 +230,37 @@ void json_write_fixed(struct json_writer *writer, double value, int decimals)
         }
     }
 }
+
+void json_write_member_u64(struct json_writer *writer, const char *key, uint64_t value)
+{
+    json_write_key(writer, key);
+    json_write_u64(writer, value);
+}
+
+void json_write_member_i64(struct json_writer *writer, const char *key, int64_t value)
+{
+    json_write_key(writer, key);
+    json_write_i64(writer, value);
+}
+
+void json_write_member_bool(struct json_writer *writer, const char *key, bool value)
+{
+    json_write_key(writer, key);
+    json_write_bool(writer, value);
+}
+
+void json_write_member_fixed(struct json_writer *writer, const char *key, double value, int decimals)
+{
+    json_write_key(writer, key);
+    json_write_fixed(writer, value, decimals);
+}
+
+void json_write_member_string(struct json_writer *writer, const char *key, const char *text)
+{
+    json_write_key(writer, key);
+    if (text != NULL) {
+        json_write_string(writer, text);
+    } else {
+        json_write_null(writer);
+    }
+}

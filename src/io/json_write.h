@@ -42,4 +42,11 @@ void json_write_ns_as_us(struct json_writer *writer, uint64_t ns);
 /* Rounded to `decimals`; null where the value is no finite number. */
 void json_write_fixed(struct json_writer *writer, double value, int decimals);
 
+/* A key with its value; a text that is NULL is null. */
+void json_write_member_u64(struct json_writer *writer, const char *key, uint64_t value);
+void json_write_member_i64(struct json_writer *writer, const char *key, int64_t value);
+void json_write_member_bool(struct json_writer *writer, const char *key, bool value);
+void json_write_member_fixed(struct json_writer *writer, const char *key, double value, int decimals);
+void json_write_member_string(struct json_writer *writer, const char *key, const char *text);
+
 #endif

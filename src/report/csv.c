@@ -37,9 +37,9 @@ static void write_collectives(const struct sim_result *result, FILE *stream)
                       "%s,%u,%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
                       ",%s,%s\n",
                       report_kind_name(row->type, name), row->group_size, row->bytes, row->count,
-                      report_short(kind.operations).text, row->total_ns, report_fixed(kind.mean_ns, 3).text,
-                      kind.min_ns, kind.max_ns, row->first_start_ns, row->last_end_ns,
-                      kind.has_bandwidth ? report_fixed(kind.algorithm_gbps, 6).text : "",
+                      report_short(kind.operations).text, report_kind_total_ns(&kind),
+                      report_fixed(kind.mean_ns, 3).text, kind.min_ns, kind.max_ns, row->first_start_ns,
+                      row->last_end_ns, kind.has_bandwidth ? report_fixed(kind.algorithm_gbps, 6).text : "",
                       kind.has_bandwidth ? report_fixed(kind.bus_gbps, 6).text : "");
     }
 }

@@ -8,60 +8,32 @@
 
 enum { SHARE_DECIMALS = 6, TIME_DECIMALS = 3 };
 
-static void put_u64(struct json_writer *json, const char *key, uint64_t value)
-{
-    json_write_key(json, key);
-    json_write_u64(json, value);
-}
-
-static void put_fixed(struct json_writer *json, const char *key, double value, int decimals)
-{
-    json_write_key(json, key);
-    json_write_fixed(json, value, decimals);
-}
-
-static void put_string(struct json_writer *json, const char *key, const char *text)
-{
-    json_write_key(json, key);
-    if (text != NULL) {
-        json_write_string(json, text);
-    } else {
-        json_write_null(json);
-    }
-}
-
-static void put_bool(struct json_writer *json, const char *key, bool value)
-{
-    json_write_key(json, key);
-    json_write_bool(json, value);
-}
-
 static void write_head(struct json_writer *json, const struct sim_result *result)
 {
-    put_u64(json, "schema_version", REPORT_JSON_SCHEMA_VERSION);
-    put_string(json, "generator", "orrery " ORR_VERSION);
-    put_string(json, "state", report_state_name(report_state_of(result)));
-    put_u64(json, "time_ns", result->end_ns);
-    put_u64(json, "ranks", result->rank_count);
-    put_u64(json, "ranks_finished", result->ranks_finished);
-    put_u64(json, "nodes", result->nodes);
-    put_u64(json, "nodes_done", result->nodes_done);
-    put_u64(json, "messages", result->messages);
-    put_u64(json, "events", result->events);
+    json_write_member_u64(json, "schema_version", REPORT_JSON_SCHEMA_VERSION);
+    json_write_member_string(json, "generator", "orrery " ORR_VERSION);
+    json_write_member_string(json, "state", report_state_name(report_state_of(result)));
+    json_write_member_u64(json, "time_ns", result->end_ns);
+    json_write_member_u64(json, "ranks", result->rank_count);
+    json_write_member_u64(json, "ranks_finished", result->ranks_finished);
+    json_write_member_u64(json, "nodes", result->nodes);
+    json_write_member_u64(json, "nodes_done", result->nodes_done);
+    json_write_member_u64(json, "messages", result->messages);
+    json_write_member_u64(json, "events", result->events);
 }
 
 static void write_settings(struct json_writer *json, const struct sim_config *config)
 {
     json_write_key(json, "settings");
     json_write_object(json, false);
-    put_string(json, "workload", config->traces != NULL ? config->traces->prefix : NULL);
-    put_string(json, "backend", report_backend_name(config->backend));
-    put_string(json, "policy", config->policy == ORR_POLICY_SAFE ? "safe" : "astra");
-    put_string(json, "broadcast", config->broadcast == ORR_BROADCAST_SIMULATE ? "simulate" : "replay");
-    put_u64(json, "queues_per_dim", config->queues_per_dim);
-    put_bool(json, "rendezvous", config->rendezvous);
-    put_fixed(json, "jitter", config->jitter, SHARE_DECIMALS);
-    put_u64(json, "seed", config->seed);
+    json_write_member_string(json, "workload", config->traces != NULL ? config->traces->prefix : NULL);
+    json_write_member_string(json, "backend", report_backend_name(config->backend));
+    json_write_member_string(json, "policy", config->policy == ORR_POLICY_SAFE ? "safe" : "astra");
+    json_write_member_string(json, "broadcast", config->broadcast == ORR_BROADCAST_SIMULATE ? "simulate" : "replay");
+    json_write_member_u64(json, "queues_per_dim", config->queues_per_dim);
+    json_write_member_bool(json, "rendezvous", config->rendezvous);
+    json_write_member_fixed(json, "jitter", config->jitter, SHARE_DECIMALS);
+    json_write_member_u64(json, "seed", config->seed);
     json_write_object_end(json);
 }
 
@@ -71,9 +43,10 @@ static void write_bound(struct json_writer *json, const struct sim_result *resul
     char name[32];
     json_write_key(json, "bound");
     json_write_object(json, false);
-    put_string(json, "by", report_bound_name(bound.kind));
-    put_fixed(json, "share_of_step", bound.share, SHARE_DECIMALS);
-    put_string(json, "collective", bound.collective != INT32_MIN ? report_kind_name(bound.collective, name) : NULL);
+    json_write_member_string(json, "by", report_bound_name(bound.kind));
+    json_write_member_fixed(json, "share_of_step", bound.share, SHARE_DECIMALS);
+    json_write_member_string(json, "collective",
+                             bound.collective != INT32_MIN ? report_kind_name(bound.collective, name) : NULL);
     json_write_key(json, "dimension");
     if (bound.dimension != UINT32_MAX) {
         json_write_u64(json, bound.dimension);
@@ -86,7 +59,7 @@ static void write_bound(struct json_writer *json, const struct sim_result *resul
     } else {
         json_write_null(json);
     }
-    put_string(json, "text", bound.sentence);
+    json_write_member_string(json, "text", bound.sentence);
     json_write_object_end(json);
 }
 
@@ -103,11 +76,11 @@ static void write_parts(struct json_writer *json, const struct sim_result *resul
         struct report_spread spread = report_spread_of(result, (enum report_part)part);
         json_write_key(json, keys[part]);
         json_write_object(json, true);
-        put_u64(json, "min", spread.min_ns);
-        put_fixed(json, "mean", spread.mean_ns, TIME_DECIMALS);
-        put_u64(json, "max", spread.max_ns);
-        put_u64(json, "min_rank", spread.min_rank);
-        put_u64(json, "max_rank", spread.max_rank);
+        json_write_member_u64(json, "min", spread.min_ns);
+        json_write_member_fixed(json, "mean", spread.mean_ns, TIME_DECIMALS);
+        json_write_member_u64(json, "max", spread.max_ns);
+        json_write_member_u64(json, "min_rank", spread.min_rank);
+        json_write_member_u64(json, "max_rank", spread.max_rank);
         json_write_object_end(json);
     }
     json_write_object_end(json);
@@ -132,17 +105,17 @@ static void write_collectives(struct json_writer *json, const struct sim_result 
         struct report_kind kind = report_kind_of_row(result, i);
         char name[32];
         json_write_object(json, true);
-        put_string(json, "type", report_kind_name(row->type, name));
-        put_u64(json, "group_size", row->group_size);
-        put_u64(json, "bytes", row->bytes);
-        put_u64(json, "participations", row->count);
-        put_fixed(json, "operations", kind.operations, TIME_DECIMALS);
-        put_u64(json, "total_ns", row->total_ns);
-        put_fixed(json, "mean_ns", kind.mean_ns, TIME_DECIMALS);
-        put_u64(json, "min_ns", kind.min_ns);
-        put_u64(json, "max_ns", kind.max_ns);
-        put_u64(json, "first_start_ns", row->first_start_ns);
-        put_u64(json, "last_end_ns", row->last_end_ns);
+        json_write_member_string(json, "type", report_kind_name(row->type, name));
+        json_write_member_u64(json, "group_size", row->group_size);
+        json_write_member_u64(json, "bytes", row->bytes);
+        json_write_member_u64(json, "participations", row->count);
+        json_write_member_fixed(json, "operations", kind.operations, TIME_DECIMALS);
+        json_write_member_u64(json, "total_ns", report_kind_total_ns(&kind));
+        json_write_member_fixed(json, "mean_ns", kind.mean_ns, TIME_DECIMALS);
+        json_write_member_u64(json, "min_ns", kind.min_ns);
+        json_write_member_u64(json, "max_ns", kind.max_ns);
+        json_write_member_u64(json, "first_start_ns", row->first_start_ns);
+        json_write_member_u64(json, "last_end_ns", row->last_end_ns);
         put_bandwidth(json, "algorithm_bandwidth_gbytes_per_s", &kind, kind.algorithm_gbps);
         put_bandwidth(json, "bus_bandwidth_gbytes_per_s", &kind, kind.bus_gbps);
         json_write_object_end(json);
@@ -158,16 +131,16 @@ static void write_dimensions(struct json_writer *json, const struct sim_result *
         const struct topo_dim *dim = &result->config->dims.dim[d];
         const struct sim_dim_result *row = &result->dims[d];
         json_write_object(json, true);
-        put_string(json, "kind", topo_kind_name(dim->kind));
-        put_u64(json, "size", dim->size);
-        put_fixed(json, "bandwidth_gibytes_per_s", dim->bandwidth_gibps, SHARE_DECIMALS);
-        put_fixed(json, "latency_ns", dim->latency_ns, SHARE_DECIMALS);
-        put_u64(json, "links", row->links);
-        put_u64(json, "messages", row->messages);
-        put_u64(json, "bytes", row->bytes);
-        put_u64(json, "busy_ns", row->busy_ns);
-        put_fixed(json, "utilisation", report_utilisation(result, d), SHARE_DECIMALS);
-        put_u64(json, "queued_messages", row->queued);
+        json_write_member_string(json, "kind", topo_kind_name(dim->kind));
+        json_write_member_u64(json, "size", dim->size);
+        json_write_member_fixed(json, "bandwidth_gibytes_per_s", dim->bandwidth_gibps, SHARE_DECIMALS);
+        json_write_member_fixed(json, "latency_ns", dim->latency_ns, SHARE_DECIMALS);
+        json_write_member_u64(json, "links", row->links);
+        json_write_member_u64(json, "messages", row->messages);
+        json_write_member_u64(json, "bytes", row->bytes);
+        json_write_member_u64(json, "busy_ns", row->busy_ns);
+        json_write_member_fixed(json, "utilisation", report_utilisation(result, d), SHARE_DECIMALS);
+        json_write_member_u64(json, "queued_messages", row->queued);
         json_write_object_end(json);
     }
     json_write_array_end(json);
@@ -176,9 +149,9 @@ static void write_dimensions(struct json_writer *json, const struct sim_result *
 static void write_finding(struct json_writer *json, const struct sim_stall_finding *finding)
 {
     json_write_object(json, false);
-    put_string(json, "kind", sim_stall_kind_name(finding->kind));
-    put_string(json, "text", finding->text);
-    put_string(json, "fix", finding->fix);
+    json_write_member_string(json, "kind", sim_stall_kind_name(finding->kind));
+    json_write_member_string(json, "text", finding->text);
+    json_write_member_string(json, "fix", finding->fix);
     json_write_key(json, "ranks");
     json_write_array(json, true);
     for (uint32_t i = 0; i < finding->rank_count; i++) {
@@ -202,21 +175,21 @@ static void write_stall(struct json_writer *json, const struct sim_stall *stall)
         return;
     }
     json_write_object(json, false);
-    put_string(json, "kind", sim_stall_kind_name(stall->kind));
+    json_write_member_string(json, "kind", sim_stall_kind_name(stall->kind));
     json_write_key(json, "findings");
     json_write_array(json, false);
     for (uint32_t i = 0; i < stall->finding_count; i++) {
         write_finding(json, &stall->findings[i]);
     }
     json_write_array_end(json);
-    put_u64(json, "waits_in_all", stall->wait_total);
+    json_write_member_u64(json, "waits_in_all", stall->wait_total);
     json_write_key(json, "waits");
     json_write_array(json, false);
     for (uint32_t i = 0; i < stall->wait_count; i++) {
         json_write_object(json, true);
-        put_u64(json, "rank", stall->waits[i].rank);
-        put_u64(json, "node", stall->waits[i].node);
-        put_string(json, "text", stall->waits[i].text);
+        json_write_member_u64(json, "rank", stall->waits[i].rank);
+        json_write_member_u64(json, "node", stall->waits[i].node);
+        json_write_member_string(json, "text", stall->waits[i].text);
         json_write_object_end(json);
     }
     json_write_array_end(json);
@@ -230,18 +203,18 @@ static void write_ranks(struct json_writer *json, const struct sim_result *resul
     for (uint32_t rank = 0; rank < result->rank_count; rank++) {
         const struct sim_rank_result *row = &result->ranks[rank];
         json_write_object(json, true);
-        put_u64(json, "rank", rank);
-        put_bool(json, "finished", row->finished);
-        put_u64(json, "finish_ns", row->finish_ns);
-        put_u64(json, "compute_ns", row->compute_ns);
-        put_u64(json, "exposed_comm_ns", row->exposed_comm_ns);
-        put_u64(json, "exposed_other_ns", row->exposed_other_ns);
-        put_u64(json, "idle_ns", row->idle_ns);
-        put_u64(json, "gpu_busy_ns", row->gpu_busy_ns);
+        json_write_member_u64(json, "rank", rank);
+        json_write_member_bool(json, "finished", row->finished);
+        json_write_member_u64(json, "finish_ns", row->finish_ns);
+        json_write_member_u64(json, "compute_ns", row->compute_ns);
+        json_write_member_u64(json, "exposed_comm_ns", row->exposed_comm_ns);
+        json_write_member_u64(json, "exposed_other_ns", row->exposed_other_ns);
+        json_write_member_u64(json, "idle_ns", row->idle_ns);
+        json_write_member_u64(json, "gpu_busy_ns", row->gpu_busy_ns);
         /* Signed, though ASTRA-sim prints it modulo 2^64: overlapping compute can make it negative. */
         json_write_key(json, "astra_exposed_comm_ns");
         json_write_i64(json, row->finished ? (int64_t)(row->finish_ns - row->gpu_busy_ns) : 0);
-        put_u64(json, "nodes_done", row->nodes_done);
+        json_write_member_u64(json, "nodes_done", row->nodes_done);
         json_write_object_end(json);
     }
     json_write_array_end(json);

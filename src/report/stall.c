@@ -14,7 +14,8 @@ static uint32_t print_findings(const struct sim_stall *stall, FILE *stream)
     uint32_t lines = 0;
     for (uint32_t i = 0; i < stall->finding_count; i++) {
         if (lines >= FINDING_LINES) {
-            (void)fprintf(stream, "  and %u more findings\n", stall->finding_count - i);
+            uint32_t more = stall->finding_count - i;
+            (void)fprintf(stream, "  and %u more finding%s\n", more, more == 1 ? "" : "s");
             return lines + 1;
         }
         const struct sim_stall_finding *finding = &stall->findings[i];
@@ -36,7 +37,7 @@ static void print_waits(const struct sim_stall *stall, uint32_t lines, FILE *str
         shown++;
     }
     if (total > shown) {
-        (void)fprintf(stream, "  and %u more waits\n", total - shown);
+        (void)fprintf(stream, "  and %u more wait%s\n", total - shown, total - shown == 1 ? "" : "s");
     }
 }
 

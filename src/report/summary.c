@@ -76,6 +76,14 @@ static double bus_factor(const struct sim_collective_result *row)
     }
 }
 
+/* The row's total is modulo 2^64. The true one is no less than `count` times the minimum: the first such value is it,
+ * unless the times also spread so far that their differences alone pass 64 bits. */
+static unsigned __int128 row_total(const struct sim_collective_result *row)
+{
+    unsigned __int128 least = (unsigned __int128)row->count * row->min_ns;
+    return least + (uint64_t)(row->total_ns - (uint64_t)least);
+}
+
 /* Adds a row to `kind`; the bandwidth members hold bytes until kind_finish divides them by the time. */
 static void kind_add(struct report_kind *kind, const struct sim_collective_result *row)
 {
@@ -94,7 +102,7 @@ static void kind_add(struct report_kind *kind, const struct sim_collective_resul
     kind->participations += row->count;
     kind->operations += operations;
     kind->bytes += operations * (double)row->bytes;
-    kind->total_ns += row->total_ns;
+    kind->total_ns += row_total(row);
     kind->min_ns = first || row->min_ns < kind->min_ns ? row->min_ns : kind->min_ns;
     kind->max_ns = first || row->max_ns > kind->max_ns ? row->max_ns : kind->max_ns;
     kind->algorithm_gbps += (double)row->count * buffer_bytes(row);
@@ -132,6 +140,11 @@ struct report_kind report_kind_of_row(const struct sim_result *result, uint32_t 
     kind_add(&kind, &result->collectives[row]);
     kind_finish(&kind);
     return kind;
+}
+
+uint64_t report_kind_total_ns(const struct report_kind *kind)
+{
+    return kind->total_ns > UINT64_MAX ? UINT64_MAX : (uint64_t)kind->total_ns;
 }
 
 const char *report_kind_name(int32_t type, char *buffer)

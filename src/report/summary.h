@@ -44,9 +44,10 @@ struct report_spread report_spread_of(const struct sim_result *result, enum repo
 /* One collective kind, or one row of it: see report_kind_next and report_kind_of_row. */
 struct report_kind {
     uint64_t participations;
-    double operations; /* participations / group size; fractional where a run ended in the middle of one */
-    double bytes;      /* over all operations, sizes as in the trace */
-    uint64_t total_ns, min_ns, max_ns;
+    double operations;          /* participations / group size; fractional where a run ended in the middle of one */
+    double bytes;               /* over all operations, sizes as in the trace */
+    unsigned __int128 total_ns; /* many ranks can take more than 64 bits in sum, where each alone does not */
+    uint64_t min_ns, max_ns;
     double mean_ns;                  /* 0 when nothing finished */
     double algorithm_gbps, bus_gbps; /* 1e9 bytes a second */
     int32_t type;
@@ -58,6 +59,8 @@ struct report_kind {
 /* Walks the kinds: `*row` starts at 0 and moves past the kind returned. False at the end. */
 bool report_kind_next(const struct sim_result *result, uint32_t *row, struct report_kind *kind);
 struct report_kind report_kind_of_row(const struct sim_result *result, uint32_t row);
+/* The total where 64 bits are all there is: as large as they can say, if it is more. */
+uint64_t report_kind_total_ns(const struct report_kind *kind);
 /* "all-reduce", "send", "receive"; "collective 42" for a number without a name. `buffer` must hold 32 bytes. */
 const char *report_kind_name(int32_t type, char *buffer);
 

@@ -67,7 +67,8 @@ static void print_unfinished(const struct sim_result *result, FILE *stream)
             (void)report_text_wrapped("Fix: ", stall->findings[0].fix, 2, stream);
         }
         if (stall->finding_count > 1) {
-            (void)fprintf(stream, "  (and %u more findings)\n", stall->finding_count - 1);
+            uint32_t more = stall->finding_count - 1;
+            (void)fprintf(stream, "  (and %u more finding%s)\n", more, more == 1 ? "" : "s");
         }
     }
     (void)fprintf(stream, "What follows is what is known up to there.\n\n");
@@ -97,10 +98,6 @@ static void print_head(const struct sim_result *result, FILE *stream)
     print_machine(result, stream);
     (void)fprintf(stream, "%-11s%" PRIu64 " nodes, %" PRIu64 " messages, %" PRIu64 " events\n", "Work", result->nodes,
                   result->messages, result->events);
-    if (report_state_of(result) == REPORT_FINISHED && result->nodes_done < result->nodes) {
-        (void)fprintf(stream, "%-11s%" PRIu64 " nodes never ran: what they depend on never finished\n", "Beware",
-                      result->nodes - result->nodes_done);
-    }
 }
 
 static void rank_cell(struct report_table *table, const struct report_spread *spread, uint32_t rank)
@@ -190,16 +187,20 @@ static void print_sizes(const struct sim_result *result, const struct report_kin
                         struct report_table *table)
 {
     uint32_t chosen[MOST_SIZES] = {0};
+    unsigned __int128 totals[MOST_SIZES] = {0}; /* of the chosen */
     uint32_t count = 0;
     for (uint32_t row = kind->first_row; row < kind->first_row + kind->rows; row++) {
+        unsigned __int128 total = report_kind_of_row(result, row).total_ns;
         uint32_t place = count;
-        while (place > 0 && result->collectives[row].total_ns > result->collectives[chosen[place - 1]].total_ns) {
+        while (place > 0 && totals[place - 1] < total) {
             place--;
         }
         if (place < most) {
             count += count < most ? 1 : 0;
             memmove(chosen + place + 1, chosen + place, (count - place - 1) * sizeof chosen[0]);
+            memmove(totals + place + 1, totals + place, (count - place - 1) * sizeof totals[0]);
             chosen[place] = row;
+            totals[place] = total;
         }
     }
     for (uint32_t i = 0; i < count; i++) {
@@ -212,7 +213,8 @@ static void print_sizes(const struct sim_result *result, const struct report_kin
     }
     if (count < kind->rows) {
         char remark[REPORT_TABLE_CELL];
-        (void)snprintf(remark, sizeof remark, "    and %u more sizes", kind->rows - count);
+        (void)snprintf(remark, sizeof remark, "    and %u more size%s", kind->rows - count,
+                       kind->rows - count == 1 ? "" : "s");
         report_table_remark(table, remark);
     }
 }
@@ -242,7 +244,8 @@ static void print_collectives(const struct sim_result *result, FILE *stream)
     static const char *const head[] = {"Communication", "ranks", "count",    "bytes",   "mean",
                                        "min",           "max",   "alg GB/s", "bus GB/s"};
     if (result->collective_count == 0) {
-        (void)fprintf(stream, "Communication  none\n");
+        bool finished = report_state_of(result) == REPORT_FINISHED;
+        (void)fprintf(stream, "Communication  none%s\n", finished ? "" : " finished");
         return;
     }
     struct report_kind kinds[MOST_KINDS];
@@ -312,7 +315,8 @@ static void print_dimensions(const struct sim_result *result, FILE *stream)
     }
     if (count > MOST_DIMS) {
         char remark[REPORT_TABLE_CELL];
-        (void)snprintf(remark, sizeof remark, "  and %u more dimensions", count - MOST_DIMS);
+        (void)snprintf(remark, sizeof remark, "  and %u more dimension%s", count - MOST_DIMS,
+                       count - MOST_DIMS == 1 ? "" : "s");
         report_table_remark(&table, remark);
     }
     report_table_print(&table, stream);

@@ -4,6 +4,7 @@
  */
 #include "report/timeline.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,8 +21,7 @@ static const char *const slot_names[SIM_SLOTS] = {
 
 /* Which thread each interval goes to, and which threads each rank has. */
 struct lanes {
-    struct mem mem;
-    struct arena arena; /* owns the arrays */
+    struct arena arena; /* owns the arrays; on the account of the traces, which is the run's and has its limit */
     uint8_t *lane;      /* per interval: 0 except for receives */
     uint32_t *order;    /* indices of the receives, by rank, start, index */
     uint32_t receives;
@@ -65,15 +65,16 @@ static void assign_receives(const struct sim_result *result, struct lanes *lanes
 
 static enum orr_status lanes_make(const struct sim_result *result, struct lanes *lanes, struct orr_error *err)
 {
-    *lanes = (struct lanes){.mem = {0}};
-    arena_init(&lanes->arena, &lanes->mem);
+    *lanes = (struct lanes){.receives = 0};
+    arena_init(&lanes->arena, result->config->traces->mem);
     lanes->lane = arena_zalloc(&lanes->arena, result->interval_count * sizeof *lanes->lane);
     lanes->order = arena_zalloc(&lanes->arena, result->interval_count * sizeof *lanes->order);
     lanes->used = arena_zalloc(&lanes->arena, result->rank_count * sizeof *lanes->used);
     lanes->slots = arena_zalloc(&lanes->arena, result->rank_count * sizeof *lanes->slots);
     if (lanes->lane == NULL || lanes->order == NULL || lanes->used == NULL || lanes->slots == NULL) {
+        enum orr_status status = mem_error(lanes->arena.mem, "ordering the intervals of the timeline", err);
         arena_free(&lanes->arena);
-        return mem_error(&lanes->mem, "ordering the intervals of the timeline", err);
+        return status;
     }
     for (uint32_t i = 0; i < result->interval_count; i++) {
         const struct sim_interval *interval = &result->intervals[i];
@@ -87,32 +88,14 @@ static enum orr_status lanes_make(const struct sim_result *result, struct lanes 
     return ORR_OK;
 }
 
-static void put_u64(struct json_writer *json, const char *key, uint64_t value)
-{
-    json_write_key(json, key);
-    json_write_u64(json, value);
-}
-
-static void put_i64(struct json_writer *json, const char *key, int64_t value)
-{
-    json_write_key(json, key);
-    json_write_i64(json, value);
-}
-
-static void put_string(struct json_writer *json, const char *key, const char *text)
-{
-    json_write_key(json, key);
-    json_write_string(json, text);
-}
-
 /* A Chrome metadata event up to its arguments. */
 static void begin_metadata(struct json_writer *json, const char *name, uint32_t rank, uint32_t thread)
 {
     json_write_object(json, true);
-    put_string(json, "ph", "M");
-    put_string(json, "name", name);
-    put_u64(json, "pid", rank);
-    put_u64(json, "tid", thread);
+    json_write_member_string(json, "ph", "M");
+    json_write_member_string(json, "name", name);
+    json_write_member_u64(json, "pid", rank);
+    json_write_member_u64(json, "tid", thread);
     json_write_key(json, "args");
     json_write_object(json, true);
 }
@@ -132,10 +115,10 @@ static void write_thread(struct json_writer *json, uint32_t rank, uint32_t threa
         (void)snprintf(numbered, sizeof numbered, "%s %u", name, number + 1);
     }
     begin_metadata(json, "thread_name", rank, thread);
-    put_string(json, "name", numbered);
+    json_write_member_string(json, "name", numbered);
     end_metadata(json);
     begin_metadata(json, "thread_sort_index", rank, thread);
-    put_u64(json, "sort_index", thread);
+    json_write_member_u64(json, "sort_index", thread);
     end_metadata(json);
 }
 
@@ -144,10 +127,10 @@ static void write_rank(struct json_writer *json, uint32_t rank, const struct lan
     char name[32];
     (void)snprintf(name, sizeof name, "rank %u", rank);
     begin_metadata(json, "process_name", rank, 0);
-    put_string(json, "name", name);
+    json_write_member_string(json, "name", name);
     end_metadata(json);
     begin_metadata(json, "process_sort_index", rank, 0);
-    put_u64(json, "sort_index", rank);
+    json_write_member_u64(json, "sort_index", rank);
     end_metadata(json);
     for (uint32_t slot = 0; slot < SIM_SLOT_NONE; slot++) {
         if ((lanes->slots[rank] >> slot & 1) != 0) {
@@ -159,11 +142,15 @@ static void write_rank(struct json_writer *json, uint32_t rank, const struct lan
     }
 }
 
-/* Members of the group a node names; the name is the id as text, "" and "0" are all ranks (spec analytical §13). */
+/* Members of the group a node names; the name is the id as text, all of it, and "" and "0" are all ranks (spec
+ * analytical §13). A run refuses names that are neither, so none gets here. */
 static uint32_t group_size(const struct sim_config *config, const char *name)
 {
-    long id = strtol(name, NULL, 10);
-    for (uint32_t i = 0; i < config->group_count; i++) {
+    char *end = NULL;
+    errno = 0;
+    long id = strtol(name, &end, 10);
+    bool whole = errno == 0 && end != name && *end == '\0' && id != 0;
+    for (uint32_t i = 0; whole && i < config->group_count; i++) {
         if (config->groups[i].id == id) {
             return config->groups[i].count;
         }
@@ -196,22 +183,22 @@ static void write_arguments(struct json_writer *json, const struct sim_config *c
     const char *group = graph->strings + node->group;
     switch (node->type) {
     case TRACE_COLL:
-        put_string(json, "Collective name", node_words(node));
-        put_u64(json, "bytes", node->comm_bytes);
-        put_string(json, "Process Group Name", group[0] != '\0' ? group : "0");
-        put_u64(json, "Group size", group_size(config, group));
+        json_write_member_string(json, "Collective name", node_words(node));
+        json_write_member_u64(json, "bytes", node->comm_bytes);
+        json_write_member_string(json, "Process Group Name", group[0] != '\0' ? group : "0");
+        json_write_member_u64(json, "Group size", group_size(config, group));
         break;
     case TRACE_SEND:
     case TRACE_RECV:
-        put_string(json, "Collective name", node_words(node));
-        put_u64(json, "bytes", node->comm_bytes);
-        put_i64(json, node->type == TRACE_SEND ? "dst" : "src",
-                node->type == TRACE_SEND ? node->comm_dst : node->comm_src);
-        put_i64(json, "tag", node->comm_tag);
+        json_write_member_string(json, "Collective name", node_words(node));
+        json_write_member_u64(json, "bytes", node->comm_bytes);
+        json_write_member_i64(json, node->type == TRACE_SEND ? "dst" : "src",
+                              node->type == TRACE_SEND ? node->comm_dst : node->comm_src);
+        json_write_member_i64(json, "tag", node->comm_tag);
         break;
     case TRACE_MEM_LOAD:
     case TRACE_MEM_STORE:
-        put_u64(json, "bytes", node->tensor_bytes);
+        json_write_member_u64(json, "bytes", node->tensor_bytes);
         break;
     default:
         break;
@@ -226,19 +213,19 @@ static void write_interval(struct json_writer *json, const struct sim_config *co
     const char *name = trace_graph_name(rank->graph, interval->node);
     uint32_t thread = interval->slot + lane;
     json_write_object(json, true);
-    put_string(json, "ph", "X");
-    put_string(json, "cat", category(node));
-    put_string(json, "name", name[0] != '\0' ? name : node_words(node));
-    put_u64(json, "pid", interval->rank);
-    put_u64(json, "tid", thread);
+    json_write_member_string(json, "ph", "X");
+    json_write_member_string(json, "cat", category(node));
+    json_write_member_string(json, "name", name[0] != '\0' ? name : node_words(node));
+    json_write_member_u64(json, "pid", interval->rank);
+    json_write_member_u64(json, "tid", thread);
     json_write_key(json, "ts");
     json_write_ns_as_us(json, interval->start_ns);
     json_write_key(json, "dur");
     json_write_ns_as_us(json, interval->end_ns - interval->start_ns);
     json_write_key(json, "args");
     json_write_object(json, true);
-    put_u64(json, "node_id", trace_rank_node_id(rank, interval->node));
-    put_u64(json, "stream", thread);
+    json_write_member_u64(json, "node_id", trace_rank_node_id(rank, interval->node));
+    json_write_member_u64(json, "stream", thread);
     write_arguments(json, config, rank->graph, node);
     json_write_object_end(json);
     json_write_object_end(json);
@@ -259,12 +246,12 @@ enum orr_status report_timeline_write(const struct sim_result *result, FILE *str
     struct json_writer json;
     json_write_begin(&json, stream);
     json_write_object(&json, false);
-    put_u64(&json, "schemaVersion", 1);
-    put_string(&json, "displayTimeUnit", "ns");
+    json_write_member_u64(&json, "schemaVersion", 1);
+    json_write_member_string(&json, "displayTimeUnit", "ns");
     json_write_key(&json, "distributedInfo");
     json_write_object(&json, true);
-    put_string(&json, "backend", "orrery");
-    put_u64(&json, "world_size", result->rank_count);
+    json_write_member_string(&json, "backend", "orrery");
+    json_write_member_u64(&json, "world_size", result->rank_count);
     json_write_object_end(&json);
     json_write_key(&json, "traceEvents");
     json_write_array(&json, false);

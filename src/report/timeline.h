@@ -13,8 +13,8 @@
 
 #include "sim/result.h"
 
-/* Needs a run made with keep_intervals. Fails with ORR_EINVAL without it, or ORR_ENOMEM; write errors stay with the
- * stream. */
+/* Needs a run made with keep_intervals. Memory is taken from the account of the run's traces and given back. Fails with
+ * ORR_EINVAL without intervals, or ORR_ENOMEM; write errors stay with the stream. */
 ORR_MUST_CHECK enum orr_status report_timeline_write(const struct sim_result *result, FILE *stream,
                                                      struct orr_error *err);
 

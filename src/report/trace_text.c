@@ -306,32 +306,26 @@ void trace_text_stat(const struct trace_document *document, const struct trace_s
     }
 }
 
-static void json_u64(struct json_writer *json, const char *key, uint64_t value)
-{
-    json_write_key(json, key);
-    json_write_u64(json, value);
-}
-
 static void json_traffic(struct json_writer *json, const char *key, const struct trace_stat_traffic *traffic)
 {
     json_write_key(json, key);
     json_write_object(json, true);
-    json_u64(json, "count", traffic->count);
-    json_u64(json, "bytes", traffic->bytes);
+    json_write_member_u64(json, "count", traffic->count);
+    json_write_member_u64(json, "bytes", traffic->bytes);
     json_write_object_end(json);
 }
 
 static void json_counts(struct json_writer *json, const struct trace_stat *stat)
 {
-    json_u64(json, "nodes", stat->nodes);
-    json_u64(json, "gpu_nodes", stat->gpu_nodes);
-    json_u64(json, "cpu_nodes", stat->cpu_nodes);
+    json_write_member_u64(json, "nodes", stat->nodes);
+    json_write_member_u64(json, "gpu_nodes", stat->gpu_nodes);
+    json_write_member_u64(json, "cpu_nodes", stat->cpu_nodes);
     json_write_key(json, "nodes_by_type");
     json_write_object(json, false);
     for (uint32_t type = 0; type < TRACE_NODE_TYPES; type++) {
-        json_u64(json, trace_node_type_name(type), stat->nodes_of[type]);
+        json_write_member_u64(json, trace_node_type_name(type), stat->nodes_of[type]);
     }
-    json_u64(json, "unknown", stat->nodes_unknown);
+    json_write_member_u64(json, "unknown", stat->nodes_unknown);
     json_write_object_end(json);
     json_write_key(json, "collectives");
     json_write_object(json, false);
@@ -349,27 +343,26 @@ void trace_text_stat_json(const struct trace_document *document, const struct tr
     struct json_writer json;
     json_write_begin(&json, stream);
     json_write_object(&json, false);
-    json_write_key(&json, "file");
-    json_write_string(&json, document->name);
+    json_write_member_string(&json, "file", document->name);
     json_counts(&json, stat);
-    json_u64(&json, "data_dependencies", stat->data_edges);
-    json_u64(&json, "control_dependencies", stat->ctrl_edges);
-    json_u64(&json, "edges", stat->edges);
-    json_u64(&json, "missing_dependencies", stat->missing_edges);
-    json_u64(&json, "roots", stat->roots);
-    json_u64(&json, "compute_us", stat->compute_us);
-    json_u64(&json, "compute_cpu_us", stat->compute_cpu_us);
-    json_u64(&json, "duration_us", stat->duration_us);
-    json_u64(&json, "critical_path_us", stat->critical_us);
-    json_u64(&json, "critical_path_nodes", stat->critical_nodes);
+    json_write_member_u64(&json, "data_dependencies", stat->data_edges);
+    json_write_member_u64(&json, "control_dependencies", stat->ctrl_edges);
+    json_write_member_u64(&json, "edges", stat->edges);
+    json_write_member_u64(&json, "missing_dependencies", stat->missing_edges);
+    json_write_member_u64(&json, "roots", stat->roots);
+    json_write_member_u64(&json, "compute_us", stat->compute_us);
+    json_write_member_u64(&json, "compute_cpu_us", stat->compute_cpu_us);
+    json_write_member_u64(&json, "duration_us", stat->duration_us);
+    json_write_member_u64(&json, "critical_path_us", stat->critical_us);
+    json_write_member_u64(&json, "critical_path_nodes", stat->critical_nodes);
     json_write_key(&json, "critical_path_end");
     if (stat->critical_nodes > 0) {
         json_write_u64(&json, stat->critical_end_id);
     } else {
         json_write_null(&json);
     }
-    json_u64(&json, "longest_chain_nodes", stat->longest_chain);
-    json_u64(&json, "nodes_without_order", stat->unordered_nodes);
+    json_write_member_u64(&json, "longest_chain_nodes", stat->longest_chain);
+    json_write_member_u64(&json, "nodes_without_order", stat->unordered_nodes);
     json_write_object_end(&json);
     json_write_end(&json);
 }

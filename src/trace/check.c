@@ -401,6 +401,9 @@ enum orr_status trace_check(const struct trace_document *document, struct mem *m
     arena_init(&made.arena, mem);
     check.at_fault = mem_zalloc(mem, document->node_count);
     check.no_memory = check.at_fault == NULL;
+    if (document->node_count == 0) {
+        ADD(&check, TRACE_FINDING_NO_NODE, &(uint64_t){0}, 0, "the trace has no nodes; its rank does nothing");
+    }
     for (uint32_t i = 0; i < document->node_count && !check.no_memory; i++) {
         check_node(&check, i);
     }

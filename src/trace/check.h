@@ -10,6 +10,7 @@
 #include "trace/document.h"
 
 #define TRACE_FINDINGS(X)                                                                                              \
+    X(NO_NODE, "no node")                                                                                              \
     X(DUPLICATE_ID, "duplicate id")                                                                                    \
     X(UNKNOWN_TYPE, "unknown node type")                                                                               \
     X(MISSING_ATTRIBUTE, "missing attribute")                                                                          \
@@ -32,7 +33,7 @@ struct trace_finding {
     enum trace_finding_kind kind;
     const char *text;    /* one sentence, no newline */
     const uint64_t *ids; /* the node at fault first; then the id it names, or the rest of the cycle in order (each
-                            depends on the next, the last on the first), or all unreachable nodes */
+                            depends on the next, the last on the first), or all unreachable nodes; of NO_NODE, none */
     uint32_t id_count;
 };
 

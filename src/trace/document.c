@@ -189,13 +189,34 @@ static enum orr_status decode_record(struct decoder *decoder, unsigned kind, con
     return ORR_OK;
 }
 
+/* In the words of the simulator's reader (trace/et_read.c), so that a file has one fault whatever looks at it. */
+static enum orr_status fail_length(const struct decoder *decoder, const uint8_t *at)
+{
+    size_t byte = (size_t)(at - decoder->begin);
+    if (byte == 0 && decoder->end - at >= 2 && at[0] == 0x1f && at[1] == 0x8b) {
+        return error_set(decoder->err, ORR_EINVAL, "%s: byte 0: the file is compressed with gzip; unpack it first",
+                         decoder->name);
+    }
+    uint64_t length;
+    const uint8_t *next = wire_varint(at, decoder->end, &length);
+    if (next == NULL || next - at > WIRE_TAG_MAX) {
+        return error_set(decoder->err, ORR_EINVAL,
+                         "%s: byte %zu: a record's length does not end: the file is cut short or not a Chakra ET file",
+                         decoder->name, byte);
+    }
+    return error_set(decoder->err, ORR_EINVAL,
+                     "%s: byte %zu: a record of %" PRIu64
+                     " bytes, but the file ends after %zu more: it is cut short or not a Chakra ET file",
+                     decoder->name, byte, length, (size_t)(decoder->end - next));
+}
+
 static enum orr_status decode_next(struct decoder *decoder, const uint8_t **at)
 {
     struct trace_document *document = decoder->document;
     uint64_t size;
     const uint8_t *record = wire_length(*at, decoder->end, &size);
     if (record == NULL) {
-        return decode_fail(decoder, *at, "", "a record's length does not end or runs past the end of the file");
+        return fail_length(decoder, *at);
     }
     bool first = document->metadata == NULL;
     ProtobufCMessage *message = NULL;

@@ -139,7 +139,7 @@ struct trace_set {
  *
  * Fails with ORR_EIO (missing, unreadable, a directory, not a regular file), ORR_EINVAL (not a Chakra ET file, an
  * attribute of the wrong type, a node id used twice, a dependency on a node that is not there), ORR_ENOMEM. A file with
- * no node at all is a note, not an error.
+ * no node at all is a note, not an error; so is a file behind the last rank's.
  */
 ORR_MUST_CHECK enum orr_status trace_set_load(const char *prefix, uint32_t ranks, bool as_many_as_exist,
                                               struct mem *mem, struct notes *notes, struct trace_set **set,

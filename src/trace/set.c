@@ -171,7 +171,7 @@ static bool find_equal(struct load *load, const struct trace_graph *graph, uint3
 }
 
 /* Parses the open file; `rank` gets a graph that was there already, or the new one. */
-static enum orr_status load_new(struct load *load, const char *path, struct trace_rank *rank)
+static enum orr_status load_new(struct load *load, struct trace_rank *rank)
 {
     struct trace_graph *graph;
     uint32_t equal = UINT32_MAX;
@@ -179,10 +179,7 @@ static enum orr_status load_new(struct load *load, const char *path, struct trac
     if (status != ORR_OK) {
         return status;
     }
-    if (graph->node_count == 0) {
-        status = notes_add(load->notes, load->err, "%s: the trace has no nodes; its rank does nothing", path);
-    }
-    if (status == ORR_OK && !find_equal(load, graph, &equal)) {
+    if (!find_equal(load, graph, &equal)) {
         status = no_memory(load);
     }
     if (status == ORR_OK && equal == UINT32_MAX) {
@@ -197,7 +194,7 @@ static enum orr_status load_new(struct load *load, const char *path, struct trac
     return status;
 }
 
-static enum orr_status load_unless_known(struct load *load, const char *path, struct digest digest)
+static enum orr_status load_unless_known(struct load *load, struct digest digest)
 {
     struct trace_set *set = load->set;
     uint32_t twin = map_find(&load->bytes, digest);
@@ -205,7 +202,7 @@ static enum orr_status load_unless_known(struct load *load, const char *path, st
         set->ranks[set->rank_count++] = set->ranks[twin];
         return ORR_OK;
     }
-    enum orr_status status = load_new(load, path, &set->ranks[set->rank_count]);
+    enum orr_status status = load_new(load, &set->ranks[set->rank_count]);
     if (status != ORR_OK) {
         return status;
     }
@@ -252,7 +249,7 @@ static enum orr_status load_large(struct load *load, char *path)
     struct digest start = {XXH3_128bits(load->file.bytes, load->file.size), load->file.file_size};
     uint32_t first = map_find(&load->starts, start);
     if (first == UINT32_MAX) {
-        enum orr_status status = load_new(load, path, &set->ranks[rank]);
+        enum orr_status status = load_new(load, &set->ranks[rank]);
         if (status == ORR_OK) {
             set->rank_count++;
             status = map_add(&load->starts, load->mem, start, rank) ? ORR_OK : no_memory(load);
@@ -272,7 +269,7 @@ static enum orr_status load_large(struct load *load, char *path)
     if (status == ORR_OK) {
         status = hash_file(load, path, &digest);
     }
-    return status == ORR_OK ? load_unless_known(load, path, digest) : status;
+    return status == ORR_OK ? load_unless_known(load, digest) : status;
 }
 
 static enum orr_status load_rank(struct load *load, char *path)
@@ -291,7 +288,53 @@ static enum orr_status load_rank(struct load *load, char *path)
         return load_large(load, path);
     }
     struct digest digest = {XXH3_128bits(load->file.bytes, load->file.size), load->file.size};
-    return load_unless_known(load, path, digest);
+    return load_unless_known(load, digest);
+}
+
+/* A missing file is most often a network of more ranks than the traces are for, so the error says how many it has. */
+static enum orr_status fail_missing(const struct load *load, uint32_t ranks, enum orr_status status)
+{
+    if (load->err == NULL) {
+        return status;
+    }
+    struct orr_error why = *load->err;
+    return error_set(load->err, status, "%.950s (%" PRIu32 " rank%s expected)", why.text, ranks,
+                     ranks == 1 ? " is" : "s are");
+}
+
+/* Said once for all ranks that do nothing, after the first of them. */
+static enum orr_status note_empty(const struct load *load, char *path)
+{
+    const struct trace_set *set = load->set;
+    uint32_t first = 0;
+    uint32_t empty = 0;
+    for (uint32_t rank = set->rank_count; rank-- > 0;) {
+        if (set->ranks[rank].graph->node_count == 0) {
+            first = rank;
+            empty++;
+        }
+    }
+    if (empty == 0) {
+        return ORR_OK;
+    }
+    set_path(load, first, path);
+    if (empty == 1) {
+        return notes_add(load->notes, load->err, "%s: the trace has no nodes; its rank does nothing", path);
+    }
+    return notes_add(load->notes, load->err,
+                     "%s: the trace has no nodes; %" PRIu32 " of %" PRIu32 " ranks have such a trace and do nothing",
+                     path, empty, set->rank_count);
+}
+
+/* Traces made for more ranks would give a plausible answer to another question. */
+static enum orr_status note_more(const struct load *load, uint32_t ranks, char *path)
+{
+    set_path(load, ranks, path);
+    if (!file_exists(path)) {
+        return ORR_OK;
+    }
+    return notes_add(load->notes, load->err, "%s exists, but the network has %" PRIu32 " rank%s: it is not read", path,
+                     ranks, ranks == 1 ? "" : "s");
 }
 
 static enum orr_status load_ranks(struct load *load, uint32_t ranks, bool as_many_as_exist)
@@ -308,6 +351,15 @@ static enum orr_status load_ranks(struct load *load, uint32_t ranks, bool as_man
             break;
         }
         status = load_rank(load, path);
+    }
+    if (status == ORR_EIO && !as_many_as_exist && !file_exists(path)) {
+        status = fail_missing(load, ranks, status);
+    }
+    if (status == ORR_OK) {
+        status = note_empty(load, path);
+    }
+    if (status == ORR_OK && !as_many_as_exist) {
+        status = note_more(load, ranks, path);
     }
     mem_free(load->mem, path, load->path_bytes);
     return status;

@@ -62,7 +62,9 @@ static const struct {
     enum orr_status status;
     const char *part;
 } bad[] = {
-    {"", UNITS_SIZE, ORR_EINVAL, "is not a number with a unit"},
+    {"", UNITS_SIZE, ORR_EINVAL, "\"\" is not a number with a unit, such as \"64MiB\" or \"1.5GB\""},
+    {"soon", UNITS_TIME, ORR_EINVAL, "\"soon\" is not a number with a unit, such as \"1.5us\""},
+    {"fast", UNITS_RATE, ORR_EINVAL, "\"fast\" is not a number with a unit, such as \"400Gbps\" or \"50GB/s\""},
     {"GiB", UNITS_SIZE, ORR_EINVAL, "is not a number with a unit"},
     {".", UNITS_SIZE, ORR_EINVAL, "is not a number with a unit"},
     {"-1KB", UNITS_SIZE, ORR_EINVAL, "is negative"},

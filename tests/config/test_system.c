@@ -206,7 +206,8 @@ static const struct bad_text bad[] = {
     {"{\"endpoint-delay\": [10]}", "\"endpoint-delay\" is a list of 1; accepted"},
     {"{\"endpoint-delay\": \"10Gbps\"}", "\"Gbps\" is the unit of a rate, where a time is wanted"},
     {"{\"endpoint-delay\": \"10uss\"}", "unknown unit \"uss\"; did you mean \"us\"?"},
-    {"{\"endpoint-delay\": \"soon\"}", "is not a number with a unit"},
+    {"{\"endpoint-delay\": \"soon\"}", "s.json:1: \"endpoint-delay\": \"soon\" is not a number with a unit, such as "
+                                       "\"1.5us\" (accepted: time, whole ns, 0 to"},
     {"{\"active-chunks-per-dimension\": 0}", "\"active-chunks-per-dimension\" is 0; accepted: whole number, 1 to"},
     {"{\"active-chunks-per-dimension\": \"4\"}", "\"active-chunks-per-dimension\" is \"4\"; accepted: whole number"},
     {"{\n\"preferred-dataset-splits\": 0.5}", "s.json:2: \"preferred-dataset-splits\" is 0.5; accepted"},

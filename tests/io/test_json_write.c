@@ -33,11 +33,18 @@ static void containers_nest_and_flat_ones_stay_on_a_line(void **state)
     json_write_fixed(&json, -2.5, 2);
     json_write_key(&json, "f");
     json_write_fixed(&json, NAN, 2);
+    json_write_member_u64(&json, "g", 7);
+    json_write_member_i64(&json, "h", -7);
+    json_write_member_bool(&json, "i", false);
+    json_write_member_fixed(&json, "j", 0.5, 1);
+    json_write_member_string(&json, "k", "text");
+    json_write_member_string(&json, "l", NULL);
     json_write_object_end(&json);
     json_write_end(&json);
     (void)fclose(stream);
     CHECK_TEXT(text, "{\n \"a\": [18446744073709551615, -9223372036854775808, {\"b\": true}],\n \"c\": [],\n"
-                     " \"d\": 1002.003,\n \"e\": -2.50,\n \"f\": null\n}\n");
+                     " \"d\": 1002.003,\n \"e\": -2.50,\n \"f\": null,\n \"g\": 7,\n \"h\": -7,\n \"i\": false,\n"
+                     " \"j\": 0.5,\n \"k\": \"text\",\n \"l\": null\n}\n");
     free(text);
 }
 

@@ -20,6 +20,7 @@ struct fixture {
     struct trace_node nodes[FIXTURE_NODES];
     struct trace_graph graph;
     struct trace_rank trace_ranks[FIXTURE_RANKS];
+    struct mem mem; /* of the run */
     struct trace_set traces;
     struct sim_config config;
     struct sim_rank_result ranks[FIXTURE_RANKS];
@@ -41,7 +42,8 @@ static inline void fixture_traces(struct fixture *f)
     for (uint32_t rank = 0; rank < FIXTURE_RANKS; rank++) {
         f->trace_ranks[rank] = (struct trace_rank){&f->graph, 100 * rank};
     }
-    f->traces = (struct trace_set){.ranks = f->trace_ranks, .rank_count = FIXTURE_RANKS, .prefix = strings + 1};
+    f->traces =
+        (struct trace_set){.ranks = f->trace_ranks, .rank_count = FIXTURE_RANKS, .mem = &f->mem, .prefix = strings + 1};
 }
 
 static inline void fixture_config(struct fixture *f)

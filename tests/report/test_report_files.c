@@ -226,6 +226,62 @@ static void a_timeline_without_intervals_or_path_is_refused(void **state)
     fixture_remove(folder);
 }
 
+static void a_timeline_keeps_to_the_memory_limit_of_the_run(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_make(&f);
+    struct orr_error err = {0};
+    const char *folder = fixture_folder();
+    char path[128];
+    (void)snprintf(path, sizeof path, "%s/t.json", folder);
+    f.mem = (struct mem){.limit = 1000, .used = 999};
+    CHECK_STATUS(report_write(&f.result, ORR_OUTPUT_TIMELINE, path, NULL, &err), ORR_ENOMEM);
+    CHECK_CONTAINS(err.text, "ordering the intervals of the timeline");
+    CHECK_CONTAINS(err.text, "999 in use; the limit is 1000 bytes");
+    CHECK(access(path, F_OK) != 0, "nothing may be left behind");
+    f.mem.limit = 1 << 20;
+    CHECK_OK(report_write(&f.result, ORR_OUTPUT_TIMELINE, path, NULL, &err), &err);
+    CHECK_U64(f.mem.used, 999, "all memory is given back");
+    fixture_remove(folder);
+}
+
+/* The fixture's one group name is "1"; node 2 gets it, and names that only begin like it. */
+static void a_group_is_found_by_its_whole_name(void **state)
+{
+    (void)state;
+    static const struct {
+        char name[8];
+        uint64_t size;
+    } cases[] = {{"1", 3}, {"", 8}, {"0", 8}, {"1x", 8}, {"1.5", 8}, {"2", 8}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct fixture f;
+        fixture_make(&f);
+        struct sim_group group = {.id = 1, .count = 3};
+        char strings[16] = "";
+        memcpy(strings + 1, cases[i].name, sizeof cases[i].name);
+        f.config.groups = &group;
+        f.config.group_count = 1;
+        f.graph.strings = strings;
+        for (int node = 0; node < FIXTURE_NODES; node++) {
+            f.nodes[node].name = 0;
+        }
+        f.nodes[2].group = 1;
+        f.result.interval_count = 3;
+        struct orr_error err = {0};
+        const char *folder = fixture_folder();
+        char path[128], want[192];
+        (void)snprintf(path, sizeof path, "%s/t.json", folder);
+        CHECK_OK(report_write(&f.result, ORR_OUTPUT_TIMELINE, path, NULL, &err), &err);
+        char *text = fixture_read(folder, "t.json");
+        (void)snprintf(want, sizeof want, "\"bytes\": 2097152, \"Process Group Name\": \"%s\", \"Group size\": %u}",
+                       cases[i].name[0] == '\0' ? "0" : cases[i].name, (unsigned)cases[i].size);
+        CHECK_CONTAINS(text, want);
+        free(text);
+        fixture_remove(folder);
+    }
+}
+
 static uint32_t entries_in(const char *folder)
 {
     DIR *dir = opendir(folder);
@@ -313,5 +369,5 @@ static void no_locale_changes_a_number(void **state)
 TEST_MAIN(the_json_document_holds_the_result, a_stall_is_in_the_json_document_with_its_numbers,
           csv_tables_have_a_header_with_units_and_a_line_a_record, a_timeline_has_an_event_per_interval,
           receives_that_overlap_get_threads_of_their_own, a_gz_timeline_holds_the_same_bytes_compressed,
-          a_timeline_without_intervals_or_path_is_refused, a_failed_write_leaves_nothing_behind,
-          no_locale_changes_a_number)
+          a_timeline_without_intervals_or_path_is_refused, a_timeline_keeps_to_the_memory_limit_of_the_run,
+          a_group_is_found_by_its_whole_name, a_failed_write_leaves_nothing_behind, no_locale_changes_a_number)

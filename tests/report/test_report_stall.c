@@ -52,6 +52,13 @@ static void long_diagnoses_are_cut_and_the_rest_counted(void **state)
     CHECK(fixture_lines(text) <= 45, "%u lines", fixture_lines(text));
     CHECK_CONTAINS(text, "  and 86 more findings\n");
     CHECK_CONTAINS(text, "  and 4991 more waits\n");
+    free(text);
+    f.result.stall.finding_count = MANY - 85;
+    f.result.stall.wait_count = 10;
+    f.result.stall.wait_total = 10;
+    text = fixture_written(&f, ORR_OUTPUT_STALL);
+    CHECK_CONTAINS(text, "  and 1 more finding\n");
+    CHECK_CONTAINS(text, "  and 1 more wait\n");
     for (const char *line = text; *line != '\0'; line = strchr(line, '\n') + 1) {
         CHECK(strchr(line, '\n') - line <= 100, "longer than 100 columns: %.120s", line);
     }

@@ -3,6 +3,7 @@
 
 #include "report/bound.h"
 #include "report/number.h"
+#include "report/summary.h"
 
 static void numbers_are_in_the_unit_a_person_would_choose(void **state)
 {
@@ -158,15 +159,59 @@ static void a_run_that_did_not_end_says_so_at_the_top(void **state)
     free(text);
 }
 
-static void nodes_that_never_ran_are_mentioned(void **state)
+static void no_communication_and_none_finished_are_told_apart(void **state)
 {
     (void)state;
     struct fixture f;
     fixture_make(&f);
-    f.result.nodes_done = 21;
+    f.result.collective_count = 0;
     char *text = fixture_written(&f, ORR_OUTPUT_TEXT);
-    CHECK_CONTAINS(text, "3 nodes never ran");
+    CHECK_CONTAINS(text, "\nCommunication  none\n");
     free(text);
+    f.ranks[5].finished = false;
+    f.result.ranks_finished = 7;
+    text = fixture_written(&f, ORR_OUTPUT_TEXT);
+    CHECK_CONTAINS(text, "\nCommunication  none finished\n");
+    free(text);
+}
+
+static void the_findings_left_out_are_counted_as_one_says_it(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_make(&f);
+    static const struct sim_stall_finding findings[3] = {{.text = "a"}, {.text = "b"}, {.text = "c"}};
+    static const char *const want[] = {"  (and 1 more finding)\n", "  (and 2 more findings)\n"};
+    for (uint32_t i = 0; i < COUNT_OF(want); i++) {
+        f.result.stall = (struct sim_stall){.kind = SIM_STALL_WAITS, .findings = findings, .finding_count = i + 2};
+        char *text = fixture_written(&f, ORR_OUTPUT_TEXT);
+        CHECK_CONTAINS(text, want[i]);
+        free(text);
+    }
+}
+
+/* The engine's totals are modulo 2^64: eight times 5e18 ns arrive as 3.1e18. */
+static void a_mean_lies_between_minimum_and_maximum_whatever_the_total(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_make(&f);
+    f.collectives[0] = fixture_collective(COLL_ALL_REDUCE, 1 << 20, 8, UINT64_C(5000000000000000000));
+    f.collectives[1] = fixture_collective(COLL_ALL_REDUCE, 2 << 20, 8, UINT64_C(7000000000000000000));
+    f.collectives[1].total_ns -= 8; /* a spread of times */
+    f.collectives[1].min_ns -= 8;
+    uint32_t row = 0;
+    struct report_kind kind;
+    CHECK(report_kind_next(&f.result, &row, &kind), "there is a kind");
+    CHECK(kind.mean_ns == 6e18, "mean of the kind: %f", kind.mean_ns);
+    CHECK(kind.algorithm_gbps > 0 && kind.algorithm_gbps < 1e-11, "bandwidth: %g", kind.algorithm_gbps);
+    CHECK_U64(report_kind_total_ns(&kind), UINT64_MAX, "as large as 64 bits can say");
+    kind = report_kind_of_row(&f.result, 1);
+    CHECK(kind.mean_ns == 7e18, "mean of the row: %f", kind.mean_ns);
+    f.collectives[0] = fixture_collective(COLL_ALL_REDUCE, 1 << 20, 8, 1000);
+    kind = report_kind_of_row(&f.result, 0);
+    CHECK(kind.mean_ns == 1000, "mean of a row that fits: %f", kind.mean_ns);
+    CHECK_U64(report_kind_total_ns(&kind), 8000, "as it is");
 }
 
 static void set_parts(struct fixture *f, uint32_t rank, uint64_t compute, uint64_t comm, uint64_t other, uint64_t idle)
@@ -232,5 +277,6 @@ static void an_unwritable_stream_is_an_error(void **state)
 TEST_MAIN(numbers_are_in_the_unit_a_person_would_choose, the_step_time_the_parts_and_the_bandwidths_are_shown,
           a_congestion_aware_run_shows_its_queues, links_carrying_more_than_they_can_are_pointed_out,
           any_run_fits_forty_lines, sizes_beyond_the_allowance_are_counted_not_dropped,
-          a_run_that_did_not_end_says_so_at_the_top, nodes_that_never_ran_are_mentioned,
+          a_run_that_did_not_end_says_so_at_the_top, no_communication_and_none_finished_are_told_apart,
+          the_findings_left_out_are_counted_as_one_says_it, a_mean_lies_between_minimum_and_maximum_whatever_the_total,
           the_bound_is_the_largest_of_work_imbalance_and_the_rest, an_unwritable_stream_is_an_error)

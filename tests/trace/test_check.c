@@ -54,6 +54,19 @@ static void a_sound_trace_has_no_findings(void **state)
     checked_free(&checked);
 }
 
+static void a_trace_without_nodes_has_that_one_finding(void **state)
+{
+    (void)state;
+    struct bytes file;
+    struct checked checked;
+    bytes_begin(&file);
+    check_file(&checked, &file);
+    CHECK_U64(checked.findings.count, 1, "findings");
+    expect(&checked, 0, TRACE_FINDING_NO_NODE, NULL, 0);
+    CHECK_CONTAINS(checked.findings.items[0].text, "the trace has no nodes");
+    checked_free(&checked);
+}
+
 static void each_planted_fault_is_named_by_its_ids(void **state)
 {
     (void)state;
@@ -245,6 +258,7 @@ static void a_chain_of_a_hundred_thousand_nodes_closed_to_a_ring_is_one_cycle(vo
     arena_free(&arena);
 }
 
-TEST_MAIN(a_sound_trace_has_no_findings, each_planted_fault_is_named_by_its_ids, each_type_misses_what_it_needs,
+TEST_MAIN(a_sound_trace_has_no_findings, a_trace_without_nodes_has_that_one_finding,
+          each_planted_fault_is_named_by_its_ids, each_type_misses_what_it_needs,
           a_barrier_needs_no_size_and_a_size_is_not_negative, random_graphs_have_a_cycle_shown_for_each_node_on_one,
           a_chain_of_a_hundred_thousand_nodes_closed_to_a_ring_is_one_cycle)

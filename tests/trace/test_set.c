@@ -128,12 +128,40 @@ static void as_many_as_exist_stops_before_the_first_gap(void **state)
     trace_set_free(set);
     set = NULL;
     CHECK_STATUS(trace_set_load(prefix_of("gap"), 4, false, &mem, &notes, &set, &err), ORR_EIO);
-    CHECK_CONTAINS(err.text, "gap.2.et: cannot be opened");
+    CHECK_CONTAINS(err.text, "gap.2.et: cannot be opened: No such file or directory (4 ranks are expected)");
     CHECK_STATUS(trace_set_load(prefix_of("none"), 4, true, &mem, &notes, &set, &err), ORR_EIO);
     CHECK_CONTAINS(err.text, "none.0.et: cannot be opened");
+    CHECK(strstr(err.text, "expected") == NULL, "no number is expected of as many as exist: %s", err.text);
+    CHECK_STATUS(trace_set_load(prefix_of("none"), 1, false, &mem, &notes, &set, NULL), ORR_EIO);
+    CHECK_U64(notes.count, 0, "notes");
     CHECK(set == NULL, "an output is written only on success");
     notes_free(&notes);
     CHECK_U64(mem.used, 0, "all memory is given back");
+}
+
+static void a_rank_file_behind_the_last_rank_is_a_note(void **state)
+{
+    (void)state;
+    struct bytes file;
+    make_pair(&file, 1, TRACE_COMP);
+    for (unsigned rank = 0; rank < 3; rank++) {
+        write_rank("more", rank, &file);
+    }
+    static const char *const want[] = {NULL, "more.1.et exists, but the network has 1 rank: it is not read",
+                                       "more.2.et exists, but the network has 2 ranks: it is not read", NULL};
+    for (uint32_t ranks = 1; ranks <= 3; ranks++) {
+        struct mem mem = {0};
+        struct notes notes;
+        notes_init(&notes, &mem, false);
+        struct trace_set *set = load("more", ranks, false, &mem, &notes);
+        CHECK_U64(notes.count, want[ranks] != NULL, "notes with %u ranks", ranks);
+        if (notes.count == 1) {
+            CHECK_CONTAINS(notes.lines[0], want[ranks]);
+        }
+        trace_set_free(set);
+        notes_free(&notes);
+        CHECK_U64(mem.used, 0, "all memory is given back");
+    }
 }
 
 static void a_trace_without_nodes_is_a_note_and_an_error_when_strict(void **state)
@@ -143,12 +171,19 @@ static void a_trace_without_nodes_is_a_note_and_an_error_when_strict(void **stat
     bytes_begin(&file);
     write_rank("empty", 0, &file);
     write_rank("empty", 1, &file);
+    write_rank("alone", 1, &file);
+    make_pair(&file, 1, TRACE_COMP);
+    write_rank("alone", 0, &file);
     struct mem mem = {0};
     struct notes notes;
     notes_init(&notes, &mem, false);
     struct trace_set *set = load("empty", 2, false, &mem, &notes);
     CHECK_U64(notes.count, 1, "said once for equal files");
-    CHECK_CONTAINS(notes.lines[0], "empty.0.et: the trace has no nodes");
+    CHECK_CONTAINS(notes.lines[0], "empty.0.et: the trace has no nodes; 2 of 2 ranks have such a trace and do nothing");
+    trace_set_free(set);
+    set = load("alone", 2, false, &mem, &notes);
+    CHECK_U64(notes.count, 2, "notes");
+    CHECK_CONTAINS(notes.lines[1], "alone.1.et: the trace has no nodes; its rank does nothing");
     trace_set_free(set);
     notes_free(&notes);
     struct orr_error err = {0};
@@ -316,10 +351,11 @@ static void faults_of_a_large_file_are_placed_as_in_memory(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {CHECK_MAP(
-        equal_files_and_files_shifted_by_a_constant_share_a_graph, files_that_differ_in_anything_else_do_not_share,
-        as_many_as_exist_stops_before_the_first_gap, a_trace_without_nodes_is_a_note_and_an_error_when_strict,
-        a_bad_rank_is_named_and_nothing_leaks, a_large_file_read_through_the_window_is_the_same_as_from_memory,
-        faults_of_a_large_file_are_placed_as_in_memory)};
+    const struct CMUnitTest tests[] = {
+        CHECK_MAP(a_rank_file_behind_the_last_rank_is_a_note, equal_files_and_files_shifted_by_a_constant_share_a_graph,
+                  files_that_differ_in_anything_else_do_not_share, as_many_as_exist_stops_before_the_first_gap,
+                  a_trace_without_nodes_is_a_note_and_an_error_when_strict, a_bad_rank_is_named_and_nothing_leaks,
+                  a_large_file_read_through_the_window_is_the_same_as_from_memory,
+                  faults_of_a_large_file_are_placed_as_in_memory)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
