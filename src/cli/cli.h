@@ -105,8 +105,12 @@ int cli_finish(int exit_code);
 /* Says that standard output could not be written and gives up what it still holds; returns the exit code. */
 int cli_stdout_failed(const char *reason);
 
-/* Fails when a file could not be put at `path` once the work is done: no such folder, or a folder of that name. */
+/* Fails when a file could not be put at `path` once the work is done: no such folder, one that may not be written to,
+ * or a folder of that name. */
 ORR_MUST_CHECK enum orr_status cli_check_writable(const char *option, const char *path, struct orr_error *err);
+
+/* The same for a folder that is made where missing. */
+ORR_MUST_CHECK enum orr_status cli_check_folder(const char *option, const char *path, struct orr_error *err);
 
 /* Makes or replaces the file at once: a reader sees the old or the new one. A device or pipe is written directly. */
 ORR_MUST_CHECK enum orr_status cli_write_file(const char *path, const char *text, size_t size, struct orr_error *err);

@@ -42,8 +42,8 @@ static int run_config(const struct cli_command *self, int argc, char **argv)
         cli_print_help(self, argv[0], stdout);
         return 0;
     }
-    if (orr_config_reference(config.schema, stdout, &err) != ORR_OK && ferror(stdout) == 0) {
-        return cli_fail(&err);
+    if (orr_config_reference(config.schema, stdout, &err) != ORR_OK) {
+        return ferror(stdout) == 0 ? cli_fail(&err) : cli_stdout_failed(err.text);
     }
     return 0;
 }

@@ -43,29 +43,94 @@ static bool is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+/* The folder a path lies in; the caller frees it. NULL when there is no memory. */
+static char *folder_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash == NULL ? strdup(".") : strndup(path, slash == path ? 1 : (size_t)(slash - path));
+}
+
+static enum orr_status check_new_file(const char *option, const char *path, const char *folder, struct orr_error *err)
+{
+    if (folder == NULL) {
+        return error_set(err, ORR_ENOMEM, "%s: no memory to look at %s", option, path);
+    }
+    if (!is_folder(folder)) {
+        return error_set(err, ORR_EIO, "%s: cannot be written (%s): there is no folder %s", path, option, folder);
+    }
+    if (access(folder, W_OK | X_OK) != 0) {
+        return error_set(err, ORR_EIO, "%s: cannot be written (%s): folder %s: %s", path, option, folder,
+                         strerror(errno));
+    }
+    return ORR_OK;
+}
+
+/* Our own standard output or error under another name (/dev/stdout) is open already. */
+static bool is_standard_stream(const struct stat *found)
+{
+    for (int descriptor = STDOUT_FILENO; descriptor <= STDERR_FILENO; descriptor++) {
+        struct stat own;
+        if (fstat(descriptor, &own) == 0 && own.st_dev == found->st_dev && own.st_ino == found->st_ino) {
+            return true;
+        }
+    }
+    return false;
+}
+
 enum orr_status cli_check_writable(const char *option, const char *path, struct orr_error *err)
 {
     const char *slash = strrchr(path, '/');
     if (path[0] == '\0' || (slash != NULL && slash[1] == '\0')) {
         return error_set(err, ORR_EINVAL, "%s: \"%s\" is not the name of a file", option, path);
     }
-    if (is_folder(path)) {
+    struct stat found;
+    bool exists = stat(path, &found) == 0;
+    if (exists && S_ISDIR(found.st_mode)) {
         return error_set(err, ORR_EIO, "%s: cannot be written (%s): it is a folder", path, option);
     }
-    if (slash == NULL || slash == path) {
+    if (exists && is_standard_stream(&found)) {
         return ORR_OK;
     }
-    char folder[4096];
-    size_t length = (size_t)(slash - path);
-    if (length >= sizeof folder) {
-        return error_set(err, ORR_EINVAL, "%s: the path is longer than %zu bytes", option, sizeof folder - 1);
+    if (exists && access(path, W_OK) != 0) {
+        return error_set(err, ORR_EIO, "%s: cannot be written (%s): %s", path, option, strerror(errno));
     }
-    memcpy(folder, path, length);
-    folder[length] = '\0';
-    if (!is_folder(folder)) {
-        return error_set(err, ORR_EIO, "%s: cannot be written (%s): there is no folder %s", path, option, folder);
+    if (exists && !S_ISREG(found.st_mode)) {
+        return ORR_OK;
     }
-    return ORR_OK;
+    char *target = exists ? realpath(path, NULL) : strdup(path); /* links are followed, and the file replaced there */
+    char *folder = target == NULL ? NULL : folder_of(target);
+    enum orr_status status = check_new_file(option, path, folder, err);
+    free(target);
+    free(folder);
+    return status;
+}
+
+enum orr_status cli_check_folder(const char *option, const char *path, struct orr_error *err)
+{
+    if (path[0] == '\0') {
+        return error_set(err, ORR_EINVAL, "%s: \"\" is not the name of a folder", option);
+    }
+    char *above = strdup(path); /* cut down to the part that exists */
+    struct stat found;
+    while (above != NULL && stat(above, &found) != 0 && errno == ENOENT && strcmp(above, ".") != 0) {
+        size_t length = strlen(above);
+        while (length > 1 && above[length - 1] == '/') {
+            above[--length] = '\0';
+        }
+        char *shorter = folder_of(above);
+        free(above);
+        above = shorter;
+    }
+    enum orr_status status = ORR_OK;
+    if (above == NULL) {
+        status = error_set(err, ORR_ENOMEM, "%s: no memory to look at %s", option, path);
+    } else if (stat(above, &found) != 0 || (S_ISDIR(found.st_mode) && access(above, W_OK | X_OK) != 0)) {
+        status = error_set(err, ORR_EIO, "%s: cannot be written (%s): %s: %s", path, option, above, strerror(errno));
+    } else if (!S_ISDIR(found.st_mode)) {
+        status = error_set(err, ORR_EIO, "%s: cannot be written (%s): %s is not a folder", path, option, above);
+    }
+    free(above);
+    return status;
 }
 
 static bool write_bytes(const char *path, const char *text, size_t size)

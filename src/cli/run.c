@@ -5,6 +5,7 @@
 #include "cli/run.h"
 #include "cli/watch.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 static const char short_usage[] =
@@ -23,23 +24,21 @@ static void note_failure(const struct orr_error *err, int *exit_code)
     *exit_code = *exit_code == 0 ? code : *exit_code;
 }
 
-/* What can be known before the work: an hour of simulation should not end with a folder that is not there. */
-static enum orr_status check_outputs(const struct run_options *options, struct orr_error *err)
+static void write_standard_output(const struct run_options *options, const struct orr_run *run, int *exit_code)
 {
-    const struct {
-        const char *option, *path;
-    } files[] = {{"--json", options->json}, {"--timeline", options->timeline}, {"--status-file", options->status_file}};
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        enum orr_status status =
-            files[i].path == NULL ? ORR_OK : cli_check_writable(files[i].option, files[i].path, err);
-        if (status != ORR_OK) {
-            return status;
-        }
+    struct orr_error err = {0};
+    if (orr_run_write(run, options->format, NULL, stdout, &err) == ORR_OK) {
+        return;
     }
-    return ORR_OK;
+    if (ferror(stdout) != 0) {
+        *exit_code = cli_stdout_failed(err.text);
+    } else {
+        note_failure(&err, exit_code);
+    }
 }
 
-static int write_outputs(const struct run_options *options, const struct orr_run *run, enum orr_status outcome)
+/* Standard output comes first: it is the result, and cannot fail for want of room for the others. */
+static int write_outputs(const struct run_options *options, const struct orr_run *run)
 {
     const struct {
         const char *path;
@@ -47,23 +46,34 @@ static int write_outputs(const struct run_options *options, const struct orr_run
     } files[] = {
         {options->json, ORR_OUTPUT_JSON}, {options->csv, ORR_OUTPUT_CSV}, {options->timeline, ORR_OUTPUT_TIMELINE}};
     int exit_code = 0;
-    struct orr_error err = {0};
+    write_standard_output(options, run, &exit_code);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        struct orr_error err = {0};
         if (files[i].path != NULL && orr_run_write(run, files[i].output, files[i].path, NULL, &err) != ORR_OK) {
             note_failure(&err, &exit_code);
         }
     }
-    if (orr_run_write(run, options->format, NULL, stdout, &err) != ORR_OK) {
-        if (ferror(stdout) != 0) {
-            exit_code = cli_stdout_failed(err.text);
-        } else {
-            note_failure(&err, &exit_code);
-        }
-    }
-    if (outcome == ORR_ESTALL && orr_run_write(run, ORR_OUTPUT_STALL, NULL, stderr, &err) != ORR_OK) {
-        note_failure(&err, &exit_code);
-    }
     return exit_code;
+}
+
+/* The diagnosis, and a last line that says no more than how far it went: the library's own would repeat a finding. */
+static int report_stall(const struct orr_run *run, const struct orr_error *summary)
+{
+    struct orr_error err = {0};
+    if (orr_run_write(run, ORR_OUTPUT_STALL, NULL, stderr, &err) != ORR_OK) {
+        (void)cli_fail(&err);
+        return cli_fail(summary);
+    }
+    uint32_t ranks = orr_run_rank_count(run);
+    uint32_t unfinished = 0;
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        struct orr_rank_result result;
+        orr_run_rank(run, rank, &result);
+        unfinished += result.finished ? 0 : 1;
+    }
+    cli_error("stalled at %" PRIu64 " ns with %" PRIu32 " of %" PRIu32 " ranks unfinished", orr_run_time_ns(run),
+              unfinished, ranks);
+    return orr_status_exit_code(summary->status);
 }
 
 static void print_warnings(const struct orr_run *run, size_t *printed, struct cli_warnings *warnings)
@@ -85,24 +95,25 @@ static int execute(const struct run_options *options, struct orr_run *run, struc
     print_warnings(run, &printed, warnings);
     cli_warnings_end(warnings);
     if (outcome == ORR_OK) {
-        int exit_code = write_outputs(options, run, outcome);
+        int exit_code = write_outputs(options, run);
         watch_finish(watch, exit_code == 0 ? WATCH_DONE : WATCH_FAILED);
         return exit_code;
     }
     if (outcome == ORR_ESTALL || outcome == ORR_EINTR) {
-        (void)write_outputs(options, run, outcome);
+        (void)write_outputs(options, run);
     }
+    int exit_code = outcome == ORR_ESTALL ? report_stall(run, &err) : cli_fail(&err);
     watch_finish(watch, outcome == ORR_ESTALL  ? WATCH_STALLED
                         : outcome == ORR_EINTR ? WATCH_INTERRUPTED
                                                : WATCH_FAILED);
-    return cli_fail(&err);
+    return exit_code;
 }
 
 static int simulate(struct run_options *options, struct cli_warnings *warnings)
 {
     struct orr_error err = {0};
     struct watch watch;
-    if (check_outputs(options, &err) != ORR_OK ||
+    if (run_outputs_check(options, &err) != ORR_OK ||
         watch_init(&watch, options->status_file, !options->quiet && !options->no_progress, &err) != ORR_OK) {
         return cli_fail(&err);
     }

@@ -1,6 +1,7 @@
 /*
- * `orrery run` in two halves: the options (run_options.c), which end in a filled struct, and what is done with them
- * (run.c). Strings point into the argument vector or its translation, which live as long as the program's work does.
+ * `orrery run` in three parts: the options (run_options.c), which end in a filled struct, the check of where the
+ * results shall go (run_outputs.c), and what is done (run.c). Strings point into the argument vector or its
+ * translation, which live as long as the program's work does.
  */
 #ifndef ORR_CLI_RUN_H
 #define ORR_CLI_RUN_H
@@ -12,7 +13,8 @@ struct run_options {
     struct cli_input input;
     struct orr_run_options run;
     enum orr_output format;
-    const char *json;
+    bool format_given;
+    const char *json; /* a path, or NULL */
     const char *csv;
     const char *timeline;
     const char *status_file;
@@ -31,6 +33,9 @@ extern const struct cli_foreign_option run_astra_options[];
 ORR_MUST_CHECK enum orr_status run_options_read(const struct cli_command *command, bool lenient, int argc, char **argv,
                                                 struct run_options *options, struct cli_vector *vector,
                                                 struct orr_error *err);
+
+/* Fails when an output could not be written in the end, or would replace an input or another output. */
+ORR_MUST_CHECK enum orr_status run_outputs_check(const struct run_options *options, struct orr_error *err);
 
 /* Whether the program was started under one of ASTRA-sim's names, and the network that name means. */
 bool cli_run_astra_name(const char *name, enum orr_backend *backend);

@@ -29,37 +29,44 @@ enum {
 };
 
 static const struct argp_option table[] = {
-    {NULL, 0, NULL, 0, "What to run:", 1},
-    {"workload", 'w', "PREFIX", 0, "Traces: rank R's is PREFIX.R.et (Chakra ET). Required", 1},
-    {"system", 's', "FILE", 0, "System file (JSON): collectives, chunks, memory bandwidth. Required", 1},
-    {"network", 'n', "FILE", 0, "Network file (YAML): dimensions, GB/s, ns. Required", 1},
-    {"memory", KEY_MEMORY, "FILE", 0, "Remote memory file (JSON). Default: no remote memory", 1},
-    {"groups", KEY_GROUPS, "FILE", 0, "Communicator groups file (JSON). Default: none", 1},
-    {NULL, 0, NULL, 0, "How to simulate:", 2},
-    {"backend", KEY_BACKEND, "NAME", 0, "Network model: unaware (of congestion; default) or aware", 2},
+    {NULL, 0, NULL, 0, "What to run (all three are required):", 1},
+    {"workload", 'w', "PREFIX", 0, "Traces: rank R's is PREFIX.R.et (Chakra ET)", 1},
+    {"system", 's', "FILE", 0, "System file (JSON): collectives, chunks, memory bandwidth", 1},
+    {"network", 'n', "FILE", 0,
+     "Network file (YAML): dimensions, bandwidth (GiB/s: 2^30 bytes a second, unless the file says otherwise, as in "
+     "50GB/s), latency (ns)",
+     1},
+    {NULL, 0, NULL, 0, "What else the machine has:", 2},
+    {"memory", KEY_MEMORY, "FILE", 0, "Remote memory file (JSON). Default: no remote memory", 2},
+    {"groups", KEY_GROUPS, "FILE", 0, "Communicator groups file (JSON). Default: none", 2},
+    {NULL, 0, NULL, 0, "How to simulate:", 3},
+    {"backend", KEY_BACKEND, "NAME", 0, "Network model: unaware (of congestion; default) or aware", 3},
     {"policy", KEY_POLICY, "NAME", 0,
-     "Admission of chunks: astra (default; as ASTRA-sim, which can deadlock in three dimensions) or safe", 2},
+     "Admission of chunks: astra (default; as ASTRA-sim, which can deadlock in three dimensions) or safe", 3},
     {"broadcast", KEY_BROADCAST, "NAME", 0,
-     "Rooted collectives and barriers: replay (default; take the time the trace says) or simulate", 2},
-    {"queues-per-dim", KEY_QUEUES, "N", 0, "Queues of each dimension. Default: 1", 2},
-    {"injection-scale", KEY_INJECTION, "X", 0, "Multiplies the system file's endpoint-delay. Default: 1", 2},
-    {"rendezvous", KEY_RENDEZVOUS, "BOOL", OPTION_ARG_OPTIONAL, "Send data only after the receiver asked for it", 2},
-    {"jitter", KEY_JITTER, "J", 0, "Multiply each message's delay by 1 + J*u, u random in [0,1). Default: 0", 2},
-    {"seed", KEY_SEED, "N", 0, "Seed of the jitter. Default: 0", 2},
+     "replay (default): a broadcast takes the time its node carries; reduce, gather, scatter and barrier are refused. "
+     "simulate: all of them are carried out on the network",
+     3},
+    {"queues-per-dim", KEY_QUEUES, "N", 0, "Queues of each dimension. Default: 1", 3},
+    {"injection-scale", KEY_INJECTION, "X", 0, "Multiplies the system file's endpoint-delay. Default: 1", 3},
+    {"rendezvous", KEY_RENDEZVOUS, "BOOL", OPTION_ARG_OPTIONAL, "Send data only after the receiver asked for it", 3},
+    {"jitter", KEY_JITTER, "J", 0, "Multiply each message's delay by 1 + J*u, u random in [0,1). Default: 0", 3},
+    {"seed", KEY_SEED, "N", 0, "Seed of the jitter. Default: 0", 3},
     {"memory-limit", KEY_MEMORY_LIMIT, "SIZE", 0,
      "Stop with exit code 3 rather than use more memory: 512M, 8GiB, bytes. Default: the environment variable "
      "ASTRA_SIM_MEMORY_LIMIT, else none",
-     2},
-    {"strict", KEY_STRICT, NULL, 0, "Make every warning an error", 2},
-    {NULL, 0, NULL, 0, "What to write:", 3},
-    {"format", KEY_FORMAT, "NAME", 0, "Standard output: text (default), astra (ASTRA-sim's lines) or json", 3},
-    {"json", KEY_JSON, "FILE", 0, "Also write everything known as one JSON document", 3},
-    {"csv", KEY_CSV, "DIR", 0, "Also write ranks.csv, collectives.csv and dimensions.csv into a folder", 3},
+     3},
+    {"strict", KEY_STRICT, NULL, 0, "Make every warning an error", 3},
+    {NULL, 0, NULL, 0, "What to write:", 4},
+    {"format", KEY_FORMAT, "NAME", 0, "Standard output: text (default), astra (ASTRA-sim's lines) or json", 4},
+    {"json", KEY_JSON, "FILE", 0,
+     "Also write everything known as one JSON document; - stands for standard output, as with --format json", 4},
+    {"csv", KEY_CSV, "DIR", 0, "Also write ranks.csv, collectives.csv and dimensions.csv into a folder", 4},
     {"timeline", KEY_TIMELINE, "FILE", 0,
-     "Also write a timeline for Perfetto or chrome://tracing; compressed when the name ends in .gz", 3},
-    {"status-file", KEY_STATUS_FILE, "FILE", 0, "Keep a small JSON of the progress current while running", 3},
-    {"quiet", 'q', NULL, 0, "No progress and no warnings on standard error", 3},
-    {"no-progress", KEY_NO_PROGRESS, NULL, 0, "No progress on standard error", 3},
+     "Also write a timeline for Perfetto or chrome://tracing; compressed when the name ends in .gz", 4},
+    {"status-file", KEY_STATUS_FILE, "FILE", 0, "Keep a small JSON of the progress current while running", 4},
+    {"quiet", 'q', NULL, 0, "No progress and no warnings on standard error", 4},
+    {"no-progress", KEY_NO_PROGRESS, NULL, 0, "No progress on standard error", 4},
     CLI_HELP_OPTION,
     {0},
 };
@@ -111,8 +118,19 @@ static error_t parse_choice(int key, const char *arg, struct run_options *run)
     default:
         failed = read_word(run, "--format", arg, formats, &index);
         run->format = (enum orr_output)index;
+        run->format_given = true;
         return failed;
     }
+}
+
+/* To the library 0 is no limit; to someone who types it, more likely a mistake. */
+static enum orr_status parse_limit(const char *option, const char *text, uint64_t *bytes, struct orr_error *err)
+{
+    enum orr_status status = cli_parse_size(option, text, bytes, err);
+    if (status == ORR_OK && *bytes == 0) {
+        status = error_set(err, ORR_ERANGE, "%s: %s leaves no memory at all; for no limit, leave it out", option, text);
+    }
+    return status;
 }
 
 static error_t parse_number(int key, const char *arg, struct run_options *run)
@@ -133,7 +151,7 @@ static error_t parse_number(int key, const char *arg, struct run_options *run)
         return cli_options_status(cli_parse_real("--injection-scale", arg, &run->run.injection_scale, err));
     default:
         run->memory_limit_given = true;
-        return cli_options_status(cli_parse_size("--memory-limit", arg, &run->run.memory_limit, err));
+        return cli_options_status(parse_limit("--memory-limit", arg, &run->run.memory_limit, err));
     }
 }
 
@@ -210,7 +228,7 @@ static enum orr_status read_environment(struct run_options *options, struct orr_
     if (options->memory_limit_given || limit == NULL || limit[0] == '\0') {
         return ORR_OK;
     }
-    return cli_parse_size("ASTRA_SIM_MEMORY_LIMIT", limit, &options->run.memory_limit, err);
+    return parse_limit("ASTRA_SIM_MEMORY_LIMIT", limit, &options->run.memory_limit, err);
 }
 
 static enum orr_status check_required(const struct run_options *options, struct orr_error *err)
@@ -228,6 +246,27 @@ static enum orr_status check_required(const struct run_options *options, struct 
                              needed[i].what);
         }
     }
+    bool no_memory = options->run.memory != NULL && options->run.memory[0] == '\0';
+    if (no_memory || (options->run.groups != NULL && options->run.groups[0] == '\0')) {
+        return error_set(err, ORR_EINVAL, "%s: \"\" is not the name of a file; leave the option out for none",
+                         no_memory ? "--memory" : "--groups");
+    }
+    return ORR_OK;
+}
+
+/* `--json -` is `--format json`: two documents on one stream would be of use to nobody. */
+static enum orr_status resolve_dash(struct run_options *options, struct orr_error *err)
+{
+    if (options->json == NULL || strcmp(options->json, "-") != 0) {
+        return ORR_OK;
+    }
+    if (options->format_given && options->format != ORR_OUTPUT_JSON) {
+        return error_set(err, ORR_EINVAL,
+                         "--json - and --format %s both want standard output; give one of them, or a file to --json",
+                         options->format == ORR_OUTPUT_ASTRA ? "astra" : "text");
+    }
+    options->format = ORR_OUTPUT_JSON;
+    options->json = NULL;
     return ORR_OK;
 }
 
@@ -247,5 +286,8 @@ enum orr_status run_options_read(const struct cli_command *command, bool lenient
         return error_set(err, ORR_EINVAL, "%s (an error because of --strict)", vector->warnings[0]);
     }
     status = check_required(options, err);
+    if (status == ORR_OK) {
+        status = resolve_dash(options, err);
+    }
     return status == ORR_OK ? read_environment(options, err) : status;
 }

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { KEY_LIMIT = 256, KEY_JSON };
 
@@ -101,7 +102,8 @@ static enum orr_status apply(enum trace_verb verb, const struct trace_options *o
 static int each_file(enum trace_verb verb, const struct trace_options *options)
 {
     int exit_code = 0;
-    for (int i = 0; i < options->file_count && ferror(stdout) == 0; i++) {
+    bool lost = false; /* standard output takes no more */
+    for (int i = 0; i < options->file_count && !lost; i++) {
         struct orr_error err = {0};
         uint64_t findings = 0;
         if (verb != VERB_CHECK && i > 0) {
@@ -113,7 +115,8 @@ static int each_file(enum trace_verb verb, const struct trace_options *options)
         int code = 0;
         if (apply(verb, options, options->files[i], stdout, &findings, &err) != ORR_OK) {
             (void)fflush(stdout);
-            code = ferror(stdout) == 0 ? cli_fail(&err) : 1;
+            lost = ferror(stdout) != 0;
+            code = !lost ? cli_fail(&err) : cli_stdout_failed(err.text);
         } else if (verb == VERB_CHECK) {
             (void)printf("%s: %" PRIu64 " finding%s\n", options->files[i], findings, findings == 1 ? "" : "s");
             code = findings == 0 ? 0 : orr_status_exit_code(ORR_EINVAL);
@@ -137,6 +140,21 @@ static enum orr_status write_json(const struct trace_options *options, FILE *str
     }
     (void)fputs(list ? "]\n" : "", stream);
     return ORR_OK;
+}
+
+static enum orr_status check_json_path(const struct trace_options *options, struct orr_error *err)
+{
+    struct stat output;
+    if (strcmp(options->json, "-") == 0) {
+        return ORR_OK;
+    }
+    for (int i = 0; stat(options->json, &output) == 0 && S_ISREG(output.st_mode) && i < options->file_count; i++) {
+        struct stat input;
+        if (stat(options->files[i], &input) == 0 && input.st_dev == output.st_dev && input.st_ino == output.st_ino) {
+            return error_set(err, ORR_EINVAL, "--json would replace the trace %s", options->files[i]);
+        }
+    }
+    return cli_check_writable("--json", options->json, err);
 }
 
 /* Made whole before any of it is written: a document cut short by a bad file would be worse than none. */
@@ -180,7 +198,10 @@ static int run_stat(const struct cli_command *self, int argc, char **argv)
         return each_file(VERB_STAT, &options);
     }
     struct orr_error err = {0};
-    return put_json(&options, &err) == ORR_OK ? 0 : cli_fail(&err);
+    if (check_json_path(&options, &err) != ORR_OK || put_json(&options, &err) != ORR_OK) {
+        return cli_fail(&err);
+    }
+    return 0;
 }
 
 static int run_check(const struct cli_command *self, int argc, char **argv)

@@ -2,6 +2,9 @@
  * The callback comes every so many events, far more often than anyone looks, so each part has a time before which it
  * does nothing. Rates are over the whole run: a simulation's events are even enough, and a figure that jumps tells
  * less.
+ *
+ * A signal handler can tell of a signal only through an object of static storage, so `stops` below is the one variable
+ * the program has that is not on a stack. The library has none: to it, the wish to stop is what the callback answers.
  */
 #include "cli/watch.h"
 
@@ -14,6 +17,23 @@
 static const uint64_t second_ns = 1000000000;
 static const uint64_t first_draw_ns = 1000000000; /* a run shorter than this shows nothing */
 static const uint64_t redraw_ns = 200000000;
+
+/* Signals that asked to stop so far, 0 or 1: with the second the program ends. Written by on_signal alone. */
+static volatile sig_atomic_t stops;
+
+static const int wanted[WATCH_SIGNALS] = {SIGINT, SIGTERM};
+
+/* The second goes to the signal's usual effect, which ends the program wherever it is; being blocked in its own
+ * handler, it arrives when this returns. */
+static void on_signal(int number)
+{
+    if (stops == 0) {
+        stops = 1;
+        return;
+    }
+    (void)sigaction(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    (void)raise(number);
+}
 
 static uint64_t clock_ns(void)
 {
@@ -97,38 +117,19 @@ enum orr_status watch_init(struct watch *watch, const char *status_file, bool pr
 
 void watch_begin(struct watch *watch)
 {
-    (void)sigemptyset(&watch->signals);
-    static const int wanted[] = {SIGINT, SIGTERM};
-    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        struct sigaction action = {0};
-        /* A signal the parent had ignored (a job in the background) must stay ignored. */
-        if (sigaction(wanted[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN) {
-            (void)sigaddset(&watch->signals, wanted[i]);
-        }
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    (void)sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < WATCH_SIGNALS; i++) {
+        (void)sigaddset(&action.sa_mask, wanted[i]);
     }
-    watch->watching = sigprocmask(SIG_BLOCK, &watch->signals, NULL) == 0;
+    for (size_t i = 0; i < WATCH_SIGNALS; i++) {
+        /* A signal the parent had ignored (a job in the background) must stay ignored. */
+        watch->taken[i] = sigaction(wanted[i], NULL, &watch->before[i]) == 0 &&
+                          watch->before[i].sa_handler != SIG_IGN && sigaction(wanted[i], &action, NULL) == 0;
+    }
     watch->start_ns = clock_ns();
     watch->next_draw_ns = watch->start_ns + first_draw_ns;
     watch->next_status_ns = watch->start_ns;
-}
-
-static void release_signals(struct watch *watch)
-{
-    if (watch->watching) {
-        (void)sigprocmask(SIG_UNBLOCK, &watch->signals, NULL);
-        watch->watching = false;
-    }
-}
-
-static bool stop_was_asked(struct watch *watch)
-{
-    const struct timespec at_once = {0};
-    if (!watch->watching || sigtimedwait(&watch->signals, NULL, &at_once) < 0) {
-        return false;
-    }
-    watch->interrupted = true;
-    release_signals(watch);
-    return true;
 }
 
 static void draw(struct watch *watch)
@@ -141,7 +142,7 @@ static void draw(struct watch *watch)
         (void)snprintf(left, sizeof left, "%.0f s", eta);
     }
     double percent = 100.0 * watch->now.done;
-    (void)fprintf(stderr, "\r%s simulated, %.1f M events/s, %.0f %% of nodes done, ETA %s\033[K", simulated,
+    (void)fprintf(stderr, "\r%s simulated, %.1f M events/s, %.0f %% done, ETA %s\033[K", simulated,
                   events_per_s(watch) / 1e6, percent, left);
     (void)fflush(stderr);
     watch->drawn = true;
@@ -161,7 +162,7 @@ bool watch_progress(void *context, const struct orr_progress *now)
         update_status(watch, WATCH_RUNNING);
         watch->next_status_ns = clock + second_ns;
     }
-    return !stop_was_asked(watch);
+    return stops == 0;
 }
 
 void watch_end(struct watch *watch)
@@ -172,10 +173,15 @@ void watch_end(struct watch *watch)
         (void)fflush(stderr);
         watch->drawn = false;
     }
-    release_signals(watch);
 }
 
 void watch_finish(struct watch *watch, enum watch_state state)
 {
     update_status(watch, state);
+    for (size_t i = 0; i < WATCH_SIGNALS; i++) {
+        if (watch->taken[i]) {
+            (void)sigaction(wanted[i], &watch->before[i], NULL);
+            watch->taken[i] = false;
+        }
+    }
 }

@@ -2,6 +2,9 @@
  * Compression hangs under the same FILE as plain output (fopencookie), so writers do not know whether they are
  * compressed. Write errors are not looked at one by one: stdio remembers them, and the finish asks once. That includes
  * the errors that only a flush or a close brings out, as on a full disk.
+ *
+ * The temporary has no name while it is being written, where the file system can do that (O_TMPFILE): a program that is
+ * killed then leaves nothing behind. It gets one just before the rename, since a link cannot replace an existing file.
  */
 #include "io/outfile.h"
 
@@ -18,7 +21,8 @@ enum { TEMPORARY_TRIES = 100, STREAM_BUFFER = 1 << 16 };
 struct io_outfile {
     char *shown;     /* path as the caller gave it, for messages */
     char *target;    /* where the rename goes: links followed; NULL when written directly */
-    char *temporary; /* NULL when written directly, and after the rename */
+    char *temporary; /* its name; NULL while it has none, when written directly, and after the rename */
+    int nameless;    /* the temporary while it has no name, or -1 */
     FILE *stream;    /* NULL once finished */
     int write_errno; /* first error seen below stdio by the compressor, or 0 */
 };
@@ -91,30 +95,68 @@ static void outfile_free(struct io_outfile *file)
     free(file);
 }
 
-/* A new file beside the target, with the mode the target has or would get. -1 with errno set on failure. */
-static int temporary_open(struct io_outfile *file, const struct stat *existing)
+/*
+ * Finds a name beside the target that nobody has and makes it the temporary's: a new file's, or, with a `nameless` one
+ * already written, a link to that. Gives the new descriptor, 0 for a link, or -1 with errno set.
+ */
+static int temporary_name(struct io_outfile *file, int nameless)
 {
     size_t room = strlen(file->target) + 48;
+    char self[48];
+    (void)snprintf(self, sizeof self, "/proc/self/fd/%d", nameless);
     file->temporary = malloc(room);
     if (file->temporary == NULL) {
         return -1;
     }
     for (int attempt = 0; attempt < TEMPORARY_TRIES; attempt++) {
         (void)snprintf(file->temporary, room, "%s.tmp-%ld-%d", file->target, (long)getpid(), attempt);
-        int descriptor = open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (descriptor >= 0) {
-            if (existing != NULL) {
-                (void)fchmod(descriptor, existing->st_mode & 07777);
-            }
-            return descriptor;
+        int made = nameless >= 0 ? linkat(AT_FDCWD, self, AT_FDCWD, file->temporary, AT_SYMLINK_FOLLOW)
+                                 : open(file->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (made >= 0) {
+            return made;
         }
         if (errno != EEXIST) {
             break;
         }
     }
+    int reason = errno;
     free(file->temporary);
     file->temporary = NULL;
+    errno = reason;
     return -1;
+}
+
+/* -1 where the file system has no files without names, or nothing could name them later. */
+static int nameless_open(const char *target)
+{
+    if (access("/proc/self/fd", X_OK) != 0) {
+        return -1;
+    }
+    const char *slash = strrchr(target, '/');
+    char *folder = slash == NULL ? strdup(".") : strndup(target, slash == target ? 1 : (size_t)(slash - target));
+    int descriptor = folder == NULL ? -1 : open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+    free(folder);
+    return descriptor;
+}
+
+/* A new file beside the target, with the mode the target has or would get. -1 with errno set on failure. */
+static int temporary_open(struct io_outfile *file, const struct stat *existing)
+{
+    int descriptor = nameless_open(file->target);
+    if (descriptor >= 0) {
+        /* The stream closes its own; this one keeps the file alive until it has a name. */
+        file->nameless = fcntl(descriptor, F_DUPFD_CLOEXEC, 0);
+        if (file->nameless < 0) {
+            (void)close(descriptor);
+            return -1;
+        }
+    } else {
+        descriptor = temporary_name(file, -1);
+    }
+    if (descriptor >= 0 && existing != NULL) {
+        (void)fchmod(descriptor, existing->st_mode & 07777);
+    }
+    return descriptor;
 }
 
 /* "/dev/stdout" may lead to a regular file, which the shell holds open: replacing that would lose what follows. Returns
@@ -169,6 +211,7 @@ enum orr_status io_outfile_open(const char *path, enum io_outfile_form form, str
         free(made);
         return error_set(err, ORR_ENOMEM, "%s: no memory to open it for writing", path);
     }
+    made->nameless = -1;
     errno = 0;
     int descriptor = descriptor_open(made, path);
     if (descriptor >= 0) {
@@ -188,6 +231,14 @@ FILE *io_outfile_stream(struct io_outfile *file)
     return file->stream;
 }
 
+static void nameless_close(struct io_outfile *file)
+{
+    if (file->nameless >= 0) {
+        (void)close(file->nameless);
+        file->nameless = -1;
+    }
+}
+
 enum orr_status io_outfile_finish(struct io_outfile *file, struct orr_error *err)
 {
     if (file->stream == NULL) {
@@ -199,10 +250,14 @@ enum orr_status io_outfile_finish(struct io_outfile *file, struct orr_error *err
     int reason = errno;
     bad = fclose(file->stream) != 0 || bad;
     file->stream = NULL;
-    if (!bad && file->write_errno == 0) {
-        return ORR_OK;
+    reason = file->write_errno != 0 ? file->write_errno : reason != 0 ? reason : errno;
+    bad = bad || file->write_errno != 0;
+    if (!bad && file->nameless >= 0 && temporary_name(file, file->nameless) < 0) {
+        bad = true;
+        reason = errno;
     }
-    return write_error(file->shown, file->write_errno != 0 ? file->write_errno : reason != 0 ? reason : errno, err);
+    nameless_close(file);
+    return bad ? write_error(file->shown, reason, err) : ORR_OK;
 }
 
 enum orr_status io_outfile_commit(struct io_outfile *file, struct orr_error *err)
@@ -228,6 +283,7 @@ void io_outfile_abort(struct io_outfile *file)
     if (file->stream != NULL) {
         (void)fclose(file->stream);
     }
+    nameless_close(file);
     if (file->temporary != NULL) {
         (void)unlink(file->temporary);
     }

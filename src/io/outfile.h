@@ -1,6 +1,7 @@
 /*
  * An output file that is either complete or not there: everything is written to a temporary beside the target, and
- * committing renames it. Whoever opens one must end it with exactly one commit or abort; both free it.
+ * committing renames it. Whoever opens one must end it with exactly one commit or abort; both free it. Where the file
+ * system allows, the temporary has no name until it is complete, so that even a killed program leaves none behind.
  *
  * A target that exists and is no regular file (a pipe, a terminal, /dev/stdout) is written directly, since renaming
  * over it would replace the device. A symbolic link is followed, so that the link stays. Knows nothing of what is

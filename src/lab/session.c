@@ -33,6 +33,7 @@ struct orr_run {
     struct sim *sim;
     bool (*progress)(void *context, const struct orr_progress *now);
     void *progress_context;
+    double done; /* share of the work as last told by the simulation */
     bool executed;
 };
 
@@ -195,13 +196,20 @@ enum orr_status orr_run_open(const struct orr_run_options *options, struct orr_r
     return ORR_OK;
 }
 
+static bool pass_progress(void *context, const struct orr_progress *now)
+{
+    struct orr_run *run = context;
+    run->done = now->done;
+    return run->progress(run->progress_context, now);
+}
+
 enum orr_status orr_run_execute(struct orr_run *run, struct orr_error *err)
 {
     if (run->executed) {
         return error_set(err, ORR_EINVAL, "a run is executed once; open it again to repeat it");
     }
     run->executed = true;
-    enum orr_status status = sim_run(run->sim, run->progress, run->progress_context, err);
+    enum orr_status status = sim_run(run->sim, run->progress == NULL ? NULL : pass_progress, run, err);
     if (run->progress != NULL) {
         const struct sim_result *result = sim_result(run->sim);
         const struct orr_progress last = {
@@ -212,6 +220,7 @@ enum orr_status orr_run_execute(struct orr_run *run, struct orr_error *err)
             .ranks = run->config.dims.ranks,
             .nodes_done = result->nodes_done,
             .nodes = result->nodes,
+            .done = status == ORR_OK ? 1.0 : run->done,
         };
         (void)run->progress(run->progress_context, &last);
     }

@@ -119,6 +119,11 @@ pid_t program_start(const char *line, const char *err)
     return spawn(program_path(), line, NULL, NULL, err);
 }
 
+pid_t program_start_to(const char *line, const char *out)
+{
+    return spawn(program_path(), line, NULL, out, NULL);
+}
+
 const struct program_result *program_run(const char *line)
 {
     return program_wait(program_start(line, NULL));

@@ -30,6 +30,8 @@ const struct program_result *program_run_as(const char *program, const char *lin
 
 /* Starts it without waiting; program_wait collects it. Standard error goes to `err` (a terminal) unless it is NULL. */
 pid_t program_start(const char *line, const char *err);
+/* The same with standard output sent to `out`. */
+pid_t program_start_to(const char *line, const char *out);
 const struct program_result *program_wait(pid_t pid);
 
 /* Small files. Reading gives "" for a file that is not there. */

@@ -102,6 +102,79 @@ static void outputs_asked_for_are_written_and_no_temporary_is_left(void **state)
     CHECK(system("test -z \"$(find out -name '*tmp*')\"") == 0, "a temporary is left");
 }
 
+static void an_output_that_is_an_input_or_another_output_is_refused(void **state)
+{
+    (void)state;
+    prepare();
+    CHECK_EXIT(program_run("gen collective --bytes 1MiB --npus 8 -o guard/ar"), 0);
+    program_write_text("linked", "{}");
+    assert_int_equal(link("linked", "guard/hard"), 0);
+    assert_int_equal(mkdir("guard/csv", 0700), 0);
+    assert_int_equal(symlink("../ar.0.et", "guard/csv/ranks.csv"), 0);
+    assert_int_equal(symlink("../system.json", "guard/s.json"), 0);
+    static const struct {
+        const char *line, *says;
+    } cases[] = {
+        {"--json guard/s.json", "--json would replace the file of --system: "},
+        {"--json guard/hard --timeline linked", "--json and --timeline are the same file: "},
+        {"--json guard/ar.3.et", "--json would replace a trace of --workload guard/ar: "},
+        {"--csv guard/csv", "--csv (ranks.csv) would replace a trace of --workload guard/ar: "},
+        {"--csv guard/new/ --json guard/../guard/new", "--json and --csv are the same file: "},
+    };
+    char *before = strdup(program_read("system.json", NULL));
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char line[256];
+        (void)snprintf(line, sizeof line, "run -w guard/ar" MACHINE "%s", cases[i].line);
+        const struct program_result *result = program_run(line);
+        CHECK_EXIT(result, 2);
+        CHECK_ONE_LINE(result);
+        CHECK_CONTAINS(result->err, cases[i].says);
+        CHECK(result->out[0] == '\0', "%s: printed %s", line, result->out);
+    }
+    CHECK_TEXT(program_read("system.json", NULL), before);
+    free(before);
+    CHECK(!program_exists("guard/new"), "nothing was made");
+    CHECK_EXIT(program_run("run -w guard/ar" MACHINE "--json /dev/null --timeline /dev/null --status-file guard/st"),
+               0);
+}
+
+static void a_folder_that_may_not_be_written_to_is_told_of_before_the_run(void **state)
+{
+    (void)state;
+    if (geteuid() == 0) {
+        print_message("root may write everywhere\n");
+        skip();
+    }
+    program_enter();
+    assert_int_equal(mkdir("locked", 0500), 0);
+    static const char *const options[] = {"--json locked/x", "--timeline locked/x", "--status-file locked/x",
+                                          "--csv locked", "--csv locked/deeper/csv"};
+    for (size_t i = 0; i < COUNT_OF(options); i++) {
+        char line[128];
+        (void)snprintf(line, sizeof line, "run -w none -s none -n none %s", options[i]);
+        const struct program_result *result = program_run(line);
+        CHECK_EXIT(result, 2);
+        CHECK_CONTAINS(result->err, "locked: Permission denied");
+    }
+}
+
+static void a_dash_for_the_json_document_is_standard_output(void **state)
+{
+    (void)state;
+    prepare();
+    const struct program_result *result = program_run("run -w w/ar" MACHINE "--format json");
+    char *want = strdup(result->out);
+    static const char *const lines[] = {"run -w w/ar" MACHINE "--json -",
+                                        "run -w w/ar" MACHINE "--json - --format json"};
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        result = program_run(lines[i]);
+        CHECK_EXIT(result, 0);
+        CHECK_TEXT(result->out, want);
+        CHECK(!program_exists("-"), "no file of that name");
+    }
+    free(want);
+}
+
 static void a_stall_gives_exit_code_4_and_a_diagnosis(void **state)
 {
     (void)state;
@@ -111,6 +184,9 @@ static void a_stall_gives_exit_code_4_and_a_diagnosis(void **state)
     CHECK(result->out[0] != '\0', "what is known is printed");
     CHECK_CONTAINS(result->err, "orrery: ");
     CHECK_CONTAINS(result->err, "3");
+    static const char end[] = " of 8 ranks unfinished\n";
+    CHECK_CONTAINS(result->err, end);
+    CHECK(strstr(result->err, end)[strlen(end)] == '\0', "the last line only counts: %s", result->err);
     CHECK_CONTAINS(program_read("st", NULL), "\"state\": \"stalled\"");
     CHECK(program_exists("r.json"), "a stalled run writes its outputs");
     assert_int_equal(unlink("r.json"), 0);
@@ -139,8 +215,14 @@ static void a_result_that_cannot_be_written_is_a_failure(void **state)
     const struct program_result *result = program_run_as(NULL, "run -w w/ar" MACHINE, NULL, "/dev/full");
     CHECK_EXIT(result, 1);
     CHECK_CONTAINS(result->err, "orrery: standard output: ");
-    CHECK_EXIT(program_run_as(NULL, "help run", NULL, "/dev/full"), 1);
-    CHECK_EXIT(program_run_as(NULL, "trace show w/ar.0.et", NULL, "/dev/full"), 1);
+    static const char *const others[] = {"help run", "config", "config --schema", "trace show w/ar.0.et w/ar.1.et",
+                                         "trace stat w/ar.0.et"};
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        result = program_run_as(NULL, others[i], NULL, "/dev/full");
+        CHECK_EXIT(result, 1);
+        CHECK_ONE_LINE(result);
+        CHECK_CONTAINS(result->err, "No space left on device; the result is not complete");
+    }
     CHECK_EXIT(program_run("run -w w/ar" MACHINE "--json /dev/full"), 2);
     CHECK(system("{ \"$ORRERY\" run -w w/ar" MACHINE "2>.err; echo $? >.code; } | true") == 0, "the shell ran");
     /* The reader may go before or after the small report is written; both ends are orderly. */
@@ -196,6 +278,67 @@ static void an_interrupted_run_prints_what_is_known(void **state)
     CHECK_CONTAINS(program_read("st", NULL), "\"state\": \"interrupted\"");
 }
 
+/* A run that is over and hangs in writing its report, because the pipe it writes to is full. */
+struct full_pipe {
+    int end;
+    pid_t pid;
+};
+
+static char process_state(pid_t pid)
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%ld/stat", (long)pid);
+    const char *name_end = strrchr(program_read(path, NULL), ')');
+    return name_end == NULL ? '?' : name_end[2];
+}
+
+static struct full_pipe start_with_a_full_pipe(void)
+{
+    prepare();
+    (void)unlink("pipe");
+    (void)unlink("late.json");
+    assert_int_equal(mkfifo("pipe", 0600), 0);
+    struct full_pipe full = {.end = open("pipe", O_RDWR | O_NONBLOCK | O_CLOEXEC)};
+    assert_true(full.end >= 0);
+    static const char filling[4096];
+    while (write(full.end, filling, sizeof filling) > 0) {
+    }
+    full.pid = program_start_to("run -w w/ar" MACHINE "--json late.json --status-file st", "pipe");
+    for (int asleep = 0, i = 0; asleep < 10 && i < 1000; i++) {
+        (void)nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+        asleep = process_state(full.pid) == 'S' ? asleep + 1 : 0;
+    }
+    return full;
+}
+
+static void a_signal_while_outputs_are_written_loses_nothing(void **state)
+{
+    (void)state;
+    struct full_pipe full = start_with_a_full_pipe();
+    assert_int_equal(kill(full.pid, SIGTERM), 0);
+    (void)nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+    CHECK(!program_exists("late.json"), "standard output comes first");
+    char drained[4096];
+    while (read(full.end, drained, sizeof drained) > 0) {
+    }
+    CHECK_EXIT(program_wait(full.pid), 0);
+    CHECK(program_exists("late.json"), "the file is written after it");
+    CHECK_CONTAINS(program_read("st", NULL), "\"state\": \"done\"");
+    (void)close(full.end);
+}
+
+static void a_second_signal_ends_the_program_wherever_it_is(void **state)
+{
+    (void)state;
+    struct full_pipe full = start_with_a_full_pipe();
+    assert_int_equal(kill(full.pid, SIGINT), 0);
+    assert_int_equal(kill(full.pid, SIGTERM), 0);
+    int code = program_wait(full.pid)->exit_code;
+    CHECK(code == 128 + SIGINT || code == 128 + SIGTERM, "exit code %d", code);
+    CHECK(!program_exists("late.json"), "it had not come to the file");
+    (void)close(full.end);
+}
+
 static void progress_is_drawn_on_a_terminal_and_cleaned(void **state)
 {
     (void)state;
@@ -227,6 +370,7 @@ static void progress_is_drawn_on_a_terminal_and_cleaned(void **state)
     CHECK_EXIT(program_wait(pid), 1);
     CHECK_CONTAINS(seen, " simulated, ");
     CHECK_CONTAINS(seen, " M events/s, ");
+    CHECK_CONTAINS(seen, " % done, ETA ");
     CHECK_CONTAINS(seen, "\r\033[Korrery: interrupted");
     (void)close(held);
     (void)close(terminal);
@@ -250,7 +394,11 @@ static void warnings_stop_after_twenty_and_are_counted(void **state)
 }
 
 TEST_MAIN(a_run_prints_its_result_on_standard_output_only, astra_sims_names_and_options_do_what_they_did,
-          outputs_asked_for_are_written_and_no_temporary_is_left, a_stall_gives_exit_code_4_and_a_diagnosis,
+          outputs_asked_for_are_written_and_no_temporary_is_left,
+          an_output_that_is_an_input_or_another_output_is_refused,
+          a_folder_that_may_not_be_written_to_is_told_of_before_the_run,
+          a_dash_for_the_json_document_is_standard_output, a_stall_gives_exit_code_4_and_a_diagnosis,
           a_memory_limit_gives_exit_code_3_from_option_and_environment, a_result_that_cannot_be_written_is_a_failure,
           the_status_file_tells_how_a_run_is_doing, an_interrupted_run_prints_what_is_known,
+          a_signal_while_outputs_are_written_loses_nothing, a_second_signal_ends_the_program_wherever_it_is,
           progress_is_drawn_on_a_terminal_and_cleaned, warnings_stop_after_twenty_and_are_counted)

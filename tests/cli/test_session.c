@@ -69,6 +69,7 @@ static void a_run_gives_its_figures_and_its_last_progress(void **state)
     CHECK_U64(last.time_ns, 405520, "the last progress is the end");
     CHECK_U64(last.nodes_done, 24, "all nodes");
     CHECK_U64(last.ranks_finished, 8, "all ranks");
+    CHECK(last.done == 1.0, "%g of the work is done", last.done);
     orr_run_close(run);
 }
 

@@ -76,6 +76,9 @@ static void statistics_as_json_go_where_json_says(void **state)
     assert_int_equal(unlink("stat.json"), 0);
     CHECK_EXIT(program_run("trace stat --json stat.json deep/er/ar.0.et missing.et"), 2);
     CHECK(!program_exists("stat.json"), "half a document is not written");
+    result = program_run("trace stat --json deep/../deep/er/ar.0.et deep/er/ar.0.et");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "--json would replace the trace deep/er/ar.0.et");
 }
 
 static void a_finding_gives_exit_code_2(void **state)

@@ -2,6 +2,8 @@
 #include "io/outfile.h"
 #include "tests/check.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -62,6 +64,53 @@ static void the_target_changes_only_at_the_commit(void **state)
     check_content("old");
     CHECK_OK(io_outfile_commit(file, &err), &err);
     check_content("new");
+}
+
+/* How many entries the folder has. */
+static unsigned entry_count(void)
+{
+    DIR *open_folder = opendir(folder);
+    assert_non_null(open_folder);
+    unsigned count = 0;
+    for (const struct dirent *entry = readdir(open_folder); entry != NULL; entry = readdir(open_folder)) {
+        count += entry->d_name[0] != '.';
+    }
+    (void)closedir(open_folder);
+    return count;
+}
+
+static void a_file_under_way_has_no_name_where_the_file_system_can(void **state)
+{
+    (void)state;
+    int probe = open(folder, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+    if (probe < 0) {
+        print_message("this file system has no files without names\n");
+        skip();
+    }
+    (void)close(probe);
+    for (int form = IO_OUTFILE_PLAIN; form <= IO_OUTFILE_GZIP; form++) {
+        struct orr_error err = {0};
+        struct io_outfile *file = NULL;
+        (void)unlink(path);
+        CHECK_OK(io_outfile_open(path, (enum io_outfile_form)form, &file, &err), &err);
+        (void)fputs("something", io_outfile_stream(file));
+        (void)fflush(io_outfile_stream(file));
+        CHECK_U64(entry_count(), 0, "entries while writing");
+        CHECK_OK(io_outfile_commit(file, &err), &err);
+        CHECK_U64(entry_count(), 1, "entries after the commit");
+    }
+}
+
+/* A name that something else has taken is stepped over, not replaced. */
+static void a_temporary_name_in_use_is_left_alone(void **state)
+{
+    (void)state;
+    char taken[192];
+    (void)snprintf(taken, sizeof taken, "%s.tmp-%ld-0", path, (long)getpid());
+    write_through(taken, "mine");
+    write_through(path, "new");
+    check_content("new");
+    assert_int_equal(unlink(taken), 0);
 }
 
 static void an_aborted_file_leaves_the_old_one(void **state)
@@ -137,6 +186,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_FOLDER(the_target_changes_only_at_the_commit),
+        IN_FOLDER(a_file_under_way_has_no_name_where_the_file_system_can),
+        IN_FOLDER(a_temporary_name_in_use_is_left_alone),
         IN_FOLDER(an_aborted_file_leaves_the_old_one),
         IN_FOLDER(the_mode_of_an_existing_file_is_kept),
         IN_FOLDER(a_link_stays_a_link),
