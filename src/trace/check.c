@@ -402,7 +402,8 @@ enum orr_status trace_check(const struct trace_document *document, struct mem *m
     check.at_fault = mem_zalloc(mem, document->node_count);
     check.no_memory = check.at_fault == NULL;
     if (document->node_count == 0) {
-        ADD(&check, TRACE_FINDING_NO_NODE, &(uint64_t){0}, 0, "the trace has no nodes; its rank does nothing");
+        const uint64_t no_node[] = {0};
+        ADD(&check, TRACE_FINDING_NO_NODE, no_node, 0, "the trace has no nodes; its rank does nothing");
     }
     for (uint32_t i = 0; i < document->node_count && !check.no_memory; i++) {
         check_node(&check, i);
