@@ -61,8 +61,10 @@ fuzz: ## every fuzz target for FUZZ_SECONDS (60)
 	@tools/setup-deps fuzz
 	@tools/fuzz $(FUZZ_SECONDS)
 
-install: all ## into PREFIX (/usr/local), below DESTDIR
-	@tools/configure $(BUILD) -Dprefix=$(PREFIX)
+install: ## into PREFIX (/usr/local), below DESTDIR
+	@tools/setup-deps build
+	@tools/configure $(BUILD) -Dprefix=$(PREFIX) -Dlibdir=lib $(MESON_FLAGS)
+	@tools/build $(BUILD) front
 	@DESTDIR="$(DESTDIR)" meson install -C $(BUILD) --no-rebuild --quiet
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
