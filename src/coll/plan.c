@@ -6,16 +6,6 @@ static bool power_of_two(uint32_t n)
     return (n & (n - 1)) == 0;
 }
 
-static uint32_t log2_exact(uint32_t n)
-{
-    uint32_t bits = 0;
-    while (n > 1) {
-        n /= 2;
-        bits++;
-    }
-    return bits;
-}
-
 static void set_ring(struct coll_phase *phase)
 {
     uint32_t n = phase->ring.size;
@@ -51,7 +41,7 @@ static void set_method(struct coll_phase *phase, const struct coll_impl *impl, b
     case COLL_HALVING_DOUBLING:
         phase->method = power_of_two(phase->ring.size) ? COLL_BY_HALVING : COLL_BY_PROGRAM;
         phase->parallel = 1;
-        phase->processed = log2_exact(phase->ring.size) - 1;
+        phase->processed = coll_log2_floor(phase->ring.size) - 1;
         phase->sends = coll_halving_sends(phase->type, phase->ring.size);
         break;
     case COLL_DOUBLE_BINARY_TREE:

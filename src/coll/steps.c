@@ -2,19 +2,9 @@
  * value, so that odd sizes shrink the same way. */
 #include "coll/steps.h"
 
-static uint32_t log2_floor(uint32_t n)
-{
-    uint32_t bits = 0;
-    while (n > 1) {
-        n /= 2;
-        bits++;
-    }
-    return bits;
-}
-
 uint32_t coll_halving_sends(enum coll_type type, uint32_t ring_size)
 {
-    uint32_t levels = log2_floor(ring_size);
+    uint32_t levels = coll_log2_floor(ring_size);
     return type == COLL_ALL_REDUCE ? 2 * levels : levels;
 }
 

@@ -18,6 +18,18 @@ static inline uint32_t coll_direct_distance(uint32_t ring_size, uint32_t step)
     return 1 + step % (ring_size - 1);
 }
 
+/* Levels of halving that `n` (at least 1) members allow. */
+static inline uint32_t coll_log2_floor(uint32_t n)
+{
+    uint32_t bits = 0;
+    while (n > 1) {
+        n /= 2;
+        bits++;
+    }
+    return bits;
+}
+
+/* Room for the steps of any phase, and the one more that is never sent. */
 enum { COLL_HALVING_MAX_STEPS = 2 * 32 + 1 };
 
 struct coll_halving_step {

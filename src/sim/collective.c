@@ -215,20 +215,19 @@ void sim_collective_issue(struct sim *sim, uint32_t rank, uint32_t node)
     struct sim_rank *state = &sim->ranks[rank];
     const struct trace_node *trace_node = &state->graph->nodes[node];
     int32_t type = trace_node->comm_type;
-    struct sim_operation operation = {.rank = rank,
-                                      .node = node,
-                                      .chunk_bytes = trace_node->comm_bytes,
-                                      .group = sim_graph_group(sim->rank_graph[rank], node)};
+    struct sim_operation operation = {
+        .rank = rank, .node = node, .group = sim_graph_group(sim->rank_graph[rank], node)};
     operation.custom = choose_custom(sim, rank, node, operation.group);
+    uint64_t chunk = trace_node->comm_bytes;
     uint64_t count = 1;
     if (operation.group != SIM_NONE && !coll_type_is_rooted(type)) {
         log_group_ring(sim, rank, operation.group, type);
     }
     if (operation.custom == NULL) {
         if (!coll_type_is_rooted(type)) {
-            sim_collective_chunks(sim, type, trace_node->comm_bytes, &operation.chunk_bytes, &count);
+            sim_collective_chunks(sim, type, trace_node->comm_bytes, &chunk, &count);
         }
-        operation.plan = sim_plan_get(sim, trace_node, operation.group, operation.chunk_bytes);
+        operation.plan = sim_plan_get(sim, trace_node, operation.group, chunk);
         if (operation.plan == NULL || count > INT32_MAX) {
             sim_fail_memory(sim);
             return;

@@ -219,8 +219,7 @@ static void issue_custom_node(struct sim *sim, uint32_t index, struct sim_custom
         break;
     }
     case TRACE_COMP:
-        sim_call_after(sim, rank, trace_node->duration_us == 0 ? 1 : trace_node->duration_us * 1000,
-                       SIM_CALL_CUSTOM_DONE, index, node);
+        sim_call_after(sim, rank, sim_replay_ns(trace_node), SIM_CALL_CUSTOM_DONE, index, node);
         break;
     default:
         finish_custom_node(sim, run, node); /* metadata: nothing to do */

@@ -199,6 +199,12 @@ void sim_jitter_free(struct sim *sim);
 /* The first issue pass of a rank, at time 0. */
 void sim_workload_start(struct sim *sim, uint32_t rank);
 void sim_workload_node_done(struct sim *sim, uint32_t rank, uint32_t node);
+/* How long a node takes by its own word; never no time at all (spec analytical §5.3). */
+static inline uint64_t sim_replay_ns(const struct trace_node *node)
+{
+    return node->duration_us == 0 ? 1 : node->duration_us * 1000;
+}
+
 enum sim_op_kind sim_node_kind(const struct trace_node *node);
 enum sim_slot sim_node_slot(const struct trace_node *node);
 

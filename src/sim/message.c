@@ -159,16 +159,16 @@ static void tell(struct sim *sim, struct sim_party party, uint32_t rank)
     case SIM_PARTY_CUSTOM:
         sim_custom_node_done(sim, party.a, party.b);
         break;
-    case SIM_PARTY_START_SEND: {
-        struct sim_deferred wait = sim->deferreds.at[party.a];
-        sim_deferreds_give(&sim->deferreds, party.a);
-        channel_send(sim, channel_get(sim, wait.src, wait.dst, wait.tag, wait.bytes), wait.party);
-        break;
-    }
+    case SIM_PARTY_START_SEND:
     case SIM_PARTY_START_RECV: {
         struct sim_deferred wait = sim->deferreds.at[party.a];
         sim_deferreds_give(&sim->deferreds, party.a);
-        channel_recv(sim, channel_get(sim, wait.src, wait.dst, wait.tag, wait.bytes), wait.party);
+        uint32_t channel = channel_get(sim, wait.src, wait.dst, wait.tag, wait.bytes);
+        if (party.kind == SIM_PARTY_START_SEND) {
+            channel_send(sim, channel, wait.party);
+        } else {
+            channel_recv(sim, channel, wait.party);
+        }
         break;
     }
     }

@@ -37,7 +37,6 @@ struct sim_operation {
     uint32_t node;
     uint32_t streams_left;
     uint32_t streams;
-    uint64_t chunk_bytes;
     const struct sim_plan *plan;    /* NULL for custom collectives */
     const struct trace_set *custom; /* or NULL */
     uint32_t group;                 /* index, or SIM_NONE */

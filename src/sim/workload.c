@@ -99,11 +99,6 @@ static void finish_node(struct sim *sim, uint32_t rank, uint32_t node)
     }
 }
 
-static uint64_t replay_ns(const struct trace_node *node)
-{
-    return node->duration_us == 0 ? 1 : node->duration_us * 1000;
-}
-
 static void issue_timed(struct sim *sim, uint32_t rank, uint32_t node, uint64_t duration_ns, bool gpu_busy)
 {
     if (gpu_busy) {
@@ -156,7 +151,7 @@ static void issue_by_type(struct sim *sim, uint32_t rank, uint32_t node)
         if (config->system.roofline_enabled && !trace_node->is_cpu_op) {
             issue_roofline(sim, rank, node);
         } else {
-            issue_timed(sim, rank, node, replay_ns(trace_node), !trace_node->is_cpu_op);
+            issue_timed(sim, rank, node, sim_replay_ns(trace_node), !trace_node->is_cpu_op);
         }
         break;
     case TRACE_MEM_LOAD:
@@ -171,7 +166,7 @@ static void issue_by_type(struct sim *sim, uint32_t rank, uint32_t node)
         break;
     case TRACE_COLL:
         if (trace_node->comm_type == COLL_BROADCAST && config->broadcast == ORR_BROADCAST_REPLAY) {
-            issue_timed(sim, rank, node, replay_ns(trace_node), false);
+            issue_timed(sim, rank, node, sim_replay_ns(trace_node), false);
         } else {
             sim_collective_issue(sim, rank, node);
         }
@@ -193,7 +188,7 @@ static void issue(struct sim *sim, uint32_t rank, uint32_t node)
     state->ongoing++;
     sim_account_start(sim, rank, node);
     if (sim->config->system.replay_only) {
-        issue_timed(sim, rank, node, replay_ns(trace_node), !trace_node->is_cpu_op);
+        issue_timed(sim, rank, node, sim_replay_ns(trace_node), !trace_node->is_cpu_op);
     } else {
         issue_by_type(sim, rank, node);
     }

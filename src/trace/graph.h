@@ -128,7 +128,6 @@ struct trace_set {
     uint32_t rank_count;
     uint32_t graph_count;
     struct trace_graph **graphs;
-    uint64_t bytes_read;
     struct mem *mem;
     char *prefix; /* for messages: files are PREFIX.RANK.et */
 };

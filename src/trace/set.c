@@ -283,7 +283,6 @@ static enum orr_status load_rank(struct load *load, char *path)
     if (status != ORR_OK) {
         return status;
     }
-    set->bytes_read += load->file.file_size;
     if (!load->file.at_end) {
         return load_large(load, path);
     }

@@ -5,22 +5,7 @@
 
 #include "io/file.h"
 #include "tests/check.h"
-
-static char folder[] = "file-XXXXXX";
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) == NULL ? -1 : 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[64];
-    (void)snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
-}
+#include "tests/folder.h"
 
 static const char *in_folder(const char *name)
 {

@@ -5,23 +5,8 @@
 
 #include "model/gen.h"
 #include "tests/check.h"
+#include "tests/folder.h"
 #include "trace/graph.h"
-
-static char folder[] = "gen-XXXXXX";
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) == NULL ? -1 : 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[64];
-    (void)snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
-}
 
 static struct trace_set *generate(const struct orr_gen_options *options, struct mem *mem, struct notes *notes)
 {

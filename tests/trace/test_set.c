@@ -5,24 +5,9 @@
 
 #include "io/file.h"
 #include "tests/check.h"
+#include "tests/folder.h"
 #include "tests/trace/bytes.h"
 #include "trace/graph.h"
-
-static char folder[] = "set-XXXXXX";
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) == NULL ? -1 : 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[64];
-    (void)snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
-}
 
 static const char *prefix_of(const char *name)
 {

@@ -3,23 +3,8 @@
 #include <unistd.h>
 
 #include "tests/check.h"
+#include "tests/folder.h"
 #include "tests/trace/bytes.h"
-
-static char folder[] = "api-XXXXXX";
-
-static int make_folder(void **state)
-{
-    (void)state;
-    return mkdtemp(folder) == NULL ? -1 : 0;
-}
-
-static int remove_folder(void **state)
-{
-    (void)state;
-    char command[64];
-    (void)snprintf(command, sizeof command, "rm -r %s", folder);
-    return system(command);
-}
 
 static struct orr_trace *open_trace(const struct bytes *file, const char *name)
 {
