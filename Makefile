@@ -17,7 +17,7 @@ all: ## build/orrery and the library (the default)
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
-demo: all ## two small simulations and what they say
+demo: all ## three small simulations and what they say
 	@tools/demo $(BUILD)
 
 test: ## the tests; ends with "N passed, N failed"
