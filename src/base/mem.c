@@ -75,6 +75,20 @@ void mem_free(struct mem *mem, void *block, size_t bytes)
     }
 }
 
+bool mem_charge(struct mem *mem, size_t bytes)
+{
+    if (!mem_allows(mem, bytes)) {
+        return false;
+    }
+    mem_account(mem, bytes);
+    return true;
+}
+
+void mem_discharge(struct mem *mem, size_t bytes)
+{
+    mem->used -= bytes;
+}
+
 void mem_advise_large(void *block, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE

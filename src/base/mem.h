@@ -26,6 +26,11 @@ void *mem_resize(struct mem *mem, void *block, size_t old_bytes, size_t new_byte
 /* `bytes` must be what the block was allocated with. NULL is fine. */
 void mem_free(struct mem *mem, void *block, size_t bytes);
 
+/* For memory that a library allocates by itself: only the account. False when the limit refuses; what was charged must
+ * be discharged when the library has freed it. */
+ORR_MUST_CHECK bool mem_charge(struct mem *mem, size_t bytes);
+void mem_discharge(struct mem *mem, size_t bytes);
+
 /* Asks for large pages behind a block of many megabytes that will be written from end to end: touching memory for the
  * first time costs more than filling it. A hint; nothing happens where the system does not know it. */
 void mem_advise_large(void *block, size_t bytes);

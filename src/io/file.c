@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -42,8 +41,7 @@ static const char *kind_of(mode_t mode)
     }
 }
 
-/* Opens a regular file for reading, or says what is wrong with it. */
-static enum orr_status open_regular(const char *path, int *fd, uint64_t *size, struct orr_error *err)
+enum orr_status file_open_regular(const char *path, int *fd, uint64_t *size, struct orr_error *err)
 {
     int opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (opened < 0) {
@@ -117,7 +115,7 @@ enum orr_status file_buffer_read(struct file_buffer *buffer, const char *path, s
     int fd = -1;
     uint64_t size = 0;
     buffer->size = 0;
-    enum orr_status status = open_regular(path, &fd, &size, err);
+    enum orr_status status = file_open_regular(path, &fd, &size, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -171,7 +169,7 @@ static enum orr_status window_fill(struct file_window *window, struct orr_error 
 enum orr_status file_window_open(struct file_window *window, const char *path, struct orr_error *err)
 {
     window_close(window);
-    enum orr_status status = open_regular(path, &window->fd, &window->file_size, err);
+    enum orr_status status = file_open_regular(path, &window->fd, &window->file_size, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -221,25 +219,10 @@ bool file_exists(const char *path)
     return stat(path, &info) == 0;
 }
 
-static enum orr_status make_parent(const char *path, struct orr_error *err)
-{
-    const char *slash = strrchr(path, '/');
-    if (slash == NULL || slash == path) {
-        return ORR_OK;
-    }
-    char *folder = strndup(path, (size_t)(slash - path));
-    if (folder == NULL) {
-        return error_set(err, ORR_ENOMEM, "%s: out of memory", path);
-    }
-    enum orr_status status = io_make_folder(folder, err);
-    free(folder);
-    return status;
-}
-
 enum orr_status file_write(const char *path, const void *bytes, size_t size, struct orr_error *err)
 {
     struct io_outfile *file;
-    enum orr_status status = make_parent(path, err);
+    enum orr_status status = io_make_folder_above(path, err);
     if (status == ORR_OK) {
         status = io_outfile_open(path, IO_OUTFILE_PLAIN, &file, err);
     }

@@ -62,6 +62,9 @@ ORR_MUST_CHECK enum orr_status file_window_move(struct file_window *window, size
 /* Back to the file's first bytes. */
 ORR_MUST_CHECK enum orr_status file_window_rewind(struct file_window *window, struct orr_error *err);
 
+/* Opens a regular file for reading and tells its size, or says what is wrong with it. The caller closes `*fd`. */
+ORR_MUST_CHECK enum orr_status file_open_regular(const char *path, int *fd, uint64_t *size, struct orr_error *err);
+
 /* Whether anything is there under this name; a dangling link is not. */
 bool file_exists(const char *path);
 

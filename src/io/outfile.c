@@ -1,5 +1,5 @@
 /*
- * Compression hangs under the same FILE as plain output (fopencookie), so writers do not know whether they are
+ * Compression hangs under the same FILE as plain output (io/pack.h), so writers do not know whether they are
  * compressed. Write errors are not looked at one by one: stdio remembers them, and the finish asks once. That includes
  * the errors that only a flush or a close brings out, as on a full disk.
  *
@@ -14,7 +14,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include <zlib.h>
+
+#include "io/pack.h"
 
 enum { TEMPORARY_TRIES = 100, STREAM_BUFFER = 1 << 16 };
 
@@ -27,59 +28,23 @@ struct io_outfile {
     int write_errno; /* first error seen below stdio by the compressor, or 0 */
 };
 
-struct gzip_cookie {
-    gzFile gz;
-    struct io_outfile *file;
-};
-
-static ssize_t gzip_write(void *context, const char *bytes, size_t count)
-{
-    struct gzip_cookie *cookie = context;
-    unsigned int part = count > (1u << 30) ? 1u << 30 : (unsigned int)count;
-    errno = 0;
-    int written = gzwrite(cookie->gz, bytes, part);
-    if (written <= 0) {
-        cookie->file->write_errno = errno != 0 ? errno : EIO;
-        return 0;
-    }
-    return written;
-}
-
-static int gzip_close(void *context)
-{
-    struct gzip_cookie *cookie = context;
-    errno = 0;
-    int result = gzclose(cookie->gz);
-    if (result != Z_OK && cookie->file->write_errno == 0) {
-        cookie->file->write_errno = errno != 0 ? errno : EIO;
-    }
-    free(cookie);
-    return result == Z_OK ? 0 : -1;
-}
-
 /* Takes over `descriptor`, also on failure. */
 static FILE *stream_open(struct io_outfile *file, int descriptor, enum io_outfile_form form)
 {
     FILE *stream = NULL;
-    if (form == IO_OUTFILE_PLAIN) {
+    switch (form) {
+    case IO_OUTFILE_PLAIN:
         stream = fdopen(descriptor, "w");
         if (stream == NULL) {
             (void)close(descriptor);
         }
-    } else {
-        struct gzip_cookie *cookie = malloc(sizeof *cookie);
-        gzFile gz = cookie == NULL ? NULL : gzdopen(descriptor, "wb");
-        if (gz == NULL) {
-            free(cookie);
-            (void)close(descriptor);
-            return NULL;
-        }
-        cookie->gz = gz;
-        cookie->file = file;
-        stream = fopencookie(cookie, "w", (cookie_io_functions_t){.write = gzip_write, .close = gzip_close});
-        if (stream == NULL) {
-            (void)gzip_close(cookie);
-        }
+        break;
+    case IO_OUTFILE_GZIP:
+        stream = io_pack_gzip(descriptor, &file->write_errno);
+        break;
+    case IO_OUTFILE_ZSTD:
+        stream = io_pack_zstd(descriptor, &file->write_errno);
+        break;
     }
     if (stream != NULL) {
         (void)setvbuf(stream, NULL, _IOFBF, STREAM_BUFFER);
@@ -226,6 +191,18 @@ enum orr_status io_outfile_open(const char *path, enum io_outfile_form form, str
     return ORR_OK;
 }
 
+static bool ends_with(const char *path, const char *ending)
+{
+    size_t length = strlen(path);
+    size_t tail = strlen(ending);
+    return length > tail && strcmp(path + length - tail, ending) == 0;
+}
+
+enum io_outfile_form io_outfile_form_of(const char *path)
+{
+    return ends_with(path, ".gz") ? IO_OUTFILE_GZIP : ends_with(path, ".zst") ? IO_OUTFILE_ZSTD : IO_OUTFILE_PLAIN;
+}
+
 FILE *io_outfile_stream(struct io_outfile *file)
 {
     return file->stream;
@@ -319,4 +296,19 @@ enum orr_status io_make_folder(const char *path, struct orr_error *err)
     }
     errno = reason;
     return reason == 0 ? ORR_OK : error_set(err, ORR_EIO, "%s: cannot make this folder: %m", path);
+}
+
+enum orr_status io_make_folder_above(const char *path, struct orr_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL || slash == path) {
+        return ORR_OK;
+    }
+    char *folder = strndup(path, (size_t)(slash - path));
+    if (folder == NULL) {
+        return error_set(err, ORR_ENOMEM, "%s: out of memory", path);
+    }
+    enum orr_status status = io_make_folder(folder, err);
+    free(folder);
+    return status;
 }

@@ -16,7 +16,10 @@
 
 struct io_outfile;
 
-enum io_outfile_form { IO_OUTFILE_PLAIN, IO_OUTFILE_GZIP };
+enum io_outfile_form { IO_OUTFILE_PLAIN, IO_OUTFILE_GZIP, IO_OUTFILE_ZSTD };
+
+/* The form that the path's ending asks for: ".gz", ".zst", else plain. */
+enum io_outfile_form io_outfile_form_of(const char *path);
 
 /* Fails with ORR_EIO, naming `path` and the reason, or ORR_ENOMEM. */
 ORR_MUST_CHECK enum orr_status io_outfile_open(const char *path, enum io_outfile_form form, struct io_outfile **file,
@@ -37,5 +40,7 @@ void io_outfile_abort(struct io_outfile *file); /* NULL is fine */
 
 /* Makes the folder `path` and those above it where missing; ORR_EIO when one cannot be made or is a file. */
 ORR_MUST_CHECK enum orr_status io_make_folder(const char *path, struct orr_error *err);
+/* The same for the folder that the file `path` lies in. */
+ORR_MUST_CHECK enum orr_status io_make_folder_above(const char *path, struct orr_error *err);
 
 #endif

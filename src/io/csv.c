@@ -1,0 +1,321 @@
+/*
+ * A row is gathered byte by byte into one growing text, fields terminated in place; the pointers are made when the row
+ * is complete, because the text moves while it grows. The separator is decided before the header is split, by looking
+ * ahead in the first buffer.
+ */
+#include "io/csv.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "io/stream.h"
+
+enum { CSV_BUFFER = 64 << 10 };
+
+struct csv_lines {
+    struct csv_row row;
+    struct csv_field *fields;
+    uint32_t *starts; /* of each field in `text` */
+    char *text;
+    uint32_t field_capacity, start_capacity, text_capacity;
+    uint32_t text_size;
+};
+
+struct csv_reader {
+    struct mem *mem;
+    struct io_stream *stream;
+    struct csv_lines header, row;
+    uint8_t *buffer;
+    size_t at, size;
+    uint64_t line;
+    uint64_t line_start; /* bytes before this line */
+    uint64_t offset;     /* bytes taken */
+    char separator;
+    bool at_end;
+};
+
+enum { CSV_END = -1 };
+
+static enum orr_status refill(struct csv_reader *reader, struct orr_error *err)
+{
+    reader->at = 0;
+    enum orr_status status = io_stream_read(reader->stream, reader->buffer, CSV_BUFFER, &reader->size, err);
+    reader->at_end = status == ORR_OK && reader->size == 0;
+    return status;
+}
+
+/* The next byte without taking it, or CSV_END. */
+static enum orr_status peek(struct csv_reader *reader, int *byte, struct orr_error *err)
+{
+    if (reader->at == reader->size && !reader->at_end) {
+        enum orr_status status = refill(reader, err);
+        if (status != ORR_OK) {
+            return status;
+        }
+    }
+    *byte = reader->at_end ? CSV_END : reader->buffer[reader->at];
+    return ORR_OK;
+}
+
+static void take(struct csv_reader *reader)
+{
+    if (reader->buffer[reader->at] == '\n') {
+        reader->line++;
+        reader->line_start = reader->offset + 1;
+    }
+    reader->offset++;
+    reader->at++;
+}
+
+static uint32_t column_of(const struct csv_reader *reader)
+{
+    uint64_t column = reader->offset - reader->line_start + 1;
+    return column > UINT32_MAX ? UINT32_MAX : (uint32_t)column;
+}
+
+static enum orr_status fail(const struct csv_reader *reader, uint64_t line, uint32_t column, const char *what,
+                            struct orr_error *err)
+{
+    return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ":%" PRIu32 ": %s", io_stream_path(reader->stream), line, column,
+                     what);
+}
+
+static enum orr_status put(struct csv_reader *reader, struct csv_lines *lines, char byte, struct orr_error *err)
+{
+    if (!mem_reserve(reader->mem, (void **)&lines->text, &lines->text_capacity, (uint64_t)lines->text_size + 1, 1)) {
+        return mem_error(reader->mem, "a row of a table", err);
+    }
+    lines->text[lines->text_size++] = byte;
+    return ORR_OK;
+}
+
+static enum orr_status begin_field(struct csv_reader *reader, struct csv_lines *lines, struct orr_error *err)
+{
+    uint64_t need = (uint64_t)lines->row.count + 1;
+    if (!mem_reserve(reader->mem, (void **)&lines->fields, &lines->field_capacity, need, sizeof *lines->fields) ||
+        !mem_reserve(reader->mem, (void **)&lines->starts, &lines->start_capacity, need, sizeof *lines->starts)) {
+        return mem_error(reader->mem, "a row of a table", err);
+    }
+    lines->starts[lines->row.count] = lines->text_size;
+    lines->fields[lines->row.count++] = (struct csv_field){.column = column_of(reader)};
+    return ORR_OK;
+}
+
+/* Behind the opening quote, up to and with the closing one. */
+static enum orr_status read_quoted(struct csv_reader *reader, struct csv_lines *lines, struct orr_error *err)
+{
+    uint64_t line = reader->line;
+    uint32_t column = column_of(reader);
+    for (take(reader);;) {
+        int byte = 0;
+        enum orr_status status = peek(reader, &byte, err);
+        if (status == ORR_OK && byte == CSV_END) {
+            return fail(reader, line, column, "a quote that is never closed", err);
+        }
+        if (status == ORR_OK && byte == '\0') {
+            return fail(reader, reader->line, column_of(reader), "a NUL byte; this is no text", err);
+        }
+        if (status != ORR_OK) {
+            return status;
+        }
+        take(reader);
+        if (byte == '"') {
+            int next = 0;
+            status = peek(reader, &next, err);
+            if (status != ORR_OK || next != '"') {
+                return status;
+            }
+            take(reader);
+        }
+        status = put(reader, lines, (char)byte, err);
+        if (status != ORR_OK) {
+            return status;
+        }
+    }
+}
+
+/* One field; what ended it (separator, '\n' or CSV_END) is still to be taken. */
+static enum orr_status read_field(struct csv_reader *reader, struct csv_lines *lines, int *ended, struct orr_error *err)
+{
+    bool quoted = false;
+    bool empty = true;
+    enum orr_status status = begin_field(reader, lines, err);
+    while (status == ORR_OK) {
+        int byte = 0;
+        status = peek(reader, &byte, err);
+        if (status != ORR_OK || byte == CSV_END || byte == '\n' || byte == reader->separator) {
+            *ended = byte;
+            break;
+        }
+        if (byte == '"' && empty) {
+            quoted = true;
+            status = read_quoted(reader, lines, err);
+        } else if (byte == '\0') {
+            return fail(reader, reader->line, column_of(reader), "a NUL byte; this is no text", err);
+        } else if (byte == '\r') {
+            take(reader);
+            status = peek(reader, ended, err);
+            if (status == ORR_OK && *ended != '\n' && *ended != CSV_END) {
+                return fail(reader, reader->line, column_of(reader), "a carriage return inside a line", err);
+            }
+        } else if (quoted && byte != ' ') {
+            return fail(reader, reader->line, column_of(reader), "text behind a closing quote", err);
+        } else {
+            take(reader);
+            status = quoted ? ORR_OK : put(reader, lines, (char)byte, err);
+        }
+        empty = false;
+    }
+    return status == ORR_OK ? put(reader, lines, '\0', err) : status;
+}
+
+static void set_pointers(struct csv_lines *lines)
+{
+    for (uint32_t i = 0; i < lines->row.count; i++) {
+        uint32_t end = i + 1 < lines->row.count ? lines->starts[i + 1] : lines->text_size;
+        lines->fields[i].text = lines->text + lines->starts[i];
+        lines->fields[i].length = end - lines->starts[i] - 1;
+    }
+    lines->row.fields = lines->fields;
+}
+
+/* The next row that is not an empty line. */
+static enum orr_status read_row(struct csv_reader *reader, struct csv_lines *lines, bool *more, struct orr_error *err)
+{
+    for (;;) {
+        int ended = 0;
+        lines->row = (struct csv_row){.line = reader->line};
+        lines->text_size = 0;
+        do {
+            enum orr_status status = read_field(reader, lines, &ended, err);
+            if (status != ORR_OK) {
+                return status;
+            }
+            if (ended != CSV_END) {
+                take(reader);
+            }
+        } while (ended == reader->separator);
+        bool blank = lines->row.count == 1 && lines->text_size == 1;
+        if (!blank || ended == CSV_END) {
+            set_pointers(lines);
+            *more = !blank;
+            return ORR_OK;
+        }
+    }
+}
+
+/* What the first line that is not empty has most of; a comma when it has none. A header longer than the buffer is
+ * judged by its beginning. */
+static void find_separator(struct csv_reader *reader)
+{
+    static const char known[] = {',', ';', '\t'};
+    uint32_t counts[sizeof known] = {0};
+    bool quoted = false;
+    bool blank = true;
+    for (size_t i = reader->at; i < reader->size; i++) {
+        char byte = (char)reader->buffer[i];
+        if (byte == '\n' && !quoted && !blank) {
+            break;
+        }
+        blank = blank && (byte == '\n' || byte == '\r');
+        quoted = byte == '"' ? !quoted : quoted;
+        for (size_t k = 0; k < sizeof known && !quoted; k++) {
+            counts[k] += byte == known[k];
+        }
+    }
+    size_t best = 0;
+    for (size_t k = 1; k < sizeof known; k++) {
+        best = counts[k] > counts[best] ? k : best;
+    }
+    reader->separator = known[best];
+}
+
+static enum orr_status read_header(struct csv_reader *reader, struct orr_error *err)
+{
+    static const uint8_t mark[] = {0xEF, 0xBB, 0xBF};
+    bool more = false;
+    enum orr_status status = refill(reader, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    if (reader->size >= sizeof mark && memcmp(reader->buffer, mark, sizeof mark) == 0) {
+        reader->at = sizeof mark;
+    }
+    find_separator(reader);
+    status = read_row(reader, &reader->header, &more, err);
+    if (status == ORR_OK && !more) {
+        return error_set(err, ORR_EINVAL, "%s: no header line; the first line names the columns",
+                         io_stream_path(reader->stream));
+    }
+    return status;
+}
+
+enum orr_status csv_reader_open(const char *path, struct mem *mem, struct csv_reader **reader, struct orr_error *err)
+{
+    struct csv_reader *made = mem_zalloc(mem, sizeof *made);
+    if (made == NULL) {
+        return mem_error(mem, "reading a table", err);
+    }
+    made->mem = mem;
+    made->line = 1;
+    made->buffer = mem_alloc(mem, CSV_BUFFER);
+    enum orr_status status =
+        made->buffer == NULL ? mem_error(mem, "reading a table", err) : io_stream_open(path, mem, &made->stream, err);
+    if (status == ORR_OK) {
+        status = read_header(made, err);
+    }
+    if (status != ORR_OK) {
+        csv_reader_close(made);
+        return status;
+    }
+    *reader = made;
+    return ORR_OK;
+}
+
+static void lines_free(struct csv_lines *lines, struct mem *mem)
+{
+    mem_free(mem, lines->fields, lines->field_capacity * sizeof *lines->fields);
+    mem_free(mem, lines->starts, lines->start_capacity * sizeof *lines->starts);
+    mem_free(mem, lines->text, lines->text_capacity);
+}
+
+void csv_reader_close(struct csv_reader *reader)
+{
+    if (reader == NULL) {
+        return;
+    }
+    io_stream_close(reader->stream);
+    lines_free(&reader->header, reader->mem);
+    lines_free(&reader->row, reader->mem);
+    if (reader->buffer != NULL) {
+        mem_free(reader->mem, reader->buffer, CSV_BUFFER);
+    }
+    mem_free(reader->mem, reader, sizeof *reader);
+}
+
+const struct csv_row *csv_reader_header(const struct csv_reader *reader)
+{
+    return &reader->header.row;
+}
+
+char csv_reader_separator(const struct csv_reader *reader)
+{
+    return reader->separator;
+}
+
+enum orr_status csv_reader_next(struct csv_reader *reader, struct csv_row *row, bool *more, struct orr_error *err)
+{
+    bool found = false;
+    enum orr_status status = read_row(reader, &reader->row, &found, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    const struct csv_row *got = &reader->row.row;
+    if (found && got->count != reader->header.row.count) {
+        return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": %" PRIu32 " fields, where the header has %" PRIu32,
+                         io_stream_path(reader->stream), got->line, got->count, reader->header.row.count);
+    }
+    *row = *got;
+    *more = found;
+    return ORR_OK;
+}

@@ -1,0 +1,40 @@
+/*
+ * Tables as text (RFC 4180), row by row, in the memory of one row: fields in quotes may hold separators, line ends and
+ * doubled quotes; lines end in LF or CRLF; empty lines are passed over; a byte order mark is dropped. The separator
+ * (comma, semicolon or tab) is the one the header line has most of, outside quotes. Every row has as many fields as
+ * the header. Files may be packed (io/stream.h). Knows no column.
+ */
+#ifndef ORR_IO_CSV_H
+#define ORR_IO_CSV_H
+
+#include "base/mem.h"
+
+struct csv_field {
+    const char *text; /* terminated; without the quotes */
+    uint32_t length;
+    uint32_t column; /* byte in its line where the field starts, from 1 */
+};
+
+/* Valid until the next call on the same reader. */
+struct csv_row {
+    const struct csv_field *fields;
+    uint32_t count;
+    uint64_t line; /* where it starts, from 1 */
+};
+
+struct csv_reader;
+
+/* Opens and reads the header row. Fails as io_stream_open, and with ORR_EINVAL when there is no header. */
+ORR_MUST_CHECK enum orr_status csv_reader_open(const char *path, struct mem *mem, struct csv_reader **reader,
+                                               struct orr_error *err);
+void csv_reader_close(struct csv_reader *reader); /* NULL is fine */
+
+/* Valid while open. */
+const struct csv_row *csv_reader_header(const struct csv_reader *reader);
+char csv_reader_separator(const struct csv_reader *reader);
+
+/* The next row, or `*more` false at the end. ORR_EINVAL with "file:line:column: …" when it is no such row. */
+ORR_MUST_CHECK enum orr_status csv_reader_next(struct csv_reader *reader, struct csv_row *row, bool *more,
+                                               struct orr_error *err);
+
+#endif
