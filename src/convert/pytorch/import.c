@@ -1,0 +1,356 @@
+/*
+ * Ranks are worked on side by side, each by one thread at a time with memory and notes of its own, in two rounds: read
+ * and link, then settle communications and write. Between the rounds the process groups of all ranks are put together,
+ * because a group's number depends on all of them. What a rank keeps from the first round to the second is its graph
+ * and what was said of communication; the bulk of the recordings is given back at once.
+ */
+#include "convert/pytorch/import.h"
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "convert/pytorch/collective_level.h"
+#include "io/outfile.h"
+
+struct rank_work {
+    const struct import_pair *pair;
+    struct mem mem;
+    struct notes notes;
+    struct kineto_trace *kineto;
+    struct host_trace *host;
+    struct linked_trace linked;
+    struct et_writer *writer;
+    struct emit_counts counts;
+    const char *name; /* for messages */
+    uint64_t bytes_in;
+    enum orr_status status;
+    struct orr_error err;
+};
+
+struct import_work {
+    const struct import_request *request;
+    struct rank_work *ranks;
+    struct comm_groups groups;
+    void (*task)(struct import_work *work, struct rank_work *rank);
+    atomic_uint next;
+    atomic_bool failed; /* no need to begin another */
+};
+
+/* ---- side by side ---- */
+
+static void *run_tasks(void *context)
+{
+    struct import_work *work = context;
+    while (!atomic_load(&work->failed)) {
+        unsigned index = atomic_fetch_add(&work->next, 1);
+        if (index >= work->request->pair_count) {
+            break;
+        }
+        work->task(work, &work->ranks[index]);
+        if (work->ranks[index].status != ORR_OK) {
+            atomic_store(&work->failed, true);
+        }
+    }
+    return NULL;
+}
+
+/* Does the task for every rank. The error is that of the lowest rank that has one. */
+static enum orr_status for_ranks(struct import_work *work, void (*task)(struct import_work *, struct rank_work *),
+                                 struct orr_error *err)
+{
+    enum { THREADS = 256 };
+    pthread_t threads[THREADS];
+    uint32_t started = 0;
+    uint32_t wanted = work->request->jobs < work->request->pair_count ? work->request->jobs : work->request->pair_count;
+    work->task = task;
+    atomic_store(&work->next, 0);
+    for (; started + 1 < wanted && started < THREADS; started++) {
+        if (pthread_create(&threads[started], NULL, run_tasks, work) != 0) {
+            break; /* fewer threads do the same work */
+        }
+    }
+    (void)run_tasks(work);
+    for (uint32_t i = 0; i < started; i++) {
+        (void)pthread_join(threads[i], NULL);
+    }
+    for (uint32_t i = 0; i < work->request->pair_count; i++) {
+        if (work->ranks[i].status != ORR_OK) {
+            *err = work->ranks[i].err;
+            return work->ranks[i].status;
+        }
+    }
+    return ORR_OK;
+}
+
+/* ---- the first round ---- */
+
+/* The bulk, once it is linked: names and what was said of communication stay. */
+static void shrink(struct rank_work *rank)
+{
+    if (rank->kineto != NULL) {
+        mem_free(rank->kineto->mem, rank->kineto->events,
+                 (size_t)rank->kineto->event_capacity * sizeof *rank->kineto->events);
+        rank->kineto->events = NULL;
+        rank->kineto->event_count = rank->kineto->event_capacity = 0;
+    }
+    if (rank->host != NULL) {
+        mem_free(rank->host->mem, rank->host->nodes, (size_t)rank->host->node_capacity * sizeof *rank->host->nodes);
+        rank->host->nodes = NULL;
+        rank->host->node_count = rank->host->node_capacity = 0;
+    }
+}
+
+static enum orr_status read_rank(struct rank_work *rank)
+{
+    enum orr_status status = ORR_OK;
+    if (rank->pair->device != NULL) {
+        status = kineto_read(rank->pair->device, &rank->mem, &rank->notes, &rank->kineto, &rank->err);
+        rank->bytes_in += status == ORR_OK ? rank->kineto->byte_count : 0;
+    }
+    if (status == ORR_OK && rank->pair->host != NULL) {
+        status = host_read(rank->pair->host, &rank->mem, &rank->notes, &rank->host, &rank->err);
+        rank->bytes_in += status == ORR_OK ? rank->host->byte_count : 0;
+    }
+    return status;
+}
+
+static enum orr_status check_rank(struct rank_work *rank)
+{
+    enum orr_status status = ORR_OK;
+    if (rank->kineto == NULL) {
+        status =
+            notes_add(&rank->notes, &rank->err,
+                      "%s: no device trace of rank %u: only the order of host ops and the communications are known",
+                      rank->pair->host, rank->pair->rank);
+    } else if (rank->kineto->info.rank >= 0 && rank->kineto->info.rank != rank->pair->rank) {
+        status = notes_add(&rank->notes, &rank->err, "%s: the file's name says rank %u, the recording in it %" PRId64,
+                           rank->pair->device, rank->pair->rank, rank->kineto->info.rank);
+    }
+    return status;
+}
+
+static void link_rank(struct import_work *work, struct rank_work *rank)
+{
+    (void)work;
+    rank->status = read_rank(rank);
+    if (rank->status == ORR_OK) {
+        rank->status = check_rank(rank);
+    }
+    if (rank->status == ORR_OK) {
+        rank->status = rank->kineto != NULL
+                           ? link_build(rank->kineto, rank->host, &rank->mem, &rank->notes, &rank->linked, &rank->err)
+                           : link_build_host(rank->host, &rank->mem, &rank->notes, &rank->linked, &rank->err);
+    }
+    if (rank->status == ORR_OK) {
+        rank->linked.rank = rank->pair->rank;
+        shrink(rank);
+    }
+}
+
+static enum orr_status settle_groups(struct import_work *work, struct orr_error *err)
+{
+    enum orr_status status = ORR_OK;
+    for (uint32_t i = 0; i < work->request->pair_count && status == ORR_OK; i++) {
+        const struct rank_work *rank = &work->ranks[i];
+        status = comm_groups_add(&work->groups, rank->pair->rank, rank->kineto, rank->host, rank->name, err);
+    }
+    return status == ORR_OK ? comm_groups_settle(&work->groups, work->request->pair_count, err) : status;
+}
+
+/* ---- what communicates ---- */
+
+static void resolve_rank(struct import_work *work, struct rank_work *rank)
+{
+    rank->status = link_resolve(&rank->linked, rank->kineto, rank->host, &work->groups, rank->name, &rank->err);
+}
+
+/* The facts of a rank in the order of its nodes. */
+static bool list_facts(struct rank_work *rank, struct comm_level_rank *into)
+{
+    struct linked_trace *linked = &rank->linked;
+    *into = (struct comm_level_rank){.rank = rank->pair->rank};
+    into->facts = mem_alloc(&rank->mem, (size_t)linked->comm_count * sizeof *into->facts);
+    for (uint32_t i = 0; i < linked->node_count && into->facts != NULL; i++) {
+        if (linked->nodes[i].comm != LINKED_NONE && into->count < linked->comm_count) {
+            into->facts[into->count++] = &linked->comms[linked->nodes[i].comm];
+        }
+    }
+    return into->facts != NULL;
+}
+
+/* Makes a collective one size on all its ranks; what does not fit together is a note of the first rank. */
+static enum orr_status level_ranks(struct import_work *work, struct orr_error *err)
+{
+    uint32_t count = work->request->pair_count;
+    struct mem *mem = work->groups.mem;
+    struct comm_level_rank *ranks = mem_zalloc(mem, (size_t)count * sizeof *ranks);
+    enum orr_status status = ranks == NULL ? mem_error(mem, "ranks", err) : ORR_OK;
+    for (uint32_t i = 0; i < count && status == ORR_OK; i++) {
+        status =
+            list_facts(&work->ranks[i], &ranks[i]) ? ORR_OK : mem_error(&work->ranks[i].mem, "communications", err);
+    }
+    if (status == ORR_OK) {
+        status = comm_level(ranks, count, &work->groups, mem, &work->ranks[0].notes, NULL, err);
+    }
+    for (uint32_t i = 0; ranks != NULL && i < count; i++) {
+        mem_free(&work->ranks[i].mem, ranks[i].facts,
+                 ranks[i].facts == NULL ? 0 : (size_t)work->ranks[i].linked.comm_count * sizeof *ranks[i].facts);
+    }
+    mem_free(mem, ranks, (size_t)count * sizeof *ranks);
+    return status;
+}
+
+/* ---- the second round ---- */
+
+static void write_rank(struct import_work *work, struct rank_work *rank)
+{
+    char path[4096];
+    int length = snprintf(path, sizeof path, "%s.%u.et", work->request->prefix, rank->pair->rank);
+    if (length < 0 || (size_t)length >= sizeof path) {
+        rank->status = error_set(&rank->err, ORR_EINVAL, "the path %.100s… is too long", work->request->prefix);
+        return;
+    }
+    rank->status = et_writer_open(path, &rank->mem, &rank->writer, &rank->err);
+    if (rank->status == ORR_OK) {
+        rank->status = emit_write(&rank->linked, &work->groups, &work->request->emit, rank->name, rank->writer,
+                                  &rank->counts, &rank->err);
+    }
+    if (rank->status == ORR_OK) {
+        rank->status = et_writer_finish(rank->writer, &rank->err);
+    }
+}
+
+static enum orr_status commit_all(struct import_work *work, struct orr_error *err)
+{
+    enum orr_status status = ORR_OK;
+    if (comm_groups_any(&work->groups)) {
+        char path[4096];
+        (void)snprintf(path, sizeof path, "%s.groups.json", work->request->prefix);
+        status = comm_groups_write(&work->groups, path, err);
+    }
+    for (uint32_t i = 0; i < work->request->pair_count && status == ORR_OK; i++) {
+        struct et_writer *writer = work->ranks[i].writer;
+        work->ranks[i].writer = NULL;
+        status = et_writer_commit(writer, err);
+    }
+    return status;
+}
+
+/* ---- the result ---- */
+
+static bool take_notes(const struct rank_work *rank, struct import_rank *into, struct arena *arena)
+{
+    into->notes = arena_zalloc(arena, ((size_t)rank->notes.count + 1) * sizeof *into->notes);
+    if (into->notes == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < rank->notes.count; i++) {
+        into->notes[i] = arena_strndup(arena, rank->notes.lines[i], strlen(rank->notes.lines[i]));
+        if (into->notes[i] == NULL) {
+            return false;
+        }
+        into->note_count++;
+    }
+    return true;
+}
+
+static void take_steps(const struct linked_trace *linked, struct import_rank *into)
+{
+    int64_t total = 0;
+    into->step_count = linked->step_count;
+    for (uint32_t i = 0; i < linked->step_count; i++) {
+        total += (linked->steps[i].end_ns - linked->steps[i].start_ns) / linked->step_count;
+    }
+    if (linked->step_count > 0) {
+        into->first_step = linked->steps[0].number;
+        into->last_step = linked->steps[linked->step_count - 1].number;
+        into->step_ns = total;
+    }
+}
+
+static bool take_result(const struct import_work *work, struct import_result *result)
+{
+    uint32_t count = work->request->pair_count;
+    result->ranks = arena_zalloc(&result->arena, (size_t)count * sizeof *result->ranks);
+    for (uint32_t i = 0; i < count && result->ranks != NULL; i++) {
+        const struct rank_work *rank = &work->ranks[i];
+        result->ranks[i] = (struct import_rank){.pair = rank->pair,
+                                                .linked = rank->linked.counts,
+                                                .written = rank->counts,
+                                                .bytes_in = rank->bytes_in,
+                                                .bytes_peak = rank->mem.peak};
+        take_steps(&rank->linked, &result->ranks[i]);
+        if (!take_notes(rank, &result->ranks[i], &result->arena)) {
+            return false;
+        }
+        result->rank_count++;
+    }
+    result->world_size = work->groups.world_size;
+    return result->ranks != NULL;
+}
+
+static void free_work(struct import_work *work, struct mem *mem)
+{
+    for (uint32_t i = 0; i < work->request->pair_count; i++) {
+        struct rank_work *rank = &work->ranks[i];
+        et_writer_abort(rank->writer);
+        linked_free(&rank->linked);
+        kineto_free(rank->kineto);
+        host_free(rank->host);
+        notes_free(&rank->notes);
+    }
+    comm_groups_free(&work->groups);
+    mem_free(mem, work->ranks, (size_t)work->request->pair_count * sizeof *work->ranks);
+}
+
+static enum orr_status work_through(struct import_work *work, struct orr_error *err)
+{
+    enum orr_status status = for_ranks(work, link_rank, err);
+    if (status == ORR_OK) {
+        status = settle_groups(work, err);
+    }
+    if (status == ORR_OK) {
+        status = for_ranks(work, resolve_rank, err);
+    }
+    if (status == ORR_OK) {
+        status = level_ranks(work, err);
+    }
+    if (status == ORR_OK) {
+        status = for_ranks(work, write_rank, err);
+    }
+    return status == ORR_OK ? commit_all(work, err) : status;
+}
+
+enum orr_status import_run(const struct import_request *request, struct mem *mem, struct import_result *result,
+                           struct orr_error *err)
+{
+    struct import_work work = {.request = request};
+    arena_init(&result->arena, mem);
+    work.ranks = mem_zalloc(mem, (size_t)request->pair_count * sizeof *work.ranks);
+    if (work.ranks == NULL) {
+        return mem_error(mem, "ranks", err);
+    }
+    comm_groups_init(&work.groups, mem);
+    for (uint32_t i = 0; i < request->pair_count; i++) {
+        struct rank_work *rank = &work.ranks[i];
+        rank->pair = &request->pairs[i];
+        rank->name = rank->pair->device != NULL ? rank->pair->device : rank->pair->host;
+        rank->mem.limit = request->memory_limit / (request->jobs == 0 ? 1 : request->jobs);
+        notes_init(&rank->notes, &rank->mem, request->strict);
+    }
+    enum orr_status status = work_through(&work, err);
+    if (!take_result(&work, result) && status == ORR_OK) {
+        status = mem_error(mem, "the report", err);
+    }
+    result->wrote_groups = status == ORR_OK && comm_groups_any(&work.groups);
+    free_work(&work, mem);
+    return status;
+}
+
+void import_result_free(struct import_result *result)
+{
+    arena_free(&result->arena);
+    *result = (struct import_result){0};
+}

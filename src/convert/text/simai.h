@@ -1,0 +1,27 @@
+/*
+ * SimAI's workload text (spec simai §1), as AICB writes it: the layers of text.h behind a header of keys that say how
+ * the ranks are divided (tensor, expert, data and pipeline parallelism), and operations with a suffix that names the
+ * group: none (TP in the forward and input-gradient columns, DP in the weight-gradient column), _EP or _DP_EP.
+ *
+ * The header is read here; layers, program and files are those of text.h and work.h. Times are nanoseconds.
+ */
+#ifndef ORR_CONVERT_TEXT_SIMAI_H
+#define ORR_CONVERT_TEXT_SIMAI_H
+
+#include "convert/text/text.h"
+
+/* Whether the first line has a key only SimAI knows (ep:, pp:, vpp:, ga:, all_gpus:, pp_comm). */
+ORR_MUST_CHECK enum orr_status simai_detect(const char *path, struct mem *mem, bool *is_simai, struct orr_error *err);
+
+/* The graph of every rank and the groups; `*ranks` is all_gpus, unless it was given (not 0). */
+ORR_MUST_CHECK enum orr_status simai_graph(const struct convert_request *request, struct work *work, uint32_t *ranks,
+                                           struct orr_error *err);
+
+/*
+ * Ranks are numbered as AICB does: tensor parallelism fastest, then expert, data and pipeline parallelism. Writes one
+ * file for each of all_gpus ranks (request->ranks, where given, wins) and PREFIX.groups.json.
+ */
+ORR_MUST_CHECK enum orr_status simai_convert(const struct convert_request *request, struct convert_summary *summary,
+                                             struct orr_error *err);
+
+#endif

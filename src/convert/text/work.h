@@ -1,0 +1,74 @@
+/*
+ * A workload that every rank runs alike: compute and collectives in an order, before it is written as one ET file a
+ * rank. What differs between ranks is only which communicator group a collective belongs to, so the nodes are kept
+ * once. The readers of text workloads (text.h, simai.h) build it; ids are places in it.
+ *
+ * Owns its nodes, dependencies and names. Knows nothing of the formats it comes from.
+ */
+#ifndef ORR_CONVERT_TEXT_WORK_H
+#define ORR_CONVERT_TEXT_WORK_H
+
+#include "convert/convert.h"
+#include "trace/et_write.h"
+
+/* The ranks of a node's collective: all, or those that differ only in one digit of the rank's number. */
+enum work_group { WORK_ALL, WORK_TP, WORK_DP, WORK_EP, WORK_DP_EP, WORK_GROUPS };
+
+/* A network dimension takes part or not (Chakra's involved_dim). Eight entries: a longer list than the network has
+ * dimensions is harmless, a shorter one leaves the dimensions behind its end out. */
+enum { WORK_DIMS = 8, WORK_ALL_DIMS = 0xff };
+
+#define WORK_NONE UINT32_MAX
+
+struct work_node {
+    const char *name;
+    uint64_t duration_us;
+    int64_t comm_bytes;
+    uint32_t first_dep; /* in deps */
+    uint32_t dep_count;
+    int32_t comm_type; /* Chakra's numbers */
+    uint8_t type;      /* TRACE_COMP or TRACE_COLL */
+    uint8_t group;     /* enum work_group */
+    uint8_t dims;      /* bit d = dimension d; WORK_ALL_DIMS = not said in the file */
+};
+
+/* Ranks r, r ± stride, … : `count` of them in a group. 0 = there is no such group. */
+struct work_layout {
+    uint32_t stride, count;
+};
+
+struct work {
+    struct mem *mem;
+    struct arena arena; /* names */
+    struct work_node *nodes;
+    uint32_t node_count, node_capacity;
+    uint32_t *deps; /* node indices */
+    uint32_t dep_count, dep_capacity;
+    struct work_layout layouts[WORK_GROUPS];
+    /* Metadata of each file. */
+    const char *version;
+    const char *schema;        /* NULL = none */
+    struct et_text input_file; /* text NULL = none */
+    bool plain;                /* Chakra's own: ids run on over the ranks, no attribute but type and size */
+};
+
+void work_init(struct work *work, struct mem *mem);
+void work_free(struct work *work);
+
+/* Appends a node that depends on `deps` (places of earlier nodes) in that order; `name` must outlive the work. */
+ORR_MUST_CHECK enum orr_status work_add(struct work *work, const struct work_node *node, const uint32_t *deps,
+                                        uint32_t dep_count, uint32_t *place, struct orr_error *err);
+
+/* Writes PREFIX.0.et … (convert/rank_path.h; a plain work's PREFIX is taken as it is) and, where nodes belong to
+ * groups, PREFIX.groups.json. */
+ORR_MUST_CHECK enum orr_status work_write(const struct work *work, const char *prefix, uint32_t ranks,
+                                          struct convert_summary *summary, struct orr_error *err);
+
+/* ---- communicator groups ---- */
+
+/* Whether the layout's groups differ from "all ranks" and from "each rank alone". */
+bool work_layout_is_proper(const struct work_layout *layout, uint32_t ranks);
+/* The group a rank is in, from 0, counted over the groups of this layout. */
+uint32_t work_layout_group(const struct work_layout *layout, uint32_t rank);
+
+#endif
