@@ -1,7 +1,12 @@
 /*
- * A heap of distinct times over first-in-first-out lines. Training runs are full of ties (a thousand ranks doing the
- * same thing at the same nanosecond), so the costly ordered structure holds times, not events: one heap operation
- * serves a whole line, and finding the line of a time that is already pending is one probe of a small hash table.
+ * A wheel for the near future, one line a nanosecond: a packet's next hop or a neighbour's next step is a push and a
+ * pop of a few instructions each, whatever else is pending. Beyond the wheel, a heap of distinct times over lines of
+ * their own: training runs are full of ties (a thousand ranks doing the same thing at the same nanosecond), so the
+ * costly ordered structure holds times, not events, and finding the line of a pending time is one probe of a small hash
+ * table.
+ *
+ * As time goes on, far times come within the wheel's reach and move there whole. That keeps the order: whoever pushes
+ * for such a time afterwards comes later, and nobody could push to its line of the wheel before.
  */
 #include "base/event_queue.h"
 
@@ -18,7 +23,8 @@ bool event_queue_init(struct event_queue *queue, struct mem *mem)
 {
     *queue = (struct event_queue){.mem = mem, .bucket_shift = 64 - FIRST_BUCKET_BITS, .last_time = UINT64_MAX};
     queue->buckets = mem_zalloc(mem, (size_t)bucket_count(queue) * sizeof *queue->buckets);
-    if (queue->buckets == NULL ||
+    queue->wheel = mem_zalloc(mem, EVENT_WHEEL * sizeof *queue->wheel);
+    if (queue->buckets == NULL || queue->wheel == NULL ||
         !mem_reserve(mem, (void **)&queue->events, &queue->event_capacity, FIRST_EVENTS, sizeof *queue->events) ||
         !mem_reserve(mem, (void **)&queue->slots, &queue->slot_capacity, FIRST_SLOTS, sizeof *queue->slots) ||
         !mem_reserve(mem, (void **)&queue->heap, &queue->heap_capacity, FIRST_SLOTS, sizeof *queue->heap)) {
@@ -44,6 +50,7 @@ void event_queue_free(struct event_queue *queue)
         return;
     }
     mem_free(queue->mem, queue->buckets, (size_t)bucket_count(queue) * sizeof *queue->buckets);
+    mem_free(queue->mem, queue->wheel, EVENT_WHEEL * sizeof *queue->wheel);
     mem_free(queue->mem, queue->events, (size_t)queue->event_capacity * sizeof *queue->events);
     mem_free(queue->mem, queue->slots, (size_t)queue->slot_capacity * sizeof *queue->slots);
     mem_free(queue->mem, queue->heap, (size_t)queue->heap_capacity * sizeof *queue->heap);
@@ -173,17 +180,50 @@ static void close_slot(struct event_queue *queue, uint32_t index)
     queue->slot_free = index;
 }
 
-bool event_queue_next_slot(struct event_queue *queue)
+/* The next line of the wheel that has events, as its distance from now; 0 when there is none. */
+static uint32_t next_occupied(const struct event_queue *queue)
 {
-    if (queue->current != 0) {
-        close_slot(queue, queue->current);
-        queue->current = 0;
+    uint32_t start = (uint32_t)(queue->now + 1) % EVENT_WHEEL;
+    uint32_t word = start / 64;
+    uint64_t bits = queue->occupied[word] & (UINT64_MAX << start % 64);
+    if (bits == 0) {
+        uint64_t above = word + 1 < EVENT_WHEEL_WORDS ? queue->occupied_words & (UINT64_MAX << (word + 1)) : 0;
+        uint64_t words = above != 0 ? above : queue->occupied_words;
+        if (words == 0) {
+            return 0;
+        }
+        word = (uint32_t)__builtin_ctzll(words);
+        bits = queue->occupied[word];
     }
-    if (queue->heap_count == 0) {
+    uint32_t place = word * 64 + (uint32_t)__builtin_ctzll(bits);
+    return (place - start) % EVENT_WHEEL + 1;
+}
+
+/* Far times that the wheel reaches now move there. */
+static void bring_near(struct event_queue *queue)
+{
+    while (queue->heap_count > 0 && queue->heap[0].time - queue->now < EVENT_WHEEL) {
+        struct event_heap_entry near = heap_pop(queue);
+        uint32_t place = (uint32_t)near.time % EVENT_WHEEL;
+        queue->wheel[place] = queue->slots[near.slot].line;
+        queue->occupied[place / 64] |= UINT64_C(1) << place % 64;
+        queue->occupied_words |= UINT64_C(1) << place / 64;
+        close_slot(queue, near.slot);
+    }
+}
+
+bool event_queue_next_time(struct event_queue *queue)
+{
+    uint32_t done = (uint32_t)queue->now % EVENT_WHEEL;
+    queue->occupied[done / 64] &= ~(UINT64_C(1) << done % 64);
+    if (queue->occupied[done / 64] == 0) {
+        queue->occupied_words &= ~(UINT64_C(1) << done / 64);
+    }
+    uint32_t ahead = next_occupied(queue);
+    if (ahead == 0 && queue->heap_count == 0) {
         return false;
     }
-    struct event_heap_entry next = heap_pop(queue);
-    queue->current = next.slot;
-    queue->now = next.time;
+    queue->now = ahead != 0 ? queue->now + ahead : queue->heap[0].time;
+    bring_near(queue);
     return true;
 }

@@ -22,10 +22,18 @@ struct event {
     uint32_t a, b;
 };
 
-/* One time, one line of events. */
+/* Events of one time, first to last. */
+struct event_line {
+    uint32_t head, tail; /* 0 = none */
+};
+
+/* The near future has a line for every nanosecond. */
+enum { EVENT_WHEEL = 4096, EVENT_WHEEL_WORDS = EVENT_WHEEL / 64 };
+
+/* One time of the far future. */
 struct event_slot {
     uint64_t time;
-    uint32_t head, tail;
+    struct event_line line;
     uint32_t chain; /* next slot in the same hash bucket, or next free slot */
 };
 
@@ -36,8 +44,10 @@ struct event_heap_entry {
 
 struct event_queue {
     uint64_t now;
-    uint32_t current; /* slot being worked off, 0 = none */
-    bool failed;      /* memory was refused */
+    bool failed;                          /* memory was refused */
+    struct event_line *wheel;             /* times from now to now + EVENT_WHEEL - 1, each at its remainder */
+    uint64_t occupied[EVENT_WHEEL_WORDS]; /* bit a line: not empty, or being worked off */
+    uint64_t occupied_words;              /* bit a word of the above */
     /* Entry 0 of both pools is never used: index 0 means none, and a refused allocation. */
     struct event *events;
     struct event_slot *slots;
@@ -47,7 +57,7 @@ struct event_queue {
     struct event_heap_entry *heap;
     uint32_t heap_count;
     uint32_t event_capacity, slot_capacity, heap_capacity;
-    /* The slot pushed to last: events of one time tend to cause events of one other time. */
+    /* The far slot pushed to last: events of one time tend to cause events of one other time. */
     uint64_t last_time;
     uint32_t last_slot;
     uint64_t handled;
@@ -60,14 +70,14 @@ void event_queue_free(struct event_queue *queue);
 /* The slow halves of the inline functions below. */
 uint32_t event_queue_more_events(struct event_queue *queue);
 uint32_t event_queue_open_slot(struct event_queue *queue, uint64_t time);
-bool event_queue_next_slot(struct event_queue *queue);
+bool event_queue_next_time(struct event_queue *queue);
 
 static inline uint32_t event_queue_bucket(const struct event_queue *queue, uint64_t time)
 {
     return (uint32_t)((time * UINT64_C(0x9E3779B97F4A7C15)) >> queue->bucket_shift);
 }
 
-/* The slot of a time, opened if need be; 0 when refused. */
+/* The slot of a far time, opened if need be; 0 when refused. */
 static inline uint32_t event_queue_slot_of(struct event_queue *queue, uint64_t time)
 {
     uint32_t index = queue->buckets[event_queue_bucket(queue, time)];
@@ -97,37 +107,58 @@ static inline uint32_t event_queue_push(struct event_queue *queue, uint64_t time
     queue->event_free = event->next;
     *event = (struct event){.next = 0, .kind = kind, .a = a, .b = b};
 
-    uint32_t slot_index = queue->last_slot;
-    if (queue->last_time != time) {
-        slot_index = event_queue_slot_of(queue, time);
-        if (slot_index == 0) {
+    struct event_line *line;
+    uint64_t ahead = time - queue->now;
+    if (__builtin_expect(ahead < EVENT_WHEEL, 1)) {
+        uint32_t place = (uint32_t)time % EVENT_WHEEL;
+        line = &queue->wheel[place];
+        queue->occupied[place / 64] |= UINT64_C(1) << place % 64;
+        queue->occupied_words |= UINT64_C(1) << place / 64;
+    } else {
+        uint32_t slot = queue->last_time == time ? queue->last_slot : event_queue_slot_of(queue, time);
+        if (slot == 0) {
             return 0;
         }
+        line = &queue->slots[slot].line;
     }
-    struct event_slot *slot = &queue->slots[slot_index];
-    if (slot->head == 0) {
-        slot->head = index;
+    if (line->head == 0) {
+        line->head = index;
     } else {
-        queue->events[slot->tail].next = index;
+        queue->events[line->tail].next = index;
     }
-    slot->tail = index;
+    line->tail = index;
     return index;
+}
+
+/* Whether nothing is to come after the event taken last. */
+static inline bool event_queue_is_empty(const struct event_queue *queue)
+{
+    uint32_t place = (uint32_t)queue->now % EVENT_WHEEL;
+    uint64_t others = queue->occupied[place / 64] & ~(UINT64_C(1) << place % 64);
+    uint64_t words = queue->occupied_words & ~(UINT64_C(1) << place / 64);
+    return queue->wheel[place].head == 0 && others == 0 && words == 0 && queue->heap_count == 0;
+}
+
+/* The next event of the time being worked off; index 0, an event that does nothing, when it was the last. */
+static inline const struct event *event_queue_peek(const struct event_queue *queue)
+{
+    return &queue->events[queue->wheel[queue->now % EVENT_WHEEL].head];
 }
 
 /* Takes the next event and sets `now` to its time; false when there is none. */
 static inline bool event_queue_pop(struct event_queue *queue, struct event *event)
 {
-    struct event_slot *slot = &queue->slots[queue->current];
-    if (slot->head == 0) {
-        if (!event_queue_next_slot(queue)) {
+    struct event_line *line = &queue->wheel[queue->now % EVENT_WHEEL];
+    if (line->head == 0) {
+        if (!event_queue_next_time(queue)) {
             return false;
         }
-        slot = &queue->slots[queue->current];
+        line = &queue->wheel[queue->now % EVENT_WHEEL];
     }
-    uint32_t index = slot->head;
+    uint32_t index = line->head;
     struct event *taken = &queue->events[index];
     *event = *taken;
-    slot->head = taken->next;
+    line->head = taken->next;
     taken->next = queue->event_free;
     queue->event_free = index;
     queue->handled++;

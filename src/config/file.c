@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "config/config.h"
+#include "config/wired.h"
 #include "io/file.h"
 
 /* Reads the file, calls `parse`, an expression over `file`, and gives the memory back. */
@@ -63,4 +64,26 @@ enum orr_status config_read_custom_nodes(const char *path, struct arena *arena, 
 {
     WITH_FILE(path, notes->arena.mem, err,
               config_parse_custom_nodes(path, (const char *)file.bytes, file.size, arena, notes, nodes, count, err));
+}
+
+enum orr_status config_read_packet(const char *path, struct arena *arena, struct notes *notes,
+                                   struct packet_config *config, struct config_packet_files *files,
+                                   struct orr_error *err)
+{
+    WITH_FILE(path, notes->arena.mem, err,
+              config_parse_packet(path, (const char *)file.bytes, file.size, arena, notes, config, files, err));
+}
+
+enum orr_status config_read_topology(const char *path, struct arena *arena, struct notes *notes,
+                                     struct topo_graph *graph, struct config_wired_extra *extra, struct orr_error *err)
+{
+    WITH_FILE(path, notes->arena.mem, err,
+              config_parse_topology(path, (const char *)file.bytes, file.size, arena, notes, graph, extra, err));
+}
+
+enum orr_status config_read_logical(const char *path, struct notes *notes, struct topo_dims *dims,
+                                    struct orr_error *err)
+{
+    WITH_FILE(path, notes->arena.mem, err,
+              config_parse_logical(path, (const char *)file.bytes, file.size, notes, dims, err));
 }

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/notes.h"
 #include "config/config.h"
+#include "lab/wired.h"
 #include "orrery.h"
 #include "report/report.h"
 #include "sim/sim.h"
@@ -27,6 +28,7 @@ struct orr_run {
     struct notes notes;
     struct arena arena; /* configuration */
     struct sim_config config;
+    struct lab_wired wired; /* ORR_BACKEND_PACKET */
     struct trace_set *traces;
     struct session_custom *customs; /* in the arena; room for every path the configuration names */
     uint32_t custom_count;
@@ -124,7 +126,10 @@ static enum orr_status read_configuration(struct orr_run *run, const struct orr_
                                           struct config_custom *custom, struct orr_error *err)
 {
     struct sim_config *config = &run->config;
-    enum orr_status status = config_read_network(options->network, &run->notes, &config->dims, err);
+    bool wired = config->backend >= ORR_BACKEND_PACKET;
+    enum orr_status status = wired ? lab_wired_read(options, &run->arena, &run->notes, &run->wired, &config->dims, err)
+                                   : config_read_network(options->network, &run->notes, &config->dims, err);
+    config->packet = wired ? &run->wired.machine : NULL;
     if (status == ORR_OK) {
         status = config_read_system(options->system, options->injection_scale, &run->arena, &run->notes,
                                     &config->system, custom, err);
@@ -237,6 +242,7 @@ void orr_run_close(struct orr_run *run)
         trace_set_free(run->customs[i].set);
     }
     trace_set_free(run->traces);
+    lab_wired_free(&run->wired);
     arena_free(&run->arena);
     notes_free(&run->notes);
     free(run);
@@ -272,6 +278,11 @@ uint64_t orr_run_message_count(const struct orr_run *run)
     return sim_result(run->sim)->messages;
 }
 
+uint64_t orr_run_transmission_count(const struct orr_run *run)
+{
+    return sim_result(run->sim)->network.transmissions;
+}
+
 void orr_run_rank(const struct orr_run *run, uint32_t rank, struct orr_rank_result *result)
 {
     *result = (struct orr_rank_result){0};
@@ -291,6 +302,23 @@ void orr_run_rank(const struct orr_run *run, uint32_t rank, struct orr_rank_resu
     };
 }
 
+const char *orr_run_named_file(const struct orr_run *run, enum orr_output output)
+{
+    const struct config_packet_files *files = &run->wired.files;
+    switch (output) {
+    case ORR_OUTPUT_TEXT:
+        return files->topology;
+    case ORR_OUTPUT_FCT:
+        return files->fct;
+    case ORR_OUTPUT_PFC:
+        return files->pfc;
+    case ORR_OUTPUT_QLEN:
+        return files->qlen;
+    default:
+        return NULL;
+    }
+}
+
 enum orr_status orr_run_write(const struct orr_run *run, enum orr_output output, const char *path, FILE *stream,
                               struct orr_error *err)
 {
@@ -306,6 +334,11 @@ enum orr_status orr_run_write(const struct orr_run *run, enum orr_output output,
     if (output == ORR_OUTPUT_ASTRA && !run->config.keep_issue_order) {
         return error_set(err, ORR_EINVAL,
                          "ASTRA-sim's output needs the order of issue; set keep_issue_order before opening the run");
+    }
+    if (output == ORR_OUTPUT_FCT || output == ORR_OUTPUT_PFC || output == ORR_OUTPUT_QLEN) {
+        return run->config.backend < ORR_BACKEND_PACKET
+                   ? error_set(err, ORR_EINVAL, "only networks on a wired topology have flows to write")
+                   : lab_wired_write(&run->wired, output, path, stream, err);
     }
     return report_write(sim_result(run->sim), output, path, stream, err);
 }

@@ -18,7 +18,21 @@ static uint64_t links_of(const struct topo_dims *dims, const struct topo_dim *di
 enum orr_status net_init(struct net *net, const struct net_ops *ops, const struct topo_dims *dims,
                          struct event_queue *queue, struct mem *mem, struct orr_error *err)
 {
-    *net = (struct net){.ops = ops, .dims = dims, .queue = queue, .mem = mem, .contention = ops->send != NULL};
+    return net_init_machine(net, ops, dims, NULL, NULL, NULL, queue, mem, err);
+}
+
+enum orr_status net_init_machine(struct net *net, const struct net_ops *ops, const struct topo_dims *dims,
+                                 const void *machine, void (*arrived)(void *context, uint32_t message), void *context,
+                                 struct event_queue *queue, struct mem *mem, struct orr_error *err)
+{
+    *net = (struct net){.ops = ops,
+                        .dims = dims,
+                        .queue = queue,
+                        .mem = mem,
+                        .contention = ops->send != NULL,
+                        .machine = machine,
+                        .arrived = arrived,
+                        .arrived_context = context};
     for (uint32_t d = 0; d < dims->count; d++) {
         net->stats[d].links = links_of(dims, &dims->dim[d]);
     }

@@ -10,11 +10,29 @@
 #ifndef ORR_NET_NET_H
 #define ORR_NET_NET_H
 
+#include "base/arena.h"
 #include "base/event_queue.h"
 #include "topo/dims.h"
 
 /* Event kinds below NET_EVENT_KINDS belong to the network; the user's start there. */
-enum net_event_kind { NET_EVENT_HOP, NET_EVENT_LINK_FREE, NET_EVENT_KINDS };
+enum net_event_kind {
+    NET_EVENT_HOP,
+    NET_EVENT_LINK_FREE,
+    NET_EVENT_PACKET_SENT,
+    NET_EVENT_PACKET_ARRIVED,
+    NET_EVENT_PACKET_TIMER,
+    NET_EVENT_PACKET_RESUME,
+    NET_EVENT_PACKET_START,
+    NET_EVENT_PACKET_CONTROL,
+    NET_EVENT_FLOW_STEP,
+    NET_EVENT_FLOW_ENDS,
+    NET_EVENT_FLOW_SETTLE,
+    NET_EVENT_PACKET_TIMEOUT,
+    NET_EVENT_PACKET_SAMPLE,
+    NET_EVENT_PACKET_LINK,
+    NET_EVENT_PACKET_CREDIT,
+    NET_EVENT_KINDS
+};
 
 enum { NET_NO_MESSAGE = UINT32_MAX };
 
@@ -31,6 +49,41 @@ struct net_path {
     uint32_t dim;
 };
 
+/* One direction of a link, after the run. The queue is the one a packet finds before it when it comes to leave a switch
+ * that way, itself not counted; a host's messages wait in memory, not in a queue. */
+struct net_link {
+    uint32_t from, to; /* nodes */
+    bool from_switch;
+    uint64_t rate_bps;
+    uint64_t bytes, busy_ns; /* all that went over it, headers and acknowledgements included */
+    uint64_t marks, drops;   /* for want of room, of packets that would have gone this way */
+    uint64_t pauses;         /* how often the far end asked this one to stop */
+    uint64_t losses;         /* by errors of the link */
+    uint64_t queue_p50, queue_p95, queue_p99, queue_most; /* bytes */
+};
+
+struct net_spread {
+    uint64_t p50, p95, p99, most;
+};
+
+/* What a network with packets counted. */
+struct net_figures {
+    const struct net_link *links; /* NULL in networks that have no such figures */
+    uint32_t link_count;
+    uint64_t flows; /* messages that arrived */
+    struct net_spread duration_ns;
+    struct net_spread slowdown_permille; /* duration in thousandths of the time on an empty network */
+    uint64_t transmissions, data_packets, marks, pauses, drops, losses, timeouts;
+};
+
+/* One reason why messages will not arrive, found once nothing moves any more. */
+struct net_stuck {
+    const char *text; /* one sentence, no newline */
+    const char *fix;  /* what to change, or NULL */
+    uint32_t ranks[2];
+    uint32_t rank_count;
+};
+
 struct net;
 
 struct net_ops {
@@ -42,6 +95,11 @@ struct net_ops {
     void (*close)(struct net *net);                                  /* also after a failed open */
     void (*send)(struct net *net, uint32_t message, uint32_t src, uint32_t dst, uint64_t bytes, double stretch);
     uint32_t (*handle)(struct net *net, const struct event *event);
+    /* May be NULL. What the network knows of messages that were sent and will never arrive: fills at most `room`
+     * entries, texts in the arena, and returns how many it filled. */
+    uint32_t (*explain)(const struct net *net, struct arena *arena, struct net_stuck *stuck, uint32_t room);
+    /* May be NULL. The network's figures, in the arena; false when memory is refused. */
+    bool (*figures)(const struct net *net, struct arena *arena, struct net_figures *figures);
 };
 
 extern const struct net_ops net_unaware; /* spec analytical §11.1 */
@@ -54,12 +112,21 @@ struct net {
     struct mem *mem;
     bool contention;
     struct net_dim_stats stats[TOPO_MAX_DIMS];
-    void *state; /* the model's own */
+    void *state;         /* the model's own */
+    const void *machine; /* what a model needs beyond the dimensions (packet_machine), or NULL; borrowed */
+    void (*arrived)(void *context, uint32_t message);
+    void *arrived_context;
 };
 
 /* Borrows dims, queue and mem. */
 ORR_MUST_CHECK enum orr_status net_init(struct net *net, const struct net_ops *ops, const struct topo_dims *dims,
                                         struct event_queue *queue, struct mem *mem, struct orr_error *err);
+/* The same for a model that needs to know a machine beyond its dimensions, and says itself when a message has arrived:
+ * `arrived` is called in the middle of an event and may send. Borrows the machine too. */
+ORR_MUST_CHECK enum orr_status net_init_machine(struct net *net, const struct net_ops *ops,
+                                                const struct topo_dims *dims, const void *machine,
+                                                void (*arrived)(void *context, uint32_t message), void *context,
+                                                struct event_queue *queue, struct mem *mem, struct orr_error *err);
 void net_free(struct net *net);
 
 static inline struct net_path net_fixed_path(const struct net *net, uint32_t src, uint32_t dst, uint64_t bytes)

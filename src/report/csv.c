@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "io/outfile.h"
+#include "report/network.h"
 #include "report/number.h"
 #include "report/summary.h"
 
@@ -81,18 +82,20 @@ enum orr_status report_csv_write(const struct sim_result *result, const char *fo
         {"ranks.csv", write_ranks},
         {"collectives.csv", write_collectives},
         {"dimensions.csv", write_dimensions},
+        {"links.csv", report_network_csv},
     };
     enum { TABLES = sizeof tables / sizeof tables[0] };
     struct io_outfile *files[TABLES] = {NULL};
+    size_t count = report_network_has(result) ? TABLES : TABLES - 1;
     enum orr_status status = io_make_folder(folder, err);
-    for (size_t i = 0; i < TABLES && status == ORR_OK; i++) {
+    for (size_t i = 0; i < count && status == ORR_OK; i++) {
         status = open_in(folder, tables[i].name, &files[i], err);
         if (status == ORR_OK) {
             tables[i].write(result, io_outfile_stream(files[i]));
             status = io_outfile_finish(files[i], err);
         }
     }
-    for (size_t i = 0; i < TABLES; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (status == ORR_OK) {
             status = io_outfile_commit(files[i], err);
         } else {

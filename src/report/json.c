@@ -4,6 +4,7 @@
 
 #include "io/json_write.h"
 #include "report/bound.h"
+#include "report/network.h"
 #include "report/summary.h"
 
 enum { SHARE_DECIMALS = 6, TIME_DECIMALS = 3 };
@@ -231,6 +232,7 @@ void report_json_write(const struct sim_result *result, FILE *stream)
     write_parts(&json, result);
     write_collectives(&json, result);
     write_dimensions(&json, result);
+    report_network_json(&json, result);
     write_stall(&json, &result->stall);
     write_ranks(&json, result);
     json_write_object_end(&json);

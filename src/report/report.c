@@ -32,6 +32,9 @@ static enum orr_status write_to(const struct sim_result *result, enum orr_output
     case ORR_OUTPUT_TIMELINE:
         return report_timeline_write(result, stream, err);
     case ORR_OUTPUT_CSV:
+    case ORR_OUTPUT_FCT: /* of the network, which the run's owner has */
+    case ORR_OUTPUT_PFC:
+    case ORR_OUTPUT_QLEN:
         break;
     }
     return error_set(err, ORR_EINVAL, "there is no output number %d that goes to a stream", (int)output);

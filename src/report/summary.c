@@ -187,5 +187,10 @@ const char *report_state_name(enum report_state state)
 
 const char *report_backend_name(enum orr_backend backend)
 {
-    return backend == ORR_BACKEND_AWARE ? "aware" : "unaware";
+    static const char *const names[] = {[ORR_BACKEND_UNAWARE] = "unaware",
+                                        [ORR_BACKEND_AWARE] = "aware",
+                                        [ORR_BACKEND_PACKET] = "packet",
+                                        [ORR_BACKEND_FLOW] = "flow",
+                                        [ORR_BACKEND_AUTO] = "auto"};
+    return names[backend];
 }

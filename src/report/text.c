@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "report/bound.h"
+#include "report/network.h"
 #include "report/number.h"
 #include "report/summary.h"
 #include "report/table.h"
@@ -81,7 +82,8 @@ static void print_machine(const struct sim_result *result, FILE *stream)
     for (uint32_t d = 0; d < dims->count; d++) {
         (void)fprintf(stream, "%s%s %u", d == 0 ? "" : " x ", topo_kind_name(dims->dim[d].kind), dims->dim[d].size);
     }
-    (void)fprintf(stream, ", congestion-%s network\n", report_backend_name(result->config->backend));
+    bool wired = result->config->backend >= ORR_BACKEND_PACKET;
+    (void)fprintf(stream, ", %s%s network\n", wired ? "" : "congestion-", report_backend_name(result->config->backend));
 }
 
 static void print_head(const struct sim_result *result, FILE *stream)
@@ -336,7 +338,11 @@ void report_text_write(const struct sim_result *result, FILE *stream)
     (void)fputc('\n', stream);
     print_collectives(result, stream);
     (void)fputc('\n', stream);
-    print_dimensions(result, stream);
+    if (report_network_has(result)) {
+        report_network_text(result, stream);
+    } else {
+        print_dimensions(result, stream);
+    }
     (void)fputc('\n', stream);
     struct report_bound bound = report_bound_of(result);
     (void)report_text_wrapped("", bound.sentence, 0, stream);

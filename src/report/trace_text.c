@@ -8,6 +8,7 @@
 #include "coll/impl.h"
 #include "io/json_write.h"
 #include "report/number.h"
+#include "report/provenance_text.h"
 
 static void quote_bytes(const uint8_t *bytes, size_t length, bool is_text, FILE *stream)
 {
@@ -269,7 +270,8 @@ static void stat_traffic(const char *name, const struct trace_stat_traffic *traf
     }
 }
 
-void trace_text_stat(const struct trace_document *document, const struct trace_stat *stat, FILE *stream)
+void trace_text_stat(const struct trace_document *document, const struct trace_stat *stat,
+                     const struct trace_provenance *provenance, FILE *stream)
 {
     (void)fprintf(stream, "%s\n", document->name);
     (void)fprintf(stream, "nodes %" PRIu64 " (GPU %" PRIu64 ", CPU %" PRIu64 ")\n", stat->nodes, stat->gpu_nodes,
@@ -303,6 +305,9 @@ void trace_text_stat(const struct trace_document *document, const struct trace_s
     if (stat->unordered_nodes > 0) {
         (void)fprintf(stream, "%" PRIu64 " nodes on or behind dependency cycles are part of no path\n",
                       stat->unordered_nodes);
+    }
+    if (provenance != NULL) {
+        provenance_text_show(provenance, stream);
     }
 }
 
@@ -338,7 +343,8 @@ static void json_counts(struct json_writer *json, const struct trace_stat *stat)
     json_traffic(json, "receives", &stat->recvs);
 }
 
-void trace_text_stat_json(const struct trace_document *document, const struct trace_stat *stat, FILE *stream)
+void trace_text_stat_json(const struct trace_document *document, const struct trace_stat *stat,
+                          const struct trace_provenance *provenance, FILE *stream)
 {
     struct json_writer json;
     json_write_begin(&json, stream);
@@ -363,6 +369,9 @@ void trace_text_stat_json(const struct trace_document *document, const struct tr
     }
     json_write_member_u64(&json, "longest_chain_nodes", stat->longest_chain);
     json_write_member_u64(&json, "nodes_without_order", stat->unordered_nodes);
+    if (provenance != NULL) {
+        provenance_text_json(provenance, &json);
+    }
     json_write_object_end(&json);
     json_write_end(&json);
 }

@@ -9,12 +9,16 @@
 
 #include "trace/check.h"
 #include "trace/document.h"
+#include "trace/provenance.h"
 #include "trace/stat.h"
 
 /* `limit` 0 means all nodes. */
 void trace_text_show(const struct trace_document *document, uint64_t limit, FILE *stream);
-void trace_text_stat(const struct trace_document *document, const struct trace_stat *stat, FILE *stream);
-void trace_text_stat_json(const struct trace_document *document, const struct trace_stat *stat, FILE *stream);
+/* `provenance` may be NULL. */
+void trace_text_stat(const struct trace_document *document, const struct trace_stat *stat,
+                     const struct trace_provenance *provenance, FILE *stream);
+void trace_text_stat_json(const struct trace_document *document, const struct trace_stat *stat,
+                          const struct trace_provenance *provenance, FILE *stream);
 /* "FILE: sentence", one a line; nothing when there is no finding. */
 void trace_text_findings(const struct trace_document *document, const struct trace_findings *findings, FILE *stream);
 

@@ -236,6 +236,9 @@ void sim_account_close(struct sim *sim)
                                                   .links = stats->links,
                                                   .queued = stats->queued};
     }
+    if (sim->net.ops->figures != NULL && !sim->net.ops->figures(&sim->net, &sim->arena, &result->network)) {
+        sim_fail_memory(sim);
+    }
     if (result->collective_count > 0) {
         qsort(result->collectives, result->collective_count, sizeof *result->collectives, compare_collectives);
     }

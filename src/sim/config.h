@@ -61,6 +61,8 @@ struct sim_memory {
     uint64_t npus_per_node;
 };
 
+struct packet_machine;
+
 struct sim_config {
     struct topo_dims dims;
     struct sim_system system;
@@ -69,6 +71,7 @@ struct sim_config {
     uint32_t group_count;
     const struct trace_set *traces; /* one rank per dims.ranks */
     enum orr_backend backend;
+    const struct packet_machine *packet; /* ORR_BACKEND_PACKET: the wired machine (net/packet/packet.h) */
     enum orr_policy policy;
     enum orr_broadcast broadcast;
     uint32_t queues_per_dim;

@@ -186,6 +186,8 @@ void sim_lane_drop(struct sim *sim, uint32_t lane);
 void sim_lane_close_if_idle(struct sim *sim, uint32_t lane); /* sends and receives are in lanes.h */
 
 void sim_message_arrived(struct sim *sim, uint32_t message);
+/* The network's word that a message or lane has arrived; `context` is the simulation. */
+void sim_message_off_network(void *context, uint32_t message);
 void sim_message_late_recv(struct sim *sim, uint32_t message);
 /* A note about messages that arrived and that no rank ever received. */
 ORR_MUST_CHECK enum orr_status sim_messages_warn_unclaimed(struct sim *sim, struct orr_error *err);

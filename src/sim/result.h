@@ -4,6 +4,7 @@
 #ifndef ORR_SIM_RESULT_H
 #define ORR_SIM_RESULT_H
 
+#include "net/net.h"
 #include "sim/config.h"
 #include "sim/stall.h"
 
@@ -94,7 +95,8 @@ struct sim_result {
     uint32_t log_count;
     struct sim_interval *intervals; /* in order of their end */
     uint32_t interval_count;
-    struct sim_stall stall; /* what held the run up; stall.kind == SIM_STALL_NONE when it ended well */
+    struct net_figures network; /* links and flows, of a network that has them */
+    struct sim_stall stall;     /* what held the run up; stall.kind == SIM_STALL_NONE when it ended well */
 };
 
 #endif

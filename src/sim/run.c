@@ -5,8 +5,9 @@
 
 enum { PROGRESS_EVERY = 1 << 16 };
 
-static void message_off_the_network(struct sim *sim, uint32_t message)
+void sim_message_off_network(void *context, uint32_t message)
 {
+    struct sim *sim = context;
     sim->in_network = true;
     if ((message & SIM_LANE_FLAG) != 0) {
         sim_lane_arrived(sim, message & ~(uint32_t)SIM_LANE_FLAG);
@@ -20,10 +21,23 @@ static void handle(struct sim *sim, const struct event *event)
 {
     switch (event->kind) {
     case NET_EVENT_HOP:
-    case NET_EVENT_LINK_FREE: {
+    case NET_EVENT_LINK_FREE:
+    case NET_EVENT_PACKET_SENT:
+    case NET_EVENT_PACKET_ARRIVED:
+    case NET_EVENT_PACKET_TIMER:
+    case NET_EVENT_PACKET_RESUME:
+    case NET_EVENT_PACKET_START:
+    case NET_EVENT_PACKET_CONTROL:
+    case NET_EVENT_PACKET_TIMEOUT:
+    case NET_EVENT_PACKET_SAMPLE:
+    case NET_EVENT_PACKET_LINK:
+    case NET_EVENT_PACKET_CREDIT:
+    case NET_EVENT_FLOW_STEP:
+    case NET_EVENT_FLOW_ENDS:
+    case NET_EVENT_FLOW_SETTLE: {
         uint32_t message = net_handle(&sim->net, event);
         if (message != NET_NO_MESSAGE) {
-            message_off_the_network(sim, message);
+            sim_message_off_network(sim, message);
         }
         break;
     }
@@ -44,7 +58,7 @@ static void handle(struct sim *sim, const struct event *event)
         sim_calls_end(sim);
         break;
     case SIM_EVENT_ARRIVAL:
-        message_off_the_network(sim, event->a);
+        sim_message_off_network(sim, event->a);
         break;
     case SIM_EVENT_LATE_RECV:
         sim->in_network = true;
@@ -60,8 +74,7 @@ static void handle(struct sim *sim, const struct event *event)
 /* What the next event will touch is on its way from memory while this one is handled. */
 static inline void look_ahead(const struct sim *sim)
 {
-    const struct event_queue *queue = &sim->queue;
-    const struct event *next = &queue->events[queue->slots[queue->current].head];
+    const struct event *next = event_queue_peek(&sim->queue);
     if (next->kind == SIM_EVENT_LANE_ARRIVAL) {
         __builtin_prefetch(&sim->lanes.at[next->a]);
     } else if (next->kind == SIM_CALL_ENDPOINT || next->kind == SIM_CALL_GENERAL) {
@@ -106,6 +119,9 @@ static enum orr_status loop(struct sim *sim, struct orr_error *err)
         }
         look_ahead(sim);
         handle(sim, &event);
+        if (sim->net.machine != NULL && sim->result.nodes_done == sim->result.nodes) {
+            break; /* timers and acknowledgements on their way have nothing to tell */
+        }
         if (--until_progress == 0) {
             until_progress = PROGRESS_EVERY;
             (void)sim_keeps_going(sim);

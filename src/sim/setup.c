@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "net/flow/flow.h"
 #include "sim/engine.h"
 
 enum { FAR_TICK_BUCKETS = 1 << 14 };
@@ -190,8 +191,13 @@ static enum orr_status fill(struct sim *sim, struct orr_error *err)
             return status;
         }
     }
-    enum orr_status status = net_init(&sim->net, config->backend == ORR_BACKEND_AWARE ? &net_aware : &net_unaware,
-                                      &config->dims, &sim->queue, sim->mem, err);
+    static const struct net_ops *const networks[] = {[ORR_BACKEND_UNAWARE] = &net_unaware,
+                                                     [ORR_BACKEND_AWARE] = &net_aware,
+                                                     [ORR_BACKEND_PACKET] = &net_packet,
+                                                     [ORR_BACKEND_FLOW] = &net_flow,
+                                                     [ORR_BACKEND_AUTO] = &net_auto};
+    enum orr_status status = net_init_machine(&sim->net, networks[config->backend], &config->dims, config->packet,
+                                              sim_message_off_network, sim, &sim->queue, sim->mem, err);
     return status != ORR_OK ? status : sim_check(sim, err);
 }
 

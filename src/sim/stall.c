@@ -50,8 +50,12 @@ static void tell(struct diagnosis *d, enum sim_stall_kind kind, const char *text
     if (own_ranks == NULL || own_nodes == NULL) {
         return;
     }
-    memcpy(own_ranks, ranks, rank_count * sizeof *own_ranks);
-    memcpy(own_nodes, nodes, node_count * sizeof *own_nodes);
+    if (rank_count > 0) {
+        memcpy(own_ranks, ranks, rank_count * sizeof *own_ranks);
+    }
+    if (node_count > 0) {
+        memcpy(own_nodes, nodes, node_count * sizeof *own_nodes);
+    }
     d->findings[d->finding_count++] = (struct sim_stall_finding){.kind = kind,
                                                                  .text = text,
                                                                  .fix = fix,
@@ -485,10 +489,27 @@ static void tell_waits(struct diagnosis *d)
     stall->wait_total = d->waits.count;
 }
 
+/* What the network says of messages it has and will never hand over. */
+static bool ask_network(struct diagnosis *d)
+{
+    struct sim *sim = d->sim;
+    struct net_stuck stuck[MAX_FINDINGS];
+    uint32_t count =
+        sim->net.ops->explain == NULL ? 0 : sim->net.ops->explain(&sim->net, &sim->arena, stuck, MAX_FINDINGS);
+    for (uint32_t i = 0; i < count; i++) {
+        tell(d, SIM_STALL_NETWORK, stuck[i].text, stuck[i].fix, stuck[i].ranks, stuck[i].rank_count, NULL, 0);
+    }
+    return count > 0;
+}
+
 static void diagnose(struct diagnosis *d)
 {
     find_dependency_cycles(d);
-    for (uint32_t i = 0; i < d->waits.count && d->finding_count < MAX_FINDINGS; i++) {
+    /* A message that is stuck in the network looks to its receiver as if nobody sent it: then the network alone is
+     * asked.
+     */
+    bool in_network = ask_network(d);
+    for (uint32_t i = 0; !in_network && i < d->waits.count && d->finding_count < MAX_FINDINGS; i++) {
         if (d->walk[i] == 0) {
             walk_from(d, i, i + 1);
         }

@@ -16,6 +16,7 @@
     X(SIZES_DIFFER, "ranks disagree on a collective's size")                                                           \
     X(ORDER_DIFFERS, "ranks issue collectives in different order")                                                     \
     X(ADMISSION_CYCLE, "chunks wait for each other's slots")                                                           \
+    X(NETWORK, "the network holds messages for ever")                                                                  \
     X(DEPENDENCY_CYCLE, "a dependency cycle in a trace")                                                               \
     X(WAITS, "work left that nothing will wake")
 

@@ -1,0 +1,20 @@
+/* A stream that a caller gave us to write to: what the public functions that print into one do last. */
+#ifndef ORR_LAB_WRITTEN_H
+#define ORR_LAB_WRITTEN_H
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+
+/* ORR_EIO, naming `what` and the reason, when not all of it arrived. */
+ORR_MUST_CHECK static inline enum orr_status written(FILE *stream, const char *what, struct orr_error *err)
+{
+    if (fflush(stream) != 0 || ferror(stream) != 0) {
+        return error_set(err, ORR_EIO, "%s cannot be written: %s", what, strerror(errno));
+    }
+    return ORR_OK;
+}
+
+#endif

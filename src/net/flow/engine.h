@@ -1,0 +1,96 @@
+/*
+ * The inside of the flow network, shared by `flow` (flow.c: the life of a message as fluid) and `auto` (auto.c: which
+ * messages are fluid, and what becomes of one that is to be packets after all).
+ */
+#ifndef ORR_NET_FLOW_ENGINE_H
+#define ORR_NET_FLOW_ENGINE_H
+
+#include "base/pool.h"
+#include "net/flow/flow.h"
+#include "net/flow/share.h"
+#include "net/packet/histogram.h"
+#include "topo/way.h"
+
+struct flow_mix;
+
+struct flow {
+    double packets;  /* full ones, all together */
+    double left;     /* full packets, at `since` */
+    double since_ns; /* when the rate was set */
+    double ends_ns;  /* when nothing is left, at that rate */
+    double tail_ns;  /* from there to the last packet's arrival */
+    double after_ns; /* from there to the last acknowledgement's return */
+    uint64_t bytes, start_ns;
+    uint32_t message;
+    uint32_t src, dst;
+    uint32_t place; /* in `ends`, from 1; 0 = not there */
+    uint32_t next;  /* free list */
+    uint16_t hops_there, hops_back;
+    uint16_t source_port;
+    uint8_t sending;    /* data are under way */
+    uint8_t acks_count; /* a single packet's one does not */
+    uint8_t by_packets; /* handed over to the packet network */
+};
+
+POOL_DEFINE(flows, struct flow, next);
+
+/* What went over a port as fluid. */
+struct flow_carried {
+    double bytes, busy_ns;
+};
+
+struct flow_net {
+    struct net *net;
+    const struct packet_machine *machine;
+    struct topo_routes routes;
+    struct flows flows;
+    struct share share; /* links are ports; a flow's uses are its ports there, then at `half` those back */
+    uint32_t half;
+    uint32_t *way; /* one flow's, while it is found */
+    uint16_t *next_port;
+    uint64_t longest_rtt_ns, largest_window;
+    double *data_cost, *ack_cost; /* by port: ns of a full packet, of an acknowledgement */
+    uint32_t *ends;               /* heap of flows by ends_ns, from 1 */
+    uint32_t end_count, end_capacity;
+    uint64_t wake_at; /* the first end in the queue, UINT64_MAX = none */
+    uint32_t wake_stamp;
+    uint64_t rest_until; /* no settling before: the last one was large */
+    uint64_t packet_ns;  /* of a full one at the first host */
+    bool settling;       /* an event is on its way */
+    struct flow_counts counts;
+    struct flow_carried *carried; /* by port */
+    struct histogram_fine durations, slowdowns;
+    uint64_t lost; /* messages without a way, and the first one's ends */
+    uint32_t lost_src, lost_dst;
+    struct flow_mix *mix; /* what else `auto` needs; NULL in `flow` */
+};
+
+/* ---- flow.c ---- */
+
+enum orr_status flow_open(struct net *net, struct orr_error *err);
+void flow_close(struct net *net);
+void flow_send(struct net *net, uint32_t message, uint32_t src, uint32_t dst, uint64_t bytes, double stretch);
+uint32_t flow_handle(struct net *net, const struct event *event);
+uint32_t flow_explain(const struct net *net, struct arena *arena, struct net_stuck *stuck, uint32_t room);
+/* Shares are to be settled before time goes on. */
+void flow_settle_later(struct flow_net *network);
+/* Takes a flow out of the fluid, with all its uses. */
+void flow_withdraw(struct flow_net *network, uint32_t index);
+
+/* ---- figures.c ---- */
+
+/* So much of a message, in full packets, has gone over its links, and its acknowledgements back. */
+void flow_count_links(struct flow_net *network, uint32_t index, double packets);
+/* A message has arrived, now; what it takes alone, as fct.txt has it. */
+uint64_t flow_count_message(struct flow_net *network, const struct flow *flow);
+/* Adds the fluid's part to what packets counted, or to nothing. */
+bool flow_add_figures(const struct flow_net *network, struct arena *arena, struct net_figures *figures);
+
+/* ---- auto.c ---- */
+
+/* Whether a message that is about to start is to be packets; it then is. */
+bool flow_mix_takes(struct flow_net *network, uint32_t index);
+/* The same for one whose acknowledgements are about to start. */
+bool flow_mix_takes_late(struct flow_net *network, uint32_t index);
+
+#endif

@@ -1,0 +1,466 @@
+/*
+ * The life of a message: it starts, its data flow at a share that others change, the last of it has left, the tail of
+ * its acknowledgements flows back, it has arrived. A share is a rate in full packets a nanosecond; a flow keeps what
+ * was left of it when its rate was last set, and is looked at again only when the rate changes.
+ *
+ * Changes of one time are settled together, by an event that lets everything else of that time go first: collectives
+ * start and end hundreds of messages at once. Ends are kept in a heap, since most of them change before they come, and
+ * only the first one is put into the queue; an earlier one makes it void by a stamp.
+ *
+ * Acknowledgements are part of the flow on the links back: they begin when the first packet would have arrived, at
+ * whatever rate the data have, and go on for as long after the data's end, at the data's last rate. On rings, where
+ * every host sends and acknowledges at once, they are a twentieth of the traffic.
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "base/arena.h"
+#include "net/flow/alone.h"
+#include "net/flow/engine.h"
+#include "net/packet/wire.h"
+
+/* Far below what a packet's granularity makes of a rate. */
+#define SHARE_TOLERANCE 1e-6
+
+/* A settling that looked at so many flows is followed by a rest of one packet's time, twice as many by two. Where so
+ * many flows meet, none of them can tell a packet's time. */
+enum { REST_FLOWS = 256, REST_MOST = 16 };
+
+enum flow_step { FLOW_STARTS, FLOW_ACKS_BEGIN, FLOW_ACKS_END, FLOW_ARRIVES };
+
+/* ---- opening ---- */
+
+static bool open_arrays(struct flow_net *network)
+{
+    struct net *net = network->net;
+    const struct topo_graph *graph = network->machine->graph;
+    const struct packet_config *config = network->machine->config;
+    network->half = topo_way_most(&network->routes);
+    if (network->half == 0 || !flows_init(&network->flows, net->mem) ||
+        !share_init(&network->share, graph->port_count, 2 * network->half, SHARE_TOLERANCE, net->mem)) {
+        return false;
+    }
+    network->way = mem_zalloc(net->mem, 2 * (size_t)network->half * sizeof *network->way);
+    network->next_port = mem_zalloc(net->mem, (size_t)net->dims->ranks * net->dims->ranks * sizeof *network->next_port);
+    network->carried = mem_zalloc(net->mem, graph->port_count * sizeof *network->carried);
+    network->data_cost = mem_zalloc(net->mem, graph->port_count * sizeof *network->data_cost);
+    network->ack_cost = mem_zalloc(net->mem, graph->port_count * sizeof *network->ack_cost);
+    if (network->way == NULL || network->next_port == NULL || network->data_cost == NULL || network->ack_cost == NULL ||
+        network->carried == NULL) {
+        return false;
+    }
+    for (uint32_t port = 0; port < graph->port_count; port++) {
+        uint64_t rate = graph->links[graph->ports[port].link].rate_bps;
+        uint64_t packet = (uint64_t)config->payload_bytes + wire_header_bytes(config);
+        network->data_cost[port] = (double)wire_sending_ns(config, packet, rate);
+        network->packet_ns = port == 0 ? (uint64_t)network->data_cost[0] : network->packet_ns;
+        network->ack_cost[port] = (double)wire_sending_ns(config, wire_ack_bytes(config), rate);
+    }
+    return !config->global_t || topo_way_extremes(&network->routes, &network->longest_rtt_ns, &network->largest_window);
+}
+
+enum orr_status flow_open(struct net *net, struct orr_error *err)
+{
+    const struct packet_machine *machine = net->machine;
+    struct flow_net *network = mem_zalloc(net->mem, sizeof *network);
+    if (network == NULL) {
+        return mem_error(net->mem, "the network", err);
+    }
+    net->state = network;
+    network->net = net;
+    network->machine = machine;
+    network->wake_at = UINT64_MAX;
+    enum orr_status status = topo_routes_init(&network->routes, machine->graph, machine->config->payload_bytes,
+                                              machine->config->parallel_links, net->mem, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    return open_arrays(network) ? ORR_OK : mem_error(net->mem, "the network", err);
+}
+
+void flow_close(struct net *net)
+{
+    struct flow_net *network = net->state;
+    if (network == NULL) {
+        return;
+    }
+    size_t ports = network->machine->graph->port_count;
+    mem_free(net->mem, network->way, 2 * (size_t)network->half * sizeof *network->way);
+    mem_free(net->mem, network->next_port, (size_t)net->dims->ranks * net->dims->ranks * sizeof *network->next_port);
+    mem_free(net->mem, network->carried, ports * sizeof *network->carried);
+    mem_free(net->mem, network->data_cost, ports * sizeof *network->data_cost);
+    mem_free(net->mem, network->ack_cost, ports * sizeof *network->ack_cost);
+    mem_free(net->mem, network->ends, (size_t)network->end_capacity * sizeof *network->ends);
+    share_free(&network->share);
+    flows_free(&network->flows, net->mem);
+    topo_routes_free(&network->routes);
+    mem_free(net->mem, network, sizeof *network);
+}
+
+/* ---- ends ---- */
+
+static void ends_put(struct flow_net *network, uint32_t place, uint32_t flow)
+{
+    network->ends[place] = flow;
+    network->flows.at[flow].place = place;
+}
+
+/* Moves a flow from a place of the heap to where its end belongs. */
+static void ends_move(struct flow_net *network, uint32_t place, uint32_t flow)
+{
+    const struct flow *flows = network->flows.at;
+    double ends = flows[flow].ends_ns;
+    while (place > 1 && flows[network->ends[place / 2]].ends_ns > ends) {
+        ends_put(network, place, network->ends[place / 2]);
+        place /= 2;
+    }
+    for (;;) {
+        uint32_t child = 2 * place;
+        if (child > network->end_count) {
+            break;
+        }
+        if (child < network->end_count &&
+            flows[network->ends[child + 1]].ends_ns < flows[network->ends[child]].ends_ns) {
+            child++;
+        }
+        if (flows[network->ends[child]].ends_ns >= ends) {
+            break;
+        }
+        ends_put(network, place, network->ends[child]);
+        place = child;
+    }
+    ends_put(network, place, flow);
+}
+
+static void ends_set(struct flow_net *network, uint32_t flow)
+{
+    uint32_t place = network->flows.at[flow].place;
+    if (place == 0) {
+        if (!mem_reserve(network->net->mem, (void **)&network->ends, &network->end_capacity,
+                         (uint64_t)network->end_count + 2, sizeof *network->ends)) {
+            network->net->queue->failed = true;
+            return;
+        }
+        place = ++network->end_count;
+    }
+    ends_move(network, place, flow);
+}
+
+static void ends_drop(struct flow_net *network, uint32_t flow)
+{
+    uint32_t place = network->flows.at[flow].place;
+    if (place != 0) {
+        network->flows.at[flow].place = 0;
+        uint32_t last = network->ends[network->end_count--];
+        if (last != flow) {
+            ends_move(network, place, last);
+        }
+    }
+}
+
+/* Makes sure that the queue holds the first end. */
+static void wake_for_first(struct flow_net *network)
+{
+    if (network->end_count == 0) {
+        return;
+    }
+    double first = ceil(network->flows.at[network->ends[1]].ends_ns);
+    uint64_t now = network->net->queue->now;
+    uint64_t at = first < (double)now ? now : first < 0x1p62 ? (uint64_t)first : UINT64_C(1) << 62;
+    if (at < network->wake_at) {
+        network->wake_at = at;
+        (void)event_queue_push(network->net->queue, at, NET_EVENT_FLOW_ENDS, ++network->wake_stamp, 0);
+    }
+}
+
+/* ---- changes ---- */
+
+void flow_settle_later(struct flow_net *network)
+{
+    if (!network->settling && share_is_stale(&network->share)) {
+        network->settling = true;
+        uint64_t now = network->net->queue->now;
+        uint64_t at = network->rest_until > now ? network->rest_until : now;
+        (void)event_queue_push(network->net->queue, at, NET_EVENT_FLOW_SETTLE, 0, 0);
+    }
+}
+
+static void settle(struct flow_net *network)
+{
+    struct event_queue *queue = network->net->queue;
+    struct share *share = &network->share;
+    if (event_queue_peek(queue) != &queue->events[0]) {
+        (void)event_queue_push(queue, queue->now, NET_EVENT_FLOW_SETTLE, 0, 0);
+        return;
+    }
+    network->settling = false;
+    share_settle(share);
+    network->counts.settlings++;
+    network->counts.settled += share->found.count;
+    uint64_t rest = share->found.count / REST_FLOWS;
+    network->rest_until = queue->now + (rest < REST_MOST ? rest : REST_MOST) * network->packet_ns;
+    double now = (double)queue->now;
+    for (uint32_t i = 0; i < share->found.count; i++) {
+        uint32_t index = share->found.at[i];
+        struct flow *flow = &network->flows.at[index];
+        const struct share_flow *shared = &share->flows[index];
+        if (!flow->sending || shared->rate == shared->before) {
+            continue;
+        }
+        flow->left = fmax(0, flow->left - shared->before * (now - flow->since_ns));
+        flow->since_ns = now;
+        flow->ends_ns = shared->rate > 0 ? now + flow->left / shared->rate : INFINITY;
+        ends_set(network, index);
+    }
+    wake_for_first(network);
+    queue->failed |= share->failed;
+}
+
+static void push_step(struct flow_net *network, double at_ns, uint32_t flow, enum flow_step step)
+{
+    struct event_queue *queue = network->net->queue;
+    uint64_t at = at_ns <= (double)queue->now ? queue->now : (uint64_t)(at_ns + 0.5);
+    (void)event_queue_push(queue, at < queue->now ? queue->now : at, NET_EVENT_FLOW_STEP, flow, step);
+}
+
+/* All data have left the sender: the links there are free, the acknowledgements still to come keep the last rate. */
+static void end_data(struct flow_net *network, uint32_t index)
+{
+    struct flow *flow = &network->flows.at[index];
+    flow->sending = 0;
+    flow_count_links(network, index, flow->packets);
+    share_leave(&network->share, index, 0, flow->hops_there);
+    share_hold(&network->share, index);
+    if (flow->acks_count) {
+        push_step(network, flow->ends_ns + flow->tail_ns, index, FLOW_ACKS_END);
+    }
+    push_step(network, flow->ends_ns + flow->after_ns, index, FLOW_ARRIVES);
+}
+
+void flow_withdraw(struct flow_net *network, uint32_t index)
+{
+    struct flow *flow = &network->flows.at[index];
+    ends_drop(network, index);
+    double now = (double)network->net->queue->now;
+    double since = network->share.flows[index].rate * (now - flow->since_ns);
+    flow_count_links(network, index, flow->packets - fmax(0, flow->left - since));
+    share_leave(&network->share, index, 0, flow->hops_there);
+    share_leave(&network->share, index, network->half, network->half + flow->hops_back);
+    flow->sending = 0;
+    flow_settle_later(network);
+}
+
+static void end_due(struct flow_net *network, uint32_t stamp)
+{
+    if (stamp != network->wake_stamp) {
+        return;
+    }
+    double now = (double)network->net->queue->now;
+    network->wake_at = UINT64_MAX;
+    while (network->end_count > 0 && network->flows.at[network->ends[1]].ends_ns <= now) {
+        uint32_t index = network->ends[1];
+        ends_drop(network, index);
+        end_data(network, index);
+    }
+    flow_settle_later(network);
+    wake_for_first(network);
+}
+
+/* ---- a message ---- */
+
+static void start(struct flow_net *network, uint32_t index)
+{
+    struct flow *flow = &network->flows.at[index];
+    flow->start_ns = network->net->queue->now;
+    if (network->mix != NULL && flow_mix_takes(network, index)) {
+        return;
+    }
+    flow->since_ns = (double)flow->start_ns;
+    flow->sending = 1;
+    share_join(&network->share, index, 0, flow->hops_there);
+    flow_settle_later(network);
+}
+
+static void acks_begin(struct flow_net *network, uint32_t index)
+{
+    const struct flow *flow = &network->flows.at[index];
+    if (network->mix != NULL && (flow->by_packets || flow_mix_takes_late(network, index))) {
+        return;
+    }
+    share_join(&network->share, index, network->half, network->half + flow->hops_back);
+    flow_settle_later(network);
+}
+
+static void acks_end(struct flow_net *network, uint32_t index)
+{
+    const struct flow *flow = &network->flows.at[index];
+    share_leave(&network->share, index, network->half, network->half + flow->hops_back);
+    flow_settle_later(network);
+}
+
+static void arrive(struct flow_net *network, uint32_t index)
+{
+    struct flow *flow = &network->flows.at[index];
+    uint32_t message = flow->message;
+    uint64_t alone_ns = flow_count_message(network, flow);
+    if (network->machine->flow_done != NULL) {
+        struct packet_flow done = {
+            .src = flow->src,
+            .dst = flow->dst,
+            .port = flow->source_port,
+            .bytes = flow->bytes,
+            .start_ns = flow->start_ns,
+            .duration_ns = network->net->queue->now - flow->start_ns,
+            .standalone_ns = alone_ns,
+        };
+        network->machine->flow_done(network->machine->context, &done);
+    }
+    flows_give(&network->flows, index);
+    network->net->arrived(network->net->arrived_context, message);
+}
+
+static uint64_t window_of(struct flow_net *network, const struct flow *flow)
+{
+    const struct packet_config *config = network->machine->config;
+    const struct topo_pair *pair = topo_routes_pair(&network->routes, flow->src, flow->dst);
+    return !config->has_window ? 0 : config->global_t ? network->largest_window : topo_way_window(pair);
+}
+
+/* Finds the way there and back and what the message takes alone; false when there is no way. */
+static bool plan(struct flow_net *network, uint32_t index)
+{
+    struct flow *flow = &network->flows.at[index];
+    const struct packet_machine *machine = network->machine;
+    uint32_t half = network->half;
+    uint32_t *there = network->way;
+    uint32_t *back = network->way + half;
+    uint32_t port = flow->source_port;
+    flow->hops_there = topo_way_find(&network->routes, flow->src, flow->dst, port, TOPO_WAY_DATA_PORT, there, half);
+    flow->hops_back = topo_way_find(&network->routes, flow->dst, flow->src, TOPO_WAY_DATA_PORT, port, back, half);
+    if (flow->hops_there == 0 || flow->hops_back == 0) {
+        return false;
+    }
+    struct alone alone = alone_message(machine->graph, machine->config, there, flow->hops_there, back, flow->hops_back,
+                                       flow->bytes, window_of(network, flow));
+    flow->packets = alone.packets;
+    flow->left = alone.packets;
+    flow->tail_ns = (double)alone.arrival_ns - alone.packets * alone.pace_ns;
+    flow->after_ns = (double)alone.total_ns - alone.packets * alone.pace_ns;
+    share_flow_start(&network->share, index, alone.window_bound ? 1 / alone.pace_ns : INFINITY);
+    if (network->share.failed) {
+        network->net->queue->failed = true;
+        return false;
+    }
+    for (uint32_t i = 0; i < flow->hops_there; i++) {
+        share_set(&network->share, index, i, there[i], network->data_cost[there[i]]);
+    }
+    for (uint32_t i = 0; i < flow->hops_back; i++) {
+        share_set(&network->share, index, half + i, back[i], network->ack_cost[back[i]] * alone.acks);
+    }
+    double starts = (double)(network->net->queue->now + machine->config->start_latency_ns);
+    push_step(network, starts, index, FLOW_STARTS);
+    flow->acks_count = alone.arrival_ns > alone.first_ns;
+    if (flow->acks_count) {
+        push_step(network, starts + (double)alone.first_ns, index, FLOW_ACKS_BEGIN);
+    }
+    return true;
+}
+
+void flow_send(struct net *net, uint32_t message, uint32_t src, uint32_t dst, uint64_t bytes, double stretch)
+{
+    (void)stretch; /* jitter is a delay's, and here a delay is other messages' doing */
+    struct flow_net *network = net->state;
+    uint32_t index = flows_take(&network->flows, net->mem, &net->queue->failed);
+    if (index == 0) {
+        return;
+    }
+    uint16_t *counter = &network->next_port[(size_t)src * net->dims->ranks + dst];
+    network->flows.at[index] = (struct flow){.bytes = bytes, .message = message, .src = src, .dst = dst};
+    network->flows.at[index].source_port = (uint16_t)(TOPO_WAY_FIRST_PORT + (*counter)++);
+    network->counts.messages++;
+    if (!plan(network, index)) {
+        /* The message never arrives. */
+        network->lost_src = network->lost == 0 ? src : network->lost_src;
+        network->lost_dst = network->lost == 0 ? dst : network->lost_dst;
+        network->lost++;
+        flows_give(&network->flows, index);
+    }
+}
+
+static void step(struct flow_net *network, uint32_t index, enum flow_step what)
+{
+    switch (what) {
+    case FLOW_STARTS:
+        start(network, index);
+        break;
+    case FLOW_ACKS_BEGIN:
+        acks_begin(network, index);
+        break;
+    case FLOW_ACKS_END:
+        acks_end(network, index);
+        break;
+    case FLOW_ARRIVES:
+        arrive(network, index);
+        break;
+    }
+}
+
+uint32_t flow_handle(struct net *net, const struct event *event)
+{
+    struct flow_net *network = net->state;
+    switch ((enum net_event_kind)event->kind) {
+    case NET_EVENT_FLOW_STEP:
+        step(network, event->a, (enum flow_step)event->b);
+        break;
+    case NET_EVENT_FLOW_ENDS:
+        end_due(network, event->a);
+        break;
+    case NET_EVENT_FLOW_SETTLE:
+        settle(network);
+        break;
+    default:
+        break;
+    }
+    return NET_NO_MESSAGE;
+}
+
+uint32_t flow_explain(const struct net *net, struct arena *arena, struct net_stuck *stuck, uint32_t room)
+{
+    const struct flow_net *network = net->state;
+    if (network->lost == 0 || room == 0) {
+        return 0;
+    }
+    const char *text = arena_printf(
+        arena, "no way joins host %" PRIu32 " to host %" PRIu32 ": this and %" PRIu64 " other messages cannot be sent",
+        network->lost_src, network->lost_dst, network->lost - 1);
+    if (text == NULL) {
+        return 0;
+    }
+    stuck[0] = (struct net_stuck){.text = text,
+                                  .fix = "join them over switches in the topology file: hosts do not forward",
+                                  .ranks = {network->lost_src, network->lost_dst},
+                                  .rank_count = 2};
+    return 1;
+}
+
+static bool flow_figures(const struct net *net, struct arena *arena, struct net_figures *figures)
+{
+    *figures = (struct net_figures){0};
+    return flow_add_figures(net->state, arena, figures);
+}
+
+const struct net_ops net_flow = {
+    .name = "flow",
+    .open = flow_open,
+    .close = flow_close,
+    .send = flow_send,
+    .handle = flow_handle,
+    .explain = flow_explain,
+    .figures = flow_figures,
+};
+
+struct flow_counts flow_counts(const struct net *net)
+{
+    const struct flow_net *network = net->state;
+    return network->counts;
+}

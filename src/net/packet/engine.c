@@ -1,0 +1,346 @@
+/*
+ * Opening the packet network, starting messages on it, and handing its events to those who know them. The way of a
+ * message is found once, when it is sent, and kept with its queue pair.
+ */
+#include "net/packet/engine.h"
+#include "net/packet/wire.h"
+#include "topo/way.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* ---- opening ---- */
+
+static void set_switch_port(struct packet_net *network, struct packet_port *port)
+{
+    const struct packet_config *config = network->config;
+    struct packet_switch *node = &network->switches[port->node];
+    uint64_t nic_rate = network->ports[network->graph->port_start[0]].rate_bps;
+    port->headroom = port->rate_bps * port->delay_ns / 8 / UINT64_C(1000000000) * config->headroom_factor;
+    node->total_headroom += port->headroom;
+    node->port_count++;
+    port->shift = 3;
+    for (uint64_t rate = port->rate_bps; rate > nic_rate && port->shift > 0; rate /= 2) {
+        port->shift--;
+    }
+    port->mark = UINT32_MAX;
+    for (uint32_t i = 0; i < config->mark_count; i++) {
+        if (config->marks[i].rate_bps == port->rate_bps) {
+            port->mark = i;
+        }
+    }
+}
+
+static void set_ports(struct packet_net *network)
+{
+    const struct topo_graph *graph = network->graph;
+    uint32_t own_errors = 1;
+    for (uint32_t i = 0; i < graph->port_count; i++) {
+        const struct topo_port *from = &graph->ports[i];
+        const struct topo_link *link = &graph->links[from->link];
+        network->ports[i] = (struct packet_port){.rate_bps = link->rate_bps,
+                                                 .delay_ns = link->delay_ns,
+                                                 .node = from->node,
+                                                 .peer = from->peer,
+                                                 .index = from->index,
+                                                 .is_switch = graph->kinds[from->node] != TOPO_NODE_HOST};
+    }
+    /* Error 1 is the machine's own, shared; links with a rate of their own have one each, for both ends. */
+    network->errors[1] = (struct packet_error){mrg32k3a_stream((UINT64_C(1) << 63) + 50), network->config->error_rate};
+    for (uint32_t i = 0; i < graph->port_count; i++) {
+        const struct topo_port *port = &graph->ports[i];
+        const struct topo_link *link = &graph->links[port->link];
+        if (link->error_rate > 0 && i < port->peer) {
+            network->errors[++own_errors] = (struct packet_error){network->errors[1].random, link->error_rate};
+            network->ports[i].error = own_errors;
+            network->ports[port->peer].error = own_errors;
+        } else if (link->error_rate <= 0 && network->config->error_rate > 0) {
+            network->ports[i].error = 1;
+        }
+        if (network->ports[i].is_switch) {
+            set_switch_port(network, &network->ports[i]);
+        }
+    }
+    network->error_count = own_errors;
+}
+
+static void set_sizes(struct packet_net *network)
+{
+    const struct packet_config *config = network->config;
+    network->data_header = wire_header_bytes(config);
+    network->ack_size = wire_ack_bytes(config);
+    network->pause_size = wire_pause_bytes(config);
+}
+
+static enum orr_status packet_open(struct net *net, struct orr_error *err)
+{
+    const struct packet_machine *machine = net->machine;
+    const struct topo_graph *graph = machine->graph;
+    struct packet_net *network = mem_zalloc(net->mem, sizeof *network);
+    if (network == NULL) {
+        return mem_error(net->mem, "the network", err);
+    }
+    net->state = network;
+    network->net = net;
+    network->machine = machine;
+    network->config = machine->config;
+    network->graph = graph;
+    enum orr_status status = topo_routes_init(&network->routes, graph, machine->config->payload_bytes,
+                                              machine->config->parallel_links, net->mem, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    uint64_t lossy = 0;
+    for (uint32_t i = 0; i < graph->link_count; i++) {
+        lossy += graph->links[i].error_rate > 0 ? 1 : 0;
+    }
+    network->ports = mem_zalloc(net->mem, graph->port_count * sizeof *network->ports);
+    network->switches = mem_zalloc(net->mem, graph->node_count * sizeof *network->switches);
+    network->errors = mem_zalloc(net->mem, (graph->link_count + 2) * sizeof *network->errors);
+    network->next_port = mem_zalloc(net->mem, (size_t)net->dims->ranks * net->dims->ranks * sizeof *network->next_port);
+    network->queues = mem_zalloc(net->mem, graph->port_count * sizeof *network->queues);
+    if (network->queues == NULL || network->ports == NULL || network->switches == NULL || network->errors == NULL ||
+        network->next_port == NULL || !packets_init(&network->packets, net->mem) ||
+        !telemetries_init(&network->telemetries, net->mem) || !pairs_init(&network->pairs, net->mem)) {
+        return mem_error(net->mem, "the network", err);
+    }
+    bool wants_pairs = machine->config->global_t || machine->config->cc_mode == PACKET_CC_PINT;
+    network->way_room = 2 * topo_way_most(&network->routes);
+    if (network->way_room == 0 || !packet_routes_open(network) ||
+        (wants_pairs && !topo_way_extremes(&network->routes, &network->max_rtt_ns, &network->max_bdp))) {
+        return mem_error(net->mem, "the network", err);
+    }
+    set_ports(network);
+    set_sizes(network);
+    if (machine->queue_seen != NULL) {
+        (void)event_queue_push(net->queue, machine->sample_start_ns, NET_EVENT_PACKET_SAMPLE, 0, 0);
+    }
+    c_random_init(&network->random);
+    mrg32k3a_streams_init(&network->streams, 9 * (uint64_t)graph->node_count + 2 + 2 * lossy);
+    return ORR_OK;
+}
+
+static void packet_close(struct net *net)
+{
+    struct packet_net *network = net->state;
+    if (network == NULL) {
+        return;
+    }
+    const struct topo_graph *graph = network->graph;
+    for (uint32_t i = 0; network->ports != NULL && i < graph->port_count; i++) {
+        struct packet_port *port = &network->ports[i];
+        mem_free(net->mem, port->pairs, port->pair_capacity * sizeof *port->pairs);
+        mem_free(net->mem, port->wanting, port->wanting_capacity * sizeof *port->wanting);
+    }
+    for (uint32_t i = 1; network->any_order && i < network->pairs.capacity; i++) {
+        packet_early_free(network, &network->pairs.at[i]);
+    }
+    packet_routes_close(network);
+    mem_free(net->mem, network->ports, graph->port_count * sizeof *network->ports);
+    mem_free(net->mem, network->queues, graph->port_count * sizeof *network->queues);
+    mem_free(net->mem, network->switches, graph->node_count * sizeof *network->switches);
+    mem_free(net->mem, network->errors, (graph->link_count + 2) * sizeof *network->errors);
+    mem_free(net->mem, network->next_port, (size_t)net->dims->ranks * net->dims->ranks * sizeof *network->next_port);
+    mem_free(net->mem, network->ways, (size_t)network->way_capacity * sizeof *network->ways);
+    packet_cc_free(network);
+    packets_free(&network->packets, net->mem);
+    telemetries_free(&network->telemetries, net->mem);
+    pairs_free(&network->pairs, net->mem);
+    topo_routes_free(&network->routes);
+    mem_free(net->mem, network, sizeof *network);
+}
+
+/* ---- sending ---- */
+
+static bool way_slot(struct packet_net *network, uint32_t pair)
+{
+    return mem_reserve(network->net->mem, (void **)&network->ways, &network->way_capacity,
+                       ((uint64_t)pair + 1) * network->way_room, sizeof *network->ways);
+}
+
+static void set_window(struct packet_net *network, struct packet_pair *pair)
+{
+    const struct packet_config *config = network->config;
+    const struct topo_pair *way = topo_routes_pair(&network->routes, pair->src, pair->dst);
+    uint64_t rtt = topo_way_round_trip_ns(way);
+    uint64_t bdp = topo_way_window(way);
+    pair->base_rtt_ns = config->global_t ? network->max_rtt_ns : rtt;
+    pair->window = !config->has_window ? 0 : config->global_t ? network->max_bdp : bdp;
+}
+
+/* The message never arrives; the stall report says why. */
+static void keep_unsent(struct packet_net *network, const struct packet_pair *pair, bool too_long)
+{
+    uint64_t count = network->unroutable + network->too_long;
+    if (count < PACKET_UNSENT_KEPT) {
+        network->unsent[count] = (struct packet_unsent){.size = pair->size, .src = pair->src, .dst = pair->dst};
+    }
+    *(too_long ? &network->too_long : &network->unroutable) += 1;
+}
+
+uint32_t packet_pair_open(struct packet_net *network, uint32_t message, uint32_t src, uint32_t dst, uint64_t bytes,
+                          uint16_t source_port)
+{
+    struct net *net = network->net;
+    uint32_t index = pairs_take(&network->pairs, net->mem, &net->queue->failed);
+    struct packet_pair *pair = &network->pairs.at[index];
+    uint32_t stamp = pair->stamp;
+    if (index == 0 || !way_slot(network, index)) {
+        net->queue->failed = true;
+        return 0;
+    }
+    *pair = (struct packet_pair){.size = bytes, .message = message, .src = src, .dst = dst, .stamp = stamp};
+    pair->source_port = source_port;
+    pair->way = index * network->way_room;
+    uint32_t *way = network->ways + pair->way;
+    uint32_t room = network->way_room / 2;
+    pair->hops_there = topo_way_find(&network->routes, src, dst, pair->source_port, PACKET_DATA_PORT, way, room);
+    pair->hops_back = topo_way_find(&network->routes, dst, src, PACKET_DATA_PORT, pair->source_port, way + room, room);
+    bool too_long = network->config->int_sizes && bytes > INT32_MAX;
+    if (pair->hops_there == 0 || pair->hops_back == 0 || too_long) {
+        keep_unsent(network, pair, too_long);
+        pairs_give(&network->pairs, index);
+        return 0;
+    }
+    pair->port = way[0];
+    pair->max_rate_bps = network->ports[pair->port].rate_bps;
+    pair->rate_bps = pair->max_rate_bps;
+    set_window(network, pair);
+    const struct packet_config *config = network->config;
+    uint64_t unasked = pair->window > config->payload_bytes ? pair->window : config->payload_bytes;
+    pair->credit = config->cc_mode == PACKET_CC_CREDIT ? unasked : UINT64_MAX;
+    pair->granted = pair->credit;
+    return index;
+}
+
+/* When a link next changes, which may open a way; UINT64_MAX when none will. */
+static uint64_t next_change(const struct packet_net *network)
+{
+    uint64_t next = UINT64_MAX;
+    for (uint32_t i = 0; i < network->config->link_change_count; i++) {
+        uint64_t at = network->config->link_changes[i].time_ns;
+        next = at > network->net->queue->now && at < next ? at : next;
+    }
+    return next;
+}
+
+enum { START_POSTED, START_AT_ONCE, START_WHEN_LINKS_CHANGE };
+
+/* Finds the ways there and back, and sets the pair off. The reference makes it two events later, at the same time. */
+static void set_out(struct packet_net *network, uint32_t index)
+{
+    const struct packet_config *config = network->config;
+    struct event_queue *queue = network->net->queue;
+    struct packet_pair *pair = &network->pairs.at[index];
+    uint32_t *way = network->ways + pair->way;
+    uint32_t room = network->way_room / 2;
+    struct topo_routes *routes = &network->routes;
+    pair->hops_there = topo_way_find(routes, pair->src, pair->dst, pair->source_port, PACKET_DATA_PORT, way, room);
+    pair->hops_back =
+        topo_way_find(routes, pair->dst, pair->src, PACKET_DATA_PORT, pair->source_port, way + room, room);
+    bool too_long = config->int_sizes && pair->size > INT32_MAX;
+    if (pair->hops_there == 0 || pair->hops_back == 0 || too_long) {
+        uint64_t later = too_long ? UINT64_MAX : next_change(network);
+        if (later != UINT64_MAX) {
+            (void)event_queue_push(queue, later, NET_EVENT_PACKET_START, index, START_WHEN_LINKS_CHANGE);
+        } else {
+            keep_unsent(network, pair, too_long);
+            pairs_give(&network->pairs, index);
+        }
+        return;
+    }
+    pair->port = way[0];
+    pair->max_rate_bps = network->ports[pair->port].rate_bps;
+    pair->rate_bps = pair->max_rate_bps;
+    set_window(network, pair);
+    uint64_t unasked = pair->window > config->payload_bytes ? pair->window : config->payload_bytes;
+    pair->credit = config->cc_mode == PACKET_CC_CREDIT ? unasked : UINT64_MAX;
+    pair->granted = pair->credit;
+    (void)event_queue_push(queue, queue->now + config->start_latency_ns, NET_EVENT_PACKET_START, index, START_POSTED);
+}
+
+static void packet_send(struct net *net, uint32_t message, uint32_t src, uint32_t dst, uint64_t bytes, double stretch)
+{
+    (void)stretch; /* jitter comes from the packets themselves */
+    struct packet_net *network = net->state;
+    uint32_t index = pairs_take(&network->pairs, net->mem, &net->queue->failed);
+    struct packet_pair *pair = &network->pairs.at[index];
+    uint32_t stamp = pair->stamp;
+    if (index == 0 || !way_slot(network, index)) {
+        net->queue->failed = true;
+        return;
+    }
+    uint16_t *counter = &network->next_port[(size_t)src * net->dims->ranks + dst];
+    *pair = (struct packet_pair){.size = bytes, .message = message, .src = src, .dst = dst, .stamp = stamp};
+    pair->source_port = (uint16_t)(PACKET_FIRST_PORT + (*counter)++);
+    pair->way = index * network->way_room;
+    set_out(network, index);
+}
+
+static void start(struct packet_net *network, uint32_t pair, uint32_t how)
+{
+    struct event_queue *queue = network->net->queue;
+    if (how == START_WHEN_LINKS_CHANGE) {
+        set_out(network, pair);
+    } else if (how == START_POSTED) {
+        (void)event_queue_push(queue, queue->now, NET_EVENT_PACKET_START, pair, START_AT_ONCE);
+    } else {
+        packet_pair_start(network, pair);
+    }
+}
+
+static uint32_t packet_handle(struct net *net, const struct event *event)
+{
+    struct packet_net *network = net->state;
+    switch ((enum net_event_kind)event->kind) {
+    case NET_EVENT_PACKET_SENT:
+        packet_port_free(network, event->a);
+        break;
+    case NET_EVENT_PACKET_ARRIVED:
+        packet_receive(network, event->a, event->b);
+        break;
+    case NET_EVENT_PACKET_TIMER:
+        packet_nic_timer(network, event->a, event->b);
+        break;
+    case NET_EVENT_PACKET_RESUME:
+        (event->b == 0 ? packet_nic_resume : packet_pause_expired)(network, event->a);
+        break;
+    case NET_EVENT_PACKET_SAMPLE:
+        packet_sample(network);
+        break;
+    case NET_EVENT_PACKET_LINK:
+        packet_link_change(network, event->a);
+        break;
+    case NET_EVENT_PACKET_CREDIT:
+        packet_credit_give(network, event->a);
+        break;
+    case NET_EVENT_PACKET_TIMEOUT:
+        packet_pair_timeout(network, event->a, event->b);
+        break;
+    case NET_EVENT_PACKET_START:
+        start(network, event->a, event->b);
+        break;
+    case NET_EVENT_PACKET_CONTROL:
+        packet_cc_timer(network, event->a, event->b);
+        break;
+    default:
+        break;
+    }
+    return NET_NO_MESSAGE;
+}
+
+const struct net_ops net_packet = {
+    .name = "packet",
+    .open = packet_open,
+    .close = packet_close,
+    .send = packet_send,
+    .handle = packet_handle,
+    .explain = packet_explain,
+    .figures = packet_figures,
+};
+
+const struct packet_counts *packet_counts(const struct net *net)
+{
+    const struct packet_net *network = net->state;
+    return &network->counts;
+}

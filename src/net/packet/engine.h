@@ -1,0 +1,308 @@
+/*
+ * The inside of the packet network: what a port, a queue pair and a packet are. Everything is a plain struct in a pool
+ * or array named by a 32-bit index. A message is one queue pair; its way there and back is found once, when it starts,
+ * so forwarding a packet is a look at the next port of a list.
+ *
+ * Layout of the work: ports.c moves packets over links and through switch queues, nic.c sends and receives at hosts,
+ * cc.c and hpcc.c change rates, buffer.h keeps a switch's account, engine.c opens and dispatches.
+ */
+#ifndef ORR_NET_PACKET_ENGINE_H
+#define ORR_NET_PACKET_ENGINE_H
+
+#include "base/pool.h"
+#include "net/packet/c_random.h"
+#include "net/packet/histogram.h"
+#include "net/packet/mrg32k3a.h"
+#include "net/packet/packet.h"
+#include "topo/routes.h"
+
+enum packet_kind { PACKET_DATA, PACKET_ACK, PACKET_NACK, PACKET_CREDIT, PACKET_PAUSE, PACKET_RESUME };
+
+enum { PACKET_INT_HOPS = 5, PACKET_CLASS = 3, PACKET_DATA_PORT = 100, PACKET_FIRST_PORT = 10000 };
+
+/* One hop's record of in-band telemetry, as wide as it is on the wire (spec packet A8). */
+struct packet_hop {
+    uint32_t time_ns; /* 24 bits */
+    uint32_t sent;    /* bytes / 128, 20 bits */
+    uint32_t queued;  /* bytes / 80, 17 bits */
+    uint64_t rate_bps;
+};
+
+struct packet_telemetry {
+    struct packet_hop hops[PACKET_INT_HOPS];
+    uint32_t count; /* hops crossed; the record used is count % PACKET_INT_HOPS */
+    uint32_t next;  /* in the pool's free list */
+};
+
+struct packet {
+    uint64_t seq;       /* data: first byte; ACK and NACK: bytes expected so far */
+    uint32_t pair;      /* queue pair; of a pause frame: the class it speaks of */
+    uint32_t next;      /* in a queue, or next free */
+    uint32_t size;      /* on the wire */
+    uint32_t length;    /* payload */
+    uint32_t came_by;   /* port of the switch it arrived at */
+    uint32_t telemetry; /* HPCC: in telemetries; PINT: the power; 0 = none */
+    uint32_t sent_at;   /* TIMELY: when it was made, ns modulo 2^32 */
+    uint16_t hop;       /* next place on its way */
+    uint8_t kind;       /* enum packet_kind */
+    uint8_t marked;
+};
+
+POOL_DEFINE(packets, struct packet, next);
+POOL_DEFINE(telemetries, struct packet_telemetry, next);
+
+struct packet_line {
+    uint32_t head, tail;
+};
+
+/* Both ends of every link. What only switches or only hosts use lies side by side: few bytes, one cache line less. */
+struct packet_port {
+    uint64_t rate_bps, delay_ns;
+    uint64_t sent_bytes; /* INT's counter */
+    uint32_t node, peer;
+    uint32_t index; /* among the node's own, from 1 */
+    uint32_t error; /* in errors, 0 = loses nothing */
+    uint8_t busy;
+    uint8_t is_switch;
+    uint8_t paused;       /* bit per class: the peer asked */
+    uint8_t peer_paused;  /* switch: this port asked its peer */
+    uint8_t shift;        /* switch: of the threshold */
+    uint8_t has_timer;    /* host: a pacing timer is pending */
+    uint8_t is_down;      /* its link is out of service */
+    uint8_t grants;       /* host: credit is being given out */
+    uint32_t timer_stamp; /* host: which one */
+    uint64_t timer_at;
+    /* Switch: egress queues and ingress account of class 3; queue 0 holds pause frames. Host: `high` holds ACKs. */
+    struct packet_line high, low;
+    uint64_t high_bytes, low_bytes;
+    uint64_t ingress_bytes, headroom_used, headroom;
+    uint32_t mark; /* in config->marks, or UINT32_MAX */
+    uint32_t last_packet_size;
+    uint64_t last_packet_ns;
+    double pint_u;
+    /* Host: queue pairs, served in turn. */
+    uint32_t *pairs;
+    uint32_t pair_count, pair_capacity, last_served;
+    /* Host: queue pairs to it that wait for credit, served in turn. */
+    uint32_t *wanting;
+    uint32_t wanting_count, wanting_capacity, last_granted;
+    uint32_t nic_pauses; /* artificial ones made so far */
+    uint64_t next_nic_pause;
+    /* Figures. */
+    uint64_t data_bytes, busy_ns, mark_count, pause_count, drop_count, loss_count;
+    uint64_t queue_most;
+};
+
+struct packet_switch {
+    uint64_t shared_used;
+    uint64_t total_headroom;
+    uint64_t port_count;
+};
+
+struct packet_cc_state; /* cc.h */
+
+struct packet_pair {
+    uint64_t size;   /* bytes of the message */
+    uint64_t window; /* 0 = none */
+    uint64_t rate_bps, max_rate_bps;
+    uint64_t next_at; /* earliest time of the next packet */
+    uint64_t start_ns;
+    uint64_t base_rtt_ns;
+    uint64_t sent, acked; /* snd_nxt, snd_una */
+    uint64_t expected;    /* at the receiver */
+    uint64_t nacked;      /* expected when the last NACK was sent, + 1; 0 = none */
+    uint64_t nack_at;     /* no further NACK before this time */
+    uint64_t credit;      /* bytes that may be sent in all; UINT64_MAX where nobody gives credit */
+    uint64_t granted;     /* the same as the receiver knows it */
+    uint64_t limit;       /* bytes that may be on their way, as the control says; 0 = as many as the window */
+    uint64_t *early;      /* receiver, packets in any order: a bit each that came before its turn; or NULL */
+    uint32_t last_size;   /* of the last packet sent, on the wire */
+    uint32_t message;
+    uint32_t src, dst;
+    uint32_t port; /* of the source host */
+    uint32_t way;  /* in ways: ports to take, there and back */
+    uint16_t hops_there, hops_back;
+    uint16_t source_port;
+    uint8_t finished;
+    uint8_t wants;    /* stands in a port's list of those that want credit */
+    uint8_t watched;  /* a timeout is pending */
+    uint8_t timeouts; /* in a row, without progress */
+    uint32_t stamp;   /* of timers: older ones are void */
+    uint32_t holders; /* packets on their way, and the port's list; the entry is free when none is left */
+    uint32_t next;    /* free list */
+};
+
+POOL_DEFINE(pairs, struct packet_pair, next);
+
+/* Ways on from a node to a host: ports, and whose turn it is. */
+struct packet_choice {
+    uint32_t start, count; /* in choice_ports */
+    uint32_t turn;
+    bool known;
+};
+
+/* A message that never starts. */
+struct packet_unsent {
+    uint64_t size;
+    uint32_t src, dst;
+};
+
+enum { PACKET_UNSENT_KEPT = 16 };
+
+/* After so many timeouts in a row a queue pair is given up; each waits twice as long as the one before, up to a
+ * thousandfold. */
+enum { PACKET_TIMEOUTS_MOST = 16, PACKET_TIMEOUT_DOUBLINGS = 10 };
+
+/* One model of losses, shared by the ports that point at it. */
+struct packet_error {
+    struct mrg32k3a random;
+    double rate;
+};
+
+struct packet_net {
+    struct net *net;
+    const struct packet_machine *machine;
+    const struct packet_config *config;
+    const struct topo_graph *graph;
+    struct topo_routes routes;
+    struct packet_port *ports;
+    struct packet_switch *switches; /* by node; hosts' are unused */
+    struct packet_error *errors;    /* from 1 */
+    uint32_t error_count;
+    struct packets packets;
+    struct telemetries telemetries;
+    struct pairs pairs;
+    uint32_t *ways;    /* ports, one way after the other; reused when a pair ends */
+    uint32_t way_room; /* ports a pair may take: there and back */
+    uint32_t way_capacity;
+    uint16_t *next_port;        /* by source and destination host */
+    struct packet_cc_state *cc; /* by pair */
+    uint32_t cc_capacity;
+    struct mrg32k3a_streams streams; /* of marking decisions and pause frames */
+    struct c_random random;          /* PINT */
+    uint64_t max_rtt_ns, max_bdp;
+    uint32_t data_header; /* wire bytes beside the payload */
+    uint32_t ack_size, pause_size;
+    /* Ways are looked up at every hop where they may change under a message, or differ from packet to packet. */
+    bool hop_by_hop;
+    bool any_order;                 /* packets of a message may overtake each other */
+    struct packet_choice **choices; /* by node, then by host; NULL until asked for */
+    uint32_t *choice_ports;
+    uint32_t choice_count, choice_capacity;
+    struct packet_unsent unsent[PACKET_UNSENT_KEPT]; /* the first of them */
+    uint64_t unroutable;                             /* messages between hosts that no way joins */
+    uint64_t too_long;                               /* messages the reference's sizes cannot hold */
+    struct packet_counts counts;
+    struct histogram_coarse *queues;            /* by port: what packets found before them in a switch's queue */
+    struct histogram_fine durations, slowdowns; /* of messages, ns and thousandths */
+};
+
+/* ---- route.c ---- */
+
+bool packet_routes_open(struct packet_net *network);
+void packet_routes_close(struct packet_net *network);
+/* The port of `node` that this packet leaves by; UINT32_MAX when no way is left. */
+uint32_t packet_route(struct packet_net *network, uint32_t node, const struct packet *packet);
+/* The link change of this number happens. */
+void packet_link_change(struct packet_net *network, uint32_t change);
+
+/* ---- credit.c ---- */
+
+/* A data packet of this pair has come to the port: what is still to come wants credit. */
+void packet_credit_wanted(struct packet_net *network, uint32_t port, uint32_t pair);
+/* Time to give the next one. */
+void packet_credit_give(struct packet_net *network, uint32_t port);
+
+/* ---- ports.c ---- */
+
+/* Bits on the wire at this rate, as the reference rounds. */
+uint64_t packet_sending_ns(const struct packet_net *network, uint64_t bytes, uint64_t rate_bps);
+/* Starts a packet on an idle port. */
+void packet_transmit(struct packet_net *network, uint32_t port, uint32_t packet);
+/* The last bit has left. */
+void packet_port_free(struct packet_net *network, uint32_t port);
+/* A packet has arrived at this port. */
+void packet_receive(struct packet_net *network, uint32_t port, uint32_t packet);
+/* The longest time of a pause whose end was lost is over. */
+void packet_pause_expired(struct packet_net *network, uint32_t port);
+/* Sends what may be sent, when idle. */
+void packet_port_go(struct packet_net *network, uint32_t port);
+
+static inline void packet_line_add(struct packet_net *network, struct packet_line *line, uint32_t packet)
+{
+    network->packets.at[packet].next = 0;
+    if (line->head == 0) {
+        line->head = packet;
+    } else {
+        network->packets.at[line->tail].next = packet;
+    }
+    line->tail = packet;
+}
+
+static inline uint32_t packet_line_take(struct packet_net *network, struct packet_line *line)
+{
+    uint32_t packet = line->head;
+    line->head = network->packets.at[packet].next;
+    return packet;
+}
+
+/* A zeroed packet; 0 when memory is refused (the queue's `failed` is then set). */
+uint32_t packet_new(struct packet_net *network);
+void packet_drop(struct packet_net *network, uint32_t packet);
+
+/* Nothing of the pair is in the network any more, and perhaps nobody holds it. */
+void packet_pair_alone(struct packet_net *network, uint32_t pair);
+
+/* One holder less. */
+static inline void packet_pair_release(struct packet_net *network, uint32_t pair)
+{
+    if (--network->pairs.at[pair].holders <= 2) {
+        packet_pair_alone(network, pair);
+    }
+}
+
+/* ---- explain.c ---- */
+
+/* net_ops.explain */
+uint32_t packet_explain(const struct net *net, struct arena *arena, struct net_stuck *stuck, uint32_t room);
+
+/* ---- figures.c ---- */
+
+void packet_flow_count(struct packet_net *network, uint64_t duration_ns, uint64_t standalone_ns);
+/* One look at all queues, and the next in 100 ns. */
+void packet_sample(struct packet_net *network);
+/* net_ops.figures */
+bool packet_figures(const struct net *net, struct arena *arena, struct net_figures *figures);
+
+/* ---- engine.c ---- */
+
+/* A queue pair with its ways, not started; 0 when there is no way (which is kept for the stall report) or no memory. */
+uint32_t packet_pair_open(struct packet_net *network, uint32_t message, uint32_t src, uint32_t dst, uint64_t bytes,
+                          uint16_t source_port);
+
+/* ---- nic.c ---- */
+
+void packet_pair_start(struct packet_net *network, uint32_t pair);
+void packet_pair_timeout(struct packet_net *network, uint32_t pair, uint32_t stamp);
+void packet_nic_go(struct packet_net *network, uint32_t port);
+void packet_nic_receive(struct packet_net *network, uint32_t port, uint32_t packet);
+void packet_nic_resume(struct packet_net *network, uint32_t port);
+void packet_early_free(struct packet_net *network, struct packet_pair *pair);
+/* Sends a packet of the receiver's from the host that got it. */
+void packet_nic_answer(struct packet_net *network, uint32_t packet);
+void packet_nic_timer(struct packet_net *network, uint32_t port, uint32_t stamp);
+/* The rate's new value, with the next packet's time moved accordingly (spec packet A6). */
+void packet_pair_change_rate(struct packet_net *network, struct packet_pair *pair, uint64_t rate_bps);
+
+/* ---- cc.c ---- */
+
+void packet_cc_start(struct packet_net *network, uint32_t pair);
+void packet_cc_free(struct packet_net *network);
+void packet_cc_end(struct packet_net *network, uint32_t pair);
+/* An ACK or NACK for this pair; `packet` is still whole. */
+void packet_cc_ack(struct packet_net *network, uint32_t pair, uint32_t packet);
+void packet_cc_timer(struct packet_net *network, uint32_t pair, uint32_t what);
+/* At a switch's egress, once the packet has left the queue: writes its telemetry. */
+void packet_cc_stamp(struct packet_net *network, uint32_t port, uint32_t packet);
+
+#endif
