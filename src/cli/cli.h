@@ -18,6 +18,7 @@ struct cli_command {
     const struct argp *argp;                      /* NULL for a command that only has subcommands */
     const struct cli_command *const *subcommands; /* NULL-terminated, or NULL */
     const char *about;                            /* of a command with subcommands: printed below the list of them */
+    bool takes_prefixes; /* a long option may be cut short where only one begins so, as Python's argparse has it */
     /* `argv[0]` is the command's full name, such as "orrery run". */
     int (*run)(const struct cli_command *self, int argc, char **argv);
 };
@@ -36,6 +37,10 @@ int cli_dispatch(const struct cli_command *parent, int argc, char **argv);
 /* Prints a command's help on `stream`; `path` is its full name. */
 void cli_print_help(const struct cli_command *command, const char *path, FILE *stream);
 
+/* The short form, for who typed the name and nothing else: usage and examples, on standard error. Returns the exit
+ * code. */
+int cli_print_usage(const struct cli_command *command, const char *path);
+
 /* ---- options ---------------------------------------------------------------------------------------------------- */
 
 /* First member of every command's options; what argp's `input` points to. */
@@ -48,6 +53,12 @@ struct cli_input {
     {                                                                                                                  \
         "help", 'h', NULL, 0, "Show this help and exit", -1                                                            \
     }
+
+/* What several commands take says the same in all of them. */
+#define CLI_STRICT_HELP "Make every warning an error: whatever is inferred, repaired or dropped"
+#define CLI_LIMIT_HELP                                                                                                 \
+    "Stop with exit code 3 rather than use more memory: 512M, 8GiB, bytes. Default: the environment variable "         \
+    "ASTRA_SIM_MEMORY_LIMIT, else none"
 
 /*
  * Reads argv into `input` with the command's argp. argp itself only ever sees options that exist and have the value
@@ -76,6 +87,10 @@ ORR_MUST_CHECK enum orr_status cli_parse_bool(const char *option, const char *te
 /* Bytes; suffixes of base/units.h, and K, M, G for the powers of 1024. */
 ORR_MUST_CHECK enum orr_status cli_parse_size(const char *option, const char *text, uint64_t *bytes,
                                               struct orr_error *err);
+/* --memory-limit: bytes, at least 1. Where it was not given (`*limit` is 0) the environment may say it. */
+ORR_MUST_CHECK enum orr_status cli_parse_limit(const char *option, const char *text, uint64_t *limit,
+                                               struct orr_error *err);
+ORR_MUST_CHECK enum orr_status cli_limit_default(uint64_t *limit, struct orr_error *err);
 /* The index of `text` in `words` (NULL-terminated). */
 ORR_MUST_CHECK enum orr_status cli_parse_word(const char *option, const char *text, const char *const *words,
                                               unsigned *index, struct orr_error *err);
@@ -86,6 +101,9 @@ ORR_MUST_CHECK enum orr_status cli_parse_word(const char *option, const char *te
 void cli_error(const char *fmt, ...) ORR_PRINTF(1, 2);
 int cli_fail(const struct orr_error *err); /* the same; returns the exit code */
 
+/* How a command ends whose report the library writes to standard output: 0, or one line that says what failed. */
+int cli_end(enum orr_status status, const struct orr_error *err);
+
 enum { CLI_WARNINGS_SHOWN = 20 };
 
 /* Warnings up to a number that a person reads; the rest is counted. */
@@ -95,7 +113,8 @@ struct cli_warnings {
 };
 
 void cli_warn(struct cli_warnings *warnings, const char *text);
-void cli_warnings_end(const struct cli_warnings *warnings); /* says how many were not shown */
+void cli_warnings_end(const struct cli_warnings *warnings);                 /* says how many were not shown */
+struct orr_notices cli_notices(struct cli_warnings *warnings, bool strict); /* that warn in this way */
 
 /* ---- results ---------------------------------------------------------------------------------------------------- */
 
@@ -109,7 +128,16 @@ int cli_stdout_failed(const char *reason);
  * or a folder of that name. */
 ORR_MUST_CHECK enum orr_status cli_check_writable(const char *option, const char *path, struct orr_error *err);
 
-/* The same for a folder that is made where missing. */
+/* Fails when `path` cannot name a file to write: empty, "-", or a folder. Folders above it may still be missing. */
+ORR_MUST_CHECK enum orr_status cli_check_name(const char *option, const char *path, struct orr_error *err);
+
+/* Whether both name one regular file; NULL names none. */
+bool cli_same_file(const char *a, const char *b);
+
+/* Whether `path` is PREFIX.R.et of the prefix, by its spelling or as a file. */
+bool cli_is_rank_file(const char *path, const char *prefix);
+
+/* As cli_check_writable for a folder that is made where missing. */
 ORR_MUST_CHECK enum orr_status cli_check_folder(const char *option, const char *path, struct orr_error *err);
 
 /* Makes or replaces the file at once: a reader sees the old or the new one. A device or pipe is written directly. */

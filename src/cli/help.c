@@ -1,10 +1,10 @@
 /* Finding a subcommand, and the help of any of them: one walk over the table of commands serves both. */
-#include "cli/cli.h"
+#include "cli/chakra_names.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { PATH_BYTES = 80, NAMES_MAX = 16 };
+enum { PATH_BYTES = 80, NAMES_MAX = 64 };
 
 static const struct cli_command *find(const struct cli_command *parent, const char *word, struct orr_error *err,
                                       const char *path)
@@ -16,6 +16,9 @@ static const struct cli_command *find(const struct cli_command *parent, const ch
         if (strcmp(names[count], word) == 0) {
             return parent->subcommands[count];
         }
+    }
+    for (size_t i = 0; parent == &cli_orrery && count < NAMES_MAX && cli_chakra_name(i) != NULL; i++) {
+        names[count++] = cli_chakra_name(i); /* found before this; here to be proposed */
     }
     names[count] = NULL;
     const char *nearest = error_nearest(word, names);
@@ -46,6 +49,27 @@ void cli_print_help(const struct cli_command *command, const char *path, FILE *s
     }
 }
 
+int cli_print_usage(const struct cli_command *command, const char *path)
+{
+    const char *form = command->argp->args_doc;
+    const char *examples = strchr(command->argp->doc, '\v');
+    for (const char *lead = "Usage:"; form != NULL && *form != '\0'; lead = "  or: ") {
+        size_t length = strcspn(form, "\n");
+        (void)fprintf(stderr, "%s %s [OPTION...] %.*s\n", lead, path, (int)length, form);
+        form += length + (form[length] == '\n');
+    }
+    examples = examples == NULL ? NULL : strstr(examples, "Example");
+    (void)fprintf(stderr, "\n%s\n%s --help shows all options with their units.\n", examples == NULL ? "" : examples,
+                  path);
+    return orr_status_exit_code(ORR_EINVAL);
+}
+
+/* A command that says what has to follow its name has nothing to do without it. */
+static bool needs_words(const struct cli_command *command)
+{
+    return command->argp != NULL && command->argp->args_doc != NULL && command->argp->args_doc[0] != '[';
+}
+
 int cli_dispatch(const struct cli_command *parent, int argc, char **argv)
 {
     const char *path = parent == &cli_orrery ? parent->name : argv[0];
@@ -70,12 +94,17 @@ int cli_dispatch(const struct cli_command *parent, int argc, char **argv)
     char name[PATH_BYTES];
     (void)snprintf(name, sizeof name, "%s %s", path, child->name);
     argv[1] = name;
-    return child->run(child, argc - 1, argv + 1);
+    return argc == 2 && needs_words(child) ? cli_print_usage(child, name) : child->run(child, argc - 1, argv + 1);
 }
 
 static int run_help(const struct cli_command *self, int argc, char **argv)
 {
     (void)self;
+    cli_chakra_run *chakra = argc == 2 ? cli_chakra_find(argv[1]) : NULL;
+    if (chakra != NULL) {
+        char help[] = "--help";
+        return chakra(2, (char *[]){argv[1], help, NULL});
+    }
     const struct cli_command *command = &cli_orrery;
     char path[PATH_BYTES] = "orrery";
     for (int i = 1; i < argc; i++) {

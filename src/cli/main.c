@@ -1,7 +1,9 @@
 /*
  * The program: finds the subcommand and hands it the rest. The names of ASTRA-sim's two analytical binaries (by
- * symbolic link) mean `run` in ASTRA-sim's manner, so that a script changes a path and nothing else.
+ * symbolic link) mean `run` in ASTRA-sim's manner, those of Chakra's programs theirs, so that a script changes a path
+ * and nothing else.
  */
+#include "cli/chakra_names.h"
 #include "cli/cli.h"
 #include "cli/run.h"
 
@@ -19,6 +21,9 @@ static int run_orrery(const struct cli_command *self, int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "--version") == 0) {
         return cli_version.run(&cli_version, 1, argv);
     }
+    if (argc > 1 && cli_chakra_find(argv[1]) != NULL) {
+        return cli_chakra_find(argv[1])(argc - 1, argv + 1);
+    }
     return cli_dispatch(self, argc, argv);
 }
 
@@ -30,6 +35,11 @@ const struct cli_command cli_orrery = {
              "  orrery gen collective --type all-reduce --bytes 1MiB --npus 8 -o traces/allreduce\n"
              "  orrery trace stat traces/allreduce.0.et\n"
              "  orrery run --workload traces/allreduce --system system.json --network network.yml\n"
+             "A job recorded with PyTorch (orrery trace recipe prints a script that records one):\n"
+             "  orrery trace import recording -o traces/job\n"
+             "\n"
+             "Chakra's programs are here under their own names: orrery chakra_converter, chakra_trace_link,\n"
+             "chakra_jsonizer, chakra_visualizer, chakra_generator, chakra_timeline_visualizer.\n"
              "\n"
              "Exit codes: 0 done, 1 the run failed or was interrupted, 2 bad usage or input, 3 resource limit, 4 the\n"
              "simulated job stalls.\n",
@@ -47,9 +57,18 @@ static void hold_standard_streams(void)
     }
 }
 
+/* stdio forgets why a write failed when another follows it. A terminal gets its lines as ever; elsewhere any help page
+ * and any usual result fit this buffer, so that their only write is the one in cli_finish, which tells the reason. */
+static void widen_standard_output(void)
+{
+    static char buffer[64 * 1024]; /* exit flushes after main has returned */
+    (void)setvbuf(stdout, buffer, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, sizeof buffer);
+}
+
 int main(int argc, char **argv)
 {
     hold_standard_streams();
+    widen_standard_output();
     /* A reader that went away is then an error of write, which cli_finish reports, instead of a silent death. */
     (void)signal(SIGPIPE, SIG_IGN);
     const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
@@ -58,6 +77,8 @@ int main(int argc, char **argv)
     int exit_code;
     if (cli_run_astra_name(name, &backend)) {
         exit_code = cli_run_as_astra(backend, argc, argv);
+    } else if (cli_chakra_find(name) != NULL) {
+        exit_code = cli_chakra_find(name)(argc, argv);
     } else {
         exit_code = cli_orrery.run(&cli_orrery, argc, argv);
     }

@@ -66,13 +66,32 @@ static enum orr_status unknown_option(const struct argp_option *table, const cha
     return error_set(err, ORR_EINVAL, "unknown option --%s; %s --help lists the options", word, path);
 }
 
-static enum orr_status check_long(const struct argp_option *table, char **argv, int argc, int *at,
+/* The only option that begins so; argp then finds it too. */
+static const struct argp_option *find_prefix(const struct argp_option *table, const char *name, size_t length)
+{
+    const struct argp_option *found = NULL;
+    for (; !option_ends(table); table++) {
+        if (table->name != NULL && strncmp(table->name, name, length) == 0) {
+            if (found != NULL) {
+                return NULL;
+            }
+            found = table;
+        }
+    }
+    return found;
+}
+
+static enum orr_status check_long(const struct cli_command *command, char **argv, int argc, int *at,
                                   struct orr_error *err)
 {
+    const struct argp_option *table = command->argp->options;
     const char *name = argv[*at] + 2;
     const char *equals = strchr(name, '=');
     size_t length = equals != NULL ? (size_t)(equals - name) : strlen(name);
     const struct argp_option *option = cli_options_find(table, name, length);
+    if (option == NULL && command->takes_prefixes && length > 0) {
+        option = find_prefix(table, name, length);
+    }
     if (option == NULL) {
         return unknown_option(table, argv[0], name, length, err);
     }
@@ -103,14 +122,14 @@ static enum orr_status check_short(const struct argp_option *table, char **argv,
     return ORR_OK;
 }
 
-static enum orr_status check_vector(const struct argp_option *table, int argc, char **argv, struct orr_error *err)
+static enum orr_status check_vector(const struct cli_command *command, int argc, char **argv, struct orr_error *err)
 {
     for (int at = 1; at < argc && strcmp(argv[at], "--") != 0; at++) {
         enum orr_status status = ORR_OK;
         if (strncmp(argv[at], "--", 2) == 0) {
-            status = check_long(table, argv, argc, &at, err);
+            status = check_long(command, argv, argc, &at, err);
         } else if (argv[at][0] == '-' && argv[at][1] != '\0') {
-            status = check_short(table, argv, argc, &at, err);
+            status = check_short(command->argp->options, argv, argc, &at, err);
         }
         if (status != ORR_OK) {
             return status;
@@ -122,7 +141,7 @@ static enum orr_status check_vector(const struct argp_option *table, int argc, c
 enum orr_status cli_options_parse(const struct cli_command *command, int argc, char **argv, struct cli_input *input,
                                   struct orr_error *err)
 {
-    enum orr_status status = check_vector(command->argp->options, argc, argv, err);
+    enum orr_status status = check_vector(command, argc, argv, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -207,6 +226,23 @@ enum orr_status cli_parse_size(const char *option, const char *text, uint64_t *b
     struct orr_error reason = {0};
     enum orr_status status = units_parse(spelled, UNITS_SIZE, "B", bytes, &reason);
     return status == ORR_OK ? ORR_OK : error_set(err, status, "%s: %s", option, reason.text);
+}
+
+enum orr_status cli_parse_limit(const char *option, const char *text, uint64_t *limit, struct orr_error *err)
+{
+    enum orr_status status = cli_parse_size(option, text, limit, err);
+    if (status == ORR_OK && *limit == 0) {
+        status = error_set(err, ORR_ERANGE, "%s: 0 leaves no memory; leave it out for no limit", option);
+    }
+    return status;
+}
+
+enum orr_status cli_limit_default(uint64_t *limit, struct orr_error *err)
+{
+    static const char variable[] = "ASTRA_SIM_MEMORY_LIMIT";
+    const char *text = getenv(variable);
+    bool unset = *limit != 0 || text == NULL || text[0] == '\0';
+    return unset ? ORR_OK : cli_parse_limit(variable, text, limit, err);
 }
 
 enum orr_status cli_parse_word(const char *option, const char *text, const char *const *words, unsigned *index,

@@ -105,6 +105,48 @@ enum orr_status cli_check_writable(const char *option, const char *path, struct 
     return status;
 }
 
+enum orr_status cli_check_name(const char *option, const char *path, struct orr_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    if (path[0] == '\0' || (slash != NULL && slash[1] == '\0')) {
+        return error_set(err, ORR_EINVAL, "%s: \"%s\" is not the name of a file", option, path);
+    }
+    if (strcmp(path, "-") == 0) {
+        return error_set(err, ORR_EINVAL, "%s: \"-\" (standard output) is not for this; name a file", option);
+    }
+    if (is_folder(path)) {
+        return error_set(err, ORR_EIO, "%s: cannot be written (%s): it is a folder", path, option);
+    }
+    return ORR_OK;
+}
+
+bool cli_same_file(const char *a, const char *b)
+{
+    struct stat x;
+    struct stat y;
+    return a != NULL && b != NULL && stat(a, &x) == 0 && stat(b, &y) == 0 && S_ISREG(x.st_mode) &&
+           x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+bool cli_is_rank_file(const char *path, const char *prefix)
+{
+    const char *end = strrchr(path, '.');
+    const char *digits = end;
+    while (digits != NULL && digits > path && digits[-1] >= '0' && digits[-1] <= '9') {
+        digits--;
+    }
+    if (end == NULL || strcmp(end, ".et") != 0 || digits == end || digits == path || digits[-1] != '.') {
+        return false;
+    }
+    char *same = NULL;
+    if (asprintf(&same, "%s%s", prefix, digits - 1) < 0) {
+        return false;
+    }
+    bool is = strcmp(path, same) == 0 || cli_same_file(path, same);
+    free(same);
+    return is;
+}
+
 enum orr_status cli_check_folder(const char *option, const char *path, struct orr_error *err)
 {
     if (path[0] == '\0') {

@@ -32,6 +32,14 @@ int cli_fail(const struct orr_error *err)
     return orr_status_exit_code(err->status);
 }
 
+int cli_end(enum orr_status status, const struct orr_error *err)
+{
+    if (status == ORR_OK) {
+        return 0;
+    }
+    return ferror(stdout) != 0 ? cli_stdout_failed(err->text) : cli_fail(err);
+}
+
 void cli_warn(struct cli_warnings *warnings, const char *text)
 {
     warnings->count++;
@@ -41,6 +49,16 @@ void cli_warn(struct cli_warnings *warnings, const char *text)
     char line[sizeof((struct orr_error *)NULL)->text];
     (void)snprintf(line, sizeof line, "%s", text);
     print_line("orrery: warning: ", line);
+}
+
+static void warn(void *context, const char *line)
+{
+    cli_warn(context, line);
+}
+
+struct orr_notices cli_notices(struct cli_warnings *warnings, bool strict)
+{
+    return (struct orr_notices){.warn = warn, .context = warnings, .strict = strict};
 }
 
 void cli_warnings_end(const struct cli_warnings *warnings)

@@ -43,8 +43,9 @@ static int write_outputs(const struct run_options *options, const struct orr_run
     const struct {
         const char *path;
         enum orr_output output;
-    } files[] = {
-        {options->json, ORR_OUTPUT_JSON}, {options->csv, ORR_OUTPUT_CSV}, {options->timeline, ORR_OUTPUT_TIMELINE}};
+    } files[] = {{options->json, ORR_OUTPUT_JSON},         {options->csv, ORR_OUTPUT_CSV},
+                 {options->timeline, ORR_OUTPUT_TIMELINE}, {options->fct, ORR_OUTPUT_FCT},
+                 {options->pfc, ORR_OUTPUT_PFC},           {options->qlen, ORR_OUTPUT_QLEN}};
     int exit_code = 0;
     write_standard_output(options, run, &exit_code);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
@@ -109,6 +110,22 @@ static int execute(const struct run_options *options, struct orr_run *run, struc
     return exit_code;
 }
 
+/* --compat astra: outputs go where the network configuration says, unless an option says otherwise. */
+static enum orr_status take_named_files(struct run_options *options, const struct orr_run *run, struct orr_error *err)
+{
+    const struct {
+        const char **path;
+        enum orr_output output;
+    } files[] = {{&options->fct, ORR_OUTPUT_FCT}, {&options->pfc, ORR_OUTPUT_PFC}, {&options->qlen, ORR_OUTPUT_QLEN}};
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        if (*files[i].path == NULL) {
+            *files[i].path = orr_run_named_file(run, files[i].output);
+        }
+    }
+    options->topology = orr_run_named_file(run, ORR_OUTPUT_TEXT);
+    return run_outputs_check(options, err);
+}
+
 static int simulate(struct run_options *options, struct cli_warnings *warnings)
 {
     struct orr_error err = {0};
@@ -118,6 +135,9 @@ static int simulate(struct run_options *options, struct cli_warnings *warnings)
         return cli_fail(&err);
     }
     options->run.keep_intervals = options->timeline != NULL;
+    bool named = options->run.compat == ORR_COMPAT_ASTRA && options->run.backend == ORR_BACKEND_PACKET;
+    options->run.keep_flows = named || options->fct != NULL || options->pfc != NULL;
+    options->run.keep_queues = named || options->qlen != NULL;
     options->run.keep_issue_order = options->format == ORR_OUTPUT_ASTRA;
     options->run.progress = watch_progress;
     options->run.progress_context = &watch;
@@ -127,7 +147,14 @@ static int simulate(struct run_options *options, struct cli_warnings *warnings)
         watch_finish(&watch, WATCH_FAILED);
         return cli_fail(&err);
     }
-    int exit_code = execute(options, run, &watch, warnings);
+    int exit_code = 0;
+    if (named && take_named_files(options, run, &err) != ORR_OK) {
+        cli_warnings_end(warnings);
+        watch_finish(&watch, WATCH_FAILED);
+        exit_code = cli_fail(&err);
+    } else {
+        exit_code = execute(options, run, &watch, warnings);
+    }
     orr_run_close(run);
     return exit_code;
 }
@@ -165,8 +192,8 @@ static int run_run(const struct cli_command *self, int argc, char **argv)
 bool cli_run_astra_name(const char *name, enum orr_backend *backend)
 {
     static const char *const names[] = {"AstraSim_Analytical_Congestion_Unaware",
-                                        "AstraSim_Analytical_Congestion_Aware"};
-    static const enum orr_backend backends[] = {ORR_BACKEND_UNAWARE, ORR_BACKEND_AWARE};
+                                        "AstraSim_Analytical_Congestion_Aware", "AstraSimNetwork"};
+    static const enum orr_backend backends[] = {ORR_BACKEND_UNAWARE, ORR_BACKEND_AWARE, ORR_BACKEND_PACKET};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (strcmp(name, names[i]) == 0) {
             *backend = backends[i];
@@ -180,6 +207,7 @@ int cli_run_as_astra(enum orr_backend backend, int argc, char **argv)
 {
     struct run_options options = {.run = ORR_RUN_OPTIONS_DEFAULT, .format = ORR_OUTPUT_ASTRA};
     options.run.backend = backend;
+    options.run.compat = ORR_COMPAT_ASTRA;
     return run_with(&cli_run, true, argc, argv, &options);
 }
 

@@ -9,6 +9,8 @@
 #include "cli/cli.h"
 #include "cli/foreign.h"
 
+enum { RUN_LINK_DOWNS_MOST = 64 };
+
 struct run_options {
     struct cli_input input;
     struct orr_run_options run;
@@ -17,6 +19,9 @@ struct run_options {
     const char *json; /* a path, or NULL */
     const char *csv;
     const char *timeline;
+    const char *fct, *pfc, *qlen;
+    struct orr_link_down link_downs[RUN_LINK_DOWNS_MOST];
+    const char *topology; /* the file the network configuration names, once it is known */
     const char *status_file;
     bool memory_limit_given;
     bool quiet;

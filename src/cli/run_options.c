@@ -4,6 +4,9 @@
  */
 #include "cli/run.h"
 
+#include "base/units.h"
+
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +29,19 @@ enum {
     KEY_NO_PROGRESS,
     KEY_MEMORY,
     KEY_GROUPS,
+    KEY_LOGICAL,
+    KEY_NO_PFC,
+    KEY_FCT,
+    KEY_PFC,
+    KEY_QLEN,
+    KEY_COMPAT,
+    KEY_QBB,
+    KEY_ROUTING,
+    KEY_SPRAY,
+    KEY_PARALLEL,
+    KEY_CC,
+    KEY_LINK_DOWN,
+    KEY_RTO,
 };
 
 static const struct argp_option table[] = {
@@ -34,13 +50,47 @@ static const struct argp_option table[] = {
     {"system", 's', "FILE", 0, "System file (JSON): collectives, chunks, memory bandwidth", 1},
     {"network", 'n', "FILE", 0,
      "Network file (YAML): dimensions, bandwidth (GiB/s: 2^30 bytes a second, unless the file says otherwise, as in "
-     "50GB/s), latency (ns)",
+     "50GB/s), latency (ns). With --backend packet: the network configuration of ASTRA-sim's ns-3 network (KEY value), "
+     "which names the topology file",
+     1},
+    {"logical", KEY_LOGICAL, "FILE", 0,
+     "--backend packet: logical topology (JSON), the dimensions collectives see. Default: one dimension of all hosts",
      1},
     {NULL, 0, NULL, 0, "What else the machine has:", 2},
     {"memory", KEY_MEMORY, "FILE", 0, "Remote memory file (JSON). Default: no remote memory", 2},
     {"groups", KEY_GROUPS, "FILE", 0, "Communicator groups file (JSON). Default: none", 2},
     {NULL, 0, NULL, 0, "How to simulate:", 3},
-    {"backend", KEY_BACKEND, "NAME", 0, "Network model: unaware (of congestion; default) or aware", 3},
+    {"backend", KEY_BACKEND, "NAME", 0,
+     "Network model: unaware (of congestion; default), aware, packet (every packet, on a wired topology), flow "
+     "(fair shares of the same topology's links), or auto (packets where messages meet, flow elsewhere)",
+     3},
+    {"no-pfc", KEY_NO_PFC, NULL, 0, "--backend packet: ignore pause frames, so that full buffers drop packets", 3},
+    {"cc", KEY_CC, "NAME", 0,
+     "--backend packet: congestion control instead of the file's CC_MODE: none, dcqcn, hpcc, timely, dctcp, pint, "
+     "swift, "
+     "or credit (given out by receivers)",
+     3},
+    {"routing", KEY_ROUTING, "NAME", 0,
+     "--backend packet: which of several equal ways packets take: ecmp (default; that of their message's hash), spray "
+     "(in turn) or adaptive (shortest queue)",
+     3},
+    {"spray", KEY_SPRAY, NULL, 0, "--backend packet: the same as --routing spray", 3},
+    {"parallel-links", KEY_PARALLEL, NULL, 0,
+     "--backend packet: use all links between two nodes. Default: the last of them, as ns-3 does", 3},
+    {"link-down", KEY_LINK_DOWN, "A-B@TIME[..TIME]", 0,
+     "--backend packet: the links between nodes A and B are out of service from a time (2us, 1ms; a bare number is in "
+     "us) "
+     "for good, or until another. May be given up to 64 times",
+     3},
+    {"rto", KEY_RTO, "TIME", 0,
+     "--backend packet: when what was lost is sent again (500us, 4ms; a bare number is in us). Default: four round "
+     "trips and 1 ms; with --compat astra never",
+     3},
+    {"compat", KEY_COMPAT, "NAME", 0,
+     "--backend packet: astra does without what ASTRA-sim's ns-3 network lacks (the retransmission timeout, messages "
+     "of "
+     "2 GiB and more) and writes fct, pfc and qlen files where the network configuration names them. Default: none",
+     3},
     {"policy", KEY_POLICY, "NAME", 0,
      "Admission of chunks: astra (default; as ASTRA-sim, which can deadlock in three dimensions) or safe", 3},
     {"broadcast", KEY_BROADCAST, "NAME", 0,
@@ -61,12 +111,20 @@ static const struct argp_option table[] = {
     {"format", KEY_FORMAT, "NAME", 0, "Standard output: text (default), astra (ASTRA-sim's lines) or json", 4},
     {"json", KEY_JSON, "FILE", 0,
      "Also write everything known as one JSON document; - stands for standard output, as with --format json", 4},
-    {"csv", KEY_CSV, "DIR", 0, "Also write ranks.csv, collectives.csv and dimensions.csv into a folder", 4},
+    {"csv", KEY_CSV, "DIR", 0,
+     "Also write ranks.csv, collectives.csv, dimensions.csv and, with --backend packet, links.csv into a folder", 4},
     {"timeline", KEY_TIMELINE, "FILE", 0,
      "Also write a timeline for Perfetto or chrome://tracing; compressed when the name ends in .gz", 4},
+    {"fct", KEY_FCT, "FILE", 0, "--backend packet: also write one line a message, as ns-3's fct.txt", 4},
+    {"pfc", KEY_PFC, "FILE", 0, "--backend packet: also write one line a pause or resume, as ns-3's pfc.txt", 4},
+    {"qlen", KEY_QLEN, "FILE", 0,
+     "--backend packet: also write every 100 ns the switch queues of 1000 B and more, as ns-3's qlen.txt; ends after "
+     "4 million queues",
+     4},
     {"status-file", KEY_STATUS_FILE, "FILE", 0, "Keep a small JSON of the progress current while running", 4},
     {"quiet", 'q', NULL, 0, "No progress and no warnings on standard error", 4},
     {"no-progress", KEY_NO_PROGRESS, NULL, 0, "No progress on standard error", 4},
+    {"qbb-enabled", KEY_QBB, "BOOL", OPTION_HIDDEN, NULL, 4}, /* what ns-3's attribute of that name becomes */
     CLI_HELP_OPTION,
     {0},
 };
@@ -77,6 +135,8 @@ const struct cli_foreign_option run_astra_options[] = {
     {"network-configuration", "network", CLI_FOREIGN_VALUE, NULL},
     {"remote-memory-configuration", "memory", CLI_FOREIGN_VALUE, NULL},
     {"comm-group-configuration", "groups", CLI_FOREIGN_VALUE, NULL},
+    {"logical-topology-configuration", "logical", CLI_FOREIGN_VALUE, NULL},
+    {"ns3::QbbNetDevice::QbbEnabled", "qbb-enabled", CLI_FOREIGN_VALUE, NULL},
     {"num-queues-per-dim", "queues-per-dim", CLI_FOREIGN_VALUE, NULL},
     {"injection-scale", "injection-scale", CLI_FOREIGN_VALUE, NULL},
     {"rendezvous-protocol", "rendezvous", CLI_FOREIGN_BOOL, NULL},
@@ -96,10 +156,13 @@ static error_t read_word(struct run_options *run, const char *option, const char
 /* Choices, in the order of their enumerations in orrery.h. */
 static error_t parse_choice(int key, const char *arg, struct run_options *run)
 {
-    static const char *const backends[] = {"unaware", "aware", NULL};
+    static const char *const backends[] = {"unaware", "aware", "packet", "flow", "auto", NULL};
     static const char *const policies[] = {"astra", "safe", NULL};
     static const char *const broadcasts[] = {"replay", "simulate", NULL};
     static const char *const formats[] = {"text", "astra", "json", NULL};
+    static const char *const compats[] = {"none", "astra", NULL};
+    static const char *const routings[] = {"ecmp", "spray", "adaptive", NULL};
+    static const char *const controls[] = {"none", "dcqcn", "hpcc", "timely", "dctcp", "pint", "swift", "credit", NULL};
     unsigned index = 0;
     error_t failed = 0;
     switch (key) {
@@ -110,6 +173,18 @@ static error_t parse_choice(int key, const char *arg, struct run_options *run)
     case KEY_POLICY:
         failed = read_word(run, "--policy", arg, policies, &index);
         run->run.policy = (enum orr_policy)index;
+        return failed;
+    case KEY_ROUTING:
+        failed = read_word(run, "--routing", arg, routings, &index);
+        run->run.routing = (enum orr_routing)index;
+        return failed;
+    case KEY_CC:
+        failed = read_word(run, "--cc", arg, controls, &index);
+        run->run.congestion = (enum orr_congestion)(index + ORR_CONGESTION_NONE);
+        return failed;
+    case KEY_COMPAT:
+        failed = read_word(run, "--compat", arg, compats, &index);
+        run->run.compat = (enum orr_compat)index;
         return failed;
     case KEY_BROADCAST:
         failed = read_word(run, "--broadcast", arg, broadcasts, &index);
@@ -133,6 +208,63 @@ static enum orr_status parse_limit(const char *option, const char *text, uint64_
     return status;
 }
 
+static enum orr_status parse_moment(const char *option, const char *text, uint64_t *ns, struct orr_error *err)
+{
+    struct orr_error reason = {0};
+    enum orr_status status = units_parse(text, UNITS_TIME, "us", ns, &reason);
+    return status == ORR_OK ? ORR_OK : error_set(err, status, "%s: %s", option, reason.text);
+}
+
+static enum orr_status parse_time(const char *option, const char *text, uint64_t *ns, struct orr_error *err)
+{
+    enum orr_status status = parse_moment(option, text, ns, err);
+    if (status == ORR_OK && (*ns == 0 || *ns > UINT64_C(1) << 40)) {
+        return error_set(err, ORR_ERANGE, "%s: %s must be more than 0 and at most 18 minutes", option, text);
+    }
+    return status;
+}
+
+static enum orr_status bad_link_down(const char *text, struct orr_error *err)
+{
+    return error_set(err, ORR_EINVAL, "--link-down: \"%s\" is not A-B@TIME or A-B@TIME..TIME, as in 0-8@10us..1ms",
+                     text);
+}
+
+/* "A-B@TIME", "A-B@TIME..TIME". */
+static enum orr_status parse_link_down(const char *text, struct run_options *run)
+{
+    struct orr_error *err = &run->input.error;
+    struct orr_link_down down = {.up_ns = UINT64_MAX};
+    char from[64];
+    const char *at = strchr(text, '@');
+    const char *dots = at == NULL ? NULL : strstr(at, "..");
+    int used = 0;
+    if (at == NULL || sscanf(text, "%" SCNu32 "-%" SCNu32 "%n", &down.a, &down.b, &used) != 2 || text + used != at) {
+        return bad_link_down(text, err);
+    }
+    size_t length = dots == NULL ? strlen(at + 1) : (size_t)(dots - at - 1);
+    if (length == 0 || length >= sizeof from) {
+        return bad_link_down(text, err);
+    }
+    memcpy(from, at + 1, length);
+    from[length] = '\0';
+    enum orr_status status = parse_moment("--link-down", from, &down.down_ns, err);
+    if (status == ORR_OK && dots != NULL) {
+        status = parse_moment("--link-down", dots + 2, &down.up_ns, err);
+    }
+    if (status == ORR_OK && down.up_ns <= down.down_ns) {
+        return error_set(err, ORR_EINVAL, "--link-down: \"%s\" comes back before it goes", text);
+    }
+    if (status == ORR_OK && run->run.link_down_count == RUN_LINK_DOWNS_MOST) {
+        return error_set(err, ORR_ERANGE, "--link-down is given more than %d times", RUN_LINK_DOWNS_MOST);
+    }
+    if (status == ORR_OK) {
+        run->link_downs[run->run.link_down_count++] = down;
+        run->run.link_downs = run->link_downs;
+    }
+    return status;
+}
+
 static error_t parse_number(int key, const char *arg, struct run_options *run)
 {
     struct orr_error *err = &run->input.error;
@@ -147,6 +279,8 @@ static error_t parse_number(int key, const char *arg, struct run_options *run)
         return cli_options_status(cli_parse_count("--seed", arg, 0, UINT64_MAX, &run->run.seed, err));
     case KEY_JITTER:
         return cli_options_status(cli_parse_real("--jitter", arg, &run->run.jitter, err));
+    case KEY_RTO:
+        return cli_options_status(parse_time("--rto", arg, &run->run.rto_ns, err));
     case KEY_INJECTION:
         return cli_options_status(cli_parse_real("--injection-scale", arg, &run->run.injection_scale, err));
     default:
@@ -157,7 +291,11 @@ static error_t parse_number(int key, const char *arg, struct run_options *run)
 
 static error_t parse_flag(int key, struct run_options *run)
 {
-    bool *flag = key == KEY_STRICT ? &run->run.strict : key == 'q' ? &run->quiet : &run->no_progress;
+    bool *flag = key == KEY_STRICT     ? &run->run.strict
+                 : key == KEY_NO_PFC   ? &run->run.no_pfc
+                 : key == KEY_PARALLEL ? &run->run.parallel_links
+                 : key == 'q'          ? &run->quiet
+                                       : &run->no_progress;
     *flag = true;
     return 0;
 }
@@ -169,9 +307,19 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         int key;
         const char **target;
     } paths[] = {
-        {'w', &run->run.workload},      {'s', &run->run.system},        {'n', &run->run.network},
-        {KEY_MEMORY, &run->run.memory}, {KEY_GROUPS, &run->run.groups}, {KEY_JSON, &run->json},
-        {KEY_CSV, &run->csv},           {KEY_TIMELINE, &run->timeline}, {KEY_STATUS_FILE, &run->status_file},
+        {'w', &run->run.workload},
+        {'s', &run->run.system},
+        {'n', &run->run.network},
+        {KEY_MEMORY, &run->run.memory},
+        {KEY_GROUPS, &run->run.groups},
+        {KEY_JSON, &run->json},
+        {KEY_CSV, &run->csv},
+        {KEY_TIMELINE, &run->timeline},
+        {KEY_STATUS_FILE, &run->status_file},
+        {KEY_LOGICAL, &run->run.logical},
+        {KEY_FCT, &run->fct},
+        {KEY_PFC, &run->pfc},
+        {KEY_QLEN, &run->qlen},
     };
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         if (paths[i].key == key) {
@@ -183,6 +331,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_BACKEND:
     case KEY_POLICY:
     case KEY_BROADCAST:
+    case KEY_COMPAT:
+    case KEY_ROUTING:
+    case KEY_CC:
     case KEY_FORMAT:
         return parse_choice(key, arg, run);
     case KEY_QUEUES:
@@ -190,13 +341,27 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_JITTER:
     case KEY_INJECTION:
     case KEY_MEMORY_LIMIT:
+    case KEY_RTO:
         return parse_number(key, arg, run);
+    case KEY_SPRAY:
+        run->run.routing = ORR_ROUTING_SPRAY;
+        return 0;
+    case KEY_LINK_DOWN:
+        return cli_options_status(parse_link_down(arg, run));
+    case KEY_QBB: {
+        bool enabled = true;
+        enum orr_status status = cli_parse_bool("--ns3::QbbNetDevice::QbbEnabled", arg, &enabled, &run->input.error);
+        run->run.no_pfc = status == ORR_OK ? !enabled : run->run.no_pfc;
+        return cli_options_status(status);
+    }
     case KEY_RENDEZVOUS:
         run->run.rendezvous = true;
         return arg == NULL ? 0
                            : cli_options_status(cli_parse_bool("--rendezvous (--rendezvous-protocol)", arg,
                                                                &run->run.rendezvous, &run->input.error));
     case KEY_STRICT:
+    case KEY_NO_PFC:
+    case KEY_PARALLEL:
     case KEY_NO_PROGRESS:
     case 'q':
         return parse_flag(key, run);
@@ -210,7 +375,8 @@ const struct argp run_argp = {
     .parser = parse,
     .doc = "Simulate a training job: the traces of all ranks on a machine described by configuration files.\v"
            "ASTRA-sim's own options are accepted unchanged (--workload-configuration, --system-configuration, "
-           "--network-configuration, --remote-memory-configuration, --comm-group-configuration, --num-queues-per-dim, "
+           "--network-configuration, --logical-topology-configuration, --remote-memory-configuration, "
+           "--comm-group-configuration, --num-queues-per-dim, "
            "--injection-scale, --rendezvous-protocol; --compute-scale, --comm-scale, --logging-configuration and "
            "--logging-folder have no effect). Other unknown options with a value are ignored with a warning.\n"
            "\n"
@@ -218,6 +384,7 @@ const struct argp run_argp = {
            "  orrery run -w traces/allreduce -s system.json -n network.yml\n"
            "  orrery run -w traces/x -s sys.json -n net.yml --backend aware --json x.json\n"
            "  orrery run -w traces/x -s sys.json -n net.yml --timeline x.json.gz\n"
+           "  orrery run -w traces/x -s sys.json -n config.txt --logical dims.json --backend packet --fct fct.txt\n"
            "\n"
            "Exit codes: 0 done, 1 failed or interrupted, 2 bad usage or input, 3 resource limit, 4 the job stalls.\n",
 };
@@ -254,6 +421,40 @@ static enum orr_status check_required(const struct run_options *options, struct 
     return ORR_OK;
 }
 
+/* What only a network on a wired topology can do, or only one with packets: asked of another it is a mistake. */
+static enum orr_status check_backend(const struct run_options *options, struct orr_error *err)
+{
+    const struct orr_run_options *run = &options->run;
+    const struct {
+        bool given;
+        const char *option;
+        bool packets; /* flow cannot do it either */
+        bool all;     /* nor can auto, because of the messages that are not packets */
+    } wired[] = {
+        {run->logical != NULL, "--logical", false, false},
+        {options->fct != NULL, "--fct", false, false},
+        {options->pfc != NULL, "--pfc", true, false},
+        {options->qlen != NULL, "--qlen", true, false},
+        {run->no_pfc, "--no-pfc", true, false},
+        {run->rto_ns > 0, "--rto", true, false},
+        {run->routing != ORR_ROUTING_ECMP, "--routing", true, false},
+        {run->congestion != ORR_CONGESTION_FILE, "--cc", true, false},
+        {run->parallel_links, "--parallel-links", false, false},
+        {run->link_down_count > 0, "--link-down", true, true},
+    };
+    for (size_t i = 0; i < sizeof wired / sizeof wired[0]; i++) {
+        bool can = run->backend == ORR_BACKEND_PACKET || (run->backend == ORR_BACKEND_AUTO && !wired[i].all) ||
+                   (run->backend == ORR_BACKEND_FLOW && !wired[i].packets);
+        if (wired[i].given && !can) {
+            return error_set(err, ORR_EINVAL, "%s needs --backend packet%s", wired[i].option,
+                             wired[i].all       ? ""
+                             : wired[i].packets ? " or auto"
+                                                : ", flow or auto");
+        }
+    }
+    return ORR_OK;
+}
+
 /* `--json -` is `--format json`: two documents on one stream would be of use to nobody. */
 static enum orr_status resolve_dash(struct run_options *options, struct orr_error *err)
 {
@@ -286,6 +487,9 @@ enum orr_status run_options_read(const struct cli_command *command, bool lenient
         return error_set(err, ORR_EINVAL, "%s (an error because of --strict)", vector->warnings[0]);
     }
     status = check_required(options, err);
+    if (status == ORR_OK && !lenient) {
+        status = check_backend(options, err);
+    }
     if (status == ORR_OK) {
         status = resolve_dash(options, err);
     }

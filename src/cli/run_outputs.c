@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { INPUTS = 4, OUTPUTS = 7 }; /* --csv is its folder and the three files in it */
+enum { INPUTS = 6, OUTPUTS = 11 }; /* --csv is its folder and the four files in it */
 
 struct place {
     const char *option;
@@ -165,10 +165,9 @@ static struct place place_in(const char *option, const char *folder, const char 
 static enum orr_status check_conflicts(const struct run_options *options, struct orr_error *err)
 {
     struct place inputs[INPUTS] = {
-        place_of("--system", options->run.system),
-        place_of("--network", options->run.network),
-        place_of("--memory", options->run.memory),
-        place_of("--groups", options->run.groups),
+        place_of("--system", options->run.system),   place_of("--network", options->run.network),
+        place_of("--memory", options->run.memory),   place_of("--groups", options->run.groups),
+        place_of("--logical", options->run.logical), place_of("TOPOLOGY_FILE", options->topology),
     };
     struct place outputs[OUTPUTS] = {
         place_of("--json", options->json),
@@ -178,6 +177,10 @@ static enum orr_status check_conflicts(const struct run_options *options, struct
         place_in("--csv (ranks.csv)", options->csv, "ranks.csv"),
         place_in("--csv (collectives.csv)", options->csv, "collectives.csv"),
         place_in("--csv (dimensions.csv)", options->csv, "dimensions.csv"),
+        place_in("--csv (links.csv)", options->csv, "links.csv"),
+        place_of("--fct", options->fct),
+        place_of("--pfc", options->pfc),
+        place_of("--qlen", options->qlen),
     };
     char *prefix = canonical_in_folder(options->run.workload, strlen(options->run.workload));
     enum orr_status status = check_places(options, inputs, outputs, prefix, err);
@@ -200,6 +203,9 @@ enum orr_status run_outputs_check(const struct run_options *options, struct orr_
         {"--json", options->json, cli_check_writable},
         {"--timeline", options->timeline, cli_check_writable},
         {"--status-file", options->status_file, cli_check_writable},
+        {"--fct", options->fct, cli_check_writable},
+        {"--pfc", options->pfc, cli_check_writable},
+        {"--qlen", options->qlen, cli_check_writable},
         {"--csv", options->csv, cli_check_folder},
     };
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {

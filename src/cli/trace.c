@@ -1,18 +1,19 @@
-/* `orrery trace`: look into Chakra ET files. Each file stands alone, so one that cannot be read does not keep the rest
- * from being shown; the exit code tells that it was there. */
-#include "cli/cli.h"
+/* `orrery trace`: the table of its subcommands, and those three that look into Chakra ET files. To these each file
+ * stands alone, so one that cannot be read does not keep the rest from being shown; the exit code tells that it was
+ * there. */
+#include "cli/trace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
-enum { KEY_LIMIT = 256, KEY_JSON };
+enum { KEY_LIMIT = 256, KEY_JSON, KEY_PROVENANCE };
 
 struct trace_options {
     struct cli_input input;
     uint64_t limit;
     const char *json; /* a path, "-", or NULL */
+    bool provenance;
     int file_count;
     char **files; /* argp moves what is not an option to the end of the vector */
 };
@@ -25,6 +26,8 @@ static const struct argp_option show_options[] = {
 
 static const struct argp_option stat_options[] = {
     {"json", KEY_JSON, "OUT", 0, "Write JSON to the file OUT instead, or to standard output when OUT is -", 0},
+    {"provenance", KEY_PROVENANCE, NULL, 0,
+     "Also tell how the types and sizes of communication were known, and its bytes by step", 0},
     CLI_HELP_OPTION,
     {0},
 };
@@ -40,6 +43,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
             cli_parse_count("--limit", arg, 1, UINT64_MAX, &options->limit, &options->input.error));
     case KEY_JSON:
         options->json = arg;
+        return 0;
+    case KEY_PROVENANCE:
+        options->provenance = true;
         return 0;
     case ARGP_KEY_ARGS:
         options->files = state->argv + state->next;
@@ -91,7 +97,10 @@ static enum orr_status apply(enum trace_verb verb, const struct trace_options *o
         status = orr_trace_check(trace, stream, findings, err);
         break;
     default:
-        status = orr_trace_stat(trace, verb == VERB_STAT_JSON, stream, err);
+        status = orr_trace_stat(trace,
+                                (verb == VERB_STAT_JSON ? (unsigned)ORR_STAT_JSON : 0) |
+                                    (options->provenance ? (unsigned)ORR_STAT_PROVENANCE : 0),
+                                stream, err);
         break;
     }
     orr_trace_close(trace);
@@ -144,13 +153,11 @@ static enum orr_status write_json(const struct trace_options *options, FILE *str
 
 static enum orr_status check_json_path(const struct trace_options *options, struct orr_error *err)
 {
-    struct stat output;
     if (strcmp(options->json, "-") == 0) {
         return ORR_OK;
     }
-    for (int i = 0; stat(options->json, &output) == 0 && S_ISREG(output.st_mode) && i < options->file_count; i++) {
-        struct stat input;
-        if (stat(options->files[i], &input) == 0 && input.st_dev == output.st_dev && input.st_ino == output.st_ino) {
+    for (int i = 0; i < options->file_count; i++) {
+        if (cli_same_file(options->json, options->files[i])) {
             return error_set(err, ORR_EINVAL, "--json would replace the trace %s", options->files[i]);
         }
     }
@@ -227,7 +234,8 @@ static const struct argp stat_argp = {
            "one file gives one object, several give an array.\v"
            "Examples:\n  orrery trace stat traces/allreduce.0.et\n"
            "  orrery trace stat --json - traces/allreduce.0.et\n"
-           "  orrery trace stat --json stat.json traces/*.et\n",
+           "  orrery trace stat --json stat.json traces/*.et\n"
+           "  orrery trace stat --provenance traces/resnet50.0.et\n",
 };
 
 static const struct argp check_argp = {
@@ -247,12 +255,20 @@ static const struct cli_command trace_stat = {
 static const struct cli_command trace_check = {
     .name = "check", .summary = "find what is wrong with a trace", .argp = &check_argp, .run = run_check};
 
-static const struct cli_command *const verbs[] = {&trace_show, &trace_stat, &trace_check, NULL};
+/* In the order a job goes through them: record, import, look, change, show. */
+static const struct cli_command *const verbs[] = {
+    &cli_trace_recipe, /* one a line */
+    &cli_trace_import, &cli_trace_link,     &cli_trace_convert, &trace_show,         &trace_stat,    &trace_check,
+    &cli_trace_fix,    &cli_trace_simplify, &cli_trace_scale,   &cli_trace_rewrite,  &cli_trace_cut, &cli_trace_merge,
+    &cli_trace_diff,   &cli_trace_export,   &cli_trace_view,    &cli_trace_timeline, NULL,
+};
 
 const struct cli_command cli_trace = {
     .name = "trace",
-    .summary = "look into trace files (Chakra ET)",
+    .summary = "record, import, convert, look into, repair, change and draw traces (Chakra ET)",
     .subcommands = verbs,
-    .about = "Example:\n  orrery trace stat traces/allreduce.0.et\n",
+    .about = "Examples:\n  orrery trace import recording -o traces/resnet50\n"
+             "  orrery trace stat traces/resnet50.0.et\n"
+             "  orrery trace view traces/resnet50.0.et -o resnet50.html\n",
     .run = cli_dispatch,
 };

@@ -1,0 +1,216 @@
+/* `orrery trace import`: a folder of PyTorch recordings in, one ET file a rank out, with a report on standard output.
+ */
+#include "cli/trace.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { KEY_RANKS = 256, KEY_TAG, KEY_UNKNOWN_SIZE, KEY_GAPS, KEY_CPU, KEY_STEPS, KEY_JOBS, KEY_STRICT, KEY_LIMIT };
+
+struct import_options {
+    struct cli_input input;
+    struct orr_import_options import;
+    int64_t *ranks; /* as pairs of first and last */
+    int64_t *steps;
+    uint32_t rank_pairs;
+    bool strict;
+};
+
+static const char *const keep_words[] = {"keep", "drop", NULL};
+
+static const struct argp_option table[] = {
+    {"output", 'o', "PREFIX", 0,
+     "Write PREFIX.R.et for each rank R, and PREFIX.groups.json where there are groups. Missing folders are made", 0},
+    {"rank", KEY_RANKS, "LIST", 0, "Only these ranks, such as 0,2-5. Default: all that are there", 0},
+    {"tag", KEY_TAG, "TAG", 0, "Which run, where files are named host_R_TAG.json and there are several", 0},
+    {"unknown-size", KEY_UNKNOWN_SIZE, "BYTES", 0,
+     "Size of a communication whose size the recording does not tell: 64KiB, 1MB, bytes. Without this it is an error",
+     0},
+    {"gaps", KEY_GAPS, "keep|drop", 0, "Host time between ops as nodes of its own. Default: keep", 0},
+    {"cpu", KEY_CPU, "keep|drop", 0,
+     "Host ops. Dropped, what is left keeps its order, but host time is gone. Default: keep", 0},
+    {"step", KEY_STEPS, "LIST", 0, "Only these steps (ProfilerStep#N), such as 3 or 2-4. Default: everything", 0},
+    {"jobs", KEY_JOBS, "N", 0, "Ranks worked on at once. Default: one a processor", 0},
+    {"strict", KEY_STRICT, NULL, 0, CLI_STRICT_HELP, 0},
+    {"memory-limit", KEY_LIMIT, "SIZE", 0, CLI_LIMIT_HELP, 0},
+    CLI_HELP_OPTION,
+    {0},
+};
+
+/* Numbers and ranges, such as 0,2-5: pairs of first and last. */
+static enum orr_status parse_list(const char *option, const char *text, int64_t **pairs, uint32_t *count,
+                                  struct orr_error *err)
+{
+    free(*pairs);
+    *count = 0;
+    *pairs = calloc(strlen(text) + 1, 2 * sizeof **pairs);
+    if (*pairs == NULL) {
+        return error_set(err, ORR_ENOMEM, "out of memory");
+    }
+    for (const char *at = text;; at++) {
+        char *end = NULL;
+        bool digit = *at >= '0' && *at <= '9';
+        long long first = digit ? strtoll(at, &end, 10) : 0;
+        long long last = first;
+        if (digit && *end == '-') {
+            at = end + 1;
+            digit = *at >= '0' && *at <= '9';
+            last = digit ? strtoll(at, &end, 10) : 0;
+        }
+        if (!digit || last < first || last > INT32_MAX || (*end != '\0' && *end != ',')) {
+            return error_set(err, ORR_EINVAL, "%s: \"%.100s\" is not a list of numbers and ranges, such as 0,2-5",
+                             option, text);
+        }
+        (*pairs)[2 * (size_t)*count] = first;
+        (*pairs)[2 * (size_t)*count + 1] = last;
+        ++*count;
+        if (*end == '\0') {
+            return ORR_OK;
+        }
+        at = end;
+    }
+}
+
+static error_t parse_word(const char *option, const char *arg, bool *drop, struct orr_error *err)
+{
+    unsigned index = 0;
+    enum orr_status status = cli_parse_word(option, arg, keep_words, &index, err);
+    *drop = index == 1;
+    return cli_options_status(status);
+}
+
+static error_t parse_folder(const char *arg, struct import_options *options)
+{
+    if (options->import.folder != NULL) {
+        return cli_options_status(
+            error_set(&options->input.error, ORR_EINVAL, "a second folder \"%.200s\"; one is imported at a time", arg));
+    }
+    options->import.folder = arg;
+    return 0;
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct import_options *options = state->input;
+    struct orr_import_options *import = &options->import;
+    struct orr_error *err = &options->input.error;
+    uint64_t count = 0;
+    enum orr_status status = ORR_OK;
+    switch (key) {
+    case 'o':
+        import->prefix = arg;
+        return 0;
+    case KEY_RANKS:
+        return cli_options_status(parse_list("--rank", arg, &options->ranks, &options->rank_pairs, err));
+    case KEY_TAG:
+        import->tag = arg;
+        return 0;
+    case KEY_UNKNOWN_SIZE:
+        import->has_unknown_size = true;
+        return cli_options_status(cli_parse_size("--unknown-size", arg, &import->unknown_size, err));
+    case KEY_GAPS:
+        return parse_word("--gaps", arg, &import->drop_gaps, err);
+    case KEY_CPU:
+        return parse_word("--cpu", arg, &import->drop_cpu, err);
+    case KEY_STEPS:
+        return cli_options_status(parse_list("--step", arg, &options->steps, &import->step_pair_count, err));
+    case KEY_JOBS:
+        status = cli_parse_count("--jobs", arg, 1, 256, &count, err);
+        import->jobs = (uint32_t)count;
+        return cli_options_status(status);
+    case KEY_STRICT:
+        options->strict = true;
+        return 0;
+    case KEY_LIMIT:
+        return cli_options_status(cli_parse_limit("--memory-limit", arg, &import->memory_limit, err));
+    case ARGP_KEY_ARG:
+        return parse_folder(arg, options);
+    default:
+        return cli_options_default(key, arg, state);
+    }
+}
+
+/* The ranges as single ranks, which is what the library takes. */
+static enum orr_status list_ranks(const struct import_options *options, uint32_t **ranks, uint32_t *count,
+                                  struct orr_error *err)
+{
+    enum { RANKS_MOST = 1 << 20 };
+    uint64_t total = 0;
+    for (uint32_t i = 0; i < options->rank_pairs; i++) {
+        total += (uint64_t)(options->ranks[2 * (size_t)i + 1] - options->ranks[2 * (size_t)i]) + 1;
+    }
+    if (total > RANKS_MOST) {
+        return error_set(err, ORR_ERANGE, "--rank names %" PRIu64 " ranks; at most %d", total, RANKS_MOST);
+    }
+    *ranks = calloc(total + 1, sizeof **ranks);
+    if (*ranks == NULL) {
+        return error_set(err, ORR_ENOMEM, "out of memory");
+    }
+    for (uint32_t i = 0; i < options->rank_pairs; i++) {
+        for (int64_t rank = options->ranks[2 * (size_t)i]; rank <= options->ranks[2 * (size_t)i + 1]; rank++) {
+            (*ranks)[(*count)++] = (uint32_t)rank;
+        }
+    }
+    return ORR_OK;
+}
+
+static enum orr_status import(struct import_options *options, struct orr_error *err)
+{
+    struct cli_warnings warnings = {0};
+    struct orr_notices notices = cli_notices(&warnings, options->strict);
+    uint32_t *ranks = NULL;
+    uint32_t rank_count = 0;
+    if (options->import.folder == NULL) {
+        return error_set(err, ORR_EINVAL, "no folder given; name the one with the recordings");
+    }
+    if (options->import.prefix == NULL) {
+        return error_set(err, ORR_EINVAL, "missing -o PREFIX (files become PREFIX.0.et, PREFIX.1.et …)");
+    }
+    enum orr_status status = cli_limit_default(&options->import.memory_limit, err);
+    if (status == ORR_OK) {
+        status = list_ranks(options, &ranks, &rank_count, err);
+    }
+    if (status == ORR_OK) {
+        options->import.ranks = ranks;
+        options->import.rank_count = rank_count;
+        options->import.steps = options->steps;
+        status = orr_trace_import(&options->import, &notices, stdout, err);
+        cli_warnings_end(&warnings);
+    }
+    free(ranks);
+    return status;
+}
+
+static int run_import(const struct cli_command *self, int argc, char **argv)
+{
+    struct import_options options = {.import = ORR_IMPORT_OPTIONS_DEFAULT};
+    struct orr_error err = {0};
+    enum orr_status status = cli_options_parse(self, argc, argv, &options.input, &err);
+    if (status == ORR_OK && options.input.help) {
+        cli_print_help(self, argv[0], stdout);
+    } else if (status == ORR_OK) {
+        status = import(&options, &err);
+    }
+    free(options.ranks);
+    free(options.steps);
+    return cli_end(status, &err);
+}
+
+static const struct argp import_argp = {
+    .options = table,
+    .parser = parse,
+    .args_doc = "FOLDER -o PREFIX",
+    .doc = "Turn PyTorch recordings into Chakra ET files that simulate. FOLDER holds for each rank R a host execution "
+           "trace (host_R.json or pytorch_et_R.json) and a device trace of the profiler (device_R.json or "
+           "kineto_R.json), each also packed (.gz, .zst) or tagged (host_R_TAG.json). All ranks are linked and "
+           "converted side by side; either all files are written or none. What was found, inferred and left out is "
+           "printed for each rank.\v"
+           "Examples:\n"
+           "  orrery trace import recording -o traces/resnet50\n"
+           "  orrery trace import recording --rank 0-1 --step 1 --cpu drop -o traces/short\n"
+           "  orrery run -w traces/resnet50 -s system.json -n network.yml\n",
+};
+
+const struct cli_command cli_trace_import = {
+    .name = "import", .summary = "turn PyTorch recordings into traces", .argp = &import_argp, .run = run_import};
