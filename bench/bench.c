@@ -1,5 +1,6 @@
 /*
- * How fast, and in how much memory: the plain event engine on the cases ASTRA-sim was timed with, and the trace reader.
+ * How fast, and in how much memory: the plain event engine on the cases ASTRA-sim was timed with, and the trace
+ * reader; the packet network's cases are in bench/packet_bench.c, the trace toolchain's in bench/trace_bench.c.
  *
  * Each case runs in a child process of its own, so that user time and peak memory are the kernel's account of that case
  * alone, reading the files included. The figures of ASTRA-sim in the table were taken on a 2-core machine (user
@@ -17,6 +18,8 @@
 #include <unistd.h>
 
 #include "bench/inputs.h"
+#include "bench/packet_bench.h"
+#include "bench/trace_bench.h"
 #include "orrery.h"
 
 struct bench_case {
@@ -113,6 +116,7 @@ struct options {
     const char *only; /* NULL = all */
     bool quick;
     uint64_t load_mb;
+    uint64_t kineto_mb;
     unsigned repeat; /* each case so many times; the quickest counts, since other work on the machine only adds */
 };
 
@@ -284,20 +288,26 @@ static bool run_case(const struct bench_case *item, const struct options *option
 
 static int usage(FILE *stream, int status)
 {
-    fprintf(stream, "usage: orrery-bench [--case NAME] [--quick] [--repeat N] [--load-mb N]\n"
+    fprintf(stream, "usage: orrery-bench [--case NAME] [--quick] [--repeat N] [--load-mb N] [--kineto-mb N]\n"
                     "Runs the benchmark cases; exits 1 when a cycle count is wrong, never for being slow.\n"
                     "  --quick       leave out the two long cases and read 64 MB\n"
                     "  --repeat N    run each case N times and print the quickest (3)\n"
                     "  --load-mb N   how many MB of traces the reading case writes and reads (256)\n"
+                    "  --kineto-mb N how many MB of Kineto trace the last two cases read, with its host trace (300)\n"
                     "  --case NAME   only this one:\n");
     for (int i = 0; i < CASES; i++)
         fprintf(stream, "    %-15s %s\n", cases[i].name, cases[i].title);
+    for (int i = 0; bench_packet_name(i) != NULL; i++)
+        fprintf(stream, "    %-15s %s\n", bench_packet_name(i), bench_packet_title(i));
+    for (int i = 0; i < BENCH_TRACE_CASES; i++)
+        fprintf(stream, "    %-15s %s\n", bench_trace_name((enum bench_trace_case)i),
+                bench_trace_title((enum bench_trace_case)i));
     return status;
 }
 
 int main(int argc, char **argv)
 {
-    struct options options = {.load_mb = 256, .repeat = 3};
+    struct options options = {.load_mb = 256, .kineto_mb = 300, .repeat = 3};
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "--help") == 0)
             return usage(stdout, 0);
@@ -309,11 +319,15 @@ int main(int argc, char **argv)
             options.repeat = (unsigned)atoi(argv[++i]);
         else if (strcmp(argv[i], "--load-mb") == 0 && i + 1 < argc)
             options.load_mb = strtoull(argv[++i], NULL, 10);
+        else if (strcmp(argv[i], "--kineto-mb") == 0 && i + 1 < argc)
+            options.kineto_mb = strtoull(argv[++i], NULL, 10);
         else
             return usage(stderr, 2);
     }
-    if (options.quick)
+    if (options.quick) {
         options.load_mb = 64;
+        options.kineto_mb = 64;
+    }
 
     int ran = 0;
     bool good = true;
@@ -323,6 +337,20 @@ int main(int argc, char **argv)
         if (ran == 0)
             print_header();
         good = run_case(&cases[i], &options) && good;
+        ran++;
+    }
+    for (int i = 0; bench_packet_name(i) != NULL; i++) {
+        if (options.only != NULL ? strcmp(options.only, bench_packet_name(i)) != 0
+                                 : options.quick && !bench_packet_is_quick(i))
+            continue;
+        good = bench_packet_run(i, options.repeat) && good;
+        ran++;
+    }
+    for (int i = 0; i < BENCH_TRACE_CASES; i++) {
+        enum bench_trace_case which = (enum bench_trace_case)i;
+        if (options.only != NULL && strcmp(options.only, bench_trace_name(which)) != 0)
+            continue;
+        good = bench_trace_run(which, BENCH_RECORDING, options.kineto_mb, options.repeat) && good;
         ran++;
     }
     if (ran == 0)

@@ -81,6 +81,46 @@ static void statistics_as_json_go_where_json_says(void **state)
     CHECK_CONTAINS(result->err, "--json would replace the trace deep/er/ar.0.et");
 }
 
+static void a_recipe_is_a_script_for_the_vendor(void **state)
+{
+    (void)state;
+    program_enter();
+    const struct program_result *result = program_run("trace recipe --framework pytorch --vendor amd");
+    CHECK_EXIT(result, 0);
+    CHECK(strncmp(result->out, "#!/usr/bin/env python3\n# AMD: ", 30) == 0, "starts: %.60s", result->out);
+    CHECK_CONTAINS(result->out, "ExecutionTraceObserver().register_callback");
+    CHECK_EXIT(program_run("trace recipe --framework horovod -o record.py"), 0);
+    size_t size = 0;
+    CHECK_CONTAINS(program_read("record.py", &size), "hvd.start_timeline");
+    result = program_run("trace recipe --framework pytorsh");
+    CHECK_EXIT(result, 2);
+    CHECK_ONE_LINE(result);
+    CHECK_CONTAINS(result->err, "did you mean \"pytorch\"?");
+}
+
+static void a_trace_is_drawn_in_the_form_its_ending_says(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *ending, *has;
+    } forms[] = {
+        {"svg", "</svg>"}, {"html", "</html>"}, {"pdf", "%PDF-1.4"}, {"dot", "digraph"}, {"graphml", "<graphml"}};
+    size_t size = 0;
+    prepare();
+    for (size_t i = 0; i < COUNT_OF(forms); i++) {
+        char line[80];
+        (void)snprintf(line, sizeof line, "trace view deep/er/ar.0.et -o picture.%s", forms[i].ending);
+        CHECK_EXIT(program_run(line), 0);
+        CHECK_CONTAINS(program_read(line + strlen("trace view deep/er/ar.0.et -o "), &size), forms[i].has);
+    }
+    const struct program_result *result = program_run("trace view deep/er/ar.0.et -o picture.png");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "picture.png: the ending says what is drawn; accepted: .svg");
+    CHECK(!program_exists("picture.png"), "a refused picture is not there");
+    CHECK_EXIT(program_run("trace view missing.et -o picture.svg"), 2);
+    CHECK_CONTAINS(program_read("picture.svg", &size), "</svg>");
+}
+
 static void a_finding_gives_exit_code_2(void **state)
 {
     (void)state;
@@ -102,4 +142,5 @@ static void a_finding_gives_exit_code_2(void **state)
 
 TEST_MAIN(gen_makes_folders_and_says_what_to_do_next, the_three_nodes_are_those_of_the_tutorial,
           show_stat_and_check_take_several_files, one_bad_file_does_not_hide_the_others,
-          statistics_as_json_go_where_json_says, a_finding_gives_exit_code_2)
+          statistics_as_json_go_where_json_says, a_recipe_is_a_script_for_the_vendor,
+          a_trace_is_drawn_in_the_form_its_ending_says, a_finding_gives_exit_code_2)

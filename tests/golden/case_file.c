@@ -274,10 +274,13 @@ static bool read_outcome(struct case_slice rest, uint32_t ranks, struct case_out
 enum orr_status case_outcome_read(const struct case_file *file, const struct golden_case *one, enum orr_backend backend,
                                   struct case_outcome *outcome, struct orr_error *err)
 {
-    const char *keyword = backend == ORR_BACKEND_AWARE ? "aware" : "unaware";
+    static const char *const keywords[] = {
+        [ORR_BACKEND_UNAWARE] = "unaware", [ORR_BACKEND_AWARE] = "aware", [ORR_BACKEND_PACKET] = "packet"};
+    const char *keyword = keywords[backend];
+    bool analytical = backend != ORR_BACKEND_PACKET;
     for (size_t i = one->first; i < one->end; i++) {
         const struct case_line *line = &file->lines[i];
-        if (!slice_is(line->keyword, "both") && !slice_is(line->keyword, keyword))
+        if (!(analytical && slice_is(line->keyword, "both")) && !slice_is(line->keyword, keyword))
             continue;
         if (!read_outcome(line->rest, one->ranks, outcome))
             return error_set(err, ORR_EINVAL, "%s:%u: not an outcome for %u ranks", file->path, line->number,

@@ -17,7 +17,7 @@
  *   trace RANKS                        workload/w.RANK.et of these ranks has the nodes on the lines that follow
  *   custom RANKS                       the same for custom/custom_allreduce.RANK.et
  *   unreliable WHY                     ASTRA-sim's answer is not to be relied on
- *   both|unaware|aware OUTCOME         what ASTRA-sim did on this backend
+ *   both|unaware|aware OUTCOME         what ASTRA-sim did on this backend (packet OUTCOME: see packet_case.h)
  *
  * RANKS is a list of `7`, `0-3` and `0-12:4` (every fourth).
  *

@@ -74,7 +74,7 @@ static void stat_prints_text_or_one_json_object(void **state)
         char *text = NULL;
         size_t size = 0;
         FILE *stream = open_memstream(&text, &size);
-        CHECK_OK(orr_trace_stat(trace, json == 1, stream, &err), &err);
+        CHECK_OK(orr_trace_stat(trace, json == 1 ? ORR_STAT_JSON : 0, stream, &err), &err);
         (void)fclose(stream);
         CHECK_CONTAINS(text, json == 1 ? "\"all-gather\": {\"count\": 1, \"bytes\": 2048}" : "2048 B (2 KiB)");
         CHECK_CONTAINS(text, json == 1 ? "\"nodes_without_order\": 1" : "1 nodes on or behind dependency cycles");

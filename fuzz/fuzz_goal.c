@@ -1,0 +1,11 @@
+/* GOAL schedules: what must hold is in fuzz/converting.h. */
+#include "convert/goal.h"
+#include "fuzz/converting.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fuzz_convert(data, size, NULL, goal_read);
+    return 0;
+}

@@ -1,0 +1,103 @@
+/* The packet network through the program: its reports and files, and what it says when packets are lost. */
+#include <unistd.h>
+
+#include "tests/cli/program.h"
+
+#define MACHINE "run --backend packet --no-progress -w w/ar -s system.json -n config.txt "
+
+/* Eight hosts on one switch, with a share of losses on every link. */
+static void prepare(const char *loss, const char *more)
+{
+    char text[2048] = "9 1 8\n8\n";
+    struct orr_error err = {0};
+    program_enter();
+    program_write_machine(8, 4);
+    for (int i = 0; i < 8; i++) {
+        size_t used = strlen(text);
+        (void)snprintf(text + used, sizeof text - used, "%d 8 100Gbps 1us %s\n", i, loss);
+    }
+    program_write_text("topology.txt", text);
+    (void)snprintf(text, sizeof text,
+                   "TOPOLOGY_FILE topology.txt CC_MODE 12 L2_ACK_INTERVAL 1 L2_CHUNK_SIZE 4000 GLOBAL_T 0\n"
+                   "KMIN_MAP 1 100000000000 400 KMAX_MAP 1 100000000000 1600 PMAX_MAP 1 100000000000 0.2\n%s",
+                   more);
+    program_write_text("config.txt", text);
+    CHECK_OK(
+        orr_gen(
+            &(struct orr_gen_options){
+                .pattern = ORR_PATTERN_COLLECTIVE, .type = "all-reduce", .bytes = 1 << 20, .npus = 8, .prefix = "w/ar"},
+            &err),
+        &err);
+}
+
+static void links_and_messages_are_in_every_report(void **state)
+{
+    (void)state;
+    prepare("0", "");
+    const struct program_result *result = program_run(MACHINE "--json r.json --csv tables");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "packet network");
+    CHECK_CONTAINS(result->out, "Link (nodes)  Gbit/s");
+    CHECK_CONTAINS(result->out, "  8 > 0          100");
+    CHECK_CONTAINS(result->out, "448 arrived; time p50");
+    size_t size = 0;
+    CHECK_CONTAINS(program_read("r.json", &size), "\"messages_arrived\": 448");
+    CHECK_CONTAINS(program_read("r.json", &size), "{\"from\": 8, \"to\": 7, \"rate_bps\": 100000000000");
+    CHECK_CONTAINS(program_read("tables/links.csv", &size), "from,to,rate_bps,bytes,busy_ns,utilisation,ecn_marks");
+}
+
+static void files_of_the_configuration_are_written_for_astra_alone(void **state)
+{
+    (void)state;
+    prepare("0", "FCT_OUTPUT_FILE named.fct PFC_OUTPUT_FILE named.pfc QLEN_MON_FILE named.qlen\n");
+    size_t size = 0;
+    CHECK_EXIT(program_run(MACHINE), 0);
+    CHECK(!program_exists("named.fct"), "not without --compat astra");
+    CHECK_EXIT(program_run(MACHINE "--compat astra --pfc mine.pfc"), 0);
+    CHECK_CONTAINS(program_read("named.fct", &size), "0b000001 0b000101 10000 100 32768 10 ");
+    CHECK(program_exists("mine.pfc") && !program_exists("named.pfc"), "an option goes before the file");
+    CHECK(program_exists("named.qlen"), "queues");
+}
+
+static void an_output_of_the_configuration_never_replaces_an_input(void **state)
+{
+    (void)state;
+    static const char *const inputs[] = {"topology.txt", "config.txt", "w/ar.3.et"};
+    for (size_t i = 0; i < COUNT_OF(inputs); i++) {
+        char more[128];
+        (void)snprintf(more, sizeof more, "FCT_OUTPUT_FILE %s\n", inputs[i]);
+        prepare("0", more);
+        const struct program_result *result = program_run(MACHINE "--compat astra -q");
+        CHECK_EXIT(result, 2);
+        CHECK_CONTAINS(result->err, "--fct would replace");
+    }
+}
+
+static void what_is_lost_stalls_astra_and_delays_us(void **state)
+{
+    (void)state;
+    prepare("0.02", "");
+    const struct program_result *result = program_run(MACHINE "--compat astra");
+    CHECK_EXIT(result, 4);
+    CHECK_CONTAINS(result->err, "the queue pair from rank ");
+    CHECK_CONTAINS(result->err, " was lost: ");
+    CHECK_CONTAINS(result->err, "Fix: run without --compat astra");
+    result = program_run(MACHINE);
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, " lost, ");
+    CHECK_EXIT(program_run(MACHINE "--compat astra --rto 100us"), 0);
+}
+
+static void a_link_that_is_not_there_cannot_go_down(void **state)
+{
+    (void)state;
+    prepare("0", "");
+    const struct program_result *result = program_run(MACHINE "--link-down 0-1@5us");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "topology.txt: no link joins nodes 0 and 1");
+    CHECK_EXIT(program_run(MACHINE "--link-down 0-8@5us..1ms --cc swift --spray --parallel-links"), 0);
+}
+
+TEST_MAIN(links_and_messages_are_in_every_report, files_of_the_configuration_are_written_for_astra_alone,
+          an_output_of_the_configuration_never_replaces_an_input, what_is_lost_stalls_astra_and_delays_us,
+          a_link_that_is_not_there_cannot_go_down)
