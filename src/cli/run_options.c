@@ -384,7 +384,7 @@ const struct argp run_argp = {
            "  orrery run -w traces/allreduce -s system.json -n network.yml\n"
            "  orrery run -w traces/x -s sys.json -n net.yml --backend aware --json x.json\n"
            "  orrery run -w traces/x -s sys.json -n net.yml --timeline x.json.gz\n"
-           "  orrery run -w traces/x -s sys.json -n config.txt --logical dims.json --backend packet --fct fct.txt\n"
+           "  orrery run -w traces/x -s sys.json -n config.txt --backend packet\n"
            "\n"
            "Exit codes: 0 done, 1 failed or interrupted, 2 bad usage or input, 3 resource limit, 4 the job stalls.\n",
 };

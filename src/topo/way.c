@@ -54,7 +54,8 @@ uint16_t topo_way_find(struct topo_routes *routes, uint32_t src, uint32_t dst, u
     const struct topo_graph *graph = routes->graph;
     uint32_t ports[WAYS_MOST];
     uint16_t hops = 0;
-    for (uint32_t node = src; node != dst && hops < room;) {
+    uint32_t node = src;
+    while (node != dst && hops < room) {
         ports[0] = last_port(routes, node, dst);
         uint32_t count = ports[0] != UINT32_MAX ? 1 : topo_routes_next(routes, node, dst, ports, WAYS_MOST);
         if (count == 0) {
@@ -66,20 +67,36 @@ uint16_t topo_way_find(struct topo_routes *routes, uint32_t src, uint32_t dst, u
         way[hops++] = ports[hash % count];
         node = graph->ports[graph->ports[way[hops - 1]].peer].node;
     }
-    return hops;
+    return node == dst ? hops : 0;
 }
 
-/* At most twice the distance of the farthest node from any one of them. */
-uint32_t topo_way_most(struct topo_routes *routes)
+/* The distance of the farthest node from this host; 0 when memory is refused. */
+static uint32_t farthest_from(struct topo_routes *routes, uint32_t host)
 {
-    const struct topo_seen *row = topo_routes_to(routes, 0);
+    const struct topo_seen *row = topo_routes_to(routes, host);
     uint32_t farthest = 1;
     for (uint32_t node = 0; row != NULL && node < routes->graph->node_count; node++) {
         if (row[node].hops != TOPO_UNREACHABLE && row[node].hops > farthest) {
             farthest = row[node].hops;
         }
     }
-    return row == NULL ? 0 : 2 * farthest;
+    return row == NULL ? 0 : farthest;
+}
+
+/* At most twice the distance of the farthest node from any one of them; hosts that host 0 has no way to are asked
+ * themselves. */
+uint32_t topo_way_most(struct topo_routes *routes)
+{
+    const struct topo_graph *graph = routes->graph;
+    uint32_t farthest = farthest_from(routes, 0);
+    for (uint32_t node = 1; farthest > 0 && node < graph->node_count; node++) {
+        const struct topo_seen *row = topo_routes_to(routes, 0);
+        if (graph->kinds[node] == TOPO_NODE_HOST && row[node].hops == TOPO_UNREACHABLE) {
+            uint32_t here = farthest_from(routes, node);
+            farthest = here == 0 ? 0 : here > farthest ? here : farthest;
+        }
+    }
+    return 2 * farthest;
 }
 
 bool topo_way_extremes(struct topo_routes *routes, uint64_t *round_trip_ns, uint64_t *window)

@@ -42,6 +42,8 @@ static void make_folder(void)
     shell("for f in host_0 device_0; do cp recording/$f.json.gz . && gunzip -kf $f.json.gz; done", "set-up");
     program_write_machine(2, 4);
     shell("cp system.json sys.json && cp network.yml net.yml", "set-up");
+    program_write_text("config.txt", "TOPOLOGY_FILE topology.txt\nCC_MODE 12\nL2_ACK_INTERVAL 1\nL2_CHUNK_SIZE 4000\n");
+    program_write_text("topology.txt", "3 1 2\n2\n0 2 400Gbps 1us 0\n1 2 400Gbps 1us 0\n");
     program_write_text("dlrm.txt", "DATA\n1\nlayer -1 5 NONE 0 5 NONE 0 5 ALLREDUCE 1024 1\n");
     program_write_text("table.csv", "op,time\nforward,5\nbackward,7\n");
     CHECK_EXIT(program_run("trace link --host host_0.json --device device_0.json -o hdt_0.json"), 0);

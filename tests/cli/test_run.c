@@ -330,6 +330,10 @@ static void a_signal_while_outputs_are_written_loses_nothing(void **state)
 static void a_second_signal_ends_the_program_wherever_it_is(void **state)
 {
     (void)state;
+#ifdef __SANITIZE_THREAD__
+    print_message("ThreadSanitizer holds signals back while stdio writes\n");
+    skip();
+#endif
     struct full_pipe full = start_with_a_full_pipe();
     assert_int_equal(kill(full.pid, SIGINT), 0);
     assert_int_equal(kill(full.pid, SIGTERM), 0);

@@ -178,7 +178,7 @@ static void a_folder_without_recordings_is_refused(void **state)
 
 struct tally {
     uint64_t nodes, host, device, comms, edges;
-    uint64_t all_reduce_bytes;
+    uint64_t all_reduce_bytes, all_to_all_bytes;
     uint64_t steps[2];    /* nodes of steps 1 and 2 */
     uint64_t least_share; /* of an all-reduce: how much of its recorded start its dependencies take, percent */
 };
@@ -218,6 +218,7 @@ static void tally_file(const char *path, struct tally *tally)
             CHECK(trace_document_integer(trace_document_attribute(node, TRACE_ATTR_COMM_TYPE), &kind, &negative),
                   "type");
             CHECK(cpu != NULL && !cpu->bool_val, "a feeder refuses communication of the host");
+            tally->all_to_all_bytes += kind == COMM_ALL_TO_ALL ? bytes : 0;
             if (kind == COMM_ALL_REDUCE) {
                 uint64_t share = start * 100 / (node->start_time_micros + 1);
                 tally->all_reduce_bytes += bytes;
@@ -325,6 +326,27 @@ static void a_host_trace_alone_gives_order_and_communication(void **state)
     CHECK_U64(tally.all_reduce_bytes, 2 * 2180392, "two steps");
 }
 
+static void an_uneven_all_to_all_has_one_size_in_all_files(void **state)
+{
+    (void)state;
+    char path[PATH_ROOM];
+    char *report = NULL;
+    uint64_t first = 0;
+    make_in("uneven", 4);
+    CHECK_OK(import_in("uneven", "out/uneven", (struct orr_import_options){0}, &report), &err);
+    free(report);
+    for (uint32_t rank = 0; rank < 4; rank++) {
+        char name[32];
+        struct tally tally;
+        (void)snprintf(name, sizeof name, "out/uneven.%u.et", rank);
+        path_in(path, name);
+        tally_file(path, &tally);
+        first = rank == 0 ? tally.all_to_all_bytes : first;
+        CHECK(first > 0, "there is one");
+        CHECK_U64(tally.all_to_all_bytes, first, "rank %u", rank);
+    }
+}
+
 /* ---- real recordings ---- */
 
 static void check_real(const char *from, const char *name, uint32_t ranks, uint32_t steps, uint64_t parameters)
@@ -388,7 +410,7 @@ int main(void)
         CHECK_MAP(all_ranks_of_a_folder_are_imported, either_all_files_are_written_or_none, tags_tell_runs_apart,
                   ranks_can_be_picked_and_must_be_there, a_folder_without_recordings_is_refused,
                   what_is_left_out_leaves_the_order, linking_and_converting_gives_the_same_bytes,
-                  a_host_trace_alone_gives_order_and_communication, recorded_gradients_are_reduced_when_they_are_ready,
-                  the_archives_recordings_import_too)};
+                  a_host_trace_alone_gives_order_and_communication, an_uneven_all_to_all_has_one_size_in_all_files,
+                  recorded_gradients_are_reduced_when_they_are_ready, the_archives_recordings_import_too)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

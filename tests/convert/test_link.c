@@ -1,5 +1,6 @@
 /* What linking makes of a recording: nodes, their order and time, launches and streams. Dependencies across streams and
  * threads are in test_deps.c. */
+#include "tests/convert/hdt.h"
 #include "tests/convert/linking.h"
 #include "tests/convert/make_recording.h"
 
@@ -102,6 +103,49 @@ static void a_kernel_depends_on_its_launcher_and_its_stream(void **state)
     CHECK_U64(linking.linked.counts.launched, 3, "launched");
     CHECK_U64(node_at(&linking, "second")->parent, node_named(&linking, "conv", 0), "parent");
     linking_close(&linking);
+}
+
+static void a_kernel_recorded_before_its_launch_comes_after_it(void **state)
+{
+    (void)state;
+    const struct line lines[] = {
+        {OP(1, "conv", 100, 50, 1)},    {CALL(1, "cudaLaunchKernel", 110, 5, 7)}, {KERNEL(3, "first", 60, 10, 7)},
+        {OP(1, "relu", 150, 20, 2)},    {CALL(1, "cudaLaunchKernel", 162, 2, 8)}, {KERNEL(3, "second", 80, 10, 8)},
+        {KERNEL(3, "third", 95, 10, 7)}};
+    linking_open(&linking, lines, COUNT_OF(lines));
+    CHECK_DEPS(&linking, "first", "conv");
+    CHECK_DEPS(&linking, "second", "first, relu");
+    CHECK_DEPS(&linking, "third", "conv, second");
+    CHECK_U64(linking.linked.counts.against_time, 0, "nothing is left out");
+    CHECK_U64(linking.linked.counts.early, 3, "and it is told");
+    linking_close(&linking);
+}
+
+static void a_linkers_kernel_node_speaks_by_its_own_tensors(void **state)
+{
+    (void)state;
+    char path[64];
+    struct linking chakras = {0};
+    struct host_trace *host = NULL;
+    struct comm_groups groups;
+    snprintf(path, sizeof path, "%s/hdt.json", folder);
+    hdt_write(path, "1.0.2-chakra.0.0.4",
+              HDT_FRONT "2~record_param_comms~1~\"inclusive_dur\": 9, \"ts\": 10\n"
+                        "3~ncclDevKernel_AllReduce_Sum_f32_RING_LL~2~\"inclusive_dur\": 5, \"ts\": 12, \"cat\": "
+                        "\"kernel\", \"stream\": 7~[[10, 11, 0, 1000, 4, \"cuda:0\"]]~"
+                        "\"GenericList[Tensor(float)]\"\n");
+    notes_init(&chakras.notes, &chakras.mem, false);
+    comm_groups_init(&groups, &chakras.mem);
+    CHECK_OK(host_read(path, &chakras.mem, &chakras.notes, &host, &chakras.err), &chakras.err);
+    CHECK_OK(link_build_host(host, &chakras.mem, &chakras.notes, &chakras.linked, &chakras.err), &chakras.err);
+    CHECK_OK(comm_groups_settle(&groups, 1, &chakras.err), &chakras.err);
+    CHECK_OK(link_resolve(&chakras.linked, NULL, host, &groups, path, &chakras.err), &chakras.err);
+    CHECK_U64(chakras.linked.comm_count, 1, "communications");
+    CHECK_U64(chakras.linked.comms[0].bytes, 4000, "bytes");
+    CHECK_U64(chakras.linked.comms[0].size_from, PROVENANCE_OP_TENSORS, "the tensors of the op that launched it");
+    comm_groups_free(&groups);
+    host_free(host);
+    linking_close(&chakras);
 }
 
 static void a_launch_after_an_inner_op_depends_on_that_op(void **state)
@@ -263,10 +307,11 @@ int main(void)
         CHECK_MAP(host_ops_follow_each_other_on_their_thread, an_op_has_only_its_own_time,
                   of_ops_that_start_together_the_longer_is_around, an_op_that_ends_after_the_one_around_is_cut,
                   time_between_ops_is_a_gap, an_annotation_around_ops_is_a_mark_without_time,
-                  a_kernel_depends_on_its_launcher_and_its_stream, a_launch_after_an_inner_op_depends_on_that_op,
-                  a_graph_launch_has_many_kernels, a_kernel_without_launch_is_kept_in_its_stream,
-                  a_correlation_used_again_means_the_latest_call, nodes_belong_to_the_step_they_were_launched_in,
-                  work_with_impossible_times_is_left_out_and_told, every_dependency_goes_to_a_later_number,
-                  no_kernel_of_an_amd_recording_is_lost)};
+                  a_kernel_depends_on_its_launcher_and_its_stream, a_kernel_recorded_before_its_launch_comes_after_it,
+                  a_launch_after_an_inner_op_depends_on_that_op, a_graph_launch_has_many_kernels,
+                  a_kernel_without_launch_is_kept_in_its_stream, a_correlation_used_again_means_the_latest_call,
+                  nodes_belong_to_the_step_they_were_launched_in, work_with_impossible_times_is_left_out_and_told,
+                  every_dependency_goes_to_a_later_number, no_kernel_of_an_amd_recording_is_lost),
+        CHECK_MAP(a_linkers_kernel_node_speaks_by_its_own_tensors)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -21,7 +21,7 @@ struct link_case {
 };
 
 /* op, note: name thread ts dur external-id rf ("-" = none). call, driver, kernel, copy, set, sync: name
- * thread-or-stream ts dur external-id correlation [group]. step: ts dur. */
+ * thread-or-stream ts dur external-id correlation [group, "-" = ""]. old: a kernel with "external id". step: ts dur. */
 static const struct link_case cases[] = {
     {"a kernel hangs on the operator that launched it",
      "step 1000 900\nop aten::mm 10 1100 50 10 5\ncall cudaLaunchKernel 10 1110 20 10 100\nkernel gemm 7 1150 30 10 "
@@ -62,6 +62,9 @@ static const struct link_case cases[] = {
      "3 o 2 5\n4 c 3 6\n",
      "0 process ctrl=4\n1 thread ctrl=0\n2 o ctrl=1 340.024/28.34284765625@4203669604595.407 dep=-\n"
      "3 c ctrl=2 311.681/311.681@4203669604613.811 dep=-\n"},
+    {"inner times are taken away one after the other, not their sum",
+     "op o 10 1797 2556.266 10 5\nop a 10 1798.325 200.8 11 6\nop b 10 2001.986696 1.61 12 7\nop c 10 3000.7 10 13 8\n",
+     "3 o 2 5\n", "0 process ctrl=3\n1 thread ctrl=0\n2 o ctrl=1 2556.266/2343.8560000000007@1797 dep=-\n"},
     {"of two equal intervals the first is all but empty",
      "step 4203669604000.5 900.25\nop o 10 4203669604595.407 340.024 10 5\nop c 10 4203669604595.407 340.024 11 6\n",
      "3 o 2 5\n4 c 3 6\n",
@@ -108,6 +111,23 @@ static const struct link_case cases[] = {
      "dep=2\n"
      "5 b1 ctrl=3 50/50@1301 dep=2\n6 a1 ctrl=1 10/10@2500 dep=5\n7 a2 ctrl=1 10/10@2520 dep=5\n"
      "8 k ctrl=7 5/5@2530 dep=5 kernel stream=7\n"},
+    {"of two that started last together, it is that of the thread whose operators were seen first",
+     "call cudaEventRecord 11 950 5 1 90\nop b 12 1200 10 11 6\nop c 11 1200 10 12 7\nop a 10 3000 10 13 8\n",
+     "3 b 2 6\n4 c 2 7\n5 a 2 8\n",
+     "0 process ctrl=5\n1 thread ctrl=0\n2 b ctrl=1 10/10@1200 dep=-\n3 c ctrl=1 10/10@1200 dep=-\n"
+     "4 a ctrl=1 10/10@3000 dep=2\n"},
+    {"a group without a name is a group",
+     "step 1000 900\nop a 10 1100 100 10 5\ncall cudaLaunchKernel 10 1120 5 10 100\n"
+     "kernel ncclDevKernel_AllReduce 20 1150 30 10 100 -\n",
+     "3 a 2 5\n",
+     "0 process ctrl=4\n1 thread ctrl=0\n2 a ctrl=1 100/100@1100 dep=-\n"
+     "3 ncclDevKernel_AllReduce ctrl=2 30/30@1150 dep=- kernel stream=20 pg=\n"},
+    {"an old profiler's \"external id\" is none, and its kernel is linked without one",
+     "step 1000 900\nop a 10 1100 50 10 5\nop b 10 1160 20 11 6\ncall cudaLaunchKernel 10 1165 5 10 100\n"
+     "old k 7 1170 30 10 100\n",
+     "3 a 2 5\n4 b 2 6\n",
+     "0 process ctrl=5\n1 thread ctrl=0\n2 a ctrl=1 50/50@1100 dep=-\n3 b ctrl=1 20/20@1160 dep=-\n"
+     "4 k ctrl=3 30/30@1170 dep=- kernel stream=7\n"},
     {"nodes that do not descend from the process are kept but not matched", "op a 10 1000 10 10 5\n", "3 a 99 5\n",
      "0 process ctrl=3\n1 thread ctrl=0\n2 a ctrl=4\n"},
 };
@@ -127,7 +147,7 @@ static void put_event(FILE *out, const char *line)
         const char *word, *cat, *place;
     } kinds[] = {{"op", "cpu_op", NULL},          {"note", "user_annotation", NULL}, {"call", "cuda_runtime", NULL},
                  {"driver", "cuda_driver", NULL}, {"kernel", "kernel", "stream"},    {"copy", "gpu_memcpy", "stream"},
-                 {"set", "gpu_memset", "stream"}, {"sync", "cuda_sync", "stream"}};
+                 {"set", "gpu_memset", "stream"}, {"sync", "cuda_sync", "stream"},   {"old", "kernel", "stream"}};
     char w[8][64] = {""};
     int words = sscanf(line, "%63s %63s %63s %63s %63s %63s %63s %63s", w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7]);
     if (strcmp(w[0], "step") == 0) {
@@ -145,13 +165,13 @@ static void put_event(FILE *out, const char *line)
         bool op = i < 2;
         fprintf(out, "{\"ph\":\"X\",\"cat\":\"%s\",\"name\":\"", kinds[i].cat);
         put_name(out, w[1]);
-        fprintf(out, "\",\"pid\":%d,\"tid\":%s,\"ts\":%s,\"dur\":%s,\"args\":{\"External id\":%s",
-                kinds[i].place == NULL, w[2], w[3], w[4], w[5]);
+        fprintf(out, "\",\"pid\":%d,\"tid\":%s,\"ts\":%s,\"dur\":%s,\"args\":{\"%s\":%s", kinds[i].place == NULL, w[2],
+                w[3], w[4], strcmp(w[0], "old") == 0 ? "external id" : "External id", w[5]);
         fprintf(out, ",\"%s\":%s", op ? "Record function id" : "correlation", w[6]);
         if (kinds[i].place != NULL)
             fprintf(out, ",\"%s\":%s", kinds[i].place, w[2]);
         if (words == 8)
-            fprintf(out, ",\"Process Group Name\":\"%s\"", w[7]);
+            fprintf(out, ",\"Process Group Name\":\"%s\"", strcmp(w[7], "-") == 0 ? "" : w[7]);
         fputs("}}", out);
         return;
     }

@@ -9,6 +9,8 @@ static const struct {
     const char *text;
 } rows[] = {
     {ORR_FORMAT_PYTORCH, "{\n  \"schema\": \"1.1.1-chakra.0.0.4\", \"pid\": 573,\n  \"nodes\": [\n"},
+    {ORR_FORMAT_PYTORCH, "{\n  \"schema\": \"1.1.1-chakra.0.0.4\", \"start_ts\": 1,\n  \"orrery\": {\"version\": 1, "
+                         "\"lanes\": [\n"}, /* more threads than are looked at, then the nodes */
     {ORR_FORMAT_TENSORFLOW,
      "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\","
      "\"args\":{\"name\":\"/device:GPU:0\"}}"},

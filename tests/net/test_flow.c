@@ -44,7 +44,7 @@ static void a_message_alone_takes_what_packets_take_to_the_nanosecond(void **sta
     } machines[] = {
         {100, 100, 1000, 1000, true}, {200, 50, 500, 1000, true},   {400, 400, 25, 1000, true},
         {25, 100, 2000, 4096, true},  {65, 200, 5000, 256, true},   {100, 100, 0, 1000, true},
-        {400, 25, 300, 9000, true},  {100, 100, 1000, 512, false},
+        {400, 25, 300, 9000, true},   {100, 100, 1000, 512, false},
     };
     for (size_t m = 0; m < COUNT_OF(machines); m++) {
         struct wired_bench bench;

@@ -183,6 +183,28 @@ static void equal_ways_are_picked_by_hash(void **state)
     CHECK_U64(topo_way_hash(0x6c6c6548, 0x77202c6f, 0x646c726f, 1234), 0x584d5953, "\"Hello, world\", seed 1234");
 }
 
+/* Hosts 0 and 1 beside one switch; hosts 2 and 3, which they cannot reach, five switches apart. */
+static void ways_are_as_long_as_they_need_to_be_on_an_island(void **state)
+{
+    (void)state;
+    static const struct machine_link islands[] = {{0, 4}, {1, 4}, {2, 5}, {5, 6}, {6, 7}, {7, 8}, {8, 9}, {9, 3}};
+    struct machine m;
+    struct arena arena;
+    struct net_stuck stuck[4];
+    make_wired(&m, 4, 10, islands, COUNT_OF(islands));
+    open_machine(&m);
+    net_send(&m.net, 0, 2, 3, 1000, 1);
+    net_send(&m.net, 1, 1, 3, 1000, 1);
+    run_machine(&m);
+    CHECK_U64(m.arrived, 1, "what has a way arrives");
+    CHECK_U64(m.flows[0].duration_ns, 6 * (83 + 1000) + 6 * (4 + 1000), "over six links and back");
+    arena_init(&arena, &m.mem);
+    CHECK_U64(m.net.ops->explain(&m.net, &arena, stuck, 4), 1, "the other is explained");
+    CHECK_CONTAINS(stuck[0].text, "no way leads from host 1 to host 3 (a message of 1000 B");
+    arena_free(&arena);
+    close_machine(&m);
+}
+
 static void pauses_keep_a_small_buffer_from_dropping(void **state)
 {
     (void)state;
@@ -396,6 +418,7 @@ int main(void)
         cmocka_unit_test(a_buffer_pauses_and_resumes_where_it_should),
         cmocka_unit_test(a_message_takes_its_way_there_and_its_ack_s_way_back),
         cmocka_unit_test(equal_ways_are_picked_by_hash),
+        cmocka_unit_test(ways_are_as_long_as_they_need_to_be_on_an_island),
         cmocka_unit_test(pauses_keep_a_small_buffer_from_dropping),
         cmocka_unit_test(what_is_lost_is_sent_again),
         cmocka_unit_test(a_link_that_carries_nothing_is_given_up),

@@ -208,10 +208,11 @@ static int by_id(const void *a, const void *b)
     return i != j ? (i < j ? -1 : 1) : (x->group > y->group) - (x->group < y->group);
 }
 
-/* Group indices by id, those without members left out; the caller frees groups->count entries. */
-static struct place *sorted_by_id(const struct comm_groups *groups, uint32_t *count)
+/* Group indices by id, those without members left out. The caller frees groups->count entries; the account is his own,
+ * since ranks are written side by side. */
+static struct place *sorted_by_id(const struct comm_groups *groups, struct mem *mem, uint32_t *count)
 {
-    struct place *places = mem_alloc(groups->mem, groups->count * sizeof *places);
+    struct place *places = mem_alloc(mem, groups->count * sizeof *places);
     *count = 0;
     for (uint32_t i = 0; i < groups->count && places != NULL; i++) {
         if (groups->groups[i].count > 0) {
@@ -261,7 +262,7 @@ enum orr_status comm_groups_write(const struct comm_groups *groups, const char *
 {
     uint32_t count;
     struct io_outfile *file = NULL;
-    struct place *places = sorted_by_id(groups, &count);
+    struct place *places = sorted_by_id(groups, groups->mem, &count);
     if (places == NULL) {
         return groups_no_memory(groups, err);
     }
@@ -306,13 +307,13 @@ const char *comm_groups_metadata(const struct comm_groups *groups, struct arena 
     char *text = NULL;
     size_t size = 0;
     const char *kept = NULL;
-    struct place *places = sorted_by_id(groups, &count);
+    struct place *places = sorted_by_id(groups, arena->mem, &count);
     FILE *stream = places == NULL ? NULL : open_memstream(&text, &size);
     if (stream != NULL) {
         print_metadata(groups, places, count, stream);
         kept = fclose(stream) == 0 ? arena_strndup(arena, text, size) : NULL;
         free(text);
     }
-    mem_free(groups->mem, places, places == NULL ? 0 : groups->count * sizeof *places);
+    mem_free(arena->mem, places, places == NULL ? 0 : groups->count * sizeof *places);
     return kept;
 }

@@ -28,10 +28,17 @@ static bool prepare(struct hta *hta)
     return graph->nodes != NULL && graph->order != NULL;
 }
 
+/* A wait for a whole device has an edge from each of its streams. A recording has a few streams; one with thousands,
+ * made to be so, would have more edges than fit anywhere. */
+enum { EDGES_ALWAYS = 1 << 20, EDGES_A_ROW = 16 };
+
 bool hta_add_edge(struct hta *hta, uint32_t from, uint32_t to, int64_t weight, bool is_sync)
 {
     struct hta_graph *graph = &hta->graph;
     uint32_t at = graph->edge_count;
+    if (graph->edge_count >= EDGES_ALWAYS && graph->edge_count / EDGES_A_ROW >= hta->row_count) {
+        return hta_fail(hta, "synchronisations with too many streams");
+    }
     if (!prepare(hta) || !number_map_add(&graph->by_ends, (int64_t)((uint64_t)from << 32 | to), &at) ||
         !mem_reserve(hta->mem, (void **)&graph->edges, &graph->edge_capacity, (uint64_t)graph->edge_count + 1,
                      sizeof *graph->edges)) {

@@ -186,7 +186,10 @@ static enum orr_status level_ranks(struct import_work *work, struct orr_error *e
     uint32_t count = work->request->pair_count;
     struct mem *mem = work->groups.mem;
     struct comm_level_rank *ranks = mem_zalloc(mem, (size_t)count * sizeof *ranks);
-    enum orr_status status = ranks == NULL ? mem_error(mem, "ranks", err) : ORR_OK;
+    if (ranks == NULL) {
+        return mem_error(mem, "ranks", err);
+    }
+    enum orr_status status = ORR_OK;
     for (uint32_t i = 0; i < count && status == ORR_OK; i++) {
         status =
             list_facts(&work->ranks[i], &ranks[i]) ? ORR_OK : mem_error(&work->ranks[i].mem, "communications", err);
@@ -194,7 +197,7 @@ static enum orr_status level_ranks(struct import_work *work, struct orr_error *e
     if (status == ORR_OK) {
         status = comm_level(ranks, count, &work->groups, mem, &work->ranks[0].notes, NULL, err);
     }
-    for (uint32_t i = 0; ranks != NULL && i < count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         mem_free(&work->ranks[i].mem, ranks[i].facts,
                  ranks[i].facts == NULL ? 0 : (size_t)work->ranks[i].linked.comm_count * sizeof *ranks[i].facts);
     }

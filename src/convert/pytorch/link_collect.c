@@ -316,6 +316,28 @@ static bool is_frame(const struct host_trace *host, const struct host_node *node
     return strncmp(name, "[pytorch|profiler|", 18) == 0 || is_mark(name);
 }
 
+/* Of a retold trace a kernel has its node too: a linker's copy of the op that launched it. */
+static void match_retold(struct link_work *work)
+{
+    for (uint32_t i = 0; i < work->op_total + work->device_total; i++) {
+        work->out->nodes[i].host = work->kineto->events[work->events[i]].index;
+    }
+    work->out->counts.matched = work->op_total;
+}
+
+static void match_by_rf(struct link_work *work)
+{
+    for (uint32_t i = 0; i < work->op_total; i++) {
+        struct linked_node *op = &work->out->nodes[i];
+        uint32_t at =
+            op->rf_id > 0 ? link_keys_find(work->host_rf, work->host_rf_count, op->rf_id) : work->host_rf_count;
+        if (at < work->host_rf_count) {
+            op->host = work->host_rf[at].value;
+            work->out->counts.matched++;
+        }
+    }
+}
+
 /* The host trace says what ops were given; which of its ops ran when, the device trace says. */
 static void match_host(struct link_work *work)
 {
@@ -339,14 +361,10 @@ static void match_host(struct link_work *work)
         }
     }
     link_keys_sort(work->host_rf, work->host_rf_count);
-    for (uint32_t i = 0; i < work->op_total; i++) {
-        struct linked_node *op = &work->out->nodes[i];
-        uint32_t at =
-            op->rf_id > 0 ? link_keys_find(work->host_rf, work->host_rf_count, op->rf_id) : work->host_rf_count;
-        if (at < work->host_rf_count) {
-            op->host = work->host_rf[at].value;
-            counts->matched++;
-        }
+    if (work->retold) {
+        match_retold(work);
+    } else {
+        match_by_rf(work);
     }
     counts->without_times = counts->host_nodes > counts->matched ? counts->host_nodes - counts->matched : 0;
 }

@@ -14,7 +14,8 @@ static uint32_t host_comm_of(const struct link_work *work, uint32_t op)
     return host == LINKED_NONE ? HOST_NONE : work->host->nodes[host].comm;
 }
 
-static void add_op(struct link_work *work, struct linked_clue *clue, uint32_t op)
+/* What `op` says, under the name of `named`. */
+static void add_op(struct link_work *work, struct linked_clue *clue, uint32_t op, uint32_t named)
 {
     struct linked_trace *out = work->out;
     if (!mem_reserve(work->mem, (void **)&out->clue_ops, &out->clue_op_capacity, (uint64_t)out->clue_op_count + 1,
@@ -23,7 +24,7 @@ static void add_op(struct link_work *work, struct linked_clue *clue, uint32_t op
         return;
     }
     out->clue_ops[out->clue_op_count++] =
-        (struct linked_clue_op){.name = out->nodes[op].name,
+        (struct linked_clue_op){.name = out->nodes[named].name,
                                 .host = host_comm_of(work, op),
                                 .kineto = work->kineto->events[work->events[op]].comm};
     clue->op_count++;
@@ -32,7 +33,7 @@ static void add_op(struct link_work *work, struct linked_clue *clue, uint32_t op
 static void add_ops(struct link_work *work, struct linked_clue *clue, uint32_t op)
 {
     for (; op != LINKED_NONE && clue->op_count < OPS_TOLD && !work->refused; op = work->out->nodes[op].parent) {
-        add_op(work, clue, op);
+        add_op(work, clue, op, op);
     }
 }
 
@@ -51,7 +52,10 @@ static void add_clue(struct link_work *work, uint32_t node)
         if (call != LINKED_NONE && work->calls[call].event != KINETO_NONE) {
             clue.launch = work->kineto->events[work->calls[call].event].comm;
         }
-        add_ops(work, &clue, at->parent);
+        if (host_comm_of(work, node) != HOST_NONE) { /* it has the tensors of the op that launched it */
+            add_op(work, &clue, node, at->parent == LINKED_NONE ? node : at->parent);
+        }
+        add_ops(work, &clue, out->nodes[node].parent);
     } else if (at->kind == LINKED_COMM_BARE) {
         add_ops(work, &clue, at->parent);
     } else {

@@ -280,7 +280,8 @@ enum orr_status link_build_host(struct host_trace *host, struct mem *mem, struct
                                  .mem = mem,
                                  .notes = notes,
                                  .stated = retell.stated,
-                                 .stated_count = retell.stated_count};
+                                 .stated_count = retell.stated_count,
+                                 .retold = true};
         status = link_work_run(&work, err);
         linked->has_times = retell.has_times;
     }

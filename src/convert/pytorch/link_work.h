@@ -69,6 +69,7 @@ struct link_work {
     int64_t base_ns;                /* of the first event */
     const struct link_edge *stated; /* dependencies the input states, between positions of events (event.index) */
     uint32_t stated_count;
+    bool retold; /* the device trace was made from the host trace: an event's index is its host node's */
 
     /* By node, for the recorded ones; grown together with out->nodes. */
     int64_t *ends;

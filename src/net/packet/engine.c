@@ -178,7 +178,33 @@ static void keep_unsent(struct packet_net *network, const struct packet_pair *pa
     *(too_long ? &network->too_long : &network->unroutable) += 1;
 }
 
-uint32_t packet_pair_open(struct packet_net *network, uint32_t message, uint32_t src, uint32_t dst, uint64_t bytes,
+static bool is_too_long(const struct packet_net *network, const struct packet_pair *pair)
+{
+    return network->config->int_sizes && pair->size > INT32_MAX;
+}
+
+/* The ways there and back, or the first port alone where each hop decides. */
+static bool find_ways(struct packet_net *network, uint32_t index)
+{
+    struct packet_pair *pair = &network->pairs.at[index];
+    if (network->hop_by_hop) {
+        const struct packet there = {.kind = PACKET_DATA, .pair = index};
+        const struct packet back = {.kind = PACKET_ACK, .pair = index};
+        pair->port = packet_route(network, pair->src, &there);
+        return pair->port != UINT32_MAX && packet_route(network, pair->dst, &back) != UINT32_MAX;
+    }
+    uint32_t *way = network->ways + pair->way;
+    uint32_t room = network->way_room / 2;
+    struct topo_routes *routes = &network->routes;
+    pair->hops_there = topo_way_find(routes, pair->src, pair->dst, pair->source_port, PACKET_DATA_PORT, way, room);
+    pair->hops_back =
+        topo_way_find(routes, pair->dst, pair->src, PACKET_DATA_PORT, pair->source_port, way + room, room);
+    pair->port = way[0];
+    return pair->hops_there > 0 && pair->hops_back > 0;
+}
+
+/* A pair that knows who it joins and not how; 0 when memory is refused. */
+static uint32_t take_pair(struct packet_net *network, uint32_t message, uint32_t src, uint32_t dst, uint64_t bytes,
                           uint16_t source_port)
 {
     struct net *net = network->net;
@@ -192,24 +218,41 @@ uint32_t packet_pair_open(struct packet_net *network, uint32_t message, uint32_t
     *pair = (struct packet_pair){.size = bytes, .message = message, .src = src, .dst = dst, .stamp = stamp};
     pair->source_port = source_port;
     pair->way = index * network->way_room;
-    uint32_t *way = network->ways + pair->way;
-    uint32_t room = network->way_room / 2;
-    pair->hops_there = topo_way_find(&network->routes, src, dst, pair->source_port, PACKET_DATA_PORT, way, room);
-    pair->hops_back = topo_way_find(&network->routes, dst, src, PACKET_DATA_PORT, pair->source_port, way + room, room);
-    bool too_long = network->config->int_sizes && bytes > INT32_MAX;
-    if (pair->hops_there == 0 || pair->hops_back == 0 || too_long) {
-        keep_unsent(network, pair, too_long);
-        pairs_give(&network->pairs, index);
-        return 0;
+    return index;
+}
+
+/* Ways, rate, window and credit; false when there is no way, or none for a message of this length. */
+static bool set_course(struct packet_net *network, uint32_t index)
+{
+    const struct packet_config *config = network->config;
+    struct packet_pair *pair = &network->pairs.at[index];
+    if (!find_ways(network, index) || is_too_long(network, pair)) {
+        return false;
     }
-    pair->port = way[0];
     pair->max_rate_bps = network->ports[pair->port].rate_bps;
     pair->rate_bps = pair->max_rate_bps;
     set_window(network, pair);
-    const struct packet_config *config = network->config;
     uint64_t unasked = pair->window > config->payload_bytes ? pair->window : config->payload_bytes;
     pair->credit = config->cc_mode == PACKET_CC_CREDIT ? unasked : UINT64_MAX;
     pair->granted = pair->credit;
+    return true;
+}
+
+static void give_up(struct packet_net *network, uint32_t index)
+{
+    const struct packet_pair *pair = &network->pairs.at[index];
+    keep_unsent(network, pair, is_too_long(network, pair));
+    pairs_give(&network->pairs, index);
+}
+
+uint32_t packet_pair_open(struct packet_net *network, uint32_t message, uint32_t src, uint32_t dst, uint64_t bytes,
+                          uint16_t source_port)
+{
+    uint32_t index = take_pair(network, message, src, dst, bytes, source_port);
+    if (index != 0 && !set_course(network, index)) {
+        give_up(network, index);
+        return 0;
+    }
     return index;
 }
 
@@ -226,55 +269,34 @@ static uint64_t next_change(const struct packet_net *network)
 
 enum { START_POSTED, START_AT_ONCE, START_WHEN_LINKS_CHANGE };
 
-/* Finds the ways there and back, and sets the pair off. The reference makes it two events later, at the same time. */
+/* Sets the pair off, now or when a link's change may have opened a way. The reference makes it two events later, at the
+ * same time. */
 static void set_out(struct packet_net *network, uint32_t index)
 {
-    const struct packet_config *config = network->config;
     struct event_queue *queue = network->net->queue;
-    struct packet_pair *pair = &network->pairs.at[index];
-    uint32_t *way = network->ways + pair->way;
-    uint32_t room = network->way_room / 2;
-    struct topo_routes *routes = &network->routes;
-    pair->hops_there = topo_way_find(routes, pair->src, pair->dst, pair->source_port, PACKET_DATA_PORT, way, room);
-    pair->hops_back =
-        topo_way_find(routes, pair->dst, pair->src, PACKET_DATA_PORT, pair->source_port, way + room, room);
-    bool too_long = config->int_sizes && pair->size > INT32_MAX;
-    if (pair->hops_there == 0 || pair->hops_back == 0 || too_long) {
-        uint64_t later = too_long ? UINT64_MAX : next_change(network);
-        if (later != UINT64_MAX) {
-            (void)event_queue_push(queue, later, NET_EVENT_PACKET_START, index, START_WHEN_LINKS_CHANGE);
-        } else {
-            keep_unsent(network, pair, too_long);
-            pairs_give(&network->pairs, index);
-        }
+    if (set_course(network, index)) {
+        (void)event_queue_push(queue, queue->now + network->config->start_latency_ns, NET_EVENT_PACKET_START, index,
+                               START_POSTED);
         return;
     }
-    pair->port = way[0];
-    pair->max_rate_bps = network->ports[pair->port].rate_bps;
-    pair->rate_bps = pair->max_rate_bps;
-    set_window(network, pair);
-    uint64_t unasked = pair->window > config->payload_bytes ? pair->window : config->payload_bytes;
-    pair->credit = config->cc_mode == PACKET_CC_CREDIT ? unasked : UINT64_MAX;
-    pair->granted = pair->credit;
-    (void)event_queue_push(queue, queue->now + config->start_latency_ns, NET_EVENT_PACKET_START, index, START_POSTED);
+    uint64_t later = is_too_long(network, &network->pairs.at[index]) ? UINT64_MAX : next_change(network);
+    if (later == UINT64_MAX) {
+        give_up(network, index);
+    } else {
+        (void)event_queue_push(queue, later, NET_EVENT_PACKET_START, index, START_WHEN_LINKS_CHANGE);
+    }
 }
 
 static void packet_send(struct net *net, uint32_t message, uint32_t src, uint32_t dst, uint64_t bytes, double stretch)
 {
     (void)stretch; /* jitter comes from the packets themselves */
     struct packet_net *network = net->state;
-    uint32_t index = pairs_take(&network->pairs, net->mem, &net->queue->failed);
-    struct packet_pair *pair = &network->pairs.at[index];
-    uint32_t stamp = pair->stamp;
-    if (index == 0 || !way_slot(network, index)) {
-        net->queue->failed = true;
-        return;
-    }
     uint16_t *counter = &network->next_port[(size_t)src * net->dims->ranks + dst];
-    *pair = (struct packet_pair){.size = bytes, .message = message, .src = src, .dst = dst, .stamp = stamp};
-    pair->source_port = (uint16_t)(PACKET_FIRST_PORT + (*counter)++);
-    pair->way = index * network->way_room;
-    set_out(network, index);
+    uint32_t index = take_pair(network, message, src, dst, bytes, (uint16_t)(PACKET_FIRST_PORT + *counter));
+    if (index != 0) {
+        (*counter)++;
+        set_out(network, index);
+    }
 }
 
 static void start(struct packet_net *network, uint32_t pair, uint32_t how)

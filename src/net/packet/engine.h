@@ -68,6 +68,7 @@ struct packet_port {
     uint8_t peer_paused;  /* switch: this port asked its peer */
     uint8_t shift;        /* switch: of the threshold */
     uint8_t has_timer;    /* host: a pacing timer is pending */
+    uint8_t all_blocked;  /* host: no pair may send whatever the time, and nothing has changed that since */
     uint8_t is_down;      /* its link is out of service */
     uint8_t grants;       /* host: credit is being given out */
     uint32_t timer_stamp; /* host: which one */

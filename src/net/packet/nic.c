@@ -61,12 +61,14 @@ static uint32_t choose(struct packet_net *network, struct packet_port *port)
     uint32_t count = port->pair_count;
     uint32_t chosen = UINT32_MAX;
     uint32_t finished = UINT32_MAX;
+    bool waits = false; /* some pair may send, but not yet */
     bool paused = (port->paused & (1u << PACKET_CLASS)) != 0;
     for (uint32_t turn = 1; turn <= count; turn++) {
         uint32_t place = (turn + port->last_served) % count;
         const struct packet_pair *pair = &network->pairs.at[port->pairs[place]];
         if (!paused && bytes_left(pair) > 0 && !is_window_bound(network, pair)) {
             if (pair->next_at > now) {
+                waits = true;
                 continue;
             }
             chosen = place;
@@ -76,6 +78,7 @@ static uint32_t choose(struct packet_net *network, struct packet_port *port)
             finished = place;
         }
     }
+    port->all_blocked = chosen == UINT32_MAX && !waits && !paused;
     return finished == UINT32_MAX ? chosen : sweep(network, port, finished, chosen);
 }
 
@@ -109,13 +112,19 @@ static void arm_timer(struct packet_net *network, uint32_t port_index)
     struct packet_port *port = &network->ports[port_index];
     struct event_queue *queue = network->net->queue;
     uint64_t at = UINT64_MAX;
+    if (port->has_timer) {
+        return;
+    }
     for (uint32_t i = 0; i < port->pair_count; i++) {
         const struct packet_pair *pair = &network->pairs.at[port->pairs[i]];
         if (bytes_left(pair) > 0 && pair->next_at < at) {
             at = pair->next_at;
+            if (at <= queue->now) {
+                return; /* one that is held up by its window, not by its pace: its acknowledgement will wake the port */
+            }
         }
     }
-    if (!port->has_timer && at != UINT64_MAX && at > queue->now) {
+    if (at != UINT64_MAX) {
         port->has_timer = 1;
         port->timer_at = at;
         (void)event_queue_push(queue, at, NET_EVENT_PACKET_TIMER, port_index, ++port->timer_stamp);
@@ -130,7 +139,7 @@ void packet_nic_go(struct packet_net *network, uint32_t port_index)
         packet_transmit(network, port_index, packet_line_take(network, &port->high));
         return;
     }
-    uint32_t place = choose(network, port);
+    uint32_t place = port->all_blocked ? UINT32_MAX : choose(network, port);
     if (place == UINT32_MAX) {
         arm_timer(network, port_index);
         return;
@@ -166,6 +175,7 @@ void packet_pair_change_rate(struct packet_net *network, struct packet_pair *pai
         (void)event_queue_push(queue, port->timer_at, NET_EVENT_PACKET_TIMER, pair->port, ++port->timer_stamp);
     }
     pair->rate_bps = rate_bps;
+    port->all_blocked = 0;
 }
 
 /* ---- receiving ---- */
@@ -378,6 +388,7 @@ static void ack_received(struct packet_net *network, uint32_t packet)
         packet_cc_ack(network, pair_index, packet);
     }
     packet_drop(network, packet);
+    network->ports[port].all_blocked = 0;
     packet_port_go(network, port);
 }
 
@@ -388,6 +399,7 @@ static void credit_received(struct packet_net *network, uint32_t packet)
     uint32_t port = pair->port;
     pair->credit = credit->seq > pair->credit ? credit->seq : pair->credit;
     packet_drop(network, packet);
+    network->ports[port].all_blocked = 0;
     packet_port_go(network, port);
 }
 
@@ -442,6 +454,8 @@ static void change_port(struct packet_net *network, uint32_t pair_index)
     }
     before->pair_count = kept;
     before->last_served = 0;
+    before->all_blocked = 0;
+    after->all_blocked = 0;
     after->pairs[after->pair_count++] = pair_index;
     pair->port = now;
 }
@@ -487,6 +501,7 @@ void packet_pair_timeout(struct packet_net *network, uint32_t pair_index, uint32
     if (network->hop_by_hop) {
         change_port(network, pair_index);
     }
+    network->ports[pair->port].all_blocked = 0;
     packet_port_go(network, pair->port);
 }
 
@@ -504,6 +519,7 @@ void packet_pair_start(struct packet_net *network, uint32_t pair_index)
     pair->holders = 1; /* the port's list */
     pair->start_ns = network->net->queue->now;
     pair->next_at = pair->start_ns;
+    port->all_blocked = 0;
     port->pairs[port->pair_count++] = pair_index;
     packet_cc_start(network, pair_index);
     packet_port_go(network, pair->port);
