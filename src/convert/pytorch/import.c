@@ -159,6 +159,32 @@ static enum orr_status settle_groups(struct import_work *work, struct orr_error 
     return status == ORR_OK ? comm_groups_settle(&work->groups, work->request->pair_count, err) : status;
 }
 
+/* A step that was asked for and is in no recording would give empty traces. */
+static enum orr_status check_steps(const struct import_work *work, struct orr_error *err)
+{
+    const struct emit_options *emit = &work->request->emit;
+    for (uint32_t i = 0; i < work->request->pair_count && emit->step_pair_count > 0; i++) {
+        const struct linked_trace *linked = &work->ranks[i].linked;
+        bool found = false;
+        for (uint32_t s = 0; s < linked->step_count && !found; s++) {
+            for (uint32_t pair = 0; pair < emit->step_pair_count && !found; pair++) {
+                found = linked->steps[s].number >= emit->steps[2 * (size_t)pair] &&
+                        linked->steps[s].number <= emit->steps[2 * (size_t)pair + 1];
+            }
+        }
+        if (!found && linked->step_count == 0) {
+            return error_set(err, ORR_EINVAL, "%s: no step was recorded (ProfilerStep#N), so none can be chosen",
+                             work->ranks[i].name);
+        }
+        if (!found) {
+            return error_set(err, ORR_EINVAL, "%s: none of the steps asked for was recorded; there are %lld to %lld",
+                             work->ranks[i].name, (long long)linked->steps[0].number,
+                             (long long)linked->steps[linked->step_count - 1].number);
+        }
+    }
+    return ORR_OK;
+}
+
 /* ---- what communicates ---- */
 
 static void resolve_rank(struct import_work *work, struct rank_work *rank)
@@ -311,6 +337,9 @@ static void free_work(struct import_work *work, struct mem *mem)
 static enum orr_status work_through(struct import_work *work, struct orr_error *err)
 {
     enum orr_status status = for_ranks(work, link_rank, err);
+    if (status == ORR_OK) {
+        status = check_steps(work, err);
+    }
     if (status == ORR_OK) {
         status = settle_groups(work, err);
     }
