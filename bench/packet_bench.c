@@ -24,12 +24,12 @@ struct packet_case {
     enum shape shape;
     uint32_t hosts;
     uint32_t dims[3]; /* logical; 0 ends */
+    bool quick;
     const char *type;
     uint64_t bytes;
     const char *algorithm; /* of the collective, per dimension */
     double ns3_s;          /* 0 = not measured */
     uint64_t cycles;       /* expected; 0 = no reference */
-    bool quick;
 };
 
 static const struct packet_case cases[] = {
@@ -38,56 +38,56 @@ static const struct packet_case cases[] = {
      ONE_SWITCH,
      8,
      {8},
+     true,
      "all-reduce",
      16 << 20,
      "ring",
      1.3,
-     784628,
-     true},
+     784628},
     {"pkt-ar64",
      "16 MB all-reduce, 64 hosts, one switch",
      ONE_SWITCH,
      64,
      {64},
+     true,
      "all-reduce",
      16 << 20,
      "ring",
      19.1,
-     0,
-     true},
+     0},
     {"pkt-ar256",
      "16 MB all-reduce, 256 hosts, one switch",
      ONE_SWITCH,
      256,
      {256},
+     false,
      "all-reduce",
      16 << 20,
      "ring",
      146.6,
-     0,
-     false},
+     0},
     {"pkt-a2a64",
      "16 MB direct all-to-all, 64 hosts, leaf-spine 4x4",
      LEAF_SPINE,
      64,
      {64},
+     true,
      "all-to-all",
      16 << 20,
      "direct",
      33.2,
-     0,
-     true},
+     0},
     {"pkt-torus",
      "89.7 MiB all-reduce, torus 4x4x8",
      TORUS,
      128,
      {4, 4, 8},
+     false,
      "all-reduce",
      94083368,
      "ring",
      0,
-     0,
-     false},
+     0},
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 
@@ -230,6 +230,22 @@ static bool write_inputs(const struct packet_case *item, const char *folder)
     return good && orr_gen(&gen, &err) == ORR_OK;
 }
 
+static void remove_inputs(const struct packet_case *item, const char *folder)
+{
+    static const char *const names[] = {"topology.txt", "system.json", "config.txt", "logical.json"};
+    char path[4096];
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
+        (void)unlink(path);
+    }
+    for (uint32_t rank = 0; rank < item->hosts; rank++) {
+        snprintf(path, sizeof path, "%s/trace.%" PRIu32 ".et", folder, rank);
+        (void)unlink(path);
+    }
+    if (rmdir(folder) != 0)
+        perror(folder);
+}
+
 static void simulate(const char *folder, struct measured *out)
 {
     char paths[4][4096];
@@ -302,7 +318,7 @@ bool bench_packet_run(int index, unsigned repeat)
 {
     const struct packet_case *item = &cases[index];
     const char *base = getenv("TMPDIR");
-    char folder[2048], command[2100];
+    char folder[2048];
     snprintf(folder, sizeof folder, "%s/orrery-bench-XXXXXX", base != NULL ? base : "/tmp");
     if (mkdtemp(folder) == NULL) {
         perror(folder);
@@ -320,9 +336,7 @@ bool bench_packet_run(int index, unsigned repeat)
             best_s = user_s;
         }
     }
-    snprintf(command, sizeof command, "rm -r '%s'", folder);
-    if (system(command) != 0)
-        perror(folder);
+    remove_inputs(item, folder);
     if (!good) {
         printf("%-15s FAILED: %s\n", item->name, best.error);
         return false;

@@ -426,21 +426,21 @@ static enum orr_status check_backend(const struct run_options *options, struct o
 {
     const struct orr_run_options *run = &options->run;
     const struct {
-        bool given;
         const char *option;
+        bool given;
         bool packets; /* flow cannot do it either */
         bool all;     /* nor can auto, because of the messages that are not packets */
     } wired[] = {
-        {run->logical != NULL, "--logical", false, false},
-        {options->fct != NULL, "--fct", false, false},
-        {options->pfc != NULL, "--pfc", true, false},
-        {options->qlen != NULL, "--qlen", true, false},
-        {run->no_pfc, "--no-pfc", true, false},
-        {run->rto_ns > 0, "--rto", true, false},
-        {run->routing != ORR_ROUTING_ECMP, "--routing", true, false},
-        {run->congestion != ORR_CONGESTION_FILE, "--cc", true, false},
-        {run->parallel_links, "--parallel-links", false, false},
-        {run->link_down_count > 0, "--link-down", true, true},
+        {"--logical", run->logical != NULL, false, false},
+        {"--fct", options->fct != NULL, false, false},
+        {"--pfc", options->pfc != NULL, true, false},
+        {"--qlen", options->qlen != NULL, true, false},
+        {"--no-pfc", run->no_pfc, true, false},
+        {"--rto", run->rto_ns > 0, true, false},
+        {"--routing", run->routing != ORR_ROUTING_ECMP, true, false},
+        {"--cc", run->congestion != ORR_CONGESTION_FILE, true, false},
+        {"--parallel-links", run->parallel_links, false, false},
+        {"--link-down", run->link_down_count > 0, true, true},
     };
     for (size_t i = 0; i < sizeof wired / sizeof wired[0]; i++) {
         bool can = run->backend == ORR_BACKEND_PACKET || (run->backend == ORR_BACKEND_AUTO && !wired[i].all) ||

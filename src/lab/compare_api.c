@@ -90,7 +90,7 @@ static enum orr_status export_schedule(const struct orr_export_options *options,
         plain = arena_alloc(&arena, (size_t)count * sizeof *plain + 1);
         status = plain == NULL ? mem_error(mem, "the groups", err) : ORR_OK;
     }
-    for (uint32_t i = 0; status == ORR_OK && i < count; i++) {
+    for (uint32_t i = 0; plain != NULL && i < count; i++) {
         plain[i] = (struct goal_group){groups[i].id, groups[i].ranks, groups[i].count};
     }
     status = status != ORR_OK ? status : goal_write(traces, plain, count, stream, mem, err);

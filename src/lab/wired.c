@@ -267,7 +267,7 @@ static void put_pauses(const struct lab_wired *wired, FILE *stream)
  * reference happens to print it. */
 static void put_queues(const struct lab_wired *wired, FILE *stream)
 {
-    for (uint32_t i = 0; i < wired->queue_count; i++) {
+    for (uint32_t i = 0; wired->queues != NULL && i < wired->queue_count; i++) {
         const struct lab_queue *queue = &wired->queues[i];
         const struct lab_queue *before = i == 0 ? NULL : queue - 1;
         const struct lab_queue *after = i + 1 == wired->queue_count ? NULL : queue + 1;

@@ -40,8 +40,9 @@ struct packet_mark {
 
 enum { PACKET_MARKS_MOST = 64 };
 
-/* The keys of the network configuration that do something (spec packet A3). */
-struct packet_config {
+/* The keys of the network configuration that do something (spec packet A3), in the order of their meaning: there is one
+ * of these in a run, and its padding does not matter. */
+struct packet_config { // NOLINT(clang-analyzer-optin.performance.Padding)
     bool enable_qcn;
     uint32_t payload_bytes;
     uint32_t chunk_bytes;  /* L2_CHUNK_SIZE */

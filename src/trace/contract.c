@@ -91,7 +91,7 @@ static uint32_t gather(struct contraction *c, uint32_t node)
             continue;
         }
         struct mark theirs = c->marks[parent];
-        for (uint32_t i = 0; i < theirs.second; i++) {
+        for (uint32_t i = 0; c->pool != NULL && i < theirs.second; i++) {
             if (!add(c, c->pool[theirs.first + i] | (dep & EDIT_CTRL))) {
                 return UINT32_MAX;
             }
@@ -110,7 +110,7 @@ static void string_up(struct contraction *c, uint32_t node)
         uint32_t parent = graph->deps[d] & EDIT_INDEX;
         bool through = parent != EDIT_MISSING && leaves(graph, parent);
         uint32_t count = parent == EDIT_MISSING ? 0 : through ? c->marks[parent].second : 1;
-        for (uint32_t i = 0; i < count; i++) {
+        for (uint32_t i = 0; i < count && (!through || c->pool != NULL); i++) {
             uint32_t before = through ? c->pool[c->marks[parent].first + i] & EDIT_INDEX : parent;
             uint32_t chain = c->marks[before].first;
             if (c->tail[chain] == before) {

@@ -186,7 +186,8 @@ static void pint_stamp(struct packet_net *network, struct packet_port *port, str
     uint64_t elapsed = network->net->queue->now - port->last_packet_ns;
     elapsed = elapsed > rtt ? rtt : elapsed;
     uint64_t queued = (port->low_bytes + port->high_bytes) / PINT_QUEUE_UNIT;
-    double log_line = log2((double)(port->rate_bps / 8)) - log2(1e9); /* bytes a nanosecond */
+    uint64_t bytes_a_second = port->rate_bps / 8; /* whole, as in the reference */
+    double log_line = log2((double)bytes_a_second) - log2(1e9);
     double log_rtt = log2((double)rtt);
     double use = 0;
     if (queued > 0) {
