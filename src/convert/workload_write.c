@@ -63,7 +63,7 @@ static uint32_t list_deps(struct writing *writing, uint32_t node)
     const struct workload_order *order = writing->order;
     uint32_t count = 0;
     uint32_t unique = 0;
-    if (order->parent_start[node] == order->parent_start[node + 1]) {
+    if (writing->deps == NULL || order->parent_start[node] == order->parent_start[node + 1]) {
         return 0;
     }
     for (uint32_t p = order->parent_start[node]; p < order->parent_start[node + 1]; p++) {

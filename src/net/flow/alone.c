@@ -106,13 +106,13 @@ struct alone alone_message(const struct topo_graph *graph, const struct packet_c
     };
     alone.acks = (double)count / alone.packets;
     uint64_t held = window == 0 ? count : (window + payload - 1) / payload;
-    held = held == 0 ? 1 : held; /* a window holds at least one packet */
     if (held < count && held * slowest < round) {
         alone.window_bound = true;
         alone.pace_ns = (double)round / (double)held;
     } else {
         held = count;
     }
+    held = held == 0 ? 1 : held; /* a message has at least one packet */
     struct last_round last = {.begins = (count - 1) / held * round, .has_before = count > 1};
     if (last.has_before) {
         last.before_begins = (count - 2) / held * round;
