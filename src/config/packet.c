@@ -164,7 +164,8 @@ static enum orr_status read_map(struct packet_reader *reader, const struct packe
         }
         if (mark != NULL) {
             size_t member = row->offset - AT(marks[0]);
-            memcpy((char *)mark + member, &(double){value * row->least}, sizeof value);
+            value *= row->least; /* kilobytes, where the map is one of sizes */
+            memcpy((char *)mark + member, &value, sizeof value);
         }
     }
     return status;

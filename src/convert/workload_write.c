@@ -209,10 +209,11 @@ static enum orr_status write_all(struct writing *writing, const char *output, st
     const struct workload *workload = writing->workload;
     struct convert_summary sum = {0};
     enum orr_status status = ORR_OK;
-    if (!writing_alloc(writing)) {
+    bool ready = writing_alloc(writing);
+    if (!ready) {
         status = mem_error(workload->mem, "writing the operations", err);
     }
-    for (uint32_t r = 0; status == ORR_OK && r < workload->ranks; r += BATCH) {
+    for (uint32_t r = 0; ready && status == ORR_OK && r < workload->ranks; r += BATCH) {
         uint32_t end = workload->ranks - r < BATCH ? workload->ranks : r + BATCH;
         status = write_batch(writing, output, r, end, &sum, err);
     }

@@ -118,7 +118,7 @@ static void tell_attribute(struct diff_pair *pair, const struct record_attribute
     char before[TEXT] = "-";
     char after[TEXT] = "-";
     char name[TEXT];
-    struct record_text called = {0}; /* alike in both, where there are two */
+    struct record_text called = {.text = ""}; /* alike in both, where there are two */
     if (a != NULL) {
         called = a->name;
         value_text(a, before);
@@ -127,8 +127,7 @@ static void tell_attribute(struct diff_pair *pair, const struct record_attribute
         called = b->name;
         value_text(b, after);
     }
-    (void)snprintf(name, sizeof name, "%.*s", called.length > TEXT - 1 ? TEXT - 1 : (int)called.length,
-                   called.text == NULL ? "" : called.text);
+    (void)snprintf(name, sizeof name, "%.*s", called.length > TEXT - 1 ? TEXT - 1 : (int)called.length, called.text);
     count_attribute(pair->counts, called);
     diff_tell(pair, name, before, after);
 }
