@@ -1,0 +1,267 @@
+/*
+ * The store is written by whoever runs simulations, perhaps many at once, and read by people with the sqlite3 program.
+ * Hence the write-ahead log, a busy handler that waits, and "synchronous = normal": a killed process loses nothing, and
+ * a power cut at most the last transactions, never the file.
+ */
+#include "io/database.h"
+
+#include "io/outfile.h"
+
+#include <errno.h>
+#include <sqlite3.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { BUSY_MS = 60 * 1000 };
+
+struct io_database {
+    sqlite3 *handle;
+    char *path;
+};
+
+struct io_statement {
+    struct io_database *database;
+    sqlite3_stmt *handle;
+    int bind_error;
+};
+
+static enum orr_status status_of(int code)
+{
+    switch (code & 0xff) {
+    case SQLITE_NOMEM:
+        return ORR_ENOMEM;
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+    case SQLITE_CONSTRAINT:
+    case SQLITE_ERROR:
+    case SQLITE_MISMATCH:
+        return ORR_EINVAL;
+    default:
+        return ORR_EIO;
+    }
+}
+
+static enum orr_status fail(const struct io_database *database, int code, struct orr_error *err)
+{
+    if ((code & 0xff) == SQLITE_NOTADB) {
+        return error_set(err, ORR_EINVAL, "%s: is not an SQLite database", database->path);
+    }
+    if ((code & 0xff) == SQLITE_BUSY) {
+        return error_set(err, ORR_EIO, "%s: another program has been writing to it for a minute", database->path);
+    }
+    return error_set(err, status_of(code), "%s: %s", database->path, sqlite3_errmsg(database->handle));
+}
+
+static enum orr_status open_handle(struct io_database *database, enum io_database_mode mode, struct orr_error *err)
+{
+    int flags = mode == IO_DATABASE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
+    int code = sqlite3_open_v2(database->path, &database->handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    if (database->handle == NULL) {
+        return error_set(err, ORR_ENOMEM, "%s: no memory to open it", database->path);
+    }
+    if (code != SQLITE_OK) {
+        int system = sqlite3_system_errno(database->handle);
+        return system == 0 ? fail(database, code, err)
+                           : error_set(err, ORR_EIO, "%s: %s", database->path, strerror(system));
+    }
+    (void)sqlite3_busy_timeout(database->handle, BUSY_MS);
+    (void)sqlite3_extended_result_codes(database->handle, 1);
+    /* The first statement that reads the file, so that one which is no database is found here. */
+    enum orr_status status =
+        io_database_run(database, "PRAGMA foreign_keys = ON; SELECT count(*) FROM sqlite_schema", err);
+    if (status == ORR_OK && mode == IO_DATABASE_WRITE) {
+        status = io_database_run(database, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", err);
+    }
+    return status;
+}
+
+enum orr_status io_database_open(const char *path, enum io_database_mode mode, struct io_database **database,
+                                 struct orr_error *err)
+{
+    if (mode == IO_DATABASE_READ && access(path, R_OK) != 0) {
+        return error_set(err, ORR_EIO, "%s: %s", path, strerror(errno));
+    }
+    if (mode == IO_DATABASE_WRITE) {
+        enum orr_status status = io_make_folder_above(path, err);
+        if (status != ORR_OK) {
+            return status;
+        }
+    }
+    struct io_database *opened = calloc(1, sizeof *opened);
+    char *copy = opened == NULL ? NULL : strdup(path);
+    if (copy == NULL) {
+        free(opened);
+        return error_set(err, ORR_ENOMEM, "%s: no memory to open it", path);
+    }
+    opened->path = copy;
+    enum orr_status status = open_handle(opened, mode, err);
+    if (status != ORR_OK) {
+        io_database_close(opened);
+        return status;
+    }
+    *database = opened;
+    return ORR_OK;
+}
+
+void io_database_close(struct io_database *database)
+{
+    if (database == NULL) {
+        return;
+    }
+    (void)sqlite3_close_v2(database->handle);
+    free(database->path);
+    free(database);
+}
+
+const char *io_database_path(const struct io_database *database)
+{
+    return database->path;
+}
+
+enum orr_status io_database_run(struct io_database *database, const char *sql, struct orr_error *err)
+{
+    int code = sqlite3_exec(database->handle, sql, NULL, NULL, NULL);
+    return code == SQLITE_OK ? ORR_OK : fail(database, code, err);
+}
+
+enum orr_status io_database_version(struct io_database *database, int64_t *version, struct orr_error *err)
+{
+    struct io_statement *statement = NULL;
+    enum orr_status status = io_statement_prepare(database, "PRAGMA user_version", &statement, err);
+    bool row = false;
+    if (status == ORR_OK) {
+        status = io_statement_step(statement, &row, err);
+    }
+    if (status == ORR_OK) {
+        *version = row ? io_column_int(statement, 0) : 0;
+    }
+    io_statement_free(statement);
+    return status;
+}
+
+enum orr_status io_database_begin(struct io_database *database, struct orr_error *err)
+{
+    return io_database_run(database, "BEGIN IMMEDIATE", err);
+}
+
+enum orr_status io_database_commit(struct io_database *database, struct orr_error *err)
+{
+    return io_database_run(database, "COMMIT", err);
+}
+
+void io_database_rollback(struct io_database *database)
+{
+    (void)sqlite3_exec(database->handle, "ROLLBACK", NULL, NULL, NULL);
+}
+
+enum orr_status io_statement_prepare(struct io_database *database, const char *sql, struct io_statement **statement,
+                                     struct orr_error *err)
+{
+    struct io_statement *prepared = calloc(1, sizeof *prepared);
+    if (prepared == NULL) {
+        return error_set(err, ORR_ENOMEM, "%s: no memory for a statement", database->path);
+    }
+    prepared->database = database;
+    int code = sqlite3_prepare_v2(database->handle, sql, -1, &prepared->handle, NULL);
+    if (code != SQLITE_OK) {
+        free(prepared);
+        return fail(database, code, err);
+    }
+    *statement = prepared;
+    return ORR_OK;
+}
+
+void io_statement_free(struct io_statement *statement)
+{
+    if (statement != NULL) {
+        (void)sqlite3_finalize(statement->handle);
+        free(statement);
+    }
+}
+
+static void note_bind(struct io_statement *statement, int code)
+{
+    if (code != SQLITE_OK && statement->bind_error == SQLITE_OK) {
+        statement->bind_error = code;
+    }
+}
+
+void io_bind_int(struct io_statement *statement, int at, int64_t value)
+{
+    note_bind(statement, sqlite3_bind_int64(statement->handle, at, value));
+}
+
+void io_bind_real(struct io_statement *statement, int at, double value)
+{
+    note_bind(statement, sqlite3_bind_double(statement->handle, at, value));
+}
+
+void io_bind_text(struct io_statement *statement, int at, const char *value)
+{
+    note_bind(statement, sqlite3_bind_text(statement->handle, at, value, -1, SQLITE_TRANSIENT));
+}
+
+void io_bind_null(struct io_statement *statement, int at)
+{
+    note_bind(statement, sqlite3_bind_null(statement->handle, at));
+}
+
+enum orr_status io_statement_step(struct io_statement *statement, bool *row, struct orr_error *err)
+{
+    int code = statement->bind_error;
+    statement->bind_error = SQLITE_OK;
+    if (code == SQLITE_OK) {
+        code = sqlite3_step(statement->handle);
+    }
+    if (code == SQLITE_ROW) {
+        *row = true;
+        return ORR_OK;
+    }
+    enum orr_status status = code == SQLITE_DONE ? ORR_OK : fail(statement->database, code, err);
+    io_statement_reset(statement);
+    if (status == ORR_OK) {
+        *row = false;
+    }
+    return status;
+}
+
+enum orr_status io_statement_run(struct io_statement *statement, struct orr_error *err)
+{
+    bool row = false;
+    enum orr_status status = io_statement_step(statement, &row, err);
+    io_statement_reset(statement);
+    return status;
+}
+
+void io_statement_reset(struct io_statement *statement)
+{
+    (void)sqlite3_reset(statement->handle);
+    (void)sqlite3_clear_bindings(statement->handle);
+}
+
+bool io_column_is_null(const struct io_statement *statement, int at)
+{
+    return sqlite3_column_type(statement->handle, at) == SQLITE_NULL;
+}
+
+int64_t io_column_int(const struct io_statement *statement, int at)
+{
+    return sqlite3_column_int64(statement->handle, at);
+}
+
+double io_column_real(const struct io_statement *statement, int at)
+{
+    return sqlite3_column_double(statement->handle, at);
+}
+
+const char *io_column_text(const struct io_statement *statement, int at)
+{
+    const unsigned char *text = sqlite3_column_text(statement->handle, at);
+    return text == NULL ? "" : (const char *)text;
+}
+
+int64_t io_database_last_id(const struct io_database *database)
+{
+    return sqlite3_last_insert_rowid(database->handle);
+}
