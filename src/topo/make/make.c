@@ -1,0 +1,210 @@
+/* A generator is a row: its name, what it takes and a function. So the list of machines, the check of settings, the
+ * help and the documentation come from one place. */
+#include "topo/make/make.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "topo/make/grammar.h"
+#include "topo/make/grid.h"
+#include "topo/make/shapes.h"
+#include "topo/make/template.h"
+#include "topo/make/tree.h"
+
+#define BIT(id) (UINT64_C(1) << TOPO_SET_##id)
+
+/* Links and GPUs of all machines can be lossy and have a type. */
+#define TAKEN_BY_ALL (BIT(LOSS) | BIT(GPU_TYPE))
+
+#define SERVER_TAKES                                                                                                   \
+    (BIT(NODES) | BIT(GPUS_PER_NODE) | BIT(NVSWITCHES) | BIT(NVLINK_BANDWIDTH) | BIT(NVLINK_LATENCY) |                 \
+     BIT(BANDWIDTH) | BIT(LATENCY) | BIT(SPINES) | BIT(OVERSUBSCRIPTION))
+#define MESHED_TAKES (SERVER_TAKES & ~(BIT(NVSWITCHES) | BIT(GPUS_PER_NODE)))
+#define LINK_TAKES   (BIT(BANDWIDTH) | BIT(LATENCY))
+#define GRID_TAKES   (LINK_TAKES | BIT(HOST_BANDWIDTH) | BIT(HOST_LATENCY) | BIT(DIRECT))
+#define TEMPLATE_TAKES                                                                                                 \
+    (LINK_TAKES | BIT(HOSTS) | BIT(GPUS_PER_NODE) | BIT(NVSWITCHES) | BIT(LEAVES) | BIT(PER_LEAF) | BIT(SPINES) |      \
+     BIT(LEAVES_PER_SPINE) | BIT(SPINE_BANDWIDTH) | BIT(NVLINK_BANDWIDTH) | BIT(NVLINK_LATENCY) |                      \
+     BIT(RAIL_OPTIMIZED) | BIT(DUAL_TOR) | BIT(DUAL_PLANE))
+#define FAT_TREE_TAKES                                                                                                 \
+    (LINK_TAKES | BIT(HOSTS) | BIT(LEVELS) | BIT(ARITY) | BIT(LEAVES) | BIT(PER_LEAF) | BIT(SPINES) |                  \
+     BIT(OVERSUBSCRIPTION))
+#define DRAGONFLY_TAKES (LINK_TAKES | BIT(ROUTERS) | BIT(PER_ROUTER) | BIT(GLOBAL_LINKS) | BIT(GROUPS))
+
+static enum orr_status make_template(const struct topo_preset *self, const struct topo_settings *settings,
+                                     struct notes *notes, struct topo_made *made, struct mem *mem,
+                                     struct orr_error *err)
+{
+    return topo_template_make((enum topo_template)self->variant, settings, notes, made, mem, err);
+}
+
+static enum orr_status make_server(const struct topo_preset *self, const struct topo_settings *settings,
+                                   struct notes *notes, struct topo_made *made, struct mem *mem, struct orr_error *err)
+{
+    (void)notes;
+    return topo_tree_servers(topo_server_find(self->name), settings, made, mem, err);
+}
+
+static enum orr_status make_grid(const struct topo_preset *self, const struct topo_settings *settings,
+                                 struct notes *notes, struct topo_made *made, struct mem *mem, struct orr_error *err)
+{
+    (void)notes;
+    return topo_grid_make((enum topo_grid)self->variant, settings, made, mem, err);
+}
+
+enum other { RAIL_ONLY, SINGLE_SWITCH, FAT_TREE, FULLY_CONNECTED, DRAGONFLY };
+
+static enum orr_status make_other(const struct topo_preset *self, const struct topo_settings *settings,
+                                  struct notes *notes, struct topo_made *made, struct mem *mem, struct orr_error *err)
+{
+    (void)notes;
+    switch ((enum other)self->variant) {
+    case RAIL_ONLY:
+        return topo_tree_rail_only(settings, made, mem, err);
+    case SINGLE_SWITCH:
+        return topo_tree_switch(settings, made, mem, err);
+    case FAT_TREE:
+        return topo_tree_fat(settings, made, mem, err);
+    case FULLY_CONNECTED:
+        return topo_fully_connected_make(settings, made, mem, err);
+    case DRAGONFLY:
+        break;
+    }
+    return topo_dragonfly_make(settings, made, mem, err);
+}
+
+#define NODE_OF "1 node; more are on rails of 500 ns below spines without oversubscription"
+
+static const struct topo_preset presets[] = {
+    {"dgx-a100", "8 GPUs on NVSwitches, 8 NICs", NODE_OF "; NVLink 2400Gbps 25ns, NICs 200Gbps", SERVER_TAKES,
+     make_server, 0},
+    {"dgx-h100", "8 GPUs on NVSwitches, 8 NICs", NODE_OF "; NVLink 3600Gbps 25ns, NICs 400Gbps", SERVER_TAKES,
+     make_server, 0},
+    {"dgx-b200", "8 GPUs on NVSwitches, 8 NICs", NODE_OF "; NVLink 7200Gbps 25ns, NICs 400Gbps", SERVER_TAKES,
+     make_server, 0},
+    {"nvl72", "rack of 72 GPUs on NVSwitches, NICs on 4 rails", NODE_OF "; NVLink 7200Gbps 25ns, NICs 400Gbps",
+     SERVER_TAKES, make_server, 0},
+    {"nvl36", "rack of 36 GPUs on NVSwitches, NICs on 4 rails", NODE_OF "; NVLink 7200Gbps 25ns, NICs 400Gbps",
+     SERVER_TAKES, make_server, 0},
+    {"mi300x", "8 GPUs, each joined to each by xGMI, 8 NICs", NODE_OF "; xGMI 512Gbps 25ns a link, NICs 400Gbps",
+     MESHED_TAKES, make_server, 0},
+    {"mi250x", "8 dies of 4 packages with 1, 2 or 4 xGMI links a pair, 4 NICs",
+     NODE_OF "; xGMI 400Gbps 25ns a link, NICs 200Gbps", MESHED_TAKES, make_server, 0},
+    {"pcie-pair", "2 GPUs on a PCIe switch", NODE_OF "; PCIe 252Gbps 110ns, NICs 100Gbps", MESHED_TAKES, make_server,
+     0},
+    {"single-switch", "GPUs on one switch", "8 GPUs, 400Gbps 500ns", LINK_TAKES | BIT(HOSTS), make_other,
+     SINGLE_SWITCH},
+    {"ring", "GPUs in a ring", "8 GPUs, 400Gbps 500ns", GRID_TAKES | BIT(HOSTS), make_grid, TOPO_GRID_RING},
+    {"mesh", "a grid of any dimensions, open at its ends", "4x4, 400Gbps 500ns", GRID_TAKES | BIT(DIMS), make_grid,
+     TOPO_GRID_MESH},
+    {"torus", "a grid of any dimensions, closed", "4x4x8, 400Gbps 500ns", GRID_TAKES | BIT(DIMS), make_grid,
+     TOPO_GRID_TORUS},
+    {"twisted-torus", "a torus whose closing links move along another dimension", "4x4x8, 400Gbps 500ns, twist 0:1:1",
+     GRID_TAKES | BIT(DIMS) | BIT(TWIST), make_grid, TOPO_GRID_TWISTED},
+    {"fat-tree", "levels of switches, each with as much up as down",
+     "3 levels of 8 ports: 128 GPUs, 400Gbps 500ns; with --per-leaf, --leaves or --spines 2 levels, 8 GPUs a leaf",
+     FAT_TREE_TAKES, make_other, FAT_TREE},
+    {"dragonfly", "groups of routers, all joined to all inside and between",
+     "4 routers of 2 GPUs and 2 global links, "
+     "9 groups: 72 GPUs, 400Gbps 500ns",
+     DRAGONFLY_TAKES, make_other, DRAGONFLY},
+    {"rail-only", "rails without spines; GPUs pass on what is for another rail",
+     "4 nodes of 8 GPUs; NVLink 3600Gbps 25ns, NICs 400Gbps 500ns",
+     (SERVER_TAKES & ~(BIT(SPINES) | BIT(OVERSUBSCRIPTION))) | BIT(DIRECT), make_other, RAIL_ONLY},
+    {"fully-connected", "each GPU joined to each", "8 GPUs, 400Gbps 500ns", LINK_TAKES | BIT(HOSTS), make_other,
+     FULLY_CONNECTED},
+    {"Spectrum-X", "SimAI's template: rails, one ToR", "4096 GPUs, NICs 400Gbps", TEMPLATE_TAKES, make_template,
+     TOPO_TEMPLATE_SPECTRUM_X},
+    {"AlibabaHPN", "SimAI's template: rails, two ToRs, one plane or two", "15360 GPUs, NICs 200Gbps", TEMPLATE_TAKES,
+     make_template, TOPO_TEMPLATE_HPN},
+    {"DCN+", "SimAI's template: no rails, one ToR or two", "512 GPUs, NICs 400Gbps", TEMPLATE_TAKES, make_template,
+     TOPO_TEMPLATE_DCN},
+    {"custom", "SimAI's template without a name", "32 GPUs, NICs 400Gbps", TEMPLATE_TAKES, make_template,
+     TOPO_TEMPLATE_CUSTOM},
+};
+
+enum { PRESET_COUNT = sizeof presets / sizeof presets[0] };
+
+const struct topo_preset *topo_preset_at(size_t index)
+{
+    return index < PRESET_COUNT ? &presets[index] : NULL;
+}
+
+bool topo_preset_takes(const struct topo_preset *preset, enum topo_setting id)
+{
+    return ((preset->takes | TAKEN_BY_ALL) >> id & 1) != 0;
+}
+
+/* A line says everything itself. */
+static const struct topo_preset line_preset = {.name = "a machine in one line"};
+
+static enum orr_status check_taken(const struct topo_preset *preset, const struct topo_settings *settings,
+                                   struct orr_error *err)
+{
+    char list[512] = "";
+    size_t used = 0;
+    enum topo_setting surplus = TOPO_SET_COUNT;
+    for (unsigned id = 0; id < TOPO_SET_COUNT; id++) {
+        if (topo_preset_takes(preset, (enum topo_setting)id)) {
+            int length = snprintf(list + used, sizeof list - used, "%s%s", used == 0 ? "" : ", ",
+                                  topo_setting_name((enum topo_setting)id));
+            used = length > 0 && used + (size_t)length < sizeof list ? used + (size_t)length : used;
+        } else if (topo_settings_has(settings, (enum topo_setting)id) && surplus == TOPO_SET_COUNT) {
+            surplus = (enum topo_setting)id;
+        }
+    }
+    return surplus == TOPO_SET_COUNT ? ORR_OK
+                                     : error_set(err, ORR_EINVAL, "%s has no %s; it takes %s", preset->name,
+                                                 topo_setting_name(surplus), list);
+}
+
+static enum orr_status unknown_name(const char *what, struct orr_error *err)
+{
+    const char *names[PRESET_COUNT + 1] = {NULL};
+    for (const char *c = what; *c != '\0'; c++) {
+        if ((unsigned char)*c < ' ' || *c == 0x7f) { /* the message would repeat it */
+            return error_set(err, ORR_EINVAL, "the name of a machine has a control character in it");
+        }
+    }
+    for (size_t i = 0; i < PRESET_COUNT; i++) {
+        names[i] = presets[i].name;
+    }
+    const char *nearest = error_nearest(what, names);
+    return nearest != NULL
+               ? error_set(err, ORR_EINVAL, "unknown machine \"%.60s\"; did you mean \"%s\"?", what, nearest)
+               : error_set(err, ORR_EINVAL, "unknown machine \"%.60s\"; orrery topo list names all", what);
+}
+
+enum orr_status topo_preset_find(const char *name, const struct topo_preset **preset, struct orr_error *err)
+{
+    for (size_t i = 0; i < PRESET_COUNT; i++) {
+        if (strcasecmp(presets[i].name, name) == 0) {
+            *preset = &presets[i];
+            return ORR_OK;
+        }
+    }
+    return unknown_name(name, err);
+}
+
+enum orr_status topo_make(const char *what, const struct topo_settings *settings, struct notes *notes,
+                          struct topo_made *made, struct mem *mem, struct orr_error *err)
+{
+    const struct topo_preset *preset = &line_preset;
+    bool line = topo_grammar_is_line(what);
+    enum orr_status status = line ? ORR_OK : topo_preset_find(what, &preset, err);
+    *made = (struct topo_made){0};
+    if (status == ORR_OK) {
+        status = check_taken(preset, settings, err);
+    }
+    if (status == ORR_OK && line) {
+        status = topo_tree_line(what, settings, made, mem, err);
+    } else if (status == ORR_OK) {
+        struct topo_settings named = *settings;
+        named.what = preset->name;
+        status = preset->make(preset, &named, notes, made, mem, err);
+    }
+    if (status != ORR_OK) {
+        topo_made_free(made);
+    }
+    return status;
+}

@@ -1,0 +1,300 @@
+/* `orrery topo` through the program: SimAI's templates against what its generator wrote, every named machine made, read
+ * back, checked and run. */
+#include <xxhash.h>
+
+#include "tests/cli/program.h"
+
+/* Options of SimAI's generator, the name it gave the file, and the file's hash (XXH64). */
+static const struct {
+    const char *options, *name;
+    uint64_t hash;
+} templates[] = {
+    // clang-format off
+    {"-topo Spectrum-X -g 8 -gt A100 -bw 100Gbps -nvbw 2400Gbps", "Spectrum-X_8g_8gps_100Gbps_A100", UINT64_C(0x0c07529842405696)},
+    {"-topo Spectrum-X -g 16 -gt A100 -bw 100Gbps -nvbw 2400Gbps", "Spectrum-X_16g_8gps_100Gbps_A100", UINT64_C(0xd4cba2237d7fb9bf)},
+    {"-topo Spectrum-X -g 32 -gt A100 -bw 100Gbps -nvbw 2400Gbps", "Spectrum-X_32g_8gps_100Gbps_A100", UINT64_C(0xc0346a820f4e3a65)},
+    {"-topo Spectrum-X -g 64 -gt A100 -bw 100Gbps -nvbw 2400Gbps", "Spectrum-X_64g_8gps_100Gbps_A100", UINT64_C(0x9c0ef68cdd8aa9b0)},
+    {"-topo Spectrum-X -g 128 -gt A100 -bw 100Gbps -nvbw 2400Gbps", "Spectrum-X_128g_8gps_100Gbps_A100", UINT64_C(0xc9e847afd0e50fb6)},
+    {"-topo Spectrum-X -g 256 -gt A100 -bw 100Gbps -nvbw 2400Gbps", "Spectrum-X_256g_8gps_100Gbps_A100", UINT64_C(0x31cfee64e678d089)},
+    {"-topo Spectrum-X -g 512 -gt A100 -bw 100Gbps -nvbw 2400Gbps", "Spectrum-X_512g_8gps_100Gbps_A100", UINT64_C(0x729287160954b85c)},
+    {"-topo Spectrum-X -g 1024 -gt A100 -bw 100Gbps -nvbw 2400Gbps", "Spectrum-X_1024g_8gps_100Gbps_A100", UINT64_C(0xc3f4c474650c29b7)},
+    {"-topo Spectrum-X -g 128", "Spectrum-X_128g_8gps_400Gbps_H100", UINT64_C(0xbaa0945c3ac83479)},
+    {"-topo Spectrum-X", "Spectrum-X_4096g_8gps_400Gbps_H100", UINT64_C(0x92d1bdadf6b2665f)},
+    {"-topo AlibabaHPN -g 64", "AlibabaHPN_64g_8gps_DualToR_SinglePlane_200Gbps_H100", UINT64_C(0xc74ea3efb06fc999)},
+    {"-topo AlibabaHPN --dp -g 64", "AlibabaHPN_64g_8gps_DualToR_DualPlane_200Gbps_H100", UINT64_C(0x11e2600f5b97118b)},
+    {"-topo AlibabaHPN -g 128", "AlibabaHPN_128g_8gps_DualToR_SinglePlane_200Gbps_H100", UINT64_C(0xcbf90fed9a983039)},
+    {"-topo AlibabaHPN --dp -g 128", "AlibabaHPN_128g_8gps_DualToR_DualPlane_200Gbps_H100", UINT64_C(0x53e5a38f8da95ea7)},
+    {"-topo AlibabaHPN -g 512", "AlibabaHPN_512g_8gps_DualToR_SinglePlane_200Gbps_H100", UINT64_C(0x51a655aaac076965)},
+    {"-topo AlibabaHPN --dp -g 512", "AlibabaHPN_512g_8gps_DualToR_DualPlane_200Gbps_H100", UINT64_C(0xf7004a6c5e90f386)},
+    {"-topo AlibabaHPN -g 1024", "AlibabaHPN_1024g_8gps_DualToR_SinglePlane_200Gbps_H100", UINT64_C(0xaf256a9365b6f351)},
+    {"-topo AlibabaHPN --dp -g 1024", "AlibabaHPN_1024g_8gps_DualToR_DualPlane_200Gbps_H100", UINT64_C(0xf953dbe24dbe199c)},
+    {"-topo AlibabaHPN -g 64 -asn 16 -psn 60", "AlibabaHPN_64g_8gps_DualToR_SinglePlane_200Gbps_H100", UINT64_C(0xe93c6d7f4f716b3e)},
+    {"-topo AlibabaHPN --dp -g 64 -asn 16 -psn 8", "AlibabaHPN_64g_8gps_DualToR_DualPlane_200Gbps_H100", UINT64_C(0x56b6c4f2cadc8424)},
+    {"-topo DCN+ -g 32", "DCN+SingleToR_32g_8gps_400Gbps_H100", UINT64_C(0x861315fcac855c5a)},
+    {"-topo DCN+ --dt -g 32", "DCN+DualToR_32g_8gps_200Gbps_H100", UINT64_C(0xd85d78204688a098)},
+    {"-topo DCN+ -g 64", "DCN+SingleToR_64g_8gps_400Gbps_H100", UINT64_C(0x006dc2fb0ca1c5a2)},
+    {"-topo DCN+ --dt -g 64", "DCN+DualToR_64g_8gps_200Gbps_H100", UINT64_C(0x131cd9c77a66f4f4)},
+    {"-topo DCN+ -g 128", "DCN+SingleToR_128g_8gps_400Gbps_H100", UINT64_C(0x7569cf94b3e9904c)},
+    {"-topo DCN+ --dt -g 128", "DCN+DualToR_128g_8gps_200Gbps_H100", UINT64_C(0x4f467c0c383d2e7f)},
+    {"-topo DCN+ -g 512", "DCN+SingleToR_512g_8gps_400Gbps_H100", UINT64_C(0x46b9d577d634c06a)},
+    {"-topo DCN+ --dt -g 512", "DCN+DualToR_512g_8gps_200Gbps_H100", UINT64_C(0x5098ef8d76fdcfb6)},
+    {"--ro -g 32", "Rail_Opti_SingleToR_32g_8gps_400Gbps_H100", UINT64_C(0x476d59c84ccfb79c)},
+    {"--ro", "Rail_Opti_SingleToR_32g_8gps_400Gbps_H100", UINT64_C(0x476d59c84ccfb79c)},
+    {"--ro --dt -g 64 -asn 16", "Rail_Opti_64g_8gps_DualToR_SinglePlane_400Gbps_H100", UINT64_C(0x7839398e46df662f)},
+    {"--ro --dt --dp -g 64 -asn 16 -psn 8", "Rail_Opti_64g_8gps_DualToR_DualPlane_400Gbps_H100", UINT64_C(0x74f6f18f10cb008a)},
+    {"-g 32 -asn 1", "No_Rail_Opti_32g_8gps_SingleToR_400Gbps_H100", UINT64_C(0x1f4a6cd1ef08a31c)},
+    {"--dt -g 64 -asn 2", "No_Rail_Opti_64g_8gps_DualToR_400Gbps_H100", UINT64_C(0x49f41e2b940a690c)},
+    {"", "No_Rail_Opti_32g_8gps_SingleToR_400Gbps_H100", UINT64_C(0x1f4a6cd1ef08a31c)},
+    {"--ro -g 32 -gps 4 -nsps 2 -asn 4 -npa 8 -psn 4", "Rail_Opti_SingleToR_32g_4gps_400Gbps_H100", UINT64_C(0xc8f72102cc160835)},
+    {"--ro -g 64 -gps 16 -asn 16 -npa 4 -psn 8 -gt H20 -nvbw 3600Gbps -nl 0.0001ms -l 0.001ms -er 0.0001 -apbw 800Gbps", "Rail_Opti_SingleToR_64g_16gps_400Gbps_H20", UINT64_C(0x667afbbcf5a538be)},
+    {"--ro -g 128 -npa 4 -asn 32 -psn 4 -app 64", "Rail_Opti_SingleToR_128g_8gps_400Gbps_H100", UINT64_C(0xe1110a3e603fa41a)},
+    {"-g 64 -npa 8 -asn 8 -psn 4", "No_Rail_Opti_64g_8gps_SingleToR_400Gbps_H100", UINT64_C(0xaacc99817a2310f2)},
+    {"--dt -g 64 -npa 8 -asn 16 -psn 4", "No_Rail_Opti_64g_8gps_DualToR_400Gbps_H100", UINT64_C(0x11f5c642ea92dc88)},
+    {"--ro -g 96 -npa 5 -asn 24 -psn 2", "Rail_Opti_SingleToR_96g_8gps_400Gbps_H100", UINT64_C(0x45bab79ea07ed6b5)},
+    {"--ro -g 72 -gps 36 -asn 36 -npa 8 -psn 4", "Rail_Opti_SingleToR_72g_36gps_400Gbps_H100", UINT64_C(0xebbcb767a9e0ce3e)},
+    {"--ro -g 144 -gps 72 -asn 72 -npa 8 -psn 4 -app 72", "Rail_Opti_SingleToR_144g_72gps_400Gbps_H100", UINT64_C(0xe05dc28837fbc8e2)},
+    // clang-format on
+};
+
+static void simai_templates_are_written_byte_for_byte(void **state)
+{
+    (void)state;
+    program_enter();
+    for (size_t i = 0; i < COUNT_OF(templates); i++) {
+        char line[400];
+        size_t size = 0;
+        (void)snprintf(line, sizeof line, "topo make --compat simai %s", templates[i].options);
+        const struct program_result *result = program_run(line);
+        CHECK_EXIT(result, 0);
+        CHECK_CONTAINS(result->out, templates[i].name);
+        const char *text = program_read(templates[i].name, &size);
+        CHECK_U64(XXH64(text, size, 0), templates[i].hash, "%s", templates[i].options);
+    }
+}
+
+static const struct {
+    const char *options, *says;
+} mistakes[] = {
+    {"--dp -g 32", "needs --rail-optimized (--ro) and --dual-tor (--dt)"},
+    {"--ro --dp -g 32", "needs --rail-optimized (--ro) and --dual-tor (--dt)"},
+    {"-topo DCN+ -g 4096", "4096 GPUs need 64 segments and one pod holds 8"},
+    {"-topo Spectrum-X -g 65536", "65536 GPUs need 128 segments and one pod holds 8"},
+    {"--ro -g 12 -psn 2", "12 GPUs do not fill servers of 8"},
+    {"-topo Spectrumx", "did you mean \"Spectrum-X\"?"},
+    {"-topo Spectrum-X -bw 100Gpbs", "unknown unit \"Gpbs\"; did you mean \"Gbps\"?"},
+    {"-topo Spectrum-X -g many", "--hosts: \"many\" is not a whole number"},
+    {"-topo Spectrum-X -er 2", "--loss: 2 is not a share"},
+    {"-topo Spectrum-X torus", "one machine is made at a time"},
+    {"torus", "missing -o FILE"},
+    {"torus --spines 4 -o out.topo", "torus has no --spines; it takes --dims"},
+    {"torus --dims 4x0 -o out.topo", "\"4x0\" is not a list of 1 to 16 sizes"},
+    {"torus --dims 4096x4096x4096 -o out.topo", "are more than 16777216 GPUs"},
+    {"twisted-torus --twist 0:3:1 -o out.topo", "is not D:E:S"},
+    {"fat-tree --arity 7 -o out.topo", "7 ports do not divide"},
+    {"fat-tree --arity 8 --spines 2 -o out.topo", "use one of them"},
+    {"dragonfly --groups 10 -o out.topo", "10 is not between 2 and 9"},
+    {"dgx-h100 --compat simai -o out.topo", "is for SimAI's templates"},
+    {"dgx-h100 --format yaml -o out.topo", "\"yaml\" is not one of astra, simai"},
+    {"dgx-h100 -o out.topo --logical out.topo", "name the same file"},
+};
+
+static void a_machine_that_cannot_be_is_one_line_and_no_file(void **state)
+{
+    (void)state;
+    program_enter();
+    for (size_t i = 0; i < COUNT_OF(mistakes); i++) {
+        char line[400];
+        (void)snprintf(line, sizeof line, "topo make %s", mistakes[i].options);
+        const struct program_result *result = program_run(line);
+        CHECK_EXIT(result, 2);
+        CHECK_CONTAINS(result->err, mistakes[i].says);
+        CHECK(!program_exists("out.topo") && !program_exists("DCN+SingleToR_4096g_8gps_400Gbps_H100") &&
+                  !program_exists("Rail_Opti_SingleToR_12g_8gps_400Gbps_H100"),
+              "%s leaves no file", line);
+    }
+}
+
+static void a_corrected_count_of_switches_is_a_warning_or_with_strict_an_error(void **state)
+{
+    (void)state;
+    program_enter();
+    const struct program_result *result = program_run("topo make -topo Spectrum-X -g 1024 -o sx.topo");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->err, "warning: 1024 GPUs need 16 switches of the first level");
+    CHECK_EXIT(program_run("topo make -topo Spectrum-X -g 1024 -o strict.topo --strict"), 2);
+    CHECK(!program_exists("strict.topo"), "no file");
+}
+
+/* Every machine there is, at a few sizes: GPUs, and the links between two of them at most. */
+static const struct {
+    const char *machine;
+    unsigned gpus, diameter;
+} machines[] = {
+    {"dgx-a100", 8, 2},
+    {"dgx-h100 --nodes 4", 32, 4},
+    {"dgx-b200 --nodes 2 --nvswitches 2", 16, 4},
+    {"nvl72", 72, 2},
+    {"nvl36 --nodes 2", 72, 4},
+    {"mi300x", 8, 1},
+    {"mi300x --nodes 2", 16, 4},
+    {"mi250x", 8, 4},
+    {"mi250x --nodes 2", 16, 7},
+    {"pcie-pair", 2, 2},
+    {"pcie-pair --nodes 2", 4, 4},
+    {"single-switch --hosts 16", 16, 2},
+    {"ring", 8, 6},
+    {"ring --hosts 2", 2, 3},
+    {"mesh --dims 3x3", 9, 6},
+    {"torus --dims 4x4", 16, 6},
+    {"torus --dims 2x2x2", 8, 5},
+    {"twisted-torus --dims 4x4x4", 64, 7},
+    {"fat-tree --arity 4", 16, 6},
+    {"fat-tree --arity 4 --levels 1", 4, 2},
+    {"fat-tree --arity 8 --levels 2 --oversubscription 3:1", 48, 4},
+    {"fat-tree --arity 4 --levels 4 --hosts 20", 20, 8},
+    {"fat-tree --hosts 20 --per-leaf 8", 20, 4},
+    {"dragonfly", 72, 5},
+    {"dragonfly --groups 3", 24, 4},
+    {"rail-only --nodes 2", 16, 6},
+    {"fully-connected --hosts 6", 6, 1},
+    {"Spectrum-X --hosts 16 --spines 2", 16, 4},
+    {"AlibabaHPN --hosts 16 --spines 2", 16, 4},
+    {"DCN+ --hosts 16 --per-leaf 8", 16, 4},
+    {"custom --hosts 16 --spines 1 --per-leaf 8", 16, 4},
+};
+
+static void every_machine_is_read_back_sound_and_as_wide_as_it_should_be(void **state)
+{
+    (void)state;
+    program_enter();
+    for (size_t i = 0; i < COUNT_OF(machines); i++) {
+        static const char *const forms[] = {"astra", "simai"};
+        for (size_t form = 0; form < 2; form++) {
+            char line[400];
+            char part[64];
+            (void)snprintf(line, sizeof line, "topo make %s --format %s -o m.topo", machines[i].machine, forms[form]);
+            CHECK_EXIT(program_run(line), 0);
+            const struct program_result *result = program_run("topo stat m.topo --json");
+            CHECK_EXIT(result, 0);
+            (void)snprintf(part, sizeof part, "\"hosts\": %u,", machines[i].gpus);
+            CHECK_CONTAINS(result->out, part);
+            (void)snprintf(part, sizeof part, "\"diameter\": %u,", machines[i].diameter);
+            CHECK(strstr(result->out, part) != NULL, "%s: %s not in %s", machines[i].machine, part, result->out);
+            CHECK_CONTAINS(result->out, "\"unreached_pairs\": 0,");
+            CHECK_CONTAINS(result->out, "\"hosts_forward\": false,");
+        }
+    }
+}
+
+/* A rail of the mi250x has the NIC of every second die; leaves that are not full differ; ends of a mesh too. */
+static bool is_uneven(const char *machine)
+{
+    return strstr(machine, "mi250x --nodes") != NULL || strstr(machine, "--hosts 20") != NULL;
+}
+
+static void what_is_made_has_no_findings(void **state)
+{
+    (void)state;
+    program_enter();
+    for (size_t i = 0; i < COUNT_OF(machines); i++) {
+        char line[400];
+        (void)snprintf(line, sizeof line, "topo make %s -o m.topo", machines[i].machine);
+        CHECK_EXIT(program_run(line), 0);
+        const struct program_result *result = program_run("topo check m.topo");
+        CHECK(result->exit_code == 0 || is_uneven(machines[i].machine), "%s: %s", machines[i].machine, result->out);
+    }
+}
+
+static void every_machine_runs_an_all_reduce_on_both_wired_networks(void **state)
+{
+    (void)state;
+    program_enter();
+    program_write_machine(2, 1);
+    program_write_text("config.txt", "TOPOLOGY_FILE m.topo CC_MODE 12 ENABLE_QCN 0 L2_ACK_INTERVAL 1 "
+                                     "L2_CHUNK_SIZE 4000\n");
+    for (size_t i = 0; i < COUNT_OF(machines); i++) {
+        static const char *const backends[] = {"packet", "flow"};
+        char line[400];
+        (void)snprintf(line, sizeof line, "topo make %s --format astra -o m.topo --logical m.json",
+                       machines[i].machine);
+        CHECK_EXIT(program_run(line), 0);
+        (void)snprintf(line, sizeof line, "gen collective --bytes 64KiB --npus %u -o w/ar", machines[i].gpus);
+        CHECK_EXIT(program_run(line), 0);
+        for (size_t backend = 0; backend < 2; backend++) {
+            (void)snprintf(line, sizeof line,
+                           "run --backend %s --no-progress -w w/ar -s system.json -n config.txt "
+                           "--logical-topology-configuration m.json",
+                           backends[backend]);
+            const struct program_result *result = program_run(line);
+            CHECK(result->exit_code == 0, "%s on %s: %s", machines[i].machine, backends[backend], result->err);
+        }
+    }
+}
+
+static void a_check_finds_every_bad_line(void **state)
+{
+    (void)state;
+    program_enter();
+    program_write_text("bad.topo", "4 1 4\n3\n0 3 1Gbps 1us 0\n0 0 1Gbps 1us 0\n1 9 1Gbps 1us 0\n2 3 1Gpbs 1us\n");
+    const struct program_result *result = program_run("topo check bad.topo");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->out, "bad.topo:4: a link joins node 0 to itself");
+    CHECK_CONTAINS(result->out, "bad.topo:5: a link ends at node 9");
+    CHECK_CONTAINS(result->out, "bad.topo:6: 4 words, and a link has five");
+    CHECK_CONTAINS(result->out, "bad.topo: 3 findings");
+}
+
+static void a_check_finds_what_a_reader_lets_pass(void **state)
+{
+    (void)state;
+    program_enter();
+    program_write_text("odd.topo", "7 2 6\n3 6\n0 3 4Gbps 1us 0\n1 3 1Gbps 1us 0\n3 1 1Gbps 1us 0\n2 4 1Gbps 1us 0\n"
+                                   "4 5 1Gbps 1us 0\n5 2 1Gbps 1us 0\nrest\n");
+    const struct program_result *result = program_run("topo check odd.topo");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->out, "\"rest\" and what follows is ignored");
+    CHECK_CONTAINS(result->out, "node 3 is a switch and node 5 a host");
+    CHECK_CONTAINS(result->out, "hosts do not have the same bandwidth");
+    CHECK_CONTAINS(result->out, "1 switch has fewer than two links");
+    CHECK_CONTAINS(result->out, "1 link is also there the other way round");
+    CHECK_CONTAINS(result->out, "host 0 has no way to 3 of the hosts, such as host 2");
+}
+
+static void a_picture_is_drawn_of_every_machine(void **state)
+{
+    (void)state;
+    program_enter();
+    for (size_t i = 0; i < COUNT_OF(machines); i++) {
+        char line[400];
+        size_t size = 0;
+        (void)snprintf(line, sizeof line, "topo make %s -o m.topo", machines[i].machine);
+        CHECK_EXIT(program_run(line), 0);
+        CHECK_EXIT(program_run("topo show m.topo -o m.svg"), 0);
+        const char *picture = program_read("m.svg", &size);
+        CHECK(size > 500 && strcmp(picture + size - 7, "</svg>\n") == 0, "%s", machines[i].machine);
+        const struct program_result *result = program_run("topo show m.topo --text");
+        CHECK_EXIT(result, 0);
+        CHECK_CONTAINS(result->out, "GPUs (0-");
+    }
+    CHECK_EXIT(program_run("topo make twisted-torus --dims 4x4x2 -o m.topo"), 0);
+    CHECK_EXIT(program_run("topo show m.topo --dims 4x4x2 -o m.svg"), 0);
+    CHECK_EXIT(program_run("topo show m.topo --dims 4x4x4 -o m.svg"), 2);
+    CHECK_EXIT(program_run("topo show m.topo -o m.topo"), 2);
+    CHECK_EXIT(program_run("topo show m.topo"), 2);
+}
+
+static void machines_are_listed_with_what_they_take(void **state)
+{
+    (void)state;
+    program_enter();
+    CHECK_CONTAINS(program_run("topo list")->out, "\ntwisted-torus    a torus whose closing links");
+    CHECK_CONTAINS(program_run("topo list dgx-h100")->out, "NVLink 3600Gbps 25ns, NICs 400Gbps");
+    CHECK_CONTAINS(program_run("topo list torsu")->err, "did you mean \"torus\"?");
+}
+
+TEST_MAIN(simai_templates_are_written_byte_for_byte, a_machine_that_cannot_be_is_one_line_and_no_file,
+          a_corrected_count_of_switches_is_a_warning_or_with_strict_an_error,
+          every_machine_is_read_back_sound_and_as_wide_as_it_should_be, what_is_made_has_no_findings,
+          every_machine_runs_an_all_reduce_on_both_wired_networks, a_check_finds_every_bad_line,
+          a_check_finds_what_a_reader_lets_pass, a_picture_is_drawn_of_every_machine,
+          machines_are_listed_with_what_they_take)
