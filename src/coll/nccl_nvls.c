@@ -1,0 +1,337 @@
+/*
+ * Reductions in the NVLink switch. All-reduce on one server: every rank sends a chunk to the switch, which sends the
+ * sum to every rank. All-gather: the switch multicasts each rank's part. Reduce-scatter: it sums each rank's part.
+ *
+ * Across servers (NVLS_TREE) each channel has one rank of each server as its head: the switch gives the server's sum to
+ * the head, the heads add up over the tree of the servers, and each head has its switch multicast the result. Two
+ * channels per head, one for each of the two trees. SimAI chooses NVLS there too and then sends nothing.
+ */
+#include "coll/nccl_parts.h"
+
+enum { CHUNKS = 4 };
+
+static uint64_t chunks_of(const struct nccl_builder *builder, uint64_t bytes)
+{
+    uint64_t chunk = builder->choice->chunk_bytes;
+    if (builder->job->compat || (chunk == 0 && bytes >= CHUNKS)) {
+        return CHUNKS;
+    }
+    return chunk == 0 ? bytes : nccl_chunk_count(bytes, chunk);
+}
+
+/* Ranks lo..hi-1 of the group to the switch; returns the first of the flows. */
+static uint32_t gather(struct nccl_builder *builder, uint32_t lo, uint32_t hi, uint32_t to, struct nccl_flow like)
+{
+    uint32_t first = builder->flows->count;
+    like.dst = to;
+    like.prev = nccl_builder_prev(builder, to);
+    like.prev_count = 1;
+    for (uint32_t i = lo; i < hi; i++) {
+        like.src = builder->group->ranks[i];
+        (void)nccl_builder_add(builder, like);
+    }
+    return first;
+}
+
+/* The flow added last waits for `count` flows from `first` on. */
+static void wait_for(struct nccl_builder *builder, uint32_t first, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        nccl_builder_parent(builder, first + i);
+    }
+}
+
+/* The switch to ranks lo..hi-1 when `count` flows from `first` on have come in. */
+static void multicast(struct nccl_builder *builder, uint32_t lo, uint32_t hi, uint32_t from, uint32_t first,
+                      uint32_t count, struct nccl_flow like)
+{
+    like.src = from;
+    like.prev = builder->prev_count;
+    like.prev_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        (void)nccl_builder_prev(builder, builder->flows->flows[first + i].src);
+    }
+    uint32_t one = NCCL_NO_FLOW;
+    for (uint32_t i = lo; i < hi; i++) {
+        like.dst = builder->group->ranks[i];
+        uint32_t id = nccl_builder_add(builder, like);
+        if (one == NCCL_NO_FLOW) {
+            wait_for(builder, first, count);
+            one = id;
+        } else {
+            nccl_builder_parents_of(builder, one);
+        }
+    }
+}
+
+static enum orr_status reserve(struct nccl_builder *builder, uint64_t times, uint64_t flows, uint64_t parents,
+                               uint64_t prevs, struct orr_error *err)
+{
+    return nccl_builder_reserve(builder, nccl_times(times, flows), nccl_times(times, parents), nccl_times(times, prevs),
+                                err);
+}
+
+static enum orr_status star_all_reduce(struct nccl_builder *builder, uint64_t bytes, struct orr_error *err)
+{
+    const struct nccl_group *group = builder->group;
+    uint32_t n = group->rank_count;
+    uint32_t switches = group->switch_count;
+    bool compat = builder->job->compat;
+    uint64_t chunks = chunks_of(builder, nccl_share(bytes, switches, 0));
+    enum orr_status status =
+        reserve(builder, chunks * switches, UINT64_C(2) * n, (uint64_t)n * n, n + UINT64_C(1), err);
+    for (uint64_t k = 0; k < chunks && status == ORR_OK; k++) {
+        for (uint32_t j = 0; j < switches; j++) {
+            uint64_t share = nccl_share(nccl_share(bytes, switches, j), chunks, k);
+            struct nccl_flow like = {.bytes = compat ? bytes / chunks : share,
+                                     .channel = compat ? 0 : j,
+                                     .chunk = (uint32_t)k,
+                                     .chunk_count = (uint32_t)chunks,
+                                     .connection = NCCL_CONN_NVLS};
+            if (compat || share > 0) {
+                uint32_t first = gather(builder, 0, n, group->switches[j], like);
+                multicast(builder, 0, n, group->switches[j], first, n, like);
+            }
+        }
+    }
+    return status;
+}
+
+/* One rank's part of an all-gather: to the switch, and from it to all others. */
+static void gather_part(struct nccl_builder *builder, uint32_t owner, uint32_t by, const struct nccl_flow *like)
+{
+    uint32_t n = builder->group->rank_count;
+    uint32_t first = gather(builder, owner, owner + 1, by, *like);
+    multicast(builder, 0, owner, by, first, 1, *like);
+    multicast(builder, owner + 1, n, by, first, 1, *like);
+}
+
+static void scatter_part(struct nccl_builder *builder, uint32_t owner, uint32_t by, const struct nccl_flow *like)
+{
+    uint32_t n = builder->group->rank_count;
+    uint32_t first = gather(builder, 0, n, by, *like);
+    multicast(builder, owner, owner + 1, by, first, n, *like);
+}
+
+static enum orr_status star_parts(struct nccl_builder *builder, enum coll_type type, uint64_t bytes,
+                                  struct orr_error *err)
+{
+    const struct nccl_group *group = builder->group;
+    uint32_t n = group->rank_count;
+    uint64_t chunks = chunks_of(builder, nccl_share(bytes, n, 0));
+    enum orr_status status =
+        reserve(builder, chunks, (uint64_t)n * (n + 1), (uint64_t)n * n, (uint64_t)n * (n + 2), err);
+    for (uint64_t k = 0; k < chunks && status == ORR_OK; k++) {
+        for (uint32_t owner = 0; owner < n; owner++) {
+            uint32_t j = owner % group->switch_count;
+            struct nccl_flow like = {.bytes = nccl_share(nccl_share(bytes, n, owner), chunks, k),
+                                     .channel = j,
+                                     .chunk = (uint32_t)k,
+                                     .chunk_count = (uint32_t)chunks,
+                                     .connection = NCCL_CONN_NVLS};
+            if (like.bytes == 0) {
+                continue;
+            }
+            if (type == COLL_ALL_GATHER) {
+                gather_part(builder, owner, group->switches[j], &like);
+            } else {
+                scatter_part(builder, owner, group->switches[j], &like);
+            }
+        }
+    }
+    return status;
+}
+
+enum orr_status nccl_nvls_flows(struct nccl_builder *builder, enum coll_type type, uint64_t bytes,
+                                struct orr_error *err)
+{
+    if (builder->group->node_count > 1) {
+        return builder->job->compat ? nccl_builder_reserve(builder, 0, 0, 0, err)
+                                    : error_set(err, ORR_EINVAL,
+                                                "NVLS reaches the GPUs of one server, and this group is on %u: use "
+                                                "nvls-tree (all-reduce) or ring",
+                                                builder->group->node_count);
+    }
+    if (builder->group->switch_count == 0) {
+        return error_set(err, ORR_EINVAL, "NVLS needs an NVLink switch, and the servers have none: use ring or tree");
+    }
+    return type == COLL_ALL_REDUCE ? star_all_reduce(builder, bytes, err) : star_parts(builder, type, bytes, err);
+}
+
+/* One channel of NVLS_TREE: which servers, their heads and what they last sent or got. */
+struct forest {
+    const uint32_t *first; /* of each server in group.ranks */
+    uint32_t servers;
+    uint32_t tree, head, channel;
+    uint32_t *order;             /* servers, the root first, each after the one above it */
+    uint32_t *summed, *up, *got; /* flows: switch to head, head to the head above, the head above to this one */
+};
+
+static uint32_t head_of(const struct nccl_builder *builder, const struct forest *forest, uint32_t server)
+{
+    uint32_t lo = forest->first[server];
+    return builder->group->ranks[lo + forest->head % (forest->first[server + 1] - lo)];
+}
+
+static uint32_t switch_of(const struct nccl_builder *builder, const struct forest *forest, uint32_t server)
+{
+    uint32_t per_server = builder->group->switch_count / forest->servers;
+    return builder->group->switches[server * per_server + forest->channel % per_server];
+}
+
+static void order_servers(struct forest *forest)
+{
+    uint32_t found = 0;
+    for (uint32_t s = 0; s < forest->servers && found == 0; s++) {
+        if (nccl_server_tree(forest->servers, forest->tree, s).up == NCCL_NO_SERVER) {
+            forest->order[found++] = s;
+        }
+    }
+    for (uint32_t i = 0; i < found; i++) {
+        struct nccl_server_node node = nccl_server_tree(forest->servers, forest->tree, forest->order[i]);
+        for (uint32_t k = 0; k < 2; k++) {
+            if (node.child[k] != NCCL_NO_SERVER) {
+                forest->order[found++] = node.child[k];
+            }
+        }
+    }
+}
+
+/* Parents of what a head sends on when its server and those below it have been added up. */
+static void wait_for_sum(struct nccl_builder *builder, const struct forest *forest, uint32_t server,
+                         const struct nccl_server_node *node)
+{
+    nccl_builder_parent(builder, forest->summed[server]);
+    for (uint32_t k = 0; k < 2; k++) {
+        if (node->child[k] != NCCL_NO_SERVER) {
+            nccl_builder_parent(builder, forest->up[node->child[k]]);
+        }
+    }
+}
+
+static void server_up(struct nccl_builder *builder, struct forest *forest, uint32_t server, struct nccl_flow like)
+{
+    uint32_t lo = forest->first[server];
+    uint32_t hi = forest->first[server + 1];
+    uint32_t by = switch_of(builder, forest, server);
+    uint32_t first = gather(builder, lo, hi, by, like);
+    like.src = by;
+    like.dst = head_of(builder, forest, server);
+    forest->summed[server] = nccl_builder_add(builder, like);
+    wait_for(builder, first, hi - lo);
+    struct nccl_server_node node = nccl_server_tree(forest->servers, forest->tree, server);
+    if (node.up != NCCL_NO_SERVER) {
+        like.src = like.dst;
+        like.dst = head_of(builder, forest, node.up);
+        like.connection = NCCL_CONN_TREE;
+        like.reduces = true;
+        forest->up[server] = nccl_builder_add(builder, like);
+        wait_for_sum(builder, forest, server, &node);
+    }
+}
+
+/* Parents of what a head sends when it has the result. */
+static void wait_for_result(struct nccl_builder *builder, const struct forest *forest, uint32_t server,
+                            const struct nccl_server_node *node)
+{
+    if (node->up == NCCL_NO_SERVER) {
+        wait_for_sum(builder, forest, server, node);
+    } else {
+        nccl_builder_parent(builder, forest->got[server]);
+    }
+}
+
+static void server_down(struct nccl_builder *builder, struct forest *forest, uint32_t server, struct nccl_flow like)
+{
+    struct nccl_server_node node = nccl_server_tree(forest->servers, forest->tree, server);
+    uint32_t by = switch_of(builder, forest, server);
+    struct nccl_flow across = like;
+    across.connection = NCCL_CONN_TREE;
+    across.src = head_of(builder, forest, server);
+    for (uint32_t k = 0; k < 2; k++) {
+        if (node.child[k] != NCCL_NO_SERVER) {
+            across.dst = head_of(builder, forest, node.child[k]);
+            forest->got[node.child[k]] = nccl_builder_add(builder, across);
+            wait_for_result(builder, forest, server, &node);
+        }
+    }
+    like.src = across.src;
+    like.dst = by;
+    uint32_t handed = nccl_builder_add(builder, like);
+    wait_for_result(builder, forest, server, &node);
+    multicast(builder, forest->first[server], forest->first[server + 1], by, handed, 1, like);
+}
+
+static enum orr_status prepare(struct nccl_builder *builder, struct forest *forest, uint32_t *heads,
+                               struct orr_error *err)
+{
+    uint32_t *first = NULL;
+    uint32_t servers = 0;
+    uint32_t *work = NULL;
+    enum orr_status status = nccl_servers_of(builder->job, builder->group, builder->arena, &first, &servers, err);
+    if (status == ORR_OK) {
+        status = nccl_builder_work(builder, UINT64_C(4) * servers, sizeof *work, &work, err);
+    }
+    if (status != ORR_OK) {
+        return status;
+    }
+    *forest = (struct forest){.first = first,
+                              .servers = servers,
+                              .order = work,
+                              .summed = work + servers,
+                              .up = work + 2 * (size_t)servers,
+                              .got = work + 3 * (size_t)servers};
+    *heads = NCCL_MAX_CHANNELS / 2;
+    for (uint32_t s = 0; s < servers; s++) {
+        uint32_t local = first[s + 1] - first[s];
+        *heads = local < *heads ? local : *heads;
+    }
+    return ORR_OK;
+}
+
+static void one_channel(struct nccl_builder *builder, struct forest *forest, uint64_t bytes)
+{
+    uint64_t chunks = chunks_of(builder, bytes);
+    order_servers(forest);
+    for (uint64_t k = 0; k < chunks; k++) {
+        struct nccl_flow like = {.bytes = nccl_share(bytes, chunks, k),
+                                 .channel = forest->channel,
+                                 .chunk = (uint32_t)k,
+                                 .chunk_count = (uint32_t)chunks,
+                                 .connection = NCCL_CONN_NVLS};
+        for (uint32_t i = forest->servers; i > 0; i--) {
+            server_up(builder, forest, forest->order[i - 1], like);
+        }
+        for (uint32_t i = 0; i < forest->servers; i++) {
+            server_down(builder, forest, forest->order[i], like);
+        }
+    }
+}
+
+enum orr_status nccl_nvls_tree_flows(struct nccl_builder *builder, uint64_t bytes, struct orr_error *err)
+{
+    if (builder->job->compat || builder->group->switch_count == 0) {
+        return builder->job->compat
+                   ? nccl_builder_reserve(builder, 0, 0, 0, err)
+                   : error_set(err, ORR_EINVAL,
+                               "NVLS needs an NVLink switch, and the servers have none: use ring or tree");
+    }
+    struct forest forest;
+    uint32_t heads = 0;
+    enum orr_status status = prepare(builder, &forest, &heads, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    uint32_t channels = 2 * heads;
+    uint64_t times = chunks_of(builder, nccl_share(bytes, channels, 0)) * channels;
+    uint64_t flows = UINT64_C(2) * builder->group->rank_count + UINT64_C(4) * forest.servers;
+    uint64_t parents = UINT64_C(2) * builder->group->rank_count + UINT64_C(16) * forest.servers;
+    status = reserve(builder, times, flows, parents, UINT64_C(2) * forest.servers, err);
+    for (uint32_t c = 0; c < channels && status == ORR_OK; c++) {
+        forest.channel = c;
+        forest.tree = c / heads;
+        forest.head = c % heads;
+        one_channel(builder, &forest, nccl_share(bytes, channels, c));
+    }
+    return status;
+}

@@ -1,0 +1,385 @@
+/*
+ * A stream that carries out its part of NCCL's list of flows (coll/nccl.h). The list is laid out once per kind of
+ * collective and shared by all ranks and chunks; a stream only has counters: how many parents each of its sends still
+ * waits for, and which of its receives have come.
+ *
+ * A receive passes the endpoint, and memory where the data is added up, before the sends that wait for it may go; the
+ * first sends pass the endpoint once. Receives are posted in the order of the list, one at a time in each channel, as
+ * NCCL's kernels work through a channel. So a stall shows the message that is missing and not all that follow it.
+ * That order cannot lock: of the flows not yet received, the one with the lowest number has been sent, because its
+ * parents have lower numbers, and is the next to be received in its channel.
+ *
+ * Channels may send messages of one size between the same two ranks, and those meet receives in the order of posting,
+ * whoever's they are. Hence a receive hears which flow came; when that one had no receive of its own yet, the one that
+ * it took is posted again.
+ */
+#include <string.h>
+
+#include "coll/nccl.h"
+#include "sim/engine.h"
+
+/* 40 bytes of memory each, and the lists: more would be a machine that the ring serves better. */
+enum { MOST_FLOWS = 1 << 28 };
+
+struct sim_flow {
+    uint64_t bytes;
+    uint32_t src, dst; /* ranks */
+    uint32_t channel;
+    uint32_t first_child, child_count;
+    uint32_t send_at, recv_at; /* place among the sends of src, among the receives of dst */
+    bool reduces;
+};
+
+struct sim_flow_plan {
+    uint32_t count, member_count;
+    struct sim_flow *flows;
+    uint32_t *children;
+    const uint32_t *ranks; /* ascending */
+    uint32_t *parents;     /* of each send, in the order of `sends` */
+    uint32_t *sends, *recvs;
+    uint32_t *send_first, *recv_first; /* by member, one more at the end */
+};
+
+enum { FLOW_POSTED = 1, FLOW_CAME = 2 };
+
+struct sim_flow_run {
+    size_t bytes; /* of this block */
+    uint32_t member;
+    uint32_t sends_left, recvs_left;
+    uint32_t *parents_left; /* by own send */
+    uint8_t *state;         /* by own receive: FLOW_… */
+};
+
+/* ---- before the run ------------------------------------------------------------------------------------------- */
+
+static uint32_t per_server(const struct sim *sim)
+{
+    uint32_t set = sim->config->system.nccl_gpus_per_server;
+    return set != 0 ? set : sim->config->dims.dim[0].size;
+}
+
+static enum coll_nccl wanted(const struct sim *sim, enum coll_type type)
+{
+    return sim->logical[sim_native_of((int32_t)type)][0].impl.nccl;
+}
+
+/* Whether the node leaves out a dimension that has more than one rank. */
+static bool leaves_out(const struct sim *sim, const struct trace_node *node)
+{
+    for (uint32_t d = 0; d < sim->config->dims.count; d++) {
+        if (sim->config->dims.dim[d].size > 1 && (node->involved_dims >> d & 1) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+const char *sim_flows_refuse(const struct sim *sim, const struct trace_node *node, uint32_t group)
+{
+    enum coll_type type = (enum coll_type)node->comm_type;
+    uint32_t members = group == SIM_NONE ? sim->rank_count : sim->groups[group].group->count;
+    if (group == SIM_NONE && (node->has & TRACE_HAS_INVOLVED_DIM) != 0 && leaves_out(sim, node)) {
+        return "involved_dim leaves out a dimension, and NCCL's collectives are over all ranks or those of a "
+               "communicator group; give it a pg_name";
+    }
+    if (wanted(sim, type) == COLL_NCCL_TREE && type != COLL_ALL_REDUCE) {
+        return "NCCL has trees for all-reduce only; use nccl or ncclRing";
+    }
+    uint64_t local = per_server(sim) < NCCL_MAX_CHANNELS ? per_server(sim) : NCCL_MAX_CHANNELS;
+    uint64_t flows = type == COLL_ALL_TO_ALL ? (uint64_t)members * members : 2 * local * members * members;
+    if (flows > MOST_FLOWS) {
+        return "NCCL's list of flows for so many ranks and channels has more than 2^28 entries; use ring, or give "
+               "nccl-gpus-per-server";
+    }
+    return node->comm_bytes > (UINT64_C(1) << 50) / members ? "a collective of more than 2^50 bytes in all" : NULL;
+}
+
+enum orr_status sim_flows_check(const struct sim *sim, struct orr_error *err)
+{
+    const struct sim_system *system = &sim->config->system;
+    for (uint32_t i = 0; i < SIM_NATIVE_COUNT; i++) {
+        if (system->implementation[i].count == 0 || system->implementation[i].list[0].algo != COLL_NCCL) {
+            continue;
+        }
+        if (system->shared_bus) {
+            return error_set(err, ORR_EINVAL,
+                             "the algorithms nccl... do not model the shared bus: remove model-shared-bus or use ring");
+        }
+        if (system->implementation[i].list[0].nccl == COLL_NCCL_NVLS) {
+            enum orr_status status = notes_add(sim->notes, err,
+                                               "ncclNvls: the machine has no NVLink switches that messages could be "
+                                               "sent to; NCCL's ring is used instead");
+            if (status != ORR_OK) {
+                return status;
+            }
+        }
+    }
+    return ORR_OK;
+}
+
+/* ---- the plan ------------------------------------------------------------------------------------------------- */
+
+static uint32_t member_of(const struct sim_flow_plan *plan, uint32_t rank)
+{
+    uint32_t lo = 0;
+    uint32_t hi = plan->member_count;
+    while (lo + 1 < hi) {
+        uint32_t middle = lo + (hi - lo) / 2;
+        if (plan->ranks[middle] <= rank) {
+            lo = middle;
+        } else {
+            hi = middle;
+        }
+    }
+    return lo;
+}
+
+static bool zalloc_u32(struct sim *sim, uint32_t **array, size_t count)
+{
+    *array = arena_zalloc(&sim->arena, count * sizeof **array);
+    return *array != NULL;
+}
+
+static bool make_arrays(struct sim *sim, struct sim_flow_plan *plan, const struct nccl_group *group, uint64_t children)
+{
+    uint32_t *ranks = NULL;
+    plan->flows = arena_zalloc(&sim->arena, (size_t)plan->count * sizeof *plan->flows);
+    if (plan->flows == NULL || !zalloc_u32(sim, &ranks, group->rank_count) ||
+        !zalloc_u32(sim, &plan->children, children) || !zalloc_u32(sim, &plan->parents, plan->count) ||
+        !zalloc_u32(sim, &plan->sends, plan->count) || !zalloc_u32(sim, &plan->recvs, plan->count) ||
+        !zalloc_u32(sim, &plan->send_first, group->rank_count + UINT64_C(1)) ||
+        !zalloc_u32(sim, &plan->recv_first, group->rank_count + UINT64_C(1))) {
+        return false;
+    }
+    memcpy(ranks, group->ranks, group->rank_count * sizeof *ranks);
+    plan->ranks = ranks;
+    plan->member_count = group->rank_count;
+    return true;
+}
+
+/* Each member's sends and receives, in the order of the list. */
+static void sort_by_member(struct sim_flow_plan *plan)
+{
+    for (uint32_t i = 0; i < plan->count; i++) {
+        struct sim_flow *flow = &plan->flows[i];
+        flow->send_at = plan->send_first[member_of(plan, flow->src) + 1]++;
+        flow->recv_at = plan->recv_first[member_of(plan, flow->dst) + 1]++;
+    }
+    for (uint32_t m = 0; m < plan->member_count; m++) {
+        plan->send_first[m + 1] += plan->send_first[m];
+        plan->recv_first[m + 1] += plan->recv_first[m];
+    }
+    for (uint32_t i = 0; i < plan->count; i++) {
+        const struct sim_flow *flow = &plan->flows[i];
+        plan->sends[plan->send_first[member_of(plan, flow->src)] + flow->send_at] = i;
+        plan->recvs[plan->recv_first[member_of(plan, flow->dst)] + flow->recv_at] = i;
+    }
+}
+
+static struct sim_flow_plan *take_over(struct sim *sim, const struct nccl_flows *list, const struct nccl_group *group)
+{
+    struct sim_flow_plan *plan = arena_zalloc(&sim->arena, sizeof *plan);
+    uint64_t children = 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        children += list->flows[i].child_count;
+    }
+    if (plan == NULL) {
+        return NULL;
+    }
+    plan->count = list->count;
+    if (!make_arrays(sim, plan, group, children)) {
+        return NULL;
+    }
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct nccl_flow *from = &list->flows[i];
+        plan->flows[i] = (struct sim_flow){.bytes = from->bytes,
+                                           .src = from->src,
+                                           .dst = from->dst,
+                                           .channel = from->channel,
+                                           .first_child = at,
+                                           .child_count = from->child_count,
+                                           .reduces = from->reduces};
+        if (from->child_count > 0) {
+            memcpy(plan->children + at, list->links + from->children, from->child_count * sizeof *plan->children);
+        }
+        at += from->child_count;
+    }
+    sort_by_member(plan);
+    for (uint32_t i = 0; i < list->count; i++) {
+        uint32_t member = member_of(plan, plan->flows[i].src);
+        plan->parents[plan->send_first[member] + plan->flows[i].send_at] = list->flows[i].parent_count;
+    }
+    return plan;
+}
+
+static enum orr_status build_list(const struct sim *sim, const struct coll_phase *phase, struct arena *scratch,
+                                  struct nccl_group *group, struct nccl_flows *list)
+{
+    struct nccl_job job = {.gpus = sim->rank_count, .gpus_per_server = per_server(sim), .tp = sim->rank_count, .ep = 1};
+    struct nccl_channels channels;
+    uint32_t *ranks = arena_alloc(scratch, phase->ring.size * sizeof *ranks);
+    if (ranks == NULL) {
+        return ORR_ENOMEM;
+    }
+    for (uint32_t i = 0; i < phase->ring.size; i++) {
+        ranks[i] = phase->ring.members != NULL ? phase->ring.members[i] : i * phase->ring.stride;
+    }
+    enum orr_status status = nccl_group_build(&job, ranks, phase->ring.size, scratch, group, NULL);
+    if (status == ORR_OK) {
+        status = nccl_channels_build(&job, group, scratch, &channels, NULL);
+    }
+    if (status != ORR_OK) {
+        return status;
+    }
+    /* An all-gather's size is what a rank gives, here and in ASTRA-sim; what it has at the end in NCCL. */
+    uint64_t bytes = phase->type == COLL_ALL_GATHER ? phase->bytes * phase->ring.size : phase->bytes;
+    struct nccl_choice choice = nccl_choose(&job, group, phase->type, bytes);
+    choice.algo = phase->nccl == COLL_NCCL_TREE ? NCCL_TREE : NCCL_RING;
+    return nccl_flows_build(&job, group, &channels, &choice, phase->type, bytes, scratch, list, NULL);
+}
+
+const struct sim_flow_plan *sim_flow_plan_make(struct sim *sim, const struct coll_phase *phase)
+{
+    struct arena scratch;
+    struct nccl_group group = {.type = NCCL_GROUP_TP};
+    struct nccl_flows list;
+    arena_init(&scratch, sim->mem);
+    struct sim_flow_plan *plan = NULL;
+    if (build_list(sim, phase, &scratch, &group, &list) == ORR_OK) {
+        plan = take_over(sim, &list, &group);
+    }
+    arena_free(&scratch);
+    return plan;
+}
+
+/* ---- the run -------------------------------------------------------------------------------------------------- */
+
+static void send_flow(struct sim *sim, uint32_t index, const struct sim_flow_plan *plan, uint32_t flow)
+{
+    const struct sim_stream *stream = &sim->streams.at[index];
+    stream->of.flows->sends_left--;
+    /* Nobody hears of its arrival at the sender; the receiver asks for the number. */
+    struct sim_party sender = {.kind = SIM_PARTY_NOBODY, .b = flow};
+    sim_send(sim, plan->flows[flow].src, plan->flows[flow].dst, stream->tag, plan->flows[flow].bytes, sender);
+}
+
+static void post(struct sim *sim, uint32_t index, const struct sim_flow_plan *plan, uint32_t flow)
+{
+    struct sim_stream *stream = &sim->streams.at[index];
+    stream->of.flows->state[plan->flows[flow].recv_at] |= FLOW_POSTED;
+    struct sim_party receiver = {.kind = SIM_PARTY_FLOW, .a = index, .b = flow};
+    sim_recv(sim, plan->flows[flow].src, plan->flows[flow].dst, stream->tag, plan->flows[flow].bytes, receiver);
+}
+
+/* Posts the next receive of a channel from place `at` on that has not come yet. */
+static void post_from(struct sim *sim, uint32_t index, const struct sim_flow_plan *plan, uint32_t at, uint32_t channel)
+{
+    const struct sim_flow_run *run = sim->streams.at[index].of.flows;
+    uint32_t first = plan->recv_first[run->member];
+    uint32_t count = plan->recv_first[run->member + 1] - first;
+    while (at < count && plan->flows[plan->recvs[first + at]].channel == channel) {
+        if (run->state[at] == 0) {
+            post(sim, index, plan, plan->recvs[first + at]);
+            return;
+        }
+        if (run->state[at] == FLOW_POSTED) {
+            return; /* one at a time */
+        }
+        at++;
+    }
+}
+
+void sim_flows_end(struct sim *sim, struct sim_stream *stream)
+{
+    struct sim_flow_run *run = stream->of.flows;
+    stream->of.flows = NULL;
+    if (run != NULL) {
+        mem_free(sim->mem, run, run->bytes);
+    }
+}
+
+static void end_if_done(struct sim *sim, uint32_t index)
+{
+    struct sim_stream *stream = &sim->streams.at[index];
+    if (stream->of.flows->sends_left == 0 && stream->of.flows->recvs_left == 0) {
+        sim_flows_end(sim, stream);
+        sim_stream_proceed(sim, index);
+    }
+}
+
+void sim_flows_start(struct sim *sim, uint32_t index)
+{
+    struct sim_stream *stream = &sim->streams.at[index];
+    const struct sim_flow_plan *plan = stream->phase->flows;
+    uint32_t member = member_of(plan, stream->rank);
+    uint32_t sends = plan->send_first[member + 1] - plan->send_first[member];
+    uint32_t recvs = plan->recv_first[member + 1] - plan->recv_first[member];
+    size_t bytes = sizeof(struct sim_flow_run) + sends * sizeof(uint32_t) + recvs;
+    struct sim_flow_run *run = mem_zalloc(sim->mem, bytes);
+    stream->of.flows = run;
+    if (run == NULL) {
+        sim_fail_memory(sim);
+        return;
+    }
+    *run = (struct sim_flow_run){.bytes = bytes, .member = member, .sends_left = sends, .recvs_left = recvs};
+    run->parents_left = (uint32_t *)(run + 1);
+    run->state = (uint8_t *)(run->parents_left + sends);
+    memcpy(run->parents_left, plan->parents + plan->send_first[member], sends * sizeof *run->parents_left);
+    sim_call_after(sim, stream->rank, sim_endpoint_delay(sim, stream), SIM_CALL_FLOW, index, SIM_NONE);
+}
+
+static void begin(struct sim *sim, uint32_t index, const struct sim_flow_plan *plan)
+{
+    const struct sim_flow_run *run = sim->streams.at[index].of.flows;
+    for (uint32_t i = plan->send_first[run->member]; i < plan->send_first[run->member + 1]; i++) {
+        if (plan->parents[i] == 0) {
+            send_flow(sim, index, plan, plan->sends[i]);
+        }
+    }
+    uint32_t first = plan->recv_first[run->member];
+    uint32_t count = plan->recv_first[run->member + 1] - first;
+    for (uint32_t at = 0; at < count; at++) {
+        uint32_t channel = plan->flows[plan->recvs[first + at]].channel;
+        if (at == 0 || channel != plan->flows[plan->recvs[first + at - 1]].channel) {
+            post_from(sim, index, plan, at, channel);
+        }
+    }
+}
+
+void sim_flows_call(struct sim *sim, uint32_t index, uint32_t flow)
+{
+    struct sim_stream *stream = &sim->streams.at[index];
+    const struct sim_flow_plan *plan = stream->phase->flows;
+    if (flow == SIM_NONE) {
+        begin(sim, index, plan);
+    } else {
+        stream->of.flows->recvs_left--;
+        const struct sim_flow *came = &plan->flows[flow];
+        for (uint32_t i = 0; i < came->child_count; i++) {
+            uint32_t child = plan->children[came->first_child + i];
+            if (--stream->of.flows->parents_left[plan->flows[child].send_at] == 0) {
+                send_flow(sim, index, plan, child);
+            }
+        }
+    }
+    end_if_done(sim, index);
+}
+
+void sim_flows_received(struct sim *sim, uint32_t index, uint32_t posted, uint32_t came)
+{
+    struct sim_stream *stream = &sim->streams.at[index];
+    const struct sim_flow_plan *plan = stream->phase->flows;
+    const struct sim_flow *flow = &plan->flows[came];
+    uint8_t *state = &stream->of.flows->state[flow->recv_at];
+    bool had_own = (*state & FLOW_POSTED) != 0;
+    *state |= FLOW_CAME;
+    if (posted != came && !had_own) {
+        post(sim, index, plan, posted);
+    }
+    if (had_own) {
+        post_from(sim, index, plan, flow->recv_at + 1, flow->channel);
+    }
+    uint64_t memory_ns = flow->reduces ? sim_memory_pass_ns(sim, flow->bytes) : 0;
+    sim_call_after(sim, stream->rank, sim_endpoint_delay(sim, stream) + memory_ns, SIM_CALL_FLOW, index, came);
+}

@@ -1,0 +1,245 @@
+/* NCCL's lists of flows carried out on every network, and what the program says where they cannot be. */
+#include <stdlib.h>
+
+#include "coll/nccl.h"
+#include "tests/cli/program.h"
+
+enum { RANKS = 8 };
+
+static const struct {
+    const char *name;
+    enum coll_type type;
+} types[] = {{"all-reduce", COLL_ALL_REDUCE},
+             {"all-gather", COLL_ALL_GATHER},
+             {"reduce-scatter", COLL_REDUCE_SCATTER},
+             {"all-to-all", COLL_ALL_TO_ALL}};
+
+static void write_system(const char *all_reduce, const char *others, const char *more)
+{
+    char text[1024];
+    (void)snprintf(text, sizeof text,
+                   "{\"scheduling-policy\": \"LIFO\", \"collective-optimization\": \"localBWAware\","
+                   " \"endpoint-delay\": 10, \"active-chunks-per-dimension\": 1, \"preferred-dataset-splits\": 2,"
+                   " \"local-mem-bw\": 2000, \"all-reduce-implementation\": %s, \"all-gather-implementation\": %s,"
+                   " \"reduce-scatter-implementation\": %s, \"all-to-all-implementation\": %s%s}\n",
+                   all_reduce, others, others, others, more);
+    program_write_text("system.json", text);
+}
+
+/* Eight ranks, for each kind of network. */
+static void write_machines(void)
+{
+    char text[1024] = "9 1 8\n8\n";
+    program_write_text("network.yml", "topology: [FullyConnected]\nnpus_count: [8]\nbandwidth: [50]\nlatency: [500]\n");
+    for (int i = 0; i < RANKS; i++) {
+        size_t used = strlen(text);
+        (void)snprintf(text + used, sizeof text - used, "%d 8 100Gbps 1us 0\n", i);
+    }
+    program_write_text("topology.txt", text);
+    program_write_text("config.txt",
+                       "TOPOLOGY_FILE topology.txt CC_MODE 12 L2_ACK_INTERVAL 1 L2_CHUNK_SIZE 4000 GLOBAL_T 0\n"
+                       "KMIN_MAP 1 100000000000 400 KMAX_MAP 1 100000000000 1600 PMAX_MAP 1 100000000000 0.2\n");
+}
+
+static void write_traces(const char *type, uint64_t bytes)
+{
+    struct orr_error err = {0};
+    struct orr_gen_options options = {
+        .pattern = ORR_PATTERN_COLLECTIVE, .type = type, .bytes = bytes, .npus = RANKS, .prefix = "w/c"};
+    CHECK_OK(orr_gen(&options, &err), &err);
+}
+
+/* What the list of one chunk holds, for the whole machine. */
+static void expected(enum coll_type type, enum nccl_algo algo, uint32_t per_server, uint64_t bytes, uint64_t *flows,
+                     uint64_t *total)
+{
+    struct mem mem = {0};
+    struct arena arena;
+    struct orr_error err = {0};
+    struct nccl_job job = {.gpus = RANKS, .gpus_per_server = per_server, .tp = RANKS, .ep = 1};
+    struct nccl_group group = {.type = NCCL_GROUP_TP};
+    struct nccl_channels channels;
+    struct nccl_flows list;
+    uint32_t ranks[RANKS] = {0, 1, 2, 3, 4, 5, 6, 7};
+    arena_init(&arena, &mem);
+    CHECK_OK(nccl_group_build(&job, ranks, RANKS, &arena, &group, &err), &err);
+    CHECK_OK(nccl_channels_build(&job, &group, &arena, &channels, &err), &err);
+    struct nccl_choice choice = nccl_choose(&job, &group, type, bytes);
+    choice.algo = algo;
+    bytes = type == COLL_ALL_GATHER ? bytes * RANKS : bytes;
+    CHECK_OK(nccl_flows_build(&job, &group, &channels, &choice, type, bytes, &arena, &list, &err), &err);
+    *flows = list.count;
+    *total = list.total_bytes;
+    arena_free(&arena);
+}
+
+/* The number after `key` in the JSON report; 0 when it is not there. */
+static uint64_t number_of(const char *key)
+{
+    size_t size = 0;
+    const char *at = strstr(program_read("r.json", &size), key);
+    return at == NULL ? 0 : strtoull(at + strlen(key), NULL, 10);
+}
+
+/* What the report says of the only dimension, whose links are one hop each. */
+static uint64_t bytes_of_dimension(void)
+{
+    size_t size = 0;
+    uint64_t bytes = 0;
+    const char *links = strstr(program_read("r.json", &size), "\"links\": 56");
+    const char *at = links == NULL ? NULL : strstr(links, "\"bytes\": ");
+    CHECK(at != NULL && sscanf(at, "\"bytes\": %" SCNu64, &bytes) == 1, "the report names the dimension's bytes");
+    return bytes;
+}
+
+/* The sum of the sizes of all messages that arrived. */
+static uint64_t bytes_of_messages(void)
+{
+    size_t size = 0;
+    uint64_t total = 0;
+    for (const char *line = program_read("fct.txt", &size); *line != '\0'; line = strchr(line, '\n') + 1) {
+        unsigned long bytes = 0;
+        CHECK(sscanf(line, "%*s %*s %*u %*u %lu", &bytes) == 1, "a line of fct.txt: %.60s", line);
+        total += bytes;
+    }
+    return total;
+}
+
+static void what_travels_is_the_list_on_every_network(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *all_reduce, *key;
+        enum nccl_algo algo;
+        uint32_t per_server;
+    } ways[] = {{"[\"nccl\"]", "", NCCL_RING, 8},
+                {"[\"ncclRing\"]", ", \"nccl-gpus-per-server\": 4", NCCL_RING, 4},
+                {"[\"ncclTree\"]", ", \"nccl-gpus-per-server\": 2", NCCL_TREE, 2},
+                {"\"nccl\"", ", \"nccl-gpus-per-server\": 3", NCCL_RING, 3}};
+    static const char *const networks[] = {"unaware -n network.yml", "aware -n network.yml",
+                                           "packet -n config.txt --fct fct.txt", "flow -n config.txt --fct fct.txt"};
+    static const uint64_t sizes[] = {262144, 100003};
+    program_enter();
+    write_machines();
+    for (size_t w = 0; w < COUNT_OF(ways); w++) {
+        write_system(ways[w].all_reduce, "[\"nccl\"]", ways[w].key);
+        for (size_t t = 0; t < COUNT_OF(types) * COUNT_OF(sizes); t++) {
+            enum coll_type type = types[t / 2].type;
+            uint64_t bytes = sizes[t % 2];
+            uint64_t flows = 0;
+            uint64_t total = 0;
+            /* Two chunks, and a third for what the division by two leaves. */
+            uint64_t chunks = bytes % 2 == 0 ? 2 : 3;
+            expected(type, type == COLL_ALL_REDUCE ? ways[w].algo : NCCL_RING, ways[w].per_server, bytes / 2, &flows,
+                     &total);
+            write_traces(types[t / 2].name, bytes);
+            for (size_t n = 0; n < COUNT_OF(networks); n++) {
+                char line[256];
+                (void)snprintf(line, sizeof line,
+                               "run -q --no-progress -w w/c -s system.json --json r.json --backend %s", networks[n]);
+                CHECK_EXIT(program_run(line), 0);
+                CHECK_U64(number_of("\"messages\": "), chunks * flows, "%s %s %s", types[t / 2].name,
+                          ways[w].all_reduce, networks[n]);
+                uint64_t moved = n < 2 ? bytes_of_dimension() : bytes_of_messages();
+                CHECK_U64(moved, chunks * total, "%s %s on %s", types[t / 2].name, ways[w].all_reduce, networks[n]);
+            }
+        }
+    }
+}
+
+static void the_same_is_carried_out_with_jitter_and_rendezvous(void **state)
+{
+    (void)state;
+    program_enter();
+    write_machines();
+    write_system("[\"ncclTree\"]", "[\"nccl\"]", ", \"nccl-gpus-per-server\": 4");
+    for (size_t t = 0; t < COUNT_OF(types); t++) {
+        write_traces(types[t].name, 100003);
+        CHECK_EXIT(program_run("run -q -w w/c -s system.json -n network.yml --jitter 0.5 --seed 3"), 0);
+        CHECK_EXIT(program_run("run -q -w w/c -s system.json -n network.yml --rendezvous"), 0);
+        CHECK_EXIT(program_run("run -q -w w/c -s system.json -n network.yml --backend aware --policy safe"), 0);
+    }
+}
+
+static void a_rank_that_never_comes_is_named(void **state)
+{
+    (void)state;
+    program_enter();
+    write_machines();
+    write_system("[\"nccl\"]", "[\"nccl\"]", "");
+    write_traces("all-reduce", 65536);
+    size_t size = 0;
+    struct orr_error err = {0};
+    struct orr_gen_options other = {
+        .pattern = ORR_PATTERN_COLLECTIVE, .type = "all-gather", .bytes = 65536, .npus = RANKS, .prefix = "w/o"};
+    CHECK_OK(orr_gen(&other, &err), &err);
+    const char *bytes = program_read("w/o.3.et", &size);
+    program_write("w/c.3.et", bytes, size);
+    const struct program_result *result = program_run("run -q -w w/c -s system.json -n network.yml");
+    CHECK_EXIT(result, 4);
+    CHECK_CONTAINS(result->err, "rank 3");
+    CHECK_CONTAINS(result->err, "all-gather");
+}
+
+static void what_it_cannot_do_is_a_named_error(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *all_reduce, *others, *more, *says;
+    } bad[] = {
+        {"[\"nccl\", \"ring\"]", "[\"nccl\"]", "", "it must be the only one"},
+        {"[\"nccl\"]", "[\"nccl\"]", ", \"model-shared-bus\": 1", "do not model the shared bus"},
+        {"[\"ncclTree\"]", "[\"ncclTree\"]", "", "NCCL has trees for all-reduce only"},
+        {"[\"ncl\"]", "[\"nccl\"]", "", "did you mean \"nccl\"?"},
+    };
+    program_enter();
+    write_machines();
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        write_system(bad[i].all_reduce, bad[i].others, bad[i].more);
+        write_traces(i == 2 ? "all-gather" : "all-reduce", 65536);
+        const struct program_result *result = program_run("run -q -w w/c -s system.json -n network.yml");
+        CHECK_EXIT(result, 2);
+        CHECK_CONTAINS(result->err, bad[i].says);
+    }
+    write_system("[\"ncclNvls\"]", "[\"nccl\"]", "");
+    write_traces("all-reduce", 65536);
+    const struct program_result *result = program_run("run -w w/c -s system.json -n network.yml");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->err, "NCCL's ring is used instead");
+    CHECK_EXIT(program_run("run -q --strict -w w/c -s system.json -n network.yml"), 2);
+}
+
+static void environment_variables_of_simai_count_under_compat(void **state)
+{
+    (void)state;
+    program_enter();
+    const char *orrery = getenv("ORRERY");
+    static const char show[] = "coll show --compat simai --gpus 8 --gpu-type H100 --dump";
+    CHECK_CONTAINS(program_run_as(orrery, show, "AS_NVLS_ENABLE=1", NULL)->out, "# algo 4 proto -1\n");
+    CHECK_CONTAINS(program_run_as(orrery, show, "AS_NVLS_ENABLE=0", NULL)->out, "# algo 1 proto -1\n");
+    CHECK_CONTAINS(program_run_as(orrery, "coll show --gpus 8 --dump", "AS_NVLS_ENABLE=1", NULL)->out,
+                   "# algo 1 proto 2\n");
+    CHECK_CONTAINS(program_run_as(orrery, "coll show --compat simai --gpus 16 --dump", "AS_PXN_ENABLE=1", NULL)->out,
+                   "PXN_INIT");
+}
+
+static void a_picture_is_written_whole_or_not_at_all(void **state)
+{
+    (void)state;
+    program_enter();
+    size_t size = 0;
+    CHECK_EXIT(program_run("coll show --gpus 16 --svg ring.svg"), 0);
+    CHECK_CONTAINS(program_read("ring.svg", &size), "</svg>\n");
+    CHECK_EXIT(program_run("coll show --gpus 16 --algo tree --svg tree.svg"), 0);
+    CHECK_CONTAINS(program_read("tree.svg", &size), ">tree 15</text>");
+    CHECK_EXIT(program_run("coll show --gpus 16 --type all-to-all --svg pairs.svg"), 2);
+    CHECK(!program_exists("pairs.svg"), "nothing to draw");
+    CHECK_EXIT(program_run("coll show --gpus 16 --svg no/such/folder.svg"), 2);
+    CHECK_EXIT(program_run("coll show --type send-recv"), 2);
+    CHECK_EXIT(program_run("coll show --pairs 1;2"), 2);
+    CHECK_EXIT(program_run("coll show --gpus 16 --pairs 1:2,3:9 --bytes 10"), 0);
+}
+
+TEST_MAIN(what_travels_is_the_list_on_every_network, the_same_is_carried_out_with_jitter_and_rendezvous,
+          a_rank_that_never_comes_is_named, what_it_cannot_do_is_a_named_error,
+          environment_variables_of_simai_count_under_compat, a_picture_is_written_whole_or_not_at_all)
