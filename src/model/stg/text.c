@@ -1,0 +1,71 @@
+/* Grows by doubling; the contents need no terminator, so that records and texts are the same thing. */
+#include "model/stg/text.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+void stg_text_init(struct stg_text *text, struct mem *mem)
+{
+    *text = (struct stg_text){.mem = mem};
+}
+
+void stg_text_free(struct stg_text *text)
+{
+    mem_free(text->mem, text->bytes, text->capacity);
+    stg_text_init(text, text->mem);
+}
+
+static bool reserve(struct stg_text *text, size_t more)
+{
+    if (text->refused || text->capacity - text->size >= more) {
+        return !text->refused;
+    }
+    size_t wanted = text->capacity < 256 ? 256 : text->capacity;
+    while (wanted - text->size < more) {
+        if (wanted > SIZE_MAX / 2) {
+            text->refused = true;
+            return false;
+        }
+        wanted *= 2;
+    }
+    char *grown = mem_resize(text->mem, text->bytes, text->capacity, wanted);
+    if (grown == NULL) {
+        text->refused = true;
+        return false;
+    }
+    text->bytes = grown;
+    text->capacity = wanted;
+    return true;
+}
+
+void stg_text_bytes(struct stg_text *text, const void *bytes, size_t size)
+{
+    if (size > 0 && reserve(text, size)) {
+        memcpy(text->bytes + text->size, bytes, size);
+        text->size += size;
+    }
+}
+
+void stg_text_add(struct stg_text *text, const char *terminated)
+{
+    stg_text_bytes(text, terminated, strlen(terminated));
+}
+
+void stg_text_number(struct stg_text *text, uint64_t number)
+{
+    char digits[24];
+    int length = snprintf(digits, sizeof digits, "%" PRIu64, number);
+    stg_text_bytes(text, digits, (size_t)length);
+}
+
+void stg_text_varint(struct stg_text *text, uint64_t number)
+{
+    uint8_t bytes[10];
+    size_t size = 0;
+    for (; number >= 0x80; number >>= 7) {
+        bytes[size++] = (uint8_t)(number | 0x80);
+    }
+    bytes[size++] = (uint8_t)number;
+    stg_text_bytes(text, bytes, size);
+}
