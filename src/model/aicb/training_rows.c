@@ -1,0 +1,197 @@
+/*
+ * A layer as rows, with compute times. AICB's rule for a time: the section that has the layer's own name; else that of
+ * the part it belongs to, attention or mlp, of which a column and a row are half each.
+ */
+#include "model/aicb/training_rows.h"
+
+#include <string.h>
+
+void training_add(struct training *t, struct aicb_rows *rows, struct aicb_row row)
+{
+    if (t->status == ORR_OK) {
+        t->status = aicb_rows_add(rows, row, t->err);
+    }
+}
+
+struct aicb_pass training_tp(const struct training *t, int64_t compute_ns, const char *comm, int64_t bytes)
+{
+    bool alone = t->o->tp == 1;
+    return (struct aicb_pass){compute_ns, alone ? NULL : comm, alone ? 0 : bytes};
+}
+
+/* ---- times ------------------------------------------------------------------------------------------------------ */
+
+struct layer_time {
+    int64_t forward, input_gradient, weight_gradient;
+};
+
+/* The section by itself; 1 counts as missing. */
+static int64_t own_time(const struct training *t, const char *name)
+{
+    int64_t ns = aicb_times_find(t->times, name);
+    return ns == 1 ? AICB_NO_TIME : ns;
+}
+
+static int64_t part_time(const struct training *t, const struct aicb_piece *piece)
+{
+    if (piece->kind == AICB_PIECE_FINAL) {
+        int64_t ns = aicb_times_find(t->times, "final");
+        return ns != AICB_NO_TIME ? ns : t->times->attention;
+    }
+    return piece->attention ? t->times->attention : t->times->mlp;
+}
+
+static bool is_half(const struct training *t, const struct aicb_piece *piece, bool own)
+{
+    bool linear = piece->kind == AICB_PIECE_COLUMN || piece->kind == AICB_PIECE_ROW || piece->kind == AICB_PIECE_FINAL;
+    return t->model.split && linear && !(own && t->o->fix.layer_times);
+}
+
+static struct layer_time time_of(const struct training *t, const struct aicb_piece *piece)
+{
+    if (t->times == NULL) {
+        return (struct layer_time){1, 1, 1};
+    }
+    int64_t ns = own_time(t, piece->name);
+    if (piece->kind == AICB_PIECE_FINAL && t->o->fix.final_layer && ns == AICB_NO_TIME) {
+        ns = own_time(t, "logit_time");
+    }
+    bool own = ns != AICB_NO_TIME;
+    ns = own ? ns : part_time(t, piece);
+    bool recomputes = t->o->recompute_activations && piece->attention;
+    /* A linear layer of DeepSeek's attention is doubled too; experts and whole layers are not. */
+    bool doubled = recomputes && !t->o->fix.recompute && t->model.split && piece->kind != AICB_PIECE_EXPERTS;
+    int64_t forward = doubled ? 2 * ns : ns;
+    int64_t again = recomputes && t->o->fix.recompute && !own ? t->times->flash : 0;
+    if (is_half(t, piece, own)) {
+        return (struct layer_time){forward / 2, (ns + again) / 2, ns / 2};
+    }
+    return (struct layer_time){forward, ns + again, ns};
+}
+
+static int64_t embedding_time(struct training *t)
+{
+    if (t->times == NULL) {
+        return 1;
+    }
+    int64_t ns = aicb_times_find(t->times, "embedding");
+    ns = ns != AICB_NO_TIME ? ns : aicb_times_find(t->times, "Emb");
+    if (ns == AICB_NO_TIME && t->status == ORR_OK) {
+        t->status =
+            notes_add(t->notes, t->err, "%s: no section Emb: the embedding computes for 1 ns", t->o->comp_filepath);
+    }
+    return ns == AICB_NO_TIME ? 1 : ns;
+}
+
+/* ---- rows ------------------------------------------------------------------------------------------------------- */
+
+static void add_embedding(struct training *t, struct aicb_rows *rows, const struct aicb_piece *piece)
+{
+    int64_t ns = embedding_time(t);
+    bool scattered = t->o->fix.embedding_exchange && t->o->enable_sequence_parallel;
+    struct aicb_row row = {
+        .name = piece->name,
+        .forward = training_tp(t, ns, scattered ? AICB_REDUCESCATTER : AICB_ALLREDUCE, t->activations),
+        .input_gradient = {1, NULL, 0},
+        .weight_gradient = {t->o->fix.embedding_backward ? ns : t->stale, NULL, 0},
+    };
+    if (scattered) {
+        row.input_gradient = training_tp(t, 1, AICB_ALLGATHER, t->activations);
+    }
+    training_add(t, rows, row);
+}
+
+/* What a column gathers: AICB says the whole width of the model, also where its input is narrower. */
+static int64_t gathered_bytes(struct training *t, const struct aicb_piece *piece)
+{
+    return t->o->fix.latent_exchange && piece->kind == AICB_PIECE_COLUMN
+               ? aicb_mul(2 * piece->width, t->s.tokens, &t->overflow)
+               : t->activations;
+}
+
+static void add_linear(struct training *t, struct aicb_rows *rows, const struct aicb_piece *piece)
+{
+    struct layer_time time = time_of(t, piece);
+    struct aicb_row row = {
+        piece->name, {time.forward, NULL, 0}, {time.input_gradient, NULL, 0}, {time.weight_gradient, NULL, 0}};
+    bool fixed = t->o->fix.backward_exchange;
+    int64_t bytes = gathered_bytes(t, piece);
+    if (!t->model.split) {
+        const char *forward = piece->kind == AICB_PIECE_FINAL ? NULL : AICB_ALLREDUCE;
+        row.forward = training_tp(t, time.forward, forward, forward == NULL ? 0 : bytes);
+        row.input_gradient = training_tp(t, time.input_gradient, fixed ? AICB_ALLREDUCE : NULL, fixed ? bytes : 0);
+    } else if (piece->kind == AICB_PIECE_ROW) {
+        row.forward = training_tp(t, time.forward, AICB_REDUCESCATTER, bytes);
+        row.input_gradient = training_tp(t, time.input_gradient, AICB_ALLGATHER, bytes);
+    } else if (piece->kind != AICB_PIECE_LINEAR) {
+        row.forward = training_tp(t, time.forward, AICB_ALLGATHER, bytes);
+        row.input_gradient = training_tp(t, time.input_gradient, AICB_REDUCESCATTER, fixed ? bytes : 0);
+    }
+    t->stale = time.weight_gradient;
+    training_add(t, rows, row);
+}
+
+void training_add_experts(struct training *t, struct aicb_rows *rows, int64_t forward_ns, int64_t backward_ns)
+{
+    const struct aicb_options *o = t->o;
+    static const char name[] = "mlp_moelayer";
+    bool lone = o->fix.lone_groups || t->times != NULL; /* AICB without times names them all */
+    const char *to_experts = lone && o->ep == 1 ? NULL : AICB_ALLTOALL_EP;
+    const char *gather = lone && o->tp == 1 ? NULL : AICB_ALLGATHER;
+    const char *scatter = lone && o->tp == 1 ? NULL : AICB_REDUCESCATTER;
+    /* Token counts go round all of TP x EP really, which no word of the format says. */
+    const char *counts = o->fix.expert_metadata && o->ep > 1 ? AICB_ALLGATHER_EP : AICB_ALLGATHER;
+    counts = lone && o->tp == 1 && o->ep == 1 ? NULL : counts;
+    int64_t routed = aicb_mul(t->activations, o->moe_router_topk, &t->overflow);
+    int64_t sent = routed / o->tp;
+    /* FP8 with a 4-byte scale every 128 values, of the bytes that 2 a value take. */
+    int64_t dispatched = o->frame == AICB_FRAME_DEEPSEEK ? aicb_mul(sent, 33, &t->overflow) / 64 : sent;
+    int64_t count_bytes = aicb_mul(2 * o->num_experts, o->ep * o->tp, &t->overflow);
+    int64_t weights_ns = o->fix.expert_backward ? backward_ns : 1;
+    const struct aicb_row experts[] = {
+        {name, {forward_ns, counts, counts == NULL ? 0 : count_bytes}, {backward_ns, NULL, 0}, {weights_ns, NULL, 0}},
+        {name,
+         {1, to_experts, to_experts == NULL ? 0 : dispatched},
+         {1, to_experts, to_experts == NULL ? 0 : sent},
+         {1, NULL, 0}},
+        {name, {1, gather, gather == NULL ? 0 : routed}, {1, scatter, scatter == NULL ? 0 : routed}, {1, NULL, 0}},
+        {name, {1, scatter, scatter == NULL ? 0 : routed}, {1, gather, gather == NULL ? 0 : routed}, {1, NULL, 0}},
+        {name,
+         {1, to_experts, to_experts == NULL ? 0 : sent},
+         {1, to_experts, to_experts == NULL ? 0 : sent},
+         {1, NULL, 0}},
+    };
+    for (size_t i = 0; i < sizeof experts / sizeof experts[0]; i++) {
+        training_add(t, rows, experts[i]);
+    }
+}
+
+void training_add_layers(struct training *t, struct aicb_rows *rows)
+{
+    for (uint32_t i = 0; i < t->model.count && t->status == ORR_OK; i++) {
+        const struct aicb_piece *piece = &t->model.pieces[i];
+        switch (piece->kind) {
+        case AICB_PIECE_COUNTED:
+            break;
+        case AICB_PIECE_EMBEDDING:
+            add_embedding(t, rows, piece);
+            break;
+        case AICB_PIECE_EXPERTS:
+            if (t->model.split) {
+                struct layer_time time = time_of(t, piece);
+                t->stale = time.weight_gradient;
+                training_add_experts(t, rows, time.forward, time.input_gradient);
+                break;
+            }
+            add_linear(t, rows, piece);
+            break;
+        case AICB_PIECE_LINEAR:
+        case AICB_PIECE_COLUMN:
+        case AICB_PIECE_ROW:
+        case AICB_PIECE_WHOLE:
+        case AICB_PIECE_FINAL:
+            add_linear(t, rows, piece);
+            break;
+        }
+    }
+}
