@@ -1,0 +1,230 @@
+/* The public function of SimAI's analytical mode: reads the files, counts (model/simai/), hands the numbers to report/.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "io/file.h"
+#include "lab/notices.h"
+#include "model/simai/analytical.h"
+#include "report/simai.h"
+
+static const char default_ratios[] = "astra-sim-alibabacloud/inputs/ratio"; /* where SimAI itself looks */
+
+struct job {
+    const struct orr_simai_analytical *options;
+    struct mem mem;
+    struct notes notes;
+    struct simai_text text;
+    struct simai_ratios ratios;
+    struct simai_busbw busbw;
+    struct simai_machine machine;
+    struct simai_analysis analysis;
+};
+
+/* ---- what the options say of the machine ---- */
+
+static enum orr_status need(bool given, const char *what, struct orr_error *err)
+{
+    return given ? ORR_OK : error_set(err, ORR_EINVAL, "missing %s", what);
+}
+
+/* A file of bandwidths may say all that the machine would; which row lacks one shows later. */
+static enum orr_status check_given(const struct orr_simai_analytical *options, struct orr_error *err)
+{
+    enum orr_status status = need(options->workload != NULL, "-w FILE (the workload)", err);
+    status = status == ORR_OK ? need(options->gpus > 0, "-g N (the number of GPUs)", err) : status;
+    if (status != ORR_OK || options->compat || options->busbw != NULL) {
+        return status;
+    }
+    status = need(options->gpus_per_server > 0, "-g_p_s N (GPUs per server)", err);
+    status = status == ORR_OK ? need(options->nics_per_server > 0, "-n_p_s N (NICs per server)", err) : status;
+    return status == ORR_OK ? need(options->nvlink > 0 || options->gpu_type != NULL,
+                                   "-nv GB/s (NVLink bandwidth) or -g_type A100|A800|H100|H800|H20", err)
+                            : status;
+}
+
+static enum orr_status find_bandwidths(struct job *job, struct orr_error *err)
+{
+    const struct orr_simai_analytical *options = job->options;
+    const char *nic_type = options->nic_type != NULL ? options->nic_type : "cx7";
+    bool automatic = options->busbw == NULL || options->nvlink > 0 || options->gpu_type != NULL;
+    job->machine.nvlink = (float)options->nvlink;
+    job->machine.nic = (float)options->nic;
+    if (job->machine.nvlink <= 0 && options->gpu_type != NULL) {
+        job->machine.nvlink = simai_gpu_nvlink(options->gpu_type);
+        if (job->machine.nvlink <= 0) {
+            return error_set(err, ORR_EINVAL, "-g_type: \"%s\" is not one of A100, A800, H100, H800, H20",
+                             options->gpu_type);
+        }
+    }
+    if (job->machine.nic <= 0 && (automatic || options->nic_type != NULL)) {
+        job->machine.nic = simai_nic_bandwidth(nic_type);
+        if (job->machine.nic <= 0) {
+            return error_set(err, ORR_EINVAL, "-nic_t: \"%s\" is not one of cx6, cx7, bf3", nic_type);
+        }
+    }
+    return ORR_OK;
+}
+
+static enum orr_status read_ratios(struct job *job, struct orr_error *err)
+{
+    const char *folder = job->options->ratio_folder;
+    if (folder == NULL && file_exists(default_ratios)) {
+        folder = default_ratios;
+    }
+    if (folder != NULL) {
+        return simai_ratios_read(folder, &job->mem, &job->ratios, err);
+    }
+    if (job->options->busbw != NULL) {
+        return ORR_OK; /* measured bandwidths need no ratio */
+    }
+    return notes_add(&job->notes, err,
+                     "no tables of achieved bandwidth (%s, %s, %s): every collective runs at the full bandwidth; name "
+                     "their folder with --ratio-dir",
+                     simai_ratio_names[0], simai_ratio_names[1], simai_ratio_names[2]);
+}
+
+static enum orr_status describe_machine(struct job *job, struct orr_error *err)
+{
+    const struct orr_simai_analytical *options = job->options;
+    job->machine = (struct simai_machine){
+        .gpus = (int32_t)options->gpus,
+        .gpus_per_server = (int32_t)options->gpus_per_server,
+        .nics_per_server = (int32_t)options->nics_per_server,
+        .overlap = {[SIMAI_GROUP_TP] = (float)options->tp_overlap,
+                    [SIMAI_GROUP_DP] = (float)options->dp_overlap,
+                    [SIMAI_GROUP_EP] = (float)options->ep_overlap,
+                    [SIMAI_GROUP_DP_EP] = (float)options->dp_overlap},
+        .pp_overlap = (float)options->pp_overlap,
+        .ratios = &job->ratios,
+        .busbw = options->busbw != NULL ? &job->busbw : NULL,
+        .compat = options->compat,
+    };
+    enum orr_status status = find_bandwidths(job, err);
+    if (status == ORR_OK && options->busbw != NULL) {
+        status = simai_busbw_read(options->busbw, &job->mem, &job->busbw, err);
+    }
+    return status == ORR_OK ? read_ratios(job, err) : status;
+}
+
+/* ---- from what was counted to what is reported ---- */
+
+static struct report_simai_row report_row(const struct simai_row *row)
+{
+    struct report_simai_row made = {.name = row->name.text, .name_length = row->name.length};
+    for (unsigned phase = 0; phase < TEXT_PHASES; phase++) {
+        const struct simai_cost *cost = &row->costs[phase];
+        bool sends = cost->collective.op != SIMAI_OP_NONE;
+        made.cells[phase] = (struct report_simai_cell){
+            .compute = (double)cost->compute / 1000,
+            .comm = (double)cost->comm / 1000,
+            .exposed = (double)cost->exposed / 1000,
+            .algorithm_rate = (double)cost->algorithm_rate,
+            .bus_rate = (double)cost->bus_rate,
+            .op = sends ? simai_op_names[cost->collective.op] : NULL,
+            .group = cost->collective.group < SIMAI_GROUPS ? simai_group_names[cost->collective.group] : "?",
+        };
+    }
+    return made;
+}
+
+static void fill_report(const struct job *job, struct report_simai_row *rows, struct report_simai *report)
+{
+    const struct simai_analysis *analysis = &job->analysis;
+    const struct simai_sums *sums = &analysis->sums;
+    *report = (struct report_simai){
+        .label = job->options->label != NULL ? job->options->label : job->options->workload,
+        .workload = job->options->workload,
+        .rows = rows,
+        .row_count = analysis->row_count,
+        .exposed_all = sums->exposed_all,
+        .pipeline = sums->pipeline,
+        .bubble = sums->bubble,
+        .compute = sums->compute,
+        .total = sums->total,
+        .pp_overlap = job->options->pp_overlap,
+        .pp_bytes = (uint64_t)job->text.values[SIMAI_PP_COMM],
+        .gpus = job->machine.gpus,
+        .gpus_per_server = job->machine.gpus_per_server,
+        .tp = analysis->tp,
+        .ep = analysis->ep,
+        .pp = analysis->pp,
+        .dp = analysis->dp,
+        .vpp = analysis->vpp,
+        .ga = analysis->ga,
+        .given_up = analysis->given_up,
+    };
+    for (unsigned group = 0; group < SIMAI_GROUPS; group++) {
+        report->exposed[group] = sums->exposed[group];
+        report->overlap[group] = (double)job->machine.overlap[group];
+    }
+    for (uint32_t i = 0; i < analysis->row_count; i++) {
+        rows[i] = report_row(&analysis->rows[i]);
+    }
+}
+
+static enum orr_status write_results(struct job *job, FILE *stream, struct orr_error *err)
+{
+    const struct orr_simai_analytical *options = job->options;
+    size_t bytes = job->analysis.row_count * sizeof(struct report_simai_row);
+    struct report_simai_row *rows = mem_alloc(&job->mem, bytes);
+    struct report_simai report;
+    if (rows == NULL) {
+        return mem_error(&job->mem, "the report's rows", err);
+    }
+    fill_report(job, rows, &report);
+    enum orr_status status = ORR_OK;
+    for (unsigned i = 0; i < sizeof options->csv / sizeof options->csv[0] && status == ORR_OK; i++) {
+        status = options->csv[i] != NULL ? report_simai_csv(&report, options->csv[i], err) : ORR_OK;
+    }
+    if (status == ORR_OK && options->chart != NULL) {
+        status = report_simai_chart(&report, options->japanese, options->chart, err);
+    }
+    if (status == ORR_OK && stream != NULL && !report.given_up) {
+        report_simai_text(&report, stream);
+    }
+    mem_free(&job->mem, rows, bytes);
+    return status;
+}
+
+static enum orr_status run(struct job *job, FILE *stream, struct orr_error *err)
+{
+    enum orr_status status =
+        simai_analysis_make(&job->machine, &job->text, &job->mem, &job->notes, &job->analysis, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    if (job->analysis.given_up) {
+        status = notes_add(&job->notes, err,
+                           "%s: a collective is larger than the tables of achieved bandwidth; SimAI gives up here and "
+                           "leaves an empty file, and so do we (without --compat simai it is counted)",
+                           job->options->workload);
+    }
+    status = status == ORR_OK ? write_results(job, stream, err) : status;
+    simai_analysis_free(&job->analysis);
+    return status;
+}
+
+enum orr_status orr_simai_analytical(const struct orr_simai_analytical *options, const struct orr_notices *notices,
+                                     FILE *stream, struct orr_error *err)
+{
+    struct job job = {.options = options, .mem = {.limit = options->memory_limit}};
+    enum orr_status status = check_given(options, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    if (options->gpus > INT32_MAX || options->gpus_per_server > INT32_MAX || options->nics_per_server > INT32_MAX) {
+        return error_set(err, ORR_ERANGE, "numbers of GPUs and NICs must be below 2^31");
+    }
+    notices_begin(&job.notes, &job.mem, notices);
+    job.ratios.mem = &job.mem;
+    status = describe_machine(&job, err);
+    status = status == ORR_OK ? simai_text_read(options->workload, &job.mem, true, &job.text, err) : status;
+    if (status == ORR_OK) {
+        status = run(&job, stream, err);
+        text_free(&job.text.workload);
+    }
+    simai_ratios_free(&job.ratios);
+    notices_end(&job.notes, notices);
+    return status;
+}

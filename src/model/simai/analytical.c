@@ -1,0 +1,364 @@
+/*
+ * Rows are counted in the order of the file, because SimAI's sums are doubles that do not commute; what a phase is
+ * called (forward, input gradient, weight gradient) differs from the order it is reported in (forward, weight, input).
+ * The two ways of counting differ here only in which group a phase is booked under and in what the header's zeros mean.
+ */
+#include "model/simai/analytical.h"
+
+#include <inttypes.h>
+#include <string.h>
+#include <strings.h>
+
+static const double GIB = 1024.0 * 1024.0 * 1024.0;
+static const double NS_PER_US = 1000.0;
+enum { LEAST_FORWARD_BYTES = 4096, MISSING_ROWS = 1 << 20 };
+
+static const enum text_phase reported[TEXT_PHASES] = {TEXT_FWD, TEXT_WG, TEXT_IG};
+
+struct device {
+    const char *name;
+    float bandwidth;
+};
+
+static const struct device gpus[] = {
+    {"A100", 240.0F}, {"A800", 160.0F}, {"H100", 370.8F}, {"H800", 164.8F}, {"H20", 370.8F}};
+static const struct device nics[] = {{"cx6", 23.5F}, {"cx7", 48.5F}, {"bf3", 48.5F}};
+
+static float find_device(const struct device *devices, size_t count, const char *type)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcasecmp(devices[i].name, type) == 0) {
+            return devices[i].bandwidth;
+        }
+    }
+    return 0;
+}
+
+float simai_gpu_nvlink(const char *type)
+{
+    return find_device(gpus, sizeof gpus / sizeof gpus[0], type);
+}
+
+float simai_nic_bandwidth(const char *type)
+{
+    return find_device(nics, sizeof nics / sizeof nics[0], type);
+}
+
+struct count {
+    const struct simai_machine *machine;
+    const struct simai_text *text;
+    struct simai_analysis *analysis;
+    struct notes *notes;
+    struct orr_error *err;
+    uint64_t unknown_words;
+};
+
+static bool is_transformer(enum text_strategy strategy)
+{
+    return strategy == TEXT_HYBRID_TRANSFORMER || strategy == TEXT_HYBRID_TRANSFORMER_FWD_IN_BCKWD;
+}
+
+/* ---- how the ranks are divided ---- */
+
+static int32_t header_value(const struct simai_text *text, enum simai_key key)
+{
+    return (int32_t)(text->values[key] < INT32_MAX ? text->values[key] : INT32_MAX);
+}
+
+/* SimAI reads the degrees of the transformer policies only; what is missing is 0 for it, and 1 where it is meant. */
+static enum orr_status divide_ranks(struct count *count)
+{
+    struct simai_analysis *analysis = count->analysis;
+    const struct simai_text *text = count->text;
+    int32_t *degrees[] = {&analysis->tp, &analysis->ep, &analysis->pp, &analysis->vpp, &analysis->ga};
+    static const enum simai_key keys[] = {SIMAI_TP, SIMAI_EP, SIMAI_PP, SIMAI_VPP, SIMAI_GA};
+    bool compat = count->machine->compat;
+    for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
+        int32_t value = is_transformer(text->workload.strategy) || !compat ? header_value(text, keys[i]) : 0;
+        *degrees[i] = value == 0 && !compat ? 1 : value;
+    }
+    int64_t stage = (int64_t)analysis->tp * analysis->pp;
+    analysis->dp = stage == 0 ? 0 : (int32_t)(count->machine->gpus / stage);
+    if (compat) {
+        return text->values[SIMAI_PP_COMM] <= INT32_MAX
+                   ? ORR_OK
+                   : error_set(count->err, ORR_ERANGE,
+                               "%s:1: pp_comm: %" PRId64 " is above 2147483647, where SimAI ends; without --compat "
+                               "simai it is counted",
+                               text->workload.path, text->values[SIMAI_PP_COMM]);
+    }
+    if (count->machine->gpus % stage != 0) {
+        return error_set(count->err, ORR_EINVAL,
+                         "%s:1: %" PRId32 " GPUs (-g) do not divide into TP %" PRId32 " times PP %" PRId32,
+                         text->workload.path, count->machine->gpus, analysis->tp, analysis->pp);
+    }
+    if (text->given[SIMAI_GPUS] && text->values[SIMAI_GPUS] != count->machine->gpus) {
+        return notes_add(count->notes, count->err, "%s:1: all_gpus: is %" PRId64 "; counted with the %" PRId32 " of -g",
+                         text->workload.path, text->values[SIMAI_GPUS], count->machine->gpus);
+    }
+    return ORR_OK;
+}
+
+static int32_t group_ranks(const struct simai_analysis *analysis, enum text_phase phase, enum simai_group group,
+                           bool compat)
+{
+    int32_t between = analysis->ep == 0 ? 0 : analysis->dp / analysis->ep;
+    if (compat) {
+        return phase == TEXT_WG ? (group == SIMAI_GROUP_DP_EP ? between : analysis->dp)
+                                : (group == SIMAI_GROUP_EP ? analysis->ep : analysis->tp);
+    }
+    switch (group) {
+    case SIMAI_GROUP_TP:
+        return analysis->tp;
+    case SIMAI_GROUP_EP:
+        return analysis->ep;
+    case SIMAI_GROUP_DP_EP:
+        return between > 1 ? between : 1;
+    default:
+        return analysis->dp;
+    }
+}
+
+/* ---- one phase of a row ---- */
+
+/* SimAI multiplies what it reads by a 32-bit 1.0. */
+static uint64_t as_read(const struct count *count, int64_t value)
+{
+    return count->machine->compat ? simai_ticks((double)(float)value) : (uint64_t)value;
+}
+
+static bool computes(enum text_strategy strategy, enum text_phase phase)
+{
+    return strategy != TEXT_MICRO && (strategy != TEXT_DISTRIBUTED_INFERENCE || phase == TEXT_FWD);
+}
+
+static enum orr_status report_trouble(struct count *count, const struct text_layer *layer,
+                                      const struct simai_collective *collective)
+{
+    return error_set(count->err, ORR_EINVAL,
+                     "%s:%" PRIu64 ": row \"%.*s\" needs the bandwidth of %s in group %s; the file of -busbw has none "
+                     "(section %s, key %s), and -nv, -nic, -n_p_s and -g_p_s, from which it could be told, are not all "
+                     "given",
+                     count->text->workload.path, layer->line, (int)(layer->name.length < 40 ? layer->name.length : 40),
+                     layer->name.text, simai_op_names[collective->op], simai_group_names[collective->group],
+                     simai_group_names[collective->group], simai_op_names[collective->op]);
+}
+
+static enum orr_status count_phase(struct count *count, const struct text_layer *layer, enum text_phase phase,
+                                   struct simai_cost *cost)
+{
+    const struct text_cell *cell = &layer->cells[phase];
+    const struct simai_machine *machine = count->machine;
+    struct simai_collective *collective = &cost->collective;
+    enum text_strategy strategy = count->text->workload.strategy;
+    simai_word_read(cell->comm.text, cell->comm.length, phase == TEXT_WG ? SIMAI_GROUP_DP : SIMAI_GROUP_TP,
+                    &collective->op, &collective->group);
+    bool known = collective->op != SIMAI_OP_NONE ? collective->group != SIMAI_GROUP_NONE
+                                                 : cell->comm.length == 0 || text_word_is(cell->comm, "NONE");
+    count->unknown_words += !known;
+    collective->bytes = as_read(count, cell->bytes);
+    if (machine->compat && phase == TEXT_FWD && strategy == TEXT_HYBRID_TRANSFORMER_FWD_IN_BCKWD &&
+        collective->bytes > 0 && collective->bytes < LEAST_FORWARD_BYTES) {
+        collective->bytes = LEAST_FORWARD_BYTES;
+    }
+    collective->ranks = group_ranks(count->analysis, phase, collective->group, machine->compat);
+    collective->tp = count->analysis->tp;
+    collective->ep = count->analysis->ep;
+    cost->compute = computes(strategy, phase) ? as_read(count, cell->time) : 0;
+    enum simai_trouble trouble = simai_collective_time(machine, collective, &cost->comm);
+    if (trouble == SIMAI_NO_BANDWIDTH) {
+        return report_trouble(count, layer, collective);
+    }
+    count->analysis->given_up = count->analysis->given_up || trouble == SIMAI_BEYOND_TABLE;
+    simai_collective_rates(machine, collective, cost->comm, &cost->algorithm_rate, &cost->bus_rate);
+    return ORR_OK;
+}
+
+/* ---- sums ---- */
+
+/* The group that a phase's exposed time is booked under, and whose share of overlap it has. */
+static enum simai_group booked(const struct simai_row *row, enum text_phase phase, bool compat)
+{
+    enum simai_group own = row->costs[phase].collective.group;
+    if (!compat) {
+        return own < SIMAI_GROUPS ? own : phase == TEXT_WG ? SIMAI_GROUP_DP : SIMAI_GROUP_TP;
+    }
+    if (phase == TEXT_WG) {
+        return own == SIMAI_GROUP_DP_EP ? SIMAI_GROUP_DP_EP : SIMAI_GROUP_DP;
+    }
+    return row->costs[TEXT_FWD].collective.group == SIMAI_GROUP_EP ? SIMAI_GROUP_EP : SIMAI_GROUP_TP;
+}
+
+static uint64_t expose(const struct simai_machine *machine, uint64_t ns, float overlap)
+{
+    return machine->compat ? simai_ticks((double)((float)ns * (1 - overlap)))
+                           : simai_ticks((double)ns * (1 - (double)overlap));
+}
+
+static void add_row(struct count *count, struct simai_row *row)
+{
+    struct simai_sums *sums = &count->analysis->sums;
+    bool compat = count->machine->compat;
+    struct simai_cost *forward = &row->costs[TEXT_FWD];
+    struct simai_cost *input = &row->costs[TEXT_IG];
+    struct simai_cost *weight = &row->costs[TEXT_WG];
+    if (!text_word_is(row->name, "embedding_layer")) {
+        uint64_t stage = forward->comm + forward->compute + weight->compute + input->compute + input->comm;
+        sums->bubble += (double)stage / NS_PER_US;
+    }
+    for (unsigned phase = 0; phase < TEXT_PHASES; phase++) {
+        struct simai_cost *cost = &row->costs[phase];
+        enum simai_group group = booked(row, (enum text_phase)phase, compat);
+        cost->exposed = expose(count->machine, cost->comm, count->machine->overlap[group]);
+    }
+    sums->exposed[booked(row, TEXT_WG, compat)] += (double)weight->exposed / NS_PER_US;
+    if (compat) {
+        sums->exposed[booked(row, TEXT_FWD, compat)] += (double)(forward->exposed + input->exposed) / NS_PER_US;
+    } else {
+        sums->exposed[booked(row, TEXT_FWD, compat)] += (double)forward->exposed / NS_PER_US;
+        sums->exposed[booked(row, TEXT_IG, compat)] += (double)input->exposed / NS_PER_US;
+    }
+    for (unsigned i = 0; i < TEXT_PHASES; i++) {
+        sums->compute += (double)row->costs[reported[i]].compute / NS_PER_US;
+    }
+    sums->exposed_all += (double)forward->exposed / NS_PER_US;
+    sums->exposed_all += (double)weight->exposed / NS_PER_US;
+    sums->exposed_all += (double)input->exposed / NS_PER_US;
+}
+
+/* In compat the bytes are divided by the share that overlaps, as SimAI does, where a bandwidth was meant. */
+static enum orr_status count_pipeline(struct count *count)
+{
+    const struct simai_machine *machine = count->machine;
+    struct simai_analysis *analysis = count->analysis;
+    int64_t bytes = count->text->values[SIMAI_PP_COMM];
+    if (machine->compat) {
+        int32_t hops = (int32_t)(2 * (int64_t)analysis->vpp * analysis->ga);
+        bytes = is_transformer(count->text->workload.strategy) ? bytes : 0;
+        double us = hops * ((double)bytes / GIB / (double)machine->pp_overlap * 1e9) / NS_PER_US;
+        analysis->sums.pipeline = (double)expose(machine, simai_ticks(us), machine->pp_overlap);
+        return ORR_OK;
+    }
+    if (analysis->pp == 1 || bytes == 0 || machine->pp_overlap >= 1) {
+        return ORR_OK;
+    }
+    double bandwidth = machine->busbw != NULL && machine->busbw->pp > 0 ? machine->busbw->pp : (double)machine->nic;
+    if (!(bandwidth > 0)) {
+        return error_set(count->err, ORR_EINVAL,
+                         "%s:1: stages send each other %" PRId64
+                         " bytes, but nothing says how fast; give -nic GB/s, or "
+                         "-busbw FILE with busbw in section PP",
+                         count->text->workload.path, bytes);
+    }
+    double ns = 2.0 * analysis->vpp * analysis->ga * ((double)bytes / GIB / bandwidth * 1e9);
+    analysis->sums.pipeline = ns * (1 - (double)machine->pp_overlap) / NS_PER_US;
+    return ORR_OK;
+}
+
+static enum orr_status finish(struct count *count)
+{
+    struct simai_analysis *analysis = count->analysis;
+    struct simai_sums *sums = &analysis->sums;
+    enum orr_status status = count_pipeline(count);
+    sums->bubble *= (double)(analysis->pp - 1) / (double)((int64_t)analysis->ga * analysis->vpp);
+    sums->total = sums->compute + sums->exposed_all + sums->bubble + sums->pipeline;
+    if (status == ORR_OK && count->unknown_words > 0 && !count->machine->compat) {
+        status = notes_add(count->notes, count->err,
+                           "%s: %" PRIu64 " collectives are of a kind SimAI does not count (BROADCAST, another suffix "
+                           "than _EP and _DP_EP); they cost nothing here either",
+                           count->text->workload.path, count->unknown_words);
+    }
+    return status;
+}
+
+/* ---- rows ---- */
+
+static enum orr_status count_row(struct count *count, const struct text_layer *layer)
+{
+    struct simai_analysis *analysis = count->analysis;
+    if (!mem_reserve(analysis->mem, (void **)&analysis->rows, &analysis->row_capacity,
+                     (uint64_t)analysis->row_count + 1, sizeof *analysis->rows)) {
+        return mem_error(analysis->mem, "the rows of a workload", count->err);
+    }
+    struct simai_row *row = &analysis->rows[analysis->row_count++];
+    *row = (struct simai_row){.name = layer->name};
+    enum orr_status status = ORR_OK;
+    for (unsigned phase = 0; phase < TEXT_PHASES && status == ORR_OK; phase++) {
+        status = count_phase(count, layer, (enum text_phase)phase, &row->costs[phase]);
+    }
+    if (status == ORR_OK) {
+        add_row(count, row);
+    }
+    return status;
+}
+
+/* A row that the file declares and does not have: SimAI reports the times and sizes it read last, without a name and
+ * without collectives (spec simai §9, last paragraph). */
+static struct text_layer stale_row(const struct text_workload *workload)
+{
+    struct text_layer layer = {.name = {.text = ""}};
+    if (workload->layer_count > 0) {
+        layer = workload->layers[workload->layer_count - 1];
+        layer.name = (struct et_text){.text = ""};
+        for (unsigned phase = 0; phase < TEXT_PHASES; phase++) {
+            layer.cells[phase].comm = (struct et_text){.text = ""};
+        }
+    }
+    return layer;
+}
+
+static enum orr_status check_rows(struct count *count)
+{
+    const struct text_workload *workload = &count->text->workload;
+    struct text_words rest = count->text->rest;
+    struct et_text word;
+    if (workload->strategy == TEXT_HYBRID_CUSTOMIZED) {
+        return error_set(count->err, ORR_EINVAL, "%s:1: HYBRID_CUSTOMIZED has no groups to count with", workload->path);
+    }
+    if (workload->written_count - workload->layer_count > MISSING_ROWS) {
+        return error_set(count->err, ORR_ERANGE, "%s:2: %" PRId64 " rows are declared, the file has %" PRIu32,
+                         workload->path, workload->written_count, workload->layer_count);
+    }
+    if (workload->layer_count < workload->written_count && !count->machine->compat) {
+        return notes_add(count->notes, count->err,
+                         "%s:2: %" PRId64 " rows are declared, the file has %" PRIu32 "; counted with those",
+                         workload->path, workload->written_count, workload->layer_count);
+    }
+    if (text_word_next(&rest, &word) && !count->machine->compat) {
+        return notes_add(count->notes, count->err,
+                         "%s:%" PRIu64 ": the file goes on behind the %" PRId64 " rows it declares; what follows is "
+                         "not counted",
+                         workload->path, rest.line, workload->written_count);
+    }
+    return ORR_OK;
+}
+
+enum orr_status simai_analysis_make(const struct simai_machine *machine, const struct simai_text *text, struct mem *mem,
+                                    struct notes *notes, struct simai_analysis *analysis, struct orr_error *err)
+{
+    const struct text_workload *workload = &text->workload;
+    *analysis = (struct simai_analysis){.mem = mem};
+    struct count count = {.machine = machine, .text = text, .analysis = analysis, .notes = notes, .err = err};
+    enum orr_status status = check_rows(&count);
+    status = status == ORR_OK ? divide_ranks(&count) : status;
+    for (uint32_t i = 0; i < workload->layer_count && status == ORR_OK; i++) {
+        status = count_row(&count, &workload->layers[i]);
+    }
+    if (machine->compat) {
+        struct text_layer stale = stale_row(workload);
+        for (int64_t i = workload->layer_count; i < workload->written_count && status == ORR_OK; i++) {
+            status = count_row(&count, &stale);
+        }
+    }
+    status = status == ORR_OK ? finish(&count) : status;
+    if (status != ORR_OK) {
+        simai_analysis_free(analysis);
+    }
+    return status;
+}
+
+void simai_analysis_free(struct simai_analysis *analysis)
+{
+    mem_free(analysis->mem, analysis->rows, analysis->row_capacity * sizeof *analysis->rows);
+    *analysis = (struct simai_analysis){0};
+}

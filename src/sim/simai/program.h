@@ -1,0 +1,50 @@
+/*
+ * A SimAI workload as the executor runs it and reports name it: rows of compute and collectives, and how they are
+ * divided into pipeline stages and micro-batches. Borrowed texts and arrays; whoever reads the file fills them in.
+ */
+#ifndef ORR_SIM_SIMAI_PROGRAM_H
+#define ORR_SIM_SIMAI_PROGRAM_H
+
+#include "coll/nccl.h"
+
+enum simai_phase { SIMAI_FWD, SIMAI_IG, SIMAI_WG, SIMAI_PHASES };
+
+extern const char *const simai_phase_names[SIMAI_PHASES];
+
+enum { SIMAI_NO_COMM = -1 };
+
+struct simai_cell {
+    uint64_t compute_ns;
+    uint64_t bytes;
+    int32_t type;               /* enum coll_type, or SIMAI_NO_COMM */
+    enum nccl_group_type group; /* where there is a type */
+};
+
+struct simai_row {
+    const char *name;
+    struct simai_cell cells[SIMAI_PHASES];
+    uint64_t update_ns; /* after each of its collectives */
+    bool is_checkpoint, is_initiate;
+};
+
+/* In which order the rows are run (spec simai §1). */
+enum simai_order {
+    SIMAI_ORDER_TRANSFORMER, /* HYBRID_TRANSFORMER and HYBRID_TRANSFORMER_FWD_IN_BCKWD */
+    SIMAI_ORDER_MICRO,       /* the first row's weight-gradient collective alone */
+    SIMAI_ORDER_DATA,
+    SIMAI_ORDER_MODEL,
+    SIMAI_ORDER_INFERENCE, /* forward only */
+};
+
+/* Rows before `batch_start[0]` are the step's beginning, those from `batch_start[batch_count]` on its end. */
+struct simai_program {
+    enum simai_order order;
+    const struct simai_row *rows;
+    uint32_t row_count;
+    const uint32_t *batch_start; /* batch_count + 1 entries; used with several stages */
+    uint32_t batch_count;
+    uint32_t stages;      /* of the pipeline; 1 = none */
+    uint64_t stage_bytes; /* a rank sends the next stage's rank, and back */
+};
+
+#endif

@@ -1,0 +1,244 @@
+/* Opening, the loop, closing. All of a run lives in one structure; what grows with it goes through its account. */
+#include <inttypes.h>
+
+#include "base/ticks.h"
+#include "sim/simai/engine.h"
+
+enum { PROGRESS_EVERY = 1 << 16 };
+
+static void departed(void *context, uint32_t message, uint64_t at_ns)
+{
+    simai_message_departed(context, message, at_ns);
+}
+
+/* ---- opening ---- */
+
+static enum orr_status check(const struct simai_config *config, struct orr_error *err)
+{
+    const struct simai_program *program = config->program;
+    uint32_t gpus = config->job.gpus;
+    if (program->stages == 0 || gpus % program->stages != 0) {
+        return error_set(err, ORR_EINVAL, "%" PRIu32 " ranks do not divide into %" PRIu32 " pipeline stages", gpus,
+                         program->stages);
+    }
+    return ORR_OK;
+}
+
+static bool make_arrays(struct simai *simai)
+{
+    const struct simai_program *program = simai->config->program;
+    struct simai_result *result = &simai->result;
+    uint32_t ranks = simai->rank_count;
+    simai->ranks = arena_zalloc(&simai->arena, (size_t)ranks * sizeof *simai->ranks);
+    simai->ops = arena_zalloc(&simai->arena, (size_t)program->stages * sizeof *simai->ops);
+    result->rows = arena_zalloc(&simai->arena, ((size_t)program->row_count + 1) * sizeof *result->rows);
+    result->finish_ns = arena_alloc(&simai->arena, (size_t)ranks * sizeof *result->finish_ns);
+    if (simai->ranks == NULL || simai->ops == NULL || result->rows == NULL || result->finish_ns == NULL ||
+        !event_queue_init(&simai->queue, simai->mem) || !simai_colls_init(&simai->colls, simai->mem) ||
+        !simai_parts_init(&simai->parts, simai->mem) || !simai_messages_init(&simai->messages, simai->mem)) {
+        return false;
+    }
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        result->finish_ns[rank] = UINT64_MAX;
+    }
+    return true;
+}
+
+static enum orr_status fill(struct simai *simai, struct orr_error *err)
+{
+    const struct simai_config *config = simai->config;
+    if (!make_arrays(simai)) {
+        return mem_error(simai->mem, "the run", err);
+    }
+    enum orr_status status = ORR_OK;
+    for (uint32_t stage = 0; stage < config->program->stages && status == ORR_OK; stage++) {
+        status = simai_ops_make(config->program, stage, simai->mem, &simai->ops[stage], err);
+    }
+    if (status == ORR_OK) {
+        status = simai_groups_make(simai, err);
+    }
+    simai->dims = (struct topo_dims){.count = 1, .ranks = config->nodes};
+    simai->dims.dim[0] = (struct topo_dim){.kind = TOPO_SWITCH, .size = config->nodes, .stride = 1};
+    simai->machine = *config->machine;
+    if (config->network == &net_packet) { /* others carry messages under numbers of their own */
+        simai->machine.departed = departed;
+        simai->machine.departed_context = simai;
+    }
+    return status != ORR_OK ? status
+                            : net_init_machine(&simai->net, config->network, &simai->dims, &simai->machine,
+                                               simai_message_arrived, simai, &simai->queue, simai->mem, err);
+}
+
+enum orr_status simai_open(const struct simai_config *config, struct mem *mem, struct notes *notes,
+                           struct simai **simai, struct orr_error *err)
+{
+    enum orr_status status = check(config, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    struct simai *made = mem_zalloc(mem, sizeof *made);
+    if (made == NULL) {
+        return mem_error(mem, "the run", err);
+    }
+    made->config = config;
+    made->mem = mem;
+    made->notes = notes;
+    made->rank_count = config->job.gpus;
+    made->plans.mem = mem;
+    made->result.program = config->program;
+    made->result.job = config->job;
+    made->result.nodes = config->nodes;
+    made->result.compat = config->compat;
+    made->result.ranks = config->job.gpus;
+    arena_init(&made->arena, mem);
+    status = fill(made, err);
+    if (status != ORR_OK) {
+        simai_close(made);
+        return status;
+    }
+    *simai = made;
+    return ORR_OK;
+}
+
+void simai_close(struct simai *simai)
+{
+    if (simai == NULL) {
+        return;
+    }
+    struct mem *mem = simai->mem;
+    net_free(&simai->net);
+    for (uint32_t group = 0; group < simai->group_count; group++) {
+        while (simai->groups[group].colls != 0) {
+            simai_coll_free(simai, simai->groups[group].colls);
+        }
+    }
+    simai_plans_free(&simai->plans);
+    for (uint32_t stage = 0; simai->ops != NULL && stage < simai->config->program->stages; stage++) {
+        simai_ops_free(&simai->ops[stage], mem);
+    }
+    simai_colls_free(&simai->colls, mem);
+    simai_parts_free(&simai->parts, mem);
+    simai_messages_free(&simai->messages, mem);
+    event_queue_free(&simai->queue);
+    mem_free(mem, simai->intervals, (size_t)simai->interval_capacity * sizeof *simai->intervals);
+    mem_free(mem, simai->busy, (size_t)simai->busy_capacity * sizeof *simai->busy);
+    arena_free(&simai->arena);
+    mem_free(mem, simai, sizeof *simai);
+}
+
+const struct simai_result *simai_result(const struct simai *simai)
+{
+    return &simai->result;
+}
+
+/* ---- the loop ---- */
+
+static void handle(struct simai *simai, const struct event *event)
+{
+    if (event->kind < NET_EVENT_KINDS) {
+        uint32_t message = net_handle(&simai->net, event);
+        if (message != NET_NO_MESSAGE) {
+            simai_message_arrived(simai, message);
+        }
+        return;
+    }
+    switch ((enum simai_event)event->kind) {
+    case SIMAI_EVENT_STEP:
+        simai_rank_go(simai, event->a);
+        break;
+    case SIMAI_EVENT_READY:
+        simai_message_ready(simai, event->a);
+        break;
+    case SIMAI_EVENT_SENT:
+        simai_message_sent(simai, event->a);
+        break;
+    case SIMAI_EVENT_UPDATED:
+        simai_part_updated(simai, event->a);
+        break;
+    }
+}
+
+static uint64_t ops_in_all(const struct simai *simai)
+{
+    uint64_t all = 0;
+    uint32_t stages = simai->config->program->stages;
+    for (uint32_t stage = 0; stage < stages; stage++) {
+        all += (uint64_t)simai->ops[stage].count * (simai->rank_count / stages);
+    }
+    return all;
+}
+
+static struct orr_progress progress_now(const struct simai *simai)
+{
+    struct orr_progress now = {
+        .time_ns = simai->queue.now,
+        .events = simai->queue.handled,
+        .messages = simai->result.flows,
+        .ranks_finished = simai->result.ranks_finished,
+        .ranks = simai->rank_count,
+        .nodes = ops_in_all(simai),
+    };
+    for (uint32_t rank = 0; rank < simai->rank_count; rank++) {
+        now.nodes_done += simai->ranks[rank].op;
+    }
+    now.done = (double)now.nodes_done / (double)(now.nodes == 0 ? 1 : now.nodes);
+    return now;
+}
+
+static enum orr_status loop(struct simai *simai, bool (*progress)(void *, const struct orr_progress *), void *context,
+                            struct orr_error *err)
+{
+    struct event event;
+    uint32_t until_progress = PROGRESS_EVERY;
+    while (!simai->queue.failed && simai->result.ranks_finished < simai->rank_count &&
+           event_queue_pop(&simai->queue, &event)) {
+        if (simai->queue.now > TICKS_MAX_NOW) {
+            return error_set(err, ORR_EFAIL, "simulated time has passed 2^62 ns; a compute time is out of range");
+        }
+        handle(simai, &event);
+        if (--until_progress == 0) {
+            until_progress = PROGRESS_EVERY;
+            struct orr_progress now = progress_now(simai);
+            if (progress != NULL && !progress(context, &now)) {
+                return error_set(err, ORR_EINTR, "interrupted at %" PRIu64 " ns of simulated time", simai->queue.now);
+            }
+        }
+    }
+    if (simai->broken) {
+        *err = simai->failure;
+        return simai->failure.status;
+    }
+    return simai->queue.failed ? mem_error(simai->mem, "the running simulation", err) : ORR_OK;
+}
+
+static enum orr_status finish(struct simai *simai, struct orr_error *err)
+{
+    struct simai_result *result = &simai->result;
+    result->end_ns = simai->queue.now;
+    result->events = simai->queue.handled;
+    result->intervals = simai->intervals;
+    result->busy = simai->busy;
+    if (simai->net.ops->figures != NULL && !simai->net.ops->figures(&simai->net, &simai->arena, &result->network)) {
+        return mem_error(simai->mem, "the network's figures", err);
+    }
+    return ORR_OK;
+}
+
+enum orr_status simai_run(struct simai *simai, bool (*progress)(void *, const struct orr_progress *), void *context,
+                          struct orr_error *err)
+{
+    for (uint32_t rank = 0; rank < simai->rank_count && !simai->queue.failed; rank++) {
+        simai_rank_go(simai, rank);
+    }
+    enum orr_status status = loop(simai, progress, context, err);
+    enum orr_status finished = finish(simai, status == ORR_OK ? err : NULL);
+    status = status == ORR_OK ? finished : status;
+    if (progress != NULL) {
+        struct orr_progress now = progress_now(simai);
+        (void)progress(context, &now);
+    }
+    if (status == ORR_OK && simai->result.ranks_finished < simai->rank_count) {
+        status = simai_explain(simai, err);
+    }
+    return status;
+}

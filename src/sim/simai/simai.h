@@ -1,0 +1,38 @@
+/*
+ * The executor of SimAI workloads (spec simai §1, packet B6 to B8): rows of compute and collectives that every rank
+ * runs alike, forward and back, each collective carried out as NCCL's flows (coll/nccl.h) on a network of wires. What
+ * SimAI's own layer loop, memory bus and flow model do, as far as it decides times, and nothing of how they do it.
+ *
+ * Where there are pipeline stages the ranks of each run their own order of micro-batches, one forward and one backward
+ * in turn, and hand each other what the stages send. Plain structs in, plain structs out; files are read and written by
+ * others.
+ */
+#ifndef ORR_SIM_SIMAI_SIMAI_H
+#define ORR_SIM_SIMAI_SIMAI_H
+
+#include "base/notes.h"
+#include "net/packet/packet.h"
+#include "sim/simai/result.h"
+
+struct simai_config {
+    const struct simai_program *program;
+    struct nccl_job job; /* of the whole machine */
+    const struct packet_machine *machine;
+    const struct net_ops *network;
+    uint32_t nodes;      /* ranks and NVSwitches, which are numbered after them */
+    bool compat;         /* as SimAI 1.6, which also means that what it never finishes is not finished */
+    bool keep_intervals; /* for a timeline */
+};
+
+struct simai;
+
+/* Borrows the configuration until simai_close. */
+ORR_MUST_CHECK enum orr_status simai_open(const struct simai_config *config, struct mem *mem, struct notes *notes,
+                                          struct simai **simai, struct orr_error *err);
+/* To the end, once. ORR_ESTALL: the result's stall says why it cannot go on. ORR_EINTR: `progress` said so. */
+ORR_MUST_CHECK enum orr_status simai_run(struct simai *simai, bool (*progress)(void *, const struct orr_progress *),
+                                         void *context, struct orr_error *err);
+const struct simai_result *simai_result(const struct simai *simai);
+void simai_close(struct simai *simai); /* NULL is fine */
+
+#endif

@@ -1,0 +1,136 @@
+/* `orrery simai` and `orrery calc` as users type them: SimAI's spellings, its files, its name; what is refused, and
+ * how. */
+#include "tests/cli/program.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+static void write_workload(void)
+{
+    program_write_text("w.txt", "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 1 pp: 2 vpp: 1 ga: 4 "
+                                "all_gpus: 128 checkpoints: 0 checkpoint_initiates: 0 pp_comm: 8388608\n2\n"
+                                "attention -1 500000 ALLREDUCE 33554432 500000 ALLREDUCE 33554432 500000 NONE 0 100\n"
+                                "grad_norm -1 0 NONE 0 0 NONE 0 0 REDUCESCATTER 1073741824 100\n");
+    program_write_text("busbw.yaml", "test\nTP:\nallreduce,: 300\nDP:\nreducescatter,: 45\nPP:\nbusbw: 47.5");
+}
+
+/* 33554432 bytes twice at 360 GB/s, 7/8 of them: 151 us a collective; 1 GiB at 48.5 GB/s, 7/8 of it: 18041 us. */
+static void simais_spellings_are_taken_and_its_table_is_written(void **state)
+{
+    (void)state;
+    program_enter();
+    write_workload();
+    const struct program_result *result =
+        program_run("simai analytical -w w.txt -g 128 -nv 360 -nic 48.5 -n_p_s 8 -g_p_s 8 -r example- -v 1 -l ja");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "one iteration on 128 GPUs (TP 8, PP 2, DP 8, EP 1; 4 micro-batches)");
+    CHECK_CONTAINS(result->out, "Wrote results/example-EndToEnd.csv.");
+    CHECK_CONTAINS(result->err, "no tables of achieved bandwidth");
+    const char *table = program_read("results/example-EndToEnd.csv", NULL);
+    CHECK_CONTAINS(table, "attention,Analytical_test,500,500,500,152,0,152,152,205.72,360.00,0,0.00,0.00,152,");
+    CHECK_CONTAINS(table, "grad_norm,Analytical_test,0,0,0,0,18041,0,");
+    const char *chart = program_read("results/example-chart.html", NULL);
+    CHECK_CONTAINS(chart, "合計時間");
+    CHECK(strstr(chart, "https") == NULL && strstr(chart, "src=") == NULL, "the page needs nothing but itself");
+    CHECK_EXIT(program_run("simai analytical --workload w.txt --gpus 128 --nvlink 360 --nic_busbw 48.5 "
+                           "--nic_per_server 8 --gpus-per-server 8 -r_f sub -r long-"),
+               0);
+    CHECK(program_exists("results/sub/long-EndToEnd.csv"), "in a folder of its own");
+}
+
+static void a_file_of_bandwidths_is_enough(void **state)
+{
+    (void)state;
+    program_enter();
+    write_workload();
+    const struct program_result *result =
+        program_run("simai analytical -w w.txt -g 128 -g_p_s 8 -r test- -busbw busbw.yaml -pp_o 0 -o rows.csv");
+    CHECK_EXIT(result, 0);
+    CHECK_TEXT(result->err, "");
+    /* 8 hops of 8 MiB at 47.5 GB/s: 1316 us. */
+    CHECK_CONTAINS(program_read("rows.csv", NULL), "test-, 19444 (");
+    CHECK_CONTAINS(program_read("rows.csv", NULL), ", 1316 (");
+    program_write_text("less.yaml", "TP:\nallreduce: 300\n");
+    result = program_run("simai analytical -w w.txt -g 128 -g_p_s 8 --bus-bandwidth less.yaml");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "w.txt:4: row \"grad_norm\" needs the bandwidth of reducescatter in group DP");
+}
+
+static void simais_name_gives_simais_numbers(void **state)
+{
+    (void)state;
+    program_enter();
+    write_workload();
+    CHECK(symlink(getenv("ORRERY"), "SimAI_analytical") == 0, "a link");
+    const struct program_result *result = program_run_as(
+        "./SimAI_analytical", "-w w.txt -g 128 -nv 360 -nic 48.5 -n_p_s 8 -g_p_s 8 -r gold- -pp_o 0.5", NULL, NULL);
+    CHECK_EXIT(result, 0);
+    /* The bytes of the pipeline over the overlap, as SimAI has it. */
+    CHECK_CONTAINS(program_read("results/gold-EndToEnd.csv", NULL), "gold-, 18041 (");
+    CHECK_CONTAINS(program_read("results/gold-EndToEnd.csv", NULL), ", 62500 (");
+    CHECK_CONTAINS(program_read("results/gold-EndToEnd.csv", NULL), ",152,205.72,360.00,0,nan,0.00,152,");
+    program_write_text("m-world_size64-tp8-pp2-ep1-gbs32-mbs1-seq1.txt", program_read("w.txt", NULL));
+    CHECK_EXIT(program_run_as("./SimAI_analytical",
+                              "-w m-world_size64-tp8-pp2-ep1-gbs32-mbs1-seq1.txt -g 64 -nv 360 -nic 48.5 -n_p_s 8 "
+                              "-g_p_s 8",
+                              NULL, NULL),
+               0);
+    CHECK(program_exists("results/m-tp8-pp2-dp4-ga8-ep1-NVL8-388.0G-DP0.0-EndToEnd.csv"), "SimAI's name for it");
+}
+
+static const struct {
+    const char *line, *reason;
+} wrong[] = {
+    {"simai analytical -g 8", "missing -w FILE"},
+    {"simai analytical -w w.txt", "missing -g N"},
+    {"simai analytical -w w.txt -g 128 -n_p_s 8 -nv 360", "missing -g_p_s N"},
+    {"simai analytical -w w.txt -g 128 -g_p_s 8 -nv 360", "missing -n_p_s N"},
+    {"simai analytical -w w.txt -g 128 -g_p_s 8 -n_p_s 8", "missing -nv GB/s (NVLink bandwidth) or -g_type"},
+    {"simai analytical -w w.txt -g 128 -g_p_s 8 -n_p_s 8 -g_type B100", "\"B100\" is not one of A100"},
+    {"simai analytical -w w.txt -g 128 -g_p_s 8 -n_p_s 8 -nv 360 -nic_t x", "\"x\" is not one of cx6"},
+    {"simai analytical -w w.txt -g 128 -g_p_s 8 -n_p_s 8 -nv 360 -dp_o 2", "-dp_o: 2 is not a share"},
+    {"simai analytical -w w.txt -g 100 -g_p_s 8 -n_p_s 8 -nv 360", "100 GPUs (-g) do not divide into TP 8 times PP 2"},
+    {"simai analytical -w w.txt -g 128 -g_p_s 8 -n_p_s 8 -nv 360 -o w.txt", "would replace the input w.txt"},
+    {"simai analytical -w w.txt -g 128 -g_p_s 8 -n_p_s 8 -nv 360 -v 1", "-v 1 needs a name"},
+    {"simai analytical -w none.txt -g 128 -g_p_s 8 -n_p_s 8 -nv 360", "none.txt"},
+    {"simai analytical -w w.txt -g 128 -g_p_s 8 -n_p_s 8 -nv 360 --strict", "no tables of achieved bandwidth"},
+    {"simai analytical -w w.txt -g 128 -g_p_s 8 -n_p_s", "--nics-per-server needs a value"},
+    {"simai analytical -w w.txt -nvl 3", "unknown option -n"},
+    {"calc groups --world 100 --tp 8", "the nearest that are: 96 and 104"},
+    {"calc groups --tp 8", "give the number of ranks"},
+    {"calc groups --world 8 --rank 8", "--rank 8 of 8 ranks"},
+    {"calc batch --batch 7 --micro-batch 2 --dp 2", "4 and 8"},
+    {"calc batch --batch 7", "missing --dp N"},
+    {"calc pp-comm --seq 5", "missing --seq N or --hidden N"},
+};
+
+static void what_is_wrong_is_said_in_one_line(void **state)
+{
+    (void)state;
+    program_enter();
+    write_workload();
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        const struct program_result *result = program_run(wrong[i].line);
+        CHECK(result->exit_code == 2, "%s: exit code %d", wrong[i].line, result->exit_code);
+        CHECK_CONTAINS(result->err, wrong[i].reason);
+        CHECK_TEXT(result->out, "");
+    }
+}
+
+static void the_calculators_answer(void **state)
+{
+    (void)state;
+    program_enter();
+    CHECK_CONTAINS(program_run("calc batch --batch 1024 --micro-batch 2 --world 512 --tp 8 --pp 4")->out,
+                   "batch 1024 = dp 16 x 32 micro-batches x 2 samples");
+    CHECK_CONTAINS(program_run("calc pp-comm --micro-batch 1 --seq 4096 --hidden 8192 --tp 8 --sp")->out,
+                   "pp_comm_value 8388608 bytes");
+    const char *both = program_run("calc groups --dp 6 --tp 2 --pp 2 --ep 4")->out;
+    CHECK_CONTAINS(both, "folded: does not divide: ep 4 does not divide 6");
+    both = program_run("calc groups --world 48 --tp 2 --pp 2 --ep 4")->out;
+    CHECK_CONTAINS(both, "folded: world 48 = dp 12 x pp 2 x cp 1 x tp 2");
+    CHECK_CONTAINS(both, "own: world 48 = dp 3 x pp 2 x ep 4 x cp 1 x tp 2");
+}
+
+TEST_MAIN(simais_spellings_are_taken_and_its_table_is_written, a_file_of_bandwidths_is_enough,
+          simais_name_gives_simais_numbers, what_is_wrong_is_said_in_one_line, the_calculators_answer)
