@@ -17,8 +17,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/forward_bench.h"
 #include "bench/inputs.h"
 #include "bench/packet_bench.h"
+#include "bench/simai_bench.h"
 #include "bench/trace_bench.h"
 #include "orrery.h"
 
@@ -299,6 +301,10 @@ static int usage(FILE *stream, int status)
         fprintf(stream, "    %-15s %s\n", cases[i].name, cases[i].title);
     for (int i = 0; bench_packet_name(i) != NULL; i++)
         fprintf(stream, "    %-15s %s\n", bench_packet_name(i), bench_packet_title(i));
+    for (int i = 0; bench_forward_name(i) != NULL; i++)
+        fprintf(stream, "    %-15s %s\n", bench_forward_name(i), bench_forward_title(i));
+    for (int i = 0; bench_simai_name(i) != NULL; i++)
+        fprintf(stream, "    %-15s %s\n", bench_simai_name(i), bench_simai_title(i));
     for (int i = 0; i < BENCH_TRACE_CASES; i++)
         fprintf(stream, "    %-15s %s\n", bench_trace_name((enum bench_trace_case)i),
                 bench_trace_title((enum bench_trace_case)i));
@@ -344,6 +350,19 @@ int main(int argc, char **argv)
                                  : options.quick && !bench_packet_is_quick(i))
             continue;
         good = bench_packet_run(i, options.repeat) && good;
+        ran++;
+    }
+    for (int i = 0; bench_forward_name(i) != NULL; i++) {
+        if (options.only != NULL ? strcmp(options.only, bench_forward_name(i)) != 0
+                                 : options.quick && !bench_forward_is_quick(i))
+            continue;
+        good = bench_forward_run(i, options.repeat) && good;
+        ran++;
+    }
+    for (int i = 0; bench_simai_name(i) != NULL; i++) {
+        if (options.only != NULL && strcmp(options.only, bench_simai_name(i)) != 0)
+            continue;
+        good = bench_simai_run(i, options.repeat) && good;
         ran++;
     }
     for (int i = 0; i < BENCH_TRACE_CASES; i++) {

@@ -15,235 +15,94 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/packet_inputs.h"
 #include "orrery.h"
-
-enum shape { ONE_SWITCH, LEAF_SPINE, TORUS };
 
 struct packet_case {
     const char *name, *title;
-    enum shape shape;
-    uint32_t hosts;
-    uint32_t dims[3]; /* logical; 0 ends */
     bool quick;
-    const char *type;
-    uint64_t bytes;
-    const char *algorithm; /* of the collective, per dimension */
-    double ns3_s;          /* 0 = not measured */
-    uint64_t cycles;       /* expected; 0 = no reference */
+    double ns3_s;    /* 0 = not measured */
+    uint64_t cycles; /* expected; 0 = no reference */
+    struct packet_inputs inputs;
 };
 
 static const struct packet_case cases[] = {
     {"pkt-ar8",
      "16 MB all-reduce, 8 hosts, one switch",
-     ONE_SWITCH,
-     8,
-     {8},
      true,
-     "all-reduce",
-     16 << 20,
-     "ring",
      1.3,
-     784628},
+     784628,
+     {.shape = ONE_SWITCH, .hosts = 8, .dims = {8}, .type = "all-reduce", .bytes = 16 << 20, .algorithm = "ring"}},
     {"pkt-ar64",
      "16 MB all-reduce, 64 hosts, one switch",
-     ONE_SWITCH,
-     64,
-     {64},
      true,
-     "all-reduce",
-     16 << 20,
-     "ring",
      19.1,
-     0},
+     0,
+     {.shape = ONE_SWITCH, .hosts = 64, .dims = {64}, .type = "all-reduce", .bytes = 16 << 20, .algorithm = "ring"}},
     {"pkt-ar256",
      "16 MB all-reduce, 256 hosts, one switch",
-     ONE_SWITCH,
-     256,
-     {256},
      false,
-     "all-reduce",
-     16 << 20,
-     "ring",
      146.6,
-     0},
+     0,
+     {.shape = ONE_SWITCH, .hosts = 256, .dims = {256}, .type = "all-reduce", .bytes = 16 << 20, .algorithm = "ring"}},
     {"pkt-a2a64",
      "16 MB direct all-to-all, 64 hosts, leaf-spine 4x4",
-     LEAF_SPINE,
-     64,
-     {64},
      true,
-     "all-to-all",
-     16 << 20,
-     "direct",
      33.2,
-     0},
+     0,
+     {.shape = LEAF_SPINE,
+      .hosts = 64,
+      .dims = {64},
+      .leaves = 4,
+      .spines = 4,
+      .type = "all-to-all",
+      .bytes = 16 << 20,
+      .algorithm = "direct"}},
     {"pkt-torus",
      "89.7 MiB all-reduce, torus 4x4x8",
-     TORUS,
-     128,
-     {4, 4, 8},
      false,
-     "all-reduce",
-     94083368,
-     "ring",
      0,
-     0},
+     0,
+     {.shape = TORUS, .hosts = 128, .dims = {4, 4, 8}, .type = "all-reduce", .bytes = 94083368, .algorithm = "ring"}},
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 
+/* A last case, of memory: all that crosses from one leaf to the other waits for one link, so that what is in flight
+ * grows with the bytes; and the same among switches of 64 ports that have nothing to do. */
+static const char *const memory_name = "pkt-memory";
+static const char *const memory_title = "bytes a packet in flight, bytes a 64-port switch";
+enum { MEMORY_SPARE = 65, MEMORY_RUNS = 3 };
+static const struct packet_inputs memory_inputs = {
+    .shape = LEAF_SPINE,
+    .hosts = 16,
+    .dims = {16},
+    .leaves = 2,
+    .spines = 1,
+    .type = "all-to-all",
+    .bytes = 1 << 20,
+    .algorithm = "direct",
+    .unbounded = true,
+};
+
 struct measured {
     bool good;
-    uint64_t cycles, transmissions, events;
+    uint64_t cycles, transmissions, events, in_flight;
     char error[512];
 };
 
 const char *bench_packet_name(int index)
 {
-    return index < CASES ? cases[index].name : NULL;
+    return index < CASES ? cases[index].name : index == CASES ? memory_name : NULL;
 }
 
 const char *bench_packet_title(int index)
 {
-    return index < CASES ? cases[index].title : NULL;
+    return index < CASES ? cases[index].title : index == CASES ? memory_title : NULL;
 }
 
 bool bench_packet_is_quick(int index)
 {
-    return cases[index].quick;
-}
-
-static FILE *open_in(const char *folder, const char *name)
-{
-    char path[4096];
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    return fopen(path, "w");
-}
-
-static void put_link(FILE *file, uint32_t a, uint32_t b)
-{
-    fprintf(file, "%" PRIu32 " %" PRIu32 " 400Gbps 0.0005ms 0\n", a, b);
-}
-
-/* A torus of hosts with a switch each, joined in three rings: each link once. */
-static void put_torus(FILE *file, const uint32_t *dims)
-{
-    uint32_t hosts = dims[0] * dims[1] * dims[2];
-    uint32_t links = hosts;
-    for (unsigned d = 0; d < 3; d++)
-        links += dims[d] > 2 ? hosts : hosts / 2;
-    fprintf(file, "%" PRIu32 " %" PRIu32 " %" PRIu32 "\n", 2 * hosts, hosts, links);
-    for (uint32_t i = 0; i < hosts; i++)
-        fprintf(file, "%" PRIu32 " ", hosts + i);
-    fprintf(file, "\n");
-    for (uint32_t i = 0; i < hosts; i++) {
-        put_link(file, i, hosts + i);
-        uint32_t stride = 1;
-        for (unsigned d = 0; d < 3; d++) {
-            uint32_t at = i / stride % dims[d];
-            uint32_t next = i - at * stride + (at + 1) % dims[d] * stride;
-            if (dims[d] > 2 || at == 0)
-                put_link(file, hosts + i, hosts + next);
-            stride *= dims[d];
-        }
-    }
-}
-
-static void put_leaf_spine(FILE *file, uint32_t hosts)
-{
-    uint32_t leaves = 4, spines = 4;
-    fprintf(file, "%" PRIu32 " %" PRIu32 " %" PRIu32 "\n", hosts + leaves + spines, leaves + spines,
-            hosts + leaves * spines);
-    for (uint32_t i = 0; i < leaves + spines; i++)
-        fprintf(file, "%" PRIu32 " ", hosts + i);
-    fprintf(file, "\n");
-    for (uint32_t i = 0; i < hosts; i++)
-        put_link(file, i, hosts + i / (hosts / leaves));
-    for (uint32_t leaf = 0; leaf < leaves; leaf++) {
-        for (uint32_t spine = 0; spine < spines; spine++)
-            put_link(file, hosts + leaf, hosts + leaves + spine);
-    }
-}
-
-static void put_topology(FILE *file, const struct packet_case *item)
-{
-    if (item->shape == TORUS) {
-        put_torus(file, item->dims);
-    } else if (item->shape == LEAF_SPINE) {
-        put_leaf_spine(file, item->hosts);
-    } else {
-        fprintf(file, "%" PRIu32 " 1 %" PRIu32 "\n%" PRIu32 "\n", item->hosts + 1, item->hosts, item->hosts);
-        for (uint32_t i = 0; i < item->hosts; i++)
-            put_link(file, i, item->hosts);
-    }
-}
-
-static void put_system(FILE *file, const struct packet_case *item)
-{
-    static const char *const types[] = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all"};
-    fprintf(file,
-            "{\"scheduling-policy\": \"LIFO\", \"endpoint-delay\": 10, \"active-chunks-per-dimension\": %d,\n"
-            " \"preferred-dataset-splits\": 4, \"local-mem-bw\": 1600, \"boost-mode\": 0,\n",
-            item->shape == TORUS ? 4 : 1);
-    for (size_t t = 0; t < sizeof types / sizeof types[0]; t++) {
-        fprintf(file, " \"%s-implementation\": [", types[t]);
-        for (unsigned d = 0; d < 3 && item->dims[d] != 0; d++)
-            fprintf(file, "%s\"%s\"", d == 0 ? "" : ", ", item->algorithm);
-        fprintf(file, "],\n");
-    }
-    fprintf(file, " \"collective-optimization\": \"localBWAware\"}\n");
-}
-
-static void put_config(FILE *file, const char *folder)
-{
-    fprintf(file,
-            "ENABLE_QCN 1\nPACKET_PAYLOAD_SIZE 1000\nTOPOLOGY_FILE %s/topology.txt\nCC_MODE 12\nL2_CHUNK_SIZE 4000\n"
-            "L2_ACK_INTERVAL 1\nHAS_WIN 1\nGLOBAL_T 0\nVAR_WIN 1\nRATE_BOUND 1\nBUFFER_SIZE 32\n"
-            "KMAX_MAP 1 400000000000 3200\nKMIN_MAP 1 400000000000 800\nPMAX_MAP 1 400000000000 0.2\n",
-            folder);
-}
-
-static bool write_inputs(const struct packet_case *item, const char *folder)
-{
-    FILE *topology = open_in(folder, "topology.txt"), *system = open_in(folder, "system.json");
-    FILE *config = open_in(folder, "config.txt"), *logical = open_in(folder, "logical.json");
-    bool good = topology != NULL && system != NULL && config != NULL && logical != NULL;
-    if (good) {
-        put_topology(topology, item);
-        put_system(system, item);
-        put_config(config, folder);
-        fprintf(logical, "{\"logical-dims\": [");
-        for (unsigned d = 0; d < 3 && item->dims[d] != 0; d++)
-            fprintf(logical, "%s\"%" PRIu32 "\"", d == 0 ? "" : ", ", item->dims[d]);
-        fprintf(logical, "]}\n");
-    }
-    FILE *const files[] = {topology, system, config, logical};
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
-        good = files[i] != NULL && fclose(files[i]) == 0 && good;
-    char prefix[4096];
-    snprintf(prefix, sizeof prefix, "%s/trace", folder);
-    struct orr_gen_options gen = {.pattern = ORR_PATTERN_COLLECTIVE,
-                                  .type = item->type,
-                                  .bytes = item->bytes,
-                                  .npus = item->hosts,
-                                  .prefix = prefix};
-    struct orr_error err = {0};
-    return good && orr_gen(&gen, &err) == ORR_OK;
-}
-
-static void remove_inputs(const struct packet_case *item, const char *folder)
-{
-    static const char *const names[] = {"topology.txt", "system.json", "config.txt", "logical.json"};
-    char path[4096];
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        snprintf(path, sizeof path, "%s/%s", folder, names[i]);
-        (void)unlink(path);
-    }
-    for (uint32_t rank = 0; rank < item->hosts; rank++) {
-        snprintf(path, sizeof path, "%s/trace.%" PRIu32 ".et", folder, rank);
-        (void)unlink(path);
-    }
-    if (rmdir(folder) != 0)
-        perror(folder);
+    return index == CASES || cases[index].quick;
 }
 
 static void simulate(const char *folder, struct measured *out)
@@ -258,6 +117,7 @@ static void simulate(const char *folder, struct measured *out)
     options.network = paths[2];
     options.logical = paths[3];
     options.backend = ORR_BACKEND_PACKET;
+    options.no_fast_forward = true;
     struct orr_run *run = NULL;
     struct orr_error err = {0};
     enum orr_status status = orr_run_open(&options, &run, &err);
@@ -269,6 +129,7 @@ static void simulate(const char *folder, struct measured *out)
         out->cycles = orr_run_time_ns(run);
         out->transmissions = orr_run_transmission_count(run);
         out->events = orr_run_event_count(run);
+        out->in_flight = orr_run_in_flight_most(run);
     }
     orr_run_close(run);
 }
@@ -314,30 +175,71 @@ static void print_row(const struct packet_case *item, const struct measured *run
     printf("\n");
 }
 
-bool bench_packet_run(int index, unsigned repeat)
+static bool make_folder(char *folder, size_t room)
 {
-    const struct packet_case *item = &cases[index];
     const char *base = getenv("TMPDIR");
-    char folder[2048];
-    snprintf(folder, sizeof folder, "%s/orrery-bench-XXXXXX", base != NULL ? base : "/tmp");
+    snprintf(folder, room, "%s/orrery-bench-XXXXXX", base != NULL ? base : "/tmp");
     if (mkdtemp(folder) == NULL) {
         perror(folder);
         return false;
     }
-    struct measured best = {0};
-    double best_s = INFINITY, peak = 0;
-    bool good = write_inputs(item, folder);
+    return true;
+}
+
+/* The quickest of several runs. */
+static bool measure_inputs(const struct packet_inputs *inputs, unsigned repeat, struct measured *best, double *best_s,
+                           double *peak_mb)
+{
+    char folder[2048];
+    if (!make_folder(folder, sizeof folder))
+        return false;
+    *best_s = INFINITY;
+    bool good = bench_packet_inputs_write(inputs, folder);
     for (unsigned i = 0; good && i < repeat; i++) {
         struct measured run = {0};
         double user_s = 0;
-        good = measure(folder, &run, &user_s, &peak) && run.good;
-        if (!good || user_s < best_s) {
-            best = run;
-            best_s = user_s;
+        good = measure(folder, &run, &user_s, peak_mb) && run.good;
+        if (!good || user_s < *best_s) {
+            *best = run;
+            *best_s = user_s;
         }
     }
-    remove_inputs(item, folder);
-    if (!good) {
+    bench_packet_inputs_remove(inputs, folder);
+    return good;
+}
+
+static bool run_memory(void)
+{
+    struct packet_inputs inputs[MEMORY_RUNS] = {memory_inputs, memory_inputs, memory_inputs};
+    inputs[1].bytes = 64 << 20;
+    inputs[2].spare = MEMORY_SPARE;
+    struct measured runs[MEMORY_RUNS] = {0};
+    double mb[MEMORY_RUNS] = {0};
+    for (int i = 0; i < MEMORY_RUNS; i++) {
+        double seconds = 0;
+        if (!measure_inputs(&inputs[i], 1, &runs[i], &seconds, &mb[i])) {
+            printf("%-15s FAILED: %s\n", memory_name, runs[i].error);
+            return false;
+        }
+    }
+    double more = (double)runs[1].in_flight - (double)runs[0].in_flight;
+    double a_packet = (mb[1] - mb[0]) * 1e6 / fmax(more, 1);
+    double a_switch = (mb[2] - mb[0]) * 1e6 / MEMORY_SPARE;
+    printf("%-15s %.0f B a packet in flight (target 200: %s; %" PRIu64 " in flight), %.0f kB a switch of 64 ports "
+           "(target 1000: %s)\n",
+           memory_name, a_packet, a_packet < 200 ? "MET" : "MISSED", runs[1].in_flight, a_switch / 1e3,
+           a_switch < 1e6 ? "MET" : "MISSED");
+    return true;
+}
+
+bool bench_packet_run(int index, unsigned repeat)
+{
+    if (index == CASES)
+        return run_memory();
+    const struct packet_case *item = &cases[index];
+    struct measured best = {0};
+    double best_s = INFINITY, peak = 0;
+    if (!measure_inputs(&item->inputs, repeat, &best, &best_s, &peak)) {
         printf("%-15s FAILED: %s\n", item->name, best.error);
         return false;
     }

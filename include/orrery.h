@@ -103,6 +103,15 @@ struct orr_progress {
     double done; /* share of the work, 0 to 1: nodes, and the chunks of collectives in flight */
 };
 
+/* A machine with more ranks than there are traces: the ranks of one role become more until the machine is full, and do
+ * what the ranks in their place of the traced job did (docs/scaling.md). Nothing is copied on disk. */
+struct orr_growth {
+    const char *parallel; /* how the traced job is split, fastest role first: "tp:2,pp:2,dp:4"; NULL: all of it is dp */
+    const char *role;     /* the one that grows; NULL: "dp" */
+    const char *comm_scale; /* exact factor of every collective's bytes, "127/64"; NULL: 1 */
+    bool strong;            /* the batch of the whole job stays: compute and what belongs to it shrink */
+};
+
 /* What to run. Paths are borrowed until orr_run_open returns. Start from ORR_RUN_OPTIONS_DEFAULT. */
 struct orr_run_options {
     const char *workload; /* prefix P: rank R's trace is P.R.et */
@@ -134,7 +143,9 @@ struct orr_run_options {
     bool parallel_links;                    /* PACKET: all links between two nodes carry traffic, not the last alone */
     const struct orr_link_down *link_downs; /* PACKET; borrowed until orr_run_open returns */
     size_t link_down_count;
-    uint64_t rto_ns; /* PACKET: after how long what was lost is sent again; 0 = four round trips and 1 ms */
+    const struct orr_growth *growth; /* or NULL: one trace a rank; borrowed until orr_run_open returns */
+    uint64_t rto_ns;      /* PACKET: after how long what was lost is sent again; 0 = four round trips and 1 ms */
+    bool no_fast_forward; /* PACKET: send every packet, even where traffic repeats itself; the results are the same */
     /* Called every so many events, several times a second; a false return ends the run with ORR_EINTR. Called once more
      * at the end, whatever it was, with the final figures; the answer then does not matter. May be NULL. */
     bool (*progress)(void *context, const struct orr_progress *now);
@@ -170,14 +181,31 @@ struct orr_rank_result {
     uint64_t exposed_comm_ns;  /* else communication */
     uint64_t exposed_other_ns; /* else remote memory or CPU operators */
     uint64_t idle_ns;          /* else nothing, including after the rank's end */
+    /* Time with at least one such operation in flight, whatever else was. */
+    uint64_t busy_comm_ns, busy_gpu_ns;
+};
+
+/* All operations of one kind: a collective of one type and size in groups of one size, or sends or receives. */
+struct orr_collective_result {
+    const char *type; /* "all-reduce", …, "send", "receive"; valid until orr_run_close */
+    uint32_t group_size;
+    uint64_t bytes; /* of one operation, as the trace says */
+    uint64_t count; /* each rank's participation counted */
+    uint64_t total_ns, min_ns, max_ns;
 };
 
 uint32_t orr_run_rank_count(const struct orr_run *run);
-uint64_t orr_run_time_ns(const struct orr_run *run);     /* the last rank's finish */
-uint64_t orr_run_event_count(const struct orr_run *run); /* events the engine handled */
+uint32_t orr_run_source_count(const struct orr_run *run); /* traces read; fewer than ranks where the job was grown */
+uint64_t orr_run_time_ns(const struct orr_run *run);      /* the last rank's finish */
+uint64_t orr_run_event_count(const struct orr_run *run);  /* events the engine handled */
 uint64_t orr_run_message_count(const struct orr_run *run);
 uint64_t orr_run_transmission_count(const struct orr_run *run); /* PACKET: one packet over one link; else 0 */
+uint64_t orr_run_in_flight_most(const struct orr_run *run);     /* PACKET: packets in the network at one time */
+uint64_t orr_run_skipped_count(const struct orr_run *run);      /* PACKET: of these, what fast-forward skipped */
+uint64_t orr_run_peak_bytes(const struct orr_run *run);         /* most memory the run had at once */
 void orr_run_rank(const struct orr_run *run, uint32_t rank, struct orr_rank_result *result);
+uint32_t orr_run_collective_count(const struct orr_run *run);
+void orr_run_collective(const struct orr_run *run, uint32_t index, struct orr_collective_result *result);
 
 enum orr_output {
     ORR_OUTPUT_TEXT,     /* for people */
@@ -484,6 +512,103 @@ struct orr_gen_options {
 
 ORR_MUST_CHECK enum orr_status orr_gen(const struct orr_gen_options *options, struct orr_error *err);
 
+/* ---- AICB's workloads -------------------------------------------------------------------------------------------- */
+
+enum orr_aicb_kind {
+    ORR_AICB_TRAINING,  /* SimAI's text of a training step: Megatron, DeepSeek */
+    ORR_AICB_INFERENCE, /* SimAI's text of a forward pass: DeepSeek, Qwen3 */
+    ORR_AICB_VIDUR,     /* the same as a table for Vidur */
+    ORR_AICB_PHYSICAL,  /* a table of every collective and product: Megatron, DeepSeek, DeepSpeed, a sweep */
+};
+
+/* One option of a generator, for a command line or a form. */
+struct orr_aicb_option {
+    const char *name;           /* "world_size"; '-' and '_' are the same everywhere */
+    const char *value;          /* what a value is: "N", "WORD", "TEXT", "FILE", "DIR"; NULL for a flag */
+    const char *const *choices; /* of a WORD, NULL-terminated */
+    const char *help;           /* one sentence, without a full stop */
+    char fallback[24];          /* the value when it is not set; empty where there is none */
+    bool affects;               /* changes this generator's file */
+    bool ours;                  /* not an option of AICB */
+};
+
+/* Option `index` of a generator; false behind the last. */
+bool orr_aicb_option(enum orr_aicb_kind kind, unsigned index, struct orr_aicb_option *option);
+/* The option that the first `length` bytes of `word` name, whole or by a beginning that only one name has. */
+bool orr_aicb_option_find(enum orr_aicb_kind kind, const char *word, size_t length, struct orr_aicb_option *option);
+
+/* One line a model that "model" accepts. */
+void orr_aicb_models(FILE *stream);
+
+struct orr_aicb;
+
+/* With `compat` the file has AICB's bytes, counting errors included, and what AICB fails at is an error. */
+ORR_MUST_CHECK enum orr_status orr_aicb_open(enum orr_aicb_kind kind, bool compat, struct orr_aicb **aicb,
+                                             struct orr_error *err);
+void orr_aicb_close(struct orr_aicb *aicb); /* NULL is fine */
+
+/* `value` is NULL for a flag. Both are copied. */
+ORR_MUST_CHECK enum orr_status orr_aicb_set(struct orr_aicb *aicb, const char *name, const char *value,
+                                            struct orr_error *err);
+
+/* Writes the workload to `path`, or under AICB's own name into it where it is a folder or ends in '/'; missing folders
+ * are made. `path` NULL: into the folder that the option result_dir names, with `compat` else results/workload.
+ * `notices` may be NULL. */
+ORR_MUST_CHECK enum orr_status orr_aicb_write(struct orr_aicb *aicb, const char *path,
+                                              const struct orr_notices *notices, struct orr_error *err);
+/* Where the last call wrote; NULL before that. */
+const char *orr_aicb_path(const struct orr_aicb *aicb);
+
+/* ---- symbolic tensor graphs ----------------------------------------------------------------------------------- */
+
+/* Traces of a training step from sheets of symbolic tensors (docs/stg.md). DENSE is LLAMA, except as the original has
+ * it. */
+enum orr_stg_model { ORR_STG_DENSE, ORR_STG_LLAMA, ORR_STG_GPT, ORR_STG_MOE };
+
+struct orr_stg_options {
+    const char *output_dir;  /* made where missing */
+    const char *output_name; /* "%d" in it is the rank; without one, ".%d.et" is appended */
+    const char *sheets;      /* folder of STG's spreadsheets; NULL: our own */
+    enum orr_stg_model model;
+    bool compat;               /* the original's graph, with its errors: sizes in elements, and more */
+    uint32_t dp, tp, pp;       /* degrees of data, tensor and pipeline parallelism */
+    uint32_t sp, ep;           /* of context (sequence) and expert parallelism; without experts ep multiplies tp */
+    bool weight_sharded;       /* FSDP: weights and gradients are split over dp */
+    bool activation_recompute; /* blocks are computed again in the backward pass */
+    bool tpsp;                 /* tp splits the sequence between attention and MLP */
+    bool mixed_precision;
+    uint32_t vocabulary, hidden, ffn, seq, heads, kv_heads, layers, experts, top_k;
+    uint32_t batch;
+    uint32_t micro_batch;    /* 0: the batch */
+    uint32_t element_bytes;  /* 0: 4, or 2 with mixed precision */
+    uint32_t tag_base;       /* tag of the first message */
+    bool fold_micro_batches; /* micro-batches are copies of nodes that share nothing, not even gradients */
+    bool merge_comms;        /* a collective that feeds another of its type is left out (compat only) */
+    bool legacy_attr;        /* comm_group in place of pg_name */
+    uint64_t memory_limit;   /* bytes; 0 = none */
+};
+#define ORR_STG_OPTIONS_DEFAULT                                                                                        \
+    {                                                                                                                  \
+        .dp = 1, .tp = 1, .pp = 1, .sp = 1, .ep = 1, .tpsp = true, .vocabulary = 32000, .hidden = 8192, .ffn = 28672,  \
+        .seq = 1024, .heads = 64, .kv_heads = 8, .layers = 80, .experts = 8, .top_k = 2, .batch = 64                   \
+    }
+
+/* What a rank of one stage keeps in memory, in bytes. */
+struct orr_stg_memory {
+    double weights, optimizer, activations, gradients;
+};
+
+struct orr_stg_result {
+    uint32_t ranks, stages, groups;
+    uint64_t nodes, bytes;         /* of all traces */
+    struct orr_stg_memory *memory; /* by stage */
+};
+
+/* Writes a trace for each rank and the file of communicator groups: output_name without ".%d", ".et" as ".json". */
+ORR_MUST_CHECK enum orr_status orr_gen_stg(const struct orr_stg_options *options, const struct orr_notices *notices,
+                                           struct orr_stg_result *result, struct orr_error *err);
+void orr_stg_result_free(struct orr_stg_result *result);
+
 /* ---- pictures of traces ----------------------------------------------------------------------------------------- */
 
 struct orr_view_options {
@@ -551,6 +676,282 @@ ORR_MUST_CHECK enum orr_status orr_chakra_timeline(const struct orr_chakra_timel
  */
 ORR_MUST_CHECK enum orr_status orr_trace_timeline(const char *const *traces, size_t count, const char *path,
                                                   struct orr_error *err);
+
+/* ---- machines as they are wired ------------------------------------------------------------------------------- */
+
+/* What can be set of a generated machine: name, value, meaning. Which of them a machine takes, and what they are where
+ * nothing is said, orr_topo_list tells. Lists name one value a level or dimension, from the GPUs up; the last one holds
+ * for the rest. */
+#define ORR_TOPO_SETTINGS(X)                                                                                           \
+    X(HOSTS, "hosts", "N", "GPUs")                                                                                     \
+    X(NODES, "nodes", "N", "Servers or racks")                                                                         \
+    X(DIMS, "dims", "AxBxC", "GPUs along each dimension; the first varies fastest")                                    \
+    X(TWIST, "twist", "D:E:S",                                                                                         \
+      "The link that closes dimension D also moves S along dimension E; a comma between more")                         \
+    X(DIRECT, "direct", NULL, "GPUs are joined without a switch each; on packet networks only neighbours then talk")   \
+    X(LEVELS, "levels", "N", "Levels of switches")                                                                     \
+    X(ARITY, "arity", "K", "Ports of a switch")                                                                        \
+    X(LEAVES, "leaves", "N", "Switches of the first level")                                                            \
+    X(PER_LEAF, "per-leaf", "N", "GPUs (NICs) on one switch of the first level")                                       \
+    X(SPINES, "spines", "N", "Switches of the second level")                                                           \
+    X(LEAVES_PER_SPINE, "leaves-per-spine", "N", "Ports of a switch of the second level")                              \
+    X(OVERSUBSCRIPTION, "oversubscription", "R:1", "Bandwidth below the first level over that above it")               \
+    X(GROUPS, "groups", "N", "Groups of routers")                                                                      \
+    X(ROUTERS, "routers", "N", "Routers in a group")                                                                   \
+    X(PER_ROUTER, "per-router", "N", "GPUs on a router")                                                               \
+    X(GLOBAL_LINKS, "global-links", "N", "Links of a router to other groups")                                          \
+    X(GPUS_PER_NODE, "gpus-per-node", "N", "GPUs in a server")                                                         \
+    X(NVSWITCHES, "nvswitches", "N", "NVSwitch nodes in a server")                                                     \
+    X(GPU_TYPE, "gpu-type", "NAME", "What SimAI's form of the file says the GPUs are")                                 \
+    X(BANDWIDTH, "bandwidth", "RATE,...", "Of the network's links: 400Gbps, 50GB/s; bare: Gbps")                       \
+    X(LATENCY, "latency", "TIME,...", "Of the network's links: 500ns, 1us; bare: us")                                  \
+    X(SPINE_BANDWIDTH, "spine-bandwidth", "RATE", "Of links between switches")                                         \
+    X(HOST_BANDWIDTH, "host-bandwidth", "RATE", "Of a GPU's link to its own switch")                                   \
+    X(HOST_LATENCY, "host-latency", "TIME", "Of a GPU's link to its own switch")                                       \
+    X(NVLINK_BANDWIDTH, "nvlink-bandwidth", "RATE", "Of links in a server, one direction: NVLink, xGMI, PCIe")         \
+    X(NVLINK_LATENCY, "nvlink-latency", "TIME", "Of links in a server")                                                \
+    X(LOSS, "loss", "SHARE", "Of packets lost on every link, 0 to 1")                                                  \
+    X(RAIL_OPTIMIZED, "rail-optimized", NULL, "GPU k of every server is on the k-th switch of its segment")            \
+    X(DUAL_TOR, "dual-tor", NULL, "Two NIC ports a GPU, each on a switch of its own")                                  \
+    X(DUAL_PLANE, "dual-plane", NULL, "The two switches of dual-tor have spines of their own")
+
+struct orr_topo_setting {
+    const char *name;  /* of ORR_TOPO_SETTINGS */
+    const char *value; /* "" for one that takes none */
+};
+
+/* A wired machine: hosts (the GPUs), switches, links. */
+struct orr_topo;
+
+/* `what` is a machine's name (orr_topo_list) or a line such as "dgx-h100:16 > rail:400Gbps > spine:8"
+ * (docs/topologies.md). A setting the machine does not take is an error. `notices` may be NULL. */
+ORR_MUST_CHECK enum orr_status orr_topo_make(const char *what, const struct orr_topo_setting *settings, size_t count,
+                                             const struct orr_notices *notices, struct orr_topo **topo,
+                                             struct orr_error *err);
+/* Reads a physical topology file of either form. */
+ORR_MUST_CHECK enum orr_status orr_topo_open(const char *path, const struct orr_notices *notices,
+                                             struct orr_topo **topo, struct orr_error *err);
+void orr_topo_close(struct orr_topo *topo); /* NULL is fine */
+
+/* The machines that can be made by name, with what each of them takes; `name` NULL: a line each. */
+ORR_MUST_CHECK enum orr_status orr_topo_list(const char *name, FILE *stream, struct orr_error *err);
+
+struct orr_topo_counts {
+    uint32_t hosts, nvswitches, switches, links;
+    uint32_t leaves, spines, segments; /* of SimAI's templates; else 0 */
+};
+void orr_topo_count(const struct orr_topo *topo, struct orr_topo_counts *counts);
+/* The file name that SimAI's generator gives one of its templates; "" for all other machines. */
+const char *orr_topo_name(const struct orr_topo *topo);
+
+/* The two forms of a physical topology file; DEFAULT: SimAI's for its own templates, else ASTRA-sim's. */
+enum orr_topo_form { ORR_TOPO_DEFAULT, ORR_TOPO_ASTRA, ORR_TOPO_SIMAI };
+
+struct orr_topo_write_options {
+    enum orr_topo_form form;
+    bool both_directions; /* each link a second time, the other way round, as some generators have it */
+    const char *logical;  /* also the logical topology, JSON; NULL: no */
+};
+/* Only of a machine that was made: ORR_EINVAL for one that was read. */
+ORR_MUST_CHECK enum orr_status orr_topo_write(const struct orr_topo *topo, const char *path,
+                                              const struct orr_topo_write_options *options, struct orr_error *err);
+
+/* Counts, degrees, distances, ways, bisection; how each is computed is in docs/topologies.md. */
+ORR_MUST_CHECK enum orr_status orr_topo_stat(struct orr_topo *topo, bool json, FILE *stream, struct orr_error *err);
+/* One line a finding, naming lines of the file and nodes; stores how many there were. */
+ORR_MUST_CHECK enum orr_status orr_topo_check(const char *path, FILE *stream, uint64_t *findings,
+                                              struct orr_error *err);
+/* A picture (SVG) to `path`, or where it is NULL a text, level by level, to `stream`. `dims` ("4x4x8", or NULL) says
+ * the dimensions of a grid that cannot be told from its links. */
+ORR_MUST_CHECK enum orr_status orr_topo_show(struct orr_topo *topo, const char *dims, const char *path, FILE *stream,
+                                             struct orr_error *err);
+
+/* ---- SimAI's analytical mode ----------------------------------------------------------------------------------- */
+
+/*
+ * An iteration of a SimAI workload text by arithmetic alone: size over bandwidth for every collective. Bandwidths are
+ * in GB/s with GB = 2^30 bytes, overlaps shares from 0 to 1. 0 and NULL: not given. Start from
+ * ORR_SIMAI_ANALYTICAL_DEFAULT. Texts are borrowed for the call.
+ */
+struct orr_simai_analytical {
+    const char *workload;
+    uint32_t gpus, gpus_per_server, nics_per_server;
+    double nvlink, nic;       /* of a GPU, of a NIC */
+    const char *gpu_type;     /* A100, A800, H100, H800, H20: NVLink's bandwidth, where it is not given */
+    const char *nic_type;     /* cx6, cx7, bf3: the NIC's, where it is not given; NULL: cx7 */
+    const char *busbw;        /* file of measured bus bandwidths, which go before all of these; or NULL */
+    const char *ratio_folder; /* with SimAI's tables of achieved bandwidth; NULL: where SimAI looks, else without */
+    double tp_overlap, dp_overlap, ep_overlap, pp_overlap;
+    const char *csv[2];    /* where to write SimAI's table; NULL: not */
+    const char *chart;     /* where to write a page with a chart; NULL: not */
+    const char *label;     /* of table and page; NULL: the workload */
+    bool japanese;         /* labels of the chart */
+    bool compat;           /* SimAI's numbers, slips included */
+    uint64_t memory_limit; /* bytes; 0 = none */
+};
+#define ORR_SIMAI_ANALYTICAL_DEFAULT                                                                                   \
+    {                                                                                                                  \
+        .pp_overlap = 1.0                                                                                              \
+    }
+
+/* Counts, writes the files, and a report for people to `stream` unless that is NULL. Warnings: tables that are missing,
+ * rows that are missing, collectives that are not counted. */
+ORR_MUST_CHECK enum orr_status orr_simai_analytical(const struct orr_simai_analytical *options,
+                                                    const struct orr_notices *notices, FILE *stream,
+                                                    struct orr_error *err);
+
+/* ---- SimAI's simulation ----------------------------------------------------------------------------------------- */
+
+/*
+ * A SimAI workload text on a wired machine, every message of every collective. Start from ORR_SIMAI_SIMULATION_DEFAULT.
+ * Paths are borrowed until orr_simai_open returns.
+ */
+struct orr_simai_simulation {
+    const char *workload;     /* as AICB writes it */
+    const char *topology;     /* SimAI's form of the file */
+    const char *config;       /* SimAI.conf */
+    enum orr_backend backend; /* PACKET, FLOW or AUTO */
+    uint64_t send_latency_ns; /* before a message starts: AS_SEND_LAT; only with has_send_latency */
+    bool has_send_latency;    /* without it: 6 us, and 6 ms with compat */
+    bool nvls, pxn;           /* AS_NVLS_ENABLE, AS_PXN_ENABLE */
+    bool compat;              /* as SimAI 1.6: no pipeline, no expert groups without tensor parallelism … */
+    bool strict;              /* warnings become errors */
+    bool keep_flows;          /* needed for ORR_SIMAI_FCT and ORR_SIMAI_PFC */
+    bool keep_intervals;      /* needed for ORR_SIMAI_TIMELINE */
+    bool no_fast_forward;     /* as in orr_run_options */
+    uint64_t memory_limit;    /* bytes; 0 = none */
+    bool (*progress)(void *context, const struct orr_progress *now); /* as in orr_run_options; may be NULL */
+    void *progress_context;
+};
+#define ORR_SIMAI_SIMULATION_DEFAULT                                                                                   \
+    {                                                                                                                  \
+        .backend = ORR_BACKEND_PACKET                                                                                  \
+    }
+
+struct orr_simai;
+
+ORR_MUST_CHECK enum orr_status orr_simai_open(const struct orr_simai_simulation *options, struct orr_simai **simai,
+                                              struct orr_error *err);
+/* To the end, once. ORR_ESTALL and ORR_EINTR as orr_run_execute. */
+ORR_MUST_CHECK enum orr_status orr_simai_execute(struct orr_simai *simai, struct orr_error *err);
+void orr_simai_close(struct orr_simai *simai); /* NULL is fine */
+
+size_t orr_simai_warning_count(const struct orr_simai *simai);
+const char *orr_simai_warning(const struct orr_simai *simai, size_t index); /* valid until orr_simai_close */
+
+uint32_t orr_simai_rank_count(const struct orr_simai *simai);
+uint64_t orr_simai_time_ns(const struct orr_simai *simai);                /* the last rank's end */
+uint64_t orr_simai_rank_ns(const struct orr_simai *simai, uint32_t rank); /* UINT64_MAX: it never ended */
+uint64_t orr_simai_last_flow_ns(const struct orr_simai *simai);           /* the last message's arrival */
+uint64_t orr_simai_flow_count(const struct orr_simai *simai);
+uint64_t orr_simai_event_count(const struct orr_simai *simai);
+
+enum orr_simai_output {
+    ORR_SIMAI_TEXT,        /* for people */
+    ORR_SIMAI_LOG,         /* what SimAI prints of a run, without dates and thread numbers */
+    ORR_SIMAI_JSON,        /* one document */
+    ORR_SIMAI_CSV,         /* SimAI's EndToEnd.csv */
+    ORR_SIMAI_UTILIZATION, /* SimAI's test1_dimension_utilization_0.csv */
+    ORR_SIMAI_TIMELINE,    /* Chrome trace events; compressed when path ends in .gz */
+    ORR_SIMAI_FCT,         /* one line a message, as ns-3's fct.txt */
+    ORR_SIMAI_PFC,         /* one line a pause or resume received, as ns-3's pfc.txt */
+    ORR_SIMAI_STALL,       /* the diagnosis of a stalled run, for people; nothing when it did not stall */
+};
+
+/* Where the configuration wants FCT or PFC written; NULL where it does not say, and for all others. */
+const char *orr_simai_named_file(const struct orr_simai *simai, enum orr_simai_output output);
+/* GPUs and NVSwitches, which is what SimAI numbers its result files by. */
+uint32_t orr_simai_node_count(const struct orr_simai *simai);
+
+/* To `path` (a temporary renamed when complete), or to `stream` where `path` is NULL. */
+ORR_MUST_CHECK enum orr_status orr_simai_write(const struct orr_simai *simai, enum orr_simai_output output,
+                                               const char *path, FILE *stream, struct orr_error *err);
+
+/* ---- collectives as NCCL builds them ----------------------------------------------------------------------------- */
+
+struct orr_coll_pair {
+    uint32_t src, dst; /* ranks */
+};
+
+/* Which collective of which group to lay out. Strings are borrowed. Start from ORR_COLL_OPTIONS_DEFAULT. */
+struct orr_coll_options {
+    uint32_t gpus, gpus_per_server, switches_per_server; /* NVLink switches */
+    uint32_t tp, ep;                                     /* dp = gpus / tp */
+    const char *gpu_type;                                /* A100, A800, H100, H800, H20, H200, B200, GB200 */
+    const char *group;                                   /* tp, dp, ep or dp-ep: that of `rank` */
+    uint32_t rank;
+    const char *type;                  /* all-reduce, ...; unused with pairs */
+    uint64_t bytes;                    /* of the whole buffer; of each pair */
+    uint32_t root;                     /* rank; UINT32_MAX: the group's first */
+    const struct orr_coll_pair *pairs; /* sends and receives instead of a collective */
+    size_t pair_count;
+    const char *algo;     /* auto, ring, tree, nvls or nvls-tree */
+    uint32_t channels;    /* 0: by rule */
+    uint64_t chunk_bytes; /* 0: by rule */
+    bool nvls, pxn;
+    bool compat;     /* as SimAI 1.6, with its holes */
+    bool dump;       /* all groups, channels and flows, a line each, instead of a table and a drawing */
+    const char *svg; /* also a picture; or NULL */
+    uint64_t memory_limit;
+};
+
+#define ORR_COLL_OPTIONS_DEFAULT                                                                                       \
+    {                                                                                                                  \
+        .gpus = 8, .gpus_per_server = 8, .switches_per_server = 1, .tp = 8, .ep = 1, .gpu_type = "H100",               \
+        .group = "tp", .type = "all-reduce", .bytes = 1u << 20, .root = UINT32_MAX, .algo = "auto"                     \
+    }
+
+ORR_MUST_CHECK enum orr_status orr_coll_show(const struct orr_coll_options *options, FILE *stream,
+                                             struct orr_error *err);
+
+/* ---- calculators ------------------------------------------------------------------------------------------------ */
+
+/* Degrees of parallelism; 0: not given. Of world and dp one may be missing, the others are then 1. */
+struct orr_calc_degrees {
+    uint64_t world; /* ranks */
+    uint64_t tp, cp, ep, dp, pp;
+    uint64_t experts; /* of a layer */
+};
+
+/* Where expert parallelism lies: inside data parallelism (world = dp x pp x cp x tp, as Megatron-LM and AICB have it),
+ * or as a level of its own (world = dp x pp x ep x cp x tp). */
+enum orr_calc_nesting { ORR_CALC_FOLDED, ORR_CALC_OWN };
+
+/* The groups of one kind: `degree` ranks each, rank r, r + stride, r + 2 stride …; `block`: how many neighbouring ranks
+ * a group and all inside it take up. */
+struct orr_calc_level {
+    const char *name; /* "TP", "CP", "EP", "DP_EP", "DP", "PP" */
+    uint64_t degree, stride, block, groups;
+};
+
+struct orr_calc_groups {
+    struct orr_calc_degrees degrees; /* all settled */
+    struct orr_calc_level levels[6];
+    uint32_t level_count;
+};
+
+/* ORR_EINVAL names the rule that does not divide and the nearest values that do. */
+ORR_MUST_CHECK enum orr_status orr_calc_groups(const struct orr_calc_degrees *degrees, enum orr_calc_nesting nesting,
+                                               struct orr_calc_groups *groups, struct orr_error *err);
+
+/* batch = dp x micro_batches x micro_batch. Of the last three one may be 0, which is then found; dp 0 is 1. */
+struct orr_calc_batch {
+    uint64_t dp, batch, micro_batch, micro_batches;
+    uint64_t dataset;            /* samples; 0: not given */
+    uint64_t batches, left_over; /* found: whole batches in the dataset, and samples behind them */
+};
+ORR_MUST_CHECK enum orr_status orr_calc_batch(const struct orr_calc_batch *given, struct orr_calc_batch *whole,
+                                              struct orr_error *err);
+
+/* What a rank of one pipeline stage sends the next for one micro-batch. */
+struct orr_calc_pp_comm {
+    uint64_t micro_batch, seq, hidden;
+    uint64_t tp;          /* 0: 1 */
+    uint64_t value_bytes; /* 0: 2 */
+    bool sequence_parallel;
+};
+ORR_MUST_CHECK enum orr_status orr_calc_pp_comm(const struct orr_calc_pp_comm *given, uint64_t *bytes,
+                                                struct orr_error *err);
 
 /* ---- configuration reference ---------------------------------------------------------------------------------- */
 

@@ -21,13 +21,21 @@ struct cli_command {
     bool takes_prefixes; /* a long option may be cut short where only one begins so, as Python's argparse has it */
     /* `argv[0]` is the command's full name, such as "orrery run". */
     int (*run)(const struct cli_command *self, int argc, char **argv);
+    /* NULL, or prints the help of a command whose options are not known before it runs. */
+    void (*print_help)(const struct cli_command *self, const char *path, FILE *stream);
 };
 
 extern const struct cli_command cli_orrery; /* the root of all */
 extern const struct cli_command cli_run;
 extern const struct cli_command cli_gen;
+extern const struct cli_command cli_gen_aicb;
+extern const struct cli_command cli_gen_stg;
 extern const struct cli_command cli_trace;
+extern const struct cli_command cli_topo;
+extern const struct cli_command cli_coll;
 extern const struct cli_command cli_config;
+extern const struct cli_command cli_simai;
+extern const struct cli_command cli_calc;
 extern const struct cli_command cli_help;
 extern const struct cli_command cli_version;
 

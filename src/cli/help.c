@@ -33,6 +33,10 @@ static const struct cli_command *find(const struct cli_command *parent, const ch
 
 void cli_print_help(const struct cli_command *command, const char *path, FILE *stream)
 {
+    if (command->print_help != NULL) {
+        command->print_help(command, path, stream);
+        return;
+    }
     if (command->subcommands == NULL) {
         char name[PATH_BYTES];
         (void)snprintf(name, sizeof name, "%s", path);

@@ -1,11 +1,12 @@
 /*
  * The program: finds the subcommand and hands it the rest. The names of ASTRA-sim's two analytical binaries (by
- * symbolic link) mean `run` in ASTRA-sim's manner, those of Chakra's programs theirs, so that a script changes a path
- * and nothing else.
+ * symbolic link) mean `run` in ASTRA-sim's manner, those of Chakra's and SimAI's programs theirs, so that a script
+ * changes a path and nothing else.
  */
 #include "cli/chakra_names.h"
 #include "cli/cli.h"
 #include "cli/run.h"
+#include "cli/simai.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -13,7 +14,8 @@
 #include <unistd.h>
 
 static const struct cli_command *const commands[] = {
-    &cli_run, &cli_gen, &cli_trace, &cli_config, &cli_help, &cli_version, NULL,
+    &cli_run,  &cli_gen,    &cli_trace, &cli_coll,    &cli_topo, &cli_simai,
+    &cli_calc, &cli_config, &cli_help,  &cli_version, NULL,
 };
 
 static int run_orrery(const struct cli_command *self, int argc, char **argv)
@@ -79,6 +81,8 @@ int main(int argc, char **argv)
         exit_code = cli_run_as_astra(backend, argc, argv);
     } else if (cli_chakra_find(name) != NULL) {
         exit_code = cli_chakra_find(name)(argc, argv);
+    } else if (cli_simai_find(name) != NULL) {
+        exit_code = cli_simai_find(name)(argc, argv);
     } else {
         exit_code = cli_orrery.run(&cli_orrery, argc, argv);
     }

@@ -13,7 +13,7 @@
 
 #include "base/units.h"
 
-enum { OPTIONS_MAX = 64 };
+enum { OPTIONS_MAX = 128 };
 
 static bool option_ends(const struct argp_option *option)
 {

@@ -21,6 +21,7 @@ struct run_options {
     const char *timeline;
     const char *fct, *pfc, *qlen;
     struct orr_link_down link_downs[RUN_LINK_DOWNS_MOST];
+    struct orr_growth growth;
     const char *topology; /* the file the network configuration names, once it is known */
     const char *status_file;
     bool memory_limit_given;

@@ -42,6 +42,11 @@ enum {
     KEY_CC,
     KEY_LINK_DOWN,
     KEY_RTO,
+    KEY_NO_FORWARD,
+    KEY_GROW,
+    KEY_GROW_ROLE,
+    KEY_GROW_COMM,
+    KEY_STRONG,
 };
 
 static const struct argp_option table[] = {
@@ -59,6 +64,20 @@ static const struct argp_option table[] = {
     {NULL, 0, NULL, 0, "What else the machine has:", 2},
     {"memory", KEY_MEMORY, "FILE", 0, "Remote memory file (JSON). Default: no remote memory", 2},
     {"groups", KEY_GROUPS, "FILE", 0, "Communicator groups file (JSON). Default: none", 2},
+    {NULL, 0, NULL, 0, "More ranks than there are traces:", 2},
+    {"grow", KEY_GROW, "ROLES", OPTION_ARG_OPTIONAL,
+     "Fill the machine: the ranks of one role become more, and do what the ranks in their place of the traced job did. "
+     "ROLES says how that job is split, fastest first, as in tp:2,pp:2,dp:4. Default: all of it is data parallel (dp)",
+     2},
+    {"grow-role", KEY_GROW_ROLE, "NAME", 0, "--grow: the role that becomes larger. Default: dp", 2},
+    {"grow-comm", KEY_GROW_COMM, "FACTOR", 0,
+     "--grow: multiply the bytes of every collective, exactly: 2, 127/64. Default: 1, since the algorithms themselves "
+     "send more as ranks become more",
+     2},
+    {"strong", KEY_STRONG, NULL, 0,
+     "--grow: the whole job's batch stays, so that compute and the traffic inside a replica shrink. Default: each "
+     "rank's batch stays",
+     2},
     {NULL, 0, NULL, 0, "How to simulate:", 3},
     {"backend", KEY_BACKEND, "NAME", 0,
      "Network model: unaware (of congestion; default), aware, packet (every packet, on a wired topology), flow "
@@ -86,6 +105,8 @@ static const struct argp_option table[] = {
      "--backend packet: when what was lost is sent again (500us, 4ms; a bare number is in us). Default: four round "
      "trips and 1 ms; with --compat astra never",
      3},
+    {"no-fast-forward", KEY_NO_FORWARD, NULL, 0,
+     "--backend packet: send every packet, even where traffic repeats itself; the results are the same", 3},
     {"compat", KEY_COMPAT, "NAME", 0,
      "--backend packet: astra does without what ASTRA-sim's ns-3 network lacks (the retransmission timeout, messages "
      "of "
@@ -291,11 +312,13 @@ static error_t parse_number(int key, const char *arg, struct run_options *run)
 
 static error_t parse_flag(int key, struct run_options *run)
 {
-    bool *flag = key == KEY_STRICT     ? &run->run.strict
-                 : key == KEY_NO_PFC   ? &run->run.no_pfc
-                 : key == KEY_PARALLEL ? &run->run.parallel_links
-                 : key == 'q'          ? &run->quiet
-                                       : &run->no_progress;
+    bool *flag = key == KEY_STRICT       ? &run->run.strict
+                 : key == KEY_NO_PFC     ? &run->run.no_pfc
+                 : key == KEY_PARALLEL   ? &run->run.parallel_links
+                 : key == KEY_NO_FORWARD ? &run->run.no_fast_forward
+                 : key == KEY_STRONG     ? &run->growth.strong
+                 : key == 'q'            ? &run->quiet
+                                         : &run->no_progress;
     *flag = true;
     return 0;
 }
@@ -320,6 +343,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         {KEY_FCT, &run->fct},
         {KEY_PFC, &run->pfc},
         {KEY_QLEN, &run->qlen},
+        {KEY_GROW_ROLE, &run->growth.role},
+        {KEY_GROW_COMM, &run->growth.comm_scale},
     };
     for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
         if (paths[i].key == key) {
@@ -348,6 +373,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_LINK_DOWN:
         return cli_options_status(parse_link_down(arg, run));
+    case KEY_GROW:
+        run->growth.parallel = arg;
+        run->run.growth = &run->growth;
+        return 0;
     case KEY_QBB: {
         bool enabled = true;
         enum orr_status status = cli_parse_bool("--ns3::QbbNetDevice::QbbEnabled", arg, &enabled, &run->input.error);
@@ -362,6 +391,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_STRICT:
     case KEY_NO_PFC:
     case KEY_PARALLEL:
+    case KEY_NO_FORWARD:
+    case KEY_STRONG:
     case KEY_NO_PROGRESS:
     case 'q':
         return parse_flag(key, run);
@@ -421,6 +452,20 @@ static enum orr_status check_required(const struct run_options *options, struct 
     return ORR_OK;
 }
 
+/* Said of how to grow without asking for it: a mistake rather than a wish. */
+static enum orr_status check_growth(const struct run_options *options, struct orr_error *err)
+{
+    const struct orr_growth *growth = &options->growth;
+    const char *given = growth->role != NULL         ? "--grow-role"
+                        : growth->comm_scale != NULL ? "--grow-comm"
+                        : growth->strong             ? "--strong"
+                                                     : NULL;
+    if (given != NULL && options->run.growth == NULL) {
+        return error_set(err, ORR_EINVAL, "%s needs --grow", given);
+    }
+    return ORR_OK;
+}
+
 /* What only a network on a wired topology can do, or only one with packets: asked of another it is a mistake. */
 static enum orr_status check_backend(const struct run_options *options, struct orr_error *err)
 {
@@ -437,6 +482,7 @@ static enum orr_status check_backend(const struct run_options *options, struct o
         {"--qlen", options->qlen != NULL, true, false},
         {"--no-pfc", run->no_pfc, true, false},
         {"--rto", run->rto_ns > 0, true, false},
+        {"--no-fast-forward", run->no_fast_forward, true, false},
         {"--routing", run->routing != ORR_ROUTING_ECMP, true, false},
         {"--cc", run->congestion != ORR_CONGESTION_FILE, true, false},
         {"--parallel-links", run->parallel_links, false, false},
@@ -489,6 +535,9 @@ enum orr_status run_options_read(const struct cli_command *command, bool lenient
     status = check_required(options, err);
     if (status == ORR_OK && !lenient) {
         status = check_backend(options, err);
+    }
+    if (status == ORR_OK) {
+        status = check_growth(options, err);
     }
     if (status == ORR_OK) {
         status = resolve_dash(options, err);

@@ -23,13 +23,17 @@ static const struct {
     struct coll_impl impl;
     bool window; /* a number may follow the name */
 } impl_rows[] = {
-    {"ring", {COLL_RING, false, 0}, false},
-    {"oneRing", {COLL_RING, true, 0}, false},
-    {"direct", {COLL_DIRECT, false, 0}, true},
-    {"oneDirect", {COLL_DIRECT, true, 0}, true},
-    {"halvingDoubling", {COLL_HALVING_DOUBLING, false, 0}, false},
-    {"oneHalvingDoubling", {COLL_HALVING_DOUBLING, true, 0}, false},
-    {"doubleBinaryTree", {COLL_DOUBLE_BINARY_TREE, false, 0}, false},
+    {"ring", {COLL_RING, false, 0, COLL_NCCL_AUTO}, false},
+    {"oneRing", {COLL_RING, true, 0, COLL_NCCL_AUTO}, false},
+    {"direct", {COLL_DIRECT, false, 0, COLL_NCCL_AUTO}, true},
+    {"oneDirect", {COLL_DIRECT, true, 0, COLL_NCCL_AUTO}, true},
+    {"halvingDoubling", {COLL_HALVING_DOUBLING, false, 0, COLL_NCCL_AUTO}, false},
+    {"oneHalvingDoubling", {COLL_HALVING_DOUBLING, true, 0, COLL_NCCL_AUTO}, false},
+    {"doubleBinaryTree", {COLL_DOUBLE_BINARY_TREE, false, 0, COLL_NCCL_AUTO}, false},
+    {"nccl", {COLL_NCCL, true, 0, COLL_NCCL_AUTO}, false},
+    {"ncclRing", {COLL_NCCL, true, 0, COLL_NCCL_RING}, false},
+    {"ncclTree", {COLL_NCCL, true, 0, COLL_NCCL_TREE}, false},
+    {"ncclNvls", {COLL_NCCL, true, 0, COLL_NCCL_NVLS}, false},
 };
 
 const char *const coll_impl_names[] = {
@@ -42,6 +46,10 @@ const char *const coll_impl_names[] = {
     "halvingDoubling",
     "oneHalvingDoubling",
     "doubleBinaryTree",
+    "nccl",
+    "ncclRing",
+    "ncclTree",
+    "ncclNvls",
     NULL,
 };
 

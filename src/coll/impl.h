@@ -49,17 +49,22 @@ enum coll_algo {
     COLL_DIRECT,
     COLL_HALVING_DOUBLING,
     COLL_DOUBLE_BINARY_TREE,
+    COLL_NCCL, /* as NCCL lays it out over all ranks: coll/nccl.h */
 };
+
+/* Which of NCCL's algorithms; AUTO: by its rules. */
+enum coll_nccl { COLL_NCCL_AUTO, COLL_NCCL_RING, COLL_NCCL_TREE, COLL_NCCL_NVLS };
 
 /* One entry of an "…-implementation" list. */
 struct coll_impl {
     enum coll_algo algo;
-    bool one;        /* "one…": a single ring over all ranks; ends the list */
-    uint32_t window; /* direct<W>: W; 0 = all peers at once */
+    bool one;            /* "one…", "nccl…": a single ring over all ranks; ends the list */
+    uint32_t window;     /* direct<W>: W; 0 = all peers at once */
+    enum coll_nccl nccl; /* COLL_NCCL */
 };
 
-/* "ring", "oneRing", "direct", "direct4", "oneDirect4", "halvingDoubling", "oneHalvingDoubling", "doubleBinaryTree".
- * False when `text` is none of them. */
+/* "ring", "oneRing", "direct", "direct4", "oneDirect4", "halvingDoubling", "oneHalvingDoubling", "doubleBinaryTree",
+ * "nccl", "ncclRing", "ncclTree", "ncclNvls". False when `text` is none of them. */
 bool coll_impl_parse(const char *text, struct coll_impl *impl);
 
 /* The accepted spellings, NULL-terminated, for messages. */

@@ -47,6 +47,10 @@ static void set_method(struct coll_phase *phase, const struct coll_impl *impl, b
     case COLL_DOUBLE_BINARY_TREE:
         phase->method = COLL_BY_TREE;
         break;
+    case COLL_NCCL:
+        phase->method = COLL_BY_FLOWS;
+        phase->nccl = impl->nccl;
+        break;
     }
 }
 

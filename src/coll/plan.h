@@ -23,6 +23,7 @@ enum coll_method {
     COLL_BY_TREE,
     COLL_BY_PROGRAM, /* coll/program.h */
     COLL_BY_TRACE,   /* a custom collective */
+    COLL_BY_FLOWS,   /* coll/nccl.h */
 };
 
 /* From which end of a dimension's queues a phase takes its queue, and so its direction (§6.6). */
@@ -35,9 +36,10 @@ struct coll_phase {
     enum coll_method method;
     enum coll_type type;
     enum coll_queue_rule rule;
-    uint32_t dim;       /* logical dimension: whose queues it uses */
-    uint32_t parallel;  /* P: messages a member keeps in flight */
-    uint32_t processed; /* NZ: receives of a round that pass memory, after P that do not (§9.1) */
+    enum coll_nccl nccl; /* flows */
+    uint32_t dim;        /* logical dimension: whose queues it uses */
+    uint32_t parallel;   /* P: messages a member keeps in flight */
+    uint32_t processed;  /* NZ: receives of a round that pass memory, after P that do not (§9.1) */
     uint32_t sends;
     struct coll_halving_step *steps; /* halving: sends + 1 entries */
 };

@@ -66,10 +66,12 @@ static void markdown_algorithms(FILE *stream)
     for (const char *const *name = coll_impl_names; *name != NULL; name++) {
         fprintf(stream, "%s `%s`", name == coll_impl_names ? "" : ",", *name);
     }
-    fputs(".\nW is the number of peers sent to at once; without it, all. A name that begins with `one` makes a single "
-          "ring "
-          "of all ranks and\nends the list.\n",
-          stream);
+    fputs(
+        ".\nW is the number of peers sent to at once; without it, all. A name that begins with `one` makes a single "
+        "ring "
+        "of all ranks and\nends the list. A name that begins with `nccl` lays the collective out over all ranks (or a "
+        "group's) as NCCL does,\nand stands alone: docs/nccl.md.\n",
+        stream);
 }
 
 static void markdown_format(FILE *stream, const struct config_format *format)
@@ -166,8 +168,8 @@ static void schema_scalar(struct json_writer *json, const struct config_row *row
         schema_type(json, "string");
         if (row->type == CONFIG_ALGORITHMS) {
             json_write_key(json, "pattern");
-            json_write_string(
-                json, "^(ring|oneRing|(direct|oneDirect)[0-9]*|halvingDoubling|oneHalvingDoubling|doubleBinaryTree)$");
+            json_write_string(json, "^(ring|oneRing|(direct|oneDirect)[0-9]*|halvingDoubling|oneHalvingDoubling|"
+                                    "doubleBinaryTree|nccl(Ring|Tree|Nvls)?)$");
         }
     }
 }

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/notes.h"
 #include "config/config.h"
+#include "lab/growth.h"
 #include "lab/wired.h"
 #include "orrery.h"
 #include "report/report.h"
@@ -30,6 +31,7 @@ struct orr_run {
     struct sim_config config;
     struct lab_wired wired; /* ORR_BACKEND_PACKET */
     struct trace_set *traces;
+    struct trace_set *grown;        /* made of them, and borrowing from them; or NULL */
     struct session_custom *customs; /* in the arena; room for every path the configuration names */
     uint32_t custom_count;
     struct sim *sim;
@@ -137,14 +139,46 @@ static enum orr_status read_configuration(struct orr_run *run, const struct orr_
     if (status == ORR_OK && options->memory != NULL) {
         status = config_read_memory(options->memory, &run->notes, &config->memory, err);
     }
-    if (status == ORR_OK && options->groups != NULL) {
-        struct sim_group *groups = NULL;
-        uint32_t count = 0;
-        status =
-            config_read_groups(options->groups, config->dims.ranks, &run->arena, &run->notes, &groups, &count, err);
-        config->groups = groups;
-        config->group_count = count;
+    return status;
+}
+
+static enum orr_status read_groups(struct orr_run *run, const char *path, uint32_t ranks, struct orr_error *err)
+{
+    struct sim_group *groups = NULL;
+    uint32_t count = 0;
+    enum orr_status status =
+        path == NULL ? ORR_OK : config_read_groups(path, ranks, &run->arena, &run->notes, &groups, &count, err);
+    run->config.groups = groups;
+    run->config.group_count = count;
+    return status;
+}
+
+/* A trace for every rank. */
+static enum orr_status read_traces(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
+{
+    uint32_t ranks = run->config.dims.ranks;
+    enum orr_status status = read_groups(run, options->groups, ranks, err);
+    if (status == ORR_OK) {
+        status = trace_set_load(options->workload, ranks, false, &run->mem, &run->notes, &run->traces, err);
     }
+    run->config.traces = run->traces;
+    return status;
+}
+
+/* As many traces as there are, and the other ranks made of them; the groups file is about the traces. */
+static enum orr_status grow_traces(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
+{
+    uint32_t ranks = run->config.dims.ranks;
+    enum orr_status status =
+        trace_set_load(options->workload, UINT32_MAX, true, &run->mem, &run->notes, &run->traces, err);
+    if (status == ORR_OK) {
+        status = read_groups(run, options->groups, run->traces->rank_count, err);
+    }
+    if (status == ORR_OK) {
+        status = lab_grow(options->growth, run->traces, ranks, &run->arena, &run->mem, &run->config.groups,
+                          &run->config.group_count, &run->grown, err);
+    }
+    run->config.traces = run->grown != NULL ? run->grown : run->traces;
     return status;
 }
 
@@ -153,11 +187,9 @@ static enum orr_status open_all(struct orr_run *run, const struct orr_run_option
     struct config_custom custom = {0};
     enum orr_status status = read_configuration(run, options, &custom, err);
     if (status == ORR_OK) {
-        status =
-            trace_set_load(options->workload, run->config.dims.ranks, false, &run->mem, &run->notes, &run->traces, err);
+        status = options->growth != NULL ? grow_traces(run, options, err) : read_traces(run, options, err);
     }
     if (status == ORR_OK) {
-        run->config.traces = run->traces;
         status = load_customs(run, &custom, err);
     }
     if (status == ORR_OK) {
@@ -241,6 +273,7 @@ void orr_run_close(struct orr_run *run)
     for (uint32_t i = 0; i < run->custom_count; i++) {
         trace_set_free(run->customs[i].set);
     }
+    trace_set_free(run->grown);
     trace_set_free(run->traces);
     lab_wired_free(&run->wired);
     arena_free(&run->arena);
@@ -263,6 +296,11 @@ uint32_t orr_run_rank_count(const struct orr_run *run)
     return run->config.dims.ranks;
 }
 
+uint32_t orr_run_source_count(const struct orr_run *run)
+{
+    return run->traces->rank_count;
+}
+
 uint64_t orr_run_time_ns(const struct orr_run *run)
 {
     return sim_result(run->sim)->end_ns;
@@ -276,6 +314,16 @@ uint64_t orr_run_event_count(const struct orr_run *run)
 uint64_t orr_run_message_count(const struct orr_run *run)
 {
     return sim_result(run->sim)->messages;
+}
+
+uint64_t orr_run_skipped_count(const struct orr_run *run)
+{
+    return sim_result(run->sim)->network.skipped;
+}
+
+uint64_t orr_run_in_flight_most(const struct orr_run *run)
+{
+    return sim_result(run->sim)->network.in_flight_most;
 }
 
 uint64_t orr_run_transmission_count(const struct orr_run *run)
@@ -299,6 +347,40 @@ void orr_run_rank(const struct orr_run *run, uint32_t rank, struct orr_rank_resu
         .exposed_comm_ns = one->exposed_comm_ns,
         .exposed_other_ns = one->exposed_other_ns,
         .idle_ns = one->idle_ns,
+        .busy_comm_ns = one->union_ns[SIM_OP_COMM],
+        .busy_gpu_ns = one->union_ns[SIM_OP_GPU],
+    };
+}
+
+uint64_t orr_run_peak_bytes(const struct orr_run *run)
+{
+    return run->mem.peak;
+}
+
+uint32_t orr_run_collective_count(const struct orr_run *run)
+{
+    return run->executed ? sim_result(run->sim)->collective_count : 0;
+}
+
+void orr_run_collective(const struct orr_run *run, uint32_t index, struct orr_collective_result *result)
+{
+    *result = (struct orr_collective_result){0};
+    if (index >= orr_run_collective_count(run)) {
+        return;
+    }
+    const struct sim_collective_result *row = &sim_result(run->sim)->collectives[index];
+    const char *type = coll_type_name(row->type);
+    if (row->type == SIM_TYPE_SEND || row->type == SIM_TYPE_RECV) {
+        type = row->type == SIM_TYPE_SEND ? "send" : "receive";
+    }
+    *result = (struct orr_collective_result){
+        .type = type != NULL ? type : "other", /* no number that is no type gets past the checks */
+        .group_size = row->group_size,
+        .bytes = row->bytes,
+        .count = row->count,
+        .total_ns = row->total_ns,
+        .min_ns = row->min_ns,
+        .max_ns = row->max_ns,
     };
 }
 

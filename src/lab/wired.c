@@ -164,6 +164,7 @@ static enum orr_status take_options(struct lab_wired *wired, const struct orr_ru
     config->pfc_enabled = !options->no_pfc;
     config->timeouts = options->compat != ORR_COMPAT_ASTRA || options->rto_ns > 0;
     config->timeout_ns = options->rto_ns;
+    config->no_fast_forward = options->no_fast_forward;
     config->int_sizes = options->compat == ORR_COMPAT_ASTRA;
     config->routing = routings[options->routing];
     config->parallel_links = options->parallel_links;
@@ -183,6 +184,18 @@ static enum orr_status finish_dims(const struct lab_wired *wired, struct topo_di
     }
     return topo_dims_finish(dims) ? ORR_OK
                                   : error_set(err, ORR_ERANGE, "the logical topology has more than 2^31 - 1 ranks");
+}
+
+void lab_wired_listen(struct lab_wired *wired, bool flows, bool queues)
+{
+    wired->keep = flows;
+    wired->machine = (struct packet_machine){.graph = &wired->graph, .config = &wired->config, .context = wired};
+    if (flows) {
+        wired->machine.flow_done = keep_flow;
+        wired->machine.pause_seen = keep_pause;
+    }
+    wired->machine.queue_seen = queues ? keep_queue : NULL;
+    wired->machine.sample_start_ns = wired->config.sample_start_ns;
 }
 
 enum orr_status lab_wired_read(const struct orr_run_options *options, struct arena *arena, struct notes *notes,
@@ -216,14 +229,7 @@ enum orr_status lab_wired_read(const struct orr_run_options *options, struct are
         status = take_options(wired, options, err);
     }
     if (status == ORR_OK) {
-        wired->keep = options->keep_flows;
-        wired->machine = (struct packet_machine){.graph = &wired->graph, .config = &wired->config, .context = wired};
-        if (wired->keep) {
-            wired->machine.flow_done = keep_flow;
-            wired->machine.pause_seen = keep_pause;
-        }
-        wired->machine.queue_seen = options->keep_queues ? keep_queue : NULL;
-        wired->machine.sample_start_ns = wired->config.sample_start_ns;
+        lab_wired_listen(wired, options->keep_flows, options->keep_queues);
     }
     return status;
 }

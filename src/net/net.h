@@ -74,6 +74,8 @@ struct net_figures {
     struct net_spread duration_ns;
     struct net_spread slowdown_permille; /* duration in thousandths of the time on an empty network */
     uint64_t transmissions, data_packets, marks, pauses, drops, losses, timeouts;
+    uint64_t in_flight_most; /* packets on links and in queues at one time */
+    uint64_t jumps, skipped; /* fast-forward: how often, and how many of the transmissions were not made one by one */
 };
 
 /* One reason why messages will not arrive, found once nothing moves any more. */

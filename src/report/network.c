@@ -102,6 +102,11 @@ void report_network_text(const struct sim_result *result, FILE *stream)
                   " dropped, %" PRIu64 " lost, %" PRIu64 " timeouts\n",
                   "Packets", network->transmissions, network->marks, network->pauses, network->drops, network->losses,
                   network->timeouts);
+    if (network->jumps > 0) {
+        double share = (double)network->skipped / (double)network->transmissions;
+        (void)fprintf(stream, "%-11s%" PRIu64 " jumps over %s of the packets, where traffic repeated itself\n",
+                      "Forward", network->jumps, report_share(share, 1).text);
+    }
     if (network->flows > 0) {
         const struct net_spread *slow = &network->slowdown_permille;
         (void)fprintf(stream,
@@ -162,7 +167,10 @@ void report_network_json(struct json_writer *json, const struct sim_result *resu
     }
     json_write_object(json, false);
     json_write_member_u64(json, "transmissions", network->transmissions);
+    json_write_member_u64(json, "forward_jumps", network->jumps);
+    json_write_member_u64(json, "forward_transmissions", network->skipped);
     json_write_member_u64(json, "data_packets", network->data_packets);
+    json_write_member_u64(json, "packets_in_flight_most", network->in_flight_most);
     json_write_member_u64(json, "ecn_marks", network->marks);
     json_write_member_u64(json, "pauses", network->pauses);
     json_write_member_u64(json, "drops", network->drops);

@@ -47,11 +47,12 @@ void report_stall_write(const struct sim_result *result, FILE *stream)
     if (stall->kind == SIM_STALL_NONE) {
         return;
     }
-    (void)fprintf(stream,
-                  "The run stalled at %s (%" PRIu64 " ns): %u of %u ranks finished, %" PRIu64 " of %" PRIu64
-                  " nodes done.\n",
-                  report_time_long(result->end_ns).text, result->end_ns, result->ranks_finished, result->rank_count,
-                  result->nodes_done, result->nodes);
+    (void)fprintf(stream, "The run stalled at %s (%" PRIu64 " ns): %u of %u ranks finished",
+                  report_time_long(result->end_ns).text, result->end_ns, result->ranks_finished, result->rank_count);
+    if (result->nodes > 0) { /* a run of traces */
+        (void)fprintf(stream, ", %" PRIu64 " of %" PRIu64 " nodes done", result->nodes_done, result->nodes);
+    }
+    (void)fputs(".\n", stream);
     uint32_t lines = 2 + print_findings(stall, stream);
     if (stall->wait_count > 0) {
         print_waits(stall, lines, stream);

@@ -75,10 +75,24 @@ static void print_unfinished(const struct sim_result *result, FILE *stream)
     (void)fprintf(stream, "What follows is what is known up to there.\n\n");
 }
 
+/* How many ranks have a trace of their own, where the others were made of them (trace/replicate.h). */
+static uint32_t traced_ranks(const struct trace_set *traces)
+{
+    uint32_t traced = 0;
+    for (uint32_t rank = 0; rank < traces->rank_count; rank++) {
+        traced = traces->ranks[rank].file >= traced ? traces->ranks[rank].file + 1 : traced;
+    }
+    return traced;
+}
+
 static void print_machine(const struct sim_result *result, FILE *stream)
 {
     const struct topo_dims *dims = &result->config->dims;
     (void)fprintf(stream, "%-11s%u rank%s, ", "Machine", result->rank_count, result->rank_count == 1 ? "" : "s");
+    uint32_t traced = traced_ranks(result->config->traces);
+    if (traced < result->rank_count) {
+        (void)fprintf(stream, "grown from %u trace%s, ", traced, traced == 1 ? "" : "s");
+    }
     for (uint32_t d = 0; d < dims->count; d++) {
         (void)fprintf(stream, "%s%s %u", d == 0 ? "" : " x ", topo_kind_name(dims->dim[d].kind), dims->dim[d].size);
     }

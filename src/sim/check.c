@@ -36,7 +36,7 @@ static enum orr_status complain(const struct place *place, const char *fmt, ...)
     va_start(args, fmt);
     (void)vsnprintf(what, sizeof what, fmt, args);
     va_end(args);
-    return error_set(place->err, ORR_EINVAL, "%s.%u.et: node %" PRIu64 " \"%.80s\": %s", traces->prefix, place->rank,
+    return error_set(place->err, ORR_EINVAL, "%s.%u.et: node %" PRIu64 " \"%.80s\": %s", traces->prefix, rank->file,
                      trace_rank_node_id(rank, place->node), trace_graph_name(rank->graph, place->node), what);
 }
 
@@ -119,6 +119,12 @@ static enum orr_status check_native(const struct place *place, uint32_t group)
     enum sim_native native = sim_native_of(node_at(place)->comm_type);
     if (sim->config->system.implementation[native].count == 0) {
         return complain(place, "the system file has no %s-implementation", native_names[native]);
+    }
+    if (sim->logical[native][0].impl.algo == COLL_NCCL) {
+        const char *why = sim_flows_refuse(sim, node_at(place), group);
+        if (why != NULL) {
+            return complain(place, "%s", why);
+        }
     }
     bool one_ring =
         group != SIM_NONE && !sim->groups[group].whole && sim->config->system.implementation[native].count > 1;
@@ -423,6 +429,16 @@ enum orr_status sim_check_machine(const struct sim_config *config, struct orr_er
                          config->traces->rank_count, config->dims.ranks);
     }
     for (uint32_t i = 0; i < SIM_NATIVE_COUNT; i++) {
+        const struct sim_implementation *implementation = &config->system.implementation[i];
+        for (uint32_t d = 0; d < implementation->count; d++) {
+            if (implementation->list[d].algo == COLL_NCCL && implementation->count > 1) {
+                return error_set(
+                    err, ORR_EINVAL,
+                    "the system file's %s-implementation lists %u algorithms, one of them nccl, which lays "
+                    "out the collective over the whole machine: it must be the only one",
+                    native_names[i], implementation->count);
+            }
+        }
         if (config->system.implementation[i].count > config->dims.count) {
             return error_set(err, ORR_EINVAL,
                              "the system file's %s-implementation lists %u algorithms, but the network file has %u "
@@ -520,6 +536,9 @@ static enum orr_status warn_of_chunks(struct sim *sim, struct orr_error *err)
 enum orr_status sim_check(struct sim *sim, struct orr_error *err)
 {
     enum orr_status status = check_graphs(sim, err);
+    if (status == ORR_OK) {
+        status = sim_flows_check(sim, err);
+    }
     if (status == ORR_OK) {
         status = warn_of_chunks(sim, err);
     }

@@ -51,6 +51,7 @@ struct sim_system {
     uint64_t local_reduction_delay_ns;
     uint64_t bus_L_ns, bus_o_ns, bus_g_ns; /* LogGP, spec analytical §8.1 */
     double bus_G_ns_per_byte;
+    uint32_t nccl_gpus_per_server; /* 0: dimension 0 is a server */
 };
 
 struct sim_memory {

@@ -9,7 +9,7 @@
  * - collective, plans: a collective node becomes chunks, a chunk becomes a stream of phases (§6)
  * - scheduler: which streams of a rank run at once (§7)
  * - endpoint: the delay before a message may leave; bus: its detailed form (§8)
- * - packets, trees, programs, custom: what a stream does in a phase (§9, §14)
+ * - packets, trees, programs, custom: what a stream does in a phase (§9, §14); flows: the same for NCCL's lists
  * - account: where time went; check: whether traces and machine fit together, before the run
  * - stall: what to say when nothing can go on; waits, dependency_cycle: what it is made from
  */
@@ -289,6 +289,17 @@ void sim_custom_node_done(struct sim *sim, uint32_t stream, uint32_t node);
 void sim_custom_free(struct sim *sim, struct sim_custom_run *run);
 /* Which file of a custom trace set a rank plays: its rank, or its place in the sorted group. */
 uint32_t sim_custom_position(const struct sim *sim, uint32_t group, uint32_t rank);
+
+/* NCCL's lists of flows (coll/nccl.h); flows.c. NULL when memory is refused. */
+const struct sim_flow_plan *sim_flow_plan_make(struct sim *sim, const struct coll_phase *phase);
+/* Named errors of what NCCL's lists cannot do, and a note where another algorithm stands in. */
+ORR_MUST_CHECK enum orr_status sim_flows_check(const struct sim *sim, struct orr_error *err);
+/* Why a collective node cannot be carried out so, or NULL. */
+const char *sim_flows_refuse(const struct sim *sim, const struct trace_node *node, uint32_t group);
+void sim_flows_start(struct sim *sim, uint32_t stream);
+void sim_flows_call(struct sim *sim, uint32_t stream, uint32_t flow);
+void sim_flows_received(struct sim *sim, uint32_t stream, uint32_t posted, uint32_t came);
+void sim_flows_end(struct sim *sim, struct sim_stream *stream);
 
 /* ---- memory.c ------------------------------------------------------------------------------------------------- */
 

@@ -22,6 +22,7 @@ enum sim_event_kind {
     SIM_CALL_MEMORY_NEXT, /* a: memory server, b: rank */
     SIM_CALL_CUSTOM_DONE, /* a: stream, b: node of the custom trace */
     SIM_CALL_BUS,         /* a: bus side, b: enum bus_event */
+    SIM_CALL_FLOW,        /* a: stream, b: flow of an NCCL collective that may be passed on, SIM_NONE: all may begin */
 };
 
 /* One of several calls of one rank for one tick: they run back to back, where the first of them stood. */

@@ -149,6 +149,7 @@ static void tell(struct sim *sim, struct sim_party party, uint32_t rank)
 {
     switch ((enum sim_party_kind)party.kind) {
     case SIM_PARTY_NOBODY:
+    case SIM_PARTY_FLOW: /* tell_receiver */
         break;
     case SIM_PARTY_STREAM:
         sim_phase_received(sim, party.a);
@@ -174,6 +175,16 @@ static void tell(struct sim *sim, struct sim_party party, uint32_t rank)
     }
 }
 
+/* A receive of an NCCL collective takes whichever message of its kind comes first, and hears which one it was. */
+static void tell_receiver(struct sim *sim, struct sim_party receiver, struct sim_party sender, uint32_t rank)
+{
+    if (receiver.kind == SIM_PARTY_FLOW) {
+        sim_flows_received(sim, receiver.a, receiver.b, sender.b);
+    } else {
+        tell(sim, receiver, rank);
+    }
+}
+
 void sim_message_arrived(struct sim *sim, uint32_t index)
 {
     struct sim_message *message = &sim->messages.at[index];
@@ -193,17 +204,18 @@ void sim_message_arrived(struct sim *sim, uint32_t index)
     if (sender.kind != SIM_PARTY_NOBODY) {
         tell(sim, sender, src);
     }
-    tell(sim, receiver, dst);
+    tell_receiver(sim, receiver, sender, dst);
 }
 
 void sim_message_late_recv(struct sim *sim, uint32_t index)
 {
     struct sim_party receiver = sim->messages.at[index].receiver;
+    struct sim_party sender = sim->messages.at[index].sender;
     uint32_t channel = sim->messages.at[index].channel;
     uint32_t dst = sim->channels.at[channel].route.dst;
     message_remove(sim, index);
     channel_close_if_idle(sim, channel);
-    tell(sim, receiver, dst);
+    tell_receiver(sim, receiver, sender, dst);
 }
 
 static uint32_t defer(struct sim *sim, uint32_t src, uint32_t dst, int32_t tag, uint64_t bytes, struct sim_party party)

@@ -203,6 +203,9 @@ void sim_phase_start(struct sim *sim, uint32_t index)
     case COLL_BY_TRACE:
         sim_custom_start(sim, index);
         break;
+    case COLL_BY_FLOWS:
+        sim_flows_start(sim, index);
+        break;
     }
 }
 

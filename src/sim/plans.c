@@ -95,6 +95,9 @@ static bool add_costs(struct sim *sim, struct sim_phase *phase)
         }
         break;
     }
+    case COLL_BY_FLOWS:
+        phase->flows = sim_flow_plan_make(sim, &phase->coll);
+        return phase->flows != NULL;
     default:
         phase->memory_ns = sim_memory_pass_ns(sim, phase->coll.bytes);
         break;

@@ -245,6 +245,9 @@ static void free_streams(struct sim *sim)
         if (stream->running && stream->method == COLL_BY_TRACE) {
             sim_custom_free(sim, stream->of.custom);
         }
+        if (stream->running && stream->method == COLL_BY_FLOWS) {
+            sim_flows_end(sim, stream);
+        }
     }
     sim_streams_free(&sim->streams, sim->mem);
 }

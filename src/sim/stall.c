@@ -446,7 +446,9 @@ static void tell_dependency_cycle(struct diagnosis *d, uint32_t rank)
         return;
     }
     uint32_t told = length < MAX_CYCLE_TOLD ? length : MAX_CYCLE_TOLD;
-    const char *text = arena_printf(&sim->arena, "%s.%u.et: dependency cycle: ", sim->config->traces->prefix, rank);
+    const struct trace_set *traces = sim->config->traces;
+    const char *text =
+        arena_printf(&sim->arena, "%s.%u.et: dependency cycle: ", traces->prefix, traces->ranks[rank].file);
     for (uint32_t i = 0; i < told && text != NULL; i++) {
         ranks[i] = rank;
         nodes[i] = node_id(sim, rank, cycle[i]);

@@ -11,10 +11,14 @@
 #include "coll/tree.h"
 #include "trace/graph.h"
 
+struct sim_flow_plan;
+struct sim_flow_run;
+
 struct sim_phase {
     struct coll_phase coll;
-    uint64_t memory_ns;       /* what one processed message costs in memory */
-    uint64_t *step_memory_ns; /* the same for each step of a halving phase */
+    const struct sim_flow_plan *flows; /* COLL_BY_FLOWS */
+    uint64_t memory_ns;                /* what one processed message costs in memory */
+    uint64_t *step_memory_ns;          /* the same for each step of a halving phase */
 };
 
 /* A plan with its key: one per kind of collective met, shared by all ranks. */
@@ -97,6 +101,7 @@ struct sim_stream {
         struct sim_tree_state tree;
         struct sim_program_state program;
         struct sim_custom_run *custom;
+        struct sim_flow_run *flows;
     } of;
     struct sim_draw *more_draws; /* all draws, when they are too many for `draws`; else NULL */
     struct sim_draw draws[SIM_INLINE_DRAWS];

@@ -128,6 +128,9 @@ static void run_call(struct sim *sim, uint32_t kind, uint32_t a, uint32_t b)
     case SIM_CALL_CUSTOM_DONE:
         sim_custom_node_done(sim, a, b);
         break;
+    case SIM_CALL_FLOW:
+        sim_flows_call(sim, a, b);
+        break;
     default:
         sim_bus_call(sim, a, b);
         break;

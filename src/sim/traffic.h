@@ -17,6 +17,7 @@ enum sim_party_kind {
     SIM_PARTY_CUSTOM,     /* a: stream, b: node of the custom trace */
     SIM_PARTY_START_SEND, /* a: deferred; the receiver is ready (rendezvous) */
     SIM_PARTY_START_RECV, /* a: deferred; the sender has been told (rendezvous) */
+    SIM_PARTY_FLOW,       /* a: stream, b: flow it was posted for; which one came is in the sender's b */
 };
 
 struct sim_party {

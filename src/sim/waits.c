@@ -54,6 +54,7 @@ static bool collect_receive(struct sim *sim, struct sim_waits *waits, const stru
         wait.node = party->a;
         break;
     case SIM_PARTY_STREAM:
+    case SIM_PARTY_FLOW:
         wait.kind = SIM_WAIT_MESSAGE;
         wait.stream = party->a;
         wait.node = node_of_stream(sim, party->a);

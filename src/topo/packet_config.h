@@ -76,11 +76,14 @@ struct packet_config { // NOLINT(clang-analyzer-optin.performance.Padding)
     bool parallel_links; /* all links between two nodes are ways, not the last of them alone */
     const struct packet_link_change *link_changes;
     uint32_t link_change_count;
-    bool int_sizes; /* the reference's sizes are 32-bit and signed: longer messages never end */
+    bool no_fast_forward; /* every packet is sent, even where what comes is known */
+    bool int_sizes;       /* the reference's sizes are 32-bit and signed: longer messages never end */
     /* What differs in SimAI (spec packet B4, B6). */
     uint32_t link_header_bytes; /* 2 */
+    uint32_t long_seq_bytes;    /* 0; what a wider sequence number adds to data and acknowledgements */
     bool round_down;            /* serialisation times, instead of rounding to the nearest */
     uint64_t start_latency_ns;  /* before a queue pair exists */
+    bool newest_first;          /* of queue pairs that a host makes at one time: its event queues hand them over so */
 };
 
 /* The defaults of the reference's code, with those that it leaves undefined as in its sample file. */

@@ -184,6 +184,7 @@ uint32_t topo_routes_next(struct topo_routes *routes, uint32_t node, uint32_t ho
     const struct topo_graph *graph = routes->graph;
     const struct topo_seen *row = topo_routes_to(routes, host);
     uint32_t count = 0;
+    bool by_nvswitch = false;
     if (row == NULL || row[node].hops == TOPO_UNREACHABLE || row[node].hops == 0) {
         return 0;
     }
@@ -193,6 +194,15 @@ uint32_t topo_routes_next(struct topo_routes *routes, uint32_t node, uint32_t ho
         bool forwards = other == host || graph->kinds[other] != TOPO_NODE_HOST;
         if (!forwards || row[other].hops + 1 != row[node].hops || routes->down[graph->ports[port].link]) {
             continue;
+        }
+        /* A way through an NVSwitch is taken before any other of the same length (spec packet B5). */
+        bool nvswitch = graph->kinds[other] == TOPO_NODE_NVSWITCH;
+        if (nvswitch != by_nvswitch) {
+            if (!nvswitch) {
+                continue;
+            }
+            by_nvswitch = true;
+            count = 0;
         }
         /* Kept in the order the search met the far ends; lists are short. */
         uint32_t place = count < room ? count : room;

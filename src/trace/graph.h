@@ -115,6 +115,8 @@ static inline const char *trace_graph_name(const struct trace_graph *graph, uint
 struct trace_rank {
     const struct trace_graph *graph;
     uint64_t id_offset;
+    uint32_t
+        file; /* the rank in the file's name, for messages: another one where ranks were made (trace/replicate.h) */
 };
 
 static inline uint64_t trace_rank_node_id(const struct trace_rank *rank, uint32_t node)
@@ -127,6 +129,7 @@ struct trace_set {
     struct trace_rank *ranks;
     uint32_t rank_count;
     uint32_t graph_count;
+    uint32_t borrowed; /* of the graphs, the first so many are another set's, which frees them */
     struct trace_graph **graphs;
     struct mem *mem;
     char *prefix; /* for messages: files are PREFIX.RANK.et */

@@ -350,6 +350,9 @@ static enum orr_status load_ranks(struct load *load, uint32_t ranks, bool as_man
             break;
         }
         status = load_rank(load, path);
+        if (status == ORR_OK) {
+            load->set->ranks[rank].file = rank;
+        }
     }
     if (status == ORR_EIO && !as_many_as_exist && !file_exists(path)) {
         status = fail_missing(load, ranks, status);
@@ -387,7 +390,7 @@ static bool set_trim(struct load *load)
 
 static void set_release(struct trace_set *set, uint32_t rank_capacity, uint32_t graph_capacity)
 {
-    for (uint32_t i = 0; i < set->graph_count; i++) {
+    for (uint32_t i = set->borrowed; i < set->graph_count; i++) {
         trace_graph_free(set->graphs[i]);
     }
     struct mem *mem = set->mem;

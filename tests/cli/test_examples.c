@@ -45,6 +45,12 @@ static void make_folder(void)
     program_write_text("config.txt", "TOPOLOGY_FILE topology.txt\nCC_MODE 12\nL2_ACK_INTERVAL 1\nL2_CHUNK_SIZE 4000\n");
     program_write_text("topology.txt", "3 1 2\n2\n0 2 400Gbps 1us 0\n1 2 400Gbps 1us 0\n");
     program_write_text("dlrm.txt", "DATA\n1\nlayer -1 5 NONE 0 5 NONE 0 5 ALLREDUCE 1024 1\n");
+    program_write_text("workload.txt",
+                       "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 1 pp: 2 vpp: 1 ga: 4 "
+                       "all_gpus: 128 checkpoints: 0 checkpoint_initiates: 0 pp_comm: 8388608\n2\n"
+                       "attention -1 500000 ALLREDUCE 33554432 500000 ALLREDUCE 33554432 500000 NONE 0 100\n"
+                       "grad_norm -1 0 NONE 0 0 NONE 0 0 REDUCESCATTER 1073741824 100\n");
+    program_write_text("SimAI.conf", "PACKET_PAYLOAD_SIZE 9000\nCC_MODE 12\nL2_ACK_INTERVAL 1\nL2_CHUNK_SIZE 4000\n");
     program_write_text("table.csv", "op,time\nforward,5\nbackward,7\n");
     CHECK_EXIT(program_run("trace link --host host_0.json --device device_0.json -o hdt_0.json"), 0);
     make_traces();
@@ -92,11 +98,48 @@ static size_t run_examples(const char *command, const char *help)
     return count;
 }
 
-static const char *const commands[] = {
-    "gen collective", "gen three-node", "run",         "trace recipe", "trace import",   "trace link",
-    "trace convert",  "trace show",     "trace stat",  "trace check",  "trace simplify", "trace scale",
-    "trace rewrite",  "trace cut",      "trace merge", "trace diff",   "trace export",   "trace view",
-    "trace timeline", "trace",          "trace fix"};
+static const char *const commands[] = {"gen collective",
+                                       "gen three-node",
+                                       "run",
+                                       "trace recipe",
+                                       "trace import",
+                                       "trace link",
+                                       "trace convert",
+                                       "trace show",
+                                       "trace stat",
+                                       "trace check",
+                                       "trace simplify",
+                                       "trace scale",
+                                       "trace rewrite",
+                                       "trace cut",
+                                       "trace merge",
+                                       "trace diff",
+                                       "trace export",
+                                       "trace view",
+                                       "trace timeline",
+                                       "trace",
+                                       "trace fix",
+                                       "coll show",
+                                       "coll",
+                                       "topo",
+                                       "topo make",
+                                       "topo list",
+                                       "topo check",
+                                       "topo stat",
+                                       "topo show",
+                                       "gen aicb",
+                                       "gen aicb training",
+                                       "gen aicb inference",
+                                       "gen aicb vidur",
+                                       "gen aicb physical",
+                                       "gen stg",
+                                       "simai analytical",
+                                       "simai simulate",
+                                       "simai",
+                                       "calc batch",
+                                       "calc groups",
+                                       "calc pp-comm",
+                                       "calc"};
 
 static void every_example_of_the_help_works(void **state)
 {

@@ -9,16 +9,20 @@ static void every_accepted_name_means_its_algorithm(void **state)
         const char *text;
         struct coll_impl want;
     } names[] = {
-        {"ring", {COLL_RING, false, 0}},
-        {"oneRing", {COLL_RING, true, 0}},
-        {"direct", {COLL_DIRECT, false, 0}},
-        {"direct1", {COLL_DIRECT, false, 1}},
-        {"direct2147483647", {COLL_DIRECT, false, INT32_MAX}},
-        {"oneDirect", {COLL_DIRECT, true, 0}},
-        {"oneDirect12", {COLL_DIRECT, true, 12}},
-        {"halvingDoubling", {COLL_HALVING_DOUBLING, false, 0}},
-        {"oneHalvingDoubling", {COLL_HALVING_DOUBLING, true, 0}},
-        {"doubleBinaryTree", {COLL_DOUBLE_BINARY_TREE, false, 0}},
+        {"ring", {COLL_RING, false, 0, COLL_NCCL_AUTO}},
+        {"oneRing", {COLL_RING, true, 0, COLL_NCCL_AUTO}},
+        {"direct", {COLL_DIRECT, false, 0, COLL_NCCL_AUTO}},
+        {"direct1", {COLL_DIRECT, false, 1, COLL_NCCL_AUTO}},
+        {"direct2147483647", {COLL_DIRECT, false, INT32_MAX, COLL_NCCL_AUTO}},
+        {"oneDirect", {COLL_DIRECT, true, 0, COLL_NCCL_AUTO}},
+        {"oneDirect12", {COLL_DIRECT, true, 12, COLL_NCCL_AUTO}},
+        {"halvingDoubling", {COLL_HALVING_DOUBLING, false, 0, COLL_NCCL_AUTO}},
+        {"oneHalvingDoubling", {COLL_HALVING_DOUBLING, true, 0, COLL_NCCL_AUTO}},
+        {"doubleBinaryTree", {COLL_DOUBLE_BINARY_TREE, false, 0, COLL_NCCL_AUTO}},
+        {"nccl", {COLL_NCCL, true, 0, COLL_NCCL_AUTO}},
+        {"ncclRing", {COLL_NCCL, true, 0, COLL_NCCL_RING}},
+        {"ncclTree", {COLL_NCCL, true, 0, COLL_NCCL_TREE}},
+        {"ncclNvls", {COLL_NCCL, true, 0, COLL_NCCL_NVLS}},
     };
     for (size_t i = 0; i < COUNT_OF(names); i++) {
         struct coll_impl got = {0};
@@ -26,6 +30,7 @@ static void every_accepted_name_means_its_algorithm(void **state)
         CHECK_U64(got.algo, names[i].want.algo, "%s", names[i].text);
         CHECK_U64(got.one, names[i].want.one, "%s", names[i].text);
         CHECK_U64(got.window, names[i].want.window, "%s", names[i].text);
+        CHECK_U64(got.nccl, names[i].want.nccl, "%s", names[i].text);
     }
 }
 

@@ -20,9 +20,23 @@ static const Chakra__Attribute *graph_line_find(const Chakra__Node *node, const 
     return NULL;
 }
 
+static void graph_line_deps(FILE *stream, const Chakra__Node *node)
+{
+    for (size_t i = 0; i < node->n_data_deps; i++)
+        fprintf(stream, "%c%" PRIu64, i == 0 ? '<' : ',', node->data_deps[i]);
+}
+
 static void graph_line_node(FILE *stream, const Chakra__Node *node)
 {
     bool comm = node->type == CHAKRA__NODE_TYPE__COMM_COLL_NODE;
+    bool sends = node->type == CHAKRA__NODE_TYPE__COMM_SEND_NODE;
+    if (sends || node->type == CHAKRA__NODE_TYPE__COMM_RECV_NODE) {
+        fprintf(stream, " %s%" PRId32 ":%" PRId64 "#%" PRId32, sends ? "to" : "from",
+                graph_line_find(node, sends ? "comm_dst" : "comm_src")->int32_val,
+                graph_line_find(node, "comm_size")->int64_val, graph_line_find(node, "comm_tag")->int32_val);
+        graph_line_deps(stream, node);
+        return;
+    }
     const char *prefix = comm ? "COMM_COLL_NODE_" : "COMP_NODE_";
     CHECK(strncmp(node->name, prefix, strlen(prefix)) == 0, "%s", node->name);
     fprintf(stream, " %s%s", comm ? "*" : "", node->name + strlen(prefix));
@@ -38,8 +52,7 @@ static void graph_line_node(FILE *stream, const Chakra__Node *node)
     } else {
         fprintf(stream, "/%" PRIu64, node->duration_micros);
     }
-    for (size_t i = 0; i < node->n_data_deps; i++)
-        fprintf(stream, "%c%" PRIu64, i == 0 ? '<' : ',', node->data_deps[i]);
+    graph_line_deps(stream, node);
 }
 
 /* To be freed. */

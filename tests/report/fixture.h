@@ -40,7 +40,7 @@ static inline void fixture_traces(struct fixture *f)
         .id = 3, .name = 9, .type = TRACE_COLL, .comm_type = COLL_ALL_GATHER, .comm_bytes = 2 << 20, .parent_count = 1};
     f->graph = (struct trace_graph){.nodes = f->nodes, .strings = strings, .node_count = FIXTURE_NODES};
     for (uint32_t rank = 0; rank < FIXTURE_RANKS; rank++) {
-        f->trace_ranks[rank] = (struct trace_rank){&f->graph, 100 * rank};
+        f->trace_ranks[rank] = (struct trace_rank){&f->graph, 100 * rank, rank};
     }
     f->traces =
         (struct trace_set){.ranks = f->trace_ranks, .rank_count = FIXTURE_RANKS, .mem = &f->mem, .prefix = strings + 1};

@@ -167,6 +167,7 @@ static void work_finish(struct work *work, uint32_t ranks, const char *prefix)
     set->rank_count = ranks;
     for (uint32_t rank = 0; rank < ranks; rank++) {
         set->ranks[rank].graph = rank_graph(work, rank);
+        set->ranks[rank].file = rank;
     }
 }
 

@@ -1,237 +1,33 @@
-/* Keys are looked up in one table that also makes the list in the message about an unknown one. A key that says nothing
- * about the graph (vpp, ga, mode: AICB has unrolled them into the rows) is checked and otherwise not needed. */
+/* What the rows mean for a trace: which ranks form which group, and the checks a conversion needs. A key that says
+ * nothing about the graph (vpp, mode: AICB has unrolled them into the rows) is checked and otherwise not needed. */
 #include "convert/text/simai.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum simai_key {
-    KEY_TP,
-    KEY_EP,
-    KEY_PP,
-    KEY_VPP,
-    KEY_GA,
-    KEY_GPUS,
-    KEY_MODE,
-    KEY_PP_COMM,
-    KEY_DLRM,
-    KEY_CHECKPOINTS,
-    KEY_INITIATES,
-    KEY_COUNT
-};
-
-static const char *const key_names[] = {
-    "model_parallel_NPU_group:",
-    "ep:",
-    "pp:",
-    "vpp:",
-    "ga:",
-    "all_gpus:",
-    "mode:",
-    "pp_comm:",
-    "DLRM_LAST_BOTTOM_LAYER:",
-    "checkpoints:",
-    "checkpoint_initiates:",
-    NULL,
-};
-
-struct simai {
-    struct text_workload workload;
-    int64_t values[KEY_COUNT];
-    struct text_words lists[2]; /* behind checkpoints: and checkpoint_initiates: */
-};
-
-/* The first line by itself; `words` moves behind it. */
-static struct text_words first_line(struct text_words *words)
-{
-    struct text_words line = *words;
-    const char *newline = memchr(words->at, '\n', (size_t)(words->end - words->at));
-    line.end = newline != NULL ? newline : words->end;
-    words->at = line.end;
-    return line;
-}
-
-static bool find_key(struct et_text word, unsigned *key)
-{
-    for (unsigned i = 0; key_names[i] != NULL; i++) {
-        if (text_word_is(word, key_names[i])) {
-            *key = i;
-            return true;
-        }
-    }
-    *key = KEY_PP_COMM;
-    return text_word_is(word, "pp_comm"); /* AICB writes it both ways */
-}
-
-enum orr_status simai_detect(const char *path, struct mem *mem, bool *is_simai, struct orr_error *err)
-{
-    struct file_buffer file;
-    file_buffer_init(&file, mem);
-    enum orr_status status = text_load(path, &file, err);
-    if (status == ORR_OK) {
-        struct text_words words = {.path = path, .at = (const char *)file.bytes, .line = 1};
-        words.end = words.at + file.size;
-        struct text_words line = first_line(&words);
-        struct et_text word;
-        bool found = false;
-        while (text_word_next(&line, &word)) {
-            unsigned key;
-            found = found || (find_key(word, &key) && ((key >= KEY_EP && key <= KEY_GPUS) || key == KEY_PP_COMM));
-        }
-        *is_simai = found;
-    }
-    file_buffer_free(&file);
-    return status;
-}
-
-/* ---- header ---- */
-
-static enum orr_status fail_key(const struct text_words *line, struct et_text word, struct orr_error *err)
-{
-    char text[64];
-    (void)snprintf(text, sizeof text, "%.*s", (int)(word.length < 63 ? word.length : 63), word.text);
-    const char *nearest = error_nearest(text, key_names);
-    return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": unknown word \"%s\" in the header%s%s%s", line->path, line->line,
-                     text, nearest != NULL ? "; did you mean \"" : "; known are keys such as ep:, pp:, all_gpus:",
-                     nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : "");
-}
-
-/* AICB divides in floating point and writes "8388608.0". */
-static void drop_zero_fraction(struct et_text *word)
-{
-    if (word->length > 2 && memcmp(word->text + word->length - 2, ".0", 2) == 0) {
-        word->length -= 2;
-    }
-}
-
-static enum orr_status read_value(struct text_words *line, unsigned key, int64_t *value, struct orr_error *err)
-{
-    struct et_text word;
-    if (!text_word_next(line, &word)) {
-        return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": %s has no value", line->path, line->line, key_names[key]);
-    }
-    drop_zero_fraction(&word);
-    return text_word_count(line, word, key_names[key], value, err);
-}
-
-static enum orr_status read_key(struct text_words *line, struct simai *simai, struct orr_error *err)
-{
-    struct et_text word;
-    unsigned key;
-    if (!text_word_next(line, &word) || !find_key(word, &key)) {
-        return fail_key(line, word, err);
-    }
-    enum orr_status status = read_value(line, key, &simai->values[key], err);
-    if (status == ORR_OK && (key == KEY_CHECKPOINTS || key == KEY_INITIATES)) {
-        simai->lists[key - KEY_CHECKPOINTS] = *line;
-        for (int64_t i = 0, index; i < simai->values[key] && status == ORR_OK; i++) {
-            status = read_value(line, key, &index, err);
-        }
-    }
-    return status;
-}
-
-static enum orr_status read_header(struct text_words *words, struct simai *simai, struct orr_error *err)
-{
-    struct text_words line = first_line(words);
-    struct et_text word;
-    struct et_text next;
-    (void)text_word_next(&line, &word);
-    unsigned strategy = 0;
-    while (text_strategy_names[strategy] != NULL && !text_word_is(word, text_strategy_names[strategy])) {
-        strategy++;
-    }
-    if (strategy == TEXT_STRATEGY_COUNT) {
-        char text[64];
-        (void)snprintf(text, sizeof text, "%.*s", (int)(word.length < 63 ? word.length : 63), word.text);
-        const char *nearest = error_nearest(text, text_strategy_names);
-        return error_set(err, ORR_EINVAL, "%s:1: unknown policy \"%s\"; did you mean \"%s\"?", words->path, text,
-                         nearest != NULL ? nearest : text_strategy_names[TEXT_HYBRID_TRANSFORMER_FWD_IN_BCKWD]);
-    }
-    simai->workload.strategy = (enum text_strategy)strategy;
-    enum orr_status status = ORR_OK;
-    for (struct text_words ahead = line; status == ORR_OK && text_word_next(&ahead, &next); ahead = line) {
-        status = read_key(&line, simai, err);
-    }
-    return status;
-}
+#include "convert/text/simai_batches.h"
 
 /* ---- rows ---- */
 
-static enum orr_status read_rows(struct text_words *words, struct simai *simai, struct orr_error *err)
+static enum orr_status read_simai(const struct convert_request *request, struct simai_text *simai,
+                                  struct orr_error *err)
 {
-    struct text_workload *workload = &simai->workload;
-    struct et_text word;
-    if (!text_word_next(words, &word)) {
-        return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": the file ends before the number of rows", words->path,
-                         words->line);
+    enum orr_status status = simai_text_read(request->input, request->mem, false, simai, err);
+    if (status != ORR_OK) {
+        return status;
     }
-    enum orr_status status = text_word_count(words, word, "the number of rows", &workload->written_count, err);
-    for (int64_t i = 0; i < workload->written_count && status == ORR_OK; i++) {
-        struct text_layer layer = {.strategy = (uint8_t)workload->strategy};
-        status = text_layer_read(words, &layer, err);
-        if (status == ORR_OK && !mem_reserve(workload->mem, (void **)&workload->layers, &workload->layer_capacity,
-                                             (uint64_t)workload->layer_count + 1, sizeof layer)) {
-            status = mem_error(workload->mem, "a workload's rows", err);
-        }
-        if (status == ORR_OK) {
-            workload->layers[workload->layer_count++] = layer;
-        }
-    }
-    if (status == ORR_OK && text_word_next(words, &word)) {
-        return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": \"%.*s\" stands behind the last of %" PRId64 " rows",
-                         words->path, words->line, (int)(word.length < 60 ? word.length : 60), word.text,
-                         workload->written_count);
-    }
-    return status;
-}
-
-static enum orr_status mark_checkpoints(struct simai *simai, struct orr_error *err)
-{
-    enum orr_status status = ORR_OK;
-    for (unsigned which = 0; which < 2; which++) {
-        struct text_words list = simai->lists[which];
-        for (int64_t i = 0; i < simai->values[KEY_CHECKPOINTS + which] && status == ORR_OK; i++) {
-            int64_t index = 0;
-            status = read_value(&list, KEY_CHECKPOINTS + which, &index, err);
-            if (status == ORR_OK && index >= (int64_t)simai->workload.layer_count) {
-                return error_set(err, ORR_ERANGE, "%s:1: row %" PRId64 " of %" PRIu32 ", counted from 0", list.path,
-                                 index, simai->workload.layer_count);
-            }
-            if (status == ORR_OK) {
-                struct text_layer *layer = &simai->workload.layers[index];
-                layer->is_checkpoint = layer->is_checkpoint || which == 0;
-                layer->is_initiate = layer->is_initiate || which == 1;
-            }
-        }
-    }
-    return status == ORR_OK ? text_check_initiates(&simai->workload, err) : status;
-}
-
-static enum orr_status read_simai(const struct convert_request *request, struct simai *simai, struct orr_error *err)
-{
-    simai->workload = (struct text_workload){.path = request->input, .mem = request->mem, .by_suffix = true};
-    file_buffer_init(&simai->workload.file, request->mem);
-    enum orr_status status = text_load(request->input, &simai->workload.file, err);
-    struct text_words words = {.path = request->input, .line = 1};
-    if (status == ORR_OK) {
-        words.at = (const char *)simai->workload.file.bytes;
-        words.end = words.at + simai->workload.file.size;
-        status = read_header(&words, simai, err);
-    }
-    status = status == ORR_OK ? read_rows(&words, simai, err) : status;
-    status = status == ORR_OK ? mark_checkpoints(simai, err) : status;
+    status = simai_checkpoints_mark(simai, err);
     if (status == ORR_OK && simai->workload.strategy == TEXT_HYBRID_CUSTOMIZED) {
         status = error_set(err, ORR_EINVAL,
                            "%s:1: HYBRID_CUSTOMIZED with SimAI's header keys; the two do not go "
                            "together",
                            request->input);
     }
-    simai->workload.last_bottom_layer = simai->values[KEY_DLRM];
+    simai->workload.last_bottom_layer = simai->values[SIMAI_DLRM];
     if (status == ORR_OK && simai->workload.last_bottom_layer >= (int64_t)simai->workload.layer_count &&
         simai->workload.layer_count > 0) {
         status = error_set(err, ORR_ERANGE, "%s:1: %s %" PRId64 " of %" PRIu32 " rows, counted from 0", request->input,
-                           key_names[KEY_DLRM], simai->workload.last_bottom_layer, simai->workload.layer_count);
+                           simai_key_names[SIMAI_DLRM], simai->workload.last_bottom_layer, simai->workload.layer_count);
     }
     if (status != ORR_OK) {
         text_free(&simai->workload);
@@ -241,15 +37,15 @@ static enum orr_status read_simai(const struct convert_request *request, struct 
 
 /* ---- ranks ---- */
 
-static uint64_t degree(const struct simai *simai, enum simai_key key)
+static uint64_t degree(const struct simai_text *simai, enum simai_key key)
 {
     return simai->values[key] > 0 ? (uint64_t)simai->values[key] : 1;
 }
 
-static enum orr_status count_ranks(const struct convert_request *request, const struct simai *simai, uint32_t *ranks,
-                                   struct orr_error *err)
+static enum orr_status count_ranks(const struct convert_request *request, const struct simai_text *simai,
+                                   uint32_t *ranks, struct orr_error *err)
 {
-    int64_t written = simai->values[KEY_GPUS];
+    int64_t written = simai->values[SIMAI_GPUS];
     if (request->ranks == 0 && (written < 1 || written > UINT32_MAX)) {
         return error_set(err, written == 0 ? ORR_EINVAL : ORR_ERANGE,
                          "%s:1: all_gpus: is %" PRId64 "; give the number of ranks there or as --ranks N",
@@ -263,12 +59,12 @@ static enum orr_status count_ranks(const struct convert_request *request, const 
     return ORR_OK;
 }
 
-static enum orr_status lay_out(const struct convert_request *request, const struct simai *simai, uint32_t ranks,
+static enum orr_status lay_out(const struct convert_request *request, const struct simai_text *simai, uint32_t ranks,
                                struct work *work, struct orr_error *err)
 {
-    uint64_t tp = degree(simai, KEY_TP);
-    uint64_t pp = degree(simai, KEY_PP);
-    uint64_t ep = degree(simai, KEY_EP);
+    uint64_t tp = degree(simai, SIMAI_TP);
+    uint64_t pp = degree(simai, SIMAI_PP);
+    uint64_t ep = degree(simai, SIMAI_EP);
     if (tp > ranks || pp > ranks || ranks % (tp * pp) != 0) {
         return error_set(err, ORR_EINVAL, "%s:1: %" PRIu32 " ranks do not divide into TP %" PRIu64 " times PP %" PRIu64,
                          request->input, ranks, tp, pp);
@@ -294,50 +90,126 @@ static enum orr_status lay_out(const struct convert_request *request, const stru
     return ORR_OK;
 }
 
-static enum orr_status note_pipeline(const struct convert_request *request, const struct simai *simai,
-                                     struct orr_error *err)
+/* ---- stages ---- */
+
+/* What one conversion holds: the text, and the stage that is being built. */
+struct simai_job {
+    const struct convert_request *request;
+    struct simai_text simai;
+    struct arena arena;
+    struct text_pipeline pipeline;
+    uint32_t ranks;
+};
+
+static enum orr_status find_stages(struct simai_job *job, struct orr_error *err)
 {
-    if (simai->values[KEY_PP] <= 1) {
+    const struct convert_request *request = job->request;
+    struct text_pipeline *pipeline = &job->pipeline;
+    uint64_t stages = degree(&job->simai, SIMAI_PP);
+    enum text_strategy strategy = job->simai.workload.strategy;
+    bool piped = strategy == TEXT_HYBRID_TRANSFORMER || strategy == TEXT_HYBRID_TRANSFORMER_FWD_IN_BCKWD;
+    pipeline->stages = 1;
+    if (stages == 1 || !piped) {
         return ORR_OK;
     }
-    return notes_add(request->notes, err,
-                     "%s:1: pp: is %" PRId64 ": the rows are the program of one stage and every rank runs them; what "
-                     "stages send each other (pp_comm: %" PRId64 " bytes) is not in the trace",
-                     request->input, simai->values[KEY_PP], simai->values[KEY_PP_COMM]);
+    enum orr_status status = simai_batches_find(&job->simai, &job->arena, request->notes, &pipeline->batch_start,
+                                                &pipeline->batch_count, err);
+    pipeline->stages = (uint32_t)stages; /* no more than there are ranks */
+    pipeline->stride = job->ranks / pipeline->stages;
+    pipeline->bytes = job->simai.values[SIMAI_PP_COMM];
+    job->simai.workload.pipeline = pipeline;
+    if (status == ORR_OK && pipeline->bytes == 0) {
+        pipeline->bytes = 1;
+        status =
+            notes_add(request->notes, err, "%s:1: pp: is %" PRIu64 " without pp_comm: stages send each other one byte",
+                      request->input, stages);
+    }
+    return status;
+}
+
+static enum orr_status open_job(struct simai_job *job, struct work *work, struct orr_error *err)
+{
+    enum orr_status status = read_simai(job->request, &job->simai, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    status = count_ranks(job->request, &job->simai, &job->ranks, err);
+    status = status == ORR_OK ? lay_out(job->request, &job->simai, job->ranks, work, err) : status;
+    status = status == ORR_OK ? find_stages(job, err) : status;
+    if (status != ORR_OK) {
+        text_free(&job->simai.workload);
+    }
+    return status;
+}
+
+static enum orr_status build_stage(struct simai_job *job, uint32_t stage, struct work *work, struct orr_error *err)
+{
+    job->pipeline.stage = stage;
+    return text_graph(&job->simai.workload, job->ranks, job->request->passes, work, job->request->notes, err);
+}
+
+/* Stage by stage, so that one is held at a time. What a text has wrong shows in the first, before any file is written.
+ */
+static enum orr_status write_stages(struct simai_job *job, struct work *work, struct convert_summary *summary,
+                                    struct orr_error *err)
+{
+    struct convert_summary sum = {0};
+    uint32_t stages = job->pipeline.stages;
+    uint32_t block = job->ranks / stages;
+    enum orr_status status = ORR_OK;
+    for (uint32_t stage = 0; stage < stages && status == ORR_OK; stage++) {
+        if (stage > 0) {
+            struct work next;
+            work_init(&next, job->request->mem);
+            memcpy(next.layouts, work->layouts, sizeof next.layouts);
+            work_free(work);
+            *work = next;
+        }
+        status = build_stage(job, stage, work, err);
+        if (status == ORR_OK) {
+            status =
+                work_write_ranks(work, job->request->output, stage * block, (stage + 1) * block, job->ranks, &sum, err);
+        }
+    }
+    status = status == ORR_OK ? work_write_groups(work, job->request->output, job->ranks, err) : status;
+    if (status == ORR_OK) {
+        *summary = sum;
+    }
+    return status;
 }
 
 enum orr_status simai_graph(const struct convert_request *request, struct work *work, uint32_t *ranks,
                             struct orr_error *err)
 {
-    struct simai simai = {0};
-    enum orr_status status = read_simai(request, &simai, err);
-    if (status != ORR_OK) {
-        return status;
-    }
-    status = count_ranks(request, &simai, ranks, err);
-    status = status == ORR_OK ? lay_out(request, &simai, *ranks, work, err) : status;
-    status = status == ORR_OK ? note_pipeline(request, &simai, err) : status;
+    struct simai_job job = {.request = request};
+    arena_init(&job.arena, request->mem);
+    enum orr_status status = open_job(&job, work, err);
     if (status == ORR_OK) {
-        status = text_graph(&simai.workload, *ranks, request->passes, work, request->notes, err);
+        status = build_stage(&job, 0, work, err);
+        text_free(&job.simai.workload);
     }
-    text_free(&simai.workload);
+    *ranks = job.ranks;
+    arena_free(&job.arena);
     return status;
 }
 
 enum orr_status simai_convert(const struct convert_request *request, struct convert_summary *summary,
                               struct orr_error *err)
 {
+    struct simai_job job = {.request = request};
     struct work work;
-    uint32_t ranks = 0;
     if (request->compat) {
         return error_set(err, ORR_EINVAL, "%s: Chakra has no converter for SimAI's workloads; leave --compat out",
                          request->input);
     }
     work_init(&work, request->mem);
-    enum orr_status status = simai_graph(request, &work, &ranks, err);
+    arena_init(&job.arena, request->mem);
+    enum orr_status status = open_job(&job, &work, err);
     if (status == ORR_OK) {
-        status = work_write(&work, request->output, ranks, summary, err);
+        status = write_stages(&job, &work, summary, err);
+        text_free(&job.simai.workload);
     }
+    arena_free(&job.arena);
     work_free(&work);
     return status;
 }

@@ -68,6 +68,15 @@ struct text_layer {
     bool is_checkpoint, is_initiate; /* HYBRID_TRANSFORMER_FWD_IN_BCKWD */
 };
 
+/* One stage of a pipeline: the same rows in another order, and messages to and from the ranks `stride` before and after
+ * (base/pipeline.h). Rows outside the micro-batches open and close the step. */
+struct text_pipeline {
+    const uint32_t *batch_start; /* rows; batch_count + 1 entries */
+    uint32_t batch_count, stage, stages;
+    uint32_t stride;
+    int64_t bytes; /* of a message */
+};
+
 struct text_workload {
     const char *path;        /* for messages; borrowed */
     struct file_buffer file; /* what the words point into */
@@ -79,6 +88,7 @@ struct text_workload {
     uint32_t model_group;      /* HYBRID_TRANSFORMER*: ranks; else 0 */
     bool by_suffix;            /* a collective's word names its group (SimAI); the layouts of the work are set */
     enum text_strategy strategy;
+    const struct text_pipeline *pipeline; /* or NULL */
 };
 
 /* As Chakra's converter reads it, and as the format means it. Fail with ORR_EIO, ORR_EINVAL, ORR_ERANGE ("file:line:"),
@@ -170,6 +180,10 @@ struct text_comm {
 /* A collective beside the program, after all it has done so far; `*place` is the last node made. */
 ORR_MUST_CHECK enum orr_status text_build_comm(struct text_build *build, const struct text_layer *layer,
                                                const struct text_comm *comm, uint32_t *place, struct orr_error *err);
+/* A message to the rank `peer` ranks further (before, where negative), beside the program, or from it, which the
+ * program waits for. */
+ORR_MUST_CHECK enum orr_status text_build_message(struct text_build *build, bool sends, int64_t peer, uint32_t tag,
+                                                  int64_t bytes, struct orr_error *err);
 /* The program goes on only after `place`, if that is a node. */
 ORR_MUST_CHECK enum orr_status text_build_block(struct text_build *build, uint32_t place, struct orr_error *err);
 

@@ -116,6 +116,18 @@ enum orr_status text_build_comm(struct text_build *build, const struct text_laye
     return status;
 }
 
+enum orr_status text_build_message(struct text_build *build, bool sends, int64_t peer, uint32_t tag, int64_t bytes,
+                                   struct orr_error *err)
+{
+    struct work_node node = {
+        .type = sends ? TRACE_SEND : TRACE_RECV, .comm_bytes = bytes, .peer = peer, .tag = tag, .dims = WORK_ALL_DIMS};
+    uint32_t place = WORK_NONE;
+    node.name = arena_printf(&build->work->arena, "%s_%s_STAGE_%" PRIu32, sends ? "COMM_SEND_NODE" : "COMM_RECV_NODE",
+                             sends == (peer > 0) ? "NEXT" : "PREVIOUS", tag);
+    enum orr_status status = add_named(build, &node, build->waits, build->wait_count, &place, err);
+    return status == ORR_OK && !sends ? text_build_block(build, place, err) : status;
+}
+
 static const struct {
     const char *word;
     unsigned count;

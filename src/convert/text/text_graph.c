@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/pipeline.h"
 #include "convert/text/simai.h"
 #include "convert/text/text.h"
 
@@ -216,6 +217,68 @@ static enum orr_status pass(struct graph *graph)
     return status;
 }
 
+/* ---- a stage of a pipeline ---- */
+
+static enum orr_status message(struct graph *graph, bool sends, bool ahead, uint32_t batch, bool is_forward)
+{
+    const struct text_pipeline *pipeline = graph->workload->pipeline;
+    int64_t peer = ahead ? (int64_t)pipeline->stride : -(int64_t)pipeline->stride;
+    return text_build_message(&graph->build, sends, peer, 2 * batch + (is_forward ? 0 : 1), pipeline->bytes,
+                              graph->err);
+}
+
+static enum orr_status rows_forward(struct graph *graph, uint32_t first, uint32_t end)
+{
+    enum orr_status status = ORR_OK;
+    for (uint32_t i = first; i < end && status == ORR_OK; i++) {
+        status = forward(graph, i);
+    }
+    return status;
+}
+
+static enum orr_status rows_backward(struct graph *graph, uint32_t first, uint32_t end)
+{
+    enum orr_status status = ORR_OK;
+    for (uint32_t i = end; i-- > first && status == ORR_OK;) {
+        status = backward(graph, i);
+    }
+    return status;
+}
+
+static enum orr_status turn(struct graph *graph, struct pipeline_turn now)
+{
+    const struct text_pipeline *pipeline = graph->workload->pipeline;
+    const uint32_t *start = pipeline->batch_start;
+    bool has_next = pipeline->stage + 1 < pipeline->stages;
+    bool has_previous = pipeline->stage > 0;
+    enum orr_status status = ORR_OK;
+    if (now.forward ? has_previous : has_next) {
+        status = message(graph, false, !now.forward, now.batch, now.forward);
+    }
+    if (status == ORR_OK) {
+        status = (now.forward ? rows_forward : rows_backward)(graph, start[now.batch], start[now.batch + 1]);
+    }
+    if (status == ORR_OK && (now.forward ? has_next : has_previous)) {
+        status = message(graph, true, now.forward, now.batch, now.forward);
+    }
+    return status;
+}
+
+static enum orr_status pass_pipeline(struct graph *graph)
+{
+    const struct text_pipeline *pipeline = graph->workload->pipeline;
+    uint32_t layers = graph->workload->layer_count;
+    uint32_t first = pipeline->batch_start[0];
+    uint32_t end = pipeline->batch_start[pipeline->batch_count];
+    enum orr_status status = rows_forward(graph, 0, first);
+    for (uint64_t i = 0; i < 2 * (uint64_t)pipeline->batch_count && status == ORR_OK; i++) {
+        status = turn(graph, pipeline_turn_at(pipeline->stage, pipeline->stages, pipeline->batch_count, i));
+    }
+    status = status == ORR_OK ? rows_forward(graph, end, layers) : status;
+    status = status == ORR_OK ? rows_backward(graph, end, layers) : status;
+    return status == ORR_OK ? rows_backward(graph, 0, first) : status;
+}
+
 /* ---- the two programs that go their own way ---- */
 
 /* Collectives alone; those of a layer follow each other from pass to pass. */
@@ -279,7 +342,7 @@ static enum orr_status all_passes(struct graph *graph, uint32_t passes)
             status = pass_dlrm(graph);
             break;
         default:
-            status = pass(graph);
+            status = graph->workload->pipeline != NULL ? pass_pipeline(graph) : pass(graph);
             break;
         }
     }

@@ -154,6 +154,18 @@ static void write_comm(const struct rank_file *file, const struct work_node *nod
     }
 }
 
+static void write_message(const struct rank_file *file, const struct work_node *node)
+{
+    struct et_writer *writer = file->writer;
+    int32_t own = (int32_t)file->rank;
+    int32_t other = (int32_t)((int64_t)file->rank + node->peer);
+    bool sends = node->type == TRACE_SEND;
+    et_attr_int64(writer, "comm_size", node->comm_bytes);
+    et_attr_int32(writer, "comm_src", sends ? own : other);
+    et_attr_int32(writer, "comm_dst", sends ? other : own);
+    et_attr_int32(writer, "comm_tag", (int32_t)node->tag);
+}
+
 static enum orr_status write_node(const struct rank_file *file, uint32_t place, struct orr_error *err)
 {
     const struct work *work = file->work;
@@ -169,6 +181,8 @@ static enum orr_status write_node(const struct rank_file *file, uint32_t place, 
     }
     if (node->type == TRACE_COLL) {
         write_comm(file, node);
+    } else if (node->type != TRACE_COMP) {
+        write_message(file, node);
     }
     return et_record_end(file->writer, err);
 }
@@ -218,17 +232,18 @@ static void count_rank(const struct work *work, struct convert_summary *summary)
     summary->files++;
     summary->nodes += work->node_count;
     for (uint32_t i = 0; i < work->node_count; i++) {
-        bool is_comm = work->nodes[i].type == TRACE_COLL;
-        summary->compute += !is_comm;
-        summary->collectives += is_comm;
-        summary->comm_bytes += is_comm ? (uint64_t)work->nodes[i].comm_bytes : 0;
+        const struct work_node *node = &work->nodes[i];
+        summary->compute += node->type == TRACE_COMP;
+        summary->collectives += node->type == TRACE_COLL;
+        summary->sends += node->type == TRACE_SEND;
+        summary->recvs += node->type == TRACE_RECV;
+        summary->comm_bytes += node->type == TRACE_COMP ? 0 : (uint64_t)node->comm_bytes;
     }
 }
 
-enum orr_status work_write(const struct work *work, const char *prefix, uint32_t ranks, struct convert_summary *summary,
-                           struct orr_error *err)
+enum orr_status work_write_ranks(const struct work *work, const char *prefix, uint32_t first, uint32_t end,
+                                 uint32_t ranks, struct convert_summary *summary, struct orr_error *err)
 {
-    struct convert_summary sum = {0};
     struct group_ids ids;
     uint32_t most = 1;
     assign_ids(work, ranks, &ids);
@@ -241,20 +256,33 @@ enum orr_status work_write(const struct work *work, const char *prefix, uint32_t
         return mem_error(work->mem, "a node's dependencies", err);
     }
     enum orr_status status = ORR_OK;
-    for (uint32_t rank = 0; rank < ranks && status == ORR_OK; rank++) {
+    for (uint32_t rank = first; rank < end && status == ORR_OK; rank++) {
         file.rank = rank;
         file.first_id = work->plain ? (uint64_t)rank * work->node_count : 0;
         status = write_rank(&file, prefix, err);
-        count_rank(work, &sum);
+        count_rank(work, summary);
     }
     mem_free(work->mem, file.deps, most * sizeof *file.deps);
+    return status;
+}
+
+enum orr_status work_write_groups(const struct work *work, const char *prefix, uint32_t ranks, struct orr_error *err)
+{
+    struct group_ids ids;
     bool grouped = false;
+    assign_ids(work, ranks, &ids);
     for (unsigned kind = WORK_TP; kind < WORK_GROUPS; kind++) {
         grouped = grouped || ids.first[kind] != 0;
     }
-    if (status == ORR_OK && grouped) {
-        status = write_groups(work, &ids, prefix, ranks, err);
-    }
+    return grouped ? write_groups(work, &ids, prefix, ranks, err) : ORR_OK;
+}
+
+enum orr_status work_write(const struct work *work, const char *prefix, uint32_t ranks, struct convert_summary *summary,
+                           struct orr_error *err)
+{
+    struct convert_summary sum = {0};
+    enum orr_status status = work_write_ranks(work, prefix, 0, ranks, ranks, &sum, err);
+    status = status == ORR_OK ? work_write_groups(work, prefix, ranks, err) : status;
     if (status == ORR_OK) {
         *summary = sum;
     }

@@ -1,7 +1,8 @@
 /*
  * A workload that every rank runs alike: compute and collectives in an order, before it is written as one ET file a
  * rank. What differs between ranks is only which communicator group a collective belongs to, so the nodes are kept
- * once. The readers of text workloads (text.h, simai.h) build it; ids are places in it.
+ * once; a pipeline has one for each stage. The readers of text workloads (text.h, simai.h) build it; ids are places in
+ * it.
  *
  * Owns its nodes, dependencies and names. Knows nothing of the formats it comes from.
  */
@@ -24,10 +25,12 @@ struct work_node {
     const char *name;
     uint64_t duration_us;
     int64_t comm_bytes;
+    int64_t peer;       /* TRACE_SEND, TRACE_RECV: how many ranks further the other one is */
+    uint32_t tag;       /* the same */
     uint32_t first_dep; /* in deps */
     uint32_t dep_count;
     int32_t comm_type; /* Chakra's numbers */
-    uint8_t type;      /* TRACE_COMP or TRACE_COLL */
+    uint8_t type;      /* TRACE_COMP, TRACE_COLL, TRACE_SEND or TRACE_RECV */
     uint8_t group;     /* enum work_group */
     uint8_t dims;      /* bit d = dimension d; WORK_ALL_DIMS = not said in the file */
 };
@@ -63,6 +66,14 @@ ORR_MUST_CHECK enum orr_status work_add(struct work *work, const struct work_nod
  * groups, PREFIX.groups.json. */
 ORR_MUST_CHECK enum orr_status work_write(const struct work *work, const char *prefix, uint32_t ranks,
                                           struct convert_summary *summary, struct orr_error *err);
+
+/* Parts of the same, for a pipeline, whose stages have a work each: the files of ranks `first` to `end` - 1 of `ranks`,
+ * counted in `summary`, and the groups, which are the same in all stages. */
+ORR_MUST_CHECK enum orr_status work_write_ranks(const struct work *work, const char *prefix, uint32_t first,
+                                                uint32_t end, uint32_t ranks, struct convert_summary *summary,
+                                                struct orr_error *err);
+ORR_MUST_CHECK enum orr_status work_write_groups(const struct work *work, const char *prefix, uint32_t ranks,
+                                                 struct orr_error *err);
 
 /* ---- communicator groups ---- */
 

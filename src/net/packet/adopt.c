@@ -5,8 +5,6 @@
  */
 #include "net/packet/adopt.h"
 
-#include <string.h>
-
 #include "net/packet/engine.h"
 
 /* Where a packet is: the event that is next for it. */
@@ -26,14 +24,14 @@ static uint64_t packet_start(const struct packet_adopted *adopted, uint64_t pack
 static struct whereabouts find(const struct packet_net *network, const struct packet_pair *pair, uint64_t start_ns)
 {
     uint64_t now = network->net->queue->now;
-    uint64_t full = (uint64_t)network->config->payload_bytes + network->data_header;
     struct whereabouts where = {.at_ns = start_ns};
     for (uint32_t i = 0; i < (uint32_t)pair->hops_there + pair->hops_back; i++) {
         where.is_ack = i >= pair->hops_there;
         where.hop = (uint16_t)(where.is_ack ? i - pair->hops_there + 1u : i + 1u);
         uint32_t place = where.is_ack ? network->way_room / 2 + i - pair->hops_there : i;
         const struct packet_port *port = &network->ports[network->ways[pair->way + place]];
-        where.at_ns += packet_sending_ns(network, where.is_ack ? network->ack_size : full, port->rate_bps);
+        where.at_ns +=
+            packet_sending_ns(network, where.is_ack ? network->ack_size : network->full_size, port->rate_bps);
         where.at_ns += port->delay_ns;
         if (where.at_ns > now) {
             return where;
@@ -51,17 +49,11 @@ static void put(struct packet_net *network, uint32_t pair_index, uint64_t number
     struct packet_pair *pair = &network->pairs.at[pair_index];
     uint32_t way = pair->way + (where.is_ack ? network->way_room / 2 : 0);
     packet->pair = pair_index;
-    packet->kind = where.is_ack ? PACKET_ACK : PACKET_DATA;
-    packet->seq = (uint32_t)(number * payload + (where.is_ack ? payload : 0));
-    packet->length = where.is_ack ? 0 : payload;
-    packet->size = where.is_ack ? network->ack_size : payload + network->data_header;
-    packet->hop = where.hop;
-    packet->sent_at = (uint32_t)network->net->queue->now;
-    if (network->config->cc_mode == PACKET_CC_HPCC) {
-        packet->telemetry = telemetries_take(&network->telemetries, network->net->mem, &network->net->queue->failed);
-        network->telemetries.at[packet->telemetry].count = 0;
-        memset(network->telemetries.at[packet->telemetry].hops, 0, sizeof network->telemetries.at[0].hops);
-    }
+    packet->kind = (where.is_ack ? PACKET_ACK : PACKET_DATA) & PACKET_KIND_MOST;
+    packet->seq = number * payload + (where.is_ack ? payload : 0);
+    packet->size = (where.is_ack ? network->ack_size : network->full_size) & PACKET_SIZE_MOST;
+    packet->way = way + where.hop;
+    packet_tag(network, index);
     pair->holders++;
     uint32_t peer = network->ports[network->ways[way + where.hop - 1]].peer;
     (void)event_queue_push(network->net->queue, where.at_ns, NET_EVENT_PACKET_ARRIVED, peer, index);
@@ -87,9 +79,9 @@ bool packet_adopt(struct net *net, const struct packet_adopted *adopted)
         }
         first--;
     }
-    pair->sent = (uint32_t)(adopted->packets_sent * payload);
-    pair->acked = (uint32_t)(first * payload);
-    pair->expected = (uint32_t)(arrived * payload);
+    pair->sent = adopted->packets_sent * payload;
+    pair->acked = first * payload;
+    pair->expected = arrived * payload;
     packet_pair_start(network, index);
     network->pairs.at[index].start_ns = adopted->start_ns;
     network->counts.data_packets += adopted->packets_sent - first;

@@ -166,7 +166,7 @@ void packet_cc_timer(struct packet_net *network, uint32_t pair, uint32_t what)
     if (network->pairs.at[pair].finished) {
         return;
     }
-    network->ports[network->pairs.at[pair].port].all_blocked = 0; /* a window may grow with the rate */
+    packet_turns_reopen(network, &network->pairs.at[pair]); /* a window may grow with the rate */
     if (kind == CONTROL_INCREASE) {
         if (stamp == (packet_cc_of(network, pair)->as.dcqcn.increase_stamp & mask)) {
             dcqcn_increase(network, pair);

@@ -2,7 +2,7 @@
  * Opening the packet network, starting messages on it, and handing its events to those who know them. The way of a
  * message is found once, when it is sent, and kept with its queue pair.
  */
-#include "net/packet/engine.h"
+#include "net/packet/forward.h"
 #include "net/packet/wire.h"
 #include "topo/way.h"
 
@@ -31,6 +31,12 @@ static void set_switch_port(struct packet_net *network, struct packet_port *port
     }
 }
 
+static uint32_t known_ns(const struct packet_net *network, uint32_t bytes, uint64_t rate_bps)
+{
+    uint64_t ns = packet_sending_ns(network, bytes, rate_bps);
+    return ns <= UINT32_MAX ? (uint32_t)ns : 0;
+}
+
 static void set_ports(struct packet_net *network)
 {
     const struct topo_graph *graph = network->graph;
@@ -43,7 +49,10 @@ static void set_ports(struct packet_net *network)
                                                  .node = from->node,
                                                  .peer = from->peer,
                                                  .index = from->index,
-                                                 .is_switch = graph->kinds[from->node] != TOPO_NODE_HOST};
+                                                 .is_switch = graph->kinds[from->node] != TOPO_NODE_HOST,
+                                                 .is_nvswitch = graph->kinds[from->node] == TOPO_NODE_NVSWITCH};
+        network->ports[i].full_ns = known_ns(network, network->full_size, link->rate_bps);
+        network->ports[i].ack_ns = known_ns(network, network->ack_size, link->rate_bps);
     }
     /* Error 1 is the machine's own, shared; links with a rate of their own have one each, for both ends. */
     network->errors[1] = (struct packet_error){mrg32k3a_stream((UINT64_C(1) << 63) + 50), network->config->error_rate};
@@ -68,6 +77,8 @@ static void set_sizes(struct packet_net *network)
 {
     const struct packet_config *config = network->config;
     network->data_header = wire_header_bytes(config);
+    network->full_size = config->payload_bytes + network->data_header;
+    network->stamps = config->cc_mode == PACKET_CC_HPCC || config->cc_mode == PACKET_CC_PINT;
     network->ack_size = wire_ack_bytes(config);
     network->pause_size = wire_pause_bytes(config);
 }
@@ -110,13 +121,14 @@ static enum orr_status packet_open(struct net *net, struct orr_error *err)
         (wants_pairs && !topo_way_extremes(&network->routes, &network->max_rtt_ns, &network->max_bdp))) {
         return mem_error(net->mem, "the network", err);
     }
-    set_ports(network);
     set_sizes(network);
+    set_ports(network);
     if (machine->queue_seen != NULL) {
         (void)event_queue_push(net->queue, machine->sample_start_ns, NET_EVENT_PACKET_SAMPLE, 0, 0);
     }
     c_random_init(&network->random);
     mrg32k3a_streams_init(&network->streams, 9 * (uint64_t)graph->node_count + 2 + 2 * lossy);
+    packet_forward_open(network);
     return ORR_OK;
 }
 
@@ -129,12 +141,13 @@ static void packet_close(struct net *net)
     const struct topo_graph *graph = network->graph;
     for (uint32_t i = 0; network->ports != NULL && i < graph->port_count; i++) {
         struct packet_port *port = &network->ports[i];
-        mem_free(net->mem, port->pairs, port->pair_capacity * sizeof *port->pairs);
+        packet_turns_free(network, &port->turns);
         mem_free(net->mem, port->wanting, port->wanting_capacity * sizeof *port->wanting);
     }
     for (uint32_t i = 1; network->any_order && i < network->pairs.capacity; i++) {
         packet_early_free(network, &network->pairs.at[i]);
     }
+    packet_forward_close(network);
     packet_routes_close(network);
     mem_free(net->mem, network->ports, graph->port_count * sizeof *network->ports);
     mem_free(net->mem, network->queues, graph->port_count * sizeof *network->queues);
@@ -142,6 +155,7 @@ static void packet_close(struct net *net)
     mem_free(net->mem, network->errors, (graph->link_count + 2) * sizeof *network->errors);
     mem_free(net->mem, network->next_port, (size_t)net->dims->ranks * net->dims->ranks * sizeof *network->next_port);
     mem_free(net->mem, network->ways, (size_t)network->way_capacity * sizeof *network->ways);
+    mem_free(net->mem, network->starting, (size_t)network->starting_capacity * sizeof *network->starting);
     packet_cc_free(network);
     packets_free(&network->packets, net->mem);
     telemetries_free(&network->telemetries, net->mem);
@@ -165,7 +179,9 @@ static void set_window(struct packet_net *network, struct packet_pair *pair)
     uint64_t rtt = topo_way_round_trip_ns(way);
     uint64_t bdp = topo_way_window(way);
     pair->base_rtt_ns = config->global_t ? network->max_rtt_ns : rtt;
-    pair->window = !config->has_window ? 0 : config->global_t ? network->max_bdp : bdp;
+    bool at_switch = network->graph->kinds[pair->src] != TOPO_NODE_HOST ||
+                     network->graph->kinds[pair->dst] != TOPO_NODE_HOST; /* the reference knows no window there */
+    pair->window = !config->has_window ? 0 : config->global_t ? network->max_bdp : at_switch ? 0 : bdp;
 }
 
 /* The message never arrives; the stall report says why. */
@@ -267,7 +283,7 @@ static uint64_t next_change(const struct packet_net *network)
     return next;
 }
 
-enum { START_POSTED, START_AT_ONCE, START_WHEN_LINKS_CHANGE };
+enum { START_POSTED, START_AT_ONCE, START_WHEN_LINKS_CHANGE, START_KEPT };
 
 /* Sets the pair off, now or when a link's change may have opened a way. The reference makes it two events later, at the
  * same time. */
@@ -299,11 +315,45 @@ static void packet_send(struct net *net, uint32_t message, uint32_t src, uint32_
     }
 }
 
+/* Kept until all of this time are known. */
+static void keep_starting(struct packet_net *network, uint32_t pair)
+{
+    struct event_queue *queue = network->net->queue;
+    if (!mem_reserve(network->net->mem, (void **)&network->starting, &network->starting_capacity,
+                     (uint64_t)network->starting_count + 1, sizeof *network->starting)) {
+        queue->failed = true;
+        return;
+    }
+    if (network->starting_count == 0) {
+        (void)event_queue_push(queue, queue->now, NET_EVENT_PACKET_START, 0, START_KEPT);
+    }
+    network->starting[network->starting_count++] = pair;
+}
+
+/* One source after the other, each one's newest pair first. */
+static void start_kept(struct packet_net *network)
+{
+    uint32_t count = network->starting_count;
+    network->starting_count = 0;
+    for (uint32_t first = 0, end = 0; first < count; first = end) {
+        uint32_t src = network->pairs.at[network->starting[first]].src;
+        for (end = first + 1; end < count && network->pairs.at[network->starting[end]].src == src; end++) {
+        }
+        for (uint32_t i = end; i-- > first;) {
+            packet_pair_start(network, network->starting[i]);
+        }
+    }
+}
+
 static void start(struct packet_net *network, uint32_t pair, uint32_t how)
 {
     struct event_queue *queue = network->net->queue;
     if (how == START_WHEN_LINKS_CHANGE) {
         set_out(network, pair);
+    } else if (how == START_KEPT) {
+        start_kept(network);
+    } else if (network->config->newest_first) {
+        keep_starting(network, pair);
     } else if (how == START_POSTED) {
         (void)event_queue_push(queue, queue->now, NET_EVENT_PACKET_START, pair, START_AT_ONCE);
     } else {
@@ -311,12 +361,29 @@ static void start(struct packet_net *network, uint32_t pair, uint32_t how)
     }
 }
 
+/* In a large network most of what an event looks at has left the cache since it was looked at last. The next event of
+ * the same time is known beforehand: its packet is fetched while this one is worked off. Without always_inline gcc
+ * takes the function for one without effect. */
+static inline __attribute__((always_inline)) void fetch_ahead(const struct packet_net *network)
+{
+    const struct event_queue *queue = network->net->queue;
+    const struct event *next = event_queue_peek(queue);
+    __builtin_prefetch(&queue->events[next->next]);
+    if (next->kind == NET_EVENT_PACKET_ARRIVED) {
+        __builtin_prefetch(&network->packets.at[next->b]);
+    }
+}
+
 static uint32_t packet_handle(struct net *net, const struct event *event)
 {
     struct packet_net *network = net->state;
+    fetch_ahead(network);
     switch ((enum net_event_kind)event->kind) {
     case NET_EVENT_PACKET_SENT:
         packet_port_free(network, event->a);
+        if (__builtin_expect(event->a == network->forward_anchor, 0)) {
+            packet_forward_step(network);
+        }
         break;
     case NET_EVENT_PACKET_ARRIVED:
         packet_receive(network, event->a, event->b);
@@ -347,6 +414,9 @@ static uint32_t packet_handle(struct net *net, const struct event *event)
         break;
     default:
         break;
+    }
+    if (__builtin_expect(--network->forward_wait == 0, 0)) {
+        packet_forward_look(network);
     }
     return NET_NO_MESSAGE;
 }

@@ -79,8 +79,8 @@ static void tell_lost(struct explainer *e)
     const struct packet_net *network = e->network;
     for (uint32_t i = 0; i < network->graph->port_count; i++) {
         const struct packet_port *port = &network->ports[i];
-        for (uint32_t k = 0; k < port->pair_count && e->count < e->room; k++) {
-            const struct packet_pair *pair = &network->pairs.at[port->pairs[k]];
+        for (uint32_t k = 0; k < port->turns.count && e->count < e->room; k++) {
+            const struct packet_pair *pair = &network->pairs.at[port->turns.pairs[k]];
             if (!is_lost(pair)) {
                 continue;
             }
@@ -103,7 +103,7 @@ static void tell_lost(struct explainer *e)
 static bool is_held(const struct packet_net *network, uint32_t index)
 {
     const struct packet_port *port = &network->ports[index];
-    bool has_data = port->is_switch ? port->low.head != 0 : port->pair_count > 0 || port->high.head != 0;
+    bool has_data = port->is_switch ? port->low.head != 0 : port->turns.count > 0 || port->high.head != 0;
     return (port->paused & (1u << PACKET_CLASS)) != 0 && has_data;
 }
 

@@ -112,12 +112,15 @@ bool packet_figures(const struct net *net, struct arena *arena, struct net_figur
         .duration_ns = spread_of(&network->durations),
         .slowdown_permille = spread_of(&network->slowdowns),
         .transmissions = network->counts.transmissions,
+        .in_flight_most = network->in_flight_most,
         .data_packets = network->counts.data_packets,
         .marks = network->counts.marks,
         .pauses = network->counts.pauses,
         .drops = network->counts.drops,
         .losses = network->counts.losses,
         .timeouts = network->counts.timeouts,
+        .jumps = network->counts.jumps,
+        .skipped = network->counts.skipped,
     };
     return true;
 }

@@ -1,7 +1,6 @@
 /*
  * Hosts: queue pairs that send within a window at a pace, and a receiver that acknowledges (spec packet A6). A port
- * serves acknowledgements first, then its queue pairs in turn; the turn, and what happens to it when finished pairs are
- * swept out of the list, are the reference's, because they decide who sends next among flows that started together.
+ * serves acknowledgements first, then its queue pairs in turn (turns.c).
  */
 #include <string.h>
 
@@ -11,75 +10,9 @@
 
 enum { NACK_PERIOD_NS = 500000, NIC_PAUSE_NS = 10000, NIC_PAUSE_PERIOD_NS = 1010000 };
 
-static uint64_t bytes_left(const struct packet_pair *pair)
-{
-    return pair->size >= pair->sent ? pair->size - pair->sent : 0;
-}
-
 static bool is_finished(const struct packet_pair *pair)
 {
     return pair->acked >= pair->size;
-}
-
-static bool is_window_bound(const struct packet_net *network, const struct packet_pair *pair)
-{
-    uint64_t window = pair->window;
-    if (pair->sent >= pair->credit || (pair->limit > 0 && pair->sent - pair->acked >= pair->limit)) {
-        return true;
-    }
-    if (window == 0) {
-        return false;
-    }
-    if (network->config->var_window) {
-        window = (uint64_t)((unsigned __int128)window * pair->rate_bps / pair->max_rate_bps);
-        window = window == 0 ? 1 : window;
-    }
-    return pair->sent - pair->acked >= window;
-}
-
-/* Drops finished pairs from the list, from the first one seen on; gives the new place of the one at `chosen`. */
-static uint32_t sweep(struct packet_net *network, struct packet_port *port, uint32_t first, uint32_t chosen)
-{
-    uint32_t kept = first;
-    for (uint32_t i = first; i < port->pair_count; i++) {
-        uint32_t pair = port->pairs[i];
-        if (!network->pairs.at[pair].finished) {
-            chosen = i == chosen ? kept : chosen;
-            port->pairs[kept++] = pair;
-        } else {
-            packet_pair_release(network, pair);
-        }
-    }
-    port->pair_count = kept;
-    return chosen;
-}
-
-/* The place of the pair whose turn it is, or UINT32_MAX. */
-static uint32_t choose(struct packet_net *network, struct packet_port *port)
-{
-    uint64_t now = network->net->queue->now;
-    uint32_t count = port->pair_count;
-    uint32_t chosen = UINT32_MAX;
-    uint32_t finished = UINT32_MAX;
-    bool waits = false; /* some pair may send, but not yet */
-    bool paused = (port->paused & (1u << PACKET_CLASS)) != 0;
-    for (uint32_t turn = 1; turn <= count; turn++) {
-        uint32_t place = (turn + port->last_served) % count;
-        const struct packet_pair *pair = &network->pairs.at[port->pairs[place]];
-        if (!paused && bytes_left(pair) > 0 && !is_window_bound(network, pair)) {
-            if (pair->next_at > now) {
-                waits = true;
-                continue;
-            }
-            chosen = place;
-            break;
-        }
-        if (pair->finished && place < finished) {
-            finished = place;
-        }
-    }
-    port->all_blocked = chosen == UINT32_MAX && !waits && !paused;
-    return finished == UINT32_MAX ? chosen : sweep(network, port, finished, chosen);
 }
 
 static uint32_t make_data(struct packet_net *network, uint32_t pair_index)
@@ -87,20 +20,16 @@ static uint32_t make_data(struct packet_net *network, uint32_t pair_index)
     uint32_t packet = packet_new(network);
     struct packet *data = &network->packets.at[packet];
     struct packet_pair *pair = &network->pairs.at[pair_index];
-    uint64_t left = bytes_left(pair);
+    const struct packet_config *config = network->config;
+    uint64_t left = packet_bytes_left(pair);
+    uint32_t length = left < config->payload_bytes ? (uint32_t)left : config->payload_bytes;
     data->pair = pair_index;
     data->kind = PACKET_DATA;
     data->seq = pair->sent;
-    data->length = left < network->config->payload_bytes ? (uint32_t)left : network->config->payload_bytes;
-    data->size = data->length + network->data_header;
-    data->hop = 1;
-    data->sent_at = (uint32_t)network->net->queue->now;
-    if (network->config->cc_mode == PACKET_CC_HPCC) {
-        data->telemetry = telemetries_take(&network->telemetries, network->net->mem, &network->net->queue->failed);
-        network->telemetries.at[data->telemetry].count = 0;
-        memset(network->telemetries.at[data->telemetry].hops, 0, sizeof network->telemetries.at[0].hops);
-    }
-    pair->sent += data->length;
+    data->size = (length + network->data_header) & PACKET_SIZE_MOST;
+    data->way = pair->way + 1;
+    packet_tag(network, packet);
+    pair->sent += length;
     pair->holders++;
     network->counts.data_packets++;
     return packet;
@@ -111,19 +40,10 @@ static void arm_timer(struct packet_net *network, uint32_t port_index)
 {
     struct packet_port *port = &network->ports[port_index];
     struct event_queue *queue = network->net->queue;
-    uint64_t at = UINT64_MAX;
     if (port->has_timer) {
         return;
     }
-    for (uint32_t i = 0; i < port->pair_count; i++) {
-        const struct packet_pair *pair = &network->pairs.at[port->pairs[i]];
-        if (bytes_left(pair) > 0 && pair->next_at < at) {
-            at = pair->next_at;
-            if (at <= queue->now) {
-                return; /* one that is held up by its window, not by its pace: its acknowledgement will wake the port */
-            }
-        }
-    }
+    uint64_t at = packet_turns_wake_ns(network, port);
     if (at != UINT64_MAX) {
         port->has_timer = 1;
         port->timer_at = at;
@@ -139,19 +59,23 @@ void packet_nic_go(struct packet_net *network, uint32_t port_index)
         packet_transmit(network, port_index, packet_line_take(network, &port->high));
         return;
     }
-    uint32_t place = port->all_blocked ? UINT32_MAX : choose(network, port);
-    if (place == UINT32_MAX) {
+    uint32_t pair_index = packet_turns_next(network, port);
+    if (pair_index == 0) {
         arm_timer(network, port_index);
         return;
     }
-    uint32_t pair_index = port->pairs[place];
-    port->last_served = place;
     uint32_t packet = make_data(network, pair_index);
     packet_transmit(network, port_index, packet);
     struct packet_pair *pair = &network->pairs.at[pair_index];
     pair->last_size = network->packets.at[packet].size;
     uint64_t rate = network->config->rate_bound ? pair->rate_bps : pair->max_rate_bps;
-    pair->next_at = network->net->queue->now + packet_sending_ns(network, pair->last_size, rate);
+    uint64_t pace = rate == port->rate_bps ? packet_port_sending_ns(network, port, pair->last_size)
+                                           : packet_sending_ns(network, pair->last_size, rate);
+    pair->next_at = network->net->queue->now + pace;
+    if (pair->sent >= pair->size && network->machine->departed != NULL) {
+        network->machine->departed(network->machine->departed_context, pair->message,
+                                   network->net->queue->now + packet_port_sending_ns(network, port, pair->last_size));
+    }
 }
 
 void packet_nic_timer(struct packet_net *network, uint32_t port_index, uint32_t stamp)
@@ -175,7 +99,7 @@ void packet_pair_change_rate(struct packet_net *network, struct packet_pair *pai
         (void)event_queue_push(queue, port->timer_at, NET_EVENT_PACKET_TIMER, pair->port, ++port->timer_stamp);
     }
     pair->rate_bps = rate_bps;
-    port->all_blocked = 0;
+    packet_turns_reopen(network, pair);
 }
 
 /* ---- receiving ---- */
@@ -184,9 +108,9 @@ static void send_frame(struct packet_net *network, uint32_t port_index, enum pac
 {
     uint32_t packet = packet_new(network);
     struct packet *frame = &network->packets.at[packet];
-    frame->kind = (uint8_t)kind;
+    frame->kind = (uint32_t)kind & PACKET_KIND_MOST;
     frame->pair = PACKET_CLASS;
-    frame->size = network->pause_size;
+    frame->size = network->pause_size & PACKET_SIZE_MOST;
     packet_line_add(network, &network->ports[port_index].high, packet);
     packet_port_go(network, port_index);
 }
@@ -213,11 +137,10 @@ void packet_nic_answer(struct packet_net *network, uint32_t packet)
 {
     struct packet *answer = &network->packets.at[packet];
     const struct packet_pair *pair = &network->pairs.at[answer->pair];
-    answer->size = network->ack_size;
-    answer->length = 0;
-    answer->hop = 1;
-    uint32_t out = network->hop_by_hop ? packet_route(network, pair->dst, answer)
-                                       : network->ways[pair->way + network->way_room / 2];
+    uint32_t back = pair->way + network->way_room / 2;
+    answer->size = network->ack_size & PACKET_SIZE_MOST;
+    answer->way = back + 1;
+    uint32_t out = network->hop_by_hop ? packet_route(network, pair->dst, answer) : network->ways[back];
     if (out == UINT32_MAX) {
         network->counts.drops++;
         packet_drop(network, packet);
@@ -231,7 +154,7 @@ static void acknowledge(struct packet_net *network, uint32_t packet, enum packet
 {
     struct packet *ack = &network->packets.at[packet];
     struct packet_pair *pair = &network->pairs.at[ack->pair];
-    ack->kind = (uint8_t)kind;
+    ack->kind = (uint32_t)kind & PACKET_KIND_MOST;
     ack->seq = pair->expected;
     packet_nic_answer(network, packet);
 }
@@ -259,7 +182,7 @@ static void data_in_any_order(struct packet_net *network, uint32_t packet)
     struct packet_pair *pair = &network->pairs.at[data->pair];
     uint64_t payload = network->config->payload_bytes;
     if (data->seq == pair->expected) {
-        pair->expected += data->length;
+        pair->expected += packet_payload(network, data);
         for (uint64_t n = pair->expected / payload;
              pair->early != NULL && pair->expected < pair->size && (pair->early[n / 64] >> n % 64 & 1) != 0; n++) {
             uint64_t left = pair->size - pair->expected;
@@ -297,7 +220,7 @@ static void data_received(struct packet_net *network, uint32_t port_index, uint3
         return;
     }
     if (data->seq == pair->expected) {
-        pair->expected += data->length;
+        pair->expected += packet_payload(network, data);
         pair->nacked = 0;
         if (pair->expected >= config->ack_interval ||
             (config->chunk_bytes > 0 && pair->expected % config->chunk_bytes == 0)) {
@@ -330,6 +253,7 @@ static void finish(struct packet_net *network, uint32_t pair_index)
 {
     struct packet_pair *pair = &network->pairs.at[pair_index];
     pair->finished = 1;
+    packet_turns_end(network, pair);
     pair->expected = 0; /* the receiver forgets too: what still arrives is answered as if it began anew */
     pair->nacked = 0;
     packet_early_free(network, pair);
@@ -387,8 +311,8 @@ static void ack_received(struct packet_net *network, uint32_t packet)
     if (!pair->finished || by_telemetry) {
         packet_cc_ack(network, pair_index, packet);
     }
+    packet_turns_reopen(network, pair);
     packet_drop(network, packet);
-    network->ports[port].all_blocked = 0;
     packet_port_go(network, port);
 }
 
@@ -398,8 +322,8 @@ static void credit_received(struct packet_net *network, uint32_t packet)
     struct packet_pair *pair = &network->pairs.at[credit->pair];
     uint32_t port = pair->port;
     pair->credit = credit->seq > pair->credit ? credit->seq : pair->credit;
+    packet_turns_reopen(network, pair);
     packet_drop(network, packet);
-    network->ports[port].all_blocked = 0;
     packet_port_go(network, port);
 }
 
@@ -434,30 +358,14 @@ static bool is_left_alone(const struct packet_pair *pair)
 static void change_port(struct packet_net *network, uint32_t pair_index)
 {
     struct packet_pair *pair = &network->pairs.at[pair_index];
-    struct packet_port *before = &network->ports[pair->port];
     const struct packet probe = {.kind = PACKET_DATA, .pair = pair_index};
     uint32_t now = packet_route(network, pair->src, &probe);
     if (now == UINT32_MAX || now == pair->port) {
         return;
     }
-    struct packet_port *after = &network->ports[now];
-    if (!mem_reserve(network->net->mem, (void **)&after->pairs, &after->pair_capacity, (uint64_t)after->pair_count + 1,
-                     sizeof *after->pairs)) {
-        network->net->queue->failed = true;
-        return;
-    }
-    uint32_t kept = 0;
-    for (uint32_t i = 0; i < before->pair_count; i++) {
-        if (before->pairs[i] != pair_index) {
-            before->pairs[kept++] = before->pairs[i];
-        }
-    }
-    before->pair_count = kept;
-    before->last_served = 0;
-    before->all_blocked = 0;
-    after->all_blocked = 0;
-    after->pairs[after->pair_count++] = pair_index;
+    packet_turns_remove(network, pair_index);
     pair->port = now;
+    (void)packet_turns_add(network, pair_index);
 }
 
 /*
@@ -501,7 +409,7 @@ void packet_pair_timeout(struct packet_net *network, uint32_t pair_index, uint32
     if (network->hop_by_hop) {
         change_port(network, pair_index);
     }
-    network->ports[pair->port].all_blocked = 0;
+    packet_turns_reopen(network, pair);
     packet_port_go(network, pair->port);
 }
 
@@ -510,17 +418,13 @@ void packet_pair_timeout(struct packet_net *network, uint32_t pair_index, uint32
 void packet_pair_start(struct packet_net *network, uint32_t pair_index)
 {
     struct packet_pair *pair = &network->pairs.at[pair_index];
-    struct packet_port *port = &network->ports[pair->port];
-    if (!mem_reserve(network->net->mem, (void **)&port->pairs, &port->pair_capacity, (uint64_t)port->pair_count + 1,
-                     sizeof *port->pairs)) {
-        network->net->queue->failed = true;
+    if (!packet_turns_add(network, pair_index)) {
         return;
     }
+    network->started++;
     pair->holders = 1; /* the port's list */
     pair->start_ns = network->net->queue->now;
     pair->next_at = pair->start_ns;
-    port->all_blocked = 0;
-    port->pairs[port->pair_count++] = pair_index;
     packet_cc_start(network, pair_index);
     packet_port_go(network, pair->port);
 }

@@ -25,6 +25,7 @@ struct packet_counts {
     uint64_t transmissions; /* one packet over one link, acknowledgements and pauses included */
     uint64_t data_packets;  /* sent by hosts, repeats included */
     uint64_t marks, pauses, resumes, drops, losses, nacks, timeouts;
+    uint64_t jumps, skipped; /* fast-forward: how often, and transmissions, which the others count too */
 };
 
 struct packet_machine {
@@ -32,6 +33,10 @@ struct packet_machine {
     const struct packet_config *config;
     /* Called as messages complete and pause frames are received; may be NULL. */
     void (*flow_done)(void *context, const struct packet_flow *flow);
+    /* Called when the last byte of a message begins to leave its host, with the time it will have left; once more for
+     * each time it is sent again. */
+    void (*departed)(void *departed_context, uint32_t message, uint64_t at_ns);
+    void *departed_context;
     void (*pause_seen)(void *context, uint64_t time_ns, uint32_t node, bool is_switch, uint32_t port_index, bool pause);
     /* Called every 100 ns for each switch port that holds 1000 bytes or more, `last` for the switch's last port; a
      * false return ends the sampling. NULL: nothing is sampled. */

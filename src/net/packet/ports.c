@@ -3,6 +3,8 @@
  * the peer, pushed in that order; everything else happens within an event. The order of the few steps inside an arrival
  * and a departure follows the reference (spec packet A4, A8), because with equal times it shows.
  */
+#include <string.h>
+
 #include "net/packet/buffer.h"
 #include "net/packet/wire.h"
 
@@ -17,7 +19,20 @@ uint32_t packet_new(struct packet_net *network)
 {
     uint32_t index = packets_take(&network->packets, network->net->mem, &network->net->queue->failed);
     network->packets.at[index] = (struct packet){0};
+    network->in_flight_most = index > network->in_flight_most ? index : network->in_flight_most;
     return index;
+}
+
+void packet_tag(struct packet_net *network, uint32_t packet_index)
+{
+    struct packet *packet = &network->packets.at[packet_index];
+    if (network->config->cc_mode == PACKET_CC_HPCC) {
+        uint32_t taken = telemetries_take(&network->telemetries, network->net->mem, &network->net->queue->failed);
+        memset(&network->telemetries.at[taken], 0, sizeof network->telemetries.at[taken]);
+        packet->telemetry = taken;
+    } else if (network->config->cc_mode != PACKET_CC_PINT) {
+        packet->sent_at = (uint32_t)network->net->queue->now;
+    }
 }
 
 void packet_drop(struct packet_net *network, uint32_t packet)
@@ -37,10 +52,11 @@ void packet_transmit(struct packet_net *network, uint32_t port_index, uint32_t p
 {
     struct packet_port *port = &network->ports[port_index];
     struct event_queue *queue = network->net->queue;
-    uint64_t sending = packet_sending_ns(network, network->packets.at[packet].size, port->rate_bps);
+    uint32_t size = network->packets.at[packet].size;
+    uint64_t sending = packet_port_sending_ns(network, port, size);
     port->busy = 1;
     port->busy_ns += sending;
-    port->data_bytes += network->packets.at[packet].size;
+    port->data_bytes += size;
     network->counts.transmissions++;
     (void)event_queue_push(queue, queue->now + sending, NET_EVENT_PACKET_SENT, port_index, 0);
     (void)event_queue_push(queue, queue->now + sending + port->delay_ns, NET_EVENT_PACKET_ARRIVED, port->peer, packet);
@@ -49,14 +65,14 @@ void packet_transmit(struct packet_net *network, uint32_t port_index, uint32_t p
 /* ---- switches ---- */
 
 /* A pause or resume frame to the peer of an ingress port; it overtakes everything but the packet being sent. */
-static void send_pause(struct packet_net *network, uint32_t port_index, enum packet_kind kind)
+static __attribute__((noinline)) void send_pause(struct packet_net *network, uint32_t port_index, enum packet_kind kind)
 {
     uint32_t packet = packet_new(network);
     struct packet *frame = &network->packets.at[packet];
     struct packet_port *port = &network->ports[port_index];
-    frame->kind = (uint8_t)kind;
+    frame->kind = (uint32_t)kind & PACKET_KIND_MOST;
     frame->pair = PACKET_CLASS;
-    frame->size = network->pause_size;
+    frame->size = network->pause_size & PACKET_SIZE_MOST;
     mrg32k3a_streams_skip(&network->streams); /* the reference draws the frame's identification */
     packet_line_add(network, &port->high, packet);
     port->high_bytes += frame->size;
@@ -69,19 +85,25 @@ static void send_pause(struct packet_net *network, uint32_t port_index, enum pac
     packet_port_go(network, port_index);
 }
 
+static __attribute__((noinline)) bool is_drawn(struct packet_net *network, const struct packet_mark *rule,
+                                               double queued)
+{
+    double probability = rule->pmax * (queued - rule->kmin_bytes) / (rule->kmax_bytes - rule->kmin_bytes);
+    struct mrg32k3a random = mrg32k3a_streams_take(&network->streams);
+    return mrg32k3a_uniform(&random) < probability;
+}
+
 static void mark(struct packet_net *network, struct packet_port *port, struct packet *packet)
 {
     static const struct packet_mark none = {0}; /* a rate no map has: all that waits is marked, as in the reference */
-    if (!network->config->enable_qcn) {
+    if (!network->config->enable_qcn || port->is_nvswitch) {
         return;
     }
     const struct packet_mark *rule = port->mark == UINT32_MAX ? &none : &network->config->marks[port->mark];
     double queued = (double)port->low_bytes;
     bool marks = queued > rule->kmax_bytes;
     if (!marks && queued > rule->kmin_bytes) {
-        double probability = rule->pmax * (queued - rule->kmin_bytes) / (rule->kmax_bytes - rule->kmin_bytes);
-        struct mrg32k3a random = mrg32k3a_streams_take(&network->streams);
-        marks = mrg32k3a_uniform(&random) < probability;
+        marks = is_drawn(network, rule, queued);
     }
     /* An acknowledgement carries its data packet's mark; its own would have no effect. */
     if (marks && packet->kind == PACKET_DATA) {
@@ -111,6 +133,10 @@ static void switch_go(struct packet_net *network, uint32_t port_index)
 {
     struct packet_port *port = &network->ports[port_index];
     uint32_t packet;
+    if (port->is_nvswitch && (port->high.head != 0 || port->low.head == 0)) {
+        packet_nic_go(network, port_index); /* what starts or is answered here */
+        return;
+    }
     if (port->high.head != 0) {
         packet = packet_line_take(network, &port->high);
         port->high_bytes -= network->packets.at[packet].size;
@@ -120,7 +146,9 @@ static void switch_go(struct packet_net *network, uint32_t port_index)
     } else {
         return;
     }
-    packet_cc_stamp(network, port_index, packet);
+    if (network->stamps && !port->is_nvswitch) {
+        packet_cc_stamp(network, port_index, packet);
+    }
     packet_transmit(network, port_index, packet);
 }
 
@@ -130,9 +158,7 @@ static uint32_t next_port(struct packet_net *network, uint32_t node, struct pack
     if (network->hop_by_hop) {
         return packet_route(network, node, packet);
     }
-    const struct packet_pair *pair = &network->pairs.at[packet->pair];
-    uint32_t first = pair->way + (packet->kind == PACKET_DATA ? 0 : network->way_room / 2);
-    return network->ways[first + packet->hop++];
+    return network->ways[packet->way++];
 }
 
 static void switch_receive(struct packet_net *network, uint32_t port_index, uint32_t packet)
@@ -153,7 +179,7 @@ static void switch_receive(struct packet_net *network, uint32_t port_index, uint
     }
     buffer_add(network, ingress, arrived->size);
     arrived->came_by = port_index;
-    if (buffer_must_pause(network, ingress)) {
+    if (!ingress->is_nvswitch && buffer_must_pause(network, ingress)) {
         ingress->peer_paused = 1;
         send_pause(network, port_index, PACKET_PAUSE);
     }
@@ -230,6 +256,14 @@ void packet_pause_expired(struct packet_net *network, uint32_t port_index)
     }
 }
 
+/* Whether it was sent to this node, where that is a switch. */
+static bool ends_here(const struct packet_net *network, const struct packet_port *port, uint32_t packet)
+{
+    const struct packet *arrived = &network->packets.at[packet];
+    const struct packet_pair *pair = &network->pairs.at[arrived->pair];
+    return port->is_nvswitch && (arrived->kind == PACKET_DATA ? pair->dst : pair->src) == port->node;
+}
+
 void packet_receive(struct packet_net *network, uint32_t port_index, uint32_t packet)
 {
     const struct packet_port *port = &network->ports[port_index];
@@ -243,7 +277,7 @@ void packet_receive(struct packet_net *network, uint32_t port_index, uint32_t pa
         packet_drop(network, packet);
     } else if (network->packets.at[packet].kind >= PACKET_PAUSE) {
         pause_received(network, port_index, packet);
-    } else if (port->is_switch) {
+    } else if (port->is_switch && !ends_here(network, port, packet)) {
         switch_receive(network, port_index, packet);
     } else {
         packet_nic_receive(network, port_index, packet);

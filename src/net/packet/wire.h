@@ -19,12 +19,12 @@ static inline uint32_t wire_telemetry_bytes(const struct packet_config *config)
 /* Of a data packet, beside its payload. */
 static inline uint32_t wire_header_bytes(const struct packet_config *config)
 {
-    return config->link_header_bytes + 34 + wire_telemetry_bytes(config);
+    return config->link_header_bytes + 34 + config->long_seq_bytes + wire_telemetry_bytes(config);
 }
 
 static inline uint32_t wire_ack_bytes(const struct packet_config *config)
 {
-    uint32_t ack = 12 + wire_telemetry_bytes(config);
+    uint32_t ack = 12 + config->long_seq_bytes + wire_telemetry_bytes(config);
     return config->link_header_bytes + 20 + (ack > 26 ? ack : 26);
 }
 
@@ -44,7 +44,8 @@ static inline uint64_t wire_standalone_ns(const struct packet_config *config, ui
                                           uint64_t bytes)
 {
     uint64_t packets = (bytes + config->payload_bytes - 1) / config->payload_bytes;
-    unsigned __int128 bits = (unsigned __int128)(bytes + packets * 48) * UINT64_C(8000000000);
+    unsigned __int128 bits =
+        (unsigned __int128)(bytes + packets * (48 + config->long_seq_bytes)) * UINT64_C(8000000000);
     return round_trip_ns + (uint64_t)(bits / rate_bps);
 }
 
