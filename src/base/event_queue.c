@@ -227,3 +227,28 @@ bool event_queue_next_time(struct event_queue *queue)
     bring_near(queue);
     return true;
 }
+
+static bool line_any(const struct event_queue *queue, uint32_t head, bool (*counts)(uint32_t kind))
+{
+    for (uint32_t event = head; event != 0; event = queue->events[event].next) {
+        if (counts(queue->events[event].kind)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool event_queue_any(const struct event_queue *queue, bool (*counts)(uint32_t kind))
+{
+    for (uint32_t place = 0; place < EVENT_WHEEL; place++) {
+        if (line_any(queue, queue->wheel[place].head, counts)) {
+            return true;
+        }
+    }
+    for (uint32_t i = 0; i < queue->heap_count; i++) {
+        if (line_any(queue, queue->slots[queue->heap[i].slot].line.head, counts)) {
+            return true;
+        }
+    }
+    return false;
+}

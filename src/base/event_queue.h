@@ -139,6 +139,9 @@ static inline bool event_queue_is_empty(const struct event_queue *queue)
     return queue->wheel[place].head == 0 && others == 0 && words == 0 && queue->heap_count == 0;
 }
 
+/* Whether an event is pending whose kind `counts`. Looks at all of them: for once in a while. */
+bool event_queue_any(const struct event_queue *queue, bool (*counts)(uint32_t kind));
+
 /* The next event of the time being worked off; index 0, an event that does nothing, when it was the last. */
 static inline const struct event *event_queue_peek(const struct event_queue *queue)
 {

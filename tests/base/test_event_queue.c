@@ -223,7 +223,38 @@ static void a_queue_without_room_to_begin_is_refused_and_leaves_nothing(void **s
     }
 }
 
+static bool is_seven(uint32_t kind)
+{
+    return kind == 7;
+}
+
+static void what_is_pending_can_be_asked_for_near_and_far(void **state)
+{
+    (void)state;
+    static const uint64_t times[] = {5, 5 + EVENT_WHEEL - 1, 5 + EVENT_WHEEL, UINT64_C(1) << 40};
+    for (size_t i = 0; i < COUNT_OF(times); i++) {
+        struct mem mem;
+        struct event_queue queue;
+        struct event event;
+        open_queue(&queue, &mem);
+        CHECK(!event_queue_any(&queue, is_seven), "an empty queue has none");
+        (void)event_queue_push(&queue, 5, 1, 0, 0);
+        (void)event_queue_push(&queue, 5, 2, 0, 0);
+        CHECK(event_queue_pop(&queue, &event), "there is one");
+        (void)event_queue_push(&queue, times[i], 3, 0, 0);
+        CHECK(!event_queue_any(&queue, is_seven), "others do not count");
+        (void)event_queue_push(&queue, times[i], 7, 0, 0);
+        CHECK(event_queue_any(&queue, is_seven), "found at %" PRIu64, times[i]);
+        while (event_queue_pop(&queue, &event)) {
+            CHECK(event.kind == 7 || event_queue_any(&queue, is_seven), "found until it is taken");
+        }
+        CHECK(!event_queue_any(&queue, is_seven), "taken");
+        close_queue(&queue, &mem);
+    }
+}
+
 TEST_MAIN(an_empty_queue_has_nothing_to_pop, events_of_one_time_leave_in_the_order_they_were_pushed,
           a_push_for_now_joins_the_end_of_the_line, a_drained_queue_can_be_filled_again_at_the_same_time,
           times_far_apart_stay_in_order, any_mixture_of_pushes_and_pops_leaves_in_order,
-          a_refused_push_is_dropped_and_remembered, a_queue_without_room_to_begin_is_refused_and_leaves_nothing)
+          what_is_pending_can_be_asked_for_near_and_far, a_refused_push_is_dropped_and_remembered,
+          a_queue_without_room_to_begin_is_refused_and_leaves_nothing)

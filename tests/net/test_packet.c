@@ -296,6 +296,34 @@ static void without_a_timeout_a_lost_tail_is_explained(void **state)
     close_machine(&m);
 }
 
+/* Marks from the first byte on start the control's timers; losses then leave messages without an answer. */
+static void timers_of_stuck_messages_do_not_keep_a_run_going(void **state)
+{
+    (void)state;
+    for (int timeouts = 0; timeouts < 2; timeouts++) {
+        struct machine m;
+        make_machine(&m, 8);
+        m.config.cc_mode = PACKET_CC_DCQCN;
+        m.config.marks[0].kmin_bytes = 0;
+        m.config.marks[0].kmax_bytes = 1;
+        m.config.timeouts = timeouts == 1;
+        m.config.error_rate = timeouts == 1 ? 0.5 : 0.02;
+        open_machine(&m);
+        for (uint32_t k = 1; k < 8; k++) {
+            net_send(&m.net, k, k, 0, 1 << 20, 1);
+        }
+        struct event event;
+        uint64_t events = 0;
+        while (event_queue_pop(&m.queue, &event)) {
+            (void)net_handle(&m.net, &event);
+            CHECK(++events < 20000000, "the run ends (%d)", timeouts);
+        }
+        CHECK(packet_counts(&m.net)->marks > 0, "timers were started");
+        CHECK(m.arrived < 7, "somebody is stuck (%d)", timeouts);
+        close_machine(&m);
+    }
+}
+
 static void a_timeout_changes_nothing_where_nothing_is_lost(void **state)
 {
     (void)state;
@@ -423,6 +451,7 @@ int main(void)
         cmocka_unit_test(what_is_lost_is_sent_again),
         cmocka_unit_test(a_link_that_carries_nothing_is_given_up),
         cmocka_unit_test(without_a_timeout_a_lost_tail_is_explained),
+        cmocka_unit_test(timers_of_stuck_messages_do_not_keep_a_run_going),
         cmocka_unit_test(a_timeout_changes_nothing_where_nothing_is_lost),
         cmocka_unit_test(a_message_of_many_gigabytes_arrives_unless_sizes_are_ints),
         cmocka_unit_test(a_cycle_of_pauses_is_found_and_not_kept_going_by_timeouts),

@@ -158,6 +158,20 @@ static void dcqcn_increase(struct packet_net *network, uint32_t pair_index)
     dcqcn->stage++;
 }
 
+/* Timers of a message that gets no answer would tick for as long as its timeouts grow, to no end; the next mark starts
+ * them again. */
+void packet_cc_rest(struct packet_net *network, uint32_t pair)
+{
+    if (network->config->cc_mode == PACKET_CC_DCQCN && packet_cc_of(network, pair)->as.dcqcn.started) {
+        struct dcqcn *dcqcn = &packet_cc_of(network, pair)->as.dcqcn;
+        dcqcn->started = 0;
+        dcqcn->stage = 0;
+        dcqcn->marked_for_rate = 0;
+        dcqcn->increase_stamp++;
+        network->pairs.at[pair].stamp++;
+    }
+}
+
 void packet_cc_timer(struct packet_net *network, uint32_t pair, uint32_t what)
 {
     uint32_t stamp = what / CONTROL_KINDS;

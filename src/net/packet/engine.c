@@ -374,12 +374,32 @@ static inline __attribute__((always_inline)) void fetch_ahead(const struct packe
     }
 }
 
+/* Events that by themselves send nothing: a rate that grows lets no packet go until something else asks its port. */
+static bool can_send(uint32_t kind)
+{
+    return kind != NET_EVENT_PACKET_CONTROL && kind != NET_EVENT_PACKET_SAMPLE;
+}
+
+enum { TIMERS_IN_ROW = 1 << 14 };
+
+/* Control timers set themselves again for as long as their message lives, and so for ever once it is stuck. When there
+ * has been nothing else for long, it is looked whether anything else is to come at all; if not, the timers end, the
+ * queue runs dry and the stall is seen. */
+static void count_timer(struct packet_net *network)
+{
+    if (++network->timers_in_row >= TIMERS_IN_ROW) {
+        network->timers_in_row = 0;
+        network->at_rest = !event_queue_any(network->net->queue, can_send);
+    }
+}
+
 static uint32_t packet_handle(struct net *net, const struct event *event)
 {
     struct packet_net *network = net->state;
     fetch_ahead(network);
     switch ((enum net_event_kind)event->kind) {
     case NET_EVENT_PACKET_SENT:
+        network->timers_in_row = 0;
         packet_port_free(network, event->a);
         if (__builtin_expect(event->a == network->forward_anchor, 0)) {
             packet_forward_step(network);
@@ -395,7 +415,10 @@ static uint32_t packet_handle(struct net *net, const struct event *event)
         (event->b == 0 ? packet_nic_resume : packet_pause_expired)(network, event->a);
         break;
     case NET_EVENT_PACKET_SAMPLE:
-        packet_sample(network);
+        count_timer(network);
+        if (!network->at_rest) {
+            packet_sample(network);
+        }
         break;
     case NET_EVENT_PACKET_LINK:
         packet_link_change(network, event->a);
@@ -410,7 +433,10 @@ static uint32_t packet_handle(struct net *net, const struct event *event)
         start(network, event->a, event->b);
         break;
     case NET_EVENT_PACKET_CONTROL:
-        packet_cc_timer(network, event->a, event->b);
+        count_timer(network);
+        if (!network->at_rest) {
+            packet_cc_timer(network, event->a, event->b);
+        }
         break;
     default:
         break;

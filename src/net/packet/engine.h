@@ -233,6 +233,8 @@ struct packet_net {
     uint64_t started;                           /* messages */
     uint32_t forward_anchor;                    /* the port whose events it watches */
     uint32_t forward_wait;                      /* events until it looks around */
+    uint32_t timers_in_row;                     /* control timers and samples since anything else happened here */
+    bool at_rest;                               /* nothing but those is to come: they end too */
     struct histogram_coarse *queues;            /* by port: what packets found before them in a switch's queue */
     struct histogram_fine durations, slowdowns; /* of messages, ns and thousandths */
 };
@@ -390,6 +392,8 @@ void packet_pair_change_rate(struct packet_net *network, struct packet_pair *pai
 void packet_cc_start(struct packet_net *network, uint32_t pair);
 void packet_cc_free(struct packet_net *network);
 void packet_cc_end(struct packet_net *network, uint32_t pair);
+/* A second timeout in a row: nothing the control could do. */
+void packet_cc_rest(struct packet_net *network, uint32_t pair);
 /* An ACK or NACK for this pair; `packet` is still whole. */
 void packet_cc_ack(struct packet_net *network, uint32_t pair, uint32_t packet);
 void packet_cc_timer(struct packet_net *network, uint32_t pair, uint32_t what);

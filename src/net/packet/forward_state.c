@@ -244,6 +244,7 @@ static void tell_nic(struct walk *walk, const struct packet_port *port)
         if (i % 64 == 0) {
             uint64_t rest = turns->count - i < 64 ? UINT64_MAX >> (64 - (turns->count - i)) : UINT64_MAX;
             tell(walk, turns->open[i / 64] & rest);
+            tell(walk, turns->held[i / 64] & rest);
         }
         tell_pair(walk, turns->pairs[i]);
     }

@@ -402,6 +402,9 @@ void packet_pair_timeout(struct packet_net *network, uint32_t pair_index, uint32
     }
     pair->timeouts++;
     pair->sent = pair->acked;
+    if (pair->timeouts > 1) {
+        packet_cc_rest(network, pair_index);
+    }
     if (pair->credit < pair->sent + network->config->payload_bytes) {
         pair->credit = pair->sent + network->config->payload_bytes; /* the credit was lost: one packet asks again */
     }
