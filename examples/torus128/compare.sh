@@ -1,0 +1,59 @@
+#!/bin/sh
+# One direct all-to-all on 128 GPUs, every rank with BYTES (1GiB): fat tree, 4x4x8 torus, twisted torus, sent packet by
+# packet. Prints the step time of each and its ratio to the fat tree's. A few minutes at 1GiB, seconds at 100MiB.
+# usage: compare.sh [ORRERY [BYTES]]
+set -eu
+orrery=${1:-orrery} bytes=${2:-1GiB}
+dir=$(mktemp -d)
+trap 'rm -r "$dir"' EXIT
+grid='--dims 4x4x8 --bandwidth 25Gbps,25Gbps,65Gbps --latency 5us,5us,14us --host-bandwidth 65Gbps --host-latency 14us'
+# shellcheck disable=SC2086 # several words
+{
+    "$orrery" topo make torus $grid -o "$dir/torus.txt"
+    "$orrery" topo make twisted-torus $grid -o "$dir/twisted.txt"
+    "$orrery" topo make fat-tree --hosts 128 --leaves 16 --spines 8 --bandwidth 65Gbps --latency 14us,5us \
+        -o "$dir/fattree.txt"
+    "$orrery" gen collective --type all-to-all --bytes "$bytes" --npus 128 -o "$dir/a2a"
+} > /dev/null
+
+# machine, logical dimensions
+step() {
+    rings=$(echo "$2" | sed 's/"[0-9]*"/"ring"/g') direct=$(echo "$2" | sed 's/"[0-9]*"/"direct"/g')
+    echo "{\"logical-dims\": [$2]}" > "$dir/logical.json"
+    cat > "$dir/system.json" << END
+{"scheduling-policy": "LIFO", "endpoint-delay": 10, "active-chunks-per-dimension": 1, "preferred-dataset-splits": 4,
+ "all-reduce-implementation": [$rings], "all-gather-implementation": [$rings],
+ "reduce-scatter-implementation": [$rings], "all-to-all-implementation": [$direct],
+ "collective-optimization": "localBWAware", "local-mem-bw": 540}
+END
+    cat > "$dir/config.txt" << END
+TOPOLOGY_FILE $dir/$1.txt
+PACKET_PAYLOAD_SIZE 12000
+CC_MODE 12
+L2_CHUNK_SIZE 4000
+L2_ACK_INTERVAL 1
+GLOBAL_T 0
+BUFFER_SIZE 32
+KMAX_MAP 2 25000000000 400 65000000000 1600
+KMIN_MAP 2 25000000000 100 65000000000 400
+PMAX_MAP 2 25000000000 0.2 65000000000 0.2
+END
+    "$orrery" run --backend packet -w "$dir/a2a" -s "$dir/system.json" -n "$dir/config.txt" \
+        --logical "$dir/logical.json" --json "$dir/run.json" --quiet > "$dir/out.txt" 2>&1 || true
+    time_ns=$(sed -n 's/.*"time_ns": *\([0-9]*\).*/\1/p' "$dir/run.json" 2> /dev/null | head -1)
+    grep -q STALLED "$dir/out.txt" && time_ns=
+    first=${first:-$time_ns}
+    if [ -n "$time_ns" ]; then
+        printf '%-10s %-14s %12d ns  %s\n' "$1" "$2" "$time_ns" "$(awk "BEGIN { printf \"%.2f\", $time_ns / $first }")"
+    else
+        printf '%-10s %-14s stalled: a cycle of pauses\n' "$1" "$2"
+    fi
+    rm -f "$dir/run.json"
+}
+
+for dims in '"128"' '"4", "4", "8"'; do
+    first=
+    for machine in fattree torus twisted; do
+        step "$machine" "$dims"
+    done
+done
