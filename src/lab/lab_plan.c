@@ -1,0 +1,273 @@
+/* Everything that can be refused is refused here, before there is a folder: names, sizes, rates, contradictions. */
+#include "lab/lab_run.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <string.h>
+
+#include "io/file.h"
+
+void lab_plan_init(struct lab_plan *plan, const struct orr_lab_options *options, const struct orr_notices *notices)
+{
+    *plan = (struct lab_plan){.options = options, .notices = notices, .mem = {.limit = options->memory_limit}};
+    arena_init(&plan->arena, &plan->mem);
+}
+
+void lab_plan_free(struct lab_plan *plan)
+{
+    arena_free(&plan->arena);
+}
+
+const char *lab_backend_word(enum orr_backend backend)
+{
+    static const char *const words[] = {[ORR_BACKEND_UNAWARE] = "unaware",
+                                        [ORR_BACKEND_AWARE] = "aware",
+                                        [ORR_BACKEND_PACKET] = "packet",
+                                        [ORR_BACKEND_FLOW] = "flow",
+                                        [ORR_BACKEND_AUTO] = "auto"};
+    return words[backend];
+}
+
+static enum orr_status no_memory(const struct lab_plan *plan, struct orr_error *err)
+{
+    return mem_error(&plan->mem, "the plan of a run", err);
+}
+
+/* A line for the user, or with strict notices the error. */
+ORR_PRINTF(3, 4)
+static enum orr_status warn(const struct lab_plan *plan, struct orr_error *err, const char *fmt, ...)
+{
+    char line[512];
+    va_list args;
+    va_start(args, fmt);
+    (void)vsnprintf(line, sizeof line, fmt, args);
+    va_end(args);
+    if (plan->notices == NULL) {
+        return ORR_OK;
+    }
+    if (plan->notices->strict) {
+        return error_set(err, ORR_EINVAL, "%s (--strict)", line);
+    }
+    if (plan->notices->warn != NULL) {
+        plan->notices->warn(plan->notices->context, line);
+    }
+    return ORR_OK;
+}
+
+/* ---- what was typed ---- */
+
+static enum orr_status check_tag(const char *tag, struct orr_error *err)
+{
+    static const char fine[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-_+";
+    size_t length = tag == NULL ? 1 : strlen(tag);
+    if (tag != NULL && (length == 0 || length > 64 || strspn(tag, fine) != length)) {
+        return error_set(
+            err, ORR_EINVAL,
+            "--tag: \"%.80s\" becomes part of a folder's name: 1 to 64 letters, digits, '.', '-', '_', '+'", tag);
+    }
+    return ORR_OK;
+}
+
+static enum orr_status check_typed(const struct orr_lab_options *options, struct orr_error *err)
+{
+    if (options->workload == NULL || options->workload[0] == '\0') {
+        return error_set(err, ORR_EINVAL,
+                         "missing --workload: a folder or prefix of traces, or a folder of recordings");
+    }
+    if (options->virtual_scale != 0 && options->world_size != 0) {
+        return error_set(err, ORR_EINVAL, "--virtual-scale and --world-size both say how many ranks; give one");
+    }
+    return check_tag(options->tag, err);
+}
+
+static enum orr_status read_typed(struct lab_plan *plan, struct orr_error *err)
+{
+    const struct orr_lab_options *options = plan->options;
+    const char *topology = options->topology != NULL ? options->topology : "auto:1d";
+    enum orr_status status = check_typed(options, err);
+    if (status == ORR_OK) {
+        status = lab_machine_parse(topology, &plan->machine, err);
+    }
+    if (status == ORR_OK && plan->machine.kind == LAB_MACHINE_FILE &&
+        (options->bandwidth != NULL || options->latency != NULL)) {
+        status = error_set(err, ORR_EINVAL, "--%s: %s says it; change it there",
+                           options->bandwidth != NULL ? "bandwidth" : "latency", plan->machine.path);
+    }
+    if (status == ORR_OK) {
+        status = lab_rates_read("--bandwidth", options->bandwidth != NULL ? options->bandwidth : "25Gbps", &plan->arena,
+                                &plan->rates, err);
+    }
+    if (status == ORR_OK) {
+        status = lab_times_read("--latency", options->latency != NULL ? options->latency : "1us", &plan->arena,
+                                &plan->times, err);
+    }
+    if (status == ORR_OK) {
+        status = lab_workload_find(options->workload, options->prefix, options->recording_tag, &plan->arena,
+                                   &plan->workload, err);
+    }
+    return status;
+}
+
+/* ---- how many ranks ---- */
+
+/* A word that leaves its size open may still say it by its dimensions. */
+static uint32_t size_of_word(const struct lab_machine *machine)
+{
+    uint64_t product = machine->size_count > 0 ? 1 : 0;
+    for (uint32_t i = 0; i < machine->size_count && product <= INT32_MAX; i++) {
+        product *= machine->sizes[i];
+    }
+    return machine->ranks != 0 ? machine->ranks : product <= INT32_MAX ? (uint32_t)product : UINT32_MAX;
+}
+
+static enum orr_status asked_size(const struct lab_plan *plan, uint32_t *asked, struct orr_error *err)
+{
+    uint64_t size = plan->options->world_size;
+    if (plan->options->virtual_scale != 0) {
+        size = (uint64_t)plan->workload.ranks * plan->options->virtual_scale;
+    }
+    if (size > INT32_MAX) {
+        return error_set(err, ORR_ERANGE,
+                         "--virtual-scale: %" PRIu32 " times %" PRIu32 " traces are more than %d ranks",
+                         plan->options->virtual_scale, plan->workload.ranks, INT32_MAX);
+    }
+    *asked = (uint32_t)size;
+    return ORR_OK;
+}
+
+static enum orr_status refuse_size(const struct lab_plan *plan, uint32_t told, struct orr_error *err)
+{
+    uint32_t traces = plan->workload.ranks;
+    char scale[40] = "";
+    if (told % traces == 0) {
+        (void)snprintf(scale, sizeof scale, "--virtual-scale %" PRIu32 " or ", told / traces);
+    }
+    return error_set(err, ORR_EINVAL,
+                     "--topology: the machine has %" PRIu32 " ranks, and there %s %" PRIu32
+                     " trace%s; a machine of %" PRIu32 " fits, or %s--world-size %" PRIu32
+                     " makes the job as large as the machine",
+                     told, traces == 1 ? "is" : "are", traces, traces == 1 ? "" : "s", traces, scale, told);
+}
+
+static enum orr_status settle_size(struct lab_plan *plan, struct orr_error *err)
+{
+    uint32_t asked = 0;
+    uint32_t told = size_of_word(&plan->machine);
+    uint32_t traces = plan->workload.ranks;
+    enum orr_status status = asked_size(plan, &asked, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    if (told != 0 && asked == 0 && told != traces) {
+        return refuse_size(plan, told, err);
+    }
+    if (told != 0 && asked != 0 && told != asked) {
+        char option[48];
+        (void)snprintf(option, sizeof option,
+                       plan->options->world_size != 0 ? "--world-size %" PRIu32 : "--virtual-scale %" PRIu32,
+                       plan->options->world_size != 0 ? asked : plan->options->virtual_scale);
+        status = warn(plan, err,
+                      "%s of %" PRIu32 " trace%s is %" PRIu32 " ranks, and the topology has %" PRIu32
+                      "; the topology's size is taken",
+                      option, traces, traces == 1 ? "" : "s", asked, told);
+    }
+    plan->world = told != 0 ? told : asked != 0 ? asked : traces;
+    if (status == ORR_OK && plan->world == 1) {
+        status = error_set(err, ORR_EINVAL,
+                           "there is one trace, and a machine of one rank has no network; --world-size says how many "
+                           "ranks it shall become");
+    }
+    const struct orr_growth *growth = &plan->options->growth;
+    plan->grows = plan->world != traces || growth->parallel != NULL || growth->comm_scale != NULL || growth->strong;
+    return status;
+}
+
+/* ---- the machine ---- */
+
+static enum orr_status settle_backend(struct lab_plan *plan, struct orr_error *err)
+{
+    const struct lab_machine *machine = &plan->machine;
+    bool file = machine->kind == LAB_MACHINE_FILE;
+    bool wires = file ? !lab_machine_is_network(machine) : lab_machine_is_wired(machine->kind);
+    plan->backend = plan->options->has_backend ? plan->options->backend
+                    : wires                    ? ORR_BACKEND_FLOW
+                                               : ORR_BACKEND_UNAWARE;
+    bool wired = plan->backend >= ORR_BACKEND_PACKET;
+    if (file && wired != wires) {
+        return error_set(err, ORR_EINVAL, "--backend: %s needs %s, and %s is %s", lab_backend_word(plan->backend),
+                         wired ? "a physical topology" : "a network.yml", machine->path,
+                         wires ? "taken for a physical topology" : "a network.yml");
+    }
+    if (wires && !wired) {
+        return warn(plan, err,
+                    "--backend %s does not see the wires of %s, and takes it for %s; flow, packet and auto do",
+                    lab_backend_word(plan->backend), lab_machine_word(machine->kind),
+                    lab_machine_join(machine->kind) == TOPO_SWITCH ? "one switch" : "plain rings");
+    }
+    return ORR_OK;
+}
+
+static const char *file_stem(struct arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    size_t length = strcspn(name, ".");
+    char *stem = arena_strndup(arena, name, length < 40 ? length : 40);
+    for (char *at = stem; at != NULL && *at != '\0'; at++) {
+        bool fine =
+            (*at >= '0' && *at <= '9') || (*at >= 'a' && *at <= 'z') || (*at >= 'A' && *at <= 'Z') || *at == '-';
+        *at = fine ? *at : '_';
+    }
+    return stem;
+}
+
+static enum orr_status settle_names(struct lab_plan *plan, bool named, struct orr_error *err)
+{
+    char text[LAB_MACHINE_NAME];
+    lab_machine_dims_text(&plan->machine, text);
+    plan->dims = arena_strndup(&plan->arena, text, strlen(text));
+    if (plan->machine.kind == LAB_MACHINE_FILE) {
+        const char *stem = file_stem(&plan->arena, plan->machine.path);
+        plan->name = stem == NULL ? NULL : arena_printf(&plan->arena, "%" PRIu32 "gpu_file_%s", plan->world, stem);
+    } else if (named) {
+        plan->name = plan->options->topology;
+    } else {
+        lab_machine_name(&plan->machine, text);
+        plan->name = arena_strndup(&plan->arena, text, strlen(text));
+    }
+    plan->output = plan->options->output_folder != NULL ? plan->options->output_folder : "runs";
+    size_t length = strlen(plan->output);
+    while (length > 1 && plan->output[length - 1] == '/') {
+        length--;
+    }
+    plan->output = arena_strndup(&plan->arena, plan->output, length);
+    plan->store = plan->options->store;
+    if (plan->store == NULL && plan->output != NULL) {
+        plan->store = arena_printf(&plan->arena, "%s/orrery.db", plan->output);
+    }
+    return plan->dims != NULL && plan->name != NULL && plan->store != NULL ? ORR_OK : no_memory(plan, err);
+}
+
+enum orr_status lab_plan_make(struct lab_plan *plan, struct orr_error *err)
+{
+    enum orr_status status = read_typed(plan, err);
+    if (status == ORR_OK && plan->machine.kind == LAB_MACHINE_FILE) {
+        status = lab_machine_file_dims(&plan->machine, &plan->mem, &plan->rates, err);
+    }
+    bool named = plan->machine.ranks != 0;
+    if (status == ORR_OK) {
+        status = settle_size(plan, err);
+    }
+    if (status == ORR_OK && plan->machine.kind != LAB_MACHINE_FILE) {
+        status = lab_machine_settle(&plan->machine, plan->world, err);
+    }
+    if (status == ORR_OK) {
+        status = settle_backend(plan, err);
+    }
+    if (status == ORR_OK) {
+        const struct lab_machine_request request = {
+            .machine = &plan->machine, .backend = plan->backend, .rates = &plan->rates, .times = &plan->times};
+        status = lab_machine_check(&request, err);
+    }
+    return status == ORR_OK ? settle_names(plan, named, err) : status;
+}

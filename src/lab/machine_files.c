@@ -1,0 +1,384 @@
+/*
+ * Every value is written with its unit, so that nobody has to know whose bare numbers mean what. The settings that a
+ * topology's name does not say (chunks, scheduling, packets) are those of the published runs on such machines (spec
+ * rocm §1.8, §1.12): one place to look them up is the file itself.
+ */
+#include "lab/machine_files.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "config/config.h"
+#include "config/wired.h"
+#include "io/file.h"
+
+/* ---- quantities ---- */
+
+/* `value` in units of `scale`, exactly: the scale is a power of ten. */
+static const char *spell(struct arena *arena, uint64_t value, uint64_t scale, int digits, const char *suffix)
+{
+    char part[24] = "";
+    if (value % scale != 0) {
+        int used = snprintf(part, sizeof part, ".%0*" PRIu64, digits, value % scale);
+        while (part[used - 1] == '0') {
+            part[--used] = '\0';
+        }
+    }
+    return arena_printf(arena, "%" PRIu64 "%s%s", value / scale, part, suffix);
+}
+
+static enum orr_status read_one(const char *option, const char *word, enum units_kind kind, struct arena *arena,
+                                struct lab_quantities *list, struct orr_error *err)
+{
+    bool rate = kind == UNITS_RATE;
+    struct orr_error reason = {0};
+    uint64_t value = 0;
+    enum orr_status status = units_parse(word, kind, rate ? "Gbps" : "us", &value, &reason);
+    if (status != ORR_OK) {
+        return error_set(err, status, "%s: %s", option, reason.text);
+    }
+    if (rate && value == 0) {
+        return error_set(err, ORR_ERANGE, "%s: a rate of 0 moves nothing", option);
+    }
+    if (list->count == TOPO_MAX_DIMS) {
+        return error_set(err, ORR_EINVAL, "%s has more than %d values", option, TOPO_MAX_DIMS);
+    }
+    const char *text = rate ? spell(arena, value, 1000000000, 9, "Gbps") : spell(arena, value, 1000, 3, "us");
+    list->list = list->count == 0 ? text : arena_printf(arena, "%s,%s", list->list, text == NULL ? "" : text);
+    list->value[list->count] = value;
+    list->text[list->count++] = text;
+    return text != NULL && list->list != NULL ? ORR_OK : mem_error(arena->mem, "a list of quantities", err);
+}
+
+static enum orr_status read_list(const char *option, const char *text, enum units_kind kind, struct arena *arena,
+                                 struct lab_quantities *list, struct orr_error *err)
+{
+    struct lab_quantities made = {0};
+    enum orr_status status = ORR_OK;
+    for (const char *at = text; status == ORR_OK; at++) {
+        size_t length = strcspn(at, ",");
+        const char *word = arena_strndup(arena, at, length);
+        status = word == NULL ? mem_error(arena->mem, "a list of quantities", err)
+                              : read_one(option, word, kind, arena, &made, err);
+        at += length;
+        if (*at == '\0') {
+            break;
+        }
+    }
+    if (status == ORR_OK) {
+        *list = made;
+    }
+    return status;
+}
+
+enum orr_status lab_rates_read(const char *option, const char *text, struct arena *arena, struct lab_quantities *rates,
+                               struct orr_error *err)
+{
+    return read_list(option, text, UNITS_RATE, arena, rates, err);
+}
+
+enum orr_status lab_times_read(const char *option, const char *text, struct arena *arena, struct lab_quantities *times,
+                               struct orr_error *err)
+{
+    return read_list(option, text, UNITS_TIME, arena, times, err);
+}
+
+static const char *text_of(const struct lab_quantities *list, uint32_t dim)
+{
+    return list->text[dim < list->count ? dim : list->count - 1];
+}
+
+/* ---- texts ---- */
+
+/* "[ a, b, c ]" with one entry for each dimension. */
+static const char *spread(struct arena *arena, const struct lab_machine *machine, const struct lab_quantities *list,
+                          const char *word)
+{
+    const char *text = "";
+    for (uint32_t i = 0; i < machine->dim_count && text != NULL; i++) {
+        text = arena_printf(arena, "%s%s%s", text, i == 0 ? "" : ", ", list != NULL ? text_of(list, i) : word);
+    }
+    return text == NULL ? NULL : arena_printf(arena, "[%s]", text);
+}
+
+static const char *sizes_text(struct arena *arena, const struct lab_machine *machine, const char *quote)
+{
+    const char *text = "";
+    for (uint32_t i = 0; i < machine->dim_count && text != NULL; i++) {
+        text = arena_printf(arena, "%s%s%s%" PRIu32 "%s", text, i == 0 ? "" : ", ", quote, machine->dims[i], quote);
+    }
+    return text == NULL ? NULL : arena_printf(arena, "[%s]", text);
+}
+
+static const char *network_text(const struct lab_machine_request *request, struct arena *arena)
+{
+    const struct lab_machine *machine = request->machine;
+    const char *kinds = spread(arena, machine, NULL, topo_kind_name(lab_machine_join(machine->kind)));
+    const char *sizes = sizes_text(arena, machine, "");
+    const char *rates = spread(arena, machine, request->rates, NULL);
+    const char *times = spread(arena, machine, request->times, NULL);
+    return kinds == NULL || sizes == NULL || rates == NULL || times == NULL
+               ? NULL
+               : arena_printf(arena, "topology: %s\nnpus_count: %s\nbandwidth: %s\nlatency: %s\n", kinds, sizes, rates,
+                              times);
+}
+
+/* What fits how the ranks are joined; halving and doubling needs a power of two. */
+static const char *algorithm_of(const struct lab_machine *machine)
+{
+    uint32_t ranks = machine->ranks;
+    switch (lab_machine_join(machine->kind)) {
+    case TOPO_SWITCH:
+        return (ranks & (ranks - 1)) == 0 ? "\"halvingDoubling\"" : "\"ring\"";
+    case TOPO_FULLY_CONNECTED:
+        return "\"direct\"";
+    default:
+        return "\"ring\"";
+    }
+}
+
+static const char *system_text(const struct lab_machine *machine, struct arena *arena)
+{
+    const char *most = spread(arena, machine, NULL, algorithm_of(machine));
+    const char *all_to_all = spread(arena, machine, NULL, "\"direct\"");
+    return most == NULL || all_to_all == NULL ? NULL
+                                              : arena_printf(arena,
+                                                             "{\n"
+                                                             "  \"scheduling-policy\": \"LIFO\",\n"
+                                                             "  \"endpoint-delay\": 10,\n"
+                                                             "  \"active-chunks-per-dimension\": 1,\n"
+                                                             "  \"preferred-dataset-splits\": 4,\n"
+                                                             "  \"all-reduce-implementation\": %s,\n"
+                                                             "  \"all-gather-implementation\": %s,\n"
+                                                             "  \"reduce-scatter-implementation\": %s,\n"
+                                                             "  \"all-to-all-implementation\": %s,\n"
+                                                             "  \"collective-optimization\": \"localBWAware\",\n"
+                                                             "  \"local-mem-bw\": 540,\n"
+                                                             "  \"boost-mode\": 0\n"
+                                                             "}\n",
+                                                             most, most, most, all_to_all);
+}
+
+/* Marking begins at 4 KB for each Gbps, between 20 and 800 KB, and is certain at four times that: what the public
+ * configurations have for 25, 100 and more Gbps. */
+static const char *marks_text(const struct lab_quantities *rates, struct arena *arena)
+{
+    const char *most = "";
+    const char *least = "";
+    const char *share = "";
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < rates->count; i++) {
+        bool met = false;
+        for (uint32_t k = 0; k < i; k++) {
+            met = met || rates->value[k] == rates->value[i];
+        }
+        uint64_t kilobytes = rates->value[i] / 250000000;
+        kilobytes = kilobytes < 20 ? 20 : kilobytes > 800 ? 800 : kilobytes;
+        if (!met) {
+            count++;
+            most = arena_printf(arena, "%s %" PRIu64 " %" PRIu64, most, rates->value[i], 4 * kilobytes);
+            least = arena_printf(arena, "%s %" PRIu64 " %" PRIu64, least, rates->value[i], kilobytes);
+            share = arena_printf(arena, "%s %" PRIu64 " 0.2", share, rates->value[i]);
+        }
+        if (most == NULL || least == NULL || share == NULL) {
+            return NULL;
+        }
+    }
+    return arena_printf(arena, "KMAX_MAP %" PRIu32 "%s\nKMIN_MAP %" PRIu32 "%s\nPMAX_MAP %" PRIu32 "%s\n", count, most,
+                        count, least, count, share);
+}
+
+/* A window of one round trip at line rate, and pause frames behind it; 4 KiB of data a packet, as RoCE has. */
+static const char *config_text(const char *topology, const struct lab_quantities *rates, struct arena *arena)
+{
+    const char *marks = marks_text(rates, arena);
+    return marks == NULL ? NULL
+                         : arena_printf(arena,
+                                        "TOPOLOGY_FILE %s\nPACKET_PAYLOAD_SIZE 4096\nCC_MODE 12\nENABLE_QCN 1\n"
+                                        "HAS_WIN 1\nL2_CHUNK_SIZE 4000\nL2_ACK_INTERVAL 1\nBUFFER_SIZE 32\n%s",
+                                        topology, marks);
+}
+
+/* ---- files ---- */
+
+static enum orr_status put(const struct lab_machine_request *request, struct arena *arena, const char *name,
+                           const char *text, const char **path, struct orr_error *err)
+{
+    const char *made = arena_printf(arena, "%s/%s", request->folder, name);
+    if (made == NULL || text == NULL) {
+        return mem_error(arena->mem, "a machine's files", err);
+    }
+    enum orr_status status = file_write(made, text, strlen(text), err);
+    if (status == ORR_OK && path != NULL) {
+        *path = made;
+    }
+    return status;
+}
+
+static enum orr_status make_wires(const struct lab_machine_request *request, const char *path, struct orr_error *err)
+{
+    const struct lab_machine *machine = request->machine;
+    char dims[LAB_MACHINE_NAME];
+    char number[3][16];
+    lab_machine_dims_text(machine, dims);
+    struct orr_topo_setting settings[6] = {{"bandwidth", request->rates->list}, {"latency", request->times->list}};
+    size_t count = 2;
+    (void)snprintf(number[0], sizeof number[0], "%" PRIu32, machine->ranks);
+    if (machine->kind == LAB_MACHINE_FATTREE) {
+        uint32_t leaves = machine->groups != 0 ? machine->groups : machine->ranks / 8 + (machine->ranks % 8 != 0);
+        uint32_t per_leaf = machine->ranks / leaves + (machine->ranks % leaves != 0);
+        (void)snprintf(number[1], sizeof number[1], "%" PRIu32, per_leaf);
+        (void)snprintf(number[2], sizeof number[2], "%" PRIu32, leaves < 4 ? 1 : leaves / 2);
+        settings[count++] = (struct orr_topo_setting){"hosts", number[0]};
+        settings[count++] = (struct orr_topo_setting){"per-leaf", number[1]};
+        settings[count++] = (struct orr_topo_setting){"spines", number[2]};
+    } else if (lab_machine_join(machine->kind) != TOPO_RING) {
+        settings[count++] = (struct orr_topo_setting){"hosts", number[0]};
+    } else {
+        settings[count++] = (struct orr_topo_setting){"dims", dims};
+    }
+    struct orr_topo *topo = NULL;
+    enum orr_status status =
+        orr_topo_make(lab_machine_wires(machine->kind), settings, count, request->notices, &topo, err);
+    if (status == ORR_OK) {
+        const struct orr_topo_write_options options = {.form = ORR_TOPO_ASTRA};
+        status = orr_topo_write(topo, path, &options, err);
+    }
+    orr_topo_close(topo);
+    return status;
+}
+
+static enum orr_status write_wired(const struct lab_machine_request *request, struct arena *arena,
+                                   struct lab_machine_files *files, struct orr_error *err)
+{
+    const struct lab_machine *machine = request->machine;
+    bool own = machine->kind == LAB_MACHINE_FILE;
+    const char *topology = own ? machine->path : arena_printf(arena, "%s/topology.txt", request->folder);
+    const char *sizes = sizes_text(arena, machine, "\"");
+    if (topology == NULL || sizes == NULL) {
+        return mem_error(arena->mem, "a machine's files", err);
+    }
+    enum orr_status status = own ? ORR_OK : make_wires(request, topology, err);
+    if (status == ORR_OK) {
+        status = put(request, arena, "logical.json", arena_printf(arena, "{\"logical-dims\": %s}\n", sizes),
+                     &files->logical, err);
+    }
+    if (status == ORR_OK) {
+        status = put(request, arena, "config.txt", config_text(topology, request->rates, arena), &files->network, err);
+    }
+    return status;
+}
+
+enum orr_status lab_machine_check(const struct lab_machine_request *request, struct orr_error *err)
+{
+    const struct lab_machine *machine = request->machine;
+    bool tree = machine->kind == LAB_MACHINE_FATTREE && request->backend >= ORR_BACKEND_PACKET;
+    uint32_t most = tree ? 2 : machine->dim_count; /* a tree's levels */
+    const struct {
+        const char *option;
+        const struct lab_quantities *list;
+    } lists[] = {{"--bandwidth", request->rates}, {"--latency", request->times}};
+    for (size_t i = 0; i < 2 && machine->kind != LAB_MACHINE_FILE; i++) {
+        uint32_t count = lists[i].list->count;
+        if (count != 1 && count != most) {
+            return error_set(err, ORR_EINVAL,
+                             "%s: %" PRIu32 " values, where the machine has %" PRIu32 " %s%s; give one for all or one "
+                             "for each",
+                             lists[i].option, count, most, tree ? "level" : "dimension", most == 1 ? "" : "s");
+        }
+    }
+    return ORR_OK;
+}
+
+enum orr_status lab_machine_write(const struct lab_machine_request *request, struct arena *arena,
+                                  struct lab_machine_files *files, struct orr_error *err)
+{
+    const struct lab_machine *machine = request->machine;
+    struct lab_machine_files made = {.system = request->system};
+    enum orr_status status = ORR_OK;
+    if (request->backend >= ORR_BACKEND_PACKET) {
+        status = write_wired(request, arena, &made, err);
+    } else if (machine->kind == LAB_MACHINE_FILE) {
+        made.network = machine->path;
+    } else {
+        status = put(request, arena, "network.yml", network_text(request, arena), &made.network, err);
+    }
+    if (status == ORR_OK && request->system == NULL) {
+        status = put(request, arena, "system.json", system_text(machine, arena), &made.system, err);
+    }
+    if (status == ORR_OK) {
+        *files = made;
+    }
+    return status;
+}
+
+/* ---- files of the user ---- */
+
+bool lab_machine_is_network(const struct lab_machine *machine)
+{
+    const char *end = strrchr(machine->path, '.');
+    return end != NULL && (strcmp(end, ".yml") == 0 || strcmp(end, ".yaml") == 0);
+}
+
+static enum orr_status network_dims(struct lab_machine *machine, struct mem *mem, struct orr_error *err)
+{
+    struct notes notes;
+    struct topo_dims dims = {0};
+    notes_init(&notes, mem, false); /* the run reads the file again, and tells what is odd about it */
+    enum orr_status status = config_read_network(machine->path, &notes, &dims, err);
+    notes_free(&notes);
+    if (status == ORR_OK) {
+        for (uint32_t i = 0; i < dims.count; i++) {
+            machine->dims[i] = dims.dim[i].size;
+        }
+        machine->dim_count = dims.count;
+        machine->ranks = dims.ranks;
+    }
+    return status;
+}
+
+static void collect_rates(const struct topo_graph *graph, struct lab_quantities *rates)
+{
+    *rates = (struct lab_quantities){0};
+    for (uint32_t i = 0; i < graph->link_count && rates->count < TOPO_MAX_DIMS; i++) {
+        uint32_t at = 0;
+        while (at < rates->count && rates->value[at] != graph->links[i].rate_bps) {
+            at++;
+        }
+        if (at == rates->count) {
+            rates->value[rates->count++] = graph->links[i].rate_bps;
+        }
+    }
+}
+
+static enum orr_status wired_dims(struct lab_machine *machine, struct mem *mem, struct lab_quantities *rates,
+                                  struct orr_error *err)
+{
+    struct notes notes;
+    struct arena arena;
+    struct topo_graph graph;
+    struct config_wired_extra extra = {0};
+    notes_init(&notes, mem, false);
+    arena_init(&arena, mem);
+    enum orr_status status = config_read_topology(machine->path, &arena, &notes, &graph, &extra, err);
+    if (status == ORR_OK) {
+        uint32_t hosts = 0;
+        for (uint32_t i = 0; i < graph.node_count; i++) {
+            hosts += graph.kinds[i] == TOPO_NODE_HOST;
+        }
+        machine->ranks = machine->dims[0] = hosts;
+        machine->dim_count = 1;
+        collect_rates(&graph, rates);
+        topo_graph_free(&graph);
+    }
+    arena_free(&arena);
+    notes_free(&notes);
+    return status;
+}
+
+enum orr_status lab_machine_file_dims(struct lab_machine *machine, struct mem *mem, struct lab_quantities *rates,
+                                      struct orr_error *err)
+{
+    return lab_machine_is_network(machine) ? network_dims(machine, mem, err) : wired_dims(machine, mem, rates, err);
+}

@@ -1,0 +1,68 @@
+/*
+ * The machine of a lab run in one word: "2gpu_auto1d_2", "8gpu_ring2d_4", "128gpu_torus3d_16", "auto:2d", "dims:4x4x8",
+ * or the path of a file. docs/lab.md has the grammar; the kinds are one table, here.
+ *
+ * Two steps, because a word may leave the number of ranks open: lab_machine_parse reads what is said, and
+ * lab_machine_settle lays a number of ranks out in dimensions. Opens no file; knows no rates.
+ */
+#ifndef ORR_LAB_MACHINE_NAME_H
+#define ORR_LAB_MACHINE_NAME_H
+
+#include "base/error.h"
+#include "topo/dims.h"
+
+/* name, word, dimensions (0: as many as there are sizes), how each is joined, the generator of its wires, whether only
+ * the wires tell it from others, what it is */
+#define LAB_MACHINES(X)                                                                                                \
+    X(AUTO1D, "auto1d", 1, RING, "torus", false, "one ring")                                                           \
+    X(AUTO2D, "auto2d", 2, RING, "torus", false, "rings in two dimensions, as square as the number allows")            \
+    X(AUTO3D, "auto3d", 3, RING, "torus", false, "rings in three dimensions, as near to a cube as the number allows")  \
+    X(RING, "ring", 1, RING, "torus", false, "one ring")                                                               \
+    X(RING2D, "ring2d", 2, RING, "torus", false, "rings in two dimensions")                                            \
+    X(MESH2D, "mesh2d", 2, RING, "mesh", true, "a grid, its rows and columns not closed")                              \
+    X(TORUS2D, "torus2d", 2, RING, "torus", false, "rings in two dimensions")                                          \
+    X(TORUS3D, "torus3d", 3, RING, "torus", false, "rings in three dimensions")                                        \
+    X(TTORUS3D, "ttorus3d", 3, RING, "twisted-torus", true, "the links that close dimension 0 move by one along 1")    \
+    X(FATTREE, "fattree", 1, SWITCH, "fat-tree", true, "leaves below spines, half as many")                            \
+    X(SWITCH, "switch", 1, SWITCH, "single-switch", false, "all on one switch")                                        \
+    X(FC, "fc", 1, FULLY_CONNECTED, "fully-connected", false, "a link for each pair")                                  \
+    X(DIMS, "dims", 0, RING, "torus", false, "rings in the dimensions that are named")
+
+enum lab_machine_kind {
+#define LAB_X(name, word, dims, join, wires, wired, about) LAB_MACHINE_##name,
+    LAB_MACHINES(LAB_X)
+#undef LAB_X
+        LAB_MACHINE_FILE
+};
+
+struct lab_machine {
+    enum lab_machine_kind kind;
+    const char *path; /* FILE: part of the text that was parsed */
+    uint32_t ranks;   /* 0: the word leaves it open */
+    uint32_t groups;  /* scale-out groups; fat trees: leaves; 0: not said */
+    uint32_t sizes[TOPO_MAX_DIMS];
+    uint32_t size_count;          /* 0: not said */
+    uint32_t dims[TOPO_MAX_DIMS]; /* once settled, without those of 1 */
+    uint32_t dim_count;
+};
+
+enum { LAB_MACHINE_NAME = 96 };
+
+/* ORR_EINVAL with "--topology: " before the reason and the nearest kind; ORR_ERANGE for numbers beyond 31 bits. */
+ORR_MUST_CHECK enum orr_status lab_machine_parse(const char *text, struct lab_machine *machine, struct orr_error *err);
+
+/* Lays `ranks` out, which must be those of the word where it names them; not for a FILE. ORR_EINVAL where groups or
+ * sizes do not fit the number. */
+ORR_MUST_CHECK enum orr_status lab_machine_settle(struct lab_machine *machine, uint32_t ranks, struct orr_error *err);
+
+const char *lab_machine_word(enum lab_machine_kind kind);
+enum topo_kind lab_machine_join(enum lab_machine_kind kind); /* of a FILE: as rings, which all machines can do */
+const char *lab_machine_wires(enum lab_machine_kind kind);   /* a name for topo/make/make.h */
+bool lab_machine_is_wired(enum lab_machine_kind kind);       /* dimensions alone do not tell it */
+
+/* "4x4x8" of the settled dimensions. */
+void lab_machine_dims_text(const struct lab_machine *machine, char text[LAB_MACHINE_NAME]);
+/* What a settled machine is called in names of folders: "128gpu_torus3d_4x4x8". */
+void lab_machine_name(const struct lab_machine *machine, char text[LAB_MACHINE_NAME]);
+
+#endif
