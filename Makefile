@@ -7,7 +7,7 @@ MESON_FLAGS  ?=
 BENCH_FLAGS  ?=
 SANITIZE      = -Dtests=enabled -Dbuildtype=debugoptimized -Db_lundef=false
 
-.PHONY: all help demo test test-long bench lint format asan tsan valgrind fuzz install clean
+.PHONY: all help demo examples test test-long bench lint format asan tsan valgrind fuzz install clean
 
 all: ## build/orrery and the library (the default)
 	@tools/setup-deps build
@@ -19,6 +19,9 @@ help: ## this list
 
 demo: all ## three small simulations and what they say
 	@tools/demo $(BUILD)
+
+examples: all ## every script of examples/, with what it prints
+	@tools/run-examples $(BUILD)
 
 test: ## the tests; ends with "N passed, N failed"
 	@tools/setup-deps test

@@ -19,6 +19,7 @@
 
 #include "bench/forward_bench.h"
 #include "bench/inputs.h"
+#include "bench/lab_bench.h"
 #include "bench/packet_bench.h"
 #include "bench/simai_bench.h"
 #include "bench/trace_bench.h"
@@ -288,6 +289,105 @@ static bool run_case(const struct bench_case *item, const struct options *option
     return good;
 }
 
+/* ---- the suites ---- */
+
+static const char *own_name(int index)
+{
+    return index < CASES ? cases[index].name : NULL;
+}
+
+static const char *own_title(int index)
+{
+    return cases[index].title;
+}
+
+static bool own_is_quick(int index)
+{
+    return cases[index].quick;
+}
+
+static bool own_run(int index, const struct options *options)
+{
+    return run_case(&cases[index], options);
+}
+
+static bool packet_run(int index, const struct options *options)
+{
+    return bench_packet_run(index, options->repeat);
+}
+
+static bool forward_run(int index, const struct options *options)
+{
+    return bench_forward_run(index, options->repeat);
+}
+
+static bool simai_run(int index, const struct options *options)
+{
+    return bench_simai_run(index, options->repeat);
+}
+
+static bool lab_run(int index, const struct options *options)
+{
+    return bench_lab_run(index, BENCH_RECORDING, options->repeat);
+}
+
+static const char *trace_name(int index)
+{
+    return index < BENCH_TRACE_CASES ? bench_trace_name((enum bench_trace_case)index) : NULL;
+}
+
+static const char *trace_title(int index)
+{
+    return bench_trace_title((enum bench_trace_case)index);
+}
+
+static bool trace_run(int index, const struct options *options)
+{
+    return bench_trace_run((enum bench_trace_case)index, BENCH_RECORDING, options->kineto_mb, options->repeat);
+}
+
+/* In the order they run. Names end with NULL; without is_quick all of them are. */
+static const struct suite {
+    const char *(*name)(int index);
+    const char *(*title)(int index);
+    bool (*is_quick)(int index);
+    bool (*run)(int index, const struct options *options);
+    void (*header)(void);
+} suites[] = {
+    {own_name, own_title, own_is_quick, own_run, print_header},
+    {bench_packet_name, bench_packet_title, bench_packet_is_quick, packet_run, NULL},
+    {bench_forward_name, bench_forward_title, bench_forward_is_quick, forward_run, NULL},
+    {bench_simai_name, bench_simai_title, NULL, simai_run, NULL},
+    {bench_lab_name, bench_lab_title, NULL, lab_run, NULL},
+    {trace_name, trace_title, NULL, trace_run, NULL},
+};
+
+enum { SUITES = sizeof suites / sizeof suites[0] };
+
+static bool is_wanted(const struct suite *suite, int index, const struct options *options)
+{
+    if (options->only != NULL) {
+        return strcmp(options->only, suite->name(index)) == 0;
+    }
+    return !options->quick || suite->is_quick == NULL || suite->is_quick(index);
+}
+
+/* Gives how many ran; clears *good when one fails. */
+static int run_suite(const struct suite *suite, const struct options *options, bool *good)
+{
+    int ran = 0;
+    for (int i = 0; suite->name(i) != NULL; i++) {
+        if (!is_wanted(suite, i, options)) {
+            continue;
+        }
+        if (ran++ == 0 && suite->header != NULL) {
+            suite->header();
+        }
+        *good = suite->run(i, options) && *good;
+    }
+    return ran;
+}
+
 static int usage(FILE *stream, int status)
 {
     fprintf(stream, "usage: orrery-bench [--case NAME] [--quick] [--repeat N] [--load-mb N] [--kineto-mb N]\n"
@@ -297,17 +397,9 @@ static int usage(FILE *stream, int status)
                     "  --load-mb N   how many MB of traces the reading case writes and reads (256)\n"
                     "  --kineto-mb N how many MB of Kineto trace the last two cases read, with its host trace (300)\n"
                     "  --case NAME   only this one:\n");
-    for (int i = 0; i < CASES; i++)
-        fprintf(stream, "    %-15s %s\n", cases[i].name, cases[i].title);
-    for (int i = 0; bench_packet_name(i) != NULL; i++)
-        fprintf(stream, "    %-15s %s\n", bench_packet_name(i), bench_packet_title(i));
-    for (int i = 0; bench_forward_name(i) != NULL; i++)
-        fprintf(stream, "    %-15s %s\n", bench_forward_name(i), bench_forward_title(i));
-    for (int i = 0; bench_simai_name(i) != NULL; i++)
-        fprintf(stream, "    %-15s %s\n", bench_simai_name(i), bench_simai_title(i));
-    for (int i = 0; i < BENCH_TRACE_CASES; i++)
-        fprintf(stream, "    %-15s %s\n", bench_trace_name((enum bench_trace_case)i),
-                bench_trace_title((enum bench_trace_case)i));
+    for (int s = 0; s < SUITES; s++)
+        for (int i = 0; suites[s].name(i) != NULL; i++)
+            fprintf(stream, "    %-15s %s\n", suites[s].name(i), suites[s].title(i));
     return status;
 }
 
@@ -337,41 +429,8 @@ int main(int argc, char **argv)
 
     int ran = 0;
     bool good = true;
-    for (int i = 0; i < CASES; i++) {
-        if (options.only != NULL ? strcmp(options.only, cases[i].name) != 0 : options.quick && !cases[i].quick)
-            continue;
-        if (ran == 0)
-            print_header();
-        good = run_case(&cases[i], &options) && good;
-        ran++;
-    }
-    for (int i = 0; bench_packet_name(i) != NULL; i++) {
-        if (options.only != NULL ? strcmp(options.only, bench_packet_name(i)) != 0
-                                 : options.quick && !bench_packet_is_quick(i))
-            continue;
-        good = bench_packet_run(i, options.repeat) && good;
-        ran++;
-    }
-    for (int i = 0; bench_forward_name(i) != NULL; i++) {
-        if (options.only != NULL ? strcmp(options.only, bench_forward_name(i)) != 0
-                                 : options.quick && !bench_forward_is_quick(i))
-            continue;
-        good = bench_forward_run(i, options.repeat) && good;
-        ran++;
-    }
-    for (int i = 0; bench_simai_name(i) != NULL; i++) {
-        if (options.only != NULL && strcmp(options.only, bench_simai_name(i)) != 0)
-            continue;
-        good = bench_simai_run(i, options.repeat) && good;
-        ran++;
-    }
-    for (int i = 0; i < BENCH_TRACE_CASES; i++) {
-        enum bench_trace_case which = (enum bench_trace_case)i;
-        if (options.only != NULL && strcmp(options.only, bench_trace_name(which)) != 0)
-            continue;
-        good = bench_trace_run(which, BENCH_RECORDING, options.kineto_mb, options.repeat) && good;
-        ran++;
-    }
+    for (int i = 0; i < SUITES; i++)
+        ran += run_suite(&suites[i], &options, &good);
     if (ran == 0)
         return usage(stderr, 2);
     return good ? 0 : 1;

@@ -140,3 +140,25 @@ bool mem_reserve(struct mem *mem, void **items, uint32_t *capacity, uint64_t nee
     *capacity = (uint32_t)wanted;
     return true;
 }
+
+bool mem_reserve_bytes(struct mem *mem, void **block, size_t *capacity, size_t size, size_t more)
+{
+    if (*capacity - size >= more) {
+        return true;
+    }
+    size_t wanted = *capacity < 256 ? 256 : *capacity;
+    while (wanted - size < more) {
+        if (wanted > SIZE_MAX / 2) {
+            mem->refused = SIZE_MAX;
+            return false;
+        }
+        wanted *= 2;
+    }
+    void *moved = mem_resize(mem, *block, *capacity, wanted);
+    if (moved == NULL) {
+        return false;
+    }
+    *block = moved;
+    *capacity = wanted;
+    return true;
+}

@@ -36,6 +36,7 @@ extern const struct cli_command cli_coll;
 extern const struct cli_command cli_config;
 extern const struct cli_command cli_simai;
 extern const struct cli_command cli_calc;
+extern const struct cli_command cli_lab;
 extern const struct cli_command cli_help;
 extern const struct cli_command cli_version;
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum {
     KEY_COMPAT = 256,
@@ -61,7 +62,7 @@ static const struct argp_option table[] = {
     {"channels", KEY_CHANNELS, "N", 0, "Rings; trees come in pairs per ring. Default: the group's ranks per server", 0},
     {"chunk", KEY_CHUNK, "SIZE", 0,
      "Largest message. Default: rings do not cut; NVLS in 4; trees and chains as NCCL's Simple protocol", 0},
-    {"nvls", KEY_NVLS, NULL, 0, "Reduce in the NVLink switch where the GPU type can", 0},
+    {"nvls", KEY_NVLS, NULL, 0, "Reduce in the NVLink switch, where the GPUs can", 0},
     {"pxn", KEY_PXN, NULL, 0, "Cross to other servers on the receiver's rail", 0},
     {"compat", KEY_COMPAT, "NAME", 0,
      "simai: as SimAI 1.6 with its holes; the environment variables AS_NVLS_ENABLE=1 and AS_PXN_ENABLE=1 then stand "
@@ -221,7 +222,7 @@ static enum orr_status complete(struct show_options *options, struct orr_error *
         return error_set(err, ORR_EINVAL, "--type send-recv needs --pairs SENDER:RECEIVER,...");
     }
     if (coll->tp == 0) {
-        coll->tp = strcmp(coll->group, "tp") == 0 ? coll->gpus : 1;
+        coll->tp = strcasecmp(coll->group, "tp") == 0 ? coll->gpus : 1;
     }
     if (coll->compat) {
         coll->nvls = coll->nvls || is_set("AS_NVLS_ENABLE");

@@ -150,12 +150,17 @@ static const struct cli_command gen_three_node = {.name = "three-node",
                                                   .argp = &three_node_argp,
                                                   .run = run_three_node};
 
-static const struct cli_command *const patterns[] = {&gen_collective, &gen_three_node, &cli_gen_aicb, &cli_gen_stg, NULL};
+static const struct cli_command *const patterns[] = {&gen_collective, &gen_three_node, &cli_gen_aicb, &cli_gen_stg,
+                                                     NULL};
 
 const struct cli_command cli_gen = {
     .name = "gen",
-    .summary = "write traces to start from",
+    .summary = "write traces and workloads",
     .subcommands = patterns,
-    .about = "Example:\n  orrery gen collective --type all-reduce --bytes 1MiB --npus 8 -o traces/allreduce\n",
+    .about = "Examples:\n"
+             "  orrery gen collective --type all-reduce --bytes 1MiB --npus 8 -o traces/ar\n"
+             "  orrery gen aicb training --model llama-7b --world_size 4 -o llama7b.txt\n"
+             "  orrery gen stg -o traces/gpt --model_type gpt --batch 16 \\\n"
+             "      --num_stacks 2 --dmodel 1024 --dff 4096 --head 16 --dp 2 --tp 2\n",
     .run = cli_dispatch,
 };

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_COMPAT = 256, KEY_STRICT, KEY_LIST, KEY_QUIET, KEY_FIRST = 1000, OPTIONS_MAX = 128 };
+enum { KEY_COMPAT = 256, KEY_STRICT, KEY_LIST, KEY_FIRST = 1000, OPTIONS_MAX = 128 };
 
 struct aicb_input {
     struct cli_input input;
@@ -26,7 +26,7 @@ static const struct argp_option own_options[] = {
     {"output", 'o', "FILE", 0, "Where to write; FOLDER/ gives the file AICB's own name in it", 0},
     {"compat", KEY_COMPAT, "aicb", 0, "AICB's bytes, counting errors included; what it fails at is an error", 0},
     {"strict", KEY_STRICT, NULL, 0, CLI_STRICT_HELP, 0},
-    {"quiet", KEY_QUIET, NULL, 0, "No warnings", 0},
+    {"quiet", 'q', NULL, 0, "No warnings", 0},
     {"list-models", KEY_LIST, NULL, 0, "Print the models that --model knows and exit", 0},
     CLI_HELP_OPTION,
 };
@@ -120,7 +120,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_STRICT:
         in->strict = true;
         return 0;
-    case KEY_QUIET:
+    case 'q':
         in->quiet = true;
         return 0;
     case KEY_LIST:
@@ -176,7 +176,7 @@ static enum orr_status generate(const struct aicb_input *in, const struct orr_no
         status = orr_aicb_write(aicb, in->output, notices, err);
     }
     if (status == ORR_OK) {
-        (void)printf("Wrote %s\n", orr_aicb_path(aicb));
+        (void)printf("Wrote %s.\n", orr_aicb_path(aicb));
     }
     orr_aicb_close(aicb);
     return status;

@@ -23,7 +23,6 @@ enum {
     KEY_FOLD,
     KEY_MERGE,
     KEY_LEGACY,
-    KEY_QUIET,
     KEY_BOOL = 300,
     KEY_NUMBER = 400,
 };
@@ -78,6 +77,7 @@ static const struct number_row numbers[] = {
 };
 
 static const struct argp_option options[] = {
+    {"output", 'o', "DIR/NAME", 0, "Both of the next two", 0},
     {"output_dir", KEY_DIR, "DIR", 0, "Where to write; made if missing. Required", 0},
     {"output_name", KEY_NAME, "NAME", 0,
      "Name of the traces: %d in it is the rank, without one .%d.et is appended. The groups' file is NAME without .%d, "
@@ -121,10 +121,10 @@ static const struct argp_option options[] = {
      "Micro-batches are copies of the nodes of one, and share no gradients (STAGE_MICROBATCH_OPTIMIZE=1)", 3},
     {"legacy-attr", KEY_LEGACY, NULL, 0, "Write comm_group in place of pg_name (STAGE_LEGACY_ATTR=1)", 3},
     {"merge-comms", KEY_MERGE, NULL, 0,
-     "Leave out a collective that feeds another of its type; with --compat stg only (STAGE_MERGE_COMMS=1)", 3},
+     "Leave out a collective that feeds another of its own type; only with --compat stg (STAGE_MERGE_COMMS=1)", 3},
     {"memory-limit", KEY_LIMIT, "SIZE", 0, CLI_LIMIT_HELP, 4},
     {"strict", KEY_STRICT, NULL, 0, CLI_STRICT_HELP, 4},
-    {"quiet", KEY_QUIET, NULL, 0, "No warnings", 4},
+    {"quiet", 'q', NULL, 0, "No warnings", 4},
     CLI_HELP_OPTION,
     {0},
 };
@@ -155,6 +155,17 @@ static error_t parse_model(struct stg_input *in, const char *word)
     return cli_options_status(status);
 }
 
+/* DIR/NAME cut in two where it stands, in the vector of arguments. */
+static void split_output(struct stg_input *in, char *path)
+{
+    char *slash = strrchr(path, '/');
+    in->stg.output_dir = slash == NULL ? "." : slash == path ? "/" : path;
+    in->stg.output_name = slash == NULL ? path : slash + 1;
+    if (slash != NULL && slash != path) {
+        *slash = '\0';
+    }
+}
+
 static error_t parse_flag(struct stg_input *in, int key)
 {
     switch (key) {
@@ -170,7 +181,7 @@ static error_t parse_flag(struct stg_input *in, int key)
     case KEY_STRICT:
         in->strict = true;
         return 0;
-    case KEY_QUIET:
+    case 'q':
         in->quiet = true;
         return 0;
     default:
@@ -196,6 +207,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_NAME:
         in->stg.output_name = arg;
+        return 0;
+    case 'o':
+        split_output(in, arg);
         return 0;
     case KEY_SHEETS:
         in->stg.sheets = arg;
@@ -255,8 +269,9 @@ static enum orr_status read_environment(struct stg_input *in, struct orr_error *
 
 static enum orr_status check(struct stg_input *in, bool *vram, struct orr_error *err)
 {
-    if (in->stg.output_dir == NULL || in->stg.output_name == NULL) {
-        return error_set(err, ORR_EINVAL, "missing --output_dir DIR and --output_name NAME (where to write)");
+    if (in->stg.output_dir == NULL || in->stg.output_name == NULL || in->stg.output_name[0] == '\0') {
+        return error_set(err, ORR_EINVAL,
+                         "missing -o DIR/NAME, or --output_dir DIR and --output_name NAME (where to write)");
     }
     if (in->schema != NULL && strcmp(in->schema, "v0.0.4") != 0 && !in->stg.compat) {
         return error_set(err, ORR_EINVAL, "--chakra_schema_version: \"%s\" cannot be written; only v0.0.4 can",
@@ -315,9 +330,10 @@ static void print_vram(const struct orr_stg_result *result)
 
 static void print_written(const struct orr_stg_options *stg, const struct orr_stg_result *result)
 {
-    (void)printf(
-        "Wrote %" PRIu32 " trace%s of %" PRIu64 " nodes in all (%" PRIu64 " bytes) and %" PRIu32 " groups to %s.\n",
-        result->ranks, result->ranks == 1 ? "" : "s", result->nodes, result->bytes, result->groups, stg->output_dir);
+    (void)printf("Wrote %" PRIu32 " trace%s of %" PRIu64 " nodes in all (%" PRIu64 " bytes) and %" PRIu32
+                 " groups to %s.\n",
+                 result->ranks, result->ranks == 1 ? "" : "s", result->nodes, result->bytes, result->groups,
+                 strcmp(stg->output_dir, ".") == 0 ? "this folder" : stg->output_dir);
 }
 
 static int run_stg(const struct cli_command *self, int argc, char **argv)

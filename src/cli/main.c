@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 static const struct cli_command *const commands[] = {
-    &cli_run,  &cli_gen,    &cli_trace, &cli_coll,    &cli_topo, &cli_simai,
-    &cli_calc, &cli_config, &cli_help,  &cli_version, NULL,
+    &cli_run,   &cli_lab,  &cli_gen,    &cli_trace, &cli_topo,    &cli_coll,
+    &cli_simai, &cli_calc, &cli_config, &cli_help,  &cli_version, NULL,
 };
 
 static int run_orrery(const struct cli_command *self, int argc, char **argv)
@@ -33,18 +33,28 @@ const struct cli_command cli_orrery = {
     .name = "orrery",
     .summary = "a simulator of distributed AI training",
     .subcommands = commands,
-    .about = "First steps:\n"
-             "  orrery gen collective --type all-reduce --bytes 1MiB --npus 8 -o traces/allreduce\n"
-             "  orrery trace stat traces/allreduce.0.et\n"
-             "  orrery run --workload traces/allreduce --system system.json --network network.yml\n"
-             "A job recorded with PyTorch (orrery trace recipe prints a script that records one):\n"
+    .about = "First steps (orrery config describes the two files of the machine):\n"
+             "  orrery gen collective --type all-reduce --bytes 1MiB --npus 8 -o traces/ar\n"
+             "  orrery trace stat traces/ar.0.et\n"
+             "  orrery run --workload traces/ar --system system.json --network network.yml\n"
+             "A job recorded with PyTorch (orrery trace recipe prints a script that does):\n"
              "  orrery trace import recording -o traces/job\n"
+             "A machine as it is wired, and a collective as NCCL lays it over 16 GPUs:\n"
+             "  orrery topo make 'dgx-h100:16 > rail:400Gbps > spine:8' -o rails.topo\n"
+             "  orrery coll show --gpus 16 --bytes 64MiB\n"
+             "A model's training step as AICB writes it, timed as SimAI does:\n"
+             "  orrery gen aicb training --model llama-7b --world_size 64 \\\n"
+             "      --tensor_model_parallel_size 8 --global_batch 64 -o llama7b.txt\n"
+             "  orrery simai analytical -w llama7b.txt -g 64 -g_p_s 8 -n_p_s 8 -g_type H100\n"
              "\n"
-             "Chakra's programs are here under their own names: orrery chakra_converter, chakra_trace_link,\n"
-             "chakra_jsonizer, chakra_visualizer, chakra_generator, chakra_timeline_visualizer.\n"
+             "Chakra's programs are here under their own names: orrery chakra_converter,\n"
+             "chakra_trace_link, chakra_jsonizer, chakra_visualizer, chakra_generator,\n"
+             "chakra_timeline_visualizer. Linked as AstraSim_Analytical_Congestion_Unaware,\n"
+             "..._Aware, AstraSimNetwork, SimAI_analytical or SimAI_simulator the program\n"
+             "takes that one's place.\n"
              "\n"
-             "Exit codes: 0 done, 1 the run failed or was interrupted, 2 bad usage or input, 3 resource limit, 4 the\n"
-             "simulated job stalls.\n",
+             "Exit codes: 0 done, 1 the run failed or was interrupted, 2 bad usage or input,\n"
+             "3 resource limit, 4 the simulated job stalls.\n",
     .run = run_orrery,
 };
 

@@ -47,105 +47,109 @@ enum {
     KEY_GROW_ROLE,
     KEY_GROW_COMM,
     KEY_STRONG,
+    KEY_MISSING_CPU_OP,
 };
 
 static const struct argp_option table[] = {
-    {NULL, 0, NULL, 0, "What to run (all three are required):", 1},
+    {NULL, 0, NULL, 0, "What to run (workload, system and network are required):", 1},
     {"workload", 'w', "PREFIX", 0, "Traces: rank R's is PREFIX.R.et (Chakra ET)", 1},
     {"system", 's', "FILE", 0, "System file (JSON): collectives, chunks, memory bandwidth", 1},
     {"network", 'n', "FILE", 0,
      "Network file (YAML): dimensions, bandwidth (GiB/s: 2^30 bytes a second, unless the file says otherwise, as in "
-     "50GB/s), latency (ns). With --backend packet: the network configuration of ASTRA-sim's ns-3 network (KEY value), "
-     "which names the topology file",
+     "50GB/s), latency (ns). With --backend packet, flow or auto: the network configuration of ASTRA-sim's ns-3 "
+     "network (KEY value), which names the topology file",
      1},
     {"logical", KEY_LOGICAL, "FILE", 0,
-     "--backend packet: logical topology (JSON), the dimensions collectives see. Default: one dimension of all hosts",
+     "With the same backends: logical topology (JSON), the dimensions collectives see. Default: one dimension of all "
+     "hosts",
      1},
     {NULL, 0, NULL, 0, "What else the machine has:", 2},
     {"memory", KEY_MEMORY, "FILE", 0, "Remote memory file (JSON). Default: no remote memory", 2},
     {"groups", KEY_GROUPS, "FILE", 0, "Communicator groups file (JSON). Default: none", 2},
-    {NULL, 0, NULL, 0, "More ranks than there are traces:", 2},
+    {NULL, 0, NULL, 0, "More ranks than there are traces:", 3},
     {"grow", KEY_GROW, "ROLES", OPTION_ARG_OPTIONAL,
      "Fill the machine: the ranks of one role become more, and do what the ranks in their place of the traced job did. "
      "ROLES says how that job is split, fastest first, as in tp:2,pp:2,dp:4. Default: all of it is data parallel (dp)",
-     2},
-    {"grow-role", KEY_GROW_ROLE, "NAME", 0, "--grow: the role that becomes larger. Default: dp", 2},
+     3},
+    {"grow-role", KEY_GROW_ROLE, "NAME", 0, "--grow: the role that becomes larger. Default: dp", 3},
     {"grow-comm", KEY_GROW_COMM, "FACTOR", 0,
      "--grow: multiply the bytes of every collective, exactly: 2, 127/64. Default: 1, since the algorithms themselves "
      "send more as ranks become more",
-     2},
+     3},
     {"strong", KEY_STRONG, NULL, 0,
      "--grow: the whole job's batch stays, so that compute and the traffic inside a replica shrink. Default: each "
      "rank's batch stays",
-     2},
-    {NULL, 0, NULL, 0, "How to simulate:", 3},
+     3},
+    {NULL, 0, NULL, 0, "How to simulate:", 4},
     {"backend", KEY_BACKEND, "NAME", 0,
      "Network model: unaware (of congestion; default), aware, packet (every packet, on a wired topology), flow "
      "(fair shares of the same topology's links), or auto (packets where messages meet, flow elsewhere)",
-     3},
-    {"no-pfc", KEY_NO_PFC, NULL, 0, "--backend packet: ignore pause frames, so that full buffers drop packets", 3},
+     4},
+    {"no-pfc", KEY_NO_PFC, NULL, 0, "--backend packet: ignore pause frames, so that full buffers drop packets", 4},
     {"cc", KEY_CC, "NAME", 0,
      "--backend packet: congestion control instead of the file's CC_MODE: none, dcqcn, hpcc, timely, dctcp, pint, "
-     "swift, "
-     "or credit (given out by receivers)",
-     3},
+     "swift, or credit (given out by receivers)",
+     4},
     {"routing", KEY_ROUTING, "NAME", 0,
      "--backend packet: which of several equal ways packets take: ecmp (default; that of their message's hash), spray "
      "(in turn) or adaptive (shortest queue)",
-     3},
-    {"spray", KEY_SPRAY, NULL, 0, "--backend packet: the same as --routing spray", 3},
+     4},
+    {"spray", KEY_SPRAY, NULL, 0, "--backend packet: the same as --routing spray", 4},
     {"parallel-links", KEY_PARALLEL, NULL, 0,
-     "--backend packet: use all links between two nodes. Default: the last of them, as ns-3 does", 3},
-    {"link-down", KEY_LINK_DOWN, "A-B@TIME[..TIME]", 0,
-     "--backend packet: the links between nodes A and B are out of service from a time (2us, 1ms; a bare number is in "
-     "us) "
-     "for good, or until another. May be given up to 64 times",
-     3},
+     "--backend packet: use all links between two nodes. Default: the last of them, as ns-3 does", 4},
+    {"link-down", KEY_LINK_DOWN, "A-B@T[..T]", 0,
+     "--backend packet: the links between nodes A and B are out of service from time T on (2us, 1ms; a bare number is "
+     "in us), for good or until another. May be given up to 64 times",
+     4},
     {"rto", KEY_RTO, "TIME", 0,
      "--backend packet: when what was lost is sent again (500us, 4ms; a bare number is in us). Default: four round "
      "trips and 1 ms; with --compat astra never",
-     3},
+     4},
     {"no-fast-forward", KEY_NO_FORWARD, NULL, 0,
-     "--backend packet: send every packet, even where traffic repeats itself; the results are the same", 3},
+     "--backend packet: send every packet, even where traffic repeats itself; the results are the same", 4},
     {"compat", KEY_COMPAT, "NAME", 0,
-     "--backend packet: astra does without what ASTRA-sim's ns-3 network lacks (the retransmission timeout, messages "
-     "of "
-     "2 GiB and more) and writes fct, pfc and qlen files where the network configuration names them. Default: none",
-     3},
+     "--backend packet: none (default), or astra: does without what ASTRA-sim's ns-3 network lacks (the retransmission "
+     "timeout, messages of 2 GiB and more), and writes fct, pfc and qlen files where the network configuration names "
+     "them",
+     4},
     {"policy", KEY_POLICY, "NAME", 0,
-     "Admission of chunks: astra (default; as ASTRA-sim, which can deadlock in three dimensions) or safe", 3},
+     "Admission of chunks: astra (default; as ASTRA-sim, which can deadlock in three dimensions) or safe", 4},
     {"broadcast", KEY_BROADCAST, "NAME", 0,
      "replay (default): a broadcast takes the time its node carries; reduce, gather, scatter and barrier are refused. "
      "simulate: all of them are carried out on the network",
-     3},
-    {"queues-per-dim", KEY_QUEUES, "N", 0, "Queues of each dimension. Default: 1", 3},
-    {"injection-scale", KEY_INJECTION, "X", 0, "Multiplies the system file's endpoint-delay. Default: 1", 3},
-    {"rendezvous", KEY_RENDEZVOUS, "BOOL", OPTION_ARG_OPTIONAL, "Send data only after the receiver asked for it", 3},
-    {"jitter", KEY_JITTER, "J", 0, "Multiply each message's delay by 1 + J*u, u random in [0,1). Default: 0", 3},
-    {"seed", KEY_SEED, "N", 0, "Seed of the jitter. Default: 0", 3},
+     4},
+    {"missing-cpu-op", KEY_MISSING_CPU_OP, "WHERE", 0,
+     "gpu (default) or cpu: where nodes run that do not say (is_cpu_op). cpu is the reading of ASTRA-sim's release for "
+     "HOTI 2024, which did not simulate their communication: it takes the time the node carries, mostly none",
+     4},
+    {"queues-per-dim", KEY_QUEUES, "N", 0, "Queues of each dimension. Default: 1", 4},
+    {"injection-scale", KEY_INJECTION, "X", 0, "Multiplies the system file's endpoint-delay. Default: 1", 4},
+    {"rendezvous", KEY_RENDEZVOUS, "BOOL", OPTION_ARG_OPTIONAL, "Send data only after the receiver asked for it", 4},
+    {"jitter", KEY_JITTER, "J", 0, "Multiply each message's delay by 1 + J*u, u random in [0,1). Default: 0", 4},
+    {"seed", KEY_SEED, "N", 0, "Seed of the jitter. Default: 0", 4},
     {"memory-limit", KEY_MEMORY_LIMIT, "SIZE", 0,
      "Stop with exit code 3 rather than use more memory: 512M, 8GiB, bytes. Default: the environment variable "
      "ASTRA_SIM_MEMORY_LIMIT, else none",
-     3},
-    {"strict", KEY_STRICT, NULL, 0, "Make every warning an error", 3},
-    {NULL, 0, NULL, 0, "What to write:", 4},
-    {"format", KEY_FORMAT, "NAME", 0, "Standard output: text (default), astra (ASTRA-sim's lines) or json", 4},
+     4},
+    {"strict", KEY_STRICT, NULL, 0, "Make every warning an error", 4},
+    {NULL, 0, NULL, 0, "What to write:", 5},
+    {"format", KEY_FORMAT, "NAME", 0, "Standard output: text (default), astra (ASTRA-sim's lines) or json", 5},
     {"json", KEY_JSON, "FILE", 0,
-     "Also write everything known as one JSON document; - stands for standard output, as with --format json", 4},
+     "Also write everything known as one JSON document; - stands for standard output, as with --format json", 5},
     {"csv", KEY_CSV, "DIR", 0,
-     "Also write ranks.csv, collectives.csv, dimensions.csv and, with --backend packet, links.csv into a folder", 4},
+     "Also write ranks.csv, collectives.csv, dimensions.csv and, with --backend packet, links.csv into a folder", 5},
     {"timeline", KEY_TIMELINE, "FILE", 0,
-     "Also write a timeline for Perfetto or chrome://tracing; compressed when the name ends in .gz", 4},
-    {"fct", KEY_FCT, "FILE", 0, "--backend packet: also write one line a message, as ns-3's fct.txt", 4},
-    {"pfc", KEY_PFC, "FILE", 0, "--backend packet: also write one line a pause or resume, as ns-3's pfc.txt", 4},
+     "Also write a timeline for Perfetto or chrome://tracing; compressed when the name ends in .gz", 5},
+    {"fct", KEY_FCT, "FILE", 0, "--backend packet: also write one line a message, as ns-3's fct.txt", 5},
+    {"pfc", KEY_PFC, "FILE", 0, "--backend packet: also write one line a pause or resume, as ns-3's pfc.txt", 5},
     {"qlen", KEY_QLEN, "FILE", 0,
      "--backend packet: also write every 100 ns the switch queues of 1000 B and more, as ns-3's qlen.txt; ends after "
      "4 million queues",
-     4},
-    {"status-file", KEY_STATUS_FILE, "FILE", 0, "Keep a small JSON of the progress current while running", 4},
-    {"quiet", 'q', NULL, 0, "No progress and no warnings on standard error", 4},
-    {"no-progress", KEY_NO_PROGRESS, NULL, 0, "No progress on standard error", 4},
-    {"qbb-enabled", KEY_QBB, "BOOL", OPTION_HIDDEN, NULL, 4}, /* what ns-3's attribute of that name becomes */
+     5},
+    {"status-file", KEY_STATUS_FILE, "FILE", 0, "Keep a small JSON of the progress current while running", 5},
+    {"quiet", 'q', NULL, 0, "No progress and no warnings on standard error", 5},
+    {"no-progress", KEY_NO_PROGRESS, NULL, 0, "No progress on standard error", 5},
+    {"qbb-enabled", KEY_QBB, "BOOL", OPTION_HIDDEN, NULL, 5}, /* what ns-3's attribute of that name becomes */
     CLI_HELP_OPTION,
     {0},
 };
@@ -184,9 +188,14 @@ static error_t parse_choice(int key, const char *arg, struct run_options *run)
     static const char *const compats[] = {"none", "astra", NULL};
     static const char *const routings[] = {"ecmp", "spray", "adaptive", NULL};
     static const char *const controls[] = {"none", "dcqcn", "hpcc", "timely", "dctcp", "pint", "swift", "credit", NULL};
+    static const char *const places[] = {"gpu", "cpu", NULL};
     unsigned index = 0;
     error_t failed = 0;
     switch (key) {
+    case KEY_MISSING_CPU_OP:
+        failed = read_word(run, "--missing-cpu-op", arg, places, &index);
+        run->run.missing_is_cpu = index == 1;
+        return failed;
     case KEY_BACKEND:
         failed = read_word(run, "--backend", arg, backends, &index);
         run->run.backend = (enum orr_backend)index;
@@ -360,6 +369,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_ROUTING:
     case KEY_CC:
     case KEY_FORMAT:
+    case KEY_MISSING_CPU_OP:
         return parse_choice(key, arg, run);
     case KEY_QUEUES:
     case KEY_SEED:

@@ -22,7 +22,6 @@ enum {
     KEY_TIMELINE,
     KEY_COMPAT,
     KEY_FORWARD,
-    KEY_QUIET,
     KEY_STRICT,
     KEY_LIMIT,
     PATH_SIZE = 4096
@@ -62,14 +61,15 @@ static const struct argp_option table[] = {
      "ncclFlowModel_test1_dimension_utilization_0.csv",
      2},
     {"csv", KEY_CSV, "FILE", 0, "SimAI's table of rows alone (EndToEnd.csv)", 2},
-    {"json", KEY_JSON, "FILE", 0, "Everything as one JSON document", 2},
+    {"json", KEY_JSON, "FILE", 0, "Everything as one JSON document; - stands for standard output, instead of the text",
+     2},
     {"fct", KEY_FCT, "FILE", 0, "Every message as in ns-3's fct.txt", 2},
     {"pfc", KEY_PFC, "FILE", 0, "Every pause as in ns-3's pfc.txt", 2},
     {"timeline", KEY_TIMELINE, "FILE", 0, "What each rank did when, for Chrome's viewer or Perfetto; .gz packs", 2},
     {NULL, 0, NULL, 0, "Other:", 3},
     {"compat", KEY_COMPAT, "simai", 0,
      "As SimAI 1.6: no pipeline stages, its group and flow rules, its stalls (docs/differences.md)", 3},
-    {"quiet", KEY_QUIET, NULL, 0, "No warnings and no progress [AS_LOG_LEVEL=3: no warnings]", 3},
+    {"quiet", 'q', NULL, 0, "No warnings and no progress [AS_LOG_LEVEL=3: no warnings]", 3},
     {"strict", KEY_STRICT, NULL, 0, CLI_STRICT_HELP, 3},
     {"memory-limit", KEY_LIMIT, "SIZE", 0, CLI_LIMIT_HELP, 3},
     CLI_HELP_OPTION,
@@ -167,7 +167,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_FORWARD:
         run->no_fast_forward = true;
         return 0;
-    case KEY_QUIET:
+    case 'q':
         options->quiet = true;
         return 0;
     case KEY_STRICT:
@@ -196,12 +196,19 @@ static const struct argp simulate_argp = {
 
 /* ---- the environment ---- */
 
+/* NULL where it is not set, or set to nothing (`AS_SEND_LAT= orrery ...`). */
+static const char *variable(const char *name)
+{
+    const char *value = getenv(name);
+    return value == NULL || value[0] == '\0' ? NULL : value;
+}
+
 static enum orr_status read_environment(struct simulate_options *options, struct orr_error *err)
 {
-    const char *latency = getenv("AS_SEND_LAT");
-    const char *nvls = getenv("AS_NVLS_ENABLE");
-    const char *pxn = getenv("AS_PXN_ENABLE");
-    const char *level = getenv("AS_LOG_LEVEL");
+    const char *latency = variable("AS_SEND_LAT");
+    const char *nvls = variable("AS_NVLS_ENABLE");
+    const char *pxn = variable("AS_PXN_ENABLE");
+    const char *level = variable("AS_LOG_LEVEL");
     uint64_t number = 0;
     enum orr_status status = latency == NULL ? ORR_OK : parse_latency("AS_SEND_LAT", latency, &options->run, err);
     if (status == ORR_OK && nvls != NULL) {
@@ -234,6 +241,12 @@ static enum orr_status check_given(const struct simulate_options *options, struc
     return ORR_OK;
 }
 
+/* NULL where there is none, and where the document takes the place of the text (`--json -`). */
+static const char *json_file(const struct simulate_options *options)
+{
+    return options->json == NULL || strcmp(options->json, "-") == 0 ? NULL : options->json;
+}
+
 static enum orr_status check_output(const struct simulate_options *options, const char *option, const char *path,
                                     struct orr_error *err)
 {
@@ -254,7 +267,7 @@ static enum orr_status check_outputs(const struct simulate_options *options, str
     const struct {
         const char *option, *path;
     } files[] = {{"--csv", options->csv},
-                 {"--json", options->json},
+                 {"--json", json_file(options)},
                  {"--fct", options->fct},
                  {"--pfc", options->pfc},
                  {"--timeline", options->timeline}};
@@ -311,13 +324,14 @@ static int write_outputs(const struct simulate_options *options, const struct or
     struct orr_error err = {0};
     enum orr_status status = finished ? write_folder(options, run, &err) : ORR_OK;
     status = status == ORR_OK && finished ? write_one(run, ORR_SIMAI_CSV, options->csv, &err) : status;
-    status = status == ORR_OK ? write_one(run, ORR_SIMAI_JSON, options->json, &err) : status;
+    status = status == ORR_OK ? write_one(run, ORR_SIMAI_JSON, json_file(options), &err) : status;
     status = status == ORR_OK ? write_one(run, ORR_SIMAI_FCT, options->fct, &err) : status;
     status = status == ORR_OK ? write_one(run, ORR_SIMAI_PFC, options->pfc, &err) : status;
     status = status == ORR_OK ? write_one(run, ORR_SIMAI_TIMELINE, options->timeline, &err) : status;
     enum orr_simai_output shown = options->as_original ? ORR_SIMAI_LOG : ORR_SIMAI_TEXT;
+    shown = options->json != NULL && json_file(options) == NULL ? ORR_SIMAI_JSON : shown;
     status = status == ORR_OK ? orr_simai_write(run, shown, NULL, stdout, &err) : status;
-    return status == ORR_OK ? 0 : cli_fail(&err);
+    return cli_end(status, &err);
 }
 
 /* ---- the run ---- */

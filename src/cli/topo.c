@@ -2,6 +2,7 @@
 #include "cli/topo.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { KEY_JSON = 256, KEY_TEXT, KEY_DIMS };
@@ -13,7 +14,8 @@ struct topo_command {
     const char *file;
     const char *output;
     const char *dims;
-    bool json, text;
+    const char *json; /* a path, "-", or NULL */
+    bool text;
 };
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -27,7 +29,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         command->dims = arg;
         return 0;
     case KEY_JSON:
-        command->json = true;
+        command->json = arg;
         return 0;
     case KEY_TEXT:
         command->text = true;
@@ -137,7 +139,44 @@ static enum orr_status open_file(struct topo_command *command, struct orr_topo *
 }
 
 static const struct argp_option stat_options[] = {
-    {"json", KEY_JSON, NULL, 0, "One JSON object instead of text", 0}, CLI_HELP_OPTION, {0}};
+    {"json", KEY_JSON, "OUT", 0, "Write JSON to the file OUT instead, or to standard output when OUT is -", 0},
+    CLI_HELP_OPTION,
+    {0}};
+
+static enum orr_status check_json_path(const struct topo_command *command, struct orr_error *err)
+{
+    if (command->json == NULL || strcmp(command->json, "-") == 0) {
+        return ORR_OK;
+    }
+    if (cli_same_file(command->json, command->file)) {
+        return error_set(err, ORR_EINVAL, "--json would replace the topology %s", command->file);
+    }
+    return cli_check_writable("--json", command->json, err);
+}
+
+/* Made whole before any of it is written, so that a file is complete or not there. */
+static enum orr_status put_stat(struct orr_topo *topo, const struct topo_command *command, struct orr_error *err)
+{
+    if (command->json == NULL || strcmp(command->json, "-") == 0) {
+        return orr_topo_stat(topo, command->json != NULL, stdout, err);
+    }
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (stream == NULL) {
+        return error_set(err, ORR_ENOMEM, "out of memory writing JSON");
+    }
+    enum orr_status status = orr_topo_stat(topo, true, stream, err);
+    bool failed = ferror(stream) != 0;
+    failed = fclose(stream) != 0 || failed;
+    if (status == ORR_OK && failed) {
+        status = error_set(err, ORR_ENOMEM, "out of memory writing JSON");
+    } else if (status == ORR_OK) {
+        status = cli_write_file(command->json, text, size, err);
+    }
+    free(text);
+    return status;
+}
 
 static int run_stat(const struct cli_command *self, int argc, char **argv)
 {
@@ -148,9 +187,12 @@ static int run_stat(const struct cli_command *self, int argc, char **argv)
     if (!begin(self, argc, argv, &command, true, &exit_code)) {
         return exit_code;
     }
-    enum orr_status status = open_file(&command, &topo, &err);
+    enum orr_status status = check_json_path(&command, &err);
     if (status == ORR_OK) {
-        status = orr_topo_stat(topo, command.json, stdout, &err);
+        status = open_file(&command, &topo, &err);
+    }
+    if (status == ORR_OK) {
+        status = put_stat(topo, &command, &err);
     }
     orr_topo_close(topo);
     return cli_end(status, &err);
@@ -163,7 +205,7 @@ static const struct argp stat_argp = {
     .doc = "Measure a physical topology: nodes, links, degrees, diameter and average distance between GPUs, numbers of "
            "shortest ways, bandwidth of a GPU, bisection (maximum flow between the lower and the upper half of the "
            "GPUs). On large machines distances are sampled, and the output says so.\v"
-           "Examples:\n  orrery topo stat topology.txt\n  orrery topo stat topology.txt --json\n",
+           "Examples:\n  orrery topo stat topology.txt\n  orrery topo stat topology.txt --json -\n",
 };
 
 static const struct cli_command topo_stat = {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "io/wire.h"
 #include "trace/attr.h"
 
 enum { SHOWN = 64 };
@@ -31,13 +32,8 @@ bool et_json_put_bytes(struct et_json_encoder *encoder, struct et_json_bytes *ou
 
 bool et_json_put_varint(struct et_json_encoder *encoder, struct et_json_bytes *out, uint64_t value)
 {
-    uint8_t bytes[10];
-    size_t size = 0;
-    for (; value >= 0x80; value >>= 7) {
-        bytes[size++] = (uint8_t)(value | 0x80);
-    }
-    bytes[size++] = (uint8_t)value;
-    return et_json_put_bytes(encoder, out, bytes, size);
+    uint8_t bytes[WIRE_VARINT_MAX];
+    return et_json_put_bytes(encoder, out, bytes, wire_varint_put(bytes, value));
 }
 
 bool et_json_put_tag(struct et_json_encoder *encoder, struct et_json_bytes *out, uint32_t field, enum et_json_wire wire)

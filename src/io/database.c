@@ -53,10 +53,9 @@ static enum orr_status fail(const struct io_database *database, int code, struct
     return error_set(err, status_of(code), "%s: %s", database->path, sqlite3_errmsg(database->handle));
 }
 
-static enum orr_status open_handle(struct io_database *database, enum io_database_mode mode, struct orr_error *err)
+static enum orr_status open_handle(struct io_database *database, const char *name, int flags, struct orr_error *err)
 {
-    int flags = mode == IO_DATABASE_WRITE ? SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE : SQLITE_OPEN_READONLY;
-    int code = sqlite3_open_v2(database->path, &database->handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
+    int code = sqlite3_open_v2(name, &database->handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
     if (database->handle == NULL) {
         return error_set(err, ORR_ENOMEM, "%s: no memory to open it", database->path);
     }
@@ -68,12 +67,68 @@ static enum orr_status open_handle(struct io_database *database, enum io_databas
     (void)sqlite3_busy_timeout(database->handle, BUSY_MS);
     (void)sqlite3_extended_result_codes(database->handle, 1);
     /* The first statement that reads the file, so that one which is no database is found here. */
-    enum orr_status status =
-        io_database_run(database, "PRAGMA foreign_keys = ON; SELECT count(*) FROM sqlite_schema", err);
-    if (status == ORR_OK && mode == IO_DATABASE_WRITE) {
-        status = io_database_run(database, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", err);
+    return io_database_run(database, "PRAGMA foreign_keys = ON; SELECT count(*) FROM sqlite_schema", err);
+}
+
+/* "file:PATH?immutable=1"; NULL when there is no memory. */
+static char *immutable_name(const char *path)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    static const char before[] = "file://";
+    static const char after[] = "?immutable=1";
+    char *name = malloc(sizeof before + sizeof after + 3 * strlen(path));
+    char *at = name;
+    if (name == NULL) {
+        return NULL;
     }
+    size_t prefix = path[0] == '/' ? 7 : 5; /* "file:" suits a path that is not absolute */
+    memcpy(at, before, prefix);
+    for (at += prefix; *path != '\0'; path++) {
+        unsigned char byte = (unsigned char)*path;
+        if (byte == '%' || byte == '?' || byte == '#') {
+            *at++ = '%';
+            *at++ = digits[byte >> 4];
+            *at++ = digits[byte & 15];
+        } else {
+            *at++ = *path;
+        }
+    }
+    memcpy(at, after, sizeof after);
+    return name;
+}
+
+/* A reader too needs files beside a database with a write-ahead log, and cannot make them in a folder of another's.
+ * With no log there, nobody is writing, and the file can be read as it lies. */
+static bool lies_still(const struct io_database *database)
+{
+    int code = sqlite3_errcode(database->handle) & 0xff;
+    char *log = NULL;
+    bool still = (code == SQLITE_READONLY || code == SQLITE_CANTOPEN) && asprintf(&log, "%s-wal", database->path) > 0 &&
+                 access(log, F_OK) != 0 && access(database->path, R_OK) == 0;
+    free(log);
+    return still;
+}
+
+static enum orr_status open_for_reading(struct io_database *database, struct orr_error *err)
+{
+    enum orr_status status = open_handle(database, database->path, SQLITE_OPEN_READONLY, err);
+    if (status == ORR_OK || database->handle == NULL || !lies_still(database)) {
+        return status;
+    }
+    char *name = immutable_name(database->path);
+    (void)sqlite3_close_v2(database->handle);
+    database->handle = NULL;
+    status = name == NULL ? error_set(err, ORR_ENOMEM, "%s: no memory to open it", database->path)
+                          : open_handle(database, name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
+    free(name);
     return status;
+}
+
+static enum orr_status open_for_writing(struct io_database *database, struct orr_error *err)
+{
+    enum orr_status status = open_handle(database, database->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+    return status != ORR_OK ? status
+                            : io_database_run(database, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", err);
 }
 
 enum orr_status io_database_open(const char *path, enum io_database_mode mode, struct io_database **database,
@@ -95,7 +150,7 @@ enum orr_status io_database_open(const char *path, enum io_database_mode mode, s
         return error_set(err, ORR_ENOMEM, "%s: no memory to open it", path);
     }
     opened->path = copy;
-    enum orr_status status = open_handle(opened, mode, err);
+    enum orr_status status = mode == IO_DATABASE_WRITE ? open_for_writing(opened, err) : open_for_reading(opened, err);
     if (status != ORR_OK) {
         io_database_close(opened);
         return status;
@@ -130,7 +185,7 @@ enum orr_status io_database_version(struct io_database *database, int64_t *versi
     struct io_statement *statement = NULL;
     enum orr_status status = io_statement_prepare(database, "PRAGMA user_version", &statement, err);
     bool row = false;
-    if (status == ORR_OK) {
+    if (statement != NULL) {
         status = io_statement_step(statement, &row, err);
     }
     if (status == ORR_OK) {

@@ -66,6 +66,26 @@ WIRE_INLINE const uint8_t *wire_varint(const uint8_t *at, const uint8_t *end, ui
     return wire_varint_long(at, end, value);
 }
 
+/* How many bytes a varint takes, and writing it: at most WIRE_VARINT_MAX bytes at `at`; gives how many. */
+static inline size_t wire_varint_size(uint64_t value)
+{
+    size_t size = 1;
+    for (; value >= 0x80; value >>= 7) {
+        size++;
+    }
+    return size;
+}
+
+static inline size_t wire_varint_put(uint8_t *at, uint64_t value)
+{
+    size_t size = 0;
+    for (; value >= 0x80; value >>= 7) {
+        at[size++] = (uint8_t)(value | 0x80);
+    }
+    at[size++] = (uint8_t)value;
+    return size;
+}
+
 /* The tag at `at` when it takes more than a byte, or NULL when it is no tag. */
 const uint8_t *wire_tag_long(const uint8_t *at, const uint8_t *end, uint32_t *tag);
 

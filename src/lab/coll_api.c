@@ -1,6 +1,7 @@
 /* The public function that shows a collective: words become numbers here, coll/ builds, report/ writes. */
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "io/outfile.h"
 #include "lab/notices.h"
@@ -32,11 +33,23 @@ static const char *const group_names[] = {"tp", "dp", "ep", "dp-ep", NULL};
 static const char *const algo_names[] = {"auto", "ring", "tree", "nvls", "nvls-tree", NULL};
 static const enum nccl_algo algos[] = {NCCL_RING, NCCL_RING, NCCL_TREE, NCCL_NVLS, NCCL_NVLS_TREE};
 
+/* DP_EP, as SimAI writes it, is dp-ep, and h100 is H100. */
+static bool same_word(const char *word, const char *name)
+{
+    for (; *word != '\0' && *name != '\0'; word++, name++) {
+        char c = *word == '_' ? '-' : *word;
+        if (strncasecmp(&c, name, 1) != 0) {
+            return false;
+        }
+    }
+    return *word == *name;
+}
+
 static enum orr_status find_word(const char *what, const char *word, const char *const *known, uint32_t *index,
                                  struct orr_error *err)
 {
     for (uint32_t i = 0; known[i] != NULL; i++) {
-        if (strcmp(known[i], word) == 0) {
+        if (same_word(word, known[i])) {
             *index = i;
             return ORR_OK;
         }

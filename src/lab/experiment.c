@@ -143,8 +143,10 @@ static enum orr_status enter(const struct lab_experiment *experiment, struct lab
         inputs = malloc(((size_t)e.count + experiment->extra_count + 1) * sizeof *inputs);
         status = inputs != NULL ? ORR_OK : error_set(err, ORR_ENOMEM, "no memory for the list of inputs");
     }
-    if (status == ORR_OK) {
-        memcpy(inputs, e.inputs, e.count * sizeof *inputs);
+    if (inputs != NULL) {
+        for (uint32_t i = 0; i < e.count; i++) {
+            inputs[i] = e.inputs[i];
+        }
         for (uint32_t i = 0; i < experiment->extra_count; i++) {
             inputs[e.count + i] = experiment->extra[i];
         }

@@ -30,7 +30,15 @@ static enum orr_status read_layout(const struct orr_growth *growth, const struct
 static enum orr_status find_size(const struct trace_set *source, uint32_t ranks, struct trace_growth *made,
                                  struct orr_error *err)
 {
-    uint32_t others = (uint32_t)(trace_layout_ranks(&made->layout) / made->layout.roles[made->grows].size);
+    uint64_t had = trace_layout_ranks(&made->layout);
+    if (had != source->rank_count) {
+        return error_set(err, ORR_EINVAL, "%s: has traces of %" PRIu32 " ranks, but the roles given make %" PRIu64,
+                         source->prefix, source->rank_count, had);
+    }
+    uint32_t others = 1;
+    for (uint32_t i = 0; i < made->layout.role_count; i++) {
+        others *= i == made->grows ? 1 : made->layout.roles[i].size;
+    }
     if (ranks % others != 0 || ranks < others) {
         return error_set(err, ORR_EINVAL,
                          "%s: %" PRIu32 " traces cannot be grown to a machine of %" PRIu32
@@ -92,7 +100,7 @@ enum orr_status lab_grow(const struct orr_growth *growth, const struct trace_set
         made.compute = (struct scale_factor){made.layout.roles[made.grows].size, made.to};
         made.inner = made.compute;
     }
-    if (changes_nothing(&made) && trace_layout_ranks(&made.layout) == source->rank_count) {
+    if (changes_nothing(&made)) {
         *grown = NULL;
         return ORR_OK;
     }

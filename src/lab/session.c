@@ -13,6 +13,7 @@
 #include "orrery.h"
 #include "report/report.h"
 #include "sim/sim.h"
+#include "trace/unmarked.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -153,13 +154,29 @@ static enum orr_status read_groups(struct orr_run *run, const char *path, uint32
     return status;
 }
 
+static enum orr_status load_traces(struct orr_run *run, const struct orr_run_options *options, uint32_t ranks,
+                                   bool as_many_as_exist, struct orr_error *err)
+{
+    uint64_t changed = 1;
+    enum orr_status status =
+        trace_set_load(options->workload, ranks, as_many_as_exist, &run->mem, &run->notes, &run->traces, err);
+    if (status == ORR_OK && options->missing_is_cpu) {
+        status = trace_set_unmarked_to_cpu(run->traces, &changed, err);
+    }
+    if (status == ORR_OK && changed == 0) {
+        status = notes_add(&run->notes, err, "%s: every node has is_cpu_op, so that none is taken for a CPU op",
+                           options->workload);
+    }
+    return status;
+}
+
 /* A trace for every rank. */
 static enum orr_status read_traces(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
 {
     uint32_t ranks = run->config.dims.ranks;
     enum orr_status status = read_groups(run, options->groups, ranks, err);
     if (status == ORR_OK) {
-        status = trace_set_load(options->workload, ranks, false, &run->mem, &run->notes, &run->traces, err);
+        status = load_traces(run, options, ranks, false, err);
     }
     run->config.traces = run->traces;
     return status;
@@ -169,8 +186,7 @@ static enum orr_status read_traces(struct orr_run *run, const struct orr_run_opt
 static enum orr_status grow_traces(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
 {
     uint32_t ranks = run->config.dims.ranks;
-    enum orr_status status =
-        trace_set_load(options->workload, UINT32_MAX, true, &run->mem, &run->notes, &run->traces, err);
+    enum orr_status status = load_traces(run, options, UINT32_MAX, true, err);
     if (status == ORR_OK) {
         status = read_groups(run, options->groups, run->traces->rank_count, err);
     }

@@ -43,6 +43,12 @@ static enum orr_status check_given(const struct orr_simai_analytical *options, s
                             : status;
 }
 
+static enum orr_status unknown_gpu(const char *type, struct orr_error *err)
+{
+    return error_set(err, ORR_EINVAL, "-g_type: \"%s\" is not one of A100, A800, H100, H800, H20", type);
+}
+
+/* A name that is not known is an error beside -nv and -nic too, which win over it. */
 static enum orr_status find_bandwidths(struct job *job, struct orr_error *err)
 {
     const struct orr_simai_analytical *options = job->options;
@@ -53,15 +59,17 @@ static enum orr_status find_bandwidths(struct job *job, struct orr_error *err)
     if (job->machine.nvlink <= 0 && options->gpu_type != NULL) {
         job->machine.nvlink = simai_gpu_nvlink(options->gpu_type);
         if (job->machine.nvlink <= 0) {
-            return error_set(err, ORR_EINVAL, "-g_type: \"%s\" is not one of A100, A800, H100, H800, H20",
-                             options->gpu_type);
+            return unknown_gpu(options->gpu_type, err);
         }
+    }
+    if (options->gpu_type != NULL && !options->compat && simai_gpu_nvlink(options->gpu_type) <= 0) {
+        return unknown_gpu(options->gpu_type, err);
+    }
+    if (simai_nic_bandwidth(nic_type) <= 0 && (job->machine.nic <= 0 || !options->compat)) {
+        return error_set(err, ORR_EINVAL, "-nic_t: \"%s\" is not one of cx6, cx7, bf3", nic_type);
     }
     if (job->machine.nic <= 0 && (automatic || options->nic_type != NULL)) {
         job->machine.nic = simai_nic_bandwidth(nic_type);
-        if (job->machine.nic <= 0) {
-            return error_set(err, ORR_EINVAL, "-nic_t: \"%s\" is not one of cx6, cx7, bf3", nic_type);
-        }
     }
     return ORR_OK;
 }

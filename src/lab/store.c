@@ -57,6 +57,7 @@ static const char *const upgrades[] = {
     " sim_step_ms REAL, sim_comm_ms REAL, sim_gpu_ms REAL,"
     " lower_bound_ms REAL, iqr REAL, samples INTEGER, steps INTEGER, world INTEGER,"
     " accepted INTEGER NOT NULL);"
+    "CREATE INDEX calibration_run ON calibration (run);"
     "CREATE TABLE sweep ("
     " id INTEGER PRIMARY KEY AUTOINCREMENT,"
     " name TEXT, fingerprint TEXT NOT NULL UNIQUE, command TEXT,"

@@ -67,13 +67,13 @@ static void put_page(const struct report_simai *report, unsigned language, FILE 
     (void)fprintf(
         stream,
         "<!DOCTYPE html>\n<html lang=\"%s\">\n<head>\n<meta charset=\"utf-8\">\n<title>%s</title>\n<style>\n"
-        "body{font:15px Helvetica,Arial,sans-serif;margin:3em auto;width:%upx;color:#222}\n"
+        "body{font:15px Helvetica,Arial,sans-serif;margin:3em auto;width:%dpx;color:#222}\n"
         "text{font:14px Helvetica,Arial,sans-serif;fill:#222}.n{text-anchor:end}\n</style>\n</head>\n<body>\n",
         language == 0 ? "en" : "ja", headings[language], BAR_WIDTH);
     (void)fprintf(stream, "<h2>%s: %s us</h2>\n<p>%s: ", headings[language], report_fixed(report->total, 0).text,
                   model_words[language]);
     io_xml_text(stream, report->label, strlen(report->label));
-    (void)fprintf(stream, "</p>\n<svg width=\"%u\" height=\"%u\" viewBox=\"0 0 %u %u\">\n", BAR_WIDTH,
+    (void)fprintf(stream, "</p>\n<svg width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n", BAR_WIDTH,
                   64 + PARTS * LINE_HEIGHT, BAR_WIDTH, 64 + PARTS * LINE_HEIGHT);
     put_bar(values, report->total, stream);
     put_legend(values, report->total, language, stream);

@@ -270,11 +270,13 @@ static enum orr_status check_reach(struct checker *checker, struct orr_error *er
                                   checker->name, first, apart, example);
 }
 
+typedef enum orr_status check_fn(struct checker *checker, struct orr_error *err);
+
 enum orr_status topo_check(const struct topo_graph *graph, const char *name, struct notes *notes, struct mem *mem,
                            struct orr_error *err)
 {
-    enum orr_status (*const checks[])(struct checker *, struct orr_error *) = {
-        check_numbers, check_hosts, check_filling, check_switches, check_twice, check_reach};
+    static check_fn *const checks[] = {check_numbers,  check_hosts, check_filling,
+                                       check_switches, check_twice, check_reach};
     struct checker checker = {.graph = graph, .name = name, .notes = notes, .mem = mem};
     enum orr_status status = ORR_OK;
     for (size_t i = 0; i < sizeof checks / sizeof checks[0] && status == ORR_OK; i++) {

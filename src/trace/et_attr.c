@@ -258,6 +258,7 @@ static void store_integer(struct trace_node *node, enum trace_attr which, struct
     switch (which) {
     case TRACE_ATTR_IS_CPU_OP:
         node->is_cpu_op = integer.bits != 0;
+        node->has |= TRACE_HAS_IS_CPU_OP;
         break;
     case TRACE_ATTR_COMM_TYPE:
         node->comm_type = value >= INT32_MIN && value <= INT32_MAX ? (int32_t)value : INT32_MIN;

@@ -43,51 +43,17 @@ struct et_writer {
     bool refused; /* an allocation was */
 };
 
-static size_t varint_size(uint64_t value)
-{
-    size_t size = 1;
-    for (; value >= 0x80; value >>= 7) {
-        size++;
-    }
-    return size;
-}
-
 static bool reserve(struct et_writer *writer, size_t more)
 {
-    if (writer->refused || writer->capacity - writer->size >= more) {
-        return !writer->refused;
-    }
-    size_t wanted = writer->capacity < 4096 ? 4096 : writer->capacity;
-    while (wanted - writer->size < more) {
-        if (wanted > SIZE_MAX / 2) {
-            writer->refused = true;
-            return false;
-        }
-        wanted *= 2;
-    }
-    uint8_t *grown = mem_resize(writer->mem, writer->bytes, writer->capacity, wanted);
-    if (grown == NULL) {
-        writer->refused = true;
-        return false;
-    }
-    writer->bytes = grown;
-    writer->capacity = wanted;
-    return true;
-}
-
-static uint8_t *put_varint(uint8_t *at, uint64_t value)
-{
-    for (; value >= 0x80; value >>= 7) {
-        *at++ = (uint8_t)(value | 0x80);
-    }
-    *at++ = (uint8_t)value;
-    return at;
+    writer->refused = writer->refused ||
+                      !mem_reserve_bytes(writer->mem, (void **)&writer->bytes, &writer->capacity, writer->size, more);
+    return !writer->refused;
 }
 
 static void add_varint(struct et_writer *writer, uint64_t value)
 {
     if (reserve(writer, WIRE_VARINT_MAX)) {
-        writer->size = (size_t)(put_varint(writer->bytes + writer->size, value) - writer->bytes);
+        writer->size += wire_varint_put(writer->bytes + writer->size, value);
     }
 }
 
@@ -196,7 +162,7 @@ static void add_packed(struct et_writer *writer, unsigned field, const uint64_t 
     }
     size_t size = 0;
     for (size_t i = 0; i < count; i++) {
-        size += varint_size(values[i]);
+        size += wire_varint_size(values[i]);
     }
     add_varint(writer, WIRE_TAG(field, WIRE_BYTES));
     add_varint(writer, size);
@@ -227,7 +193,7 @@ void et_node_times(struct et_writer *writer, uint64_t start_us, uint64_t duratio
 static size_t field_text_size(struct et_text text)
 {
     size_t size = text_size(text);
-    return size == 0 ? 0 : 1 + varint_size(size) + size;
+    return size == 0 ? 0 : 1 + wire_varint_size(size) + size;
 }
 
 static void add_io(struct et_writer *writer, unsigned field, struct et_text values, struct et_text shapes,
@@ -268,7 +234,7 @@ static void attr_begin(struct et_writer *writer, const char *name, size_t value_
 static void attr_varint(struct et_writer *writer, const char *name, unsigned field, uint64_t value)
 {
     uint64_t tag = WIRE_TAG(field, WIRE_VARINT);
-    attr_begin(writer, name, varint_size(tag) + varint_size(value));
+    attr_begin(writer, name, wire_varint_size(tag) + wire_varint_size(value));
     add_varint(writer, tag);
     add_varint(writer, value);
 }
@@ -312,7 +278,7 @@ void et_attr_string(struct et_writer *writer, const char *name, struct et_text v
 {
     uint64_t tag = WIRE_TAG(VALUE_STRING, WIRE_BYTES);
     size_t size = text_size(value);
-    attr_begin(writer, name, varint_size(tag) + varint_size(size) + size);
+    attr_begin(writer, name, wire_varint_size(tag) + wire_varint_size(size) + size);
     add_varint(writer, tag);
     add_varint(writer, size);
     add_text(writer, value, size);
@@ -322,8 +288,8 @@ void et_attr_string(struct et_writer *writer, const char *name, struct et_text v
 static void attr_list_begin(struct et_writer *writer, const char *name, unsigned field, size_t size)
 {
     uint64_t tag = WIRE_TAG(field, WIRE_BYTES);
-    size_t message = size == 0 ? 0 : 1 + varint_size(size) + size;
-    attr_begin(writer, name, varint_size(tag) + varint_size(message) + message);
+    size_t message = size == 0 ? 0 : 1 + wire_varint_size(size) + size;
+    attr_begin(writer, name, wire_varint_size(tag) + wire_varint_size(message) + message);
     add_varint(writer, tag);
     add_varint(writer, message);
     if (size > 0) {
@@ -344,7 +310,7 @@ void et_attr_int64_list(struct et_writer *writer, const char *name, const int64_
 {
     size_t size = 0;
     for (size_t i = 0; i < count; i++) {
-        size += varint_size((uint64_t)values[i]);
+        size += wire_varint_size((uint64_t)values[i]);
     }
     attr_list_begin(writer, name, VALUE_INT64_LIST, size);
     for (size_t i = 0; i < count; i++) {
@@ -361,7 +327,7 @@ enum orr_status et_record_end(struct et_writer *writer, struct orr_error *err)
         return mem_error(writer->mem, "a node of the trace to write", err);
     }
     uint8_t length[WIRE_VARINT_MAX];
-    size_t length_size = (size_t)(put_varint(length, writer->size) - length);
+    size_t length_size = wire_varint_put(length, writer->size);
     /* A write that fails is remembered by the stream and told by the finish. */
     (void)fwrite(length, 1, length_size, writer->stream);
     if (writer->size > 0) { /* metadata may be empty before there is a buffer */

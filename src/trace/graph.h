@@ -39,6 +39,7 @@ enum trace_has {
     TRACE_HAS_NUM_OPS = 1 << 6,
     TRACE_HAS_INVOLVED_DIM = 1 << 7,
     TRACE_HAS_ROOT = 1 << 8,
+    TRACE_HAS_IS_CPU_OP = 1 << 9,
 };
 
 struct trace_node {

@@ -27,25 +27,9 @@ void record_buffer_clear(struct record_buffer *buffer)
 
 static bool room(struct record_buffer *buffer, size_t more)
 {
-    if (buffer->refused || buffer->capacity - buffer->size >= more) {
-        return !buffer->refused;
-    }
-    size_t wanted = buffer->capacity < 4096 ? 4096 : buffer->capacity;
-    while (wanted - buffer->size < more) {
-        if (wanted > SIZE_MAX / 2) {
-            buffer->refused = true;
-            return false;
-        }
-        wanted *= 2;
-    }
-    uint8_t *grown = mem_resize(buffer->mem, buffer->bytes, buffer->capacity, wanted);
-    if (grown == NULL) {
-        buffer->refused = true;
-        return false;
-    }
-    buffer->bytes = grown;
-    buffer->capacity = wanted;
-    return true;
+    buffer->refused = buffer->refused ||
+                      !mem_reserve_bytes(buffer->mem, (void **)&buffer->bytes, &buffer->capacity, buffer->size, more);
+    return !buffer->refused;
 }
 
 void record_put_bytes(struct record_buffer *buffer, const void *bytes, size_t size)
@@ -56,20 +40,10 @@ void record_put_bytes(struct record_buffer *buffer, const void *bytes, size_t si
     }
 }
 
-static size_t varint_put(uint8_t *at, uint64_t value)
-{
-    size_t size = 0;
-    for (; value >= 0x80; value >>= 7) {
-        at[size++] = (uint8_t)(value | 0x80);
-    }
-    at[size++] = (uint8_t)value;
-    return size;
-}
-
 void record_put_varint(struct record_buffer *buffer, uint64_t value)
 {
     uint8_t bytes[WIRE_VARINT_MAX];
-    record_put_bytes(buffer, bytes, varint_put(bytes, value));
+    record_put_bytes(buffer, bytes, wire_varint_put(bytes, value));
 }
 
 void record_put_number(struct record_buffer *buffer, uint32_t field, uint64_t value)
@@ -101,7 +75,7 @@ static void close_span(struct record_buffer *buffer, size_t begin)
     if (buffer->refused) {
         return;
     }
-    size_t size = varint_put(length, buffer->size - begin);
+    size_t size = wire_varint_put(length, buffer->size - begin);
     if (room(buffer, size)) {
         memmove(buffer->bytes + begin + size, buffer->bytes + begin, buffer->size - begin);
         memcpy(buffer->bytes + begin, length, size);
@@ -419,7 +393,7 @@ void record_rewrite(struct record_buffer *buffer, const struct record *record, s
 void record_write(FILE *stream, const void *bytes, size_t size)
 {
     uint8_t length[WIRE_VARINT_MAX] = {0};
-    size_t digits = varint_put(length, size);
+    size_t digits = wire_varint_put(length, size);
     (void)fwrite(length, 1, digits, stream);
     (void)fwrite(bytes, 1, size, stream);
 }

@@ -72,5 +72,26 @@ static void an_array_doubles_and_stops_at_the_limit(void **state)
     CHECK_U64(mem.used, 0, "the account is square");
 }
 
+static void bytes_double_and_what_cannot_be_counted_is_refused(void **state)
+{
+    (void)state;
+    struct mem mem = {.limit = 1024};
+    char *bytes = NULL;
+    size_t capacity = 0;
+    CHECK(mem_reserve_bytes(&mem, (void **)&bytes, &capacity, 0, 0), "nothing is always there");
+    CHECK(bytes == NULL, "and takes no block");
+    size_t size = 0;
+    for (; mem_reserve_bytes(&mem, (void **)&bytes, &capacity, size, 3); size += 3) {
+        memcpy(bytes + size, "abc", 3);
+    }
+    CHECK_U64(size, 1023, "1024 bytes hold 341 words");
+    CHECK(memcmp(bytes + 1020, "abc", 3) == 0, "the last is intact");
+    CHECK(!mem_reserve_bytes(&mem, (void **)&bytes, &capacity, size, SIZE_MAX), "the sum would not fit a size");
+    CHECK_U64(capacity, 1024, "a refusal leaves the block as it was");
+    mem_free(&mem, bytes, capacity);
+    CHECK_U64(mem.used, 0, "the account is square");
+}
+
 TEST_MAIN(the_account_follows_every_block, zeroed_memory_is_zero_and_an_empty_block_is_a_block,
-          a_refused_block_leaves_the_old_one_and_the_error_has_figures, an_array_doubles_and_stops_at_the_limit)
+          a_refused_block_leaves_the_old_one_and_the_error_has_figures, an_array_doubles_and_stops_at_the_limit,
+          bytes_double_and_what_cannot_be_counted_is_refused)

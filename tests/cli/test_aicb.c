@@ -105,6 +105,19 @@ static void options_without_effect_are_named_in_one_warning(void **state)
     CHECK_EXIT(run, 0);
     CHECK_CONTAINS(run->err, "no effect on this file: --epoch_num, --overlap_grad_reduce\n");
     CHECK_TEXT(program_run(TRAINING "--epoch_num 2 --quiet -o out.txt")->err, "");
+    /* Those that have one are not: every one of these changes a physical workload. */
+    CHECK_TEXT(
+        program_run("gen aicb physical --strict --world_size 8 --frame DeepSpeed --hidden_size 64 --num_layers 2 "
+                    "--num_attention_heads 4 --global_batch 8 --num_query_groups 2 --kv_channels 32 "
+                    "--context-parallel-size 2 -o out.txt")
+            ->err,
+        "");
+    CHECK_TEXT(program_run("gen aicb physical --strict --world_size 8 --frame Megatron --hidden_size 64 --num_layers 2 "
+                           "--num_attention_heads 4 --global_batch 8 --num_query_groups 2 --normalization RMSNorm "
+                           "--position_embedding_type rope --moe_enable --num_experts 4 --moe_ffn_hidden_size 128 "
+                           "-o out.txt")
+                   ->err,
+               "");
     (void)unlink("out.txt");
 }
 

@@ -127,6 +127,7 @@ static const char *const commands[] = {"gen collective",
                                        "topo check",
                                        "topo stat",
                                        "topo show",
+                                       "gen",
                                        "gen aicb",
                                        "gen aicb training",
                                        "gen aicb inference",
@@ -139,7 +140,15 @@ static const char *const commands[] = {"gen collective",
                                        "calc batch",
                                        "calc groups",
                                        "calc pp-comm",
-                                       "calc"};
+                                       "calc",
+                                       "lab run",
+                                       "lab list",
+                                       "lab show",
+                                       "lab diff",
+                                       "lab rerun",
+                                       "lab export",
+                                       "lab import",
+                                       "lab"};
 
 static void every_example_of_the_help_works(void **state)
 {

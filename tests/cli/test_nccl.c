@@ -223,6 +223,17 @@ static void environment_variables_of_simai_count_under_compat(void **state)
                    "PXN_INIT");
 }
 
+static void words_are_taken_in_simais_spelling_too(void **state)
+{
+    (void)state;
+    program_enter();
+    CHECK_CONTAINS(program_run("coll show --gpus 16 --tp 2 --ep 2 --group DP_EP --gpu-type h100 --dump")->out,
+                   "# rank0 group index ");
+    CHECK_CONTAINS(program_run("coll show --gpus 16 --group TP --algo NVLS_TREE --nvls --dump")->out, "\nG 0 TP 2 16 ");
+    CHECK_EXIT(program_run("coll show --gpus 16 --group dp_e"), 2);
+    CHECK_EXIT(program_run("coll show --gpus 16 --group dp_epp"), 2);
+}
+
 static void a_picture_is_written_whole_or_not_at_all(void **state)
 {
     (void)state;
@@ -242,4 +253,5 @@ static void a_picture_is_written_whole_or_not_at_all(void **state)
 
 TEST_MAIN(what_travels_is_the_list_on_every_network, the_same_is_carried_out_with_jitter_and_rendezvous,
           a_rank_that_never_comes_is_named, what_it_cannot_do_is_a_named_error,
-          environment_variables_of_simai_count_under_compat, a_picture_is_written_whole_or_not_at_all)
+          environment_variables_of_simai_count_under_compat, words_are_taken_in_simais_spelling_too,
+          a_picture_is_written_whole_or_not_at_all)

@@ -11,6 +11,8 @@ static void write_workload(void)
                                 "all_gpus: 128 checkpoints: 0 checkpoint_initiates: 0 pp_comm: 8388608\n2\n"
                                 "attention -1 500000 ALLREDUCE 33554432 500000 ALLREDUCE 33554432 500000 NONE 0 100\n"
                                 "grad_norm -1 0 NONE 0 0 NONE 0 0 REDUCESCATTER 1073741824 100\n");
+    program_write_text("ep3.txt", "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 3\n1\n"
+                                  "moe -1 1 ALLTOALL_EP 33554432 1 NONE 0 1 NONE 0 100\n");
     program_write_text("busbw.yaml", "test\nTP:\nallreduce,: 300\nDP:\nreducescatter,: 45\nPP:\nbusbw: 47.5");
 }
 
@@ -88,8 +90,11 @@ static const struct {
     {"simai analytical -w w.txt -g 128 -g_p_s 8 -n_p_s 8", "missing -nv GB/s (NVLink bandwidth) or -g_type"},
     {"simai analytical -w w.txt -g 128 -g_p_s 8 -n_p_s 8 -g_type B100", "\"B100\" is not one of A100"},
     {"simai analytical -w w.txt -g 128 -g_p_s 8 -n_p_s 8 -nv 360 -nic_t x", "\"x\" is not one of cx6"},
+    {"simai analytical -w w.txt -g 128 -g_p_s 8 -n_p_s 8 -nv 360 -nic 50 -nic_t x", "\"x\" is not one of cx6"},
+    {"simai analytical -w w.txt -g 128 -g_p_s 8 -n_p_s 8 -nv 360 -g_type B100", "\"B100\" is not one of A100"},
     {"simai analytical -w w.txt -g 128 -g_p_s 8 -n_p_s 8 -nv 360 -dp_o 2", "-dp_o: 2 is not a share"},
     {"simai analytical -w w.txt -g 100 -g_p_s 8 -n_p_s 8 -nv 360", "100 GPUs (-g) do not divide into TP 8 times PP 2"},
+    {"simai analytical -w ep3.txt -g 128 -g_p_s 8 -n_p_s 8 -nv 360", "128 GPUs (-g) do not divide into EP 3"},
     {"simai analytical -w w.txt -g 128 -g_p_s 8 -n_p_s 8 -nv 360 -o w.txt", "would replace the input w.txt"},
     {"simai analytical -w w.txt -g 128 -g_p_s 8 -n_p_s 8 -nv 360 -v 1", "-v 1 needs a name"},
     {"simai analytical -w none.txt -g 128 -g_p_s 8 -n_p_s 8 -nv 360", "none.txt"},
@@ -132,5 +137,36 @@ static void the_calculators_answer(void **state)
     CHECK_CONTAINS(both, "own: world 48 = dp 3 x pp 2 x ep 4 x cp 1 x tp 2");
 }
 
+static void a_document_on_standard_output_takes_the_place_of_the_text(void **state)
+{
+    (void)state;
+    program_enter();
+    write_workload();
+    program_write_text("SimAI.conf", "PACKET_PAYLOAD_SIZE 9000\nCC_MODE 12\nL2_ACK_INTERVAL 1\nL2_CHUNK_SIZE 4000\n");
+    CHECK_EXIT(program_run("topo make -topo Spectrum-X -g 16 -psn 2 -o sx"), 0);
+    const struct program_result *result =
+        program_run("simai simulate -w w.txt -n sx -c SimAI.conf --backend flow --json - -q");
+    CHECK_EXIT(result, 0);
+    CHECK(result->out[0] == '{', "JSON and nothing else: %s", result->out);
+    CHECK(!program_exists("-"), "no file of that name");
+}
+
+static void a_variable_without_a_value_is_not_set(void **state)
+{
+    (void)state;
+    program_enter();
+    write_workload();
+    program_write_text("SimAI.conf", "PACKET_PAYLOAD_SIZE 9000\nCC_MODE 12\nL2_ACK_INTERVAL 1\nL2_CHUNK_SIZE 4000\n");
+    CHECK_EXIT(program_run("topo make -topo Spectrum-X -g 16 -psn 2 -o sx"), 0);
+    static const char line[] = "simai simulate -w w.txt -n sx -c SimAI.conf --backend flow -q";
+    CHECK_EXIT(program_run_as(NULL, line, "AS_SEND_LAT=", NULL), 0);
+    CHECK_EXIT(program_run_as(NULL, line, "AS_PXN_ENABLE=", NULL), 0);
+    CHECK_EXIT(program_run_as(NULL, line, "AS_SEND_LAT=soon", NULL), 2);
+    const struct program_result *result = program_run_as(NULL, line, NULL, "/dev/full");
+    CHECK_EXIT(result, 1);
+    CHECK_ONE_LINE(result);
+}
+
 TEST_MAIN(simais_spellings_are_taken_and_its_table_is_written, a_file_of_bandwidths_is_enough,
-          simais_name_gives_simais_numbers, what_is_wrong_is_said_in_one_line, the_calculators_answer)
+          simais_name_gives_simais_numbers, what_is_wrong_is_said_in_one_line, the_calculators_answer,
+          a_document_on_standard_output_takes_the_place_of_the_text, a_variable_without_a_value_is_not_set)

@@ -1,5 +1,6 @@
 /* `orrery topo` through the program: SimAI's templates against what its generator wrote, every named machine made, read
  * back, checked and run. */
+#include <stdlib.h>
 #include <xxhash.h>
 
 #include "tests/cli/program.h"
@@ -174,7 +175,7 @@ static void every_machine_is_read_back_sound_and_as_wide_as_it_should_be(void **
             char part[64];
             (void)snprintf(line, sizeof line, "topo make %s --format %s -o m.topo", machines[i].machine, forms[form]);
             CHECK_EXIT(program_run(line), 0);
-            const struct program_result *result = program_run("topo stat m.topo --json");
+            const struct program_result *result = program_run("topo stat m.topo --json -");
             CHECK_EXIT(result, 0);
             (void)snprintf(part, sizeof part, "\"hosts\": %u,", machines[i].gpus);
             CHECK_CONTAINS(result->out, part);
@@ -184,6 +185,20 @@ static void every_machine_is_read_back_sound_and_as_wide_as_it_should_be(void **
             CHECK_CONTAINS(result->out, "\"hosts_forward\": false,");
         }
     }
+}
+
+static void measures_go_to_a_file_but_never_over_the_machine(void **state)
+{
+    (void)state;
+    program_enter();
+    CHECK_EXIT(program_run("topo make ring --hosts 4 -o m.topo"), 0);
+    char *shown = strdup(program_run("topo stat m.topo --json -")->out);
+    CHECK_EXIT(program_run("topo stat m.topo --json m.json"), 0);
+    CHECK(shown != NULL && strcmp(shown, program_read("m.json", NULL)) == 0, "the same document");
+    free(shown);
+    const struct program_result *result = program_run("topo stat m.topo --json m.topo");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "--json would replace the topology m.topo");
 }
 
 /* A rail of the mi250x has the NIC of every second die; leaves that are not full differ; ends of a mesh too. */
@@ -294,7 +309,8 @@ static void machines_are_listed_with_what_they_take(void **state)
 
 TEST_MAIN(simai_templates_are_written_byte_for_byte, a_machine_that_cannot_be_is_one_line_and_no_file,
           a_corrected_count_of_switches_is_a_warning_or_with_strict_an_error,
-          every_machine_is_read_back_sound_and_as_wide_as_it_should_be, what_is_made_has_no_findings,
+          every_machine_is_read_back_sound_and_as_wide_as_it_should_be,
+          measures_go_to_a_file_but_never_over_the_machine, what_is_made_has_no_findings,
           every_machine_runs_an_all_reduce_on_both_wired_networks, a_check_finds_every_bad_line,
           a_check_finds_what_a_reader_lets_pass, a_picture_is_drawn_of_every_machine,
           machines_are_listed_with_what_they_take)

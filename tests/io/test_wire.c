@@ -36,6 +36,20 @@ static void a_varint_is_read_the_same_with_and_without_bytes_behind_it(void **st
     }
 }
 
+static void a_varint_is_written_in_the_fewest_bytes(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(varints); i++) {
+        uint8_t buffer[WIRE_VARINT_MAX];
+        size_t size = wire_varint_put(buffer, varints[i].want);
+        CHECK_U64(size, wire_varint_size(varints[i].want), "case %zu as counted", i);
+        CHECK(size <= varints[i].size, "case %zu is longer than it need be", i);
+        uint64_t got = 7;
+        CHECK(wire_varint(buffer, buffer + size, &got) == buffer + size, "case %zu ends elsewhere", i);
+        CHECK_U64(got, varints[i].want, "case %zu read again", i);
+    }
+}
+
 static void a_varint_that_does_not_end_is_refused(void **state)
 {
     (void)state;
@@ -143,6 +157,7 @@ static void a_text_is_utf8_or_is_refused(void **state)
     }
 }
 
-TEST_MAIN(a_varint_is_read_the_same_with_and_without_bytes_behind_it, a_varint_that_does_not_end_is_refused,
-          a_damaged_field_is_refused_with_the_reason, a_field_carries_its_value_and_where_it_ends,
-          zigzag_alternates_between_the_signs, a_text_is_utf8_or_is_refused)
+TEST_MAIN(a_varint_is_read_the_same_with_and_without_bytes_behind_it, a_varint_is_written_in_the_fewest_bytes,
+          a_varint_that_does_not_end_is_refused, a_damaged_field_is_refused_with_the_reason,
+          a_field_carries_its_value_and_where_it_ends, zigzag_alternates_between_the_signs,
+          a_text_is_utf8_or_is_refused)

@@ -4,6 +4,7 @@
 #include "tests/folder.h"
 
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -208,6 +209,20 @@ static void a_killed_program_leaves_a_partial_run_and_a_sound_file(void **state)
     lab_store_close(store);
 }
 
+/* Root may write anywhere, and sees no more than that reading works. */
+static void a_store_in_a_folder_that_one_cannot_write_to_is_read(void **state)
+{
+    (void)state;
+    struct lab_store *store = open_store("lent/a #1?.db", IO_DATABASE_WRITE);
+    (void)begin(store, "f1");
+    lab_store_close(store);
+    assert_int_equal(chmod(path_of("lent"), 0555), 0);
+    store = open_store("lent/a #1?.db", IO_DATABASE_READ);
+    CHECK_U64(count_of(store, "SELECT count(*) FROM run"), 1, "the run");
+    lab_store_close(store);
+    assert_int_equal(chmod(path_of("lent"), 0755), 0);
+}
+
 static void what_is_not_our_store_is_refused(void **state)
 {
     (void)state;
@@ -236,6 +251,7 @@ int main(void)
         cmocka_unit_test(a_sweep_begun_again_is_the_same_and_knows_its_points),
         cmocka_unit_test(four_programs_write_at_once_and_nothing_is_lost),
         cmocka_unit_test(a_killed_program_leaves_a_partial_run_and_a_sound_file),
+        cmocka_unit_test(a_store_in_a_folder_that_one_cannot_write_to_is_read),
         cmocka_unit_test(what_is_not_our_store_is_refused),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -107,10 +107,10 @@ static const struct {
      "ga: 2 all_gpus: 1 checkpoints: 0 checkpoint_initiates: 0 pp_comm: 0\n24\n"},
     {FIX(lone_groups), AICB_TRAINING, SMALL TIMES, "cross_entropy1\t-1\t0\tALLREDUCE\t16\t",
      "cross_entropy1\t-1\t0\tNONE\t0\t"},
-    /* Norms: 16 a layer. */
+    /* Norms: 16 a layer, 4 bytes each. */
     {FIX(norm_gradients), AICB_TRAINING, SMALL SP TP2 TIMES,
      "grad_param_compute\t-1\t1\tNONE\t0\t14\tNONE\t0\t1\tNONE\t0\t100\nembedding_grads",
-     "layernorm\t-1\t1\tNONE\t0\t1\tALLREDUCE\t64\t"},
+     "layernorm\t-1\t1\tNONE\t0\t1\tALLREDUCE\t128\t"},
     {FIX(router_count), AICB_TRAINING, SMALL MOE TIMES "--world_size 2 --global_batch 2",
      /* embedding 8224, two layers of 192 + 64 + 16, output 2048: 10816; routers 2*8*4 = 64 */
      "grad_gather\t-1\t1\tNONE\t0\t1\tNONE\t0\t1\tALLGATHER\t21632\t",

@@ -2,6 +2,7 @@
  * be. */
 #include <unistd.h>
 
+#include "io/json_stream.h"
 #include "model/aicb/compute_file.h"
 #include "model/aicb/rows.h"
 #include "tests/folder.h"
@@ -137,6 +138,22 @@ static void a_rule_that_is_broken_is_named(void **state)
     }
 }
 
+/* Where DeepSeek's layers would make AICB fail there are none. */
+static void a_batch_below_one_micro_batch_leaves_no_layers_in_aicbs_file(void **state)
+{
+    struct aicb_made made;
+    (void)state;
+    aicb_make(AICB_TRAINING, true, NULL,
+              "--frame DeepSeek --moe_enable --enable_sequence_parallel --num_attention_heads 16 --num_layers 4 "
+              "--world_size 8 --global_batch 4 --num_experts 8",
+              &made);
+    CHECK_OK(made.status, &made.err);
+    CHECK_CONTAINS(made.text, " ga: 0 ");
+    CHECK_CONTAINS(made.text, "\n10\ngrad_norm\t");
+    CHECK(made.notes == 1, "a warning says so");
+    aicb_made_free(&made);
+}
+
 static void an_option_wins_over_a_preset_wherever_it_stands(void **state)
 {
     (void)state;
@@ -241,8 +258,8 @@ static void a_float_is_printed_as_python_prints_it(void **state)
                   {1.5e22, "1.5e+22"},
                   {5461.333333333333, "5461.333333333333"}};
     for (size_t i = 0; i < COUNT_OF(floats); i++) {
-        char text[40];
-        aicb_float_text(floats[i].value, text, sizeof text);
+        char text[JSON_REAL_ROOM];
+        (void)json_real_repr(floats[i].value, text);
         CHECK_TEXT(text, floats[i].text);
     }
 }
@@ -265,10 +282,11 @@ static int leave_folder(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {CHECK_MAP(
-        a_name_is_found_whole_or_by_a_beginning_of_its_own, a_wrong_option_says_what_is_accepted_and_changes_nothing,
-        an_option_of_ours_is_refused_beside_compat, a_rule_that_is_broken_is_named,
-        an_option_wins_over_a_preset_wherever_it_stands, a_compute_file_is_read_whole_or_refused_by_line,
-        halves_go_to_the_even_nanosecond, a_float_is_printed_as_python_prints_it)};
+    const struct CMUnitTest tests[] = {
+        CHECK_MAP(a_name_is_found_whole_or_by_a_beginning_of_its_own,
+                  a_wrong_option_says_what_is_accepted_and_changes_nothing, an_option_of_ours_is_refused_beside_compat,
+                  a_rule_that_is_broken_is_named, a_batch_below_one_micro_batch_leaves_no_layers_in_aicbs_file,
+                  an_option_wins_over_a_preset_wherever_it_stands, a_compute_file_is_read_whole_or_refused_by_line,
+                  halves_go_to_the_even_nanosecond, a_float_is_printed_as_python_prints_it)};
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

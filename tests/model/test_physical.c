@@ -264,6 +264,34 @@ static void what_does_not_fit_is_refused_before_a_file_is_made(void **state)
     check_refused(SMALL "--world_size 3 --tensor_model_parallel_size 3 --global_batch 1", "3");
 }
 
+/* One rank has no collective, so that no row would ever end them. */
+static void micro_batches_without_a_row_are_bounded_too(void **state)
+{
+    static const char *const lines[] = {
+        SMALL "--global_batch 1000000000000",
+        SMALL "--global_batch 100000 --num_layers 1000000",
+        SMALL "--frame DeepSpeed --global_batch 1000000000000",
+        SMALL "--world_size 2 --pipeline_model_parallel 2 --num_layers 1000000 --global_batch 1000000",
+        "--frame collective_test --iter_num 2000000000 --begin_size 1",
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        struct orr_error err = {0};
+        CHECK_STATUS(aicb_line_write(ORR_AICB_PHYSICAL, false, lines[i], "never.csv", &err), ORR_ERANGE);
+        CHECK_CONTAINS(err.text, "2^25 rows");
+    }
+}
+
+/* 3 layers on 4 stages: AICB has none on any, and 3 * 21 * 3 values of queries, keys and values do not divide. */
+static void a_stage_without_layers_has_no_width_to_divide(void **state)
+{
+    (void)state;
+    const char *text = make(true, "--hidden_size 64 --num_layers 3 --world_size 8 --tensor_model_parallel_size 2 "
+                                  "--pipeline_model_parallel 4 --global_batch 1 --workload_only");
+    CHECK_U64(count(text, "ColumnLinear"), 0, "no layer");
+    CHECK_U64(count(text, "MegatronEmbedding"), 2, "a micro-batch");
+}
+
 static int end(void **state)
 {
     free(made);
@@ -291,6 +319,8 @@ int main(void)
         cmocka_unit_test(products_of_zero_stand_where_the_parameter_is_used),
         cmocka_unit_test(a_sweep_doubles_its_size),
         cmocka_unit_test(what_does_not_fit_is_refused_before_a_file_is_made),
+        cmocka_unit_test(micro_batches_without_a_row_are_bounded_too),
+        cmocka_unit_test(a_stage_without_layers_has_no_width_to_divide),
     };
     return cmocka_run_group_tests(tests, make_folder, end);
 }

@@ -157,6 +157,8 @@ static void a_bad_bandwidth_file_is_refused_with_its_line(void **state)
         {"a\nb\n", "f:2: \"b\" is neither"},
         {"PP:\nallreduce: 3\n", "section PP has busbw"},
         {"TP:\nall\001reduce: 3\n", "f:2: a control character"},
+        {"", "f: no bandwidth in it"},
+        {"TP:\nallreduce: null\nPP:\nbusbw: ~\n", "f: no bandwidth in it"},
     };
     (void)state;
     for (size_t i = 0; i < COUNT_OF(bad); i++) {

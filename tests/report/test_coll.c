@@ -259,7 +259,7 @@ static void a_wrong_word_names_the_nearest(void **state)
         const char *word, *says;
     } bad[] = {
         {offsetof(struct orr_coll_options, algo), "rinf", "unknown algorithm \"rinf\"; did you mean \"ring\"?"},
-        {offsetof(struct orr_coll_options, group), "dp_ep", "unknown group \"dp_ep\"; did you mean \"dp-ep\"?"},
+        {offsetof(struct orr_coll_options, group), "dp-pe", "unknown group \"dp-pe\"; did you mean \"dp-ep\"?"},
         {offsetof(struct orr_coll_options, gpu_type), "H101", "unknown GPU type \"H101\"; did you mean \"H100\"?"},
         {offsetof(struct orr_coll_options, type), "all-redce", "unknown collective \"all-redce\""},
     };

@@ -46,7 +46,7 @@ static void a_group_has_channels_of_its_own(void **state)
         use_nccl(&bench, COLL_NCCL_AUTO, 0);
         bench_add_group(&bench, 1, COUNT_OF(members), members);
         for (uint32_t m = 0; m < COUNT_OF(members); m++) {
-            work_collective(&bench.work, members[m], 1, cases[i].type, 65536)->group = 1;
+            work_collective(&bench.work, members[m], 1, (int32_t)cases[i].type, 65536)->group = 1;
         }
         for (uint32_t rank = 0; rank < 12; rank++) {
             work_compute(&bench.work, rank, 2, 1);

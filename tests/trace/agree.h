@@ -36,11 +36,11 @@ static inline const char *agree_node(const struct trace_graph *graph, const stru
     static const struct {
         enum trace_attr attr;
         uint16_t has;
-    } attrs[] = {{TRACE_ATTR_COMM_SIZE, TRACE_HAS_COMM_SIZE},      {TRACE_ATTR_COMM_TYPE, TRACE_HAS_COMM_TYPE},
-                 {TRACE_ATTR_COMM_SRC, TRACE_HAS_COMM_SRC},        {TRACE_ATTR_COMM_DST, TRACE_HAS_COMM_DST},
-                 {TRACE_ATTR_COMM_TAG, TRACE_HAS_COMM_TAG},        {TRACE_ATTR_TENSOR_SIZE, TRACE_HAS_TENSOR_SIZE},
-                 {TRACE_ATTR_NUM_OPS, TRACE_HAS_NUM_OPS},          {TRACE_ATTR_ROOT, TRACE_HAS_ROOT},
-                 {TRACE_ATTR_INVOLVED_DIM, TRACE_HAS_INVOLVED_DIM}};
+    } attrs[] = {{TRACE_ATTR_COMM_SIZE, TRACE_HAS_COMM_SIZE},       {TRACE_ATTR_COMM_TYPE, TRACE_HAS_COMM_TYPE},
+                 {TRACE_ATTR_COMM_SRC, TRACE_HAS_COMM_SRC},         {TRACE_ATTR_COMM_DST, TRACE_HAS_COMM_DST},
+                 {TRACE_ATTR_COMM_TAG, TRACE_HAS_COMM_TAG},         {TRACE_ATTR_TENSOR_SIZE, TRACE_HAS_TENSOR_SIZE},
+                 {TRACE_ATTR_NUM_OPS, TRACE_HAS_NUM_OPS},           {TRACE_ATTR_ROOT, TRACE_HAS_ROOT},
+                 {TRACE_ATTR_INVOLVED_DIM, TRACE_HAS_INVOLVED_DIM}, {TRACE_ATTR_IS_CPU_OP, TRACE_HAS_IS_CPU_OP}};
     for (size_t i = 0; i < sizeof attrs / sizeof attrs[0]; i++) {
         if ((trace_document_attribute(whole, attrs[i].attr) != NULL) != ((fast->has & attrs[i].has) != 0)) {
             return "a node has an attribute in one reader only";

@@ -52,7 +52,7 @@ static void a_node_is_read_whole_whatever_the_order_of_its_fields(void **state)
     CHECK_U64(read->comm_bytes, 4096, "comm_size");
     CHECK_U64(read->comm_type, 7, "comm_type");
     CHECK_U64(read->is_cpu_op, 1, "is_cpu_op");
-    CHECK_U64(read->has, TRACE_HAS_COMM_SIZE | TRACE_HAS_COMM_TYPE, "has");
+    CHECK_U64(read->has, TRACE_HAS_COMM_SIZE | TRACE_HAS_COMM_TYPE | TRACE_HAS_IS_CPU_OP, "has");
     CHECK_TEXT(trace_graph_name(graph, 0), "gradients");
     trace_graph_free(graph);
     CHECK_U64(mem.used, 0, "all memory is given back");

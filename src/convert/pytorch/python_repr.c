@@ -16,30 +16,9 @@ void python_text_free(struct python_text *text)
     python_text_init(text, text->mem);
 }
 
-static bool reserve(struct python_text *text, size_t more)
-{
-    size_t capacity = text->capacity < 256 ? 256 : text->capacity;
-    if (text->capacity - text->size >= more) {
-        return true;
-    }
-    while (capacity - text->size < more) {
-        if (capacity > SIZE_MAX / 4) {
-            return false;
-        }
-        capacity *= 2;
-    }
-    char *bytes = mem_resize(text->mem, text->bytes, text->capacity, capacity);
-    if (bytes == NULL) {
-        return false;
-    }
-    text->bytes = bytes;
-    text->capacity = capacity;
-    return true;
-}
-
 static bool put(struct python_text *text, const char *bytes, size_t size)
 {
-    if (!reserve(text, size)) {
+    if (!mem_reserve_bytes(text->mem, (void **)&text->bytes, &text->capacity, text->size, size)) {
         return false;
     }
     memcpy(text->bytes + text->size, bytes, size);

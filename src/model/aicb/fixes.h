@@ -57,8 +57,8 @@
     X(expert_backward, "gives experts no time for the gradient of their weights", "as much as for the input's")        \
     X(expert_metadata, "gathers the experts' token counts in the TP group", "in the EP group, where there is one")     \
     X(expert_gradients, "writes rows for experts' gradients without experts", "only where there are some")             \
-    X(norm_gradients, "reduces all gradients in the TP group without sequence parallelism",                            \
-      "those of the normalisations with it, where Megatron-LM does")                                                   \
+    X(norm_gradients, "reduces all gradients in the TP group without sequence parallelism, 2 bytes each",              \
+      "those of the normalisations with it, where Megatron-LM does, 4 bytes each")                                     \
     X(loss_rows, "writes the loss once a step", "once a micro-batch")                                                  \
     X(lone_groups, "writes collectives of one rank", "NONE and 0 bytes")                                               \
     /* inference */                                                                                                    \

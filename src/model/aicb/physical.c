@@ -143,6 +143,7 @@ static enum orr_status run_once(struct physical *p, FILE *stream, struct orr_err
     enum orr_status status = ORR_OK;
     p->stream = stream;
     p->rows = 0;
+    p->left_out = 0;
     if (o->frame == AICB_FRAME_COLLECTIVE_TEST) {
         run_all(p, &physical_test, NULL);
     } else if (o->frame == AICB_FRAME_DEEPSPEED) {
@@ -179,6 +180,19 @@ static enum orr_status derive(struct physical *p, struct notes *notes, struct or
     return check_test(o, err);
 }
 
+/* Layers that have no row (one rank, no products) would be gone through all the same, micro-batch by micro-batch. */
+static enum orr_status check_length(struct physical *p, struct orr_error *err)
+{
+    int64_t layers = physical_mul(p, physical_mul(p, p->shape.ga, p->shape.layers), p->o->epoch_num);
+    if (p->overflow || layers > PHYSICAL_ROWS_MAX) {
+        return error_set(err, ORR_ERANGE,
+                         "%" PRId64 " micro-batches of %" PRId64 " layers, %" PRId64
+                         " times: the workload would have more than 2^25 rows",
+                         p->shape.ga, p->shape.layers, p->o->epoch_num);
+    }
+    return ORR_OK;
+}
+
 enum orr_status aicb_physical_write(const struct aicb_options *options, struct mem *mem, struct notes *notes,
                                     FILE *stream, struct orr_error *err)
 {
@@ -191,6 +205,7 @@ enum orr_status aicb_physical_write(const struct aicb_options *options, struct m
 #undef AICB_X
                          }};
     enum orr_status status = derive(&p, notes, err);
+    status = status == ORR_OK ? check_length(&p, err) : status;
     status = status == ORR_OK ? run_once(&p, NULL, err) : status;
     if (status == ORR_OK) {
         (void)fputs(header, stream);

@@ -182,8 +182,10 @@ enum orr_status physical_parts_make(struct physical *p, struct physical_parts *p
     dense = deepseek && p->fix.stage_view && !parts->first ? dense - parts->stage * parts->layers : dense;
     dense = dense < 0 ? 0 : dense;
     parts->dense_layers = dense < parts->layers ? dense : parts->layers;
-    add_attention(&m, &parts->dense);
-    add_mlp(&m, &parts->dense, p->shape.ffn);
+    if (parts->dense_layers > 0) {
+        add_attention(&m, &parts->dense);
+        add_mlp(&m, &parts->dense, p->shape.ffn);
+    }
     if (parts->dense_layers < parts->layers) {
         add_attention(&m, &parts->expert);
         add_experts(&m, &parts->expert);

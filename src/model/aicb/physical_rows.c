@@ -3,9 +3,8 @@
 
 #include <inttypes.h>
 
+#include "io/json_stream.h"
 #include "model/aicb/rows.h"
-
-static const uint64_t ROWS_MAX = UINT64_C(1) << 25;
 
 static const char *const group_names[PHYSICAL_GROUPS] = {"dp_group", "pp_group",    "tp_group",
                                                          "ep_group", "ep_dp_group", "all"};
@@ -41,7 +40,7 @@ bool physical_good(const struct physical *p)
 /* False when the row is not to be printed. */
 static bool count_row(struct physical *p)
 {
-    p->too_many = p->too_many || ++p->rows > ROWS_MAX;
+    p->too_many = p->too_many || ++p->rows > PHYSICAL_ROWS_MAX;
     return p->stream != NULL && physical_good(p);
 }
 
@@ -52,7 +51,7 @@ void physical_put(struct physical *p, struct physical_row row)
         return;
     }
     if (row.in_64ths) {
-        aicb_float_text((double)row.bytes / 64, bytes, sizeof bytes);
+        (void)json_real_repr((double)row.bytes / 64, bytes); /* as Python prints a float */
     } else {
         (void)snprintf(bytes, sizeof bytes, "%" PRId64, row.bytes);
     }
@@ -62,10 +61,18 @@ void physical_put(struct physical *p, struct physical_row row)
                   row.additional != NULL ? row.additional : "");
 }
 
+/* Whether a row is left out because its group is one rank. They are counted too: a sweep on one rank has no others. */
+static bool leave_out(struct physical *p, int64_t ranks)
+{
+    bool lone = p->o->fix.lone_groups && ranks == 1;
+    p->too_many = p->too_many || (lone && ++p->left_out > PHYSICAL_ROWS_MAX);
+    return lone;
+}
+
 void physical_collective(struct physical *p, const char *op, enum physical_group group, int64_t ranks, int64_t bytes,
                          const char *stage)
 {
-    if (p->o->fix.lone_groups && ranks == 1) {
+    if (leave_out(p, ranks)) {
         return;
     }
     physical_put(p, (struct physical_row){.op = op,
@@ -79,7 +86,7 @@ void physical_collective(struct physical *p, const char *op, enum physical_group
 
 void physical_broadcast(struct physical *p, enum physical_group group, int64_t ranks, int64_t bytes, const char *stage)
 {
-    if (p->o->fix.lone_groups && ranks == 1) {
+    if (leave_out(p, ranks)) {
         return;
     }
     physical_put(p, (struct physical_row){.op = "broadcast",

@@ -18,7 +18,10 @@ enum physical_group {
     PHYSICAL_GROUPS
 };
 
-enum { PHYSICAL_UNKNOWN = -1 }; /* a group size or rank that prints as None */
+enum {
+    PHYSICAL_UNKNOWN = -1, /* a group size or rank that prints as None */
+    PHYSICAL_ROWS_MAX = 1 << 25
+};
 
 struct physical {
     const struct aicb_options *o;
@@ -27,6 +30,7 @@ struct physical {
     struct mem *mem;
     FILE *stream; /* NULL: only counted */
     uint64_t rows;
+    uint64_t left_out; /* rows of groups of one rank */
     bool overflow, too_many, no_memory;
 };
 

@@ -2,7 +2,6 @@
 #include "model/aicb/rows.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ROWS_MAX = 1 << 27, LINE_BYTES = 512 };
@@ -99,22 +98,4 @@ enum orr_status aicb_text_write(const struct aicb_text *text, FILE *stream, stru
     }
     write_rows(&text->tail, stream);
     return ORR_OK;
-}
-
-void aicb_float_text(double value, char *text, size_t size)
-{
-    int digits = 1; /* significant ones */
-    for (; digits < 17; digits++) {
-        (void)snprintf(text, size, "%.*e", digits - 1, value);
-        if (strtod(text, NULL) == value) {
-            break;
-        }
-    }
-    (void)snprintf(text, size, "%.*e", digits - 1, value);
-    const char *exponent = strchr(text, 'e');
-    int power = exponent == NULL ? 0 : (int)strtol(exponent + 1, NULL, 10);
-    if (power >= -4 && power < 16) { /* where Python turns to exponents */
-        int decimals = digits - 1 - power;
-        (void)snprintf(text, size, "%.*f", decimals < 1 ? 1 : decimals, value);
-    }
 }

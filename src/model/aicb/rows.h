@@ -50,8 +50,4 @@ ORR_MUST_CHECK enum orr_status aicb_rows_add(struct aicb_rows *rows, struct aicb
  * stream. */
 ORR_MUST_CHECK enum orr_status aicb_text_write(const struct aicb_text *text, FILE *stream, struct orr_error *err);
 
-/* A float as Python prints it: the shortest digits that read back the same, with ".0" behind a whole number. `value`
- * is finite and not negative. */
-void aicb_float_text(double value, char *text, size_t size);
-
 #endif

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "io/json_stream.h"
 #include "model/aicb/training_rows.h"
 
 void aicb_training_name(const struct aicb_options *o, char *name, size_t size)
@@ -78,7 +79,8 @@ static void add_norm_gradients(struct training *t, struct aicb_rows *rows)
     bool present = o->fix.norm_gradients ? o->enable_sequence_parallel && o->tp > 1 : !o->enable_sequence_parallel;
     int64_t params = o->fix.norm_gradients ? t->model.norms : t->model.total;
     if (present) {
-        struct aicb_pass reduce = {1, AICB_ALLREDUCE, aicb_mul(2, params, &t->overflow)};
+        int64_t width = o->fix.norm_gradients ? 4 : 2; /* bytes: the optimizer's gradients, as in grad_param_comm */
+        struct aicb_pass reduce = {1, AICB_ALLREDUCE, aicb_mul(width, params, &t->overflow)};
         training_add(t, rows, (struct aicb_row){"layernorm", idle, reduce, idle});
     }
 }
@@ -178,7 +180,9 @@ static void pipeline_bytes(const struct training *t, char *text, size_t size)
     } else if (o->fix.pp_comm_whole || !o->enable_sequence_parallel) {
         (void)snprintf(text, size, "%" PRId64, t->activations / parts + (t->activations % parts != 0));
     } else {
-        aicb_float_text((double)t->activations / (double)parts, text, size);
+        char quotient[JSON_REAL_ROOM]; /* as Python prints a float */
+        (void)json_real_repr((double)t->activations / (double)parts, quotient);
+        (void)snprintf(text, size, "%s", quotient);
     }
 }
 
@@ -239,8 +243,10 @@ static enum orr_status make_text(struct training *t, struct arena *arena, struct
     t->activations = aicb_mul(aicb_mul(2, t->s.tokens, &t->overflow), t->o->hidden_size, &t->overflow);
     t->stale = t->times == NULL ? 1 : backward_time(t);
     add_lead(t, &text->lead, plain);
-    add_micro_batch(t, &text->first, plain);
-    add_micro_batch(t, &text->again, plain);
+    if (t->s.ga > 0) { /* AICB fails at a row, so not where there are none */
+        add_micro_batch(t, &text->first, plain);
+        add_micro_batch(t, &text->again, plain);
+    }
     add_tail(t, &text->tail);
     if (t->status == ORR_OK && t->overflow) {
         return error_set(err, ORR_ERANGE, "a size of this workload does not fit 64 bits");

@@ -92,6 +92,11 @@ static enum orr_status divide_ranks(struct count *count)
                          "%s:1: %" PRId32 " GPUs (-g) do not divide into TP %" PRId32 " times PP %" PRId32,
                          text->workload.path, count->machine->gpus, analysis->tp, analysis->pp);
     }
+    /* AICB's inference spreads experts over all GPUs, stages included; more there are not. */
+    if (count->machine->gpus % analysis->ep != 0) {
+        return error_set(count->err, ORR_EINVAL, "%s:1: %" PRId32 " GPUs (-g) do not divide into EP %" PRId32,
+                         text->workload.path, count->machine->gpus, analysis->ep);
+    }
     if (text->given[SIMAI_GPUS] && text->values[SIMAI_GPUS] != count->machine->gpus) {
         return notes_add(count->notes, count->err, "%s:1: all_gpus: is %" PRId64 "; counted with the %" PRId32 " of -g",
                          text->workload.path, text->values[SIMAI_GPUS], count->machine->gpus);

@@ -157,6 +157,17 @@ static enum orr_status read_line(const struct busbw_line *line, int *section, bo
     return read_key(line, *section, busbw, err);
 }
 
+static bool has_value(const struct simai_busbw *busbw)
+{
+    bool found = busbw->pp > 0;
+    for (unsigned group = 0; group < SIMAI_GROUPS; group++) {
+        for (unsigned op = SIMAI_OP_ALLREDUCE; op < SIMAI_OPS; op++) {
+            found = found || busbw->value[group][op] > 0;
+        }
+    }
+    return found;
+}
+
 /* What section EP says of operations that are carried out between expert groups. */
 static void move_expert_values(struct simai_busbw *busbw)
 {
@@ -184,6 +195,12 @@ enum orr_status simai_busbw_parse(const char *name, const char *text, size_t siz
         status = cut(&line, at, (size_t)(stop - at), err);
         status = status == ORR_OK ? read_line(&line, &section, &labelled, &made, err) : status;
         at = stop + (newline != NULL);
+    }
+    if (status == ORR_OK && !has_value(&made)) {
+        return error_set(err, ORR_EINVAL,
+                         "%s: no bandwidth in it; a section (TP:, DP:, EP:, DP_EP:, PP:) and lines such as "
+                         "\"allreduce: 300\" (GB/s) are expected",
+                         name);
     }
     if (status == ORR_OK) {
         move_expert_values(&made);

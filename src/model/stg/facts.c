@@ -4,10 +4,9 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "io/json_stream.h"
 #include "model/stg/expr_text.h"
 
 struct working {
@@ -154,20 +153,11 @@ static enum orr_status find_compat(const struct working *work, const struct stg_
     return ORR_OK;
 }
 
-/* A double as Python writes it: the shortest digits that read back the same, exponents from 1e16 on. */
+/* As Python prints a float. */
 static void add_python(struct stg_text *text, double value)
 {
-    char digits[40];
-    if (value == floor(value) && value < 1e16) {
-        (void)snprintf(digits, sizeof digits, "%.1f", value);
-        stg_text_add(text, digits);
-        return;
-    }
-    int precision = 1;
-    do {
-        (void)snprintf(digits, sizeof digits, "%.*g", precision, value);
-    } while (precision++ < 17 && strtod(digits, NULL) != value);
-    stg_text_add(text, digits);
+    char digits[JSON_REAL_ROOM];
+    stg_text_bytes(text, digits, json_real_repr(value, digits));
 }
 
 /* With FSDP the original counts nothing for what the backward pass makes. */

@@ -83,13 +83,13 @@ static void attr_begin(struct stg_text *text, unsigned field, const char *name, 
 {
     size_t length = strlen(name);
     stg_text_varint(text, WIRE_TAG(field, WIRE_BYTES));
-    stg_text_varint(text, 1 + stg_varint_size(length) + length + value_size);
+    stg_text_varint(text, 1 + wire_varint_size(length) + length + value_size);
     add_string(text, 1, name, length);
 }
 
 static void attr_number(struct stg_text *text, const char *name, unsigned field, uint64_t value)
 {
-    attr_begin(text, NODE_ATTR, name, stg_varint_size(WIRE_TAG(field, WIRE_VARINT)) + stg_varint_size(value));
+    attr_begin(text, NODE_ATTR, name, wire_varint_size(WIRE_TAG(field, WIRE_VARINT)) + wire_varint_size(value));
     stg_text_varint(text, WIRE_TAG(field, WIRE_VARINT));
     stg_text_varint(text, value);
 }
@@ -97,7 +97,7 @@ static void attr_number(struct stg_text *text, const char *name, unsigned field,
 static void attr_bytes(struct stg_text *text, unsigned attr, const char *name, unsigned field, const char *bytes,
                        size_t size)
 {
-    attr_begin(text, attr, name, stg_varint_size(WIRE_TAG(field, WIRE_BYTES)) + stg_varint_size(size) + size);
+    attr_begin(text, attr, name, wire_varint_size(WIRE_TAG(field, WIRE_BYTES)) + wire_varint_size(size) + size);
     add_string(text, field, bytes, size);
 }
 
@@ -170,7 +170,7 @@ static bool add_deps(struct drawing *drawing, const struct stg_node *node, uint6
         }
         if (seen == count) {
             drawing->ids[count++] = id;
-            size += stg_varint_size(id + offset);
+            size += wire_varint_size(id + offset);
         }
     }
     if (count > 0) {

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/wire.h"
+
 void stg_text_init(struct stg_text *text, struct mem *mem)
 {
     *text = (struct stg_text){.mem = mem};
@@ -18,25 +20,9 @@ void stg_text_free(struct stg_text *text)
 
 static bool reserve(struct stg_text *text, size_t more)
 {
-    if (text->refused || text->capacity - text->size >= more) {
-        return !text->refused;
-    }
-    size_t wanted = text->capacity < 256 ? 256 : text->capacity;
-    while (wanted - text->size < more) {
-        if (wanted > SIZE_MAX / 2) {
-            text->refused = true;
-            return false;
-        }
-        wanted *= 2;
-    }
-    char *grown = mem_resize(text->mem, text->bytes, text->capacity, wanted);
-    if (grown == NULL) {
-        text->refused = true;
-        return false;
-    }
-    text->bytes = grown;
-    text->capacity = wanted;
-    return true;
+    text->refused =
+        text->refused || !mem_reserve_bytes(text->mem, (void **)&text->bytes, &text->capacity, text->size, more);
+    return !text->refused;
 }
 
 void stg_text_bytes(struct stg_text *text, const void *bytes, size_t size)
@@ -61,11 +47,6 @@ void stg_text_number(struct stg_text *text, uint64_t number)
 
 void stg_text_varint(struct stg_text *text, uint64_t number)
 {
-    uint8_t bytes[10];
-    size_t size = 0;
-    for (; number >= 0x80; number >>= 7) {
-        bytes[size++] = (uint8_t)(number | 0x80);
-    }
-    bytes[size++] = (uint8_t)number;
-    stg_text_bytes(text, bytes, size);
+    uint8_t bytes[WIRE_VARINT_MAX];
+    stg_text_bytes(text, bytes, wire_varint_put(bytes, number));
 }

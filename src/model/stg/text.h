@@ -22,13 +22,4 @@ void stg_text_add(struct stg_text *text, const char *terminated);
 void stg_text_number(struct stg_text *text, uint64_t number);
 void stg_text_varint(struct stg_text *text, uint64_t number); /* as protobuf writes it */
 
-static inline size_t stg_varint_size(uint64_t number)
-{
-    size_t size = 1;
-    for (; number >= 0x80; number >>= 7) {
-        size++;
-    }
-    return size;
-}
-
 #endif

@@ -12,6 +12,7 @@
 #include "topo/way.h"
 
 struct flow_mix;
+struct flow_controls;
 
 struct flow {
     double packets;  /* full ones, all together */
@@ -62,7 +63,8 @@ struct flow_net {
     struct histogram_fine durations, slowdowns;
     uint64_t lost; /* messages without a way, and the first one's ends */
     uint32_t lost_src, lost_dst;
-    struct flow_mix *mix; /* what else `auto` needs; NULL in `flow` */
+    struct flow_controls *controls; /* congestion control; NULL where it leaves no link idle */
+    struct flow_mix *mix;           /* what else `auto` needs; NULL in `flow` */
 };
 
 /* ---- flow.c ---- */
@@ -76,6 +78,21 @@ uint32_t flow_explain(const struct net *net, struct arena *arena, struct net_stu
 void flow_settle_later(struct flow_net *network);
 /* Takes a flow out of the fluid, with all its uses. */
 void flow_withdraw(struct flow_net *network, uint32_t index);
+
+/* Bytes that may be on their way; 0 = any number. */
+uint64_t flow_window(struct flow_net *network, const struct flow *flow);
+/* The port's control takes its next step then. */
+void flow_controls_later(struct flow_net *network, uint32_t port, uint64_t after_ns);
+
+/* ---- controlled.c ---- */
+
+bool flow_controls_open(struct flow_net *network);
+void flow_controls_close(struct flow_net *network);
+/* Shares were settled: have links become full that must be controlled? */
+void flow_controls_look(struct flow_net *network);
+void flow_controls_step(struct flow_net *network, uint32_t port);
+/* A flow of this number is about to start. False when memory is refused. */
+bool flow_controls_start(struct flow_net *network, uint32_t flow);
 
 /* ---- figures.c ---- */
 

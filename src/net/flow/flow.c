@@ -26,7 +26,8 @@
  * many flows meet, none of them can tell a packet's time. */
 enum { REST_FLOWS = 256, REST_MOST = 16 };
 
-enum flow_step { FLOW_STARTS, FLOW_ACKS_BEGIN, FLOW_ACKS_END, FLOW_ARRIVES };
+/* FLOW_CONTROL is about a port; the others are about a flow. */
+enum flow_step { FLOW_STARTS, FLOW_ACKS_BEGIN, FLOW_ACKS_END, FLOW_ARRIVES, FLOW_CONTROL };
 
 /* ---- opening ---- */
 
@@ -75,7 +76,7 @@ enum orr_status flow_open(struct net *net, struct orr_error *err)
     if (status != ORR_OK) {
         return status;
     }
-    return open_arrays(network) ? ORR_OK : mem_error(net->mem, "the network", err);
+    return open_arrays(network) && flow_controls_open(network) ? ORR_OK : mem_error(net->mem, "the network", err);
 }
 
 void flow_close(struct net *net)
@@ -91,6 +92,7 @@ void flow_close(struct net *net)
     mem_free(net->mem, network->data_cost, ports * sizeof *network->data_cost);
     mem_free(net->mem, network->ack_cost, ports * sizeof *network->ack_cost);
     mem_free(net->mem, network->ends, (size_t)network->end_capacity * sizeof *network->ends);
+    flow_controls_close(network);
     share_free(&network->share);
     flows_free(&network->flows, net->mem);
     topo_routes_free(&network->routes);
@@ -214,6 +216,9 @@ static void settle(struct flow_net *network)
     }
     wake_for_first(network);
     queue->failed |= share->failed;
+    if (network->controls != NULL && network->mix == NULL && !queue->failed) {
+        flow_controls_look(network);
+    }
 }
 
 static void push_step(struct flow_net *network, double at_ns, uint32_t flow, enum flow_step step)
@@ -221,6 +226,12 @@ static void push_step(struct flow_net *network, double at_ns, uint32_t flow, enu
     struct event_queue *queue = network->net->queue;
     uint64_t at = at_ns <= (double)queue->now ? queue->now : (uint64_t)(at_ns + 0.5);
     (void)event_queue_push(queue, at < queue->now ? queue->now : at, NET_EVENT_FLOW_STEP, flow, step);
+}
+
+void flow_controls_later(struct flow_net *network, uint32_t port, uint64_t after_ns)
+{
+    struct event_queue *queue = network->net->queue;
+    (void)event_queue_push(queue, queue->now + after_ns, NET_EVENT_FLOW_STEP, port, FLOW_CONTROL);
 }
 
 /* All data have left the sender: the links there are free, the acknowledgements still to come keep the last rate. */
@@ -319,7 +330,7 @@ static void arrive(struct flow_net *network, uint32_t index)
     network->net->arrived(network->net->arrived_context, message);
 }
 
-static uint64_t window_of(struct flow_net *network, const struct flow *flow)
+uint64_t flow_window(struct flow_net *network, const struct flow *flow)
 {
     const struct packet_config *config = network->machine->config;
     const struct topo_pair *pair = topo_routes_pair(&network->routes, flow->src, flow->dst);
@@ -341,13 +352,13 @@ static bool plan(struct flow_net *network, uint32_t index)
         return false;
     }
     struct alone alone = alone_message(machine->graph, machine->config, there, flow->hops_there, back, flow->hops_back,
-                                       flow->bytes, window_of(network, flow));
+                                       flow->bytes, flow_window(network, flow));
     flow->packets = alone.packets;
     flow->left = alone.packets;
     flow->tail_ns = (double)alone.arrival_ns - alone.packets * alone.pace_ns;
     flow->after_ns = (double)alone.total_ns - alone.packets * alone.pace_ns;
     share_flow_start(&network->share, index, alone.window_bound ? 1 / alone.pace_ns : INFINITY);
-    if (network->share.failed) {
+    if (network->share.failed || (network->controls != NULL && !flow_controls_start(network, index))) {
         network->net->queue->failed = true;
         return false;
     }
@@ -401,6 +412,9 @@ static void step(struct flow_net *network, uint32_t index, enum flow_step what)
         break;
     case FLOW_ARRIVES:
         arrive(network, index);
+        break;
+    case FLOW_CONTROL:
+        flow_controls_step(network, index);
         break;
     }
 }

@@ -1,16 +1,15 @@
 /*
  * The flow network: messages as fluid on the same wired machine as the packet network (net/packet/packet.h), each over
  * the very ways its packets would take, at the max-min fair share of every link it crosses, acknowledgements included.
- * A message alone takes to the nanosecond what the packet network takes; queues, marks, pauses and losses are not
- * there. docs/fidelity.md says what that costs.
+ * A message alone takes to the nanosecond what the packet network takes. Of queues there is only what congestion control
+ * makes of them (control.h); pauses and losses are not there. docs/fidelity.md says what that costs.
  *
  * `auto` is both: messages that share no link with another's data are fluid, the rest are packets. Sets of messages
  * that meet on any link are carried by one of the two, so that no link is in use by both; a message that is met while
  * it is fluid becomes packets from there on.
  *
  * Behind net/net.h like every network: net.machine is a `struct packet_machine`, borrowed while the network is open.
- * Its configuration's congestion control counts only for the size of headers. Knows nothing of files, traces and
- * collectives.
+ * Knows nothing of files, traces and collectives.
  */
 #ifndef ORR_NET_FLOW_FLOW_H
 #define ORR_NET_FLOW_FLOW_H

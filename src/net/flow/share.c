@@ -129,6 +129,15 @@ void share_leave(struct share *share, uint32_t flow, uint32_t first, uint32_t en
     }
 }
 
+void share_set_ceiling(struct share *share, uint32_t flow, double ceiling)
+{
+    share->flows[flow].ceiling = ceiling;
+    if (!share->flows[flow].is_fresh) {
+        share->flows[flow].is_fresh = true;
+        list_add(share, &share->fresh, flow);
+    }
+}
+
 void share_hold(struct share *share, uint32_t flow)
 {
     share->flows[flow].ceiling = share->flows[flow].rate;

@@ -98,6 +98,8 @@ void share_set(struct share *share, uint32_t flow, uint32_t i, uint32_t link, do
 /* Takes up uses [first, end), and gives them up again. */
 void share_join(struct share *share, uint32_t flow, uint32_t first, uint32_t end);
 void share_leave(struct share *share, uint32_t flow, uint32_t first, uint32_t end);
+/* Its rate is at most this from the next settling on. */
+void share_set_ceiling(struct share *share, uint32_t flow, double ceiling);
 /* From now on the flow's rate is at most what it is. */
 void share_hold(struct share *share, uint32_t flow);
 

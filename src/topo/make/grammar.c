@@ -124,6 +124,10 @@ static enum orr_status take_quantity(const struct reader *reader, struct argumen
         arguments->has_rate = true;
         return topo_rate_read(what, reader->item, &arguments->rate, err);
     }
+    if (*unit != '\0' && strchr("nums", *unit) == NULL) {
+        return error_set(err, ORR_EINVAL, "%s: \"%s\" is neither a rate (400Gbps, 50GB/s) nor a delay (500ns, 1us)",
+                         what, reader->item);
+    }
     arguments->has_delay = true;
     return topo_time_read(what, reader->item, &arguments->delay, err);
 }
@@ -193,7 +197,7 @@ static enum orr_status unknown(const struct reader *reader, const char *what, co
 static enum orr_status read_servers(struct reader *reader, struct topo_levels *levels, struct orr_error *err)
 {
     struct arguments arguments;
-    enum orr_status status = read_item(reader, ":,>", "the servers", err);
+    enum orr_status status = read_item(reader, ":,>", "a make of server", err);
     if (status != ORR_OK) {
         return status;
     }

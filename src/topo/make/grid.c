@@ -147,28 +147,33 @@ static enum orr_status read_classes(struct grid *grid, const struct topo_setting
     return status;
 }
 
+/* How far apart in number neighbours along dimension `d` are. */
+static uint32_t stride_of(const struct grid *grid, uint32_t d)
+{
+    uint32_t product = 1;
+    for (uint32_t i = 0; i < d; i++) {
+        product *= grid->dims[i];
+    }
+    return product;
+}
+
 /* The node one further along dimension `d`, or the same node where there is none. */
 static uint32_t next_node(const struct grid *grid, uint32_t node, uint32_t d)
 {
-    uint32_t stride[TOPO_MAX_DIMS];
-    uint32_t product = 1;
-    for (uint32_t i = 0; i < grid->dim_count; i++) {
-        stride[i] = product;
-        product *= grid->dims[i];
-    }
+    uint32_t stride = stride_of(grid, d);
     uint32_t size = grid->dims[d];
-    uint32_t at = node / stride[d] % size;
+    uint32_t at = node / stride % size;
     if (at + 1 < size) {
-        return node + stride[d];
+        return node + stride;
     }
     if (!grid->closed) {
         return node;
     }
     const struct twist *twist = &grid->twists[d];
-    uint32_t first = node - at * stride[d];
-    uint32_t along = first / stride[twist->along] % grid->dims[twist->along];
+    uint32_t first = node - at * stride;
+    uint32_t along = first / stride_of(grid, twist->along) % grid->dims[twist->along];
     uint32_t moved = twist->by == 0 ? along : (along + twist->by) % grid->dims[twist->along];
-    return first - along * stride[twist->along] + moved * stride[twist->along];
+    return first - along * stride_of(grid, twist->along) + moved * stride_of(grid, twist->along);
 }
 
 /* In an untwisted dimension of two, the closing link is the first one over again. */

@@ -138,18 +138,45 @@ bool topo_preset_takes(const struct topo_preset *preset, enum topo_setting id)
 /* A line says everything itself. */
 static const struct topo_preset line_preset = {.name = "a machine in one line"};
 
+/* The options that it takes, as far as there is room. */
+static void list_taken(const struct topo_preset *preset, char *list, size_t size)
+{
+    size_t used = 0;
+    for (unsigned id = 0; id < TOPO_SET_COUNT; id++) {
+        if (topo_preset_takes(preset, (enum topo_setting)id)) {
+            int length = snprintf(list + used, size - used, "%s%s", used == 0 ? "" : ", ",
+                                  topo_setting_name((enum topo_setting)id));
+            used = length > 0 && used + (size_t)length < size ? used + (size_t)length : used;
+        }
+    }
+}
+
+/* Names that are whole machines are often tried as the first word of a line (torus:4x4). */
+static enum orr_status check_line(const char *line, struct orr_error *err)
+{
+    char list[512] = "";
+    size_t length = strcspn(line, " :,>");
+    for (size_t i = 0; i < PRESET_COUNT; i++) {
+        const struct topo_preset *preset = &presets[i];
+        if (preset->make != make_server && strlen(preset->name) == length &&
+            strncasecmp(preset->name, line, length) == 0) {
+            list_taken(preset, list, sizeof list);
+            return error_set(err, ORR_EINVAL, "%s is not part of a line: it is made by its name alone and takes %s",
+                             preset->name, list);
+        }
+    }
+    return ORR_OK;
+}
+
 static enum orr_status check_taken(const struct topo_preset *preset, const struct topo_settings *settings,
                                    struct orr_error *err)
 {
     char list[512] = "";
-    size_t used = 0;
     enum topo_setting surplus = TOPO_SET_COUNT;
+    list_taken(preset, list, sizeof list);
     for (unsigned id = 0; id < TOPO_SET_COUNT; id++) {
-        if (topo_preset_takes(preset, (enum topo_setting)id)) {
-            int length = snprintf(list + used, sizeof list - used, "%s%s", used == 0 ? "" : ", ",
-                                  topo_setting_name((enum topo_setting)id));
-            used = length > 0 && used + (size_t)length < sizeof list ? used + (size_t)length : used;
-        } else if (topo_settings_has(settings, (enum topo_setting)id) && surplus == TOPO_SET_COUNT) {
+        if (!topo_preset_takes(preset, (enum topo_setting)id) && topo_settings_has(settings, (enum topo_setting)id) &&
+            surplus == TOPO_SET_COUNT) {
             surplus = (enum topo_setting)id;
         }
     }
@@ -191,7 +218,7 @@ enum orr_status topo_make(const char *what, const struct topo_settings *settings
 {
     const struct topo_preset *preset = &line_preset;
     bool line = topo_grammar_is_line(what);
-    enum orr_status status = line ? ORR_OK : topo_preset_find(what, &preset, err);
+    enum orr_status status = line ? check_line(what, err) : topo_preset_find(what, &preset, err);
     *made = (struct topo_made){0};
     if (status == ORR_OK) {
         status = check_taken(preset, settings, err);
