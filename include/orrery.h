@@ -954,7 +954,8 @@ struct orr_calc_pp_comm {
 ORR_MUST_CHECK enum orr_status orr_calc_pp_comm(const struct orr_calc_pp_comm *given, uint64_t *bytes,
                                                 struct orr_error *err);
 
-/* ---- the lab: runs that are kept ---------------------------------------------------------------------------------- */
+/* ---- the lab: runs that are kept ----------------------------------------------------------------------------------
+ */
 
 /*
  * A workload on a machine that is made of a name, grown to its size, run, and kept: files in a folder of its own, an
@@ -980,8 +981,8 @@ struct orr_lab_options {
     enum orr_policy policy;
     double jitter;
     uint64_t seed;
-    uint64_t memory_limit; /* bytes; 0 = none */
-    bool timeline;         /* also timeline.json.gz */
+    uint64_t memory_limit;                                           /* bytes; 0 = none */
+    bool timeline;                                                   /* also timeline.json.gz */
     bool (*progress)(void *context, const struct orr_progress *now); /* as in orr_run_options; may be NULL */
     void *progress_context;
 };
@@ -1003,7 +1004,7 @@ struct orr_lab_result {
 ORR_MUST_CHECK enum orr_status orr_lab_run(const struct orr_lab_options *options, const struct orr_notices *notices,
                                            FILE *stream, struct orr_lab_result *result, struct orr_error *err);
 
-/* ---- the result store --------------------------------------------------------------------------------------------- */
+/* ---- the result store -------------------------------------------------------------------------------------------- */
 
 /* Readers of the SQLite file that keeps every run (docs/store.md). Texts are borrowed for the call. */
 
