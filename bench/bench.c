@@ -12,11 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "bench/child.h"
 #include "bench/forward_bench.h"
 #include "bench/inputs.h"
 #include "bench/lab_bench.h"
@@ -130,9 +129,18 @@ static double cpu_seconds(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+struct what {
+    const struct bench_case *item;
+    const char *folder;
+};
+
 /* In the child. */
-static void simulate(const struct bench_case *item, const char *folder, struct measured *out)
+static bool simulate(const void *context, void *result)
 {
+    const struct what *what = context;
+    const struct bench_case *item = what->item;
+    const char *folder = what->folder;
+    struct measured *out = result;
     char workload[4096], system[4096], network[4096], memory[4096];
     snprintf(workload, sizeof workload, "%s/trace", folder);
     snprintf(system, sizeof system, "%s/system.json", folder);
@@ -161,35 +169,21 @@ static void simulate(const struct bench_case *item, const char *folder, struct m
         out->events = orr_run_event_count(run);
     }
     orr_run_close(run);
+    return true;
 }
 
 /* Runs the case in a child and collects what the kernel says about it. False when there was no child to ask. */
 static bool measure(const struct bench_case *item, const char *folder, struct outcome *out)
 {
-    int ends[2];
-    if (pipe(ends) != 0)
+    const struct what what = {item, folder};
+    struct bench_usage usage;
+    if (!bench_child(simulate, &what, &out->run, sizeof out->run, &usage))
         return false;
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        struct measured result = {0};
-        close(ends[0]);
-        simulate(item, folder, &result);
-        _exit(write(ends[1], &result, sizeof result) == (ssize_t)sizeof result ? 0 : 1);
-    }
-    close(ends[1]);
-    bool told = child > 0 && read(ends[0], &out->run, sizeof out->run) == (ssize_t)sizeof out->run;
-    close(ends[0]);
-
-    struct rusage usage;
-    int status = 0;
-    if (child < 0 || wait4(child, &status, 0, &usage) != child)
-        return false;
-    out->user_s = (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6;
-    out->peak_mb = (double)usage.ru_maxrss * 1024 / 1e6;
-    if (!told || status != 0) {
+    out->user_s = usage.user_s;
+    out->peak_mb = usage.peak_bytes / 1e6;
+    if (!usage.complete) {
         out->run.good = false;
-        snprintf(out->run.error, sizeof out->run.error, "the process ended with status %d", status);
+        snprintf(out->run.error, sizeof out->run.error, "the process ended with status %d", usage.status);
     }
     return true;
 }

@@ -9,12 +9,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench/packet_inputs.h"
-#include "orrery.h"
+#include "bench/packet_run.h"
 
 struct forward_case {
     const char *name, *title;
@@ -47,12 +45,6 @@ static const struct forward_case cases[] = {
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 
-struct measured {
-    bool good;
-    uint64_t cycles, transmissions, skipped;
-    char error[512];
-};
-
 const char *bench_forward_name(int index)
 {
     return index < CASES ? cases[index].name : NULL;
@@ -68,57 +60,13 @@ bool bench_forward_is_quick(int index)
     return cases[index].quick;
 }
 
-static void simulate(const char *folder, bool forward, struct measured *out)
+static bool measure(const char *folder, bool forward, struct packet_run *out, double *user_s)
 {
-    char paths[4][4096];
-    static const char *const names[] = {"trace", "system.json", "config.txt", "logical.json"};
-    for (int i = 0; i < 4; i++)
-        snprintf(paths[i], sizeof paths[i], "%s/%s", folder, names[i]);
-    struct orr_run_options options = ORR_RUN_OPTIONS_DEFAULT;
-    options.workload = paths[0];
-    options.system = paths[1];
-    options.network = paths[2];
-    options.logical = paths[3];
-    options.backend = ORR_BACKEND_PACKET;
-    options.no_fast_forward = !forward;
-    struct orr_run *run = NULL;
-    struct orr_error err = {0};
-    enum orr_status status = orr_run_open(&options, &run, &err);
-    if (status == ORR_OK)
-        status = orr_run_execute(run, &err);
-    out->good = status == ORR_OK;
-    snprintf(out->error, sizeof out->error, "%.500s", err.text);
-    if (out->good) {
-        out->cycles = orr_run_time_ns(run);
-        out->transmissions = orr_run_transmission_count(run);
-        out->skipped = orr_run_skipped_count(run);
-    }
-    orr_run_close(run);
-}
-
-static bool measure(const char *folder, bool forward, struct measured *out, double *user_s)
-{
-    int ends[2];
-    if (pipe(ends) != 0)
+    struct bench_usage usage;
+    if (!bench_packet_run_once(folder, ORR_BACKEND_PACKET, forward, out, &usage))
         return false;
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        struct measured result = {0};
-        close(ends[0]);
-        simulate(folder, forward, &result);
-        _exit(write(ends[1], &result, sizeof result) == (ssize_t)sizeof result ? 0 : 1);
-    }
-    close(ends[1]);
-    bool told = child > 0 && read(ends[0], out, sizeof *out) == (ssize_t)sizeof *out;
-    close(ends[0]);
-    struct rusage usage;
-    int status = 0;
-    if (child < 0 || wait4(child, &status, 0, &usage) != child)
-        return false;
-    double took = (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6;
-    *user_s = fmin(*user_s, fmax(took, 1e-6));
-    return told && status == 0 && out->good;
+    *user_s = fmin(*user_s, fmax(usage.user_s, 1e-6));
+    return out->good;
 }
 
 bool bench_forward_run(int index, unsigned repeat)
@@ -131,7 +79,7 @@ bool bench_forward_run(int index, unsigned repeat)
         perror(folder);
         return false;
     }
-    struct measured quick = {0}, plain = {0};
+    struct packet_run quick = {0}, plain = {0};
     double quick_s = INFINITY, plain_s = INFINITY;
     bool good = bench_packet_inputs_write(&item->inputs, folder);
     for (unsigned i = 0; good && i < repeat; i++)

@@ -11,12 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench/packet_inputs.h"
-#include "orrery.h"
+#include "bench/packet_run.h"
 
 struct packet_case {
     const char *name, *title;
@@ -90,12 +88,6 @@ static const char *const flow_title = "256 MB all-reduce, 64 hosts, flow beside 
 static const struct packet_inputs flow_inputs = {
     .shape = ONE_SWITCH, .hosts = 64, .dims = {64}, .type = "all-reduce", .bytes = 256 << 20, .algorithm = "ring"};
 
-struct measured {
-    bool good;
-    uint64_t cycles, transmissions, events, in_flight;
-    char error[512];
-};
-
 const char *bench_packet_name(int index)
 {
     return index < CASES ? cases[index].name : index == CASES ? memory_name : index == CASES + 1 ? flow_name : NULL;
@@ -111,61 +103,7 @@ bool bench_packet_is_quick(int index)
     return index == CASES || (index < CASES && cases[index].quick);
 }
 
-static void simulate(const char *folder, enum orr_backend backend, struct measured *out)
-{
-    char paths[4][4096];
-    static const char *const names[] = {"trace", "system.json", "config.txt", "logical.json"};
-    for (int i = 0; i < 4; i++)
-        snprintf(paths[i], sizeof paths[i], "%s/%s", folder, names[i]);
-    struct orr_run_options options = ORR_RUN_OPTIONS_DEFAULT;
-    options.workload = paths[0];
-    options.system = paths[1];
-    options.network = paths[2];
-    options.logical = paths[3];
-    options.backend = backend;
-    options.no_fast_forward = true;
-    struct orr_run *run = NULL;
-    struct orr_error err = {0};
-    enum orr_status status = orr_run_open(&options, &run, &err);
-    if (status == ORR_OK)
-        status = orr_run_execute(run, &err);
-    out->good = status == ORR_OK;
-    snprintf(out->error, sizeof out->error, "%.500s", err.text);
-    if (out->good) {
-        out->cycles = orr_run_time_ns(run);
-        out->transmissions = orr_run_transmission_count(run);
-        out->events = orr_run_event_count(run);
-        out->in_flight = orr_run_in_flight_most(run);
-    }
-    orr_run_close(run);
-}
-
-static bool measure(const char *folder, enum orr_backend backend, struct measured *out, double *user_s, double *peak_mb)
-{
-    int ends[2];
-    if (pipe(ends) != 0)
-        return false;
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        struct measured result = {0};
-        close(ends[0]);
-        simulate(folder, backend, &result);
-        _exit(write(ends[1], &result, sizeof result) == (ssize_t)sizeof result ? 0 : 1);
-    }
-    close(ends[1]);
-    bool told = child > 0 && read(ends[0], out, sizeof *out) == (ssize_t)sizeof *out;
-    close(ends[0]);
-    struct rusage usage;
-    int status = 0;
-    if (child < 0 || wait4(child, &status, 0, &usage) != child)
-        return false;
-    *user_s = (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6;
-    *peak_mb = (double)usage.ru_maxrss * 1024 / 1e6;
-    return told && status == 0;
-}
-
-static void print_row(const struct packet_case *item, const struct measured *run, double user_s, double peak_mb)
+static void print_row(const struct packet_case *item, const struct packet_run *run, double user_s, double peak_mb)
 {
     double rate = (double)run->transmissions / fmax(user_s, 1e-6) / 1e6;
     printf("%-15s %9" PRIu64
@@ -194,7 +132,7 @@ static bool make_folder(char *folder, size_t room)
 
 /* The quickest of several runs. */
 static bool measure_inputs(const struct packet_inputs *inputs, enum orr_backend backend, unsigned repeat,
-                           struct measured *best, double *best_s, double *peak_mb)
+                           struct packet_run *best, double *best_s, double *peak_mb)
 {
     char folder[2048];
     if (!make_folder(folder, sizeof folder))
@@ -202,12 +140,13 @@ static bool measure_inputs(const struct packet_inputs *inputs, enum orr_backend 
     *best_s = INFINITY;
     bool good = bench_packet_inputs_write(inputs, folder);
     for (unsigned i = 0; good && i < repeat; i++) {
-        struct measured run = {0};
-        double user_s = 0;
-        good = measure(folder, backend, &run, &user_s, peak_mb) && run.good;
-        if (!good || user_s < *best_s) {
+        struct packet_run run = {0};
+        struct bench_usage usage = {0};
+        good = bench_packet_run_once(folder, backend, false, &run, &usage) && run.good;
+        *peak_mb = usage.peak_bytes / 1e6;
+        if (!good || usage.user_s < *best_s) {
             *best = run;
-            *best_s = user_s;
+            *best_s = usage.user_s;
         }
     }
     bench_packet_inputs_remove(inputs, folder);
@@ -219,7 +158,7 @@ static bool run_memory(void)
     struct packet_inputs inputs[MEMORY_RUNS] = {memory_inputs, memory_inputs, memory_inputs};
     inputs[1].bytes = 64 << 20;
     inputs[2].spare = MEMORY_SPARE;
-    struct measured runs[MEMORY_RUNS] = {0};
+    struct packet_run runs[MEMORY_RUNS] = {0};
     double mb[MEMORY_RUNS] = {0};
     for (int i = 0; i < MEMORY_RUNS; i++) {
         double seconds = 0;
@@ -240,7 +179,7 @@ static bool run_memory(void)
 
 static bool run_flow(unsigned repeat)
 {
-    struct measured flow = {0}, packet = {0};
+    struct packet_run flow = {0}, packet = {0};
     double flow_s = 0, packet_s = 0, mb = 0;
     if (!measure_inputs(&flow_inputs, ORR_BACKEND_FLOW, repeat, &flow, &flow_s, &mb) ||
         !measure_inputs(&flow_inputs, ORR_BACKEND_PACKET, 1, &packet, &packet_s, &mb)) {
@@ -261,7 +200,7 @@ bool bench_packet_run(int index, unsigned repeat)
     if (index == CASES + 1)
         return run_flow(repeat);
     const struct packet_case *item = &cases[index];
-    struct measured best = {0};
+    struct packet_run best = {0};
     double best_s = INFINITY, peak = 0;
     if (!measure_inputs(&item->inputs, ORR_BACKEND_PACKET, repeat, &best, &best_s, &peak)) {
         printf("%-15s FAILED: %s\n", item->name, best.error);

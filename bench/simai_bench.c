@@ -11,10 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/child.h"
 #include "orrery.h"
 
 struct simai_case {
@@ -78,12 +77,19 @@ static enum orr_status write_inputs(const struct simai_case *item, char paths[3]
     return status;
 }
 
-static void simulate(const struct simai_case *item, const char *folder, struct measured *out)
+struct what {
+    const struct simai_case *item;
+    const char *folder;
+};
+
+static bool simulate(const void *context, void *result)
 {
+    const struct what *what = context;
+    struct measured *out = result;
     char paths[3][4096];
     static const char *const names[] = {"workload.txt", "topology", "SimAI.conf"};
     for (int i = 0; i < 3; i++)
-        snprintf(paths[i], sizeof paths[i], "%s/%s", folder, names[i]);
+        snprintf(paths[i], sizeof paths[i], "%s/%s", what->folder, names[i]);
     struct orr_simai_simulation options = ORR_SIMAI_SIMULATION_DEFAULT;
     options.workload = paths[0];
     options.topology = paths[1];
@@ -92,7 +98,7 @@ static void simulate(const struct simai_case *item, const char *folder, struct m
     options.send_latency_ns = 3000;
     struct orr_simai *run = NULL;
     struct orr_error err = {0};
-    enum orr_status status = write_inputs(item, paths, &err);
+    enum orr_status status = write_inputs(what->item, paths, &err);
     if (status == ORR_OK)
         status = orr_simai_open(&options, &run, &err);
     if (status == ORR_OK)
@@ -105,32 +111,7 @@ static void simulate(const struct simai_case *item, const char *folder, struct m
         out->events = orr_simai_event_count(run);
     }
     orr_simai_close(run);
-}
-
-static bool measure(const struct simai_case *item, const char *folder, struct measured *out, double *user_s,
-                    double *peak_mb)
-{
-    int ends[2];
-    if (pipe(ends) != 0)
-        return false;
-    fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        struct measured result = {0};
-        close(ends[0]);
-        simulate(item, folder, &result);
-        _exit(write(ends[1], &result, sizeof result) == (ssize_t)sizeof result ? 0 : 1);
-    }
-    close(ends[1]);
-    bool told = child > 0 && read(ends[0], out, sizeof *out) == (ssize_t)sizeof *out;
-    close(ends[0]);
-    struct rusage usage;
-    int status = 0;
-    if (child < 0 || wait4(child, &status, 0, &usage) != child)
-        return false;
-    *user_s = (double)usage.ru_utime.tv_sec + (double)usage.ru_utime.tv_usec / 1e6;
-    *peak_mb = (double)usage.ru_maxrss * 1024 / 1e6;
-    return told && status == 0;
+    return true;
 }
 
 static bool print_row(const struct simai_case *item, const struct measured *run, double user_s, double peak_mb)
@@ -165,15 +146,15 @@ bool bench_simai_run(int index, unsigned repeat)
     bool good = true;
     for (unsigned i = 0; good && i < repeat; i++) {
         struct measured run = {0};
-        double user_s = 0;
-        double peak_mb = 0;
-        good = measure(item, folder, &run, &user_s, &peak_mb) && run.good;
+        const struct what what = {item, folder};
+        struct bench_usage usage = {0};
+        good = bench_child(simulate, &what, &run, sizeof run, &usage) && usage.complete && run.good;
         if (!good)
             printf("%-15s failed: %s\n", item->name, run.error);
-        if (good && user_s < best_s) {
+        if (good && usage.user_s < best_s) {
             best = run;
-            best_s = user_s;
-            best_mb = peak_mb;
+            best_s = usage.user_s;
+            best_mb = usage.peak_bytes / 1e6;
         }
     }
     snprintf(command, sizeof command, "rm -r '%s'", folder);

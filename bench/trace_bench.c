@@ -10,10 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "bench/child.h"
 #include "bench/trace_inputs.h"
 #include "io/json_stream.h"
 #include "orrery.h"
@@ -74,50 +73,47 @@ static enum orr_status import(const char *folder, struct orr_error *err)
     return orr_trace_import(&options, NULL, NULL, err);
 }
 
-/* In the child: 0 when all went well. */
-static int work(enum bench_trace_case which, const char *folder, const struct bench_recording *recording)
+struct what {
+    enum bench_trace_case which;
+    const char *folder;
+    const struct bench_recording *recording;
+};
+
+static bool work(const void *context, void *result)
 {
+    (void)result;
+    const struct what *what = context;
     struct orr_error err = {0};
     bool good = true;
-    if (which == BENCH_TRACE_JSON) {
-        uint64_t kernels = read_json(folder, &err);
-        good = kernels == recording->kernels;
+    if (what->which == BENCH_TRACE_JSON) {
+        uint64_t kernels = read_json(what->folder, &err);
+        good = kernels == what->recording->kernels;
         if (!good && kernels != UINT64_MAX) {
             (void)snprintf(err.text, sizeof err.text, "%" PRIu64 " kernels were read, not %" PRIu64, kernels,
-                           recording->kernels);
+                           what->recording->kernels);
         }
     } else {
-        good = import(folder, &err) == ORR_OK;
+        good = import(what->folder, &err) == ORR_OK;
     }
     if (!good) {
-        printf("%-15s FAILED: %s\n", cases[which].name, err.text);
+        printf("%-15s FAILED: %s\n", cases[what->which].name, err.text);
         (void)fflush(stdout);
     }
-    return good ? 0 : 1;
-}
-
-static double seconds(struct timeval time)
-{
-    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+    return good;
 }
 
 static bool measure(enum bench_trace_case which, const char *folder, const struct bench_recording *recording,
                     struct measured *out)
 {
-    (void)fflush(stdout);
-    pid_t child = fork();
-    if (child == 0) {
-        _exit(work(which, folder, recording));
-    }
-    struct rusage usage;
-    int status = 0;
-    if (child < 0 || wait4(child, &status, 0, &usage) != child) {
+    const struct what what = {which, folder, recording};
+    struct bench_usage usage;
+    if (!bench_child(work, &what, NULL, 0, &usage)) {
         perror("fork");
         return false;
     }
-    out->cpu_s = seconds(usage.ru_utime) + seconds(usage.ru_stime);
-    out->peak_bytes = (double)usage.ru_maxrss * 1024;
-    return status == 0;
+    out->cpu_s = usage.user_s + usage.system_s;
+    out->peak_bytes = usage.peak_bytes;
+    return usage.complete;
 }
 
 static void print_figures(enum bench_trace_case which, const struct bench_recording *recording,
