@@ -14,8 +14,9 @@
 
 #include "tests/check.h"
 #include "tests/golden/golden_run.h"
+#include "tests/golden/shared.h"
 
-enum { SKIPPED = 77, PATH_SIZE = 1024, LINE_SIZE = 1 << 13, WORDS_MAX = 80, FIELDS = 8 };
+enum { PATH_SIZE = 1024, LINE_SIZE = 1 << 13, WORDS_MAX = 80, FIELDS = 8 };
 
 struct tally {
     unsigned equal, refused, wrong;
@@ -127,20 +128,13 @@ int main(int argc, char **argv)
     char folder[PATH_SIZE];
     char tarball[PATH_MAX + 64];
     struct tally tally = {0};
-    const char *named = getenv("ORRERY_SHARED");
     if (argc != 3 || realpath(argv[1], program) == NULL || realpath(argv[2], root) == NULL) {
         fprintf(stderr, "usage: %s PROGRAM SOURCE-FOLDER\n", argv[0]);
         return 2;
     }
-    if (named != NULL && named[0] != '\0')
-        (void)snprintf(shared, sizeof shared, "%s", named);
-    else
-        (void)snprintf(shared, sizeof shared, "%s/../shared", root);
-    (void)snprintf(tarball, sizeof tarball, "%s/golden/simai.tar.xz", shared);
-    if (access(tarball, R_OK) != 0) {
-        printf("skipped: no %s\n", tarball);
-        return SKIPPED;
-    }
+    golden_shared_folder(root, shared, sizeof shared);
+    if (!golden_shared_find(root, "simai.tar.xz", tarball, sizeof tarball))
+        return GOLDEN_SKIPPED;
     golden_folder_make(folder, sizeof folder);
     bool good = chdir(folder) == 0 && unpack(shared) && try_all(program, &tally);
     printf("%u workloads equal, %u refused as AICB does, %u wrong\n", tally.equal, tally.refused, tally.wrong);

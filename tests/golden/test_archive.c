@@ -11,13 +11,13 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/check.h"
 #include "tests/golden/golden_run.h"
+#include "tests/golden/shared.h"
 
-enum { SKIPPED = 77, ARGUMENTS_MAX = 32, SYMLINK_EVERY = 8, PATH_SIZE = 1024 };
+enum { ARGUMENTS_MAX = 32, SYMLINK_EVERY = 8, PATH_SIZE = 1024 };
 
 struct archive {
     char folder[512];           /* temporary: the unpacked archive and the symlinks */
@@ -45,28 +45,11 @@ static char *read_text(const char *path)
     return (char *)bytes.data;
 }
 
-/* Runs a program in `folder` with its standard output in the file `output`; the exit code, or -signal. */
-static int run_program(char *const argv[], const char *path, const char *folder, const char *output)
-{
-    int status = 0;
-    fflush(NULL); /* or the child would write our buffered lines again */
-    pid_t child = fork();
-    if (child == 0) {
-        if (chdir(folder) != 0 || freopen(output, "wb", stdout) == NULL || freopen("/dev/null", "wb", stderr) == NULL)
-            _exit(126);
-        execvp(path, argv);
-        _exit(127);
-    }
-    if (child < 0 || waitpid(child, &status, 0) < 0)
-        return 126;
-    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 static bool unpack(const char *tarball, struct archive *archive)
 {
     char path[PATH_SIZE];
     char *argv[] = {"tar", "-xJf", (char *)tarball, "-C", archive->folder, NULL};
-    if (run_program(argv, "tar", ".", "/dev/null") != 0) {
+    if (golden_spawn(argv, "tar", ".", "/dev/null") != 0) {
         printf("%s cannot be unpacked\n", tarball);
         return false;
     }
@@ -133,7 +116,7 @@ static bool run_attempt(const struct archive *archive, struct attempt *attempt)
         argv[count++] = (char *)json_string_value(json_array_get(words, i));
     argv[count] = NULL;
     snprintf(output, sizeof output, "%s/output.txt", archive->folder);
-    attempt->exit_code = run_program(argv, program, attempt->folder, output);
+    attempt->exit_code = golden_spawn(argv, program, attempt->folder, output);
     attempt->output = read_text(output);
     json_decref(document);
     return attempt->output != NULL;
@@ -239,19 +222,12 @@ int main(int argc, char **argv)
     char tarball[PATH_SIZE];
     char program[PATH_MAX]; /* absolute: the children run elsewhere */
     struct archive archive = {.orrery = program};
-    const char *shared = getenv("ORRERY_SHARED");
     if (argc != 3 || realpath(argv[1], program) == NULL) {
         fprintf(stderr, "usage: %s PROGRAM SOURCE-FOLDER\n", argv[0]);
         return 2;
     }
-    if (shared != NULL && shared[0] != '\0')
-        snprintf(tarball, sizeof tarball, "%s/golden/analytical.tar.xz", shared);
-    else
-        snprintf(tarball, sizeof tarball, "%s/../shared/golden/analytical.tar.xz", argv[2]);
-    if (access(tarball, R_OK) != 0) {
-        printf("skipped: no %s\n", tarball);
-        return SKIPPED;
-    }
+    if (!golden_shared_find(argv[2], "analytical.tar.xz", tarball, sizeof tarball))
+        return GOLDEN_SKIPPED;
     golden_folder_make(archive.folder, sizeof archive.folder);
     bool good = unpack(tarball, &archive);
     size_t tried = good ? try_all(&archive) : 0;

@@ -9,24 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
+#include "tests/golden/shared.h"
 #include "tests/report/nccl_case.h"
 
-enum { SKIPPED = 77, PATH_SIZE = 1024 };
-
-static int run(char *const argv[])
-{
-    int status = 0;
-    pid_t child = fork();
-    if (child == 0) {
-        execvp(argv[0], argv);
-        _exit(127);
-    }
-    return child < 0 || waitpid(child, &status, 0) < 0 || !WIFEXITED(status) ? 126 : WEXITSTATUS(status);
-}
+enum { PATH_SIZE = 1024 };
 
 /* The case's text, packed or not; NULL when it is not there. */
 static char *read_case(const char *folder, const char *name, size_t *size)
@@ -99,21 +88,14 @@ int main(int argc, char **argv)
 {
     char tarball[PATH_SIZE];
     char folder[] = "/tmp/orrery-nccl-XXXXXX";
-    const char *shared = getenv("ORRERY_SHARED");
     if (argc < 2)
         return 2;
-    if (shared != NULL)
-        snprintf(tarball, sizeof tarball, "%s/golden/simai.tar.xz", shared);
-    else
-        snprintf(tarball, sizeof tarball, "%s/../shared/golden/simai.tar.xz", argv[1]);
-    if (access(tarball, R_OK) != 0) {
-        printf("%s is not there: skipped\n", tarball);
-        return SKIPPED;
-    }
+    if (!golden_shared_find(argv[1], "simai.tar.xz", tarball, sizeof tarball))
+        return GOLDEN_SKIPPED;
     if (mkdtemp(folder) == NULL)
         return 1;
     char *const unpack[] = {"tar", "-xJf", tarball, "-C", folder, "--wildcards", "*mocknccl/*", NULL};
-    int result = run(unpack) == 0 ? compare_all(folder) : 1;
+    int result = golden_spawn(unpack, "tar", ".", NULL) == 0 ? compare_all(folder) : 1;
     char *const clean[] = {"rm", "-rf", folder, NULL};
-    return run(clean) == 0 ? result : 1;
+    return golden_spawn(clean, "rm", ".", NULL) == 0 ? result : 1;
 }

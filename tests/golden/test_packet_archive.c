@@ -7,17 +7,16 @@
  *
  * Usage: test_packet_archive PROGRAM SOURCE-FOLDER
  */
-#include <dirent.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "tests/check.h"
 #include "tests/golden/golden_run.h"
+#include "tests/golden/shared.h"
 
-enum { SKIPPED = 77, ARGUMENTS_MAX = 32, PATH_SIZE = 1024, STALLED = 4 };
+enum { ARGUMENTS_MAX = 32, PATH_SIZE = 1024, STALLED = 4 };
 
 static const char *const outputs[] = {"fct.txt", "pfc.txt", "qlen.txt"};
 
@@ -39,23 +38,6 @@ static struct et_bytes read_whole(const char *folder, const char *name)
     return bytes;
 }
 
-static int run_program(char *const argv[], const char *path, const char *folder)
-{
-    int status = 0;
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        if (chdir(folder) != 0 || freopen("/dev/null", "wb", stdout) == NULL ||
-            freopen("/dev/null", "wb", stderr) == NULL)
-            _exit(126);
-        execvp(path, argv);
-        _exit(127);
-    }
-    if (child < 0 || waitpid(child, &status, 0) < 0)
-        return 126;
-    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
-}
-
 /* The words of cmd.sh after the program's own. */
 static int run_case(const char *program, const char *folder)
 {
@@ -67,7 +49,7 @@ static int run_case(const char *program, const char *folder)
     char *word = strtok_r((char *)text.data, " \n", &rest);
     while (word != NULL && (word = strtok_r(NULL, " \n", &rest)) != NULL && count < ARGUMENTS_MAX - 1)
         argv[count++] = word;
-    int code = run_program(argv, program, folder);
+    int code = golden_spawn(argv, program, folder, "/dev/null");
     et_bytes_free(&text);
     return code;
 }
@@ -120,21 +102,9 @@ static bool try_case(const char *program, const char *folder, const char *name)
 static int try_all(const char *folder, const char *program)
 {
     char path[PATH_SIZE];
-    size_t tried = 0;
     size_t wrong = 0;
     snprintf(path, sizeof path, "%s/cases", folder);
-    struct dirent **list = NULL;
-    int count = scandir(path, &list, NULL, alphasort);
-    for (int i = 0; i < count; i++) {
-        if (list[i]->d_name[0] != '.') {
-            char one[2 * PATH_SIZE];
-            snprintf(one, sizeof one, "%s/%s", path, list[i]->d_name);
-            tried++;
-            wrong += try_case(program, one, list[i]->d_name) ? 0 : 1;
-        }
-        free(list[i]);
-    }
-    free(list);
+    size_t tried = golden_each_case(path, program, &wrong, try_case);
     printf("%zu cases through the program: %zu equal, %zu wrong\n", tried, tried - wrong, wrong);
     return tried > 0 && wrong == 0 ? 0 : 1;
 }
@@ -145,24 +115,17 @@ int main(int argc, char **argv)
     char folder[512];
     char program[PATH_SIZE];
     char orrery[PATH_MAX];
-    const char *shared = getenv("ORRERY_SHARED");
     if (argc != 3 || realpath(argv[1], orrery) == NULL) {
         fprintf(stderr, "usage: %s PROGRAM SOURCE-FOLDER\n", argv[0]);
         return 2;
     }
-    if (shared != NULL)
-        snprintf(tarball, sizeof tarball, "%s/golden/packet.tar.xz", shared);
-    else
-        snprintf(tarball, sizeof tarball, "%s/../shared/golden/packet.tar.xz", argv[2]);
-    if (access(tarball, R_OK) != 0) {
-        printf("skipped: %s is not there\n", tarball);
-        return SKIPPED;
-    }
+    if (!golden_shared_find(argv[2], "packet.tar.xz", tarball, sizeof tarball))
+        return GOLDEN_SKIPPED;
     golden_folder_make(folder, sizeof folder);
     char *unpack[] = {"tar", "-xJf", tarball, "-C", folder, NULL};
     snprintf(program, sizeof program, "%s/AstraSimNetwork", folder);
     int code = 1;
-    if (run_program(unpack, "tar", ".") == 0 && symlink(orrery, program) == 0)
+    if (golden_spawn(unpack, "tar", ".", "/dev/null") == 0 && symlink(orrery, program) == 0)
         code = try_all(folder, program);
     golden_folder_remove(folder);
     return code;

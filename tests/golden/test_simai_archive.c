@@ -12,10 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-enum { SKIPPED = 77, PATH_SIZE = 1024, ARGUMENTS_MAX = 128, LINE_SIZE = 8192 };
+#include "tests/golden/shared.h"
+
+enum { PATH_SIZE = 1024, ARGUMENTS_MAX = 128, LINE_SIZE = 8192 };
 
 static const char *const workload_folders[] = {
     "golden/workloads/train",
@@ -24,21 +25,6 @@ static const char *const workload_folders[] = {
     "public/aicb/workload/simAI/micro_test",
     "public/aicb/workload/simAI/model_workload",
 };
-
-static int run(char *const argv[], bool quiet)
-{
-    int status = 0;
-    (void)fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        if (quiet && (freopen("/dev/null", "w", stdout) == NULL || freopen("/dev/null", "w", stderr) == NULL)) {
-            _exit(126);
-        }
-        (void)execvp(argv[0], argv);
-        _exit(127);
-    }
-    return child < 0 || waitpid(child, &status, 0) < 0 || !WIFEXITED(status) ? 126 : WEXITSTATUS(status);
-}
 
 static char *read_all(const char *path, size_t *size)
 {
@@ -137,7 +123,9 @@ static void try_analytical(char *line, const char *program, struct tally *tally)
         }
     }
     (void)unlink("results/gold-EndToEnd.csv");
-    count(tally, found && run(argv, true) == 0 && same("results/gold-EndToEnd.csv", wanted), columns[0], columns[1]);
+    count(tally,
+          found && golden_spawn(argv, argv[0], ".", "/dev/null") == 0 && same("results/gold-EndToEnd.csv", wanted),
+          columns[0], columns[1]);
 }
 
 /* Columns: group, case, status, hash, size, lines, name, command. */
@@ -161,7 +149,7 @@ static void try_physical(char *line, const char *program, struct tally *tally)
     }
     (void)add_words(words, 8, argv);
     (void)unlink("made.csv");
-    int exit_code = run(argv, true);
+    int exit_code = golden_spawn(argv, argv[0], ".", "/dev/null");
     bool right = strcmp(columns[2], "ok") == 0 ? exit_code == 0 && same("made.csv", wanted)
                                                : exit_code == 2 && access("made.csv", F_OK) != 0;
     count(tally, right, "physical", columns[1]);
@@ -189,7 +177,7 @@ static bool unpack(const char *shared, const char *name, const char *folder)
     char tarball[PATH_SIZE];
     (void)snprintf(tarball, sizeof tarball, "%s/%s", shared, name);
     char *const argv[] = {"tar", "-xJf", tarball, "-C", (char *)folder, NULL};
-    return mkdir(folder, 0700) == 0 && run(argv, false) == 0;
+    return mkdir(folder, 0700) == 0 && golden_spawn(argv, argv[0], ".", NULL) == 0;
 }
 
 int main(int argc, char **argv)
@@ -198,18 +186,14 @@ int main(int argc, char **argv)
     char program[PATH_MAX];
     char golden[PATH_SIZE + 32];
     char folder[] = "/tmp/orrery-simai-XXXXXX";
-    const char *given = getenv("ORRERY_SHARED");
     if (argc != 3 || realpath(argv[1], program) == NULL) {
         (void)fprintf(stderr, "usage: %s PROGRAM SOURCE-FOLDER\n", argv[0]);
         return 2;
     }
-    (void)snprintf(shared, sizeof shared, "%s%s", given != NULL && given[0] != '\0' ? given : argv[2],
-                   given != NULL && given[0] != '\0' ? "" : "/../shared");
-    (void)snprintf(golden, sizeof golden, "%s/golden/simai.tar.xz", shared);
-    if (access(golden, R_OK) != 0) {
-        (void)printf("skipped: no %s\n", golden);
-        return SKIPPED;
+    if (!golden_shared_find(argv[2], "simai.tar.xz", golden, sizeof golden)) {
+        return GOLDEN_SKIPPED;
     }
+    golden_shared_folder(argv[2], shared, sizeof shared);
     if (mkdtemp(folder) == NULL || chdir(folder) != 0) {
         return 1;
     }
@@ -220,5 +204,5 @@ int main(int argc, char **argv)
         failed = counted.equal == 0 || written.equal == 0 || counted.wrong + written.wrong > 0;
     }
     char *const clean[] = {"rm", "-rf", folder, NULL};
-    return chdir("/") == 0 && run(clean, false) == 0 ? failed : 1;
+    return chdir("/") == 0 && golden_spawn(clean, "rm", ".", NULL) == 0 ? failed : 1;
 }

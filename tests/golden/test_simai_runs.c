@@ -6,17 +6,16 @@
  *
  * Usage: test_simai_runs PROGRAM SOURCE-FOLDER
  */
-#include <dirent.h>
 #include <jansson.h>
 #include <limits.h>
 #include <math.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tests/check.h"
+#include "tests/golden/shared.h"
 
-enum { SKIPPED = 77, PATH_SIZE = 1024 };
+enum { PATH_SIZE = 1024 };
 
 static const double tolerance = 0.005;
 
@@ -26,25 +25,6 @@ static const struct {
     const char *name;
     double share;
 } by_chance[] = {{"spx16_tp16_ar_16MB", 0.035}, {"spx16_tp16_ar_4MB_cc12", 0.01}, {"spx32_tp32_a2a_1MB", 0.015}};
-
-static int run_program(char *const argv[], const char *path, const char *folder)
-{
-    int status = 0;
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        if (chdir(folder) != 0 || freopen("/dev/null", "wb", stdout) == NULL ||
-            freopen("/dev/null", "wb", stderr) == NULL)
-            _exit(126);
-        setenv("AS_SEND_LAT", "3", 1);
-        execvp(path, argv);
-        _exit(127);
-    }
-    if (child < 0 || waitpid(child, &status, 0) < 0) {
-        return 126;
-    }
-    return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
-}
 
 static json_t *read_json(const char *folder, const char *name)
 {
@@ -110,7 +90,7 @@ static bool try_case(const char *program, const char *folder, const char *name)
     char *const argv[] = {"orrery", "simai",    "simulate", "-t",         "1",      "-w",       "workload.txt",
                           "-n",     "topology", "-c",       "SimAI.conf", "--json", "run.json", NULL};
     json_t *want = read_json(folder, "result.json");
-    int code = run_program(argv, program, folder);
+    int code = golden_spawn(argv, program, folder, "/dev/null");
     json_t *got = read_json(folder, "run.json");
     bool good = want != NULL && got != NULL && code == 0 && compare(name, folder, want, got);
     if (!good)
@@ -124,21 +104,9 @@ static bool try_case(const char *program, const char *folder, const char *name)
 static int try_all(const char *folder, const char *program)
 {
     char path[PATH_SIZE];
-    size_t tried = 0;
     size_t wrong = 0;
-    snprintf(path, sizeof path, "%s/simai_cases", folder);
-    struct dirent **list = NULL;
-    int count = scandir(path, &list, NULL, alphasort);
-    for (int i = 0; i < count; i++) {
-        if (list[i]->d_name[0] != '.') {
-            char one[2 * PATH_SIZE];
-            snprintf(one, sizeof one, "%s/%s", path, list[i]->d_name);
-            tried++;
-            wrong += try_case(program, one, list[i]->d_name) ? 0 : 1;
-        }
-        free(list[i]);
-    }
-    free(list);
+    (void)snprintf(path, sizeof path, "%s/simai_cases", folder);
+    size_t tried = golden_each_case(path, program, &wrong, try_case);
     printf("%zu of SimAI's runs: %zu as the original, %zu wrong\n", tried, tried - wrong, wrong);
     return tried > 0 && wrong == 0 ? 0 : 1;
 }
@@ -151,18 +119,15 @@ int main(int argc, char **argv)
     if (argc < 3) {
         return 2;
     }
-    const char *shared = getenv("ORRERY_SHARED");
-    snprintf(tarball, sizeof tarball, "%s%s/golden/packet.tar.xz", shared != NULL ? shared : argv[2],
-             shared != NULL ? "" : "/../shared");
-    if (access(tarball, R_OK) != 0) {
-        printf("%s is not there: skipped\n", tarball);
-        return SKIPPED;
+    if (!golden_shared_find(argv[2], "packet.tar.xz", tarball, sizeof tarball)) {
+        return GOLDEN_SKIPPED;
     }
+    setenv("AS_SEND_LAT", "3", 1); /* as the archive's runs had it */
     if (mkdtemp(folder) == NULL || realpath(argv[1], program) == NULL) {
         return 1;
     }
     char *const unpack[] = {"tar", "-xJf", tarball, "-C", folder, "--wildcards", "*simai_cases*", NULL};
-    int code = run_program(unpack, "tar", ".") == 0 ? try_all(folder, program) : 1;
+    int code = golden_spawn(unpack, "tar", ".", "/dev/null") == 0 ? try_all(folder, program) : 1;
     char *const clean[] = {"rm", "-r", folder, NULL};
-    return run_program(clean, "rm", ".") == 0 ? code : 1;
+    return golden_spawn(clean, "rm", ".", "/dev/null") == 0 ? code : 1;
 }

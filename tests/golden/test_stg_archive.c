@@ -7,17 +7,16 @@
  *
  * Usage: test_stg_archive PROGRAM SOURCE-FOLDER
  */
-#include <dirent.h>
 #include <jansson.h>
 #include <stdlib.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "tests/check.h"
+#include "tests/golden/shared.h"
 #include "trace/graph.h"
 
-enum { SKIPPED = 77, ARGUMENTS_MAX = 80, PATH_SIZE = 1024 };
+enum { ARGUMENTS_MAX = 80, PATH_SIZE = 1024 };
 
 struct archive {
     char folder[256];
@@ -45,22 +44,6 @@ static struct bytes read_all(const char *path)
     if (file != NULL)
         gzclose(file);
     return all;
-}
-
-static int run(char *const argv[], const char *output)
-{
-    int status = 0;
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        if (freopen(output, "wb", stdout) == NULL || freopen("/dev/null", "wb", stderr) == NULL)
-            _exit(126);
-        execvp(argv[0], argv);
-        _exit(127);
-    }
-    if (child < 0 || waitpid(child, &status, 0) < 0 || !WIFEXITED(status))
-        return 126;
-    return WEXITSTATUS(status);
 }
 
 /* The smallest tag of any message in the trace, or `least`. */
@@ -212,7 +195,7 @@ static int run_case(const struct archive *archive, const json_t *record, const c
     {
         setenv(name, json_string_value(value), 1);
     }
-    int code = run(argv, output);
+    int code = golden_spawn(argv, argv[0], ".", output);
     json_object_foreach(json_object_get(record, "env"), name, value)
     {
         unsetenv(name);
@@ -284,16 +267,14 @@ static bool unpack(const struct archive *archive, const char *shared, const char
         return false;
     }
     char *argv[] = {"tar", "-xJf", path, "-C", (char *)archive->folder, (char *)part, NULL};
-    return run(argv, "/dev/null") == 0;
+    return golden_spawn(argv, argv[0], ".", "/dev/null") == 0;
 }
 
 int main(int argc, char **argv)
 {
-    char beside[PATH_SIZE];
-    const char *shared = getenv("ORRERY_SHARED");
+    char shared[PATH_SIZE];
     struct archive archive = {.program = argc > 1 ? argv[1] : "orrery"};
-    snprintf(beside, sizeof beside, "%s/../shared", argc > 2 ? argv[2] : ".");
-    shared = shared != NULL && shared[0] != '\0' ? shared : beside;
+    golden_shared_folder(argc > 2 ? argv[2] : ".", shared, sizeof shared);
     const char *temporary = getenv("TMPDIR");
     snprintf(archive.folder, sizeof archive.folder, "%s/orrery-stg-XXXXXX", temporary == NULL ? "/tmp" : temporary);
     if (mkdtemp(archive.folder) == NULL)
@@ -302,9 +283,9 @@ int main(int argc, char **argv)
                  unpack(&archive, shared, "public/inputs.tar.xz", "./stg");
     bool fine = there && try_list(&archive, "golden.jsonl") && try_list(&archive, "golden_moefix.jsonl");
     char *remove[] = {"rm", "-rf", archive.folder, NULL};
-    (void)run(remove, "/dev/null");
+    (void)golden_spawn(remove, "rm", ".", "/dev/null");
     if (!there)
-        return SKIPPED;
+        return GOLDEN_SKIPPED;
     printf("%zu graphs equal, %zu commands refused as the original does\n", archive.equal, archive.refused);
     return fine && archive.equal >= 40 && archive.refused > 0 ? 0 : 1;
 }
