@@ -1,5 +1,6 @@
 /* Every example in every help text is run as it stands there, in a folder that has the files it names: what a newcomer
  * copies from the screen works. Lines that start another program (torchrun) are passed over. */
+#include "tests/cli/commands.h"
 #include "tests/cli/program.h"
 
 #include <limits.h>
@@ -98,57 +99,7 @@ static size_t run_examples(const char *command, const char *help)
     return count;
 }
 
-static const char *const commands[] = {"gen collective",
-                                       "gen three-node",
-                                       "run",
-                                       "trace recipe",
-                                       "trace import",
-                                       "trace link",
-                                       "trace convert",
-                                       "trace show",
-                                       "trace stat",
-                                       "trace check",
-                                       "trace simplify",
-                                       "trace scale",
-                                       "trace rewrite",
-                                       "trace cut",
-                                       "trace merge",
-                                       "trace diff",
-                                       "trace export",
-                                       "trace view",
-                                       "trace timeline",
-                                       "trace",
-                                       "trace fix",
-                                       "coll show",
-                                       "coll",
-                                       "topo",
-                                       "topo make",
-                                       "topo list",
-                                       "topo check",
-                                       "topo stat",
-                                       "topo show",
-                                       "gen",
-                                       "gen aicb",
-                                       "gen aicb training",
-                                       "gen aicb inference",
-                                       "gen aicb vidur",
-                                       "gen aicb physical",
-                                       "gen stg",
-                                       "simai analytical",
-                                       "simai simulate",
-                                       "simai",
-                                       "calc batch",
-                                       "calc groups",
-                                       "calc pp-comm",
-                                       "calc",
-                                       "lab run",
-                                       "lab list",
-                                       "lab show",
-                                       "lab diff",
-                                       "lab rerun",
-                                       "lab export",
-                                       "lab import",
-                                       "lab"};
+static const char *const commands[] = {COMMANDS_WITH_EXAMPLES};
 
 static void every_example_of_the_help_works(void **state)
 {

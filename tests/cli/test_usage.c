@@ -1,5 +1,6 @@
 /* What the program says to someone who types: each wrong word has its answer, each command its help, and the manual
  * page knows the same options as the program. */
+#include "tests/cli/commands.h"
 #include "tests/cli/program.h"
 
 #include <ctype.h>
@@ -172,60 +173,7 @@ static void chakras_names_alone_print_a_usage_with_an_example(void **state)
     }
 }
 
-static const char *const commands[] = {"run",
-                                       "gen collective",
-                                       "gen three-node",
-                                       "trace recipe",
-                                       "trace import",
-                                       "trace link",
-                                       "trace show",
-                                       "trace stat",
-                                       "trace check",
-                                       "trace convert",
-                                       "trace fix",
-                                       "trace simplify",
-                                       "trace scale",
-                                       "trace rewrite",
-                                       "trace cut",
-                                       "trace merge",
-                                       "trace diff",
-                                       "trace export",
-                                       "trace view",
-                                       "trace timeline",
-                                       "config",
-                                       "version",
-                                       "help",
-                                       "gen",
-                                       "trace",
-                                       "coll show",
-                                       "coll",
-                                       "topo",
-                                       "topo make",
-                                       "topo list",
-                                       "topo check",
-                                       "topo stat",
-                                       "topo show",
-                                       "gen aicb",
-                                       "gen aicb training",
-                                       "gen aicb inference",
-                                       "gen aicb vidur",
-                                       "gen aicb physical",
-                                       "gen stg",
-                                       "simai analytical",
-                                       "simai simulate",
-                                       "simai",
-                                       "calc batch",
-                                       "calc groups",
-                                       "calc pp-comm",
-                                       "calc",
-                                       "lab run",
-                                       "lab list",
-                                       "lab show",
-                                       "lab diff",
-                                       "lab rerun",
-                                       "lab export",
-                                       "lab import",
-                                       "lab"};
+static const char *const commands[] = {COMMANDS_WITH_EXAMPLES, "config", "version", "help"};
 
 /* Chakra's, whose options are not ours to name; their help is held against the manual page all the same. */
 static const char *const chakra_commands[] = {"chakra_trace_link",     "chakra_converter", "chakra_converter PyTorch",
