@@ -112,6 +112,24 @@ struct orr_growth {
     bool strong;            /* the batch of the whole job stays: compute and what belongs to it shrink */
 };
 
+/* Where the time of a compute node comes from. Nodes of the CPU and those replayed keep what they carry. */
+enum orr_compute_source {
+    ORR_COMPUTE_AUTO,     /* as the system file says: the node's duration, or its operations under roofline-enabled */
+    ORR_COMPUTE_DURATION, /* duration_micros */
+    ORR_COMPUTE_CYCLES,   /* compute_cycles, exec_cycles or cycles, at gpu_mhz */
+    ORR_COMPUTE_ROOFLINE, /* num_ops and tensor_size, by the system file's peak-perf and local-mem-bw */
+    ORR_COMPUTE_FORCED,   /* forced_ns, whatever the node says */
+};
+
+/* What a calibration changes in a run. All zero: nothing. */
+struct orr_tuning {
+    enum orr_compute_source source;
+    double gpu_mhz;       /* CYCLES: at least 1 */
+    uint64_t forced_ns;   /* FORCED: at least 1 */
+    double compute_scale; /* factor of every GPU compute node's time, above 0; 0 means 1 */
+    uint64_t launch_ns;   /* from the moment a collective, send or receive could start until it does */
+};
+
 /* What to run. Paths are borrowed until orr_run_open returns. Start from ORR_RUN_OPTIONS_DEFAULT. */
 struct orr_run_options {
     const char *workload; /* prefix P: rank R's trace is P.R.et */
@@ -145,6 +163,7 @@ struct orr_run_options {
     const struct orr_link_down *link_downs; /* PACKET; borrowed until orr_run_open returns */
     size_t link_down_count;
     const struct orr_growth *growth; /* or NULL: one trace a rank; borrowed until orr_run_open returns */
+    struct orr_tuning tuning;
     uint64_t rto_ns;      /* PACKET: after how long what was lost is sent again; 0 = four round trips and 1 ms */
     bool no_fast_forward; /* PACKET: send every packet, even where traffic repeats itself; the results are the same */
     /* Called every so many events, several times a second; a false return ends the run with ORR_EINTR. Called once more

@@ -25,6 +25,7 @@ struct run_options {
     const char *topology; /* the file the network configuration names, once it is known */
     const char *status_file;
     bool memory_limit_given;
+    bool source_given; /* --comp-source */
     bool quiet;
     bool no_progress;
 };

@@ -48,6 +48,11 @@ enum {
     KEY_GROW_COMM,
     KEY_STRONG,
     KEY_MISSING_CPU_OP,
+    KEY_COMP_SOURCE,
+    KEY_FORCED_NS,
+    KEY_GPU_MHZ,
+    KEY_COMPUTE_FACTOR,
+    KEY_LAUNCH,
 };
 
 static const struct argp_option table[] = {
@@ -122,6 +127,22 @@ static const struct argp_option table[] = {
      "gpu (default) or cpu: where nodes run that do not say (is_cpu_op). cpu is the reading of ASTRA-sim's release for "
      "HOTI 2024, which did not simulate their communication: it takes the time the node carries, mostly none",
      4},
+    {"comp-source", KEY_COMP_SOURCE, "NAME", 0,
+     "Where the time of GPU compute comes from: auto (default; as the system file says), duration (as recorded), "
+     "cycles "
+     "(compute_cycles at --default-gpu-freq), roofline (the system file's peak-perf and local-mem-bw), or forced "
+     "(--force-avg-kernel-ns for every node)",
+     4},
+    {"force-avg-kernel-ns", KEY_FORCED_NS, "NS", 0, "Let every GPU compute node take NS ns: --comp-source forced", 4},
+    {"default-gpu-freq", KEY_GPU_MHZ, "MHZ", 0,
+     "Clock for --comp-source cycles, which this implies unless another source is named. Default: 2400", 4},
+    {"compute-factor", KEY_COMPUTE_FACTOR, "X", 0, "Multiply the time of GPU compute, whatever its source. Default: 1",
+     4},
+    {"launch-overhead", KEY_LAUNCH, "TIME", 0,
+     "Time between the moment a collective, send or receive could start and its start (20us, 800ns; a bare number is "
+     "in "
+     "us). Default: 0",
+     4},
     {"queues-per-dim", KEY_QUEUES, "N", 0, "Queues of each dimension. Default: 1", 4},
     {"injection-scale", KEY_INJECTION, "X", 0, "Multiplies the system file's endpoint-delay. Default: 1", 4},
     {"rendezvous", KEY_RENDEZVOUS, "BOOL", OPTION_ARG_OPTIONAL, "Send data only after the receiver asked for it", 4},
@@ -189,12 +210,18 @@ static error_t parse_choice(int key, const char *arg, struct run_options *run)
     static const char *const routings[] = {"ecmp", "spray", "adaptive", NULL};
     static const char *const controls[] = {"none", "dcqcn", "hpcc", "timely", "dctcp", "pint", "swift", "credit", NULL};
     static const char *const places[] = {"gpu", "cpu", NULL};
+    static const char *const sources[] = {"auto", "duration", "cycles", "roofline", "forced", NULL};
     unsigned index = 0;
     error_t failed = 0;
     switch (key) {
     case KEY_MISSING_CPU_OP:
         failed = read_word(run, "--missing-cpu-op", arg, places, &index);
         run->run.missing_is_cpu = index == 1;
+        return failed;
+    case KEY_COMP_SOURCE:
+        failed = read_word(run, "--comp-source", arg, sources, &index);
+        run->run.tuning.source = (enum orr_compute_source)index;
+        run->source_given = true;
         return failed;
     case KEY_BACKEND:
         failed = read_word(run, "--backend", arg, backends, &index);
@@ -254,6 +281,15 @@ static enum orr_status parse_time(const char *option, const char *text, uint64_t
     return status;
 }
 
+static enum orr_status parse_positive(const char *option, const char *text, double *value, struct orr_error *err)
+{
+    enum orr_status status = cli_parse_real(option, text, value, err);
+    if (status == ORR_OK && !(*value >= 1e-9 && *value <= 1e9)) {
+        return error_set(err, ORR_ERANGE, "%s: %s must be more than 0, and between 1e-9 and 1e9", option, text);
+    }
+    return status;
+}
+
 static enum orr_status bad_link_down(const char *text, struct orr_error *err)
 {
     return error_set(err, ORR_EINVAL, "--link-down: \"%s\" is not A-B@TIME or A-B@TIME..TIME, as in 0-8@10us..1ms",
@@ -293,6 +329,24 @@ static enum orr_status parse_link_down(const char *text, struct run_options *run
         run->run.link_downs = run->link_downs;
     }
     return status;
+}
+
+/* What a calibration changes; check_tuning settles what was left out. */
+static error_t parse_tuning(int key, const char *arg, struct run_options *run)
+{
+    struct orr_error *err = &run->input.error;
+    struct orr_tuning *tuning = &run->run.tuning;
+    switch (key) {
+    case KEY_FORCED_NS:
+        return cli_options_status(
+            cli_parse_count("--force-avg-kernel-ns", arg, 1, UINT64_C(1) << 50, &tuning->forced_ns, err));
+    case KEY_GPU_MHZ:
+        return cli_options_status(parse_positive("--default-gpu-freq", arg, &tuning->gpu_mhz, err));
+    case KEY_COMPUTE_FACTOR:
+        return cli_options_status(parse_positive("--compute-factor", arg, &tuning->compute_scale, err));
+    default:
+        return cli_options_status(parse_time("--launch-overhead", arg, &tuning->launch_ns, err));
+    }
 }
 
 static error_t parse_number(int key, const char *arg, struct run_options *run)
@@ -370,7 +424,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_CC:
     case KEY_FORMAT:
     case KEY_MISSING_CPU_OP:
+    case KEY_COMP_SOURCE:
         return parse_choice(key, arg, run);
+    case KEY_FORCED_NS:
+    case KEY_GPU_MHZ:
+    case KEY_COMPUTE_FACTOR:
+    case KEY_LAUNCH:
+        return parse_tuning(key, arg, run);
     case KEY_QUEUES:
     case KEY_SEED:
     case KEY_JITTER:
@@ -476,6 +536,31 @@ static enum orr_status check_growth(const struct run_options *options, struct or
     return ORR_OK;
 }
 
+/* The source that the other options imply, and what a source needs. */
+static enum orr_status settle_tuning(struct run_options *options, struct orr_error *err)
+{
+    struct orr_tuning *tuning = &options->run.tuning;
+    if (!options->source_given) {
+        tuning->source = tuning->forced_ns > 0 ? ORR_COMPUTE_FORCED
+                         : tuning->gpu_mhz > 0 ? ORR_COMPUTE_CYCLES
+                                               : tuning->source;
+    }
+    if (tuning->forced_ns > 0 && tuning->source != ORR_COMPUTE_FORCED) {
+        return error_set(err, ORR_EINVAL, "--force-avg-kernel-ns has no effect with this --comp-source; forced has it");
+    }
+    if (tuning->forced_ns == 0 && tuning->source == ORR_COMPUTE_FORCED) {
+        return error_set(err, ORR_EINVAL, "--comp-source forced needs --force-avg-kernel-ns NS");
+    }
+    /* A forced time needs no clock, but ROCm-ASTRAsim's users give both. */
+    if (tuning->gpu_mhz > 0 && tuning->source != ORR_COMPUTE_CYCLES && tuning->source != ORR_COMPUTE_FORCED) {
+        return error_set(err, ORR_EINVAL, "--default-gpu-freq has no effect with this --comp-source; cycles has it");
+    }
+    if (tuning->gpu_mhz == 0 && tuning->source == ORR_COMPUTE_CYCLES) {
+        tuning->gpu_mhz = 2400;
+    }
+    return ORR_OK;
+}
+
 /* What only a network on a wired topology can do, or only one with packets: asked of another it is a mistake. */
 static enum orr_status check_backend(const struct run_options *options, struct orr_error *err)
 {
@@ -548,6 +633,9 @@ enum orr_status run_options_read(const struct cli_command *command, bool lenient
     }
     if (status == ORR_OK) {
         status = check_growth(options, err);
+    }
+    if (status == ORR_OK) {
+        status = settle_tuning(options, err);
     }
     if (status == ORR_OK) {
         status = resolve_dash(options, err);

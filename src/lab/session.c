@@ -63,6 +63,14 @@ static enum orr_status check_options(const struct orr_run_options *options, stru
         return error_set(err, ORR_ERANGE, "injection scale is %g; it must be a number of at least 0",
                          options->injection_scale);
     }
+    const struct orr_tuning *tuning = &options->tuning;
+    if (tuning->source == ORR_COMPUTE_CYCLES && !(tuning->gpu_mhz > 0 && isfinite(tuning->gpu_mhz))) {
+        return error_set(err, ORR_ERANGE, "the GPU's clock is %g MHz; it must be a number above 0", tuning->gpu_mhz);
+    }
+    if (!isfinite(tuning->compute_scale) || tuning->compute_scale < 0) {
+        return error_set(err, ORR_ERANGE, "the factor of compute times is %g; it must be a number above 0",
+                         tuning->compute_scale);
+    }
     if (!isfinite(options->jitter) || options->jitter < 0) {
         return error_set(err, ORR_ERANGE, "jitter is %g; it must be a number of at least 0", options->jitter);
     }
@@ -235,6 +243,7 @@ enum orr_status orr_run_open(const struct orr_run_options *options, struct orr_r
         .rendezvous = options->rendezvous,
         .jitter = options->jitter,
         .seed = options->seed,
+        .tuning = options->tuning,
         .keep_intervals = options->keep_intervals,
         .keep_issue_order = options->keep_issue_order,
     };

@@ -96,7 +96,7 @@ static void print_statistics(const struct sim_result *result, uint32_t rank, FIL
         (void)fprintf(stream, "[statistics] [info] sys[%u], Total compute-communication overlap: %" PRIu64 "\n", rank,
                       busy - row->last_end_ns);
     }
-    if (result->config->system.roofline_enabled) {
+    if (sim_uses_roofline(result->config)) {
         print_roofline(row, rank, stream);
     }
 }

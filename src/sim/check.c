@@ -273,7 +273,7 @@ static enum orr_status check_node(const struct place *place, struct sim_graph_in
     }
     switch ((enum trace_node_type)node->type) {
     case TRACE_COMP:
-        if (!system->roofline_enabled || node->is_cpu_op) {
+        if (!sim_uses_roofline(place->sim->config) || node->is_cpu_op) {
             return ORR_OK;
         }
         status = need(place, TRACE_HAS_NUM_OPS, "num_ops", "the roofline model");
@@ -364,7 +364,7 @@ static enum orr_status check_rank(struct sim *sim, const struct sim_graph_info *
 /* Compute nodes need a look only where they can be wrong: with the roofline model, or when some duration is. */
 static bool compute_needs_checking(const struct sim *sim, const struct trace_graph *graph)
 {
-    return sim->config->system.roofline_enabled || graph->longest_us > TICKS_MAX_STEP / 1000;
+    return sim_uses_roofline(sim->config) || graph->longest_us > TICKS_MAX_STEP / 1000;
 }
 
 /* Checks a graph on the first rank that has it. */
@@ -536,6 +536,9 @@ static enum orr_status warn_of_chunks(struct sim *sim, struct orr_error *err)
 enum orr_status sim_check(struct sim *sim, struct orr_error *err)
 {
     enum orr_status status = check_graphs(sim, err);
+    if (status == ORR_OK) {
+        status = sim_compute_check(sim, err);
+    }
     if (status == ORR_OK) {
         status = sim_flows_check(sim, err);
     }

@@ -79,8 +79,12 @@ struct sim_config {
     bool rendezvous;
     double jitter;
     uint64_t seed;
+    struct orr_tuning tuning;
     bool keep_intervals;
     bool keep_issue_order;
 };
+
+/* Whether GPU compute nodes go by the roofline: the run's word before the system file's. compute_time.c. */
+bool sim_uses_roofline(const struct sim_config *config);
 
 #endif

@@ -201,6 +201,8 @@ void sim_jitter_free(struct sim *sim);
 /* The first issue pass of a rank, at time 0. */
 void sim_workload_start(struct sim *sim, uint32_t rank);
 void sim_workload_node_done(struct sim *sim, uint32_t rank, uint32_t node);
+/* What came before a communication, by the run's tuning, is over: it starts. */
+void sim_workload_launched(struct sim *sim, uint32_t rank, uint32_t node);
 /* How long a node takes by its own word; never no time at all (spec analytical §5.3). */
 static inline uint64_t sim_replay_ns(const struct trace_node *node)
 {
@@ -209,6 +211,15 @@ static inline uint64_t sim_replay_ns(const struct trace_node *node)
 
 enum sim_op_kind sim_node_kind(const struct trace_node *node);
 enum sim_slot sim_node_slot(const struct trace_node *node);
+
+/* ---- compute_time.c ------------------------------------------------------------------------------------------ */
+
+/* How long a GPU compute node takes that does not go by the roofline. */
+uint64_t sim_compute_ns(const struct sim_config *config, const struct trace_node *node);
+/* The run's factor of compute times. */
+uint64_t sim_compute_scaled(const struct sim_config *config, uint64_t ns);
+/* Is there what the run's source of compute times needs? Warns of nodes that have no time. */
+ORR_MUST_CHECK enum orr_status sim_compute_check(struct sim *sim, struct orr_error *err);
 
 /* ---- account.c ------------------------------------------------------------------------------------------------ */
 

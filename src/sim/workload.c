@@ -125,7 +125,7 @@ static void issue_roofline(struct sim *sim, uint32_t rank, uint32_t node)
     result->compute_utilization += estimate.compute_share * weight;
     result->memory_utilization += estimate.memory_share * weight;
     result->operation_intensity += estimate.intensity * weight;
-    issue_timed(sim, rank, node, estimate.duration_ns, true);
+    issue_timed(sim, rank, node, sim_compute_scaled(sim->config, estimate.duration_ns), true);
 }
 
 static void issue_send(struct sim *sim, uint32_t rank, uint32_t node)
@@ -142,33 +142,60 @@ static void issue_recv(struct sim *sim, uint32_t rank, uint32_t node)
              (struct sim_party){.kind = SIM_PARTY_NODE, .a = node});
 }
 
-static void issue_by_type(struct sim *sim, uint32_t rank, uint32_t node)
+static void issue_comm(struct sim *sim, uint32_t rank, uint32_t node)
 {
-    const struct sim_config *config = sim->config;
-    const struct trace_node *trace_node = &sim->ranks[rank].graph->nodes[node];
-    switch ((enum trace_node_type)trace_node->type) {
-    case TRACE_COMP:
-        if (config->system.roofline_enabled && !trace_node->is_cpu_op) {
-            issue_roofline(sim, rank, node);
-        } else {
-            issue_timed(sim, rank, node, sim_replay_ns(trace_node), !trace_node->is_cpu_op);
-        }
-        break;
-    case TRACE_MEM_LOAD:
-    case TRACE_MEM_STORE:
-        sim_memory_access(sim, rank, node);
-        break;
+    switch ((enum trace_node_type)sim->ranks[rank].graph->nodes[node].type) {
     case TRACE_SEND:
         issue_send(sim, rank, node);
         break;
     case TRACE_RECV:
         issue_recv(sim, rank, node);
         break;
+    default:
+        sim_collective_issue(sim, rank, node);
+        break;
+    }
+}
+
+void sim_workload_launched(struct sim *sim, uint32_t rank, uint32_t node)
+{
+    issue_comm(sim, rank, node);
+}
+
+static void issue_compute(struct sim *sim, uint32_t rank, uint32_t node)
+{
+    const struct trace_node *trace_node = &sim->ranks[rank].graph->nodes[node];
+    if (trace_node->is_cpu_op) {
+        issue_timed(sim, rank, node, sim_replay_ns(trace_node), false);
+    } else if (sim_uses_roofline(sim->config)) {
+        issue_roofline(sim, rank, node);
+    } else {
+        issue_timed(sim, rank, node, sim_compute_ns(sim->config, trace_node), true);
+    }
+}
+
+static void issue_by_type(struct sim *sim, uint32_t rank, uint32_t node)
+{
+    const struct sim_config *config = sim->config;
+    const struct trace_node *trace_node = &sim->ranks[rank].graph->nodes[node];
+    switch ((enum trace_node_type)trace_node->type) {
+    case TRACE_COMP:
+        issue_compute(sim, rank, node);
+        break;
+    case TRACE_MEM_LOAD:
+    case TRACE_MEM_STORE:
+        sim_memory_access(sim, rank, node);
+        break;
+    case TRACE_SEND:
+    case TRACE_RECV:
     case TRACE_COLL:
-        if (trace_node->comm_type == COLL_BROADCAST && config->broadcast == ORR_BROADCAST_REPLAY) {
+        if (trace_node->type == TRACE_COLL && trace_node->comm_type == COLL_BROADCAST &&
+            config->broadcast == ORR_BROADCAST_REPLAY) {
             issue_timed(sim, rank, node, sim_replay_ns(trace_node), false);
+        } else if (config->tuning.launch_ns > 0) {
+            sim_call_after(sim, rank, config->tuning.launch_ns, SIM_CALL_LAUNCHED, node, rank);
         } else {
-            sim_collective_issue(sim, rank, node);
+            issue_comm(sim, rank, node);
         }
         break;
     default:

@@ -302,11 +302,39 @@ static void store_integer(struct trace_node *node, enum trace_attr which, struct
     }
 }
 
+/* Which attribute tells a node's cycles where there are several: 3 before 2 before 1; 0: this one does not. */
+static uint32_t cycles_rank(const char *name, size_t length)
+{
+    switch (length) {
+    case 6:
+        return memcmp(name, "cycles", 6) == 0;
+    case 11:
+        return memcmp(name, "exec_cycles", 11) == 0 ? 2 : 0;
+    case 14:
+        return memcmp(name, "compute_cycles", 14) == 0 ? 3 : 0;
+    default:
+        return 0;
+    }
+}
+
+/* Cycles matter to few runs (orrery.h, ORR_COMPUTE_CYCLES): a value that is none is passed over, and the run that needs
+ * it will say which node has none. */
+static void take_cycles(struct et_read *read, const struct et_attribute *attr)
+{
+    uint32_t rank = cycles_rank(attr->name, attr->name_length);
+    struct et_integer integer;
+    if (rank > read->cycles_from && attribute_integer(attr, &integer) && !integer.negative) {
+        read->cycles_from = rank;
+        read->cycles = integer.bits;
+    }
+}
+
 WIRE_INLINE bool apply(struct et_read *read, const struct wire_field *record, const struct et_attribute *attr,
                        struct trace_node *node)
 {
     enum trace_attr which = trace_attr_find(attr->name, attr->name_length);
     if (which == TRACE_ATTR_COUNT) {
+        take_cycles(read, attr);
         return et_attribute_check_name(read, attr); /* a name we know is UTF-8 */
     }
     if ((read->seen & UINT32_C(1) << which) != 0) {

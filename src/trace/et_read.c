@@ -236,6 +236,7 @@ static bool read_node(struct et_read *read, const struct wire_field *record)
     struct trace_node *node = &read->nodes[k];
     memset(node, 0, sizeof *node);
     read->seen = 0;
+    read->cycles_from = 0;
     read->type = 0;
     uint32_t before = read->deps.count;
     if (!read_node_fields(read, record, node)) {
@@ -246,6 +247,10 @@ static bool read_node(struct et_read *read, const struct wire_field *record)
                        node->id, read->type, TRACE_NODE_TYPES - 1);
     }
     node->type = (uint8_t)read->type;
+    if (read->cycles_from != 0 && node->type == TRACE_COMP) {
+        node->cycles = read->cycles;
+        node->has |= TRACE_HAS_CYCLES;
+    }
     if (read->ctrl.count > 0 && !append_control(read)) {
         return false;
     }

@@ -37,7 +37,9 @@ struct et_read {
     uint32_t recent[ET_RECENT_NAMES]; /* offsets of strings stored lately, by hash: traces repeat names endlessly */
     bool ascending;                   /* ids so far */
     uint32_t seen;                    /* attributes the node being read has had: bit enum trace_attr */
-    int32_t type;                     /* of the node being read, as last written */
+    uint32_t cycles_from; /* of the node being read: 0 no cycles, else how good the attribute is that told them */
+    uint64_t cycles;
+    int32_t type; /* of the node being read, as last written */
     enum orr_status status;
     struct orr_error *err;
 };

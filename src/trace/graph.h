@@ -40,12 +40,16 @@ enum trace_has {
     TRACE_HAS_INVOLVED_DIM = 1 << 7,
     TRACE_HAS_ROOT = 1 << 8,
     TRACE_HAS_IS_CPU_OP = 1 << 9,
+    TRACE_HAS_CYCLES = 1 << 10, /* only of compute nodes */
 };
 
 struct trace_node {
     uint64_t id;
     uint64_t duration_us;
-    uint64_t comm_bytes;   /* comm_size */
+    union {
+        uint64_t comm_bytes; /* comm_size */
+        uint64_t cycles;     /* of a compute node: compute_cycles, exec_cycles or cycles, the first of these it has */
+    };
     uint64_t tensor_bytes; /* tensor_size */
     uint64_t num_ops;
     uint64_t involved_dims; /* bit d = dimension d takes part; only with TRACE_HAS_INVOLVED_DIM */
@@ -84,7 +88,8 @@ struct trace_graph {
     uint32_t *parent_written; /* by node index */
     uint32_t *others; /* indices of the nodes that are not compute, ascending: few, and what most questions are about */
     char *strings;    /* NUL-terminated, one after the other; offset 0 is "" */
-    uint64_t longest_us; /* largest duration of any node */
+    uint64_t longest_us;   /* largest duration of any node */
+    uint32_t cycles_count; /* nodes that tell their cycles */
     uint32_t other_count;
     uint32_t node_count;
     uint32_t child_total;  /* entries of children: distinct edges */

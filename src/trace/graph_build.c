@@ -274,6 +274,7 @@ static void fill_children(struct trace_graph *graph, const struct turn *turn)
         node->first_child = turn->next[i];
         node->child_count = turn->next[i + 1] - turn->next[i];
         graph->longest_us = node->duration_us > graph->longest_us ? node->duration_us : graph->longest_us;
+        graph->cycles_count += (node->has & TRACE_HAS_CYCLES) != 0;
         if (node->type != TRACE_COMP) {
             turn->distinct[graph->other_count++] = i; /* entries up to i have been used */
         }

@@ -184,7 +184,8 @@ static enum orr_status change_compute(struct making *making, struct trace_node *
         return ORR_OK;
     }
     making->carried += (__uint128_t)node->duration_us * factor.over;
-    if (making->carried / factor.under > UINT64_MAX || !multiply(&node->num_ops, factor)) {
+    if (making->carried / factor.under > UINT64_MAX || !multiply(&node->num_ops, factor) ||
+        ((node->has & TRACE_HAS_CYCLES) != 0 && !multiply(&node->cycles, factor))) {
         return too_large(making, node);
     }
     node->duration_us = (uint64_t)(making->carried / factor.under);

@@ -106,6 +106,13 @@ static void put_node(struct et_bytes *file, const struct work_node *node)
     }
     et_put_number(&bytes, NODE_DURATION, node->duration_us);
     et_put_number_attribute(&bytes, "is_cpu_op", ET_BOOL, node->cpu);
+    if (node->ops > 0) {
+        et_put_number_attribute(&bytes, "num_ops", ET_UINT64, node->ops);
+        et_put_number_attribute(&bytes, "tensor_size", ET_UINT64, node->bytes);
+    }
+    if (node->cycles_name != NULL) {
+        et_put_number_attribute(&bytes, node->cycles_name, ET_INT64, node->cycles);
+    }
     if (node->type >= TRACE_SEND) {
         put_communication(&bytes, node);
     } else if (node->type == TRACE_MEM_LOAD || node->type == TRACE_MEM_STORE) {

@@ -29,6 +29,9 @@ struct work_node {
     uint32_t root;    /* rank */
     bool has_root;
     bool cpu;
+    uint64_t ops;            /* num_ops; `bytes` is then the tensor_size */
+    const char *cycles_name; /* the attribute that tells `cycles` */
+    uint64_t cycles;
     uint64_t parents[NODE_MOST_PARENTS];
     uint32_t parent_count;
 };

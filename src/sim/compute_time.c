@@ -1,0 +1,114 @@
+/*
+ * How long GPU compute takes where a run does not leave it to the traces and the system file (struct orr_tuning).
+ * Applied while simulating rather than to the traces, which runs may share.
+ */
+#include "sim/engine.h"
+
+#include <inttypes.h>
+
+bool sim_uses_roofline(const struct sim_config *config)
+{
+    enum orr_compute_source source = config->tuning.source;
+    return source == ORR_COMPUTE_ROOFLINE || (source == ORR_COMPUTE_AUTO && config->system.roofline_enabled);
+}
+
+uint64_t sim_compute_scaled(const struct sim_config *config, uint64_t ns)
+{
+    double scale = config->tuning.compute_scale;
+    return scale == 0.0 || scale == 1.0 ? ns : ticks_from_double((double)ns * scale + 0.5);
+}
+
+static bool has_cycles(const struct trace_node *node)
+{
+    return (node->has & TRACE_HAS_CYCLES) != 0;
+}
+
+uint64_t sim_compute_ns(const struct sim_config *config, const struct trace_node *node)
+{
+    uint64_t ns = sim_replay_ns(node);
+    if (config->tuning.source == ORR_COMPUTE_FORCED) {
+        ns = config->tuning.forced_ns;
+    } else if (config->tuning.source == ORR_COMPUTE_CYCLES && has_cycles(node)) {
+        ns = ticks_from_double((double)node->cycles * 1000.0 / config->tuning.gpu_mhz + 0.5);
+    }
+    return sim_compute_scaled(config, ns);
+}
+
+struct tally {
+    uint64_t compute; /* GPU compute nodes */
+    uint64_t cycles;  /* of these, with cycles */
+    uint64_t wasted;  /* with cycles and without a duration */
+};
+
+/* Most traces have no cycles at all, and need not be walked to know it. */
+static bool any_cycles(const struct trace_set *traces)
+{
+    for (uint32_t g = 0; g < traces->graph_count; g++) {
+        if (traces->graphs[g]->cycles_count > 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static struct tally count_nodes(const struct trace_set *traces)
+{
+    struct tally tally = {0};
+    for (uint32_t g = 0; g < traces->graph_count; g++) {
+        const struct trace_graph *graph = traces->graphs[g];
+        for (uint32_t i = 0; i < graph->node_count; i++) {
+            const struct trace_node *node = &graph->nodes[i];
+            if (node->type == TRACE_COMP && !node->is_cpu_op) {
+                tally.compute++;
+                tally.cycles += has_cycles(node);
+                tally.wasted += node->duration_us == 0 && has_cycles(node);
+            }
+        }
+    }
+    return tally;
+}
+
+static enum orr_status check_cycles(const struct sim *sim, const struct tally *tally, struct orr_error *err)
+{
+    const char *prefix = sim->config->traces->prefix;
+    if (tally->compute > 0 && tally->cycles == 0) {
+        return error_set(err, ORR_EINVAL,
+                         "%s: --comp-source cycles, but no compute node has compute_cycles, exec_cycles or cycles; "
+                         "--comp-source duration takes the recorded times",
+                         prefix);
+    }
+    if (tally->cycles < tally->compute) {
+        return notes_add(sim->notes, err,
+                         "%s: %" PRIu64 " of %" PRIu64 " compute nodes have no cycles and take their "
+                         "duration",
+                         prefix, tally->compute - tally->cycles, tally->compute);
+    }
+    return ORR_OK;
+}
+
+enum orr_status sim_compute_check(struct sim *sim, struct orr_error *err)
+{
+    const struct sim_config *config = sim->config;
+    const struct sim_system *system = &config->system;
+    enum orr_compute_source source = config->tuning.source;
+    if (sim_uses_roofline(config) && (system->local_mem_bw_gbps == 0.0 || system->peak_perf_tflops == 0.0)) {
+        return error_set(err, ORR_EINVAL, "--comp-source roofline needs \"%s\" above 0 in the system file",
+                         system->peak_perf_tflops == 0.0 ? "peak-perf" : "local-mem-bw");
+    }
+    if (source == ORR_COMPUTE_FORCED || sim_uses_roofline(config) ||
+        (source != ORR_COMPUTE_CYCLES && !any_cycles(config->traces))) {
+        return ORR_OK;
+    }
+    struct tally tally = count_nodes(config->traces);
+    if (source == ORR_COMPUTE_CYCLES) {
+        return check_cycles(sim, &tally, err);
+    }
+    if (tally.wasted > 0) {
+        return notes_add(sim->notes, err,
+                         "%s: %" PRIu64 " of %" PRIu64
+                         " compute nodes have cycles and no duration, and take 1 ns each; "
+                         "--comp-source cycles goes by the cycles",
+                         config->traces->prefix, tally.wasted, tally.compute);
+    }
+    return ORR_OK;
+}
