@@ -532,6 +532,30 @@ struct orr_gen_options {
 
 ORR_MUST_CHECK enum orr_status orr_gen(const struct orr_gen_options *options, struct orr_error *err);
 
+/* Data-parallel training steps; docs/gen.md. */
+struct orr_ddp_options {
+    const char *model;           /* one of orr_ddp_models, or NULL: `params` of which no more is known */
+    uint64_t params;             /* elements of the gradient; 0 with a model */
+    uint64_t element_bytes;      /* 4: single precision */
+    uint64_t first_bucket_bytes; /* a bucket is closed by the gradient that brings it to its limit */
+    uint64_t bucket_bytes;
+    uint64_t forward_us, backward_us, optimizer_us;
+    uint64_t steps; /* at least 1 */
+    uint32_t npus;
+    const char *prefix; /* files are PREFIX.RANK.et; missing folders are made */
+};
+
+struct orr_ddp_summary {
+    uint64_t bytes; /* of the gradient: of one step's all-reduces together */
+    uint64_t first_bytes;
+    uint32_t buckets;
+};
+
+const char *const *orr_ddp_models(void); /* NULL after the last */
+const char *orr_ddp_model_text(const char *model);
+ORR_MUST_CHECK enum orr_status orr_gen_ddp(const struct orr_ddp_options *options, struct orr_ddp_summary *summary,
+                                           struct orr_error *err);
+
 /* ---- AICB's workloads -------------------------------------------------------------------------------------------- */
 
 enum orr_aicb_kind {

@@ -29,6 +29,7 @@ extern const struct cli_command cli_orrery; /* the root of all */
 extern const struct cli_command cli_run;
 extern const struct cli_command cli_gen;
 extern const struct cli_command cli_gen_aicb;
+extern const struct cli_command cli_gen_ddp;
 extern const struct cli_command cli_gen_stg;
 extern const struct cli_command cli_trace;
 extern const struct cli_command cli_topo;

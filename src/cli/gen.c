@@ -150,8 +150,8 @@ static const struct cli_command gen_three_node = {.name = "three-node",
                                                   .argp = &three_node_argp,
                                                   .run = run_three_node};
 
-static const struct cli_command *const patterns[] = {&gen_collective, &gen_three_node, &cli_gen_aicb, &cli_gen_stg,
-                                                     NULL};
+static const struct cli_command *const patterns[] = {&gen_collective, &gen_three_node, &cli_gen_ddp,
+                                                     &cli_gen_aicb,   &cli_gen_stg,    NULL};
 
 const struct cli_command cli_gen = {
     .name = "gen",
