@@ -149,7 +149,7 @@ struct orr_run_options {
     uint64_t seed;         /* of the jitter */
     uint64_t memory_limit; /* bytes; 0 = none */
     bool strict;           /* warnings become errors */
-    bool keep_intervals;   /* needed for ORR_OUTPUT_TIMELINE */
+    bool keep_intervals;   /* needed for ORR_OUTPUT_TIMELINE and ORR_OUTPUT_COMM_INTERVALS */
     bool keep_issue_order; /* needed for ORR_OUTPUT_ASTRA */
     bool no_pfc;           /* PACKET: pause frames are ignored, so that full buffers drop */
     bool keep_flows;       /* PACKET: needed for ORR_OUTPUT_FCT and ORR_OUTPUT_PFC */
@@ -228,15 +228,16 @@ uint32_t orr_run_collective_count(const struct orr_run *run);
 void orr_run_collective(const struct orr_run *run, uint32_t index, struct orr_collective_result *result);
 
 enum orr_output {
-    ORR_OUTPUT_TEXT,     /* for people */
-    ORR_OUTPUT_ASTRA,    /* ASTRA-sim's lines, without dates */
-    ORR_OUTPUT_JSON,     /* one document */
-    ORR_OUTPUT_CSV,      /* `path` is a folder: ranks.csv, collectives.csv, dimensions.csv; PACKET: links.csv */
-    ORR_OUTPUT_TIMELINE, /* Chrome trace events; compressed when path ends in .gz */
-    ORR_OUTPUT_FCT,      /* PACKET: one line a message, as ns-3's fct.txt */
-    ORR_OUTPUT_PFC,      /* PACKET: one line a pause or resume received, as ns-3's pfc.txt */
-    ORR_OUTPUT_QLEN,     /* PACKET: queues of 1000 B and more, every 100 ns, as ns-3's qlen.txt */
-    ORR_OUTPUT_STALL,    /* the diagnosis of a stalled run, for people; nothing when it did not stall */
+    ORR_OUTPUT_TEXT,           /* for people */
+    ORR_OUTPUT_ASTRA,          /* ASTRA-sim's lines, without dates */
+    ORR_OUTPUT_JSON,           /* one document */
+    ORR_OUTPUT_CSV,            /* `path` is a folder: ranks.csv, collectives.csv, dimensions.csv; PACKET: links.csv */
+    ORR_OUTPUT_TIMELINE,       /* Chrome trace events; compressed when path ends in .gz */
+    ORR_OUTPUT_FCT,            /* PACKET: one line a message, as ns-3's fct.txt */
+    ORR_OUTPUT_PFC,            /* PACKET: one line a pause or resume received, as ns-3's pfc.txt */
+    ORR_OUTPUT_QLEN,           /* PACKET: queues of 1000 B and more, every 100 ns, as ns-3's qlen.txt */
+    ORR_OUTPUT_STALL,          /* the diagnosis of a stalled run, for people; nothing when it did not stall */
+    ORR_OUTPUT_COMM_INTERVALS, /* CSV: when each communication of each rank was in flight */
 };
 
 /* Where the network configuration of a PACKET run wants FCT, PFC or QLEN written, and `ORR_OUTPUT_TEXT` for the

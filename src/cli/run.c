@@ -43,9 +43,13 @@ static int write_outputs(const struct run_options *options, const struct orr_run
     const struct {
         const char *path;
         enum orr_output output;
-    } files[] = {{options->json, ORR_OUTPUT_JSON},         {options->csv, ORR_OUTPUT_CSV},
-                 {options->timeline, ORR_OUTPUT_TIMELINE}, {options->fct, ORR_OUTPUT_FCT},
-                 {options->pfc, ORR_OUTPUT_PFC},           {options->qlen, ORR_OUTPUT_QLEN}};
+    } files[] = {{options->json, ORR_OUTPUT_JSON},
+                 {options->csv, ORR_OUTPUT_CSV},
+                 {options->timeline, ORR_OUTPUT_TIMELINE},
+                 {options->fct, ORR_OUTPUT_FCT},
+                 {options->pfc, ORR_OUTPUT_PFC},
+                 {options->qlen, ORR_OUTPUT_QLEN},
+                 {options->comm_intervals, ORR_OUTPUT_COMM_INTERVALS}};
     int exit_code = 0;
     write_standard_output(options, run, &exit_code);
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
@@ -134,7 +138,7 @@ static int simulate(struct run_options *options, struct cli_warnings *warnings)
         watch_init(&watch, options->status_file, !options->quiet && !options->no_progress, &err) != ORR_OK) {
         return cli_fail(&err);
     }
-    options->run.keep_intervals = options->timeline != NULL;
+    options->run.keep_intervals = options->timeline != NULL || options->comm_intervals != NULL;
     bool named = options->run.compat == ORR_COMPAT_ASTRA && options->run.backend == ORR_BACKEND_PACKET;
     options->run.keep_flows = named || options->fct != NULL || options->pfc != NULL;
     options->run.keep_queues = named || options->qlen != NULL;

@@ -19,7 +19,7 @@ struct run_options {
     const char *json; /* a path, or NULL */
     const char *csv;
     const char *timeline;
-    const char *fct, *pfc, *qlen;
+    const char *fct, *pfc, *qlen, *comm_intervals;
     struct orr_link_down link_downs[RUN_LINK_DOWNS_MOST];
     struct orr_growth growth;
     const char *topology; /* the file the network configuration names, once it is known */

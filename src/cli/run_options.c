@@ -53,6 +53,7 @@ enum {
     KEY_GPU_MHZ,
     KEY_COMPUTE_FACTOR,
     KEY_LAUNCH,
+    KEY_COMM_INTERVALS,
 };
 
 static const struct argp_option table[] = {
@@ -161,6 +162,8 @@ static const struct argp_option table[] = {
      "Also write ranks.csv, collectives.csv, dimensions.csv and, with --backend packet, links.csv into a folder", 5},
     {"timeline", KEY_TIMELINE, "FILE", 0,
      "Also write a timeline for Perfetto or chrome://tracing; compressed when the name ends in .gz", 5},
+    {"dump-comm-intervals", KEY_COMM_INTERVALS, "FILE", 0,
+     "Also write, as CSV, when each communication of each rank was in flight", 5},
     {"fct", KEY_FCT, "FILE", 0, "--backend packet: also write one line a message, as ns-3's fct.txt", 5},
     {"pfc", KEY_PFC, "FILE", 0, "--backend packet: also write one line a pause or resume, as ns-3's pfc.txt", 5},
     {"qlen", KEY_QLEN, "FILE", 0,
@@ -404,6 +407,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         {KEY_STATUS_FILE, &run->status_file},
         {KEY_LOGICAL, &run->run.logical},
         {KEY_FCT, &run->fct},
+        {KEY_COMM_INTERVALS, &run->comm_intervals},
         {KEY_PFC, &run->pfc},
         {KEY_QLEN, &run->qlen},
         {KEY_GROW_ROLE, &run->growth.role},

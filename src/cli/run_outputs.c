@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { INPUTS = 6, OUTPUTS = 11 }; /* --csv is its folder and the four files in it */
+enum { INPUTS = 6, OUTPUTS = 12 }; /* --csv is its folder and the four files in it */
 
 struct place {
     const char *option;
@@ -172,6 +172,7 @@ static enum orr_status check_conflicts(const struct run_options *options, struct
     struct place outputs[OUTPUTS] = {
         place_of("--json", options->json),
         place_of("--timeline", options->timeline),
+        place_of("--dump-comm-intervals", options->comm_intervals),
         place_of("--status-file", options->status_file),
         place_of("--csv", options->csv),
         place_in("--csv (ranks.csv)", options->csv, "ranks.csv"),
@@ -202,6 +203,7 @@ enum orr_status run_outputs_check(const struct run_options *options, struct orr_
     } places[] = {
         {"--json", options->json, cli_check_writable},
         {"--timeline", options->timeline, cli_check_writable},
+        {"--dump-comm-intervals", options->comm_intervals, cli_check_writable},
         {"--status-file", options->status_file, cli_check_writable},
         {"--fct", options->fct, cli_check_writable},
         {"--pfc", options->pfc, cli_check_writable},

@@ -7,6 +7,7 @@
 
 #include "io/outfile.h"
 #include "report/astra.h"
+#include "report/comm_intervals.h"
 #include "report/csv.h"
 #include "report/json.h"
 #include "report/stall.h"
@@ -31,6 +32,8 @@ static enum orr_status write_to(const struct sim_result *result, enum orr_output
         return ORR_OK;
     case ORR_OUTPUT_TIMELINE:
         return report_timeline_write(result, stream, err);
+    case ORR_OUTPUT_COMM_INTERVALS:
+        return report_comm_intervals_write(result, stream, err);
     case ORR_OUTPUT_CSV:
     case ORR_OUTPUT_FCT: /* of the network, which the run's owner has */
     case ORR_OUTPUT_PFC:

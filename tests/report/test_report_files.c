@@ -247,6 +247,38 @@ static void a_timeline_keeps_to_the_memory_limit_of_the_run(void **state)
 }
 
 /* The fixture's one group name is "1"; node 2 gets it, and names that only begin like it. */
+static void intervals_of_communication_come_by_rank_and_start_with_their_union(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_make(&f);
+    f.result.interval_count = 0;
+    static char strings[] = "\0a \"b\"\0work\0ag";
+    f.graph.strings = strings;
+    f.nodes[0].name = 1;
+    f.nodes[2].name = 12;
+    static const struct sim_interval rows[] = {
+        {.rank = 1, .node = 0, .start_ns = 5, .end_ns = 25, .slot = SIM_SLOT_COMM},
+        {.rank = 0, .node = 2, .start_ns = 20, .end_ns = 50, .slot = SIM_SLOT_COMM},
+        {.rank = 0, .node = 1, .start_ns = 0, .end_ns = 60, .slot = SIM_SLOT_COMP},
+        {.rank = 0, .node = 0, .start_ns = 10, .end_ns = 30, .slot = SIM_SLOT_COMM},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        f.intervals[f.result.interval_count++] = rows[i];
+    }
+    char *text = fixture_written(&f, ORR_OUTPUT_COMM_INTERVALS);
+    CHECK_TEXT(text, "rank,node,name,type,bytes,start_ns,end_ns,duration_ns\n"
+                     "0,1,\"a \"\"b\"\"\",all-reduce,1048576,10,30,20\n"
+                     "0,3,\"ag\",all-gather,2097152,20,50,30\n"
+                     "# rank 0: 2 intervals, 50 ns in all, 40 ns with at least one\n"
+                     "1,101,\"a \"\"b\"\"\",all-reduce,1048576,5,25,20\n"
+                     "# rank 1: 1 intervals, 20 ns in all, 20 ns with at least one\n");
+    free(text);
+    f.config.keep_intervals = false;
+    struct orr_error err = {0};
+    CHECK_STATUS(report_write(&f.result, ORR_OUTPUT_COMM_INTERVALS, NULL, stdout, &err), ORR_EINVAL);
+}
+
 static void a_group_is_found_by_its_whole_name(void **state)
 {
     (void)state;
@@ -370,4 +402,5 @@ TEST_MAIN(the_json_document_holds_the_result, a_stall_is_in_the_json_document_wi
           csv_tables_have_a_header_with_units_and_a_line_a_record, a_timeline_has_an_event_per_interval,
           receives_that_overlap_get_threads_of_their_own, a_gz_timeline_holds_the_same_bytes_compressed,
           a_timeline_without_intervals_or_path_is_refused, a_timeline_keeps_to_the_memory_limit_of_the_run,
-          a_group_is_found_by_its_whole_name, a_failed_write_leaves_nothing_behind, no_locale_changes_a_number)
+          intervals_of_communication_come_by_rank_and_start_with_their_union, a_group_is_found_by_its_whole_name,
+          a_failed_write_leaves_nothing_behind, no_locale_changes_a_number)
