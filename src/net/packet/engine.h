@@ -26,11 +26,13 @@ enum { PACKET_INT_HOPS = 5, PACKET_CLASS = 3, PACKET_DATA_PORT = 100, PACKET_FIR
 
 /* One hop's record of in-band telemetry, as wide as it is on the wire (spec packet A8). */
 struct packet_hop {
-    uint32_t time_ns; /* 24 bits */
-    uint32_t sent;    /* bytes / 128, 20 bits */
-    uint32_t queued;  /* bytes / 80, 17 bits */
-    uint64_t rate_bps;
+    uint64_t time_ns : 24;
+    uint64_t sent : 20;   /* bytes / 128 */
+    uint64_t queued : 17; /* bytes / 80 */
+    uint64_t rate : 3;    /* which of the rates that have a code */
 };
+
+_Static_assert(sizeof(struct packet_hop) == 8, "a word");
 
 struct packet_telemetry {
     struct packet_hop hops[PACKET_INT_HOPS];

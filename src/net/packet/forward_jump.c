@@ -126,8 +126,8 @@ static void move_hop(const struct jump *jump, const struct packet_pair *pair, st
         return;
     }
     uint64_t bytes = jump->network->ports[port].sent_bytes - jump->state->figures[port].sent_bytes;
-    record->time_ns = (uint32_t)(record->time_ns + jump->by_ns) & 0xffffff;
-    record->sent = (uint32_t)(record->sent + jump->times * (bytes / 128)) & 0xfffff;
+    record->time_ns = (record->time_ns + jump->by_ns) & 0xffffff;
+    record->sent = (record->sent + jump->times * (bytes / 128)) & 0xfffff;
 }
 
 static void move_packet(const struct jump *jump, uint32_t index)

@@ -7,22 +7,26 @@
 
 #include "net/packet/cc.h"
 
+/* The rates that have a code on the wire, by code; bits a second (spec packet A8). */
+static const uint64_t coded_rates[] = {25000000000,  50000000000,   100000000000, 200000000000,
+                                       400000000000, 1200000000000, 2400000000000};
+
 /* ---- HPCC ---- */
 
 static uint64_t time_delta(const struct packet_hop *now, const struct packet_hop *before)
 {
-    return (now->time_ns - before->time_ns) & 0xffffff;
+    return ((uint64_t)now->time_ns - before->time_ns) & 0xffffff;
 }
 
 static uint64_t bytes_delta(const struct packet_hop *now, const struct packet_hop *before)
 {
-    return (uint64_t)((now->sent - before->sent) & 0xfffff) * 128;
+    return (((uint64_t)now->sent - before->sent) & 0xfffff) * 128;
 }
 
 static double hop_use(const struct packet_pair *pair, const struct packet_hop *now, const struct packet_hop *before,
                       uint64_t tau)
 {
-    double line = (double)now->rate_bps;
+    double line = (double)coded_rates[now->rate];
     double rate = (double)(bytes_delta(now, before) * 8) / ((double)tau * 1e-9);
     double queued = (double)((now->queued < before->queued ? now->queued : before->queued) * UINT64_C(80));
     return rate / line + queued * (double)pair->max_rate_bps / line / (double)pair->window;
@@ -209,15 +213,14 @@ static void pint_stamp(struct packet_net *network, struct packet_port *port, str
 
 /* ---- telemetry at switches ---- */
 
-static uint64_t known_rate(uint64_t rate_bps)
+static unsigned rate_code(uint64_t rate_bps)
 {
-    static const uint64_t known[] = {25, 50, 100, 200, 400, 1200, 2400};
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (rate_bps == known[i] * UINT64_C(1000000000)) {
-            return rate_bps;
+    for (unsigned code = 0; code < sizeof coded_rates / sizeof coded_rates[0]; code++) {
+        if (rate_bps == coded_rates[code]) {
+            return code;
         }
     }
-    return UINT64_C(25000000000); /* code 0, whatever the rate */
+    return 0; /* whatever the rate, as in the reference */
 }
 
 void packet_cc_stamp(struct packet_net *network, uint32_t port_index, uint32_t packet_index)
@@ -228,10 +231,10 @@ void packet_cc_stamp(struct packet_net *network, uint32_t port_index, uint32_t p
     if (packet->kind == PACKET_DATA && network->config->cc_mode == PACKET_CC_HPCC) {
         struct packet_telemetry *telemetry = &network->telemetries.at[packet->telemetry];
         telemetry->hops[telemetry->count++ % PACKET_INT_HOPS] = (struct packet_hop){
-            .time_ns = (uint32_t)(now & 0xffffff),
-            .sent = (uint32_t)(port->sent_bytes / 128 & 0xfffff),
-            .queued = (uint32_t)((port->low_bytes + port->high_bytes) / 80 & 0x1ffff),
-            .rate_bps = known_rate(port->rate_bps),
+            .time_ns = now & 0xffffff,
+            .sent = port->sent_bytes / 128 & 0xfffff,
+            .queued = (port->low_bytes + port->high_bytes) / 80 & 0x1ffff,
+            .rate = rate_code(port->rate_bps) & 7,
         };
     } else if (packet->kind == PACKET_DATA && network->config->cc_mode == PACKET_CC_PINT) {
         pint_stamp(network, port, packet);
