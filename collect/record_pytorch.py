@@ -7,7 +7,7 @@
 Each rank R writes into the output folder, with a suffix _TAG where --tag is given:
     host_R.json         execution trace (torch.profiler.ExecutionTraceObserver)
     device_R.json       Kineto trace (torch.profiler)
-    training_R.json     median time of the steps that were not traced, parameters, world size
+    training_R.json     times of the steps that were not traced and their median, parameters, world size
     gpu_metrics_R.json  core clock while training (AMD: sysfs, amd-smi or rocm-smi; NVIDIA: nvidia-smi)
 
 Needs PyTorch 2.1 or later, CUDA or ROCm; without a device it records the host alone. Models are built here with random
@@ -440,7 +440,8 @@ def main():
     if times:
         put_json(place(chosen, "training", rank), {
             "model": chosen.model, "backend": backend, "world": world, "rank": rank,
-            "step_ms_median": statistics.median(times), "params": params, "steps": len(times)})
+            "step_ms_median": statistics.median(times), "step_times_ms": [round(time, 4) for time in times],
+            "params": params, "steps": len(times)})
     elif rank == 0:
         print("no untraced step after the first epoch: training_*.json is not written (more --epochs)", file=sys.stderr)
     metrics = clock.stop(rank) if clock else None
