@@ -1,10 +1,8 @@
 /*
- * What congestion control makes of senders that meet at one queue: they cut their rates when it grows, and while they
- * have cut too much, or have not climbed back yet, the link is not full. Each sender keeps what its control keeps, and
- * the bytes it has on their way; time goes by a part of a round trip at once.
- *
- * The laws are those of the packet network's controls (net/packet/cc.c, hpcc.c) with the same parameters. Pure
- * arithmetic on two structs: knows nothing of flows, ports and events (controlled.c).
+ * What congestion control makes of one sender: how its rate follows marks, telemetry or round trips, and when its
+ * window and its pace let it send. The laws are those of the packet network's controls (net/packet/cc.c, hpcc.c), on
+ * the same whole bits a second and with the same parameters; here they are told of several packets at once where a
+ * sender has many on their way. Pure arithmetic on one struct: knows nothing of flows, ports, queues and events.
  */
 #ifndef ORR_NET_FLOW_CONTROL_H
 #define ORR_NET_FLOW_CONTROL_H
@@ -12,66 +10,104 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "net/packet/mrg32k3a.h"
 #include "topo/packet_config.h"
 
-/* Steps of a mean round trip, which is what it takes from a sender to the queue and back; steps remembered. */
-enum { CONTROL_STEPS = 4, CONTROL_KEPT = 16 };
+enum { CONTROL_HOPS = 5 }; /* that telemetry has room for */
 
-/* The queue of one link. Rates in bytes a nanosecond, times in ns. */
-struct control_queue {
-    double capacity;              /* what the link has for these senders */
-    double room;                  /* bytes that may wait here before the peers are paused */
-    double room_before;           /* and elsewhere on the ways, before the senders are */
-    double round_trip;            /* on an empty network, mean of the senders */
-    double packet;                /* bytes on the wire */
-    double flight;                /* of all senders */
-    double leaving;               /* what would leave of that, had the link no bound */
-    double waiting[CONTROL_KEPT]; /* bytes that waited, step by step */
-    uint32_t place;               /* the latest of them */
-    struct packet_mark rule;
+/* What a queue writes into a packet that leaves it (spec packet A8), in the units it is rounded to. */
+struct control_hop {
+    uint64_t time_ns;
+    uint64_t sent_bytes; /* until then, in whole 128s */
+    uint64_t queued_bytes;
+    uint64_t rate_bps;
+};
+
+/* The acknowledgement of one packet or of several that were sent together. */
+struct control_ack {
+    uint64_t now_ns, sent_ns;
+    uint64_t acked; /* bytes, with these */
+    uint32_t marked;
+    uint32_t hop_count;
+    const struct control_hop *hops;
+    double use; /* PINT: of the fullest link */
+};
+
+struct control_dcqcn {
+    double alpha;
+    uint64_t target_bps;
+    uint64_t alpha_at, cut_at, increase_at; /* UINT64_MAX = not running */
+    uint32_t stage;
+    bool started, marked_for_alpha, marked_for_rate;
+};
+
+struct control_use {
+    double u;
+    uint64_t rate_bps; /* what the next rate is reckoned from */
+    uint32_t stage;
+};
+
+struct control_hpcc {
+    struct control_hop hops[CONTROL_HOPS];
+    struct control_use all, per_hop[CONTROL_HOPS];
+    uint64_t update_at; /* bytes acknowledged at which a round trip is over */
+};
+
+struct control_timely {
+    double difference_ns;
+    uint64_t last_rtt_ns, update_at;
+    uint32_t stage;
+};
+
+struct control_dctcp {
+    double alpha;
+    uint64_t update_at, batch, cut_until;
+    uint32_t marks;
+    bool reduced;
 };
 
 struct control_sender {
-    double line;       /* its host's link */
-    double window;     /* bytes, 0 = none */
-    double round_trip; /* on an empty network */
-    double left;       /* bytes that have not left the queue yet; the caller's */
-    double flight;     /* what was sent of these and is not acknowledged, and what fills the network from the start */
-    double filled;     /* the latter */
-    double rate;
-    double reference;                     /* what the next rate is reckoned from; DCQCN: the target */
-    double now, alpha;                    /* since it was started */
-    double alpha_at, cut_at, increase_at; /* DCQCN: timers, 0 = none */
-    double use;                           /* HPCC: of the link, smoothed */
-    double round_at;                      /* HPCC, TIMELY: when the round trip under way is over */
-    double round;                         /* how long it takes */
-    double difference, last_rtt;          /* TIMELY; 0 = none yet */
-    uint32_t stage;
-    bool marked_for_alpha, marked_for_rate;
+    uint64_t size, sent, acked; /* payload bytes */
+    uint64_t window;            /* of them on their way; 0 = any number */
+    uint64_t base_rtt_ns;
+    uint64_t line_bps, rate_bps;
+    uint64_t next_ns;    /* its pace lets it send then */
+    uint64_t last_bytes; /* of the last packet, on the wire */
+    uint64_t timer_ns;   /* the next of its timers */
+    union {
+        struct control_dcqcn dcqcn;
+        struct control_hpcc hpcc;
+        struct control_timely timely;
+        struct control_dctcp dctcp;
+    } as;
 };
 
-/* Whether this control can leave a link unused at all. */
+/* Whether the control's law is here; fixed windows are one. */
+bool control_is_known(const struct packet_config *config);
+/* Whether it can leave a link unused at all. */
 bool control_matters(const struct packet_config *config);
+/* Marking at links of this rate; of a rate no map has, whatever waits is marked. */
 struct packet_mark control_rule(const struct packet_config *config, uint64_t rate_bps);
 
-/* The sender's line, window and round trip are set; it begins at its line's rate. */
-void control_sender_start(struct control_sender *sender, const struct control_queue *queue, uint32_t senders);
+/* Size, window, base round trip and line are set; it begins at its line's rate. */
+void control_sender_start(struct control_sender *sender, const struct packet_config *config);
+void control_sender_ack(struct control_sender *sender, const struct packet_config *config,
+                        const struct control_ack *ack);
+/* Timers that are due before something that happens now and was to happen since then: of two that come together the
+ * one set first is first. */
+void control_sender_tick(struct control_sender *sender, const struct packet_config *config, uint64_t now_ns,
+                         uint64_t since_ns);
 
-static inline double control_step_ns(const struct control_queue *queue)
+/* Bytes that may be on their way, at least one; UINT64_MAX = any number. */
+static inline uint64_t control_sender_window(const struct control_sender *sender, const struct packet_config *config)
 {
-    return queue->round_trip / CONTROL_STEPS;
+    if (sender->window == 0) {
+        return UINT64_MAX;
+    }
+    if (!config->var_window || sender->rate_bps == sender->line_bps) {
+        return sender->window;
+    }
+    uint64_t scaled = (uint64_t)((unsigned __int128)sender->window * sender->rate_bps / sender->line_bps);
+    return scaled == 0 ? 1 : scaled;
 }
-
-/* What would leave of a sender's bytes if the link had no bound: they are there for a round trip, and as long as all
- * that waits takes to leave. The caller sums it up. */
-double control_sender_leaving(const struct control_sender *sender, const struct control_queue *queue);
-/* The queue's `flight` and `leaving` are sums over its senders: what waits is noted. */
-void control_queue_step(struct control_queue *queue);
-/* One step of a sender, of whose bytes so many leave a nanosecond. */
-void control_sender_step(struct control_sender *sender, const struct packet_config *config,
-                         const struct control_queue *queue, double leaving, struct mrg32k3a *random);
-/* Nothing holds it back. */
-bool control_sender_is_free(const struct control_sender *sender, const struct control_queue *queue);
 
 #endif

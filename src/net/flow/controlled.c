@@ -1,71 +1,115 @@
 /*
- * Which links are under congestion control, and what it lets their messages have. A link comes under control when it is
- * full and more can arrive than it carries; the messages that it holds back are its senders until they end, or until
- * one is left at its full rate. Every part of a round trip its queue and its senders take a step (control.h), and each
- * sender's part of what then leaves the queue is the ceiling of its message's share.
+ * Which ports are under congestion control, and what becomes of their messages. A port comes under control when it is
+ * full and more can arrive than it carries; from then on the messages that cross it contend (contest.h) instead of
+ * having shares, until they end or until one is left at its full rate. There is one contest: a message that meets some
+ * at one port and some at another would be in two otherwise. The contest says when each message has left; what it lets
+ * each have is the ceiling of its share, so that everybody else sees what they use of other links. What others use of
+ * the contest's links it is told in turn, every round trip.
  */
 #include <math.h>
+#include <stdlib.h>
 
-#include "net/flow/control.h"
+#include "net/flow/contest.h"
 #include "net/flow/engine.h"
 #include "net/packet/wire.h"
 
-/* Shares are settled anew when one of them is to change by more than this. */
-#define CHANGE_LEAST 0.02
+/* Shares are settled anew when one of them is to change by more than this; of what the last step says, a ceiling
+ * follows so much. */
+#define CHANGE_LEAST 0.05
+#define CHANGE_PART  0.25
 
-enum { BUFFER_RESERVE = 4096 }; /* of every port, beside the shared buffer */
+/* Of the time an incast takes: a difference in nearness that is less is no matter. */
+#define NEARNESS_LEAST 0.02
+
+/* A contest in which nothing happens for so many steps is left alone until then. */
+enum { IDLE_STEPS = 1000 };
+
+/* With more messages than this under way nobody contends: it would cost as much as packets, and among so many a link
+ * hardly ever runs idle. */
+enum { CONTENDERS_MOST = 4096 };
 
 struct flow_sender {
-    struct control_sender control;
     double ceiling; /* of the message alone */
-    uint32_t port;  /* that it is a sender of; SHARE_NONE = of none */
+    double rate;    /* packets a nanosecond that the contest has let it have lately */
+    uint64_t departed;
+    uint32_t place; /* in the contest, CONTEST_NONE = it has a share */
 };
 
 struct flow_queue {
-    struct control_queue control;
-    uint32_t met;  /* number of the last step that met this port */
-    double wanted; /* by those who come this way to the port of that step */
-    bool active;
+    uint32_t met; /* number of the last look that met this port */
+    bool controlled;
 };
 
 struct flow_controls {
+    struct contest contest; /* open while `ports` has any */
+    uint64_t step_ns;
+    struct share_list ports; /* under control; room for all */
+    uint64_t *joining;       /* flows, below the order they were sent in */
+    uint32_t joining_capacity;
     struct flow_queue *queues;   /* by port */
     struct flow_sender *senders; /* by flow */
     uint32_t sender_capacity;
-    uint32_t steps;
-    double packet;          /* bytes of a full one */
-    struct share_list ways; /* in, to a port; room for all ports */
-    struct mrg32k3a random;
+    uint32_t looks;
+    uint32_t *ways; /* one message's ports there, then back */
+    bool *is_queue; /* by hop there */
+    struct mrg32k3a_streams streams;
+    struct c_random random;
 };
 
 bool flow_controls_open(struct flow_net *network)
 {
     const struct packet_machine *machine = network->machine;
     struct mem *mem = network->net->mem;
-    if (!control_matters(machine->config)) {
+    if (!control_is_known(machine->config)) {
         return true;
     }
-    network->controls = mem_zalloc(mem, sizeof *network->controls);
-    if (network->controls == NULL) {
+    struct flow_controls *controls = mem_zalloc(mem, sizeof *controls);
+    network->controls = controls;
+    if (controls == NULL) {
         return false;
     }
-    network->controls->random = mrg32k3a_stream(1);
-    network->controls->packet = (double)machine->config->payload_bytes + wire_header_bytes(machine->config);
-    network->controls->queues = mem_zalloc(mem, machine->graph->port_count * sizeof *network->controls->queues);
-    network->controls->ways.at = mem_zalloc(mem, machine->graph->port_count * sizeof *network->controls->ways.at);
-    return network->controls->queues != NULL && network->controls->ways.at != NULL;
+    uint64_t lossy = 0;
+    for (uint32_t i = 0; i < machine->graph->link_count; i++) {
+        lossy += machine->graph->links[i].error_rate > 0 ? 1 : 0;
+    }
+    /* Where the packet network's streams begin (spec packet A8). */
+    mrg32k3a_streams_init(&controls->streams, 9 * (uint64_t)machine->graph->node_count + 2 + 2 * lossy);
+    c_random_init(&controls->random);
+    controls->queues = mem_zalloc(mem, machine->graph->port_count * sizeof *controls->queues);
+    controls->ports.at = mem_zalloc(mem, machine->graph->port_count * sizeof *controls->ports.at);
+    controls->ways = mem_zalloc(mem, 2 * (size_t)network->half * sizeof *controls->ways);
+    controls->is_queue = mem_zalloc(mem, network->half * sizeof *controls->is_queue);
+    return controls->queues != NULL && controls->ports.at != NULL && controls->ways != NULL &&
+           controls->is_queue != NULL;
+}
+
+static void close_contest(struct flow_controls *controls)
+{
+    contest_close(&controls->contest);
+    for (uint32_t i = 0; i < controls->ports.count; i++) {
+        controls->queues[controls->ports.at[i]].controlled = false;
+    }
+    controls->ports.count = 0;
 }
 
 void flow_controls_close(struct flow_net *network)
 {
     struct flow_controls *controls = network->controls;
     struct mem *mem = network->net->mem;
-    if (controls != NULL) {
-        mem_free(mem, controls->queues, network->machine->graph->port_count * sizeof *controls->queues);
-        mem_free(mem, controls->ways.at, network->machine->graph->port_count * sizeof *controls->ways.at);
-        mem_free(mem, controls->senders, (size_t)controls->sender_capacity * sizeof *controls->senders);
-        mem_free(mem, controls, sizeof *controls);
+    uint32_t ports = network->machine->graph->port_count;
+    if (controls == NULL) {
+        return;
     }
+    if (controls->ports.count > 0) {
+        close_contest(controls);
+    }
+    mem_free(mem, controls->ports.at, ports * sizeof *controls->ports.at);
+    mem_free(mem, controls->queues, ports * sizeof *controls->queues);
+    mem_free(mem, controls->ways, 2 * (size_t)network->half * sizeof *controls->ways);
+    mem_free(mem, controls->is_queue, network->half * sizeof *controls->is_queue);
+    mem_free(mem, controls->joining, (size_t)controls->joining_capacity * sizeof *controls->joining);
+    mem_free(mem, controls->senders, (size_t)controls->sender_capacity * sizeof *controls->senders);
+    mem_free(mem, controls, sizeof *controls);
 }
 
 bool flow_controls_start(struct flow_net *network, uint32_t flow)
@@ -75,15 +119,15 @@ bool flow_controls_start(struct flow_net *network, uint32_t flow)
                      sizeof *controls->senders)) {
         return false;
     }
-    controls->senders[flow].port = SHARE_NONE;
-    controls->senders[flow].ceiling = network->share.flows[flow].ceiling;
+    controls->senders[flow] =
+        (struct flow_sender){.ceiling = network->share.flows[flow].ceiling, .place = CONTEST_NONE};
     return true;
 }
 
-static double bytes_a_ns(const struct flow_net *network, uint32_t port)
+static uint64_t rate_of(const struct flow_net *network, uint32_t port)
 {
     const struct topo_graph *graph = network->machine->graph;
-    return (double)graph->links[graph->ports[port].link].rate_bps / 8e9;
+    return graph->links[graph->ports[port].link].rate_bps;
 }
 
 static uint32_t flow_of(const struct flow_net *network, uint32_t use)
@@ -91,122 +135,172 @@ static uint32_t flow_of(const struct flow_net *network, uint32_t use)
     return use / network->share.room;
 }
 
-/* Data that have crossed another link before: at its own host's port a message waits in no queue. */
 static bool is_data(const struct flow_net *network, uint32_t use)
 {
-    uint32_t hop = use % network->share.room;
-    return hop > 0 && hop < network->half && network->flows.at[flow_of(network, use)].sending;
+    return use % network->share.room < network->half && network->flows.at[flow_of(network, use)].sending;
 }
 
-/* A message that this port holds back becomes one of its senders. */
-static void claim(struct flow_net *network, uint32_t port, uint32_t flow_index)
+/* Data that have crossed another link before: at its own host's port a message waits in no queue. */
+static bool is_at_switch(const struct flow_net *network, uint32_t use)
 {
-    const struct flow *flow = &network->flows.at[flow_index];
-    struct flow_sender *sender = &network->controls->senders[flow_index];
+    return use % network->share.room > 0 && is_data(network, use);
+}
+
+static uint64_t base_rtt_ns(struct flow_net *network, const struct flow *flow)
+{
     const struct topo_pair *pair = topo_routes_pair(&network->routes, flow->src, flow->dst);
-    uint64_t round_trip = network->machine->config->global_t ? network->longest_rtt_ns
-                          : pair == NULL                     ? 0
-                                                             : topo_way_round_trip_ns(pair);
-    sender->port = port;
-    sender->control.line = bytes_a_ns(network, share_uses(&network->share, flow_index)[0].link);
-    sender->control.window = (double)flow_window(network, flow);
-    sender->control.round_trip = fmax(1, (double)round_trip);
-    sender->control.rate = -1; /* it has not started */
+    return network->machine->config->global_t ? network->longest_rtt_ns
+           : pair == NULL                     ? 0
+                                              : topo_way_round_trip_ns(pair);
 }
 
-/* What of the message has not crossed its slowest link yet. */
-static double bytes_left(const struct flow_net *network, uint32_t index)
-{
-    const struct flow *flow = &network->flows.at[index];
-    double gone = network->share.flows[index].rate * ((double)network->net->queue->now - flow->since_ns);
-    return fmax(0, flow->left - gone) * network->controls->packet;
-}
+/* ---- joining ---- */
 
-/* Bytes that may wait for a port of a switch before its peers are paused: every way in may hold an eighth of what all
- * of them leave of the shared buffer (spec packet A8). */
-static double room_of(const struct flow_net *network, uint32_t port, uint32_t ways_in)
-{
-    const struct packet_config *config = network->machine->config;
-    const struct topo_graph *graph = network->machine->graph;
-    uint32_t node = graph->ports[port].node;
-    double shared = (double)config->buffer_bytes;
-    for (uint32_t i = graph->port_start[node]; config->pfc_enabled && i < graph->port_start[node + 1]; i++) {
-        const struct topo_link *link = &graph->links[graph->ports[i].link];
-        shared -= BUFFER_RESERVE + (double)link->rate_bps / 8e9 * (double)link->delay_ns * config->headroom_factor;
-    }
-    return !config->pfc_enabled ? INFINITY : fmax(0, shared) * ways_in / (8.0 + ways_in) + ways_in * BUFFER_RESERVE;
-}
-
-struct tally {
-    double flight, others, round_trip, switches;
-    uint32_t senders, fresh, ways_in;
-};
-
-/* Who is at the port: senders, those it now holds back too, and others, who leave it that much less. */
-static struct tally count(struct flow_net *network, uint32_t port)
-{
-    struct flow_controls *controls = network->controls;
-    const struct share *share = &network->share;
-    const struct share_link *link = &share->links[port];
-    struct tally tally = {0};
-    controls->steps++;
-    for (uint32_t u = 0; u < link->count; u++) {
-        uint32_t flow = flow_of(network, link->users[u]);
-        const struct share_use *use = &share->uses[link->users[u]];
-        struct flow_sender *sender = &controls->senders[flow];
-        if (is_data(network, link->users[u]) && sender->port == SHARE_NONE && share->flows[flow].bottleneck == port) {
-            claim(network, port, flow);
-        }
-        if (sender->port != port || !is_data(network, link->users[u])) {
-            tally.others += share->flows[flow].rate * use->cost;
-            continue;
-        }
-        uint32_t before = share->uses[link->users[u] - 1].link;
-        if (controls->queues[before].met != controls->steps) {
-            controls->queues[before].met = controls->steps;
-            tally.ways_in++;
-        }
-        sender->control.left = bytes_left(network, flow);
-        bool fresh = sender->control.rate < 0;
-        tally.senders++;
-        tally.fresh += fresh ? 1 : 0;
-        tally.round_trip += sender->control.round_trip;
-        tally.switches += network->flows.at[flow].hops_there - 1.0;
-        tally.flight += fresh ? 0 : sender->control.flight;
-    }
-    return tally;
-}
-
-static void begin_senders(struct flow_net *network, uint32_t port, uint32_t senders)
+/* Whether data come to a switch's port by several ways that together carry more than it does. */
+static bool has_queue(struct flow_net *network, uint32_t port)
 {
     const struct share_link *link = &network->share.links[port];
-    struct control_queue *queue = &network->controls->queues[port].control;
+    struct flow_controls *controls = network->controls;
+    double inflow_bps = 0;
+    controls->looks++;
     for (uint32_t u = 0; u < link->count; u++) {
-        struct flow_sender *sender = &network->controls->senders[flow_of(network, link->users[u])];
-        if (sender->port == port && sender->control.rate < 0) {
-            control_sender_start(&sender->control, queue, senders);
-            queue->flight += sender->control.flight;
+        if (is_at_switch(network, link->users[u])) {
+            uint32_t before = network->share.uses[link->users[u] - 1].link;
+            inflow_bps += controls->queues[before].met != controls->looks ? (double)rate_of(network, before) : 0;
+            controls->queues[before].met = controls->looks;
         }
+    }
+    return inflow_bps > (double)rate_of(network, port) * 1.001;
+}
+
+/* Bytes of a message that have been sent, in whole packets. */
+static uint64_t bytes_sent(const struct flow_net *network, uint32_t index)
+{
+    const struct flow *flow = &network->flows.at[index];
+    double since = (double)network->net->queue->now - flow->since_ns;
+    double left = fmax(0, flow->left - network->share.flows[index].rate * since);
+    uint64_t sent = (uint64_t)((double)flow->bytes * (1 - left / flow->packets));
+    return sent - sent % network->machine->config->payload_bytes;
+}
+
+static void join(struct flow_net *network, uint32_t index)
+{
+    struct flow_controls *controls = network->controls;
+    struct flow *flow = &network->flows.at[index];
+    const struct share_use *uses = share_uses(&network->share, index);
+    const struct share_flow *shared = &network->share.flows[index];
+    for (uint32_t i = 0; i < flow->hops_there; i++) {
+        controls->ways[i] = uses[i].link;
+        controls->is_queue[i] = controls->queues[uses[i].link].controlled ||
+                                contest_has_port(&controls->contest, uses[i].link) || has_queue(network, uses[i].link);
+    }
+    for (uint32_t i = 0; i < flow->hops_back; i++) {
+        controls->ways[network->half + i] = uses[network->half + i].link;
+    }
+    struct contest_entry entry = {
+        .flow = index,
+        .there = controls->ways,
+        .back = controls->ways + network->half,
+        .hops_there = flow->hops_there,
+        .hops_back = flow->hops_back,
+        .is_queue = controls->is_queue,
+        .size = flow->bytes,
+        .sent = bytes_sent(network, index),
+        .pace_ns = shared->rate > 0 ? 1 / shared->rate : 1,
+        .window = flow_window(network, flow),
+        .base_rtt_ns = base_rtt_ns(network, flow),
+    };
+    struct flow_sender *sender = &controls->senders[index];
+    sender->place = contest_join(&controls->contest, &entry);
+    if (sender->place == CONTEST_NONE) {
+        network->net->queue->failed = true;
+        return;
+    }
+    sender->rate = -1; /* nothing is known of it */
+    sender->departed = controls->contest.senders[sender->place].departed;
+    flow_take_over(network, index);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a;
+    uint64_t y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* One that has sent its last packet ends with its share, and switches' own messages wait in no host. */
+static bool can_join(const struct flow_net *network, uint32_t use)
+{
+    const struct topo_graph *graph = network->machine->graph;
+    uint32_t index = flow_of(network, use);
+    const struct flow *flow = &network->flows.at[index];
+    return is_at_switch(network, use) && !flow->contends && bytes_sent(network, index) < flow->bytes &&
+           graph->kinds[flow->src] == TOPO_NODE_HOST;
+}
+
+/* Lists the messages that cross a port and do not contend yet; their number. */
+static uint32_t list_joining(struct flow_net *network, uint32_t port, uint32_t count)
+{
+    struct flow_controls *controls = network->controls;
+    const struct share_link *link = &network->share.links[port];
+    for (uint32_t u = 0; u < link->count && controls->contest.active_count + count < CONTENDERS_MOST; u++) {
+        uint32_t index = flow_of(network, link->users[u]);
+        struct flow *flow = &network->flows.at[index];
+        if (!can_join(network, link->users[u])) {
+            continue;
+        }
+        if (!mem_reserve(network->net->mem, (void **)&controls->joining, &controls->joining_capacity,
+                         (uint64_t)count + 1, sizeof *controls->joining)) {
+            network->net->queue->failed = true;
+            break;
+        }
+        flow->contends = 1;
+        controls->joining[count++] = (uint64_t)flow->number << 32 | index;
+    }
+    return count;
+}
+
+/* Whoever crosses a queue of the contest is in it, in the order of sending: hosts take their messages in turn. */
+static void join_all(struct flow_net *network)
+{
+    struct flow_controls *controls = network->controls;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < controls->ports.count; i++) {
+        count = list_joining(network, controls->ports.at[i], count);
+    }
+    for (uint32_t i = 0; i < controls->contest.link_count; i++) {
+        count = list_joining(network, controls->contest.links[i].port, count);
+    }
+    if (count > 1) {
+        qsort(controls->joining, count, sizeof *controls->joining, by_number);
+    }
+    for (uint32_t i = 0; i < count && !network->net->queue->failed; i++) {
+        join(network, (uint32_t)controls->joining[i]);
     }
 }
 
-/* Brings the queue's account up to date; the number of its senders. */
-static uint32_t describe(struct flow_net *network, uint32_t port)
+/* ---- a step ---- */
+
+/* Tells the contest what others leave of its links, at least what would be fair. */
+static void tell_parts(struct flow_net *network)
 {
-    struct control_queue *queue = &network->controls->queues[port].control;
-    struct tally tally = count(network, port);
-    if (tally.senders == 0) {
-        return 0;
+    struct contest *contest = &network->controls->contest;
+    for (uint32_t i = 0; i < contest->link_count; i++) {
+        const struct share_link *link = &network->share.links[contest->links[i].port];
+        double others = 0, mine = 0, data = 0;
+        for (uint32_t u = 0; u < link->count; u++) {
+            uint32_t flow = flow_of(network, link->users[u]);
+            bool counts = is_data(network, link->users[u]);
+            data += counts ? 1 : 0;
+            if (counts && network->flows.at[flow].contends) {
+                mine++;
+            } else {
+                others += network->share.flows[flow].rate * network->share.uses[link->users[u]].cost;
+            }
+        }
+        double fair = data > 0 ? mine / data : 1;
+        contest_set_part(contest, i, fmax(0.001, fmax(fair, 1 - others)));
     }
-    queue->capacity = bytes_a_ns(network, port) * fmax(0.01, 1 - tally.others);
-    queue->room = room_of(network, port, tally.ways_in);
-    queue->room_before = queue->room * (tally.switches / tally.senders - 1);
-    queue->round_trip = tally.round_trip / tally.senders;
-    queue->flight = tally.flight;
-    if (tally.fresh > 0) {
-        begin_senders(network, port, tally.senders);
-    }
-    return tally.senders;
 }
 
 static void set_ceiling(struct flow_net *network, uint32_t flow, double ceiling)
@@ -218,164 +312,220 @@ static void set_ceiling(struct flow_net *network, uint32_t flow, double ceiling)
     }
 }
 
-/* What the senders of each way in would have if nothing waited, and of all together what leaves. */
-static void sum_up(struct flow_net *network, uint32_t port)
+/* What each had in the step, and who is done. */
+static void read_senders(struct flow_net *network)
 {
-    const struct share *share = &network->share;
-    const struct share_link *link = &share->links[port];
     struct flow_controls *controls = network->controls;
-    struct control_queue *queue = &controls->queues[port].control;
-    queue->leaving = 0;
-    controls->ways.count = 0;
-    controls->steps++;
-    for (uint32_t u = 0; u < link->count; u++) {
-        const struct flow_sender *sender = &controls->senders[flow_of(network, link->users[u])];
-        if (sender->port != port || !is_data(network, link->users[u])) {
+    struct contest *contest = &controls->contest;
+    double payload = network->machine->config->payload_bytes;
+    bool seen = network->sending > contest->active_count; /* by others, whom ceilings are for */
+    for (uint32_t i = 0; i < contest->sender_count; i++) {
+        const struct contest_sender *of = &contest->senders[i];
+        if (!of->active) {
             continue;
         }
-        queue->leaving += control_sender_leaving(&sender->control, queue);
-        uint32_t before = share->uses[link->users[u] - 1].link;
-        struct flow_queue *way = &controls->queues[before];
-        if (way->met != controls->steps) {
-            way->met = controls->steps;
-            way->wanted = 0;
-            controls->ways.at[controls->ways.count++] = before;
+        struct flow_sender *sender = &controls->senders[of->flow];
+        double rate = (double)(of->departed - sender->departed) / payload / (double)controls->step_ns;
+        sender->rate = sender->rate < 0 ? rate : sender->rate + CHANGE_PART * (rate - sender->rate);
+        sender->departed = of->departed;
+        if (seen) {
+            set_ceiling(network, of->flow, fmin(sender->ceiling, fmax(1e-9, sender->rate)));
         }
-        way->wanted += sender->control.flight / sender->control.round_trip;
+        if (of->done_ns > 0) {
+            flow_leaves_at(network, of->flow, of->departed_ns, of->done_ns - of->back_ns, of->done_ns);
+            contest_leave(contest, i);
+        }
     }
 }
 
-/* What a way may have at most, so that all ways together have what the port carries. */
-static double way_bound(const struct flow_controls *controls, double capacity)
+/* The last sender goes on with a share when its control holds it back no more: what waits leaves before the rest. */
+static bool is_over(struct flow_net *network)
 {
-    double bound = capacity / controls->ways.count;
-    for (uint32_t round = 0; round < controls->ways.count; round++) {
-        double rest = capacity;
-        uint32_t above = 0;
-        for (uint32_t i = 0; i < controls->ways.count; i++) {
-            double wanted = controls->queues[controls->ways.at[i]].wanted;
-            rest -= wanted <= bound ? wanted : 0;
-            above += wanted > bound ? 1 : 0;
-        }
-        if (above == 0 || rest / above <= bound) {
-            break;
-        }
-        bound = rest / above;
+    const struct contest *contest = &network->controls->contest;
+    if (contest->active_count == 0) {
+        return true;
     }
-    return bound;
-}
-
-/* Every sender takes its step, and has what leaves of its own. What waits at the port leaves in the order it came; but
- * where several senders share a way in, most of theirs waits farther back, and the port serves the ways alike. */
-static void step_senders(struct flow_net *network, uint32_t port, uint32_t senders, bool all_free)
-{
-    const struct packet_config *config = network->machine->config;
-    const struct share_link *link = &network->share.links[port];
-    struct flow_controls *controls = network->controls;
-    struct control_queue *queue = &controls->queues[port].control;
-    sum_up(network, port);
-    control_queue_step(queue);
-    bool waits = queue->flight > queue->capacity * queue->round_trip; /* then the link is full */
-    bool by_way = waits && senders > controls->ways.count;
-    double bound = by_way  ? way_bound(controls, queue->capacity)
-                   : waits ? queue->capacity / queue->leaving
-                           : fmin(1, queue->capacity / queue->leaving);
-    for (uint32_t u = 0; u < link->count; u++) {
-        uint32_t flow = flow_of(network, link->users[u]);
-        struct flow_sender *sender = &controls->senders[flow];
-        if (sender->port != port || !is_data(network, link->users[u])) {
-            continue;
-        }
-        double leaving = control_sender_leaving(&sender->control, queue) * bound;
-        if (by_way) {
-            double wanted = controls->queues[network->share.uses[link->users[u] - 1].link].wanted;
-            leaving = sender->control.flight / sender->control.round_trip * fmin(1, bound / wanted);
-        }
-        control_sender_step(&sender->control, config, queue, leaving, &controls->random);
-        bool bounds = !all_free && !waits;
-        set_ceiling(network, flow, bounds ? fmin(sender->ceiling, leaving / queue->packet) : sender->ceiling);
-        sender->port = all_free ? SHARE_NONE : port;
-    }
-}
-
-static bool is_one_free(struct flow_net *network, uint32_t port, uint32_t senders)
-{
-    const struct share_link *link = &network->share.links[port];
-    for (uint32_t u = 0; senders == 1 && u < link->count; u++) {
-        const struct flow_sender *sender = &network->controls->senders[flow_of(network, link->users[u])];
-        if (sender->port == port) {
-            return control_sender_is_free(&sender->control, &network->controls->queues[port].control);
-        }
-    }
-    return false;
-}
-
-void flow_controls_step(struct flow_net *network, uint32_t port)
-{
-    struct flow_queue *queue = &network->controls->queues[port];
-    uint32_t senders = describe(network, port);
-    if (senders == 0) {
-        queue->active = false;
-        return;
-    }
-    queue->active = !is_one_free(network, port, senders);
-    step_senders(network, port, senders, !queue->active);
-    if (queue->active) {
-        flow_controls_later(network, port, (uint64_t)fmax(1, control_step_ns(&queue->control)));
-    }
-}
-
-/* Whether more can come than the port carries, and so much that the control would notice. */
-static bool is_met(struct flow_net *network, uint32_t port)
-{
-    const struct packet_config *config = network->machine->config;
-    const struct share *share = &network->share;
-    const struct share_link *link = &share->links[port];
-    double inflow = 0, most = 0, round_trip = 0, senders = 0;
-    bool bounded = config->has_window;
-    network->controls->steps++;
-    for (uint32_t u = 0; u < link->count; u++) {
-        uint32_t flow = flow_of(network, link->users[u]);
-        if (!is_data(network, link->users[u]) || share->flows[flow].bottleneck != port ||
-            network->controls->senders[flow].port != SHARE_NONE) {
-            continue;
-        }
-        const struct flow *message = &network->flows.at[flow];
-        struct flow_queue *before = &network->controls->queues[share->uses[link->users[u] - 1].link];
-        inflow +=
-            before->met != network->controls->steps ? bytes_a_ns(network, share->uses[link->users[u] - 1].link) : 0;
-        before->met = network->controls->steps;
-        most += (double)flow_window(network, message);
-        const struct topo_pair *pair = topo_routes_pair(&network->routes, message->src, message->dst);
-        round_trip += pair == NULL ? 0 : (double)topo_way_round_trip_ns(pair);
-        senders++;
-    }
-    double capacity = bytes_a_ns(network, port);
-    if (senders < 2 || inflow <= capacity * 1.001) {
+    if (contest->active_count > 1) {
         return false;
     }
-    struct control_queue *queue = &network->controls->queues[port].control;
-    return config->cc_mode != PACKET_CC_DCQCN || !bounded ||
-           most - capacity * round_trip / senders > queue->rule.kmin_bytes;
+    uint32_t last = 0;
+    while (!contest->senders[last].active) {
+        last++;
+    }
+    const struct contest_sender *of = &contest->senders[last];
+    if (of->control.rate_bps < of->control.line_bps) {
+        return false;
+    }
+    struct flow_sender *sender = &network->controls->senders[of->flow];
+    double waiting = (double)contest_queued_bytes(contest) / contest->full_bytes * contest->config->payload_bytes;
+    double unsent = ((double)(of->control.size - of->control.sent) + waiting) / (double)of->control.size;
+    set_ceiling(network, of->flow, sender->ceiling);
+    flow_give_back(network, of->flow, unsent);
+    return true;
+}
+
+void flow_controls_step(struct flow_net *network)
+{
+    struct flow_controls *controls = network->controls;
+    bool *failed = &network->net->queue->failed;
+    contest_advance(&controls->contest, network->net->queue->now); /* over a time in which nothing happened */
+    join_all(network);
+    if (*failed) {
+        return;
+    }
+    if (is_over(network)) {
+        close_contest(controls);
+        return;
+    }
+    tell_parts(network);
+    contest_advance(&controls->contest, network->net->queue->now + controls->step_ns);
+    *failed |= controls->contest.failed;
+    read_senders(network);
+    /* With nothing ahead there is a deadlock of pauses, and the run stalls; with it far ahead, nothing until then. */
+    uint64_t next = contest_next_ns(&controls->contest);
+    uint64_t steps = next == UINT64_MAX ? 0 : (next - network->net->queue->now) / controls->step_ns;
+    if (next != UINT64_MAX || controls->contest.active_count == 0) {
+        flow_controls_later(network, controls->step_ns * (steps > IDLE_STEPS ? steps : 1));
+    }
+}
+
+/* ---- coming under control ---- */
+
+/* What a port's messages amount to; nobody where neither control nor nearness can matter. */
+struct crowd {
+    double inflow_bps, windows, round_trip_ns;
+    double nearest_ns, farthest_ns; /* first packets take to the port */
+    double packets;                 /* to come */
+    uint32_t senders;
+    bool is_incast; /* all for one host, and each has its own host's link for itself */
+};
+
+/* What the first packet takes to the port of a use. */
+static double reach_ns(const struct flow_net *network, uint32_t use)
+{
+    const struct topo_graph *graph = network->machine->graph;
+    double sum = 0;
+    for (uint32_t i = use - use % network->share.room; i < use; i++) {
+        uint32_t port = network->share.uses[i].link;
+        sum += network->data_cost[port] + (double)graph->links[graph->ports[port].link].delay_ns;
+    }
+    return sum;
+}
+
+static bool is_alone(const struct flow_net *network, uint32_t port)
+{
+    const struct share_link *link = &network->share.links[port];
+    uint32_t data = 0;
+    for (uint32_t u = 0; u < link->count && data < 2; u++) {
+        data += is_data(network, link->users[u]) ? 1 : 0;
+    }
+    return data < 2;
+}
+
+static struct crowd crowd_at(struct flow_net *network, uint32_t port)
+{
+    const struct share *share = &network->share;
+    const struct share_link *link = &share->links[port];
+    struct flow_controls *controls = network->controls;
+    const struct topo_graph *graph = network->machine->graph;
+    uint32_t end = graph->ports[graph->ports[port].peer].node;
+    bool matters = control_matters(network->machine->config);
+    struct crowd crowd = {.nearest_ns = INFINITY, .is_incast = graph->kinds[end] == TOPO_NODE_HOST};
+    controls->looks++;
+    for (uint32_t u = 0; u < link->count; u++) {
+        uint32_t flow = flow_of(network, link->users[u]);
+        if (!is_at_switch(network, link->users[u]) || share->flows[flow].bottleneck != port ||
+            network->flows.at[flow].contends) {
+            continue;
+        }
+        uint32_t before = share->uses[link->users[u] - 1].link;
+        crowd.inflow_bps += controls->queues[before].met != controls->looks ? (double)rate_of(network, before) : 0;
+        controls->queues[before].met = controls->looks;
+        crowd.windows += (double)flow_window(network, &network->flows.at[flow]);
+        crowd.round_trip_ns += (double)base_rtt_ns(network, &network->flows.at[flow]);
+        double reach = reach_ns(network, link->users[u]);
+        crowd.nearest_ns = fmin(crowd.nearest_ns, reach);
+        crowd.farthest_ns = fmax(crowd.farthest_ns, reach);
+        crowd.packets += network->flows.at[flow].left;
+        crowd.is_incast = crowd.is_incast && is_alone(network, share_uses(share, flow)[0].link);
+        if (!crowd.is_incast && !matters) {
+            return (struct crowd){0};
+        }
+        crowd.senders++;
+    }
+    crowd.round_trip_ns /= crowd.senders > 0 ? crowd.senders : 1;
+    return crowd;
+}
+
+/* Whether more can come than the port carries, and either so much that the control would notice, or so little that it
+ * matters who is nearer: shares begin together, but what comes from far finds what comes from near before it. */
+static bool is_met(const struct flow_net *network, uint32_t port, const struct crowd *crowd)
+{
+    const struct packet_config *config = network->machine->config;
+    double capacity = (double)rate_of(network, port);
+    if (crowd->senders < 2 || crowd->inflow_bps <= capacity * 1.001) {
+        return false;
+    }
+    double lasts = crowd->packets * network->data_cost[port];
+    if (crowd->is_incast && crowd->senders > 2 && crowd->farthest_ns - crowd->nearest_ns > NEARNESS_LEAST * lasts) {
+        return true;
+    }
+    bool by_marks = config->cc_mode == PACKET_CC_DCQCN || config->cc_mode == PACKET_CC_DCTCP;
+    double waits = crowd->windows - capacity / 8e9 * crowd->round_trip_ns;
+    return control_matters(config) &&
+           (!by_marks || !config->has_window || waits > control_rule(config, rate_of(network, port)).kmin_bytes);
+}
+
+/* Whether so much can wait that peers are paused: one of them may have an eighth of what all together leave. */
+static bool can_fill(const struct flow_net *network, uint32_t port, const struct crowd *crowd)
+{
+    const struct packet_config *config = network->machine->config;
+    const struct topo_graph *graph = network->machine->graph;
+    double room = (double)config->buffer_bytes;
+    uint32_t node = graph->ports[port].node;
+    for (uint32_t i = graph->port_start[node]; i < graph->port_start[node + 1]; i++) {
+        double delay = (double)graph->links[graph->ports[i].link].delay_ns;
+        room -= 4096 + (double)rate_of(network, i) / 8e9 * delay * config->headroom_factor;
+    }
+    return config->pfc_enabled && (!config->has_window || 2 * crowd->windows > room / 9);
+}
+
+static void begin(struct flow_net *network, const struct crowd *crowd, bool buffers)
+{
+    struct flow_controls *controls = network->controls;
+    controls->contest = (struct contest){.graph = network->machine->graph,
+                                         .config = network->machine->config,
+                                         .streams = &controls->streams,
+                                         .random = &controls->random,
+                                         .mem = network->net->mem,
+                                         .now_ns = network->net->queue->now,
+                                         .longest_rtt_ns = network->longest_rtt_ns,
+                                         .leg_room = network->half + 1,
+                                         .buffers = buffers};
+    network->net->queue->failed |= !contest_open(&controls->contest);
+    controls->step_ns = (uint64_t)fmax(1, crowd->round_trip_ns);
+    flow_controls_later(network, 0);
 }
 
 void flow_controls_look(struct flow_net *network)
 {
     const struct share *share = &network->share;
     const struct topo_graph *graph = network->machine->graph;
-    const struct packet_config *config = network->machine->config;
-    for (uint32_t i = 0; i < share->met.count; i++) {
+    struct flow_controls *controls = network->controls;
+    for (uint32_t i = 0; network->sending <= CONTENDERS_MOST && i < share->met.count; i++) {
         uint32_t port = share->met.at[i];
-        struct flow_queue *queue = &network->controls->queues[port];
-        if (queue->active || !share->links[port].is_full || graph->kinds[graph->ports[port].node] == TOPO_NODE_HOST) {
+        if (controls->queues[port].controlled || !share->links[port].is_full ||
+            graph->kinds[graph->ports[port].node] == TOPO_NODE_HOST) {
             continue;
         }
-        queue->control =
-            (struct control_queue){.packet = (double)config->payload_bytes + wire_header_bytes(config),
-                                   .rule = control_rule(config, graph->links[graph->ports[port].link].rate_bps)};
-        if (is_met(network, port)) {
-            queue->active = true;
-            flow_controls_later(network, port, 0);
+        struct crowd crowd = crowd_at(network, port);
+        if (!is_met(network, port, &crowd)) {
+            continue;
         }
+        if (controls->ports.count == 0) {
+            begin(network, &crowd, can_fill(network, port, &crowd));
+        }
+        controls->queues[port].controlled = true;
+        controls->ports.at[controls->ports.count++] = port;
     }
 }

@@ -23,6 +23,7 @@ struct flow {
     double after_ns; /* from there to the last acknowledgement's return */
     uint64_t bytes, start_ns;
     uint32_t message;
+    uint32_t number; /* in the order of sending */
     uint32_t src, dst;
     uint32_t place; /* in `ends`, from 1; 0 = not there */
     uint32_t next;  /* free list */
@@ -31,6 +32,7 @@ struct flow {
     uint8_t sending;    /* data are under way */
     uint8_t acks_count; /* a single packet's one does not */
     uint8_t by_packets; /* handed over to the packet network */
+    uint8_t contends;   /* its end is for congestion control to say */
 };
 
 POOL_DEFINE(flows, struct flow, next);
@@ -45,6 +47,7 @@ struct flow_net {
     const struct packet_machine *machine;
     struct topo_routes routes;
     struct flows flows;
+    uint32_t sending;   /* of them, as fluid */
     struct share share; /* links are ports; a flow's uses are its ports there, then at `half` those back */
     uint32_t half;
     uint32_t *way; /* one flow's, while it is found */
@@ -81,8 +84,14 @@ void flow_withdraw(struct flow_net *network, uint32_t index);
 
 /* Bytes that may be on their way; 0 = any number. */
 uint64_t flow_window(struct flow_net *network, const struct flow *flow);
-/* The port's control takes its next step then. */
-void flow_controls_later(struct flow_net *network, uint32_t port, uint64_t after_ns);
+/* Congestion control takes its next step then. */
+void flow_controls_later(struct flow_net *network, uint64_t after_ns);
+/* From now on a contest says when this message ends. */
+void flow_take_over(struct flow_net *network, uint32_t index);
+/* Its data have left the last queue then, have arrived, and are acknowledged. */
+void flow_leaves_at(struct flow_net *network, uint32_t index, uint64_t left_ns, uint64_t arrived_ns, uint64_t done_ns);
+/* It goes on by itself, with this part of it still to send. */
+void flow_give_back(struct flow_net *network, uint32_t index, double part);
 
 /* ---- controlled.c ---- */
 
@@ -90,7 +99,7 @@ bool flow_controls_open(struct flow_net *network);
 void flow_controls_close(struct flow_net *network);
 /* Shares were settled: have links become full that must be controlled? */
 void flow_controls_look(struct flow_net *network);
-void flow_controls_step(struct flow_net *network, uint32_t port);
+void flow_controls_step(struct flow_net *network);
 /* A flow of this number is about to start. False when memory is refused. */
 bool flow_controls_start(struct flow_net *network, uint32_t flow);
 

@@ -26,8 +26,8 @@
  * many flows meet, none of them can tell a packet's time. */
 enum { REST_FLOWS = 256, REST_MOST = 16 };
 
-/* FLOW_CONTROL is about a port; the others are about a flow. */
-enum flow_step { FLOW_STARTS, FLOW_ACKS_BEGIN, FLOW_ACKS_END, FLOW_ARRIVES, FLOW_CONTROL };
+/* FLOW_CONTROL is about all flows that contend; the others are about one. */
+enum flow_step { FLOW_STARTS, FLOW_LEAVES, FLOW_ACKS_BEGIN, FLOW_ACKS_END, FLOW_ARRIVES, FLOW_CONTROL };
 
 /* ---- opening ---- */
 
@@ -57,7 +57,8 @@ static bool open_arrays(struct flow_net *network)
         network->packet_ns = port == 0 ? (uint64_t)network->data_cost[0] : network->packet_ns;
         network->ack_cost[port] = (double)wire_sending_ns(config, wire_ack_bytes(config), rate);
     }
-    return !config->global_t || topo_way_extremes(&network->routes, &network->longest_rtt_ns, &network->largest_window);
+    bool wants_extremes = config->global_t || config->cc_mode == PACKET_CC_PINT;
+    return !wants_extremes || topo_way_extremes(&network->routes, &network->longest_rtt_ns, &network->largest_window);
 }
 
 enum orr_status flow_open(struct net *net, struct orr_error *err)
@@ -211,8 +212,10 @@ static void settle(struct flow_net *network)
         }
         flow->left = fmax(0, flow->left - shared->before * (now - flow->since_ns));
         flow->since_ns = now;
-        flow->ends_ns = shared->rate > 0 ? now + flow->left / shared->rate : INFINITY;
-        ends_set(network, index);
+        if (!flow->contends) {
+            flow->ends_ns = shared->rate > 0 ? now + flow->left / shared->rate : INFINITY;
+            ends_set(network, index);
+        }
     }
     wake_for_first(network);
     queue->failed |= share->failed;
@@ -228,10 +231,10 @@ static void push_step(struct flow_net *network, double at_ns, uint32_t flow, enu
     (void)event_queue_push(queue, at < queue->now ? queue->now : at, NET_EVENT_FLOW_STEP, flow, step);
 }
 
-void flow_controls_later(struct flow_net *network, uint32_t port, uint64_t after_ns)
+void flow_controls_later(struct flow_net *network, uint64_t after_ns)
 {
     struct event_queue *queue = network->net->queue;
-    (void)event_queue_push(queue, queue->now + after_ns, NET_EVENT_FLOW_STEP, port, FLOW_CONTROL);
+    (void)event_queue_push(queue, queue->now + after_ns, NET_EVENT_FLOW_STEP, 0, FLOW_CONTROL);
 }
 
 /* All data have left the sender: the links there are free, the acknowledgements still to come keep the last rate. */
@@ -239,6 +242,7 @@ static void end_data(struct flow_net *network, uint32_t index)
 {
     struct flow *flow = &network->flows.at[index];
     flow->sending = 0;
+    network->sending--;
     flow_count_links(network, index, flow->packets);
     share_leave(&network->share, index, 0, flow->hops_there);
     share_hold(&network->share, index);
@@ -258,6 +262,7 @@ void flow_withdraw(struct flow_net *network, uint32_t index)
     share_leave(&network->share, index, 0, flow->hops_there);
     share_leave(&network->share, index, network->half, network->half + flow->hops_back);
     flow->sending = 0;
+    network->sending--;
     flow_settle_later(network);
 }
 
@@ -277,6 +282,41 @@ static void end_due(struct flow_net *network, uint32_t stamp)
     wake_for_first(network);
 }
 
+/* ---- under congestion control ---- */
+
+void flow_take_over(struct flow_net *network, uint32_t index)
+{
+    network->flows.at[index].contends = 1;
+    ends_drop(network, index);
+}
+
+void flow_leaves_at(struct flow_net *network, uint32_t index, uint64_t left_ns, uint64_t arrived_ns, uint64_t done_ns)
+{
+    struct flow *flow = &network->flows.at[index];
+    flow->ends_ns = (double)left_ns;
+    flow->tail_ns = (double)(arrived_ns - left_ns);
+    flow->after_ns = (double)(done_ns - left_ns);
+    push_step(network, flow->ends_ns, index, FLOW_LEAVES);
+}
+
+void flow_give_back(struct flow_net *network, uint32_t index, double part)
+{
+    struct flow *flow = &network->flows.at[index];
+    double rate = network->share.flows[index].rate;
+    flow->contends = 0;
+    flow->left = flow->packets * part;
+    flow->since_ns = (double)network->net->queue->now;
+    flow->ends_ns = rate > 0 ? flow->since_ns + flow->left / rate : INFINITY;
+    ends_set(network, index);
+    wake_for_first(network);
+}
+
+static void leave(struct flow_net *network, uint32_t index)
+{
+    end_data(network, index);
+    flow_settle_later(network);
+}
+
 /* ---- a message ---- */
 
 static void start(struct flow_net *network, uint32_t index)
@@ -288,6 +328,7 @@ static void start(struct flow_net *network, uint32_t index)
     }
     flow->since_ns = (double)flow->start_ns;
     flow->sending = 1;
+    network->sending++;
     share_join(&network->share, index, 0, flow->hops_there);
     flow_settle_later(network);
 }
@@ -388,7 +429,7 @@ void flow_send(struct net *net, uint32_t message, uint32_t src, uint32_t dst, ui
     uint16_t *counter = &network->next_port[(size_t)src * net->dims->ranks + dst];
     network->flows.at[index] = (struct flow){.bytes = bytes, .message = message, .src = src, .dst = dst};
     network->flows.at[index].source_port = (uint16_t)(TOPO_WAY_FIRST_PORT + (*counter)++);
-    network->counts.messages++;
+    network->flows.at[index].number = (uint32_t)network->counts.messages++;
     if (!plan(network, index)) {
         /* The message never arrives. */
         network->lost_src = network->lost == 0 ? src : network->lost_src;
@@ -404,6 +445,9 @@ static void step(struct flow_net *network, uint32_t index, enum flow_step what)
     case FLOW_STARTS:
         start(network, index);
         break;
+    case FLOW_LEAVES:
+        leave(network, index);
+        break;
     case FLOW_ACKS_BEGIN:
         acks_begin(network, index);
         break;
@@ -414,7 +458,7 @@ static void step(struct flow_net *network, uint32_t index, enum flow_step what)
         arrive(network, index);
         break;
     case FLOW_CONTROL:
-        flow_controls_step(network, index);
+        flow_controls_step(network);
         break;
     }
 }

@@ -1,8 +1,8 @@
 /*
  * The flow network: messages as fluid on the same wired machine as the packet network (net/packet/packet.h), each over
  * the very ways its packets would take, at the max-min fair share of every link it crosses, acknowledgements included.
- * A message alone takes to the nanosecond what the packet network takes. Of queues there is only what congestion
- * control makes of them (control.h); pauses and losses are not there. docs/fidelity.md says what that costs.
+ * A message alone takes to the nanosecond what the packet network takes. Queues, marks and pauses are only where
+ * messages contend under congestion control (contest.h); losses are not there. docs/fidelity.md says what that costs.
  *
  * `auto` is both: messages that share no link with another's data are fluid, the rest are packets. Sets of messages
  * that meet on any link are carried by one of the two, so that no link is in use by both; a message that is met while
