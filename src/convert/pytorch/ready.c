@@ -1,0 +1,67 @@
+/* Files one after the other, in one account of memory: what is large is the file, and that is never held. */
+#include "convert/pytorch/ready.h"
+
+#include <string.h>
+
+/* A file that is no such trace is a finding, not the end: the others may tell more. */
+static enum orr_status keep_reason(struct ready_run *run, enum orr_status status, const struct orr_error *why,
+                                   const char **reason, struct orr_error *err)
+{
+    if (status != ORR_EINVAL) {
+        *err = *why;
+        return status;
+    }
+    *reason = arena_strndup(&run->arena, why->text, strlen(why->text));
+    return *reason == NULL ? mem_error(run->arena.mem, "findings", err) : ORR_OK;
+}
+
+static enum orr_status scan_rank(struct ready_run *run, struct ready_rank *rank, struct mem *mem, struct orr_error *err)
+{
+    struct orr_error why = {0};
+    enum orr_status status = ORR_OK;
+    if (rank->pair->device != NULL) {
+        status = ready_scan_device(rank->pair->device, mem, &rank->device, &why);
+        status = status == ORR_OK ? ORR_OK : keep_reason(run, status, &why, &rank->device_error, err);
+    }
+    if (status == ORR_OK && rank->pair->host != NULL) {
+        status = ready_scan_host(rank->pair->host, mem, &rank->host, &why);
+        status = status == ORR_OK ? ORR_OK : keep_reason(run, status, &why, &rank->host_error, err);
+    }
+    return status;
+}
+
+void ready_run_free(struct ready_run *run)
+{
+    for (uint32_t i = 0; i < run->rank_count; i++) {
+        ready_device_free(&run->ranks[i].device, run->arena.mem);
+    }
+    mem_free(run->arena.mem, run->findings, (size_t)run->finding_capacity * sizeof *run->findings);
+    arena_free(&run->arena);
+    *run = (struct ready_run){.arena = run->arena};
+}
+
+enum orr_status ready_check(const char *tag, const struct import_pair *pairs, uint32_t count, struct mem *mem,
+                            struct ready_run *run, struct orr_error *err)
+{
+    struct ready_run made = {0};
+    arena_init(&made.arena, mem);
+    made.tag = arena_strndup(&made.arena, tag, strlen(tag));
+    made.ranks = arena_zalloc(&made.arena, (size_t)count * sizeof *made.ranks);
+    enum orr_status status = ORR_OK;
+    if (made.tag == NULL || made.ranks == NULL) {
+        status = mem_error(mem, "the ranks of a recording", err);
+    }
+    for (uint32_t i = 0; made.ranks != NULL && status == ORR_OK && i < count; i++) {
+        made.ranks[made.rank_count].pair = &pairs[i];
+        status = scan_rank(&made, &made.ranks[made.rank_count++], mem, err);
+    }
+    if (status == ORR_OK && !ready_judge(&made)) {
+        status = mem_error(mem, "findings", err);
+    }
+    if (status != ORR_OK) {
+        ready_run_free(&made);
+        return status;
+    }
+    *run = made;
+    return ORR_OK;
+}

@@ -1,0 +1,21 @@
+/*
+ * What a look at a recording found (convert/pytorch/ready.h), for people and as JSON. Writes to the stream it is given;
+ * whether that worked is for the caller to ask the stream.
+ */
+#ifndef ORR_LAB_READY_TEXT_H
+#define ORR_LAB_READY_TEXT_H
+
+#include <stdio.h>
+
+#include "convert/pytorch/ready.h"
+
+/* One run: counts by rank, collectives, mode, findings, verdict. `brief`: the last two alone. */
+void ready_text_run(const char *folder, const struct ready_run *run, bool brief, FILE *stream);
+
+/* Runs side by side, a column each. */
+void ready_text_compare(const struct ready_run *runs, uint32_t count, FILE *stream);
+
+/* One object with all runs. */
+void ready_text_json(const char *folder, const struct ready_run *runs, uint32_t count, FILE *stream);
+
+#endif
