@@ -1,0 +1,471 @@
+/* `orrery sweep`: many runs that differ in a few values, on all processors, kept as they end and ranked at last. */
+#include "cli/sweep.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/lab.h"
+#include "cli/watch.h"
+
+enum {
+    KEY_VARY = 256,
+    KEY_ZIP,
+    KEY_STORE,
+    KEY_TAG,
+    KEY_BEST,
+    KEY_BY,
+    KEY_CSV,
+    KEY_JSON,
+    KEY_FRESH,
+    KEY_POINT,
+    KEY_DRY,
+    KEY_NO_PROGRESS,
+};
+
+enum { BEST_DEFAULT = 20, ONLY_MOST = 256 };
+
+struct sweep_command {
+    struct cli_input input;
+    struct orr_sweep_plan_options plan;
+    const char *vary[SWEEP_KEYS_MOST];
+    struct orr_sweep_options sweep;
+    uint64_t only[ONLY_MOST];
+    uint64_t best;
+    enum orr_sweep_rank by;
+    const char *csv, *json;
+    bool dry, quiet, no_progress;
+};
+
+static const struct argp_option table[] = {
+    {NULL, 0, NULL, 0, "What varies:", 1},
+    {"vary", KEY_VARY, "KEY=VALUES", 0,
+     "An option of the command, or a key of one of its configuration files (system.endpoint-delay, network.bandwidth, "
+     "network.CC_MODE), and its values: a,b,c; 1..8; 0..100..25; [50,25] is one value that is a list. May be given "
+     "several times: every combination is a point",
+     1},
+    {"zip", KEY_ZIP, NULL, 0, "The first values of all keys make a point, then the second ones, and so on", 1},
+    {NULL, 0, NULL, 0, "How to run:", 2},
+    {"threads", 'j', "N", 0, "Points at once. Default: one for each processor. The results are the same", 2},
+    {"fresh", KEY_FRESH, NULL, 0, "Run points again that the store has already", 2},
+    {"point", KEY_POINT, "N,...", 0, "Run these points again, and no others", 2},
+    {"dry-run", KEY_DRY, NULL, 0, "Check everything and show the points; run none", 2},
+    {NULL, 0, NULL, 0, "What to keep and show:", 3},
+    {"store", KEY_STORE, "FILE", 0, CLI_STORE_HELP, 3},
+    {"tag", KEY_TAG, "NAME", 0, "A name for the runs in the store. Default: the sweep file's name", 3},
+    {"best", KEY_BEST, "N", 0, "Rows of the table; 0 shows all. Default: 20", 3},
+    {"by", KEY_BY, "NAME", 0,
+     "What is best: the least time (default), exposed (communication that no compute hides), comm or compute", 3},
+    {"csv", KEY_CSV, "FILE", 0, "Also write all points as CSV; - stands for standard output, without the table", 3},
+    {"json", KEY_JSON, "FILE", 0, "Also write all points as JSON; - stands for standard output, without the table", 3},
+    {"no-progress", KEY_NO_PROGRESS, NULL, 0, "No progress line on a terminal", 3},
+    {"quiet", 'q', NULL, 0, "Neither warnings nor progress", 3},
+    CLI_HELP_OPTION,
+    {0},
+};
+
+/* "3,17" and nothing else; points count from 1. */
+static enum orr_status parse_points(struct sweep_command *command, const char *text)
+{
+    char word[24];
+    for (const char *at = text;; at++) {
+        size_t length = strcspn(at, ",");
+        uint64_t point = 0;
+        (void)snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word), at);
+        enum orr_status status = cli_parse_count("--point", word, 1, UINT32_MAX, &point, &command->input.error);
+        if (status == ORR_OK && command->sweep.only_count == ONLY_MOST) {
+            status = error_set(&command->input.error, ORR_ERANGE, "--point: more than %d points", ONLY_MOST);
+        }
+        if (status != ORR_OK) {
+            return status;
+        }
+        command->only[command->sweep.only_count++] = point - 1;
+        at += length;
+        if (*at == '\0') {
+            return ORR_OK;
+        }
+    }
+}
+
+static enum orr_status parse_vary(struct sweep_command *command, const char *text)
+{
+    if (command->plan.vary_count == SWEEP_KEYS_MOST) {
+        return error_set(&command->input.error, ORR_ERANGE, "--vary is given more than %d times", SWEEP_KEYS_MOST);
+    }
+    command->vary[command->plan.vary_count++] = text;
+    return ORR_OK;
+}
+
+static enum orr_status parse_value(int key, const char *arg, struct sweep_command *command)
+{
+    static const char *const figures[] = {"time", "exposed", "comm", "compute", NULL};
+    struct orr_error *err = &command->input.error;
+    uint64_t count = 0;
+    unsigned index = 0;
+    enum orr_status status = ORR_OK;
+    switch (key) {
+    case 'j':
+        status = cli_parse_count("--threads", arg, 1, 1024, &count, err);
+        command->sweep.threads = (uint32_t)count;
+        return status;
+    case KEY_BEST:
+        return cli_parse_count("--best", arg, 0, UINT32_MAX, &command->best, err);
+    case KEY_BY:
+        status = cli_parse_word("--by", arg, figures, &index, err);
+        command->by = (enum orr_sweep_rank)index;
+        return status;
+    case KEY_POINT:
+        return parse_points(command, arg);
+    default:
+        return parse_vary(command, arg);
+    }
+}
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+    struct sweep_command *command = state->input;
+    const struct {
+        int key;
+        const char **text;
+        bool *flag;
+    } plain[] = {{KEY_STORE, &command->sweep.store, NULL},
+                 {KEY_TAG, &command->sweep.tag, NULL},
+                 {KEY_CSV, &command->csv, NULL},
+                 {KEY_JSON, &command->json, NULL},
+                 {KEY_ZIP, NULL, &command->plan.zip},
+                 {KEY_FRESH, NULL, &command->sweep.fresh},
+                 {KEY_DRY, NULL, &command->dry},
+                 {KEY_NO_PROGRESS, NULL, &command->no_progress},
+                 {'q', NULL, &command->quiet}};
+    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
+        if (plain[i].key == key && plain[i].text != NULL) {
+            *plain[i].text = arg;
+            return 0;
+        }
+        if (plain[i].key == key && plain[i].flag != NULL) {
+            *plain[i].flag = true;
+            return 0;
+        }
+    }
+    switch (key) {
+    case 'j':
+    case KEY_BEST:
+    case KEY_BY:
+    case KEY_POINT:
+    case KEY_VARY:
+        return cli_options_status(parse_value(key, arg, command));
+    case ARGP_KEY_ARG:
+        if (command->plan.file == NULL) {
+            command->plan.file = arg;
+            return 0;
+        }
+        break;
+    default:
+        break;
+    }
+    return cli_options_default(key, arg, state);
+}
+
+/* ---- while it runs ---- */
+
+struct sweep_watch {
+    struct watch watch; /* signals, and whether there is a terminal */
+    bool draw;
+    uint64_t start_ns, next_ns;
+};
+
+static uint64_t clock_ns(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void draw(struct sweep_watch *watch, const struct orr_sweep_progress *now, double elapsed_s)
+{
+    uint64_t ended = now->done + now->failed + now->stalled;
+    double made = (double)(ended - now->kept) + now->running;
+    double left = (double)(now->points - ended) - now->running;
+    char eta[32] = "unknown";
+    if (made > 0) {
+        (void)snprintf(eta, sizeof eta, "%.0f s", elapsed_s * left / made);
+    }
+    (void)fprintf(stderr, "\r%" PRIu64 " of %" PRIu64 " points", ended, now->points);
+    if (now->failed + now->stalled > 0) {
+        (void)fprintf(stderr, " (%" PRIu64 " failed, %" PRIu64 " stalled)", now->failed, now->stalled);
+    }
+    (void)fprintf(stderr, ", %.1f a second, ETA %s\033[K", elapsed_s > 0 ? made / elapsed_s : 0, eta);
+    (void)fflush(stderr);
+    watch->watch.drawn = true;
+}
+
+static bool on_progress(void *context, const struct orr_sweep_progress *now)
+{
+    struct sweep_watch *watch = context;
+    const struct orr_progress nothing = {0};
+    uint64_t clock = clock_ns();
+    if (watch->draw && clock >= watch->next_ns) {
+        draw(watch, now, (double)(clock - watch->start_ns) / 1e9);
+        watch->next_ns = clock + 200000000;
+    }
+    return watch_progress(&watch->watch, &nothing);
+}
+
+/* ---- doing it ---- */
+
+static enum orr_status check_outputs(const struct sweep_command *command, struct orr_error *err)
+{
+    const struct {
+        const char *option, *path;
+    } outputs[] = {{"--csv", command->csv}, {"--json", command->json}};
+    bool both = command->csv != NULL && command->json != NULL && strcmp(command->csv, command->json) == 0;
+    if (both) {
+        return error_set(err, ORR_EINVAL, "--csv and --json both want %s", command->csv);
+    }
+    for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
+        const char *path = outputs[i].path;
+        if (path == NULL || strcmp(path, "-") == 0) {
+            continue;
+        }
+        enum orr_status status = cli_check_name(outputs[i].option, path, err);
+        if (status != ORR_OK) {
+            return status;
+        }
+        const char *store = command->sweep.store != NULL ? command->sweep.store : CLI_STORE_DEFAULT;
+        if (cli_same_file(path, command->plan.file) || cli_same_file(path, store)) {
+            return error_set(err, ORR_EINVAL, "%s: %s is an input; give another name", outputs[i].option, path);
+        }
+    }
+    return ORR_OK;
+}
+
+/* A point's files are inputs too; a thousand points name few of them, again and again. */
+static enum orr_status check_inputs(const struct sweep_command *command, const struct sweep_points *points,
+                                    struct orr_error *err)
+{
+    const char *const outputs[] = {command->csv, command->json};
+    for (uint64_t i = 0; i < points->count; i++) {
+        const struct orr_run_options *run = points->jobs[i].run;
+        const struct orr_lab_options *lab = points->jobs[i].lab;
+        const char *const inputs[] = {run != NULL ? run->system : lab->system,
+                                      run != NULL ? run->network : lab->topology, run != NULL ? run->logical : NULL,
+                                      run != NULL ? run->memory : NULL, run != NULL ? run->groups : NULL};
+        const char *workload = run != NULL ? run->workload : lab->workload;
+        for (size_t o = 0; o < 2; o++) {
+            bool same = outputs[o] != NULL && workload != NULL && cli_is_rank_file(outputs[o], workload);
+            for (size_t k = 0; outputs[o] != NULL && k < sizeof inputs / sizeof inputs[0]; k++) {
+                same = same || cli_same_file(outputs[o], inputs[k]);
+            }
+            if (same) {
+                return error_set(err, ORR_EINVAL, "%s is an input of point %" PRIu64 "; give another name", outputs[o],
+                                 i + 1);
+            }
+        }
+    }
+    return ORR_OK;
+}
+
+static enum orr_status check_only(const struct sweep_command *command, const struct orr_sweep_plan *plan,
+                                  struct orr_error *err)
+{
+    uint64_t count = orr_sweep_plan_point_count(plan);
+    for (size_t i = 0; i < command->sweep.only_count; i++) {
+        if (command->only[i] >= count) {
+            return error_set(err, ORR_ERANGE, "--point: %" PRIu64 " is not between 1 and %" PRIu64,
+                             command->only[i] + 1, count);
+        }
+    }
+    return ORR_OK;
+}
+
+static void print_points(const struct orr_sweep_plan *plan)
+{
+    for (uint64_t point = 0; point < orr_sweep_plan_point_count(plan); point++) {
+        (void)printf("point %" PRIu64 ":", point + 1);
+        for (size_t key = 0; key < orr_sweep_plan_key_count(plan); key++) {
+            struct orr_sweep_key said;
+            orr_sweep_plan_key(plan, key, &said);
+            (void)printf(" %s=%s", said.name, orr_sweep_plan_value(plan, point, key));
+        }
+        (void)printf("\n");
+    }
+}
+
+/* The files come first, so that none is missing when the reader of the table has gone away. */
+static enum orr_status write_results(const struct sweep_command *command, const struct orr_sweep *sweep,
+                                     struct orr_error *err)
+{
+    const struct {
+        const char *path;
+        enum orr_sweep_form form;
+    } files[] = {{command->csv, ORR_SWEEP_CSV}, {command->json, ORR_SWEEP_JSON}};
+    bool table_wanted = true;
+    enum orr_status status = ORR_OK;
+    for (size_t i = 0; status == ORR_OK && i < sizeof files / sizeof files[0]; i++) {
+        bool dash = files[i].path != NULL && strcmp(files[i].path, "-") == 0;
+        table_wanted = table_wanted && !dash;
+        if (files[i].path != NULL) {
+            status = orr_sweep_write(sweep, files[i].form, command->by, 0, dash ? NULL : files[i].path, stdout, err);
+        }
+    }
+    if (status == ORR_OK && table_wanted) {
+        status = orr_sweep_write(sweep, ORR_SWEEP_TEXT, command->by, command->best, NULL, stdout, err);
+    }
+    return status;
+}
+
+/* 1 when any point failed, 4 when all stalled: the rest of a sweep is worth having all the same. */
+static int exit_code_of(const struct orr_sweep *sweep)
+{
+    struct orr_sweep_progress end;
+    orr_sweep_progress(sweep, &end);
+    if (end.failed > 0) {
+        return orr_status_exit_code(ORR_EFAIL);
+    }
+    return end.stalled > 0 && end.stalled == end.points ? orr_status_exit_code(ORR_ESTALL) : 0;
+}
+
+static int run_sweep(struct sweep_command *command, struct cli_warnings *warnings, bool strict)
+{
+    struct orr_error err = {0};
+    struct orr_error later = {0};
+    struct orr_sweep *sweep = NULL;
+    struct sweep_watch watch = {.start_ns = clock_ns()};
+    const struct orr_notices notices = cli_notices(warnings, strict);
+    enum orr_status status = watch_init(&watch.watch, NULL, !command->quiet && !command->no_progress, &err);
+    if (status != ORR_OK) {
+        return cli_fail(&err);
+    }
+    watch.draw = watch.watch.draw;
+    watch.watch.draw = false; /* the line is ours */
+    watch.next_ns = watch.start_ns + 500000000;
+    command->sweep.progress = on_progress;
+    command->sweep.progress_context = &watch;
+    watch_begin(&watch.watch);
+    status = orr_sweep_run(&command->sweep, &notices, &sweep, &err);
+    watch_end(&watch.watch);
+    cli_warnings_end(warnings);
+    enum orr_status printed = sweep == NULL ? ORR_OK : write_results(command, sweep, &later);
+    int exit_code = status != ORR_OK    ? cli_fail(&err)
+                    : printed != ORR_OK ? cli_end(printed, &later)
+                                        : exit_code_of(sweep);
+    watch_finish(&watch.watch, exit_code == 0 ? WATCH_DONE : WATCH_FAILED);
+    orr_sweep_close(sweep);
+    return exit_code;
+}
+
+static int with_points(struct sweep_command *command, const struct orr_sweep_plan *plan, int word_count, char **words)
+{
+    struct orr_error err = {0};
+    struct sweep_points points;
+    struct cli_warnings warnings = {.quiet = command->quiet};
+    int exit_code = 0;
+    char *base = NULL;
+    enum orr_status status = sweep_points_make(plan, word_count, words, &points, &warnings, &err);
+    if (status == ORR_OK) {
+        status = check_inputs(command, &points, &err);
+    }
+    if (status == ORR_OK) {
+        base = sweep_points_base(&points);
+        status = base != NULL ? ORR_OK : error_set(&err, ORR_ENOMEM, "out of memory");
+    }
+    if (status != ORR_OK) {
+        exit_code = cli_fail(&err);
+    } else if (command->dry) {
+        print_points(plan);
+    } else {
+        command->quiet = warnings.quiet = command->quiet || points.quiet;
+        command->no_progress = command->no_progress || points.no_progress;
+        command->sweep.plan = plan;
+        command->sweep.jobs = points.jobs;
+        command->sweep.base = base;
+        command->sweep.only = command->sweep.only_count > 0 ? command->only : NULL;
+        exit_code = run_sweep(command, &warnings, points.strict);
+    }
+    free(base);
+    sweep_points_free(&points);
+    return exit_code;
+}
+
+static int execute(struct sweep_command *command, int word_count, char **words)
+{
+    struct orr_error err = {0};
+    struct orr_sweep_plan *plan = NULL;
+    command->plan.vary = command->vary;
+    enum orr_status status = check_outputs(command, &err);
+    if (status == ORR_OK) {
+        status = orr_sweep_plan_open(&command->plan, &plan, &err);
+    }
+    if (status == ORR_OK) {
+        status = check_only(command, plan, &err);
+    }
+    int exit_code = status == ORR_OK ? with_points(command, plan, word_count, words) : cli_fail(&err);
+    orr_sweep_plan_close(plan);
+    return exit_code;
+}
+
+/* What was typed, less --point: the store has the command of each point, and puts it in again. */
+static char *typed_command(int own, int argc, char **argv)
+{
+    char **kept = calloc((size_t)argc + 1, sizeof *kept);
+    int count = 0;
+    for (int i = 0; kept != NULL && i < argc; i++) {
+        bool point = i < own && (strncmp(argv[i], "--point=", 8) == 0 || strcmp(argv[i], "--point") == 0);
+        i += point && argv[i][7] == '\0' ? 1 : 0; /* and its value */
+        if (!point) {
+            kept[count++] = argv[i];
+        }
+    }
+    char *text = kept == NULL ? NULL : cli_quote_command(count, kept);
+    free(kept);
+    return text;
+}
+
+static int run_command(const struct cli_command *self, int argc, char **argv)
+{
+    struct sweep_command command = {.best = BEST_DEFAULT};
+    struct orr_error err = {0};
+    int own = 1;
+    while (own < argc && strcmp(argv[own], "--") != 0) {
+        own++;
+    }
+    if (cli_options_parse(self, own, argv, &command.input, &err) != ORR_OK) {
+        return cli_fail(&err);
+    }
+    if (command.input.help) {
+        cli_print_help(self, argv[0], stdout);
+        return 0;
+    }
+    char *typed = typed_command(own, argc, argv);
+    if (typed == NULL) {
+        (void)error_set(&err, ORR_ENOMEM, "out of memory");
+        return cli_fail(&err);
+    }
+    command.sweep.command = typed;
+    int exit_code = execute(&command, own < argc ? argc - own - 1 : 0, argv + own + (own < argc));
+    free(typed);
+    return exit_code;
+}
+
+static const struct argp sweep_argp = {
+    .options = table,
+    .parser = parse,
+    .args_doc = "FILE\n--vary KEY=VALUES... -- [run|lab run] OPTIONS",
+    .doc =
+        "Run a command many times with other values, on all processors, and rank what comes out. Every point is kept "
+        "in the result store when it ends; the same command goes on where a killed one stopped. FILE is a sweep in "
+        "YAML; docs/sweeps.md describes it.\v"
+        "Examples:\n"
+        "  orrery sweep --vary network.bandwidth=50,100,200 \\\n"
+        "      --vary system.preferred-dataset-splits=1,4 -- \\\n"
+        "      --workload traces/allreduce --system system.json --network network.yml\n"
+        "  orrery sweep --vary topology=ring,switch,fc --vary bandwidth=25,100 \\\n"
+        "      --csv points.csv -- lab run --workload traces/resnet50\n"
+        "  orrery sweep sweep.yml --best 5\n",
+};
+
+const struct cli_command cli_sweep = {.name = "sweep",
+                                      .summary = "run many variants on all processors, and rank them",
+                                      .argp = &sweep_argp,
+                                      .run = run_command};

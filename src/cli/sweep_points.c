@@ -1,0 +1,410 @@
+/*
+ * A point is read by the command's own reader: the shared options, and behind them "--key=value" for each key that is
+ * an option. So a sweep takes every option that the command has, also those it gets later, and says of a wrong value
+ * what the command would say.
+ */
+#include "cli/sweep.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/lab.h"
+#include "cli/run.h"
+
+static enum orr_status no_memory(struct orr_error *err)
+{
+    return error_set(err, ORR_ENOMEM, "out of memory reading the points");
+}
+
+static const struct cli_command *command_of(const struct sweep_points *points)
+{
+    return points->lab ? &cli_lab_run : &cli_run;
+}
+
+/* ---- what the points share ---- */
+
+/* The file's options, then those behind "--", whose first word may be the command's name. */
+static enum orr_status read_base(struct sweep_points *points, int word_count, char **words, struct orr_error *err)
+{
+    static const struct cli_foreign_option none[] = {{NULL, NULL, CLI_FOREIGN_VALUE, NULL}};
+    static char name[] = "sweep";
+    const char *const *file = NULL;
+    size_t file_count = orr_sweep_plan_words(points->plan, &file);
+    bool lab = word_count > 1 && strcmp(words[0], "lab") == 0 && strcmp(words[1], "run") == 0;
+    int skip = lab ? 2 : word_count > 0 && strcmp(words[0], "run") == 0 ? 1 : 0;
+    points->lab = lab || orr_sweep_plan_is_lab(points->plan);
+    if (skip == 1 && points->lab) {
+        return error_set(err, ORR_EINVAL, "the sweep file says \"command: lab run\", and the command line run");
+    }
+    char **argv = calloc(file_count + (size_t)word_count + 2, sizeof *argv);
+    if (argv == NULL) {
+        return no_memory(err);
+    }
+    int argc = 0;
+    argv[argc++] = name;
+    for (size_t i = 0; i < file_count; i++) {
+        argv[argc++] = (char *)file[i]; /* argp's type; nobody writes there */
+    }
+    for (int i = skip; i < word_count; i++) {
+        argv[argc++] = words[i];
+    }
+    enum orr_status status =
+        cli_foreign_translate(points->lab ? none : run_astra_options, command_of(points)->argp->options, false, argc,
+                              argv, &points->base, err);
+    free((void *)argv);
+    return status;
+}
+
+char *sweep_points_base(const struct sweep_points *points)
+{
+    static char run[] = "run";
+    static char lab[] = "lab run";
+    char **argv = calloc((size_t)points->base.argc + 1, sizeof *argv);
+    if (argv == NULL) {
+        return NULL;
+    }
+    memcpy((void *)argv, (const void *)points->base.argv, (size_t)points->base.argc * sizeof *argv);
+    argv[0] = points->lab ? lab : run;
+    char *text = cli_quote_command(points->base.argc, argv);
+    free((void *)argv);
+    return text;
+}
+
+/* ---- keys ---- */
+
+enum { NAMES_MOST = 128 };
+
+static void option_names(const struct argp_option *table, const char *names[NAMES_MOST + 1])
+{
+    size_t count = 0;
+    for (; (table->name != NULL || table->key != 0 || table->doc != NULL || table->group != 0) && count < NAMES_MOST;
+         table++) {
+        if (table->name != NULL && (table->flags & OPTION_HIDDEN) == 0) {
+            names[count++] = table->name;
+        }
+    }
+    names[count] = NULL;
+}
+
+/* The network file's kind may itself vary, or follow from a topology's name: a key of either kind is known here, and
+ * the run says whether its file has it. */
+static enum orr_status find_key(struct sweep_points *points, size_t index, struct orr_error *err)
+{
+    const struct argp_option *table = command_of(points)->argp->options;
+    struct orr_sweep_key said;
+    struct orr_error unsaid = {0};
+    orr_sweep_plan_key(points->plan, index, &said);
+    points->options[index] = cli_options_find(table, said.name, strlen(said.name));
+    if (points->options[index] != NULL) {
+        return ORR_OK;
+    }
+    points->override_count++;
+    if (orr_config_key(&said, true, NULL, &points->files[index], &points->keys[index], &unsaid) == ORR_OK) {
+        return ORR_OK;
+    }
+    const char *names[NAMES_MOST + 1];
+    option_names(table, names);
+    return orr_config_key(&said, false, names, &points->files[index], &points->keys[index], err);
+}
+
+/* ---- words ---- */
+
+/* "[25, 65]" is "25,65" to an option. */
+static char *plain_value(const char *value)
+{
+    size_t length = strlen(value);
+    bool list = length >= 2 && value[0] == '[' && value[length - 1] == ']';
+    char *made = malloc(length + 1);
+    size_t used = 0;
+    for (size_t i = list ? 1 : 0; made != NULL && i < (list ? length - 1 : length); i++) {
+        bool blank = list && value[i] == ' ' && i > 0 && (value[i - 1] == ',' || value[i - 1] == '[');
+        if (!blank) {
+            made[used++] = value[i];
+        }
+    }
+    if (made != NULL) {
+        made[used] = '\0';
+    }
+    return made;
+}
+
+/* "--key=value", or "--key" and nothing for a switch that is true or false. `*word` NULL: nothing. */
+static enum orr_status make_word(struct sweep_points *points, const struct argp_option *option,
+                                 const struct orr_sweep_key *said, const char *value, char **word,
+                                 struct orr_error *err)
+{
+    bool on = true;
+    *word = NULL;
+    if (option->arg == NULL) {
+        char where[160];
+        (void)snprintf(where, sizeof where, "%.80s:%" PRIu32 ": --%.40s", said->origin, said->line, option->name);
+        enum orr_status status = cli_parse_bool(where, value, &on, err);
+        if (status != ORR_OK || !on) {
+            return status;
+        }
+    }
+    char *plain = plain_value(value);
+    int made = plain == NULL         ? -1
+               : option->arg == NULL ? asprintf(word, "--%s", option->name)
+                                     : asprintf(word, "--%s=%s", option->name, plain);
+    free(plain);
+    if (made < 0) {
+        return no_memory(err);
+    }
+    points->words[points->word_count++] = *word;
+    return ORR_OK;
+}
+
+static enum orr_status point_words(struct sweep_points *points, uint64_t point, char **argv, int *argc,
+                                   struct orr_error *err)
+{
+    enum orr_status status = ORR_OK;
+    size_t keys = orr_sweep_plan_key_count(points->plan);
+    *argc = 0;
+    for (int i = 0; i < points->base.argc; i++) {
+        argv[(*argc)++] = points->base.argv[i];
+    }
+    for (size_t key = 0; status == ORR_OK && key < keys; key++) {
+        struct orr_sweep_key said;
+        char *word = NULL;
+        orr_sweep_plan_key(points->plan, key, &said);
+        if (points->options[key] != NULL) {
+            status = make_word(points, points->options[key], &said, orr_sweep_plan_value(points->plan, point, key),
+                               &word, err);
+        }
+        if (word != NULL) {
+            argv[(*argc)++] = word;
+        }
+    }
+    argv[*argc] = NULL;
+    return status;
+}
+
+/* Memory that lives as long as the jobs; NULL when there is none. */
+static void *keep_block(struct sweep_points *points, size_t bytes)
+{
+    void *block = malloc(bytes);
+    if (block != NULL) {
+        points->blocks[points->block_count++] = block;
+    }
+    return block;
+}
+
+static bool varies(const struct sweep_points *points, const struct orr_override *set)
+{
+    for (size_t key = 0; key < orr_sweep_plan_key_count(points->plan); key++) {
+        if (points->options[key] == NULL && strcmp(points->files[key], set->file) == 0 &&
+            strcmp(points->keys[key], set->key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The --set of all points (NULL: they are of lab run, which has none), and the keys that vary, which go before them. */
+static enum orr_status point_overrides(struct sweep_points *points, uint64_t point, const struct run_options *options,
+                                       struct orr_error *err)
+{
+    size_t sets = options == NULL ? 0 : options->set_count;
+    struct orr_override *list = keep_block(points, (points->override_count + sets + 1) * sizeof *list);
+    size_t count = 0;
+    if (list == NULL) {
+        return no_memory(err);
+    }
+    for (size_t i = 0; i < sets; i++) {
+        const struct orr_override *set = &options->sets[i];
+        size_t room = strlen(set->key) + 1;
+        char *key = varies(points, set) ? NULL : malloc(room);
+        if (key != NULL) {
+            memcpy(key, set->key, room);
+            points->words[points->word_count++] = key;
+            list[count] = *set;
+            list[count++].key = key;
+        }
+    }
+    for (size_t key = 0; key < orr_sweep_plan_key_count(points->plan); key++) {
+        struct orr_sweep_key said;
+        orr_sweep_plan_key(points->plan, key, &said);
+        if (points->options[key] == NULL) {
+            list[count++] = (struct orr_override){.file = points->files[key],
+                                                  .key = points->keys[key],
+                                                  .value = orr_sweep_plan_value(points->plan, point, key),
+                                                  .origin = said.origin,
+                                                  .line = said.line};
+        }
+    }
+    points->jobs[point].overrides = list;
+    points->jobs[point].override_count = count;
+    return ORR_OK;
+}
+
+/* ---- reading a point ---- */
+
+static enum orr_status refuse(const char *option, struct orr_error *err)
+{
+    return error_set(err, ORR_EINVAL, "--%s is for a single run; a sweep has a store, --csv and --json", option);
+}
+
+static enum orr_status check_run(const struct run_options *options, struct orr_error *err)
+{
+    const struct {
+        const char *option;
+        bool given;
+    } single[] = {{"json", options->json != NULL},
+                  {"csv", options->csv != NULL},
+                  {"timeline", options->timeline != NULL},
+                  {"fct", options->fct != NULL},
+                  {"pfc", options->pfc != NULL},
+                  {"qlen", options->qlen != NULL},
+                  {"dump-comm-intervals", options->comm_intervals != NULL},
+                  {"status-file", options->status_file != NULL},
+                  {"format", options->format_given}};
+    for (size_t i = 0; i < sizeof single / sizeof single[0]; i++) {
+        if (single[i].given) {
+            return refuse(single[i].option, err);
+        }
+    }
+    return ORR_OK;
+}
+
+/* Of what the reader filled only the run's options are kept, with what they point to. */
+static enum orr_status keep_run(struct sweep_points *points, uint64_t point, const struct run_options *options,
+                                struct orr_error *err)
+{
+    struct orr_run_options *run = &points->runs[point];
+    *run = options->run;
+    if (run->growth != NULL) {
+        points->growths[point] = options->growth;
+        run->growth = &points->growths[point];
+    }
+    if (run->link_down_count > 0) {
+        struct orr_link_down *copy = keep_block(points, run->link_down_count * sizeof *copy);
+        if (copy == NULL) {
+            return no_memory(err);
+        }
+        memcpy(copy, options->link_downs, run->link_down_count * sizeof *copy);
+        run->link_downs = copy;
+    }
+    points->jobs[point].run = run;
+    points->quiet = points->quiet || options->quiet;
+    points->no_progress = points->no_progress || options->no_progress;
+    return point_overrides(points, point, options, err);
+}
+
+static enum orr_status read_run(struct sweep_points *points, uint64_t point, int argc, char **argv,
+                                struct cli_warnings *warnings, struct orr_error *err)
+{
+    struct run_options options = {.run = ORR_RUN_OPTIONS_DEFAULT};
+    struct cli_vector vector = {0};
+    enum orr_status status = run_options_read(&cli_run, false, argc, argv, &options, &vector, err);
+    cli_vector_free(&vector); /* all words are ours by now: none was made there */
+    if (status == ORR_OK) {
+        status = check_run(&options, err);
+    }
+    if (status == ORR_OK && options.calibration != NULL) {
+        const struct orr_notices notices = cli_notices(warnings, options.run.strict);
+        status = orr_calib_tuning(options.calibration, &notices, &options.run.tuning, err);
+    }
+    return status == ORR_OK ? keep_run(points, point, &options, err) : status;
+}
+
+static enum orr_status read_lab(struct sweep_points *points, uint64_t point, int argc, char **argv,
+                                struct orr_error *err)
+{
+    struct lab_command command = {.lab = ORR_LAB_OPTIONS_DEFAULT};
+    enum orr_status status = cli_options_parse(&cli_lab_run, argc, argv, &command.input, err);
+    const struct orr_lab_options *lab = &command.lab;
+    if (status == ORR_OK && (lab->output_folder != NULL || lab->store != NULL || lab->timeline)) {
+        return refuse(lab->timeline ? "timeline" : lab->store != NULL ? "store" : "output-dir", err);
+    }
+    if (status == ORR_OK && (lab->auto_calibrate || lab->calibration != NULL)) {
+        return error_set(err, ORR_EINVAL,
+                         "--%s: points of lab run take no calibration; those of run do (--calibration)",
+                         lab->auto_calibrate ? "auto-calibrate" : "calibration");
+    }
+    if (status == ORR_OK) {
+        status = cli_limit_default(&command.lab.memory_limit, err);
+    }
+    if (status == ORR_OK) {
+        points->strict = points->strict || command.strict;
+        points->quiet = points->quiet || command.quiet;
+        points->no_progress = points->no_progress || command.no_progress;
+        points->labs[point] = command.lab;
+        points->jobs[point].lab = &points->labs[point];
+        status = point_overrides(points, point, NULL, err);
+    }
+    return status;
+}
+
+static enum orr_status read_points(struct sweep_points *points, struct cli_warnings *warnings, struct orr_error *err)
+{
+    size_t keys = orr_sweep_plan_key_count(points->plan);
+    char **argv = calloc((size_t)points->base.argc + keys + 1, sizeof *argv);
+    enum orr_status status = ORR_OK;
+    if (argv == NULL) {
+        return no_memory(err);
+    }
+    for (uint64_t point = 0; status == ORR_OK && point < points->count; point++) {
+        int argc = 0;
+        struct orr_error why = {0};
+        status = point_words(points, point, argv, &argc, &why);
+        if (status == ORR_OK) {
+            status = points->lab ? read_lab(points, point, argc, argv, &why)
+                                 : read_run(points, point, argc, argv, warnings, &why);
+        }
+        if (status != ORR_OK) {
+            status = error_set(err, status, "point %" PRIu64 ": %s", point + 1, why.text);
+        }
+    }
+    free((void *)argv);
+    return status;
+}
+
+static enum orr_status make_room(struct sweep_points *points, struct orr_error *err)
+{
+    size_t count = points->count;
+    points->word_room = count * (orr_sweep_plan_key_count(points->plan) + RUN_SETS_MOST);
+    points->jobs = calloc(count, sizeof *points->jobs);
+    points->words = calloc(points->word_room + 1, sizeof *points->words);
+    points->blocks = calloc(2 * count, sizeof *points->blocks);
+    points->runs = points->lab ? NULL : calloc(count, sizeof *points->runs);
+    points->growths = points->lab ? NULL : calloc(count, sizeof *points->growths);
+    points->labs = points->lab ? calloc(count, sizeof *points->labs) : NULL;
+    bool own = points->lab ? points->labs != NULL : points->runs != NULL && points->growths != NULL;
+    return own && points->jobs != NULL && points->words != NULL && points->blocks != NULL ? ORR_OK : no_memory(err);
+}
+
+enum orr_status sweep_points_make(const struct orr_sweep_plan *plan, int word_count, char **words,
+                                  struct sweep_points *points, struct cli_warnings *warnings, struct orr_error *err)
+{
+    *points = (struct sweep_points){.plan = plan, .count = orr_sweep_plan_point_count(plan)};
+    enum orr_status status = read_base(points, word_count, words, err);
+    for (int i = 0; status == ORR_OK && i < points->base.warning_count; i++) {
+        cli_warn(warnings, points->base.warnings[i]);
+    }
+    for (size_t i = 0; status == ORR_OK && i < orr_sweep_plan_key_count(plan); i++) {
+        status = find_key(points, i, err);
+    }
+    if (status == ORR_OK) {
+        status = make_room(points, err);
+    }
+    return status == ORR_OK ? read_points(points, warnings, err) : status;
+}
+
+void sweep_points_free(struct sweep_points *points)
+{
+    for (size_t i = 0; i < points->word_count; i++) {
+        free(points->words[i]);
+    }
+    for (size_t i = 0; i < points->block_count; i++) {
+        free(points->blocks[i]);
+    }
+    free((void *)points->words);
+    free((void *)points->blocks);
+    free(points->jobs);
+    free(points->runs);
+    free(points->growths);
+    free(points->labs);
+    cli_vector_free(&points->base);
+}

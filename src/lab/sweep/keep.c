@@ -1,0 +1,264 @@
+/*
+ * Results wait for each other a tenth of a second, and then become one transaction: a run with all that belongs to it,
+ * and the line that says which point it is. A program that is killed loses what waited, and those points are run again;
+ * what was committed is there, once.
+ *
+ * Numbers of points count from 1 in the store, as they do for people.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "lab/sweep/sweep.h"
+
+enum { COMMIT_MS = 100, COMMIT_MOST = 16, WARNINGS_MOST = 200 };
+
+static uint64_t now_ms(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static enum orr_sweep_state state_of(enum lab_run_state state)
+{
+    switch (state) {
+    case LAB_RUN_DONE:
+        return ORR_SWEEP_DONE;
+    case LAB_RUN_STALLED:
+        return ORR_SWEEP_STALLED;
+    case LAB_RUN_FAILED:
+        return ORR_SWEEP_FAILED;
+    default:
+        return ORR_SWEEP_MISSING;
+    }
+}
+
+static void count(struct orr_sweep *sweep, enum orr_sweep_state state)
+{
+    sweep->now.done += state == ORR_SWEEP_DONE ? 1 : 0;
+    sweep->now.stalled += state == ORR_SWEEP_STALLED ? 1 : 0;
+    sweep->now.failed += state == ORR_SWEEP_FAILED ? 1 : 0;
+}
+
+/* ---- what is there already ---- */
+
+static enum lab_run_state state_of_word(const char *word)
+{
+    unsigned state = 0;
+    while (state < LAB_RUN_STATE_COUNT && strcmp(lab_run_state_word((enum lab_run_state)state), word) != 0) {
+        state++;
+    }
+    return (enum lab_run_state)state;
+}
+
+static enum orr_status take_row(struct orr_sweep *sweep, const struct io_statement *row, struct orr_error *err)
+{
+    int64_t number = io_column_int(row, 0);
+    enum orr_sweep_state state = state_of(state_of_word(io_column_text(row, 2)));
+    if (number < 1 || (uint64_t)number > sweep->points || state == ORR_SWEEP_MISSING) {
+        return ORR_OK;
+    }
+    const char *error = io_column_text(row, 3);
+    struct orr_sweep_result *result = &sweep->results[number - 1];
+    *result = (struct orr_sweep_result){.state = state,
+                                        .run = io_column_int(row, 1),
+                                        .error = arena_strndup(&sweep->arena, error, strlen(error)),
+                                        .time_ns = (uint64_t)io_column_int(row, 4),
+                                        .steps = (uint64_t)io_column_int(row, 5),
+                                        .comm_ns = (uint64_t)io_column_int(row, 6),
+                                        .compute_ns = (uint64_t)io_column_int(row, 7),
+                                        .exposed_comm_ns = (uint64_t)io_column_int(row, 8),
+                                        .world = (uint32_t)io_column_int(row, 9)};
+    return result->error == NULL ? mem_error(&sweep->mem, "the results of a sweep", err) : ORR_OK;
+}
+
+static enum orr_status read_kept(struct orr_sweep *sweep, struct orr_error *err)
+{
+    static const char sql[] = "SELECT number, run.id, state, error, total_ns, steps, comm_ns, compute_ns,"
+                              " (SELECT max(exposed_comm_ns) FROM rank WHERE rank.run = run.id), world"
+                              " FROM point JOIN run ON run.id = point.run WHERE sweep = ?1";
+    struct io_statement *statement = NULL;
+    bool row = false;
+    enum orr_status status = io_statement_prepare(lab_store_database(sweep->store), sql, &statement, err);
+    if (status == ORR_OK) {
+        io_bind_int(statement, 1, sweep->number);
+        status = io_statement_step(statement, &row, err);
+    }
+    while (status == ORR_OK && row) {
+        status = take_row(sweep, statement, err);
+        if (status == ORR_OK) {
+            status = io_statement_step(statement, &row, err);
+        }
+    }
+    io_statement_free(statement);
+    return status;
+}
+
+static bool is_asked_for(const struct orr_sweep *sweep, uint64_t point)
+{
+    const struct orr_sweep_options *options = sweep->options;
+    for (size_t i = 0; i < options->only_count; i++) {
+        if (options->only[i] == point) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What has to be run. A point that failed may find its file now; one that stalled will stall again. */
+static void choose(struct orr_sweep *sweep)
+{
+    const struct orr_sweep_options *options = sweep->options;
+    for (uint64_t point = 0; point < sweep->points; point++) {
+        enum orr_sweep_state state = sweep->results[point].state;
+        bool has = (state == ORR_SWEEP_DONE || state == ORR_SWEEP_STALLED) && !options->fresh;
+        if (options->only != NULL ? is_asked_for(sweep, point) : !has) {
+            sweep->todo[sweep->todo_count++] = point;
+            sweep->results[point] = (struct orr_sweep_result){0};
+        } else {
+            sweep_inputs_skip(&sweep->inputs, point);
+            count(sweep, state);
+            sweep->now.kept += state == ORR_SWEEP_MISSING ? 0 : 1;
+        }
+    }
+}
+
+enum orr_status sweep_keep_open(struct orr_sweep *sweep, struct orr_error *err)
+{
+    const struct orr_sweep_options *options = sweep->options;
+    char fingerprint[IO_HASH_TEXT];
+    enum orr_status status = sweep_inputs_fingerprint(&sweep->inputs, options, sweep->points, fingerprint, err);
+    if (status == ORR_OK) {
+        const char *path = options->store != NULL ? options->store : "runs/orrery.db";
+        status = lab_store_open(path, IO_DATABASE_WRITE, &sweep->store, err);
+    }
+    if (status == ORR_OK) {
+        status = lab_store_sweep(sweep->store, orr_sweep_plan_name(options->plan), fingerprint, options->command,
+                                 &sweep->number, err);
+    }
+    if (status == ORR_OK) {
+        status = read_kept(sweep, err);
+    }
+    if (status == ORR_OK) {
+        choose(sweep);
+    }
+    sweep->committed_ms = now_ms();
+    return status;
+}
+
+/* ---- what comes ---- */
+
+/* Each line once, with the first point that has it, so that the order does not depend on who was faster. */
+static void keep_warnings(struct orr_sweep *sweep, const struct sweep_made *made)
+{
+    for (uint32_t i = 0; i < made->warnings.count; i++) {
+        const char *line = made->warnings.lines[i];
+        uint32_t at = 0;
+        while (at < sweep->warning_count && strcmp(sweep->warnings[at].line, line) != 0) {
+            at++;
+        }
+        if (at < sweep->warning_count) {
+            if (made->point < sweep->warnings[at].point) {
+                sweep->warnings[at].point = made->point;
+                sweep->warnings[at].index = i;
+            }
+            continue;
+        }
+        const char *kept = at < WARNINGS_MOST ? arena_strndup(&sweep->arena, line, strlen(line)) : NULL;
+        if (kept != NULL && mem_reserve(&sweep->mem, (void **)&sweep->warnings, &sweep->warning_capacity,
+                                        (uint64_t)at + 1, sizeof *sweep->warnings)) {
+            sweep->warnings[sweep->warning_count++] = (struct sweep_warning){kept, made->point, i};
+        }
+    }
+}
+
+static enum orr_status keep_one(struct orr_sweep *sweep, struct sweep_made *made, struct orr_error *err)
+{
+    int64_t run = 0;
+    if (made->recording != ORR_OK) {
+        return ORR_OK; /* there is nothing to keep but the reason, which the table has */
+    }
+    enum orr_status status = lab_store_begin(sweep->store, &made->record.manifest, &run, err);
+    if (status == ORR_OK) {
+        status = lab_store_finish(sweep->store, run, &made->record.results, err);
+    }
+    if (status == ORR_OK) {
+        status = lab_store_point_done(sweep->store, sweep->number, made->point + 1, run, err);
+    }
+    made->outcome.run = run;
+    return status;
+}
+
+static enum orr_status settle(struct orr_sweep *sweep, const struct sweep_made *made, struct orr_error *err)
+{
+    const struct lab_outcome *outcome = &made->outcome;
+    struct orr_sweep_result *result = &sweep->results[made->point];
+    enum orr_sweep_state state = made->recording == ORR_OK ? state_of(outcome->state) : ORR_SWEEP_FAILED;
+    const char *error = state == ORR_SWEEP_DONE ? "" : made->err.text;
+    *result = (struct orr_sweep_result){.state = state,
+                                        .run = outcome->run,
+                                        .error = arena_strndup(&sweep->arena, error, strlen(error)),
+                                        .time_ns = outcome->total_ns,
+                                        .steps = made->steps,
+                                        .comm_ns = outcome->comm_ns,
+                                        .compute_ns = outcome->compute_ns,
+                                        .exposed_comm_ns = outcome->exposed_comm_ns,
+                                        .world = outcome->world};
+    count(sweep, state);
+    sweep->ended++;
+    return result->error == NULL ? mem_error(&sweep->mem, "the results of a sweep", err) : ORR_OK;
+}
+
+static enum orr_status commit(struct orr_sweep *sweep, struct orr_error *err)
+{
+    enum orr_status status = lab_store_batch(sweep->store, err);
+    if (status == ORR_OK) {
+        for (struct sweep_made *made = sweep->waiting; status == ORR_OK && made != NULL; made = made->next) {
+            status = keep_one(sweep, made, err);
+        }
+        status = lab_store_batch_end(sweep->store, status, err);
+    }
+    while (sweep->waiting != NULL) {
+        struct sweep_made *made = sweep->waiting;
+        sweep->waiting = made->next;
+        if (status == ORR_OK) {
+            status = settle(sweep, made, err);
+        }
+        sweep_made_free(made);
+    }
+    sweep->waiting_count = 0;
+    return status;
+}
+
+enum orr_status sweep_keep_commit(struct orr_sweep *sweep, bool now, struct orr_error *err)
+{
+    if (sweep->waiting == NULL) {
+        return ORR_OK;
+    }
+    uint64_t clock = now_ms();
+    if (!now && sweep->waiting_count < COMMIT_MOST && clock - sweep->committed_ms < COMMIT_MS) {
+        return ORR_OK;
+    }
+    enum orr_status status = commit(sweep, err);
+    sweep->committed_ms = now_ms();
+    return status;
+}
+
+enum orr_status sweep_keep_add(struct orr_sweep *sweep, struct sweep_made *made, struct orr_error *err)
+{
+    if (made->recording == ORR_OK && made->outcome.state == LAB_RUN_INTERRUPTED) {
+        sweep_made_free(made); /* it will be run again */
+        return ORR_OK;
+    }
+    keep_warnings(sweep, made);
+    /* In the order of the points, so that the runs of a small sweep have numbers in that order. */
+    struct sweep_made **at = &sweep->waiting;
+    while (*at != NULL && (*at)->point < made->point) {
+        at = &(*at)->next;
+    }
+    made->next = *at;
+    *at = made;
+    sweep->waiting_count++;
+    return sweep_keep_commit(sweep, false, err);
+}

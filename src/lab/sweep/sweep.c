@@ -1,0 +1,150 @@
+/* The order is: find what the points read, find what the store has, run the rest, tell the warnings in the order of the
+ * points. Whatever ends a sweep early, what has ended is committed first. */
+#include "lab/sweep/sweep.h"
+
+#include <stdlib.h>
+
+#include "lab/sweep/exec.h"
+
+static void *make(void *context, uint64_t index)
+{
+    struct orr_sweep *sweep = context;
+    return sweep_point_make(sweep, sweep->todo[index]);
+}
+
+static bool take(void *context, uint64_t index, void *made)
+{
+    struct orr_sweep *sweep = context;
+    if (sweep->status != ORR_OK) {
+        sweep_made_free(made);
+        return false;
+    }
+    sweep->status = made != NULL ? sweep_keep_add(sweep, made, &sweep->err)
+                                 : error_set(&sweep->err, ORR_ENOMEM, "no memory for the result of point %llu",
+                                             (unsigned long long)sweep->todo[index] + 1);
+    return sweep->status == ORR_OK;
+}
+
+static bool tick(void *context)
+{
+    struct orr_sweep *sweep = context;
+    const struct orr_sweep_options *options = sweep->options;
+    if (sweep->status == ORR_OK) {
+        sweep->status = sweep_keep_commit(sweep, false, &sweep->err);
+    }
+    sweep->now.running = (double)atomic_load_explicit(&sweep->running, memory_order_relaxed) / 1000;
+    bool go_on = options->progress == NULL || options->progress(options->progress_context, &sweep->now);
+    if (!go_on || sweep->status != ORR_OK) {
+        atomic_store_explicit(&sweep->stop, true, memory_order_relaxed);
+    }
+    return !atomic_load_explicit(&sweep->stop, memory_order_relaxed);
+}
+
+static enum orr_status carry_out(struct orr_sweep *sweep, struct orr_error *err)
+{
+    struct sweep_executor *executor = NULL;
+    const struct sweep_work work = {
+        .count = sweep->todo_count, .make = make, .take = take, .tick = tick, .context = sweep};
+    enum orr_status status = sweep_threads_open(sweep->options->threads, &executor, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    status = executor->ops->carry_out(executor, &work, err);
+    executor->ops->close(executor);
+    if (sweep->status == ORR_OK) {
+        sweep->status = sweep_keep_commit(sweep, true, &sweep->err);
+    }
+    if (status == ORR_OK && sweep->status != ORR_OK) {
+        *err = sweep->err;
+        status = sweep->status;
+    }
+    return status;
+}
+
+static int compare_warnings(const void *a, const void *b)
+{
+    const struct sweep_warning *x = a;
+    const struct sweep_warning *y = b;
+    if (x->point != y->point) {
+        return x->point < y->point ? -1 : 1;
+    }
+    return (x->index > y->index) - (x->index < y->index);
+}
+
+static void tell_warnings(struct orr_sweep *sweep, const struct orr_notices *notices)
+{
+    if (sweep->warning_count > 0) {
+        qsort(sweep->warnings, sweep->warning_count, sizeof *sweep->warnings, compare_warnings);
+    }
+    for (uint32_t i = 0; notices != NULL && notices->warn != NULL && i < sweep->warning_count; i++) {
+        notices->warn(notices->context, sweep->warnings[i].line);
+    }
+}
+
+static enum orr_status prepare(struct orr_sweep *sweep, struct orr_error *err)
+{
+    sweep->results = arena_zalloc(&sweep->arena, (size_t)sweep->points * sizeof *sweep->results);
+    sweep->todo = arena_alloc(&sweep->arena, (size_t)sweep->points * sizeof *sweep->todo);
+    if (sweep->results == NULL || sweep->todo == NULL) {
+        return mem_error(&sweep->mem, "the points of a sweep", err);
+    }
+    enum orr_status status = sweep_inputs_find(&sweep->inputs, sweep->options->jobs, sweep->points, err);
+    return status == ORR_OK ? sweep_keep_open(sweep, err) : status;
+}
+
+enum orr_status orr_sweep_run(const struct orr_sweep_options *options, const struct orr_notices *notices,
+                              struct orr_sweep **sweep, struct orr_error *err)
+{
+    struct orr_sweep *opened = calloc(1, sizeof *opened);
+    if (opened == NULL) {
+        return error_set(err, ORR_ENOMEM, "out of memory: a sweep needs %zu bytes", sizeof *opened);
+    }
+    opened->options = options;
+    opened->points = orr_sweep_plan_point_count(options->plan);
+    opened->now.points = opened->points;
+    opened->strict = notices != NULL && notices->strict;
+    arena_init(&opened->arena, &opened->mem);
+    sweep_inputs_init(&opened->inputs);
+    enum orr_status status = prepare(opened, err);
+    if (status == ORR_OK) {
+        status = carry_out(opened, err);
+        tell_warnings(opened, notices);
+    }
+    lab_store_close(opened->store);
+    opened->store = NULL;
+    if (status != ORR_OK) {
+        orr_sweep_close(opened);
+        return status;
+    }
+    *sweep = opened;
+    opened->now.running = 0;
+    return opened->ended == opened->todo_count
+               ? ORR_OK
+               : error_set(err, ORR_EINTR, "interrupted; the same command goes on where it was stopped");
+}
+
+void orr_sweep_close(struct orr_sweep *sweep)
+{
+    if (sweep == NULL) {
+        return;
+    }
+    while (sweep->waiting != NULL) {
+        struct sweep_made *made = sweep->waiting;
+        sweep->waiting = made->next;
+        sweep_made_free(made);
+    }
+    sweep_inputs_free(&sweep->inputs);
+    mem_free(&sweep->mem, sweep->warnings, (size_t)sweep->warning_capacity * sizeof *sweep->warnings);
+    arena_free(&sweep->arena);
+    free(sweep);
+}
+
+void orr_sweep_progress(const struct orr_sweep *sweep, struct orr_sweep_progress *end)
+{
+    *end = sweep->now;
+}
+
+void orr_sweep_result(const struct orr_sweep *sweep, uint64_t point, struct orr_sweep_result *result)
+{
+    *result = sweep->results[point];
+}

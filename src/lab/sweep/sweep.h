@@ -1,0 +1,76 @@
+/*
+ * A sweep while it runs and when it has ended (orrery.h, struct orr_sweep), in its parts: points are made on threads
+ * (sweep/point.c), kept and found again in the store by the calling thread (sweep/keep.c), and driven from one place
+ * (sweep/sweep.c). Threads see the options, the inputs and two atomic numbers; results belong to the calling thread.
+ */
+#ifndef ORR_LAB_SWEEP_SWEEP_H
+#define ORR_LAB_SWEEP_SWEEP_H
+
+#include <stdatomic.h>
+
+#include "base/notes.h"
+#include "lab/experiment_record.h"
+#include "lab/sweep/inputs.h"
+#include "orrery.h"
+
+/* A point that has ended, on its way to the calling thread. */
+struct sweep_made {
+    struct mem mem;
+    struct arena arena;
+    struct notes warnings;
+    struct lab_record record;
+    struct lab_outcome outcome;
+    struct orr_error err;      /* why it did not end well */
+    enum orr_status recording; /* ORR_OK: the record can be kept */
+    uint64_t steps;
+    uint64_t point;
+    struct sweep_made *next; /* waiting to be kept */
+};
+
+/* A warning, once, with the first point that had it. */
+struct sweep_warning {
+    const char *line;
+    uint64_t point;
+    uint32_t index; /* among the point's */
+};
+
+struct orr_sweep {
+    const struct orr_sweep_options *options;
+    uint64_t points;
+    struct mem mem;
+    struct arena arena;
+    struct sweep_inputs inputs;
+    bool strict;
+    /* shared with threads */
+    atomic_bool stop;
+    atomic_int_least64_t running; /* work in points that run, in thousandths of a point */
+    /* of the calling thread */
+    struct lab_store *store;
+    int64_t number;                   /* of the sweep in the store */
+    uint64_t *todo;                   /* points to run */
+    uint64_t todo_count;              /* of the `points` there is room for */
+    uint64_t ended;                   /* of these */
+    struct orr_sweep_result *results; /* by point; texts in the arena */
+    struct orr_sweep_progress now;
+    struct sweep_made *waiting; /* for the next commit, by point */
+    uint32_t waiting_count;
+    uint64_t committed_ms; /* when the last commit was */
+    struct sweep_warning *warnings;
+    uint32_t warning_count, warning_capacity;
+    enum orr_status status; /* of the keeping */
+    struct orr_error err;
+};
+
+/* On any thread: runs one point to whatever end; NULL when there is no memory. */
+struct sweep_made *sweep_point_make(struct orr_sweep *sweep, uint64_t point);
+void sweep_made_free(struct sweep_made *made); /* NULL is fine */
+
+/* The rest is for the calling thread. Opens the store, finds the sweep in it, and takes over the points that have ended
+ * well or stalled there; those that failed are tried again. */
+ORR_MUST_CHECK enum orr_status sweep_keep_open(struct orr_sweep *sweep, struct orr_error *err);
+/* Takes a result over, and commits those that wait when it is time. */
+ORR_MUST_CHECK enum orr_status sweep_keep_add(struct orr_sweep *sweep, struct sweep_made *made, struct orr_error *err);
+/* Commits what waits when it is time, or, with `now`, all of it. */
+ORR_MUST_CHECK enum orr_status sweep_keep_commit(struct orr_sweep *sweep, bool now, struct orr_error *err);
+
+#endif
