@@ -21,6 +21,7 @@
 #include "bench/lab_bench.h"
 #include "bench/packet_bench.h"
 #include "bench/simai_bench.h"
+#include "bench/sweep_bench.h"
 #include "bench/trace_bench.h"
 #include "orrery.h"
 
@@ -325,6 +326,11 @@ static bool lab_run(int index, const struct options *options)
     return bench_lab_run(index, BENCH_RECORDING, options->repeat);
 }
 
+static bool sweep_run(int index, const struct options *options)
+{
+    return bench_sweep_run(index, options->repeat);
+}
+
 static const char *trace_name(int index)
 {
     return index < BENCH_TRACE_CASES ? bench_trace_name((enum bench_trace_case)index) : NULL;
@@ -353,6 +359,7 @@ static const struct suite {
     {bench_forward_name, bench_forward_title, bench_forward_is_quick, forward_run, NULL},
     {bench_simai_name, bench_simai_title, NULL, simai_run, NULL},
     {bench_lab_name, bench_lab_title, NULL, lab_run, NULL},
+    {bench_sweep_name, bench_sweep_title, NULL, sweep_run, NULL},
     {trace_name, trace_title, NULL, trace_run, NULL},
 };
 

@@ -1,7 +1,7 @@
 /* metrics.csv and calibration_all.csv. Besides fuzz/reading.h's: what was read and written is read as the same again.
  */
 #include "fuzz/converting.h"
-#include "lab/metrics_csv.h"
+#include "lab/store/metrics_csv.h"
 
 #include <string.h>
 

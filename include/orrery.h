@@ -112,7 +112,8 @@ struct orr_growth {
     bool strong;            /* the batch of the whole job stays: compute and what belongs to it shrink */
 };
 
-/* Where the time of a compute node comes from. Nodes of the CPU and those replayed keep what they carry. */
+/* Where the time of a compute node comes from. Nodes that are replayed keep what they carry, those of the CPU too but
+ * for host_scale. */
 enum orr_compute_source {
     ORR_COMPUTE_AUTO,     /* as the system file says: the node's duration, or its operations under roofline-enabled */
     ORR_COMPUTE_DURATION, /* duration_micros */
@@ -127,8 +128,37 @@ struct orr_tuning {
     double gpu_mhz;       /* CYCLES: at least 1 */
     uint64_t forced_ns;   /* FORCED: at least 1 */
     double compute_scale; /* factor of every GPU compute node's time, above 0; 0 means 1 */
+    double host_scale;    /* the same for those of the CPU: a profiler makes the host slower, and not the device */
     uint64_t launch_ns;   /* from the moment a collective, send or receive could start until it does */
 };
+
+/* A key of a configuration file and the value it has in this run, whatever the file says (docs/sweeps.md). */
+struct orr_override {
+    const char *file;   /* the option that names the file: "system", "network", "memory", "logical" */
+    const char *key;    /* as in the file; "bandwidth[1]": one entry of a list */
+    const char *value;  /* as YAML spells it: 50, 400Gbps, [50, 25], ring */
+    const char *origin; /* where it was said, for messages: "--set", "sweep.yml" */
+    uint32_t line;      /* there, from 1 */
+};
+
+/* A configuration file that is not on disk: where an option or another file names `path`, this is what it says. */
+struct orr_text {
+    const char *path;
+    const char *text;
+    size_t size;
+};
+
+/* Traces read once, for any number of runs at once; nothing of them changes. */
+struct orr_workload;
+
+/* All of PREFIX.0.et, PREFIX.1.et … that are there. A run that reads nodes without is_cpu_op otherwise (missing_is_cpu)
+ * needs a workload of its own. */
+ORR_MUST_CHECK enum orr_status orr_workload_open(const char *prefix, bool missing_is_cpu, uint64_t memory_limit,
+                                                 struct orr_workload **workload, struct orr_error *err);
+/* When no run that used it is open any more. NULL is fine. */
+void orr_workload_close(struct orr_workload *workload);
+uint32_t orr_workload_ranks(const struct orr_workload *workload);
+uint64_t orr_workload_bytes(const struct orr_workload *workload); /* of memory */
 
 /* What to run. Paths are borrowed until orr_run_open returns. Start from ORR_RUN_OPTIONS_DEFAULT. */
 struct orr_run_options {
@@ -162,7 +192,14 @@ struct orr_run_options {
     bool parallel_links;                    /* PACKET: all links between two nodes carry traffic, not the last alone */
     const struct orr_link_down *link_downs; /* PACKET; borrowed until orr_run_open returns */
     size_t link_down_count;
-    const struct orr_growth *growth; /* or NULL: one trace a rank; borrowed until orr_run_open returns */
+    const struct orr_growth *growth;      /* or NULL: one trace a rank; borrowed until orr_run_open returns */
+    const struct orr_override *overrides; /* borrowed until orr_run_open returns */
+    size_t override_count;
+    const struct orr_text *texts; /* borrowed until orr_run_open returns */
+    size_t text_count;
+    /* The traces of `workload`, opened with the same missing_is_cpu; must stay open until orr_run_close. NULL: the run
+     * reads its own. */
+    const struct orr_workload *loaded;
     struct orr_tuning tuning;
     uint64_t rto_ns;      /* PACKET: after how long what was lost is sent again; 0 = four round trips and 1 ms */
     bool no_fast_forward; /* PACKET: send every packet, even where traffic repeats itself; the results are the same */
@@ -284,6 +321,26 @@ ORR_MUST_CHECK enum orr_status orr_trace_check(const struct orr_trace *trace, FI
                                                struct orr_error *err);
 /* Writes the trace back, unknown fields included. */
 ORR_MUST_CHECK enum orr_status orr_trace_write(const struct orr_trace *trace, const char *path, struct orr_error *err);
+
+/* ---- looking at recordings --------------------------------------------------------------------------------------- */
+
+/* Paths and lists are borrowed for the call. All zero but the folder is fine. */
+struct orr_ready_options {
+    const char *folder;      /* as of struct orr_import_options */
+    const char *const *tags; /* which runs; count 0 = all of the folder */
+    size_t tag_count;
+    const uint32_t *ranks; /* which ranks; count 0 = all that are there */
+    uint32_t rank_count;
+    bool compare;          /* runs side by side */
+    bool brief;            /* findings and verdict alone */
+    bool json;             /* one JSON object instead of text */
+    uint64_t memory_limit; /* bytes; 0 = none. What is needed does not grow with the files */
+};
+
+/* Whether recordings can be imported and simulated, what is missing in them, and with what to record again
+ * (docs/import.md). The report goes to `stream`, which may be NULL. `*usable`: no run has a fault. */
+ORR_MUST_CHECK enum orr_status orr_trace_ready(const struct orr_ready_options *options, FILE *stream, bool *usable,
+                                               struct orr_error *err);
 
 /* ---- linking PyTorch traces ------------------------------------------------------------------------------------- */
 
@@ -514,6 +571,42 @@ struct orr_export_options {
 
 ORR_MUST_CHECK enum orr_status orr_trace_export(const struct orr_export_options *options,
                                                 const struct orr_notices *notices, FILE *stream, struct orr_error *err);
+
+/* ---- composing a job of several traces ---------------------------------------------------------------------------
+ */
+
+/*
+ * A data-parallel job made of the traces of one tensor-parallel group: every rank reduces the gradients of its shard,
+ * in buckets, with the ranks of its place in the other replicas (docs/trace-tools.md). Texts are borrowed for the call.
+ * Start from ORR_COMPOSE_OPTIONS_DEFAULT.
+ */
+struct orr_compose_options {
+    const char *input;           /* prefix of the traces, or a folder with those of one job */
+    const char *output;          /* prefix; PREFIX.R.et and PREFIX.groups.json. NULL: nothing is written, only told */
+    uint32_t tp, dp;             /* degrees of the job that is made */
+    uint32_t trace_tp;           /* degree of the traced one; 0: as many as there are traces */
+    uint64_t params;             /* of the whole model; or: */
+    uint64_t gradient_bytes;     /* of one rank */
+    const char *dtype;           /* of a gradient: "fp32", "bf16", …; NULL: fp32 with params, bytes without */
+    uint64_t bucket_bytes;       /* 0: 25 MiB */
+    uint64_t first_bucket_bytes; /* 0: as the others */
+    uint32_t buckets;            /* so many equal ones, in place of a size */
+    const char *backward;        /* pattern, as in orr_scale_options, of the names of backward work; NULL: by rule */
+    bool no_overlap;             /* all buckets after the last compute */
+    bool write_all;              /* the traces of all ranks, not those of one replica alone */
+    uint64_t memory_limit;       /* bytes; 0 = none */
+};
+#define ORR_COMPOSE_OPTIONS_DEFAULT                                                                                    \
+    {                                                                                                                  \
+        .dp = 1                                                                                                        \
+    }
+
+/* Without write_all the traces are those of the first replica, and groups of one rank stand for the data-parallel ones:
+ * a run that grows "tp:TP,dp:1" makes the rest in memory. A report for people goes to `stream`, which may be NULL;
+ * `notices` may be NULL. */
+ORR_MUST_CHECK enum orr_status orr_trace_compose(const struct orr_compose_options *options,
+                                                 const struct orr_notices *notices, FILE *stream,
+                                                 struct orr_error *err);
 
 /* ---- making traces -------------------------------------------------------------------------------------------- */
 
@@ -796,6 +889,7 @@ struct orr_topo_write_options {
     enum orr_topo_form form;
     bool both_directions; /* each link a second time, the other way round, as some generators have it */
     const char *logical;  /* also the logical topology, JSON; NULL: no */
+    FILE *stream;         /* where to write it when `path` is NULL */
 };
 /* Only of a machine that was made: ORR_EINVAL for one that was read. */
 ORR_MUST_CHECK enum orr_status orr_topo_write(const struct orr_topo *topo, const char *path,
@@ -1018,6 +1112,10 @@ struct orr_lab_options {
     const char *store;         /* result store; NULL: orrery.db in the output folder */
     const char *tag;           /* the user's name for the run */
     const char *command;       /* what the store keeps as the command; NULL: nothing */
+    const char *calibration;   /* calibration file: what it fitted is used where nothing else is said */
+    const char *trace_folder;  /* auto_calibrate: the measured steps; NULL: beside the traces */
+    bool auto_calibrate;       /* run the traced world first, fit it to the measured steps, and use that */
+    struct orr_tuning tuning;
     struct orr_growth growth;
     uint32_t virtual_scale, world_size; /* ranks for each trace; ranks. At most one of them */
     enum orr_backend backend;           /* only with has_backend; else what the topology needs */
@@ -1047,6 +1145,113 @@ struct orr_lab_result {
  * its entry all the same; `result` is then filled too. `notices` may be NULL. */
 ORR_MUST_CHECK enum orr_status orr_lab_run(const struct orr_lab_options *options, const struct orr_notices *notices,
                                            FILE *stream, struct orr_lab_result *result, struct orr_error *err);
+
+/* ---- sweeps: many runs that differ in a few values ------------------------------------------------------------- */
+
+/* What varies in a sweep, and what its points share (docs/sweeps.md). */
+struct orr_sweep_plan;
+
+/* Texts are borrowed for the call. */
+struct orr_sweep_plan_options {
+    const char *file;        /* YAML, or NULL */
+    const char *const *vary; /* "key=a,b,c" each; behind those of the file */
+    size_t vary_count;
+    bool zip; /* the first values of all keys make a point, then the second ones; else every combination does */
+};
+
+/* ORR_EINVAL with the place and the nearest key. */
+ORR_MUST_CHECK enum orr_status orr_sweep_plan_open(const struct orr_sweep_plan_options *options,
+                                                   struct orr_sweep_plan **plan, struct orr_error *err);
+void orr_sweep_plan_close(struct orr_sweep_plan *plan); /* NULL is fine */
+
+/* What is returned is valid until the plan is closed. */
+const char *orr_sweep_plan_name(const struct orr_sweep_plan *plan); /* NULL: the file gives none */
+bool orr_sweep_plan_is_lab(const struct orr_sweep_plan *plan);      /* points are `orrery lab run`, not `orrery run` */
+/* The options that the file has for all points, as words of a command line; returns how many. */
+size_t orr_sweep_plan_words(const struct orr_sweep_plan *plan, const char *const **words);
+
+struct orr_sweep_key {
+    const char *name;
+    const char *origin; /* where it was said: the file's name, or "--vary" */
+    uint32_t line;      /* there, from 1 */
+};
+
+size_t orr_sweep_plan_key_count(const struct orr_sweep_plan *plan);
+void orr_sweep_plan_key(const struct orr_sweep_plan *plan, size_t key, struct orr_sweep_key *found);
+/* Points count from 0 here, and from 1 wherever people see them. The last key changes first. */
+uint64_t orr_sweep_plan_point_count(const struct orr_sweep_plan *plan);
+const char *orr_sweep_plan_value(const struct orr_sweep_plan *plan, uint64_t point, size_t key);
+
+/* Which configuration file a key belongs to: "system.endpoint-delay", or "endpoint-delay" where one file alone has it.
+ * `*file` is the option that names that file, `*key` a part of `text`. `wired`: the network file is a packet
+ * configuration. `options` (NULL-terminated) are other names that may have been meant, for the proposal. */
+ORR_MUST_CHECK enum orr_status orr_config_key(const struct orr_sweep_key *text, bool wired, const char *const *options,
+                                              const char **file, const char **key, struct orr_error *err);
+
+/* A point: what `orrery run` or `orrery lab run` would do, with keys of its configuration files replaced. */
+struct orr_sweep_job {
+    const struct orr_run_options *run; /* or NULL */
+    const struct orr_lab_options *lab; /* where run is NULL */
+    const struct orr_override *overrides;
+    size_t override_count;
+};
+
+struct orr_sweep_progress {
+    uint64_t points;                /* of the sweep */
+    uint64_t kept;                  /* that were in the store already */
+    uint64_t done, failed, stalled; /* those included */
+    double running;                 /* points' worth of work in those that run now */
+};
+
+/* All is borrowed until orr_sweep_close. */
+struct orr_sweep_options {
+    const struct orr_sweep_plan *plan;
+    const struct orr_sweep_job *jobs; /* one for each point of the plan */
+    const char *base;                 /* what the points share, as text: another one is another sweep */
+    const char *store;                /* NULL: runs/orrery.db */
+    const char *command;              /* begins with "orrery sweep", quoted for a shell; or NULL */
+    const char *tag;                  /* of the runs; NULL: the plan's name */
+    uint32_t threads;                 /* 0: one for each processor */
+    bool fresh;                       /* points that are in the store are run again */
+    const uint64_t *only;             /* these points, even where they are in the store, and no others; or NULL */
+    size_t only_count;
+    /* Several times a second, on the calling thread; a false return ends the sweep. May be NULL. */
+    bool (*progress)(void *context, const struct orr_sweep_progress *now);
+    void *progress_context;
+};
+
+struct orr_sweep;
+
+/* Runs every point that the store does not have yet, and keeps each as a run when it ends. Points that fail or stall
+ * are results, not errors. ORR_EINTR: ended by the callback; what has ended is kept and can be written. `*sweep` is
+ * given on ORR_OK and ORR_EINTR. Warnings of the points are told once each. */
+ORR_MUST_CHECK enum orr_status orr_sweep_run(const struct orr_sweep_options *options, const struct orr_notices *notices,
+                                             struct orr_sweep **sweep, struct orr_error *err);
+void orr_sweep_close(struct orr_sweep *sweep); /* NULL is fine */
+
+enum orr_sweep_state { ORR_SWEEP_MISSING, ORR_SWEEP_DONE, ORR_SWEEP_STALLED, ORR_SWEEP_FAILED };
+
+struct orr_sweep_result {
+    enum orr_sweep_state state;                    /* MISSING: it was not run */
+    int64_t run;                                   /* its number in the store */
+    const char *error;                             /* of a failed or stalled point; valid until orr_sweep_close */
+    uint64_t time_ns;                              /* simulated; so far, of a stalled one */
+    uint64_t steps;                                /* training steps in the traces; 0: not known */
+    uint64_t comm_ns, compute_ns, exposed_comm_ns; /* of the rank with most, in each */
+    uint32_t world;
+};
+
+void orr_sweep_progress(const struct orr_sweep *sweep, struct orr_sweep_progress *end);
+void orr_sweep_result(const struct orr_sweep *sweep, uint64_t point, struct orr_sweep_result *result);
+
+enum orr_sweep_form { ORR_SWEEP_TEXT, ORR_SWEEP_CSV, ORR_SWEEP_JSON };
+enum orr_sweep_rank { ORR_SWEEP_BY_TIME, ORR_SWEEP_BY_EXPOSED, ORR_SWEEP_BY_COMM, ORR_SWEEP_BY_COMPUTE };
+
+/* TEXT: the points, best first, at most `best` (0: all), and those that failed or stalled with the reason. CSV and
+ * JSON: all points in their own order, each with its rank. To `path`, or to `stream` where that is NULL. */
+ORR_MUST_CHECK enum orr_status orr_sweep_write(const struct orr_sweep *sweep, enum orr_sweep_form form,
+                                               enum orr_sweep_rank by, uint64_t best, const char *path, FILE *stream,
+                                               struct orr_error *err);
 
 /* ---- the result store -------------------------------------------------------------------------------------------- */
 
@@ -1111,6 +1316,143 @@ struct orr_store_imported {
  * one transaction. Warnings: columns that are not known, rows left out, with file and line. */
 ORR_MUST_CHECK enum orr_status orr_store_import(const char *store, const char *path, const struct orr_notices *notices,
                                                 struct orr_store_imported *imported, struct orr_error *err);
+
+/* ---- calibration ------------------------------------------------------------------------------------------------- */
+
+/*
+ * Measured steps held against a simulated one, and measured collectives turned into a link (docs/calibration.md). Texts
+ * and lists are borrowed for the call; NULL and 0: not given. Start from ORR_CALIB_OPTIONS_DEFAULT.
+ */
+struct orr_calib_options {
+    const char *const *measured; /* step times: device traces, training_R.json, gpu_metrics_*.json, lists */
+    size_t measured_count;
+    double real_step_ms, real_comm_ms, real_kernel_ms; /* of one step; go before what the files say */
+    int64_t rank;                                      /* fit on this rank and hold the others out; -1: on all */
+    bool untraced;                                     /* alpha against the steps without a profiler */
+    const char *profiler; /* its cost for each event, from another recording: "13us"; NULL: fitted where it can be */
+
+    const char *store; /* result store: where `run` is looked up and the calibration is kept; NULL: neither */
+    bool has_run;
+    int64_t run;                                   /* the simulated side is this run of the store; 0: the newest */
+    uint64_t sim_wall_ns, sim_comm_ns, sim_gpu_ns; /* or these, over all steps of the traces */
+    uint64_t sim_steps;                            /* in the simulated traces */
+    uint64_t steps;                                /* the user's word for it, where the sides disagree */
+    uint64_t comm_bytes;                           /* all-reduced in a step */
+    uint64_t collectives;                          /* in a step */
+    uint32_t ranks;
+    const char *bandwidth; /* configured: "65Gbps" */
+
+    const char *const *bench; /* measured collectives and copies: nccl-tests, rccl-tests, rocm-bandwidth-test, tables */
+    size_t bench_count;
+    uint32_t hops;                /* links between two ranks in them; 0: 1 */
+    const char *launch;           /* overhead of a collective, "25us"; NULL: fitted where it can be */
+    const char *bench_form;       /* "tests", "bandwidth", "csv", "yaml", "trace"; NULL: by content */
+    const char *bench_collective; /* what was measured, "all-reduce"; NULL: as the files say */
+    const char *bench_place;      /* "any", "out", "in": measurements in or out of place; NULL: any */
+    const char *bench_steps;      /* messages of a small collective: "ring", "tree", "one"; NULL: ring */
+    uint32_t bench_ranges;        /* of sizes, at most: 1 to 3; 0: 3 */
+    uint64_t bench_splits[2];     /* or given: the last size of each range but the last, ascending */
+    uint32_t bench_split_count;
+
+    const char *tag;       /* for the store */
+    const char *output;    /* calibration file, JSON */
+    uint64_t memory_limit; /* bytes; 0 = none */
+};
+#define ORR_CALIB_OPTIONS_DEFAULT                                                                                      \
+    {                                                                                                                  \
+        .rank = -1                                                                                                     \
+    }
+
+/* NaN where not known. */
+struct orr_calib_result {
+    int64_t id;                          /* in the store; 0: not kept */
+    double alpha, alpha_comm, alpha_gpu; /* real / simulated, of one step */
+    double real_step_ms, sim_step_ms;
+    double lower_bound_ms, achieved_gbps;
+    double profiler_us;              /* what the profiler costs for each host event */
+    double held_out, untraced_error; /* relative, on ranks or steps that were not fitted on */
+    bool bandwidth_too_low;          /* the configured bandwidth is lower than the one the trace achieved */
+    bool accepted;
+};
+
+/* Fits, and reports to `stream` unless that is NULL. Sides that hold different numbers of steps are refused unless
+ * `steps` says how many the simulated traces have. `notices` may be NULL. */
+ORR_MUST_CHECK enum orr_status orr_calib_fit(const struct orr_calib_options *options, const struct orr_notices *notices,
+                                             FILE *stream, struct orr_calib_result *result, struct orr_error *err);
+
+/* A calibration file, or the history that a store keeps, newest last. */
+ORR_MUST_CHECK enum orr_status orr_calib_show(const char *path, FILE *stream, struct orr_error *err);
+ORR_MUST_CHECK enum orr_status orr_calib_history(const char *store, enum orr_store_form form, FILE *stream,
+                                                 struct orr_error *err);
+
+/* What a calibration file changes in a run: fields of `tuning` that are 0 are filled. A calibration that was refused by
+ * its rules is a warning. */
+ORR_MUST_CHECK enum orr_status orr_calib_tuning(const char *path, const struct orr_notices *notices,
+                                                struct orr_tuning *tuning, struct orr_error *err);
+
+/* Writes copies of a system and a network file with the fitted numbers in them to a folder, made where missing. */
+struct orr_calib_apply {
+    const char *calibration;
+    const char *system, *network; /* system JSON; network YAML or physical topology; NULL: none */
+    const char *folder;
+    const char *dims; /* which dimensions of a network YAML get the link, "0" or "0,1"; NULL: all */
+};
+ORR_MUST_CHECK enum orr_status orr_calib_apply(const struct orr_calib_apply *apply, const struct orr_notices *notices,
+                                               FILE *stream, struct orr_error *err);
+
+/* ---- what machines cost ------------------------------------------------------------------------------------------
+ */
+
+enum { ORR_COST_NO_RUN = -1 };
+
+/* Numbers given by hand; 0: none, of servers and NICs: as many as the price list says. */
+struct orr_cost_counts {
+    uint64_t gpus, servers, nics, nvswitches, leaves, spines, switches, links;
+};
+
+struct orr_cost_machine {
+    const char *what;              /* a topology file, or a machine as for orr_topo_make; NULL: by `run` or `counts` */
+    struct orr_cost_counts counts; /* without `what` and `run` */
+    int64_t run;                   /* of the store, whose step is costed; 0: the newest; or ORR_COST_NO_RUN */
+    uint64_t step_ns;              /* 0: that of the run, else not known */
+};
+
+/* Texts are borrowed for the call; NULL and 0: not given. */
+struct orr_cost_options {
+    const char *prices; /* price list, YAML (docs/cost.md); NULL: the examples */
+    const char *store;  /* result store; NULL: runs/orrery.db */
+    const struct orr_cost_machine *machines;
+    size_t machine_count; /* at least 1 */
+    uint64_t samples;     /* of a step */
+};
+
+/* A bill for each machine, what an hour and a step on it cost, and all of them beside the first; text or JSON to
+ * `stream`. Warnings: example prices, unknown keys, what has no price. `notices` may be NULL. */
+ORR_MUST_CHECK enum orr_status orr_cost(const struct orr_cost_options *options, bool json,
+                                        const struct orr_notices *notices, FILE *stream, struct orr_error *err);
+/* A price list to begin with. */
+ORR_MUST_CHECK enum orr_status orr_cost_template(FILE *stream, struct orr_error *err);
+
+/* ---- the doctor ---------------------------------------------------------------------------------------------------
+ */
+
+/* Paths are borrowed for the call; NULL and 0: not given. */
+struct orr_doctor_options {
+    const char *const *smi; /* saved outputs of amd-smi and rocm-smi: their GPUs instead of this machine's */
+    size_t smi_count;
+    const char *sysfs;   /* where this machine's GPUs are looked for; NULL: /sys */
+    bool no_collectives; /* leave the numeric test out */
+};
+
+struct orr_doctor_result {
+    uint32_t gpus;
+    uint32_t checks, wrong; /* rows of the numeric test, and those that came out wrong */
+};
+
+/* Versions, the machine, programs that could be of use, GPUs with their clocks; and a numeric test of the collectives:
+ * whole numbers moved as the algorithms say, every result compared with what was promised. Text or JSON to `stream`. */
+ORR_MUST_CHECK enum orr_status orr_doctor(const struct orr_doctor_options *options, bool json, FILE *stream,
+                                          struct orr_doctor_result *result, struct orr_error *err);
 
 /* ---- configuration reference ---------------------------------------------------------------------------------- */
 

@@ -38,6 +38,10 @@ extern const struct cli_command cli_config;
 extern const struct cli_command cli_simai;
 extern const struct cli_command cli_calc;
 extern const struct cli_command cli_lab;
+extern const struct cli_command cli_sweep;
+extern const struct cli_command cli_calib;
+extern const struct cli_command cli_doctor;
+extern const struct cli_command cli_cost;
 extern const struct cli_command cli_help;
 extern const struct cli_command cli_version;
 
@@ -113,6 +117,9 @@ int cli_fail(const struct orr_error *err); /* the same; returns the exit code */
 
 /* How a command ends whose report the library writes to standard output: 0, or one line that says what failed. */
 int cli_end(enum orr_status status, const struct orr_error *err);
+
+/* The vector as a shell would take it again, argv[0] as it is; the caller frees it. NULL when there is no memory. */
+char *cli_quote_command(int argc, char **argv);
 
 enum { CLI_WARNINGS_SHOWN = 20 };
 

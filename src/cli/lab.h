@@ -7,6 +7,13 @@
 #define CLI_STORE_DEFAULT "runs/orrery.db"
 #define CLI_STORE_HELP    "Result store (SQLite). Default: " CLI_STORE_DEFAULT
 
+/* What `orrery lab run` was told; cli_lab_run's argp fills it. */
+struct lab_command {
+    struct cli_input input;
+    struct orr_lab_options lab;
+    bool strict, quiet, no_progress;
+};
+
 extern const struct cli_command cli_lab_run;
 extern const struct cli_command cli_lab_list;
 extern const struct cli_command cli_lab_show;

@@ -27,13 +27,11 @@ enum {
     KEY_STORE,
     KEY_TAG,
     KEY_TIMELINE,
+    KEY_CALIBRATION,
+    KEY_AUTO_CALIBRATE,
+    KEY_TRACE_DIR,
+    KEY_HOST_FACTOR,
     KEY_NO_PROGRESS,
-};
-
-struct lab_command {
-    struct cli_input input;
-    struct orr_lab_options lab;
-    bool strict, quiet, no_progress;
 };
 
 static const struct argp_option table[] = {
@@ -79,6 +77,17 @@ static const struct argp_option table[] = {
     {"seed", KEY_SEED, "N", 0, "Seed of the jitter. Default: 0", 4},
     {"memory-limit", KEY_LIMIT, "SIZE", 0, CLI_LIMIT_HELP, 4},
     {"strict", KEY_STRICT, NULL, 0, CLI_STRICT_HELP, 4},
+    {"calibration", KEY_CALIBRATION, "FILE", 0,
+     "Use what orrery calib fit found: the scale of compute, the overhead of launching a collective, and bandwidth and "
+     "latency where no option says them. The summary ends with the calibrated step time",
+     4},
+    {"auto-calibrate", KEY_AUTO_CALIBRATE, NULL, 0,
+     "Make the calibration first: simulate the traced world, hold it against the steps measured beside the traces "
+     "(device_R.json, training_R.json), and use what comes of it",
+     4},
+    {"host-factor", KEY_HOST_FACTOR, "X", 0,
+     "Multiply the time of CPU nodes, whatever a calibration says: 1 is as recorded, with the profiler. Default: 1", 4},
+    {"trace-dir", KEY_TRACE_DIR, "DIR", 0, "--auto-calibrate: the folder of the recording, where it is another", 4},
     {NULL, 0, NULL, 0, "What to keep:", 5},
     {"output-dir", 'o', "DIR", 0, "The run gets a folder of its own in DIR. Default: runs", 5},
     {"store", KEY_STORE, "FILE", 0, "Result store (SQLite). Default: orrery.db in the output folder", 5},
@@ -107,6 +116,12 @@ static error_t parse_number(int key, const char *arg, struct lab_command *comman
         break;
     case KEY_JITTER:
         status = cli_parse_real("--jitter", arg, &lab->jitter, err);
+        break;
+    case KEY_HOST_FACTOR:
+        status = cli_parse_real("--host-factor", arg, &lab->tuning.host_scale, err);
+        if (status == ORR_OK && !(lab->tuning.host_scale > 0)) {
+            status = error_set(err, ORR_ERANGE, "--host-factor: %s is not above 0", arg);
+        }
         break;
     case KEY_SEED:
         status = cli_parse_count("--seed", arg, 0, UINT64_MAX, &lab->seed, err);
@@ -153,7 +168,9 @@ static const char **text_of(int key, struct orr_lab_options *lab)
                  {KEY_ROLE, &lab->growth.role},
                  {KEY_COMM_SCALE, &lab->growth.comm_scale},
                  {KEY_STORE, &lab->store},
-                 {KEY_TAG, &lab->tag}};
+                 {KEY_TAG, &lab->tag},
+                 {KEY_CALIBRATION, &lab->calibration},
+                 {KEY_TRACE_DIR, &lab->trace_folder}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (texts[i].key == key) {
             return texts[i].text;
@@ -169,6 +186,8 @@ static bool *flag_of(int key, struct lab_command *command)
         return &command->lab.growth.strong;
     case KEY_TIMELINE:
         return &command->lab.timeline;
+    case KEY_AUTO_CALIBRATE:
+        return &command->lab.auto_calibrate;
     case KEY_STRICT:
         return &command->strict;
     case KEY_NO_PROGRESS:
@@ -200,38 +219,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_SCALE:
     case KEY_WORLD:
     case KEY_JITTER:
+    case KEY_HOST_FACTOR:
     case KEY_SEED:
     case KEY_LIMIT:
         return parse_number(key, arg, command);
     default:
         return cli_options_default(key, arg, state);
     }
-}
-
-/* The vector as a shell would take it again; the caller frees it. NULL when there is no memory. */
-static char *quoted(int argc, char **argv)
-{
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    if (stream == NULL) {
-        return NULL;
-    }
-    (void)fputs(argv[0], stream);
-    for (int i = 1; i < argc; i++) {
-        static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+@%";
-        bool bare = argv[i][0] != '\0' && argv[i][strspn(argv[i], plain)] == '\0';
-        (void)fputs(bare ? " " : " '", stream);
-        for (const char *at = argv[i]; *at != '\0'; at++) {
-            (void)(*at == '\'' ? fputs("'\\''", stream) : fputc(*at, stream));
-        }
-        (void)fputs(bare ? "" : "'", stream);
-    }
-    if (fclose(stream) != 0) {
-        free(text);
-        return NULL;
-    }
-    return text;
 }
 
 static enum watch_state state_of(enum orr_status status)
@@ -294,7 +288,7 @@ static int run_lab_run(const struct cli_command *self, int argc, char **argv)
     if (argc == 1) {
         return cli_print_usage(self, argv[0]);
     }
-    char *typed = quoted(argc, argv);
+    char *typed = cli_quote_command(argc, argv);
     enum orr_status status = typed == NULL ? error_set(&err, ORR_ENOMEM, "out of memory")
                                            : cli_options_parse(self, argc, argv, &command.input, &err);
     if (status == ORR_OK && command.input.help) {
@@ -320,7 +314,9 @@ static const struct argp lab_run_argp = {
         "      --bandwidth 25 --latency 1 --output-dir runs/\n"
         "  orrery lab run --workload traces --prefix resnet50 \\\n"
         "      --topology 128gpu_torus3d_16 --virtual-scale 64 --tag grown\n"
-        "  orrery lab run -w traces/resnet50 --topology fattree --world-size 32\n",
+        "  orrery lab run -w traces/resnet50 --topology fattree --world-size 32\n"
+        "  orrery lab run --workload recording --topology 128gpu_torus3d_16 \\\n"
+        "      --virtual-scale 64 --auto-calibrate\n",
 };
 
 const struct cli_command cli_lab_run = {.name = "run",

@@ -3,6 +3,8 @@
 #include "cli/cli.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Bytes of 128 and above pass: file names are UTF-8 as a rule, and a terminal shows a stray byte as one mark. */
 static void print_line(const char *prefix, char *text)
@@ -67,4 +69,29 @@ void cli_warnings_end(const struct cli_warnings *warnings)
         (void)fprintf(stderr, "orrery: warning: %" PRIu64 " more warnings are not shown\n",
                       warnings->count - CLI_WARNINGS_SHOWN);
     }
+}
+
+char *cli_quote_command(int argc, char **argv)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (stream == NULL) {
+        return NULL;
+    }
+    (void)fputs(argv[0], stream);
+    for (int i = 1; i < argc; i++) {
+        static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+@%";
+        bool bare = argv[i][0] != '\0' && argv[i][strspn(argv[i], plain)] == '\0';
+        (void)fputs(bare ? " " : " '", stream);
+        for (const char *at = argv[i]; *at != '\0'; at++) {
+            (void)(*at == '\'' ? fputs("'\\''", stream) : fputc(*at, stream));
+        }
+        (void)fputs(bare ? "" : "'", stream);
+    }
+    if (fclose(stream) != 0) {
+        free(text);
+        return NULL;
+    }
+    return text;
 }

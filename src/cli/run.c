@@ -138,6 +138,12 @@ static int simulate(struct run_options *options, struct cli_warnings *warnings)
         watch_init(&watch, options->status_file, !options->quiet && !options->no_progress, &err) != ORR_OK) {
         return cli_fail(&err);
     }
+    const struct orr_notices notices = cli_notices(warnings, options->run.strict);
+    if (options->calibration != NULL &&
+        orr_calib_tuning(options->calibration, &notices, &options->run.tuning, &err) != ORR_OK) {
+        watch_finish(&watch, WATCH_FAILED);
+        return cli_fail(&err);
+    }
     options->run.keep_intervals = options->timeline != NULL || options->comm_intervals != NULL;
     bool named = options->run.compat == ORR_COMPAT_ASTRA && options->run.backend == ORR_BACKEND_PACKET;
     options->run.keep_flows = named || options->fct != NULL || options->pfc != NULL;

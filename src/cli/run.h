@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/foreign.h"
 
-enum { RUN_LINK_DOWNS_MOST = 64 };
+enum { RUN_LINK_DOWNS_MOST = 64, RUN_SETS_MOST = 32, RUN_SET_NAME = 80 };
 
 struct run_options {
     struct cli_input input;
@@ -22,10 +22,14 @@ struct run_options {
     const char *fct, *pfc, *qlen, *comm_intervals;
     struct orr_link_down link_downs[RUN_LINK_DOWNS_MOST];
     struct orr_growth growth;
+    struct orr_override sets[RUN_SETS_MOST];
+    char set_names[RUN_SETS_MOST][RUN_SET_NAME]; /* their keys, as typed */
+    size_t set_count;
     const char *topology; /* the file the network configuration names, once it is known */
     const char *status_file;
     bool memory_limit_given;
     bool source_given; /* --comp-source */
+    const char *calibration;
     bool quiet;
     bool no_progress;
 };
@@ -40,6 +44,10 @@ extern const struct cli_foreign_option run_astra_options[];
 ORR_MUST_CHECK enum orr_status run_options_read(const struct cli_command *command, bool lenient, int argc, char **argv,
                                                 struct run_options *options, struct cli_vector *vector,
                                                 struct orr_error *err);
+
+/* run_set.c: one --set as typed, with the error in the input; and what all of them mean, when the backend is known. */
+ORR_MUST_CHECK enum orr_status run_set_add(struct run_options *options, const char *text);
+ORR_MUST_CHECK enum orr_status run_sets_resolve(struct run_options *options, struct orr_error *err);
 
 /* Fails when an output could not be written in the end, or would replace an input or another output. */
 ORR_MUST_CHECK enum orr_status run_outputs_check(const struct run_options *options, struct orr_error *err);

@@ -52,7 +52,10 @@ enum {
     KEY_FORCED_NS,
     KEY_GPU_MHZ,
     KEY_COMPUTE_FACTOR,
+    KEY_HOST_FACTOR,
     KEY_LAUNCH,
+    KEY_CALIBRATION,
+    KEY_SET,
     KEY_COMM_INTERVALS,
 };
 
@@ -72,6 +75,10 @@ static const struct argp_option table[] = {
     {NULL, 0, NULL, 0, "What else the machine has:", 2},
     {"memory", KEY_MEMORY, "FILE", 0, "Remote memory file (JSON). Default: no remote memory", 2},
     {"groups", KEY_GROUPS, "FILE", 0, "Communicator groups file (JSON). Default: none", 2},
+    {"set", KEY_SET, "KEY=VALUE", 0,
+     "Another value for a key of the system, network, memory or logical file: network.bandwidth=100, "
+     "system.endpoint-delay=20, network.latency[1]=2us. May be given several times",
+     2},
     {NULL, 0, NULL, 0, "More ranks than there are traces:", 3},
     {"grow", KEY_GROW, "ROLES", OPTION_ARG_OPTIONAL,
      "Fill the machine: the ranks of one role become more, and do what the ranks in their place of the traced job did. "
@@ -139,10 +146,16 @@ static const struct argp_option table[] = {
      "Clock for --comp-source cycles, which this implies unless another source is named. Default: 2400", 4},
     {"compute-factor", KEY_COMPUTE_FACTOR, "X", 0, "Multiply the time of GPU compute, whatever its source. Default: 1",
      4},
+    {"host-factor", KEY_HOST_FACTOR, "X", 0,
+     "Multiply the time of CPU nodes: below 1 for traces that a profiler slowed down. Default: 1", 4},
     {"launch-overhead", KEY_LAUNCH, "TIME", 0,
      "Time between the moment a collective, send or receive could start and its start (20us, 800ns; a bare number is "
      "in "
      "us). Default: 0",
+     4},
+    {"calibration", KEY_CALIBRATION, "FILE", 0,
+     "Calibration file (orrery calib fit): gives --compute-factor, --host-factor and --launch-overhead where they are "
+     "not given",
      4},
     {"queues-per-dim", KEY_QUEUES, "N", 0, "Queues of each dimension. Default: 1", 4},
     {"injection-scale", KEY_INJECTION, "X", 0, "Multiplies the system file's endpoint-delay. Default: 1", 4},
@@ -347,6 +360,8 @@ static error_t parse_tuning(int key, const char *arg, struct run_options *run)
         return cli_options_status(parse_positive("--default-gpu-freq", arg, &tuning->gpu_mhz, err));
     case KEY_COMPUTE_FACTOR:
         return cli_options_status(parse_positive("--compute-factor", arg, &tuning->compute_scale, err));
+    case KEY_HOST_FACTOR:
+        return cli_options_status(parse_positive("--host-factor", arg, &tuning->host_scale, err));
     default:
         return cli_options_status(parse_time("--launch-overhead", arg, &tuning->launch_ns, err));
     }
@@ -410,6 +425,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         {KEY_COMM_INTERVALS, &run->comm_intervals},
         {KEY_PFC, &run->pfc},
         {KEY_QLEN, &run->qlen},
+        {KEY_CALIBRATION, &run->calibration},
         {KEY_GROW_ROLE, &run->growth.role},
         {KEY_GROW_COMM, &run->growth.comm_scale},
     };
@@ -433,6 +449,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_FORCED_NS:
     case KEY_GPU_MHZ:
     case KEY_COMPUTE_FACTOR:
+    case KEY_HOST_FACTOR:
     case KEY_LAUNCH:
         return parse_tuning(key, arg, run);
     case KEY_QUEUES:
@@ -447,6 +464,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_LINK_DOWN:
         return cli_options_status(parse_link_down(arg, run));
+    case KEY_SET:
+        return cli_options_status(run_set_add(run, arg));
     case KEY_GROW:
         run->growth.parallel = arg;
         run->run.growth = &run->growth;
@@ -643,6 +662,9 @@ enum orr_status run_options_read(const struct cli_command *command, bool lenient
     }
     if (status == ORR_OK) {
         status = resolve_dash(options, err);
+    }
+    if (status == ORR_OK) {
+        status = run_sets_resolve(options, err);
     }
     return status == ORR_OK ? read_environment(options, err) : status;
 }

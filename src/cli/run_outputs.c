@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { INPUTS = 6, OUTPUTS = 12 }; /* --csv is its folder and the four files in it */
+enum { INPUTS = 7, OUTPUTS = 12 }; /* --csv is its folder and the four files in it */
 
 struct place {
     const char *option;
@@ -165,9 +165,10 @@ static struct place place_in(const char *option, const char *folder, const char 
 static enum orr_status check_conflicts(const struct run_options *options, struct orr_error *err)
 {
     struct place inputs[INPUTS] = {
-        place_of("--system", options->run.system),   place_of("--network", options->run.network),
-        place_of("--memory", options->run.memory),   place_of("--groups", options->run.groups),
-        place_of("--logical", options->run.logical), place_of("TOPOLOGY_FILE", options->topology),
+        place_of("--system", options->run.system),       place_of("--network", options->run.network),
+        place_of("--memory", options->run.memory),       place_of("--groups", options->run.groups),
+        place_of("--calibration", options->calibration), place_of("--logical", options->run.logical),
+        place_of("TOPOLOGY_FILE", options->topology),
     };
     struct place outputs[OUTPUTS] = {
         place_of("--json", options->json),

@@ -258,9 +258,25 @@ static const struct cli_command trace_check = {
 /* In the order a job goes through them: record, import, look, change, show. */
 static const struct cli_command *const verbs[] = {
     &cli_trace_recipe, /* one a line */
-    &cli_trace_import, &cli_trace_link,     &cli_trace_convert, &trace_show,         &trace_stat,    &trace_check,
-    &cli_trace_fix,    &cli_trace_simplify, &cli_trace_scale,   &cli_trace_rewrite,  &cli_trace_cut, &cli_trace_merge,
-    &cli_trace_diff,   &cli_trace_export,   &cli_trace_view,    &cli_trace_timeline, NULL,
+    &cli_trace_ready,
+    &cli_trace_import,
+    &cli_trace_link,
+    &cli_trace_convert,
+    &trace_show,
+    &trace_stat,
+    &trace_check,
+    &cli_trace_fix,
+    &cli_trace_simplify,
+    &cli_trace_scale,
+    &cli_trace_rewrite,
+    &cli_trace_cut,
+    &cli_trace_merge,
+    &cli_trace_compose,
+    &cli_trace_diff,
+    &cli_trace_export,
+    &cli_trace_view,
+    &cli_trace_timeline,
+    NULL,
 };
 
 const struct cli_command cli_trace = {

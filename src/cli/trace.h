@@ -6,8 +6,13 @@
 
 extern const struct cli_command cli_trace_import;
 extern const struct cli_command cli_trace_recipe;
+extern const struct cli_command cli_trace_ready;
 extern const struct cli_command cli_trace_view;
 extern const struct cli_command cli_trace_timeline;
+
+/* A list of ranks, such as 0,2-5. Replaces `*ranks`, which is the caller's to free, also after a failure. */
+ORR_MUST_CHECK enum orr_status cli_parse_ranks(const char *option, const char *text, uint32_t **ranks, uint32_t *count,
+                                               struct orr_error *err);
 
 extern const struct cli_command cli_trace_convert;
 
@@ -30,6 +35,7 @@ extern const struct cli_command cli_trace_scale;
 extern const struct cli_command cli_trace_rewrite;
 extern const struct cli_command cli_trace_cut;
 extern const struct cli_command cli_trace_merge;
+extern const struct cli_command cli_trace_compose;
 extern const struct cli_command cli_trace_diff;
 extern const struct cli_command cli_trace_export;
 

@@ -17,7 +17,8 @@ struct export_options {
 static const struct argp_option table[] = {
     {"to", KEY_TO, "FORMAT", 0,
      "json: everything, and back with trace convert --from json; dot: Graphviz; graphml: graph libraries; goal: a "
-     "LogGOPSim schedule of all ranks, times in ns. Required, here or as the first word",
+     "LogGOPSim schedule of all ranks, times in ns. Default: as the output's name ends (.json, .dot, .gv, .graphml, "
+     ".goal, packed or not)",
      0},
     {"output", 'o', "OUT", 0, "The file to write, packed when it ends in .gz or .zst. Default: standard output", 0},
     {"groups", KEY_GROUPS, "FILE", 0, "goal: communicator groups file (JSON). Default: none", 0},
@@ -67,9 +68,39 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* The input, and the format before it where --to did not say it. */
+/* The format that the output's name ends in, packing aside. */
+static bool format_of_name(const char *path, enum orr_export *format)
+{
+    static const struct {
+        const char *end;
+        enum orr_export format;
+    } ends[] = {{".json", ORR_EXPORT_JSON},
+                {".dot", ORR_EXPORT_DOT},
+                {".gv", ORR_EXPORT_DOT},
+                {".graphml", ORR_EXPORT_GRAPHML},
+                {".goal", ORR_EXPORT_GOAL}};
+    static const char *const packings[] = {"", ".gz", ".zst"};
+    size_t length = strlen(path);
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        for (size_t p = 0; p < sizeof packings / sizeof packings[0]; p++) {
+            size_t end = strlen(ends[i].end);
+            size_t packing = strlen(packings[p]);
+            if (length > end + packing && strcmp(path + length - packing, packings[p]) == 0 &&
+                memcmp(path + length - packing - end, ends[i].end, end) == 0) {
+                *format = ends[i].format;
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* The input, and the format before it where neither --to nor the output's name says it. */
 static enum orr_status take_words(struct export_options *options, struct orr_error *err)
 {
+    if (!options->has_format && options->word_count == 1 && options->export.output != NULL) {
+        options->has_format = format_of_name(options->export.output, &options->export.format);
+    }
     int inputs = options->word_count - (options->has_format ? 0 : 1);
     if (options->word_count == 0) {
         return error_set(err, ORR_EINVAL, "no input given; name a trace, or for goal the prefix of all ranks' traces");
@@ -78,7 +109,8 @@ static enum orr_status take_words(struct export_options *options, struct orr_err
         return error_set(err, ORR_EINVAL, "%d inputs given; one is exported at a time", inputs);
     }
     if (inputs == 0 && strchr(options->words[0], '.') != NULL) {
-        return error_set(err, ORR_EINVAL, "missing --to json, dot, graphml or goal");
+        return error_set(err, ORR_EINVAL, "missing --to json, dot, graphml or goal%s",
+                         options->export.output == NULL ? "" : ", which the name behind -o does not end in either");
     }
     if (!options->has_format && parse_format(options, options->words[0]) != ORR_OK) {
         *err = options->input.error;
@@ -144,10 +176,10 @@ static int run(const struct cli_command *self, int argc, char **argv)
 static const struct argp argp = {
     .options = table,
     .parser = parse,
-    .args_doc = "--to FORMAT FILE.et [-o OUT]\n--to goal PREFIX [-o OUT]",
+    .args_doc = "--to FORMAT FILE.et [-o OUT]\n--to goal PREFIX [-o OUT]\nFILE.et -o OUT.dot",
     .doc = "Write a Chakra ET file as JSON, Graphviz or GraphML, or the traces PREFIX.0.et, PREFIX.1.et ... as one "
            "GOAL schedule in which collectives are point-to-point messages.\v"
-           "Examples:\n  orrery trace export --to json job.0.et -o job.json.gz\n"
+           "Examples:\n  orrery trace export job.0.et -o job.json.gz\n"
            "  orrery trace export --to dot job.0.et | dot -Tsvg -o job.svg\n"
            "  orrery trace export --to goal traces/job -o job.goal\n",
 };

@@ -132,27 +132,41 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 /* The ranges as single ranks, which is what the library takes. */
-static enum orr_status list_ranks(const struct import_options *options, uint32_t **ranks, uint32_t *count,
-                                  struct orr_error *err)
+static enum orr_status list_ranks(const char *option, const int64_t *pairs, uint32_t pair_count, uint32_t **ranks,
+                                  uint32_t *count, struct orr_error *err)
 {
     enum { RANKS_MOST = 1 << 20 };
     uint64_t total = 0;
-    for (uint32_t i = 0; i < options->rank_pairs; i++) {
-        total += (uint64_t)(options->ranks[2 * (size_t)i + 1] - options->ranks[2 * (size_t)i]) + 1;
+    for (uint32_t i = 0; i < pair_count; i++) {
+        total += (uint64_t)(pairs[2 * (size_t)i + 1] - pairs[2 * (size_t)i]) + 1;
     }
     if (total > RANKS_MOST) {
-        return error_set(err, ORR_ERANGE, "--rank names %" PRIu64 " ranks; at most %d", total, RANKS_MOST);
+        return error_set(err, ORR_ERANGE, "%s names %" PRIu64 " ranks; at most %d", option, total, RANKS_MOST);
     }
     *ranks = calloc(total + 1, sizeof **ranks);
     if (*ranks == NULL) {
         return error_set(err, ORR_ENOMEM, "out of memory");
     }
-    for (uint32_t i = 0; i < options->rank_pairs; i++) {
-        for (int64_t rank = options->ranks[2 * (size_t)i]; rank <= options->ranks[2 * (size_t)i + 1]; rank++) {
+    for (uint32_t i = 0; i < pair_count; i++) {
+        for (int64_t rank = pairs[2 * (size_t)i]; rank <= pairs[2 * (size_t)i + 1]; rank++) {
             (*ranks)[(*count)++] = (uint32_t)rank;
         }
     }
     return ORR_OK;
+}
+
+enum orr_status cli_parse_ranks(const char *option, const char *text, uint32_t **ranks, uint32_t *count,
+                                struct orr_error *err)
+{
+    int64_t *pairs = NULL;
+    uint32_t pair_count = 0;
+    free(*ranks);
+    *ranks = NULL;
+    *count = 0;
+    enum orr_status status = parse_list(option, text, &pairs, &pair_count, err);
+    status = status != ORR_OK ? status : list_ranks(option, pairs, pair_count, ranks, count, err);
+    free(pairs);
+    return status;
 }
 
 static enum orr_status import(struct import_options *options, struct orr_error *err)
@@ -169,7 +183,7 @@ static enum orr_status import(struct import_options *options, struct orr_error *
     }
     enum orr_status status = cli_limit_default(&options->import.memory_limit, err);
     if (status == ORR_OK) {
-        status = list_ranks(options, &ranks, &rank_count, err);
+        status = list_ranks("--rank", options->ranks, options->rank_pairs, &ranks, &rank_count, err);
     }
     if (status == ORR_OK) {
         options->import.ranks = ranks;

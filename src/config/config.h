@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/notes.h"
+#include "config/override.h"
 #include "sim/config.h"
 
 /* Where custom collectives come from, by path prefix; NULL where none is configured. Strings live in the arena. */
@@ -28,11 +29,15 @@ struct config_custom_node {
 /*
  * Each format has a reader of a file and one of a text in memory, which takes the name to use in messages. Both fail
  * with ORR_EINVAL or ORR_ERANGE (the text), ORR_ENOMEM, or ORR_EIO (the file), and write their outputs on success only.
+ * Those that a run takes overrides for have a third, `take`, of a text with its overrides, which the others are made
+ * of.
  */
 ORR_MUST_CHECK enum orr_status config_read_network(const char *path, struct notes *notes, struct topo_dims *dims,
                                                    struct orr_error *err);
 ORR_MUST_CHECK enum orr_status config_parse_network(const char *name, const char *text, size_t size,
                                                     struct notes *notes, struct topo_dims *dims, struct orr_error *err);
+ORR_MUST_CHECK enum orr_status config_take_network(const struct config_text *text, struct notes *notes,
+                                                   struct topo_dims *dims, struct orr_error *err);
 
 /* `injection_scale` multiplies an endpoint-delay that the file gives, not the default one (spec analytical §8). Lists
  * of algorithms are kept as written: whether they fit the network is for whoever has both. */
@@ -43,11 +48,16 @@ ORR_MUST_CHECK enum orr_status config_parse_system(const char *name, const char 
                                                    double injection_scale, struct arena *arena, struct notes *notes,
                                                    struct sim_system *system, struct config_custom *custom,
                                                    struct orr_error *err);
+ORR_MUST_CHECK enum orr_status config_take_system(const struct config_text *text, double injection_scale,
+                                                  struct arena *arena, struct notes *notes, struct sim_system *system,
+                                                  struct config_custom *custom, struct orr_error *err);
 
 ORR_MUST_CHECK enum orr_status config_read_memory(const char *path, struct notes *notes, struct sim_memory *memory,
                                                   struct orr_error *err);
 ORR_MUST_CHECK enum orr_status config_parse_memory(const char *name, const char *text, size_t size, struct notes *notes,
                                                    struct sim_memory *memory, struct orr_error *err);
+ORR_MUST_CHECK enum orr_status config_take_memory(const struct config_text *text, struct notes *notes,
+                                                  struct sim_memory *memory, struct orr_error *err);
 
 /* Groups in ascending id. A file name containing "empty" means no groups, as in ASTRA-sim. */
 ORR_MUST_CHECK enum orr_status config_read_groups(const char *path, uint32_t ranks, struct arena *arena,

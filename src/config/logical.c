@@ -5,6 +5,7 @@
 
 #include "config/wired.h"
 #include "io/json.h"
+#include "io/yaml.h"
 
 static enum orr_status read_size(const char *name, const struct io_value *value, uint32_t *size, struct orr_error *err)
 {
@@ -41,24 +42,51 @@ static enum orr_status read_list(const char *name, const struct io_value *list, 
     return ORR_OK;
 }
 
-enum orr_status config_parse_logical(const char *name, const char *text, size_t size, struct notes *notes,
-                                     struct topo_dims *dims, struct orr_error *err)
+/* Its one key, "logical-dims", from what goes before the file. */
+static enum orr_status read_overrides(const struct config_text *text, struct arena *arena, struct topo_dims *dims,
+                                      bool *found, struct orr_error *err)
 {
+    enum orr_status status = ORR_OK;
+    for (uint32_t i = 0; status == ORR_OK && i < text->override_count; i++) {
+        const struct config_override *one = &text->overrides[i];
+        struct io_value *value = NULL;
+        if (strcmp(one->key, CONFIG_LOGICAL_KEY) != 0) {
+            return error_set(err, ORR_EINVAL, "%s:%" PRIu32 ": \"%.80s\" is no key of a logical topology; \"%s\" is",
+                             one->origin, one->line, one->key, CONFIG_LOGICAL_KEY);
+        }
+        status = io_yaml_parse(one->origin, one->value, strlen(one->value), arena, &value, err);
+        if (status == ORR_OK) {
+            *dims = (struct topo_dims){0};
+            *found = true;
+            value->line = one->line;
+            status = read_list(one->origin, value, dims, err);
+        }
+    }
+    return status;
+}
+
+enum orr_status config_take_logical(const struct config_text *text, struct notes *notes, struct topo_dims *dims,
+                                    struct orr_error *err)
+{
+    const char *name = text->name;
     struct topo_dims read = {0};
     struct io_value *root = NULL;
     struct arena arena;
     bool found = false;
     arena_init(&arena, notes->arena.mem);
-    enum orr_status status = io_json_parse(name, text, size, &arena, &root, err);
+    enum orr_status status = io_json_parse(name, text->text, text->size, &arena, &root, err);
     for (const struct io_value *member = status == ORR_OK && root->kind == IO_MAP ? root->first : NULL;
          member != NULL && status == ORR_OK; member = member->next) {
-        if (strcmp(member->key, "logical-dims") == 0) {
+        if (strcmp(member->key, CONFIG_LOGICAL_KEY) == 0) {
             found = true;
             status = read_list(name, member, &read, err);
         } else {
             status = notes_add(notes, err, "%s:%" PRIu32 ": unknown key \"%s\" is ignored", name, member->key_line,
                                member->key);
         }
+    }
+    if (status == ORR_OK) {
+        status = read_overrides(text, &arena, &read, &found, err);
     }
     if (status == ORR_OK && !found) {
         status = error_set(err, ORR_EINVAL, "%s: \"logical-dims\" is missing, as in {\"logical-dims\": [\"8\", \"2\"]}",
@@ -69,4 +97,11 @@ enum orr_status config_parse_logical(const char *name, const char *text, size_t 
         *dims = read;
     }
     return status;
+}
+
+enum orr_status config_parse_logical(const char *name, const char *text, size_t size, struct notes *notes,
+                                     struct topo_dims *dims, struct orr_error *err)
+{
+    const struct config_text plain = {.name = name, .text = text, .size = size};
+    return config_take_logical(&plain, notes, dims, err);
 }

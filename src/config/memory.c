@@ -87,18 +87,23 @@ static enum orr_status check_kind(const char *name, const struct sim_memory *mem
                      memory_rows[bad].key, seen->line[bad] != 0 ? "0" : "missing", kind_names[memory->kind]);
 }
 
-enum orr_status config_parse_memory(const char *name, const char *text, size_t size, struct notes *notes,
-                                    struct sim_memory *memory, struct orr_error *err)
+enum orr_status config_take_memory(const struct config_text *text, struct notes *notes, struct sim_memory *memory,
+                                   struct orr_error *err)
 {
+    const char *name = text->name;
     struct arena scratch;
     arena_init(&scratch, notes->arena.mem);
     struct io_value *root = NULL;
     struct sim_memory made;
     memset(&made, 0, sizeof made);
     struct config_seen seen;
-    enum orr_status status = io_json_parse(name, text, size, &scratch, &root, err);
+    enum orr_status status = io_json_parse(name, text->text, text->size, &scratch, &root, err);
     if (status == ORR_OK) {
-        struct config_reader reader = {.name = name, .notes = notes, .err = err};
+        struct config_reader reader = {.name = name,
+                                       .notes = notes,
+                                       .err = err,
+                                       .overrides = text->overrides,
+                                       .override_count = text->override_count};
         status = config_table_read(&reader, &config_format_memory, root, &made, &seen);
     }
     arena_free(&scratch);
@@ -109,4 +114,11 @@ enum orr_status config_parse_memory(const char *name, const char *text, size_t s
         *memory = made;
     }
     return status;
+}
+
+enum orr_status config_parse_memory(const char *name, const char *text, size_t size, struct notes *notes,
+                                    struct sim_memory *memory, struct orr_error *err)
+{
+    const struct config_text plain = {.name = name, .text = text, .size = size};
+    return config_take_memory(&plain, notes, memory, err);
 }

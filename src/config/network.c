@@ -76,18 +76,23 @@ static enum orr_status check_lengths(const char *name, const struct config_seen 
     return ORR_OK;
 }
 
-enum orr_status config_parse_network(const char *name, const char *text, size_t size, struct notes *notes,
-                                     struct topo_dims *dims, struct orr_error *err)
+enum orr_status config_take_network(const struct config_text *text, struct notes *notes, struct topo_dims *dims,
+                                    struct orr_error *err)
 {
+    const char *name = text->name;
     struct arena scratch;
     arena_init(&scratch, notes->arena.mem);
     struct io_value *root = NULL;
     struct topo_dims made;
     memset(&made, 0, sizeof made);
     struct config_seen seen;
-    enum orr_status status = io_yaml_parse(name, text, size, &scratch, &root, err);
+    enum orr_status status = io_yaml_parse(name, text->text, text->size, &scratch, &root, err);
     if (status == ORR_OK) {
-        struct config_reader reader = {.name = name, .notes = notes, .err = err};
+        struct config_reader reader = {.name = name,
+                                       .notes = notes,
+                                       .err = err,
+                                       .overrides = text->overrides,
+                                       .override_count = text->override_count};
         status = config_table_read(&reader, &config_format_network, root, made.dim, &seen);
     }
     arena_free(&scratch);
@@ -105,4 +110,11 @@ enum orr_status config_parse_network(const char *name, const char *text, size_t 
     }
     *dims = made;
     return ORR_OK;
+}
+
+enum orr_status config_parse_network(const char *name, const char *text, size_t size, struct notes *notes,
+                                     struct topo_dims *dims, struct orr_error *err)
+{
+    const struct config_text plain = {.name = name, .text = text, .size = size};
+    return config_take_network(&plain, notes, dims, err);
 }

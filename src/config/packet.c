@@ -196,10 +196,10 @@ static enum orr_status read_down(struct packet_reader *reader, struct orr_error 
                : ORR_OK;
 }
 
-static enum orr_status read_path(struct packet_reader *reader, const struct packet_row *row, const struct word *word,
-                                 struct orr_error *err)
+static enum orr_status read_path(struct packet_reader *reader, const struct packet_row *row, const char *text,
+                                 size_t length, struct orr_error *err)
 {
-    const char *path = arena_strndup(reader->arena, word->text, word->length);
+    const char *path = arena_strndup(reader->arena, text, length);
     if (path == NULL) {
         return mem_error(reader->arena->mem, "the network configuration", err);
     }
@@ -278,7 +278,8 @@ static enum orr_status read_key(struct packet_reader *reader, const struct packe
     if (row->type == UNUSED) {
         return read_unused(reader, row, &word, err);
     }
-    return row->type == PATH ? read_path(reader, row, &word, err) : read_number(reader, row, &word, err);
+    return row->type == PATH ? read_path(reader, row, word.text, word.length, err)
+                             : read_number(reader, row, &word, err);
 }
 
 static bool is_known_control(uint32_t mode)
@@ -341,23 +342,88 @@ static enum orr_status note_without_effect(const struct packet_reader *reader, s
                            reader->config->cc_mode);
 }
 
-enum orr_status config_parse_packet(const char *name, const char *text, size_t size, struct arena *arena,
-                                    struct notes *notes, struct packet_config *config,
-                                    struct config_packet_files *files, struct orr_error *err)
+const char *config_packet_key(uint32_t index)
+{
+    return index < ROW_COUNT ? rows[index].key : NULL;
+}
+
+static bool is_overridden(const struct config_text *text, const struct packet_row *row)
+{
+    for (uint32_t i = 0; i < text->override_count; i++) {
+        if (strcmp(text->overrides[i].key, row->key) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What goes before the file, with the words of the value in the place of the file's. */
+static enum orr_status read_overrides(struct packet_reader *reader, const struct config_text *text,
+                                      struct orr_error *err)
+{
+    const struct words file = reader->words;
+    enum orr_status status = ORR_OK;
+    for (uint32_t i = 0; status == ORR_OK && i < text->override_count; i++) {
+        const struct config_override *one = &text->overrides[i];
+        const struct word key = {one->key, strlen(one->key), one->line};
+        const struct packet_row *row = find_row(&key);
+        struct word more;
+        if (row != NULL && row->type == PATH) { /* all of it, blanks too, which the file itself cannot say */
+            status = read_path(reader, row, one->value, strlen(one->value), err);
+            continue;
+        }
+        words_init(&reader->words, one->origin, one->value, strlen(one->value));
+        reader->words.line = one->line;
+        status = row != NULL
+                     ? read_key(reader, row, err)
+                     : error_set(err, ORR_EINVAL, "%s:%" PRIu32 ": \"%.80s\" is no key of a network configuration",
+                                 one->origin, one->line, one->key);
+        if (status == ORR_OK && words_next(&reader->words, &more)) {
+            char room[WORD_ROOM];
+            status = error_set(err, ORR_EINVAL, "%s:%" PRIu32 ": %s: \"%s\" is one word too many", one->origin,
+                               one->line, one->key, word_text(&more, room));
+        }
+    }
+    reader->words = file;
+    return status;
+}
+
+/* A key that is overridden is read all the same, since its words must be passed over, and lost. */
+static enum orr_status read_file(struct packet_reader *reader, const struct config_text *text, struct orr_error *err)
+{
+    struct packet_config *kept = reader->config;
+    struct config_packet_files *files = reader->files;
+    struct packet_config lost_config = PACKET_CONFIG_DEFAULT;
+    struct config_packet_files lost_files = {0};
+    struct word word;
+    enum orr_status status = ORR_OK;
+    words_init(&reader->words, text->name, text->text, text->size);
+    while (status == ORR_OK && words_next(&reader->words, &word)) {
+        const struct packet_row *row = find_row(&word);
+        bool lost = row != NULL && is_overridden(text, row);
+        reader->config = lost ? &lost_config : kept;
+        reader->files = lost ? &lost_files : files;
+        status = row == NULL ? note_unknown(reader, &word, err) : read_key(reader, row, err);
+    }
+    reader->config = kept;
+    reader->files = files;
+    return status;
+}
+
+enum orr_status config_take_packet(const struct config_text *text, struct arena *arena, struct notes *notes,
+                                   struct packet_config *config, struct config_packet_files *files,
+                                   struct orr_error *err)
 {
     struct packet_config read = PACKET_CONFIG_DEFAULT;
     struct config_packet_files named = {0};
     struct packet_reader reader = {.arena = arena, .notes = notes, .config = &read, .files = &named};
-    struct word word;
-    words_init(&reader.words, name, text, size);
-    while (words_next(&reader.words, &word)) {
-        const struct packet_row *row = find_row(&word);
-        enum orr_status status = row == NULL ? note_unknown(&reader, &word, err) : read_key(&reader, row, err);
-        if (status != ORR_OK) {
-            return status;
-        }
+    enum orr_status status = read_file(&reader, text, err);
+    if (status == ORR_OK) {
+        status = read_overrides(&reader, text, err);
     }
-    enum orr_status status = check(&reader, err);
+    if (status == ORR_OK) {
+        status = check(&reader, err);
+    }
     if (status == ORR_OK) {
         status = note_without_effect(&reader, err);
     }
@@ -367,4 +433,12 @@ enum orr_status config_parse_packet(const char *name, const char *text, size_t s
     *config = read;
     *files = named;
     return ORR_OK;
+}
+
+enum orr_status config_parse_packet(const char *name, const char *text, size_t size, struct arena *arena,
+                                    struct notes *notes, struct packet_config *config,
+                                    struct config_packet_files *files, struct orr_error *err)
+{
+    const struct config_text plain = {.name = name, .text = text, .size = size};
+    return config_take_packet(&plain, arena, notes, config, files, err);
 }

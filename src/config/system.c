@@ -231,18 +231,24 @@ static enum orr_status check_memory_rate(const struct config_reader *reader, con
     return ORR_OK;
 }
 
-enum orr_status config_parse_system(const char *name, const char *text, size_t size, double injection_scale,
-                                    struct arena *arena, struct notes *notes, struct sim_system *system,
-                                    struct config_custom *custom, struct orr_error *err)
+enum orr_status config_take_system(const struct config_text *text, double injection_scale, struct arena *arena,
+                                   struct notes *notes, struct sim_system *system, struct config_custom *custom,
+                                   struct orr_error *err)
 {
+    const char *name = text->name;
     struct arena scratch;
     arena_init(&scratch, notes->arena.mem);
     struct io_value *root = NULL;
     struct system_target made;
     memset(&made, 0, sizeof made);
     struct config_seen seen;
-    struct config_reader reader = {.name = name, .arena = arena, .notes = notes, .err = err};
-    enum orr_status status = io_json_parse(name, text, size, &scratch, &root, err);
+    struct config_reader reader = {.name = name,
+                                   .arena = arena,
+                                   .notes = notes,
+                                   .err = err,
+                                   .overrides = text->overrides,
+                                   .override_count = text->override_count};
+    enum orr_status status = io_json_parse(name, text->text, text->size, &scratch, &root, err);
     if (status == ORR_OK) {
         status = config_table_read(&reader, &config_format_system, root, &made, &seen);
     }
@@ -258,4 +264,12 @@ enum orr_status config_parse_system(const char *name, const char *text, size_t s
         *custom = made.custom;
     }
     return status;
+}
+
+enum orr_status config_parse_system(const char *name, const char *text, size_t size, double injection_scale,
+                                    struct arena *arena, struct notes *notes, struct sim_system *system,
+                                    struct config_custom *custom, struct orr_error *err)
+{
+    const struct config_text plain = {.name = name, .text = text, .size = size};
+    return config_take_system(&plain, injection_scale, arena, notes, system, custom, err);
 }

@@ -116,7 +116,7 @@ static enum orr_status read_default(const struct config_reader *reader, const st
     return status;
 }
 
-static enum orr_status read_key(const struct config_reader *reader, const struct config_format *format, uint32_t index,
+enum orr_status config_key_read(const struct config_reader *reader, const struct config_format *format, uint32_t index,
                                 const struct io_value *value, void *target, struct config_seen *seen)
 {
     const struct config_row *row = &format->rows[index];
@@ -141,12 +141,19 @@ enum orr_status config_table_read(const struct config_reader *reader, const stru
         return error_set(reader->err, ORR_EINVAL, "%s:%" PRIu32 ": found %s; a map of keys to values is expected",
                          reader->name, root->line, io_value_describe(root, found, sizeof found));
     }
-    enum orr_status status = ORR_OK;
+    bool replaced[CONFIG_MAX_ROWS];
+    enum orr_status status = config_overrides_rows(reader, format, replaced);
     uint32_t unknown = 0;
     for (const struct io_value *value = root->first; value != NULL && status == ORR_OK; value = value->next) {
         int index = row_find(format, value->key);
-        status = index < 0 ? note_unknown_key(reader, format, value, &unknown)
-                           : read_key(reader, format, (uint32_t)index, value, target, seen);
+        if (index < 0) {
+            status = note_unknown_key(reader, format, value, &unknown);
+        } else if (!replaced[index]) {
+            status = config_key_read(reader, format, (uint32_t)index, value, target, seen);
+        }
+    }
+    if (status == ORR_OK) {
+        status = config_overrides_read(reader, format, target, seen);
     }
     for (uint32_t i = 0; i < format->row_count && status == ORR_OK; i++) {
         if (seen->line[i] == 0) {

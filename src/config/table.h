@@ -7,6 +7,7 @@
 #define ORR_CONFIG_TABLE_H
 
 #include "base/notes.h"
+#include "config/override.h"
 #include "io/value.h"
 
 enum { CONFIG_MAX_ROWS = 40 };
@@ -80,6 +81,8 @@ struct config_reader {
     struct arena *arena; /* of strings that outlive the reading; may be NULL where a format has none */
     struct notes *notes;
     struct orr_error *err;
+    const struct config_override *overrides; /* go before what the file says */
+    uint32_t override_count;
 };
 
 /* Which rows the file had, and where. */
@@ -91,6 +94,20 @@ struct config_seen {
 /* Fills `target` with every row's value or default. Unknown keys are notes. */
 ORR_MUST_CHECK enum orr_status config_table_read(const struct config_reader *reader, const struct config_format *format,
                                                  const struct io_value *root, void *target, struct config_seen *seen);
+
+/* A key of the file, or what stands in its place. */
+ORR_MUST_CHECK enum orr_status config_key_read(const struct config_reader *reader, const struct config_format *format,
+                                               uint32_t index, const struct io_value *value, void *target,
+                                               struct config_seen *seen);
+
+/* override.c: which rows the file's own values do not count for, and the values that do. A key that the format does not
+ * have is an error with the nearest one. */
+ORR_MUST_CHECK enum orr_status config_overrides_rows(const struct config_reader *reader,
+                                                     const struct config_format *format,
+                                                     bool replaced[CONFIG_MAX_ROWS]);
+ORR_MUST_CHECK enum orr_status config_overrides_read(const struct config_reader *reader,
+                                                     const struct config_format *format, void *target,
+                                                     struct config_seen *seen);
 
 /* One value of a row into `place`; `entry` is its number in a list from 1, or 0. */
 ORR_MUST_CHECK enum orr_status config_value_read(const struct config_reader *reader, const struct config_row *row,

@@ -13,7 +13,7 @@ static void put_link(const struct topo_made *made, uint32_t a, uint32_t b, const
 }
 
 /* SimAI's second line ends with a blank, ASTRA-sim's does not (spec simai §8). */
-static void put_file(const struct topo_made *made, bool simai, bool both_directions, FILE *stream)
+void config_put_topology(const struct topo_made *made, bool simai, bool both_directions, FILE *stream)
 {
     uint32_t switches = made->nvswitches + made->switches;
     uint64_t links = (uint64_t)made->link_count * (both_directions ? 2 : 1);
@@ -45,7 +45,7 @@ enum orr_status config_write_topology(const struct topo_made *made, const char *
     if (status != ORR_OK) {
         return status;
     }
-    put_file(made, simai, both_directions, io_outfile_stream(file));
+    config_put_topology(made, simai, both_directions, io_outfile_stream(file));
     return io_outfile_commit(file, err);
 }
 

@@ -11,6 +11,8 @@
  * duplex but is how some generators write them. */
 ORR_MUST_CHECK enum orr_status config_write_topology(const struct topo_made *made, const char *path, bool simai,
                                                      bool both_directions, struct orr_error *err);
+/* The same to a stream, whose errors are the caller's to look for. */
+void config_put_topology(const struct topo_made *made, bool simai, bool both_directions, FILE *stream);
 ORR_MUST_CHECK enum orr_status config_write_logical(const struct topo_made *made, const char *path,
                                                     struct orr_error *err);
 

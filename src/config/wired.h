@@ -10,6 +10,7 @@
 
 #include "base/arena.h"
 #include "base/notes.h"
+#include "config/override.h"
 #include "topo/dims.h"
 #include "topo/graph.h"
 #include "topo/packet_config.h"
@@ -26,6 +27,11 @@ ORR_MUST_CHECK enum orr_status config_read_packet(const char *path, struct arena
 ORR_MUST_CHECK enum orr_status config_parse_packet(const char *name, const char *text, size_t size, struct arena *arena,
                                                    struct notes *notes, struct packet_config *config,
                                                    struct config_packet_files *files, struct orr_error *err);
+ORR_MUST_CHECK enum orr_status config_take_packet(const struct config_text *text, struct arena *arena,
+                                                  struct notes *notes, struct packet_config *config,
+                                                  struct config_packet_files *files, struct orr_error *err);
+/* The keys of the format, in its order; NULL behind the last. */
+const char *config_packet_key(uint32_t index);
 
 /* Facts only SimAI's form of the file has. */
 struct config_wired_extra {
@@ -48,5 +54,8 @@ ORR_MUST_CHECK enum orr_status config_read_logical(const char *path, struct note
                                                    struct orr_error *err);
 ORR_MUST_CHECK enum orr_status config_parse_logical(const char *name, const char *text, size_t size,
                                                     struct notes *notes, struct topo_dims *dims, struct orr_error *err);
+ORR_MUST_CHECK enum orr_status config_take_logical(const struct config_text *text, struct notes *notes,
+                                                   struct topo_dims *dims, struct orr_error *err);
+#define CONFIG_LOGICAL_KEY "logical-dims"
 
 #endif

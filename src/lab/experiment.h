@@ -1,13 +1,13 @@
 /*
  * One simulation together with its entry in the result store: what `orrery lab run` and every point of a sweep are. The
- * run is entered before it starts and gets its results when it ends, whatever the end was (lab/store.h).
+ * run is entered before it starts and gets its results when it ends, whatever the end was (lab/store/store.h).
  *
  * Borrows everything for the call. Knows the public functions of a run and the store; prints nothing.
  */
 #ifndef ORR_LAB_EXPERIMENT_H
 #define ORR_LAB_EXPERIMENT_H
 
-#include "lab/store.h"
+#include "lab/store/store.h"
 #include "orrery.h"
 
 struct lab_experiment {
@@ -21,7 +21,9 @@ struct lab_experiment {
     uint32_t setting_count;
     const struct lab_input *extra; /* inputs beyond the files that the options name */
     uint32_t extra_count;
-    uint64_t steps; /* training steps in the traces; 0: not known */
+    uint64_t steps;                   /* training steps in the traces; 0: not known */
+    const struct lab_input *workload; /* its hash over `workload_traces` ranks, where that is known already; or NULL */
+    uint32_t workload_traces;
 };
 
 struct lab_outcome {
@@ -43,5 +45,17 @@ ORR_MUST_CHECK enum orr_status lab_experiment_run(const struct lab_experiment *e
                                                   enum orr_status (*use)(void *context, const struct orr_run *run,
                                                                          struct orr_error *err),
                                                   void *context, struct lab_outcome *outcome, struct orr_error *err);
+
+struct lab_record;
+
+/*
+ * Runs it without a store, on any thread: `record` (initialised) gets all that lab_store_begin and lab_store_finish
+ * want, whatever the run's end was. `see` is called with the executed run before it is closed, unless it could not be
+ * opened; it may be NULL. The status is that of the recording; how the run ended is in the outcome, and why in `err`.
+ */
+ORR_MUST_CHECK enum orr_status lab_experiment_make(const struct lab_experiment *experiment,
+                                                   void (*see)(void *context, const struct orr_run *run), void *context,
+                                                   struct lab_record *record, struct lab_outcome *outcome,
+                                                   struct orr_error *err);
 
 #endif

@@ -40,6 +40,21 @@ static void set_growth(struct lab_plan *plan)
     set(plan, "scaling", growth->strong ? "strong" : "weak");
 }
 
+/* What a calibration changed; without memory the caller's next text fails too. */
+static void set_tuning(struct lab_plan *plan)
+{
+    const struct orr_tuning *tuning = &plan->options->tuning;
+    if (tuning->compute_scale > 0) {
+        set(plan, "compute-factor", spell_real(&plan->arena, tuning->compute_scale));
+    }
+    if (tuning->host_scale > 0) {
+        set(plan, "host-factor", spell_real(&plan->arena, tuning->host_scale));
+    }
+    if (tuning->launch_ns > 0) {
+        set(plan, "launch-overhead", arena_printf(&plan->arena, "%" PRIu64 "ns", tuning->launch_ns));
+    }
+}
+
 enum orr_status lab_plan_settings(struct lab_plan *plan, struct orr_error *err)
 {
     const struct orr_lab_options *options = plan->options;
@@ -66,6 +81,7 @@ enum orr_status lab_plan_settings(struct lab_plan *plan, struct orr_error *err)
     if (plan->grows) {
         set_growth(plan);
     }
+    set_tuning(plan);
     if (options->jitter > 0) {
         set(plan, "jitter", jitter);
         set(plan, "seed", seed);
@@ -75,7 +91,7 @@ enum orr_status lab_plan_settings(struct lab_plan *plan, struct orr_error *err)
 
 /* ---- the run ---- */
 
-void lab_plan_run_options(const struct lab_plan *plan, struct orr_run_options *run)
+void lab_plan_run_options(struct lab_plan *plan, struct orr_run_options *run)
 {
     const struct orr_lab_options *options = plan->options;
     *run = (struct orr_run_options)ORR_RUN_OPTIONS_DEFAULT;
@@ -92,6 +108,13 @@ void lab_plan_run_options(const struct lab_plan *plan, struct orr_run_options *r
     run->strict = plan->notices != NULL && plan->notices->strict;
     run->keep_intervals = options->timeline;
     run->growth = plan->grows ? &options->growth : NULL;
+    run->tuning = options->tuning;
+    if (plan->files.topology != NULL) { /* a file of that name in the current folder is another machine's */
+        plan->override = (struct orr_override){
+            .file = "network", .key = "TOPOLOGY_FILE", .value = plan->files.topology, .origin = "lab run", .line = 1};
+        run->overrides = &plan->override;
+        run->override_count = 1;
+    }
     run->progress = options->progress;
     run->progress_context = options->progress_context;
 }
@@ -148,6 +171,16 @@ const char *lab_plan_repeat(struct lab_plan *plan)
         line = add(arena, line, "--grow-role ", growth->role);
         line = add(arena, line, "--grow-comm ", growth->comm_scale);
         line = add(arena, line, "", growth->strong ? "--strong" : NULL);
+    }
+    const struct orr_tuning *tuning = &plan->options->tuning;
+    if (tuning->compute_scale > 0) {
+        line = add(arena, line, "--compute-factor ", spell_real(arena, tuning->compute_scale));
+    }
+    if (tuning->host_scale > 0) {
+        line = add(arena, line, "--host-factor ", spell_real(arena, tuning->host_scale));
+    }
+    if (tuning->launch_ns > 0 && line != NULL) {
+        line = arena_printf(arena, "%s --launch-overhead %" PRIu64 "ns", line, tuning->launch_ns);
     }
     if (plan->options->jitter > 0 && line != NULL) {
         line =

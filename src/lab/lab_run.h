@@ -30,6 +30,7 @@ struct lab_plan {
     const char *dims; /* "4x4x8" */
     const char *output, *store, *folder;
     struct lab_machine_files files;
+    struct orr_override override; /* where the topology lies */
     uint64_t steps;
     struct lab_setting settings[LAB_SETTINGS_MOST];
     uint32_t setting_count;
@@ -45,7 +46,7 @@ ORR_MUST_CHECK enum orr_status lab_plan_make(struct lab_plan *plan, struct orr_e
 ORR_MUST_CHECK enum orr_status lab_plan_settings(struct lab_plan *plan, struct orr_error *err);
 
 /* Options for the run itself; borrowed from the plan. */
-void lab_plan_run_options(const struct lab_plan *plan, struct orr_run_options *run);
+void lab_plan_run_options(struct lab_plan *plan, struct orr_run_options *run);
 
 /* A word that a shell gives back as it was; NULL when there is no memory. */
 const char *lab_shell_word(struct arena *arena, const char *word);

@@ -6,6 +6,7 @@
 #include "lab/machine_files.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/units.h"
@@ -209,14 +210,43 @@ static enum orr_status put(const struct lab_machine_request *request, struct are
     if (made == NULL || text == NULL) {
         return mem_error(arena->mem, "a machine's files", err);
     }
-    enum orr_status status = file_write(made, text, strlen(text), err);
+    enum orr_status status = ORR_OK;
+    if (request->texts == NULL) {
+        status = file_write(made, text, strlen(text), err);
+    } else {
+        request->texts->text[request->texts->count++] = (struct orr_text){made, text, strlen(text)};
+    }
     if (status == ORR_OK && path != NULL) {
         *path = made;
     }
     return status;
 }
 
-static enum orr_status make_wires(const struct lab_machine_request *request, const char *path, struct orr_error *err)
+static enum orr_status keep_wires(struct lab_texts *texts, const struct orr_topo *topo, const char *path,
+                                  struct arena *arena, struct orr_error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (stream == NULL) {
+        return error_set(err, ORR_ENOMEM, "no memory for a topology");
+    }
+    const struct orr_topo_write_options options = {.form = ORR_TOPO_ASTRA, .stream = stream};
+    enum orr_status status = orr_topo_write(topo, NULL, &options, err);
+    (void)fclose(stream);
+    const char *copy = status == ORR_OK ? arena_strndup(arena, text, size) : NULL;
+    free(text);
+    if (status == ORR_OK && copy == NULL) {
+        return mem_error(arena->mem, "a topology", err);
+    }
+    if (status == ORR_OK) {
+        texts->text[texts->count++] = (struct orr_text){path, copy, size};
+    }
+    return status;
+}
+
+static enum orr_status make_wires(const struct lab_machine_request *request, struct arena *arena, const char *path,
+                                  struct orr_error *err)
 {
     const struct lab_machine *machine = request->machine;
     char dims[LAB_MACHINE_NAME];
@@ -243,7 +273,8 @@ static enum orr_status make_wires(const struct lab_machine_request *request, con
         orr_topo_make(lab_machine_wires(machine->kind), settings, count, request->notices, &topo, err);
     if (status == ORR_OK) {
         const struct orr_topo_write_options options = {.form = ORR_TOPO_ASTRA};
-        status = orr_topo_write(topo, path, &options, err);
+        status = request->texts == NULL ? orr_topo_write(topo, path, &options, err)
+                                        : keep_wires(request->texts, topo, path, arena, err);
     }
     orr_topo_close(topo);
     return status;
@@ -259,13 +290,16 @@ static enum orr_status write_wired(const struct lab_machine_request *request, st
     if (topology == NULL || sizes == NULL) {
         return mem_error(arena->mem, "a machine's files", err);
     }
-    enum orr_status status = own ? ORR_OK : make_wires(request, topology, err);
+    enum orr_status status = own ? ORR_OK : make_wires(request, arena, topology, err);
     if (status == ORR_OK) {
         status = put(request, arena, "logical.json", arena_printf(arena, "{\"logical-dims\": %s}\n", sizes),
                      &files->logical, err);
     }
     if (status == ORR_OK) {
-        status = put(request, arena, "config.txt", config_text(topology, request->rates, arena), &files->network, err);
+        /* Named without the folder, so that equal machines have equal files wherever they lie. */
+        const char *named = own ? machine->path : "topology.txt";
+        status = put(request, arena, "config.txt", config_text(named, request->rates, arena), &files->network, err);
+        files->topology = own ? NULL : topology;
     }
     return status;
 }

@@ -27,6 +27,14 @@ ORR_MUST_CHECK enum orr_status lab_rates_read(const char *option, const char *te
 ORR_MUST_CHECK enum orr_status lab_times_read(const char *option, const char *text, struct arena *arena,
                                               struct lab_quantities *times, struct orr_error *err);
 
+/* Files that are kept in memory instead. */
+enum { LAB_TEXTS_MOST = 4 };
+
+struct lab_texts {
+    struct orr_text text[LAB_TEXTS_MOST];
+    uint32_t count;
+};
+
 struct lab_machine_request {
     const struct lab_machine *machine; /* settled, or a FILE */
     const char *folder;                /* where the files go */
@@ -34,11 +42,13 @@ struct lab_machine_request {
     enum orr_backend backend;
     const struct lab_quantities *rates, *times; /* of a FILE: what lab_machine_file_dims found */
     const struct orr_notices *notices;
+    struct lab_texts *texts; /* NULL: files are written; else nothing is, and the texts live in the arena */
 };
 
 /* Paths for struct orr_run_options; NULL where a network needs none. */
 struct lab_machine_files {
     const char *system, *network, *logical;
+    const char *topology; /* where the network's TOPOLOGY_FILE lies; NULL: it says so itself */
 };
 
 /* ORR_EINVAL when the lists of rates or times fit neither one nor all dimensions. */

@@ -9,11 +9,12 @@
 #include "base/notes.h"
 #include "config/config.h"
 #include "lab/growth.h"
+#include "lab/run_files.h"
 #include "lab/wired.h"
+#include "lab/workload_shared.h"
 #include "orrery.h"
 #include "report/report.h"
 #include "sim/sim.h"
-#include "trace/unmarked.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,9 +31,10 @@ struct orr_run {
     struct notes notes;
     struct arena arena; /* configuration */
     struct sim_config config;
-    struct lab_wired wired; /* ORR_BACKEND_PACKET */
-    struct trace_set *traces;
-    struct trace_set *grown;        /* made of them, and borrowing from them; or NULL */
+    struct lab_wired wired;         /* ORR_BACKEND_PACKET */
+    struct trace_set *traces;       /* the run's own, or NULL: those of `shared` */
+    struct trace_set shared;        /* a view of options.loaded */
+    struct trace_set *grown;        /* made of either, and borrowing from it; or NULL */
     struct session_custom *customs; /* in the arena; room for every path the configuration names */
     uint32_t custom_count;
     struct sim *sim;
@@ -70,6 +72,10 @@ static enum orr_status check_options(const struct orr_run_options *options, stru
     if (!isfinite(tuning->compute_scale) || tuning->compute_scale < 0) {
         return error_set(err, ORR_ERANGE, "the factor of compute times is %g; it must be a number above 0",
                          tuning->compute_scale);
+    }
+    if (!isfinite(tuning->host_scale) || tuning->host_scale < 0) {
+        return error_set(err, ORR_ERANGE, "the factor of host times is %g; it must be a number above 0",
+                         tuning->host_scale);
     }
     if (!isfinite(options->jitter) || options->jitter < 0) {
         return error_set(err, ORR_ERANGE, "jitter is %g; it must be a number of at least 0", options->jitter);
@@ -133,22 +139,56 @@ static enum orr_status load_customs(struct orr_run *run, const struct config_cus
     return ORR_OK;
 }
 
+static enum orr_status read_network(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
+{
+    struct run_file file;
+    enum orr_status status = run_file_open(options, "network", options->network, &run->arena, &file, err);
+    if (status == ORR_OK) {
+        status = config_take_network(&file.text, &run->notes, &run->config.dims, err);
+        run_file_close(&file);
+    }
+    return status;
+}
+
+static enum orr_status read_system(struct orr_run *run, const struct orr_run_options *options,
+                                   struct config_custom *custom, struct orr_error *err)
+{
+    struct run_file file;
+    enum orr_status status = run_file_open(options, "system", options->system, &run->arena, &file, err);
+    if (status == ORR_OK) {
+        status = config_take_system(&file.text, options->injection_scale, &run->arena, &run->notes, &run->config.system,
+                                    custom, err);
+        run_file_close(&file);
+    }
+    return status;
+}
+
+static enum orr_status read_memory(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
+{
+    struct run_file file;
+    enum orr_status status = run_file_open(options, "memory", options->memory, &run->arena, &file, err);
+    if (status == ORR_OK) {
+        status = config_take_memory(&file.text, &run->notes, &run->config.memory, err);
+        run_file_close(&file);
+    }
+    return status;
+}
+
 static enum orr_status read_configuration(struct orr_run *run, const struct orr_run_options *options,
                                           struct config_custom *custom, struct orr_error *err)
 {
     struct sim_config *config = &run->config;
     bool wired = config->backend >= ORR_BACKEND_PACKET;
-    enum orr_status status = wired ? lab_wired_read(options, &run->arena, &run->notes, &run->wired, &config->dims, err)
-                                   : config_read_network(options->network, &run->notes, &config->dims, err);
+    enum orr_status status = run_overrides_check(options, err);
+    if (status == ORR_OK) {
+        status = wired ? lab_wired_read(options, &run->arena, &run->notes, &run->wired, &config->dims, err)
+                       : read_network(run, options, err);
+    }
     config->packet = wired ? &run->wired.machine : NULL;
     if (status == ORR_OK) {
-        status = config_read_system(options->system, options->injection_scale, &run->arena, &run->notes,
-                                    &config->system, custom, err);
+        status = read_system(run, options, custom, err);
     }
-    if (status == ORR_OK && options->memory != NULL) {
-        status = config_read_memory(options->memory, &run->notes, &config->memory, err);
-    }
-    return status;
+    return status == ORR_OK && options->memory != NULL ? read_memory(run, options, err) : status;
 }
 
 static enum orr_status read_groups(struct orr_run *run, const char *path, uint32_t ranks, struct orr_error *err)
@@ -165,17 +205,16 @@ static enum orr_status read_groups(struct orr_run *run, const char *path, uint32
 static enum orr_status load_traces(struct orr_run *run, const struct orr_run_options *options, uint32_t ranks,
                                    bool as_many_as_exist, struct orr_error *err)
 {
-    uint64_t changed = 1;
-    enum orr_status status =
-        trace_set_load(options->workload, ranks, as_many_as_exist, &run->mem, &run->notes, &run->traces, err);
-    if (status == ORR_OK && options->missing_is_cpu) {
-        status = trace_set_unmarked_to_cpu(run->traces, &changed, err);
+    if (options->loaded != NULL) {
+        return workload_shared_view(options->loaded, options, ranks, &run->notes, &run->shared, err);
     }
-    if (status == ORR_OK && changed == 0) {
-        status = notes_add(&run->notes, err, "%s: every node has is_cpu_op, so that none is taken for a CPU op",
-                           options->workload);
-    }
-    return status;
+    return workload_read(options->workload, ranks, as_many_as_exist, options->missing_is_cpu, &run->mem, &run->notes,
+                         &run->traces, err);
+}
+
+static const struct trace_set *traces_of(const struct orr_run *run)
+{
+    return run->traces != NULL ? run->traces : &run->shared;
 }
 
 /* A trace for every rank. */
@@ -186,7 +225,7 @@ static enum orr_status read_traces(struct orr_run *run, const struct orr_run_opt
     if (status == ORR_OK) {
         status = load_traces(run, options, ranks, false, err);
     }
-    run->config.traces = run->traces;
+    run->config.traces = traces_of(run);
     return status;
 }
 
@@ -196,13 +235,13 @@ static enum orr_status grow_traces(struct orr_run *run, const struct orr_run_opt
     uint32_t ranks = run->config.dims.ranks;
     enum orr_status status = load_traces(run, options, UINT32_MAX, true, err);
     if (status == ORR_OK) {
-        status = read_groups(run, options->groups, run->traces->rank_count, err);
+        status = read_groups(run, options->groups, traces_of(run)->rank_count, err);
     }
     if (status == ORR_OK) {
-        status = lab_grow(options->growth, run->traces, ranks, &run->arena, &run->mem, &run->config.groups,
+        status = lab_grow(options->growth, traces_of(run), ranks, &run->arena, &run->mem, &run->config.groups,
                           &run->config.group_count, &run->grown, err);
     }
-    run->config.traces = run->grown != NULL ? run->grown : run->traces;
+    run->config.traces = run->grown != NULL ? run->grown : traces_of(run);
     return status;
 }
 
@@ -323,7 +362,7 @@ uint32_t orr_run_rank_count(const struct orr_run *run)
 
 uint32_t orr_run_source_count(const struct orr_run *run)
 {
-    return run->traces->rank_count;
+    return traces_of(run)->rank_count;
 }
 
 uint64_t orr_run_time_ns(const struct orr_run *run)

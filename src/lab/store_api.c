@@ -1,13 +1,13 @@
-/* The public functions of a result store: lab/store_read.h finds the rows, report/ writes them; tables go out and come
- * in through lab/metrics_store.h. */
+/* The public functions of a result store: lab/store/read.h finds the rows, report/ writes them; tables go out and come
+ * in through lab/store/metrics_store.h. */
 #include <stdlib.h>
 
 #include "io/outfile.h"
-#include "lab/metrics_store.h"
 #include "lab/notices.h"
-#include "lab/store_command.h"
-#include "lab/store_export.h"
-#include "lab/store_read.h"
+#include "lab/store/command.h"
+#include "lab/store/export.h"
+#include "lab/store/metrics_store.h"
+#include "lab/store/read.h"
 #include "lab/written.h"
 
 struct opened {

@@ -162,7 +162,13 @@ enum orr_status orr_topo_write(const struct orr_topo *topo, const char *path,
                          topo->title);
     }
     bool simai = options->form == ORR_TOPO_SIMAI || (options->form == ORR_TOPO_DEFAULT && topo->made.simai);
-    enum orr_status status = config_write_topology(&topo->made, path, simai, options->both_directions, err);
+    enum orr_status status = ORR_OK;
+    if (path != NULL) {
+        status = config_write_topology(&topo->made, path, simai, options->both_directions, err);
+    } else {
+        config_put_topology(&topo->made, simai, options->both_directions, options->stream);
+        status = written(options->stream, "the topology", err);
+    }
     if (status == ORR_OK && options->logical != NULL) {
         status = config_write_logical(&topo->made, options->logical, err);
     }

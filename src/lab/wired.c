@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/outfile.h"
+#include "lab/run_files.h"
 
 static void keep_flow(void *context, const struct packet_flow *flow)
 {
@@ -198,20 +199,88 @@ void lab_wired_listen(struct lab_wired *wired, bool flows, bool queues)
     wired->machine.sample_start_ns = wired->config.sample_start_ns;
 }
 
+/* ---- the three files ---- */
+
+static enum orr_status read_configuration(const struct orr_run_options *options, struct arena *arena,
+                                          struct notes *notes, struct lab_wired *wired, struct orr_error *err)
+{
+    struct run_file file;
+    enum orr_status status = run_file_open(options, "network", options->network, arena, &file, err);
+    if (status == ORR_OK) {
+        status = config_take_packet(&file.text, arena, notes, &wired->config, &wired->files, err);
+        run_file_close(&file);
+    }
+    if (status == ORR_OK && wired->files.topology == NULL) {
+        status = error_set(err, ORR_EINVAL, "%s: TOPOLOGY_FILE is missing", options->network);
+    }
+    return status;
+}
+
+/* From the current folder, as the reference has it; where nothing is there, from the folder of the configuration that
+ * names it, so that a machine's files can be moved together. */
+static enum orr_status find_topology(const struct orr_run_options *options, struct arena *arena, struct notes *notes,
+                                     struct lab_wired *wired, struct orr_error *err)
+{
+    const char *named = wired->files.topology;
+    const char *slash = strrchr(options->network, '/');
+    if (named[0] == '/' || slash == NULL) {
+        return ORR_OK;
+    }
+    const char *beside = arena_printf(arena, "%.*s/%s", (int)(slash - options->network), options->network, named);
+    if (beside == NULL) {
+        return mem_error(arena->mem, "a path", err);
+    }
+    bool there = run_file_exists(options, named);
+    if (!run_file_exists(options, beside)) {
+        return ORR_OK;
+    }
+    if (there) {
+        return notes_add(notes, err, "%s: TOPOLOGY_FILE %s is taken from the current folder; %s is another",
+                         options->network, named, beside);
+    }
+    wired->files.topology = beside;
+    return ORR_OK;
+}
+
+static enum orr_status read_topology(const struct orr_run_options *options, struct arena *arena, struct notes *notes,
+                                     struct lab_wired *wired, struct config_wired_extra *extra, struct orr_error *err)
+{
+    struct run_file file;
+    enum orr_status status = run_file_open(options, NULL, wired->files.topology, arena, &file, err);
+    if (status == ORR_OK) {
+        status = config_parse_topology(file.text.name, file.text.text, file.text.size, arena, notes, &wired->graph,
+                                       extra, err);
+        run_file_close(&file);
+    }
+    return status;
+}
+
+static enum orr_status read_logical(const struct orr_run_options *options, struct arena *arena, struct notes *notes,
+                                    struct topo_dims *dims, struct orr_error *err)
+{
+    struct run_file file;
+    enum orr_status status = run_file_open(options, "logical", options->logical, arena, &file, err);
+    if (status == ORR_OK) {
+        status = config_take_logical(&file.text, notes, dims, err);
+        run_file_close(&file);
+    }
+    return status;
+}
+
 enum orr_status lab_wired_read(const struct orr_run_options *options, struct arena *arena, struct notes *notes,
                                struct lab_wired *wired, struct topo_dims *dims, struct orr_error *err)
 {
     struct config_wired_extra extra = {0};
     wired->mem = arena->mem;
-    enum orr_status status = config_read_packet(options->network, arena, notes, &wired->config, &wired->files, err);
-    if (status == ORR_OK && wired->files.topology == NULL) {
-        status = error_set(err, ORR_EINVAL, "%s: TOPOLOGY_FILE is missing", options->network);
+    enum orr_status status = read_configuration(options, arena, notes, wired, err);
+    if (status == ORR_OK) {
+        status = find_topology(options, arena, notes, wired, err);
     }
     if (status == ORR_OK) {
-        status = config_read_topology(wired->files.topology, arena, notes, &wired->graph, &extra, err);
+        status = read_topology(options, arena, notes, wired, &extra, err);
     }
     if (status == ORR_OK && options->logical != NULL) {
-        status = config_read_logical(options->logical, notes, dims, err);
+        status = read_logical(options, arena, notes, dims, err);
     } else if (status == ORR_OK) {
         dims->count = 1;
         dims->dim[0].size = count_hosts(&wired->graph);

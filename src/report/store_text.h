@@ -1,7 +1,7 @@
 /*
  * Kept runs as people and programs read them: a list, one run whole, the difference of two. Plain rows come in, text or
  * JSON goes out to the caller's stream. Texts in the rows are the user's (tags, paths, commands) and may hold anything.
- * Knows no database: lab/store_read.h fills the rows.
+ * Knows no database: lab/store/read.h fills the rows.
  */
 #ifndef ORR_REPORT_STORE_TEXT_H
 #define ORR_REPORT_STORE_TEXT_H

@@ -18,6 +18,13 @@ uint64_t sim_compute_scaled(const struct sim_config *config, uint64_t ns)
     return scale == 0.0 || scale == 1.0 ? ns : ticks_from_double((double)ns * scale + 0.5);
 }
 
+uint64_t sim_host_ns(const struct sim_config *config, const struct trace_node *node)
+{
+    double scale = config->tuning.host_scale;
+    uint64_t ns = sim_replay_ns(node);
+    return scale == 0.0 || scale == 1.0 ? ns : ticks_from_double((double)ns * scale + 0.5);
+}
+
 static bool has_cycles(const struct trace_node *node)
 {
     return (node->has & TRACE_HAS_CYCLES) != 0;

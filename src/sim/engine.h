@@ -216,6 +216,7 @@ enum sim_slot sim_node_slot(const struct trace_node *node);
 
 /* How long a GPU compute node takes that does not go by the roofline. */
 uint64_t sim_compute_ns(const struct sim_config *config, const struct trace_node *node);
+uint64_t sim_host_ns(const struct sim_config *config, const struct trace_node *node);
 /* The run's factor of compute times. */
 uint64_t sim_compute_scaled(const struct sim_config *config, uint64_t ns);
 /* Is there what the run's source of compute times needs? Warns of nodes that have no time. */

@@ -166,7 +166,7 @@ static void issue_compute(struct sim *sim, uint32_t rank, uint32_t node)
 {
     const struct trace_node *trace_node = &sim->ranks[rank].graph->nodes[node];
     if (trace_node->is_cpu_op) {
-        issue_timed(sim, rank, node, sim_replay_ns(trace_node), false);
+        issue_timed(sim, rank, node, sim_host_ns(sim->config, trace_node), false);
     } else if (sim_uses_roofline(sim->config)) {
         issue_roofline(sim, rank, node);
     } else {

@@ -101,6 +101,8 @@ struct record_ids {
     X(NUM_OPS, "num_ops")                                                                                              \
     X(TENSOR_SIZE, "tensor_size")                                                                                      \
     X(COMPUTE_CYCLES, "compute_cycles")                                                                                \
+    X(EXEC_CYCLES, "exec_cycles")                                                                                      \
+    X(CYCLES, "cycles")                                                                                                \
     X(RUNTIME, "runtime")
 
 enum record_amount {
@@ -126,6 +128,8 @@ struct record_facts {
     uint32_t has_amount;                  /* bit enum record_amount: an integer that is not negative */
     int64_t step;                         /* attribute "step" */
     bool has_step;
+    uint64_t parent; /* attribute "parent": id of the op around, or of the one that launched it */
+    bool has_parent;
     bool has_group_attributes;    /* pg_name, pg_desc, ranks, … or a name with process_group: it describes
                                      a process group */
     uint64_t lane;                /* a number for the attributes "stream" and "tid" together */

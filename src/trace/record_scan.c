@@ -131,6 +131,10 @@ static void take_ours(struct scan *scan, const struct record_attribute *attr)
         scan->seen_step = facts->has_step = true;
         facts->step = (int64_t)bits;
     }
+    if (integer && !negative && record_text_is(attr->name, "parent") && !facts->has_parent) {
+        facts->has_parent = true;
+        facts->parent = bits;
+    }
     bool stream = record_text_is(attr->name, "stream");
     if (stream || record_text_is(attr->name, "tid")) {
         struct record_text text = {(const char *)attr->value.bytes, (size_t)attr->value.value};

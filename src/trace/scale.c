@@ -71,8 +71,7 @@ static bool is_one(struct scale_factor factor)
     return factor.over == factor.under;
 }
 
-/* Nearest, halves up. False when it does not fit. */
-static bool nearest(struct scale_factor factor, uint64_t value, uint64_t *result, bool *exact)
+bool scale_nearest(struct scale_factor factor, uint64_t value, uint64_t *result, bool *exact)
 {
     unsigned __int128 product = (unsigned __int128)value * factor.over;
     unsigned __int128 rounded = product / factor.under;
@@ -125,7 +124,7 @@ static enum orr_status scale_compute(struct scaling *scaling, const struct recor
         if ((facts->has_amount & 1u << amounts[i]) == 0) {
             continue;
         }
-        if (!nearest(factor, facts->amount[amounts[i]], &value, &exact)) {
+        if (!scale_nearest(factor, facts->amount[amounts[i]], &value, &exact)) {
             return fail_range(scaling, facts, name);
         }
         record_change_integer(change, name, TRACE_VALUE_INT64, value);
@@ -142,7 +141,7 @@ static enum orr_status scale_comm(struct scaling *scaling, const struct record_f
     if ((facts->has & 1u << TRACE_ATTR_COMM_SIZE) == 0) {
         return ORR_OK;
     }
-    if (!nearest(scaling->options->comm, before, &value, &exact)) {
+    if (!scale_nearest(scaling->options->comm, before, &value, &exact)) {
         return fail_range(scaling, facts, "comm_size");
     }
     scaling->counts->comm++;

@@ -35,6 +35,9 @@ struct scale_counts {
 ORR_MUST_CHECK enum orr_status scale_factor_parse(const char *option, const char *text, struct scale_factor *factor,
                                                   struct orr_error *err);
 
+/* value * factor to the nearest, halves up; `*exact` when nothing had to be rounded. False when it does not fit. */
+bool scale_nearest(struct scale_factor factor, uint64_t value, uint64_t *result, bool *exact);
+
 /* Writes the scaled trace to `stream`, or nothing when that is NULL; write errors stay with it. `*counts` is added to.
  * ORR_ERANGE when a value would not fit 64 bits; else as fix_trace. */
 ORR_MUST_CHECK enum orr_status scale_trace(struct record_reader *reader, const struct scale_options *options,

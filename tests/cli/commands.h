@@ -6,12 +6,13 @@
 #define ORR_TESTS_CLI_COMMANDS_H
 
 #define COMMANDS_WITH_EXAMPLES                                                                                         \
-    "gen collective", "gen three-node", "gen ddp", "run", "trace recipe", "trace import", "trace link",                \
+    "gen collective", "gen three-node", "gen ddp", "run", "trace recipe", "trace ready", "trace import", "trace link", \
         "trace convert", "trace show", "trace stat", "trace check", "trace simplify", "trace scale", "trace rewrite",  \
-        "trace cut", "trace merge", "trace diff", "trace export", "trace view", "trace timeline", "trace",             \
-        "trace fix", "coll show", "coll", "topo", "topo make", "topo list", "topo check", "topo stat", "topo show",    \
-        "gen", "gen aicb", "gen aicb training", "gen aicb inference", "gen aicb vidur", "gen aicb physical",           \
-        "gen stg", "simai analytical", "simai simulate", "simai", "calc batch", "calc groups", "calc pp-comm", "calc", \
-        "lab run", "lab list", "lab show", "lab diff", "lab rerun", "lab export", "lab import", "lab"
+        "trace cut", "trace merge", "trace compose", "trace diff", "trace export", "trace view", "trace timeline",     \
+        "trace", "trace fix", "coll show", "coll", "topo", "topo make", "topo list", "topo check", "topo stat",        \
+        "topo show", "gen", "gen aicb", "gen aicb training", "gen aicb inference", "gen aicb vidur",                   \
+        "gen aicb physical", "gen stg", "simai analytical", "simai simulate", "simai", "calc batch", "calc groups",    \
+        "calc pp-comm", "calc", "lab run", "calib fit", "calib show", "calib apply", "calib", "lab list", "lab show",  \
+        "lab diff", "lab rerun", "lab export", "lab import", "lab", "doctor", "cost", "sweep"
 
 #endif

@@ -52,7 +52,15 @@ static void make_folder(void)
                        "attention -1 500000 ALLREDUCE 33554432 500000 ALLREDUCE 33554432 500000 NONE 0 100\n"
                        "grad_norm -1 0 NONE 0 0 NONE 0 0 REDUCESCATTER 1073741824 100\n");
     program_write_text("SimAI.conf", "PACKET_PAYLOAD_SIZE 9000\nCC_MODE 12\nL2_ACK_INTERVAL 1\nL2_CHUNK_SIZE 4000\n");
+    program_write_text("amd-smi.txt", "GPU: 0\n    CLOCK:\n        GFX_0:\n            CLK: 2870 MHz\n");
+    program_write_text("sweep.yml", "options:\n  workload: traces/allreduce\n  system: system.json\n"
+                                    "  network: network.yml\nvary:\n  network.bandwidth: [50, 100]\n");
     program_write_text("table.csv", "op,time\nforward,5\nbackward,7\n");
+    program_write_text("all_reduce_perf.txt",
+                       "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
+                       "8 2 float sum -1 25.80 0.00 0.00 0 25.90 0.00 0.00 0\n"
+                       "1048576 262144 float sum -1 155.00 6.76 6.76 0 154.60 6.78 6.78 0\n"
+                       "536870912 134217728 float sum -1 66100.00 8.12 8.12 0 66090.00 8.12 8.12 0\n");
     CHECK_EXIT(program_run("trace link --host host_0.json --device device_0.json -o hdt_0.json"), 0);
     make_traces();
     char path[PATH_MAX + 16];

@@ -122,6 +122,21 @@ static const struct {
     {"trace stat --json", "--json needs a value (OUT)"},
     {"trace stat --json nowhere/x x", "there is no folder nowhere"},
     {"trace show --limit 0 x", "not between 1"},
+    {"cost --step-time 1s", "no machine given: a topology file"},
+    {"cost torsu", "did you mean \"torus\"?"},
+    {"cost torus --step-time 1s,2s", "--step-time has 2 times for 1 machines"},
+    {"cost torus --step-time 0s", "--step-time: a step takes longer than 0"},
+    {"cost torus --gpus 8", "are for a machine without a topology"},
+    {"cost --gpus 8 --run 1", "--run and --gpus both say which machine it is"},
+    {"cost torus --run 1,2", "--run names 2 runs for 1 machines"},
+    {"cost torus --strict", "the prices are examples"},
+    {"cost torus --prices nowhere.yml", "nowhere.yml: cannot be opened: No such file"},
+    {"cost torus --json nowhere/x", "there is no folder nowhere"},
+    {"doctor surplus", "unexpected argument \"surplus\""},
+    {"doctor --smi nowhere.txt", "nowhere.txt: cannot be opened: No such file"},
+    {"doctor --smi a --sysfs b", "--sysfs and --smi both say where to look for GPUs"},
+    {"doctor --sysfs nowhere", "nowhere: No such file or directory"},
+    {"doctor --json=nowhere/x", "there is no folder nowhere"},
     {"config surplus", "unexpected argument"},
     {"help frobnicate", "unknown command"},
 };
@@ -143,10 +158,29 @@ static void nothing_to_do_prints_a_usage_with_an_example(void **state)
 {
     (void)state;
     program_enter();
-    static const char *const lines[] = {
-        "",           "run",        "gen",         "trace",         "trace recipe", "trace import",   "trace link",
-        "trace show", "trace stat", "trace check", "trace convert", "trace fix",    "trace simplify", "trace scale",
-        "trace cut",  "trace diff", "trace merge", "trace rewrite", "trace export", "trace view",     "trace timeline"};
+    static const char *const lines[] = {"",
+                                        "run",
+                                        "gen",
+                                        "trace",
+                                        "trace recipe",
+                                        "trace import",
+                                        "trace link",
+                                        "trace show",
+                                        "trace stat",
+                                        "trace check",
+                                        "trace convert",
+                                        "trace fix",
+                                        "trace simplify",
+                                        "trace scale",
+                                        "trace cut",
+                                        "trace diff",
+                                        "trace merge",
+                                        "trace rewrite",
+                                        "trace export",
+                                        "trace view",
+                                        "trace timeline",
+                                        "trace ready",
+                                        "trace compose"};
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
         const struct program_result *result = program_run(lines[i]);
         CHECK_EXIT(result, 2);
@@ -199,7 +233,7 @@ static void the_list_of_verbs_is_the_one_tested_here(void **state)
         CHECK(tested, "orrery %s is in no table of this test", command);
         count++;
     }
-    CHECK(count == 17, "%zu verbs", count);
+    CHECK(count == 19, "%zu verbs", count);
 }
 
 static void every_command_has_help_under_both_spellings(void **state)

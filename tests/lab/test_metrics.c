@@ -4,9 +4,9 @@
 
 #include <math.h>
 
-#include "lab/metrics_store.h"
-#include "lab/store_command.h"
-#include "lab/store_read.h"
+#include "lab/store/command.h"
+#include "lab/store/metrics_store.h"
+#include "lab/store/read.h"
 
 /* The columns of spec rocm §1.9, in their order. */
 static const char calibration_header[] =

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lab/store.h"
+#include "lab/store/store.h"
 
 static struct orr_error err;
 

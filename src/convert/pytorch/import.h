@@ -3,7 +3,8 @@
  * links all ranks side by side, settles the process groups over all of them, and writes all files or none.
  *
  * Names, R a rank and TAG anything: host_R.json, pytorch_et_R.json (host); device_R.json, kineto_R.json (device); each
- * also as …_R_TAG.json and with .gz or .zst behind.
+ * also as …_R_TAG.json and with .gz or .zst behind. Older recorders' host_rank_R.json, device_rank_R.json and
+ * trace_rank_R_epoch_E.json (a device trace) are found too.
  */
 #ifndef ORR_CONVERT_PYTORCH_IMPORT_H
 #define ORR_CONVERT_PYTORCH_IMPORT_H
@@ -25,6 +26,11 @@ struct import_pair {
 ORR_MUST_CHECK enum orr_status import_find(const char *folder, const char *tag, const uint32_t *ranks,
                                            uint32_t rank_count, struct arena *arena, struct import_pair **pairs,
                                            uint32_t *count, struct orr_error *err);
+
+/* The tags of a folder's recordings in the order of the alphabet, "" for none; in `arena`. ORR_EIO, or ORR_EINVAL:
+ * nothing found. */
+ORR_MUST_CHECK enum orr_status import_tags(const char *folder, struct arena *arena, const char ***tags, uint32_t *count,
+                                           struct orr_error *err);
 
 struct import_request {
     const char *folder; /* for messages */

@@ -52,7 +52,11 @@ static bool parse_name(const char *name, struct found *found, size_t *tag_length
     static const struct {
         const char *prefix;
         enum kind kind;
-    } kinds[] = {{"host_", KIND_HOST}, {"pytorch_et_", KIND_HOST}, {"device_", KIND_DEVICE}, {"kineto_", KIND_DEVICE}};
+    } kinds[] = {
+        {"host_rank_", KIND_HOST},     {"host_", KIND_HOST},     {"pytorch_et_", KIND_HOST},
+        {"device_rank_", KIND_DEVICE}, {"device_", KIND_DEVICE}, {"kineto_", KIND_DEVICE},
+        {"trace_rank_", KIND_DEVICE}, /* trace_rank_R_epoch_E.json: the tag is epoch_E */
+    };
     size_t length = strlen(name);
     length -= ends_with(name, length, ".gz") ? 3 : ends_with(name, length, ".zst") ? 4 : 0;
     if (!ends_with(name, length, ".json")) {
@@ -124,6 +128,30 @@ static enum orr_status list_folder(struct finder *finder, struct orr_error *err)
                            "or kineto_R.json, R the rank, with _TAG behind it where there are several runs, "
                            "and .gz or .zst where packed",
                            finder->folder);
+    }
+    return status;
+}
+
+enum orr_status import_tags(const char *folder, struct arena *arena, const char ***tags, uint32_t *count,
+                            struct orr_error *err)
+{
+    struct finder finder = {.folder = folder, .arena = arena};
+    const char **made = NULL;
+    uint32_t made_count = 0;
+    enum orr_status status = list_folder(&finder, err);
+    if (status == ORR_OK) {
+        made = arena_alloc(arena, (size_t)finder.count * sizeof *made);
+        status = made == NULL ? mem_error(arena->mem, "file names", err) : ORR_OK;
+    }
+    for (uint32_t i = 0; made != NULL && i < finder.count; i++) {
+        if (i == 0 || strcmp(finder.files[i].tag, finder.files[i - 1].tag) != 0) {
+            made[made_count++] = finder.files[i].tag;
+        }
+    }
+    mem_free(arena->mem, finder.files, (size_t)finder.capacity * sizeof *finder.files);
+    if (status == ORR_OK) {
+        *tags = made;
+        *count = made_count;
     }
     return status;
 }

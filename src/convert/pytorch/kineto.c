@@ -167,7 +167,7 @@ static enum orr_status read_stream(struct kineto_trace *trace, struct json_strea
     return status;
 }
 
-static struct kineto_trace *new_trace(struct mem *mem)
+struct kineto_trace *kineto_trace_new(struct mem *mem)
 {
     struct kineto_trace *trace = mem_zalloc(mem, sizeof *trace);
     if (trace != NULL) {
@@ -187,7 +187,7 @@ enum orr_status kineto_read(const char *path, struct mem *mem, struct notes *not
                             struct orr_error *err)
 {
     struct json_stream *stream = NULL;
-    struct kineto_trace *made = new_trace(mem);
+    struct kineto_trace *made = kineto_trace_new(mem);
     if (made == NULL) {
         return mem_error(mem, "device trace", err);
     }

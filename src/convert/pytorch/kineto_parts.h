@@ -1,6 +1,6 @@
 /*
  * Between the files of the Kineto reader: kineto.c walks the document, kineto_event.c reads one event, kineto_info.c
- * what is said about the whole recording. Not for anyone else.
+ * what is said about the whole recording. ready_scan.c takes events by the same means, one at a time, and keeps none.
  */
 #ifndef ORR_CONVERT_PYTORCH_KINETO_PARTS_H
 #define ORR_CONVERT_PYTORCH_KINETO_PARTS_H
@@ -16,6 +16,9 @@ struct kineto_reader {
     char tid_text[64], pid_text[64];
     uint32_t tid_length, pid_length, tid_number, pid_number;
 };
+
+/* Empty; NULL when memory is refused. kineto_free gives it back. */
+struct kineto_trace *kineto_trace_new(struct mem *mem);
 
 /* Adds the event, if it is one to be kept, and its time in any case. False when memory is refused. */
 ORR_MUST_CHECK bool kineto_event_add(struct kineto_reader *reader, uint32_t index, const struct json_item *item);

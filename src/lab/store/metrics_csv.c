@@ -3,7 +3,7 @@
  * are left out and named one by one: such a file is a history that was appended to for months, and one torn line should
  * not cost the rest.
  */
-#include "lab/metrics_csv.h"
+#include "lab/store/metrics_csv.h"
 
 #include <inttypes.h>
 #include <math.h>

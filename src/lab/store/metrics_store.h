@@ -1,13 +1,13 @@
 /*
- * Between the store and the tables of lab/metrics_csv.h: a run with its calibration as a row, and rows entered as runs
- * (kind "import") with their calibrations. An entered row keeps its cells as settings, so that it is exported as it
- * came; of our own runs the row is computed, per training step where the number of steps is known.
+ * Between the store and the tables of lab/store/metrics_csv.h: a run with its calibration as a row, and rows entered as
+ * runs (kind "import") with their calibrations. An entered row keeps its cells as settings, so that it is exported as
+ * it came; of our own runs the row is computed, per training step where the number of steps is known.
  */
-#ifndef ORR_LAB_METRICS_STORE_H
-#define ORR_LAB_METRICS_STORE_H
+#ifndef ORR_LAB_STORE_METRICS_STORE_H
+#define ORR_LAB_STORE_METRICS_STORE_H
 
-#include "lab/metrics_csv.h"
-#include "lab/store.h"
+#include "lab/store/metrics_csv.h"
+#include "lab/store/store.h"
 #include "report/store_text.h"
 
 /* The row of a run, of a calibration, or of both; either may be NULL. Cells live in the arena or in the arguments. */

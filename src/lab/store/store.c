@@ -5,7 +5,7 @@
  * A new column or table raises STORE_VERSION and adds one entry to `upgrades`; old files are then brought forward when
  * they are opened for writing.
  */
-#include "lab/store.h"
+#include "lab/store/store.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -73,6 +73,7 @@ enum { STORE_VERSION = sizeof upgrades / sizeof upgrades[0] };
 
 struct lab_store {
     struct io_database *database;
+    bool batch; /* a transaction is open that holds several entries */
 };
 
 const char *lab_run_state_word(enum lab_run_state state)
@@ -113,8 +114,16 @@ static enum orr_status upgrade_locked(struct lab_store *store, struct orr_error 
     return status;
 }
 
+static enum orr_status begin(struct lab_store *store, struct orr_error *err)
+{
+    return store->batch ? ORR_OK : io_database_begin(store->database, err);
+}
+
 static enum orr_status end(struct lab_store *store, enum orr_status status, struct orr_error *err)
 {
+    if (store->batch) {
+        return status;
+    }
     if (status == ORR_OK) {
         status = io_database_commit(store->database, err);
     }
@@ -171,6 +180,19 @@ void lab_store_close(struct lab_store *store)
 struct io_database *lab_store_database(struct lab_store *store)
 {
     return store->database;
+}
+
+enum orr_status lab_store_batch(struct lab_store *store, struct orr_error *err)
+{
+    enum orr_status status = begin(store, err);
+    store->batch = status == ORR_OK;
+    return status;
+}
+
+enum orr_status lab_store_batch_end(struct lab_store *store, enum orr_status status, struct orr_error *err)
+{
+    store->batch = false;
+    return end(store, status, err);
 }
 
 /* SQLite's integers end at 2^63 - 1; nothing real comes near. */
@@ -246,7 +268,7 @@ static enum orr_status insert_run(struct lab_store *store, const struct lab_mani
 enum orr_status lab_store_begin(struct lab_store *store, const struct lab_manifest *manifest, int64_t *run,
                                 struct orr_error *err)
 {
-    enum orr_status status = io_database_begin(store->database, err);
+    enum orr_status status = begin(store, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -343,7 +365,7 @@ static enum orr_status insert_collectives(struct lab_store *store, int64_t run, 
 enum orr_status lab_store_finish(struct lab_store *store, int64_t run, const struct lab_results *results,
                                  struct orr_error *err)
 {
-    enum orr_status status = io_database_begin(store->database, err);
+    enum orr_status status = begin(store, err);
     if (status != ORR_OK) {
         return status;
     }

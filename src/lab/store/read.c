@@ -2,13 +2,13 @@
  * Each table has one function that turns the current row of its statement into a struct; counting rows first would need
  * a second statement, so arrays grow by doubling inside the arena, which gives all of it back at once.
  */
-#include "lab/store_read.h"
+#include "lab/store/read.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "lab/store_inputs.h"
+#include "lab/store/inputs.h"
 
 struct reading {
     struct lab_store *store;

@@ -1,10 +1,10 @@
 /* Run by run, in the memory of one, however many there are. */
-#include "lab/store_export.h"
+#include "lab/store/export.h"
 
 #include <string.h>
 
-#include "lab/metrics_csv.h"
-#include "lab/store_read.h"
+#include "lab/store/metrics_csv.h"
+#include "lab/store/read.h"
 
 static const char *const run_columns[] = {
     "id",       "state",    "kind",         "started",    "ended",       "version", "command",  "folder",       "tag",

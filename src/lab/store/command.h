@@ -6,7 +6,7 @@
 #define ORR_LAB_STORE_COMMAND_H
 
 #include "base/notes.h"
-#include "lab/store.h"
+#include "lab/store/store.h"
 
 /* Splits a line as a shell would, with '…', "…" and backslashes. ORR_EINVAL for what only a shell can do ($, `, |, &,
  * ;, <, >, (, ), *, ?, ~, # outside quotes, line ends) and for a quote that is not closed. The words are

@@ -5,8 +5,8 @@
  *
  * Cells are texts, so that what was read can be written again as it was. Knows the tables, not the store.
  */
-#ifndef ORR_LAB_METRICS_CSV_H
-#define ORR_LAB_METRICS_CSV_H
+#ifndef ORR_LAB_STORE_METRICS_CSV_H
+#define ORR_LAB_STORE_METRICS_CSV_H
 
 #include "base/notes.h"
 

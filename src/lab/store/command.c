@@ -1,12 +1,12 @@
 /* No shell is asked: the command is ours, and its words are given to the program as they are. Whatever a shell alone
  * could make sense of is refused, since it was not we who wrote it there. */
-#include "lab/store_command.h"
+#include "lab/store/command.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/store_read.h"
+#include "lab/store/read.h"
 
 static const char shell_only[] = "$`|&;<>()*?~#\n\r";
 

@@ -1,6 +1,6 @@
 /* Traces are one input whose path is their prefix: its hash runs over all of them in order of rank (lab/experiment.c).
  * A file of another size has changed, and is not read. */
-#include "lab/store_inputs.h"
+#include "lab/store/inputs.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -3,14 +3,14 @@
  * that are the measured ones by construction), our own rows are computed right: cycles of one step, times without any
  * alpha, errors against what was measured. Rows that came from elsewhere are left as they are.
  */
-#include "lab/metrics_store.h"
+#include "lab/store/metrics_store.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "io/hash.h"
-#include "lab/store_read.h"
+#include "lab/store/read.h"
 #include "report/number.h"
 
 /* Below this the project does not compare times. */

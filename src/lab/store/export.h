@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "lab/store.h"
+#include "lab/store/store.h"
 
 /* A header and a row a run, with every column of the table `run`; empty where the table has NULL. */
 ORR_MUST_CHECK enum orr_status store_export_csv(struct lab_store *store, FILE *stream, uint64_t *rows,

@@ -7,8 +7,8 @@
  * the program in between leaves a marked row and never half a result. Several programs may write to one store. Knows
  * how results are kept, not how they are made.
  */
-#ifndef ORR_LAB_STORE_H
-#define ORR_LAB_STORE_H
+#ifndef ORR_LAB_STORE_STORE_H
+#define ORR_LAB_STORE_STORE_H
 
 #include "base/arena.h"
 #include "io/database.h"
@@ -111,6 +111,12 @@ void lab_store_close(struct lab_store *store); /* NULL is fine */
 
 /* For readers of the tables (lists, exports): their own statements. */
 struct io_database *lab_store_database(struct lab_store *store);
+
+/* Until the matching end all entries are one transaction, for those who have many. The end takes the status of what was
+ * entered and returns it, or that of the commit; when either is not ORR_OK, nothing of the batch is in the store. */
+ORR_MUST_CHECK enum orr_status lab_store_batch(struct lab_store *store, struct orr_error *err);
+ORR_MUST_CHECK enum orr_status lab_store_batch_end(struct lab_store *store, enum orr_status status,
+                                                   struct orr_error *err);
 
 /* Enters a run as partial, with its inputs and settings; `*run` is its number from then on. */
 ORR_MUST_CHECK enum orr_status lab_store_begin(struct lab_store *store, const struct lab_manifest *manifest,
