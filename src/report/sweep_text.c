@@ -12,14 +12,15 @@
 
 enum {
     FIXED_BEFORE = 2,
-    FIXED_AFTER = 7,
+    FIXED_AFTER = 6,
     COLUMNS_MOST = FIXED_BEFORE + FIXED_AFTER + 64,
     CELL = 64,
     REASONS_MOST = 20
 };
 
-static const char *const titles_after[FIXED_AFTER] = {"time",    "per step", "communication", "compute", "exposed",
-                                                      "to best", "run"};
+/* Not the run's number in the store: it is that of the order in which points ended. The JSON has it. */
+static const char *const titles_after[FIXED_AFTER] = {"time",    "per step", "communication",
+                                                      "compute", "exposed",  "to best"};
 static const char *const state_words[] = {[ORR_SWEEP_MISSING] = "missing",
                                           [ORR_SWEEP_DONE] = "done",
                                           [ORR_SWEEP_STALLED] = "stalled",
@@ -75,10 +76,8 @@ static struct report_number after_cell(const struct table *table, const struct o
         return report_time((double)result->compute_ns);
     case 4:
         return report_time((double)result->exposed_comm_ns);
-    case 5:
-        return ratio(table, result);
     default:
-        return report_count((uint64_t)result->run);
+        return ratio(table, result);
     }
 }
 
