@@ -16,9 +16,9 @@ grid='--dims 4x4x8 --bandwidth 25Gbps,25Gbps,65Gbps --latency 5us,5us,14us --hos
     "$orrery" gen collective --type all-to-all --bytes "$bytes" --npus 128 -o "$dir/a2a"
 } > /dev/null
 
-# machine, logical dimensions
+# machine, logical dimensions, how the all-to-all is done in each of them
 step() {
-    rings=$(echo "$2" | sed 's/"[0-9]*"/"ring"/g') direct=$(echo "$2" | sed 's/"[0-9]*"/"direct"/g')
+    rings=$(echo "$2" | sed 's/"[0-9]*"/"ring"/g') direct=$3
     echo "{\"logical-dims\": [$2]}" > "$dir/logical.json"
     cat > "$dir/system.json" << END
 {"scheduling-policy": "LIFO", "endpoint-delay": 10, "active-chunks-per-dimension": 1, "preferred-dataset-splits": 4,
@@ -44,16 +44,22 @@ END
     grep -q STALLED "$dir/out.txt" && time_ns=
     first=${first:-$time_ns}
     if [ -n "$time_ns" ]; then
-        printf '%-10s %-14s %12d ns  %s\n' "$1" "$2" "$time_ns" "$(awk "BEGIN { printf \"%.2f\", $time_ns / $first }")"
+        printf '%-8s [%s] [%s]: %d ns  %s\n' "$1" "$2" "$3" "$time_ns" "$(awk "BEGIN { printf \"%.2f\", $time_ns / $first }")"
     else
-        printf '%-10s %-14s stalled: a cycle of pauses\n' "$1" "$2"
+        printf '%-8s [%s] [%s]: stalled, a cycle of pauses\n' "$1" "$2" "$3"
     fi
     rm -f "$dir/run.json"
 }
 
-for dims in '"128"' '"4", "4", "8"'; do
-    first=
-    for machine in fattree torus twisted; do
-        step "$machine" "$dims"
-    done
+# As published: one algorithm given, so that the tori do it in their first dimension alone.
+first=
+step fattree '"128"' '"direct"'
+step torus '"4", "4", "8"' '"direct"'
+step twisted '"4", "4", "8"' '"direct"'
+# All with all: at once, and dimension by dimension.
+step torus '"128"' '"direct"'
+step twisted '"128"' '"direct"'
+first=
+for machine in fattree torus twisted; do
+    step "$machine" '"4", "4", "8"' '"direct", "direct", "direct"'
 done
