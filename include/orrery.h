@@ -334,6 +334,7 @@ struct orr_ready_options {
     bool compare;          /* runs side by side */
     bool brief;            /* findings and verdict alone */
     bool json;             /* one JSON object instead of text */
+    const char *writes;    /* where the caller will put the report: refused when it is a file that is read; or NULL */
     uint64_t memory_limit; /* bytes; 0 = none. What is needed does not grow with the files */
 };
 
@@ -586,7 +587,7 @@ struct orr_compose_options {
     uint32_t tp, dp;             /* degrees of the job that is made */
     uint32_t trace_tp;           /* degree of the traced one; 0: as many as there are traces */
     uint64_t params;             /* of the whole model; or: */
-    uint64_t gradient_bytes;     /* of one rank */
+    uint64_t gradient_bytes;     /* of one rank; without either, as model_info_TAG.json beside the traces says */
     const char *dtype;           /* of a gradient: "fp32", "bf16", …; NULL: fp32 with params, bytes without */
     uint64_t bucket_bytes;       /* 0: 25 MiB */
     uint64_t first_bucket_bytes; /* 0: as the others */
@@ -1169,6 +1170,8 @@ const char *orr_sweep_plan_name(const struct orr_sweep_plan *plan); /* NULL: the
 bool orr_sweep_plan_is_lab(const struct orr_sweep_plan *plan);      /* points are `orrery lab run`, not `orrery run` */
 /* The options that the file has for all points, as words of a command line; returns how many. */
 size_t orr_sweep_plan_words(const struct orr_sweep_plan *plan, const char *const **words);
+/* Where one of them is said, for messages. */
+void orr_sweep_plan_word_place(const struct orr_sweep_plan *plan, size_t word, const char **file, uint32_t *line);
 
 struct orr_sweep_key {
     const char *name;
@@ -1194,11 +1197,14 @@ struct orr_sweep_job {
     const struct orr_lab_options *lab; /* where run is NULL */
     const struct orr_override *overrides;
     size_t override_count;
+    const char *calibration; /* the file that run->tuning was read from: an input like the others; or NULL */
+    bool strict;             /* the point's warnings are errors */
 };
 
 struct orr_sweep_progress {
     uint64_t points;                /* of the sweep */
     uint64_t kept;                  /* that were in the store already */
+    uint64_t left;                  /* that this call runs and that have not ended */
     uint64_t done, failed, stalled; /* those included */
     double running;                 /* points' worth of work in those that run now */
 };

@@ -1,4 +1,9 @@
-/* New entries go on the free list in ascending order, so that neighbours in time are neighbours in memory. */
+/*
+ * New entries go on the free list in ascending order, so that neighbours in time are neighbours in memory.
+ *
+ * The first block has one entry more than a power of two, for entry 0: what a pool holds is mostly a power of two
+ * (ranks times chunks), and would otherwise take twice the room for the one that is never given out.
+ */
 #include "base/pool.h"
 
 #include <string.h>
@@ -6,8 +11,9 @@
 uint32_t pool_grow(void **items, uint32_t *capacity, uint32_t *free, size_t item_bytes, size_t link_offset,
                    struct mem *mem)
 {
+    enum { FIRST = 16 + 1 };
     uint32_t old = *capacity;
-    if (!mem_reserve(mem, items, capacity, (uint64_t)old + 1, item_bytes)) {
+    if (!mem_reserve(mem, items, capacity, old == 0 ? FIRST : (uint64_t)old + 1, item_bytes)) {
         return 0;
     }
     char *bytes = *items;

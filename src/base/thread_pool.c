@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct slot {
     uint64_t piece;
@@ -29,8 +30,9 @@ struct pool {
 
 uint32_t thread_pool_processors(void)
 {
-    cpu_set_t allowed;
-    int count = sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : 1;
+    cpu_set_t allowed; /* too small for machines of more than 1024, which the second question is for */
+    long count =
+        sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? CPU_COUNT(&allowed) : sysconf(_SC_NPROCESSORS_ONLN);
     return count > 0 ? (uint32_t)count : 1;
 }
 

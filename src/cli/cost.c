@@ -253,8 +253,8 @@ static const struct argp argp = {
     .args_doc = "[MACHINE...]",
     .doc = "Tell what machines cost by a price list that you edit: a bill of GPUs, servers, NICs, switches and cables, "
            "what an hour costs, and with the time of a step what a step costs and how many steps one gets for a unit "
-           "of the currency. A MACHINE is a topology file, a name of orrery topo list, or a line of orrery topo make; "
-           "with several, each is set beside the first.\v"
+           "of the currency. A MACHINE is a topology file, a name of orrery lab run (128gpu_torus3d_16), a name of "
+           "orrery topo list, or a line of orrery topo make; with several, each is set beside the first.\v"
            "Examples:\n"
            "  orrery cost --template > prices.yml\n"
            "  orrery cost --prices prices.yml 'dgx-h100:16 > rail:400Gbps > spine:8'\n"

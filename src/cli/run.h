@@ -1,7 +1,7 @@
 /*
- * `orrery run` in three parts: the options (run_options.c), which end in a filled struct, the check of where the
- * results shall go (run_outputs.c), and what is done (run.c). Strings point into the argument vector or its
- * translation, which live as long as the program's work does.
+ * `orrery run` in three parts: the options (run_options.c, run_values.c, run_check.c), which end in a filled struct,
+ * the check of where the results shall go (run_outputs.c), and what is done (run.c). Strings point into the argument
+ * vector or its translation, which live as long as the program's work does.
  */
 #ifndef ORR_CLI_RUN_H
 #define ORR_CLI_RUN_H
@@ -27,7 +27,6 @@ struct run_options {
     size_t set_count;
     const char *topology; /* the file the network configuration names, once it is known */
     const char *status_file;
-    bool memory_limit_given;
     bool source_given; /* --comp-source */
     const char *calibration;
     bool quiet;

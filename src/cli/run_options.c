@@ -1,63 +1,9 @@
 /*
  * The options of `orrery run`: our table for argp, and ASTRA-sim's names as a table of translations into it (spec
- * analytical §15.1). tests/cli holds the manual page against `run_argp`.
+ * analytical §15.1). tests/cli holds the manual page against `run_argp`. What stands behind an option is read in
+ * run_values.c; what all of them mean together is settled in run_check.c.
  */
-#include "cli/run.h"
-
-#include "base/units.h"
-
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
-enum {
-    KEY_BACKEND = 256,
-    KEY_POLICY,
-    KEY_BROADCAST,
-    KEY_QUEUES,
-    KEY_INJECTION,
-    KEY_RENDEZVOUS,
-    KEY_JITTER,
-    KEY_SEED,
-    KEY_MEMORY_LIMIT,
-    KEY_STRICT,
-    KEY_FORMAT,
-    KEY_JSON,
-    KEY_CSV,
-    KEY_TIMELINE,
-    KEY_STATUS_FILE,
-    KEY_NO_PROGRESS,
-    KEY_MEMORY,
-    KEY_GROUPS,
-    KEY_LOGICAL,
-    KEY_NO_PFC,
-    KEY_FCT,
-    KEY_PFC,
-    KEY_QLEN,
-    KEY_COMPAT,
-    KEY_QBB,
-    KEY_ROUTING,
-    KEY_SPRAY,
-    KEY_PARALLEL,
-    KEY_CC,
-    KEY_LINK_DOWN,
-    KEY_RTO,
-    KEY_NO_FORWARD,
-    KEY_GROW,
-    KEY_GROW_ROLE,
-    KEY_GROW_COMM,
-    KEY_STRONG,
-    KEY_MISSING_CPU_OP,
-    KEY_COMP_SOURCE,
-    KEY_FORCED_NS,
-    KEY_GPU_MHZ,
-    KEY_COMPUTE_FACTOR,
-    KEY_HOST_FACTOR,
-    KEY_LAUNCH,
-    KEY_CALIBRATION,
-    KEY_SET,
-    KEY_COMM_INTERVALS,
-};
+#include "cli/run_keys.h"
 
 static const struct argp_option table[] = {
     {NULL, 0, NULL, 0, "What to run (workload, system and network are required):", 1},
@@ -209,201 +155,6 @@ const struct cli_foreign_option run_astra_options[] = {
     {NULL, NULL, CLI_FOREIGN_VALUE, NULL},
 };
 
-static error_t read_word(struct run_options *run, const char *option, const char *arg, const char *const *words,
-                         unsigned *index)
-{
-    return cli_options_status(cli_parse_word(option, arg, words, index, &run->input.error));
-}
-
-/* Choices, in the order of their enumerations in orrery.h. */
-static error_t parse_choice(int key, const char *arg, struct run_options *run)
-{
-    static const char *const backends[] = {"unaware", "aware", "packet", "flow", "auto", NULL};
-    static const char *const policies[] = {"astra", "safe", NULL};
-    static const char *const broadcasts[] = {"replay", "simulate", NULL};
-    static const char *const formats[] = {"text", "astra", "json", NULL};
-    static const char *const compats[] = {"none", "astra", NULL};
-    static const char *const routings[] = {"ecmp", "spray", "adaptive", NULL};
-    static const char *const controls[] = {"none", "dcqcn", "hpcc", "timely", "dctcp", "pint", "swift", "credit", NULL};
-    static const char *const places[] = {"gpu", "cpu", NULL};
-    static const char *const sources[] = {"auto", "duration", "cycles", "roofline", "forced", NULL};
-    unsigned index = 0;
-    error_t failed = 0;
-    switch (key) {
-    case KEY_MISSING_CPU_OP:
-        failed = read_word(run, "--missing-cpu-op", arg, places, &index);
-        run->run.missing_is_cpu = index == 1;
-        return failed;
-    case KEY_COMP_SOURCE:
-        failed = read_word(run, "--comp-source", arg, sources, &index);
-        run->run.tuning.source = (enum orr_compute_source)index;
-        run->source_given = true;
-        return failed;
-    case KEY_BACKEND:
-        failed = read_word(run, "--backend", arg, backends, &index);
-        run->run.backend = (enum orr_backend)index;
-        return failed;
-    case KEY_POLICY:
-        failed = read_word(run, "--policy", arg, policies, &index);
-        run->run.policy = (enum orr_policy)index;
-        return failed;
-    case KEY_ROUTING:
-        failed = read_word(run, "--routing", arg, routings, &index);
-        run->run.routing = (enum orr_routing)index;
-        return failed;
-    case KEY_CC:
-        failed = read_word(run, "--cc", arg, controls, &index);
-        run->run.congestion = (enum orr_congestion)(index + ORR_CONGESTION_NONE);
-        return failed;
-    case KEY_COMPAT:
-        failed = read_word(run, "--compat", arg, compats, &index);
-        run->run.compat = (enum orr_compat)index;
-        return failed;
-    case KEY_BROADCAST:
-        failed = read_word(run, "--broadcast", arg, broadcasts, &index);
-        run->run.broadcast = (enum orr_broadcast)index;
-        return failed;
-    default:
-        failed = read_word(run, "--format", arg, formats, &index);
-        run->format = (enum orr_output)index;
-        run->format_given = true;
-        return failed;
-    }
-}
-
-/* To the library 0 is no limit; to someone who types it, more likely a mistake. */
-static enum orr_status parse_limit(const char *option, const char *text, uint64_t *bytes, struct orr_error *err)
-{
-    enum orr_status status = cli_parse_size(option, text, bytes, err);
-    if (status == ORR_OK && *bytes == 0) {
-        status = error_set(err, ORR_ERANGE, "%s: %s leaves no memory at all; for no limit, leave it out", option, text);
-    }
-    return status;
-}
-
-static enum orr_status parse_moment(const char *option, const char *text, uint64_t *ns, struct orr_error *err)
-{
-    struct orr_error reason = {0};
-    enum orr_status status = units_parse(text, UNITS_TIME, "us", ns, &reason);
-    return status == ORR_OK ? ORR_OK : error_set(err, status, "%s: %s", option, reason.text);
-}
-
-static enum orr_status parse_time(const char *option, const char *text, uint64_t *ns, struct orr_error *err)
-{
-    enum orr_status status = parse_moment(option, text, ns, err);
-    if (status == ORR_OK && (*ns == 0 || *ns > UINT64_C(1) << 40)) {
-        return error_set(err, ORR_ERANGE, "%s: %s must be more than 0 and at most 18 minutes", option, text);
-    }
-    return status;
-}
-
-static enum orr_status parse_positive(const char *option, const char *text, double *value, struct orr_error *err)
-{
-    enum orr_status status = cli_parse_real(option, text, value, err);
-    if (status == ORR_OK && !(*value >= 1e-9 && *value <= 1e9)) {
-        return error_set(err, ORR_ERANGE, "%s: %s must be more than 0, and between 1e-9 and 1e9", option, text);
-    }
-    return status;
-}
-
-static enum orr_status bad_link_down(const char *text, struct orr_error *err)
-{
-    return error_set(err, ORR_EINVAL, "--link-down: \"%s\" is not A-B@TIME or A-B@TIME..TIME, as in 0-8@10us..1ms",
-                     text);
-}
-
-/* "A-B@TIME", "A-B@TIME..TIME". */
-static enum orr_status parse_link_down(const char *text, struct run_options *run)
-{
-    struct orr_error *err = &run->input.error;
-    struct orr_link_down down = {.up_ns = UINT64_MAX};
-    char from[64];
-    const char *at = strchr(text, '@');
-    const char *dots = at == NULL ? NULL : strstr(at, "..");
-    int used = 0;
-    if (at == NULL || sscanf(text, "%" SCNu32 "-%" SCNu32 "%n", &down.a, &down.b, &used) != 2 || text + used != at) {
-        return bad_link_down(text, err);
-    }
-    size_t length = dots == NULL ? strlen(at + 1) : (size_t)(dots - at - 1);
-    if (length == 0 || length >= sizeof from) {
-        return bad_link_down(text, err);
-    }
-    memcpy(from, at + 1, length);
-    from[length] = '\0';
-    enum orr_status status = parse_moment("--link-down", from, &down.down_ns, err);
-    if (status == ORR_OK && dots != NULL) {
-        status = parse_moment("--link-down", dots + 2, &down.up_ns, err);
-    }
-    if (status == ORR_OK && down.up_ns <= down.down_ns) {
-        return error_set(err, ORR_EINVAL, "--link-down: \"%s\" comes back before it goes", text);
-    }
-    if (status == ORR_OK && run->run.link_down_count == RUN_LINK_DOWNS_MOST) {
-        return error_set(err, ORR_ERANGE, "--link-down is given more than %d times", RUN_LINK_DOWNS_MOST);
-    }
-    if (status == ORR_OK) {
-        run->link_downs[run->run.link_down_count++] = down;
-        run->run.link_downs = run->link_downs;
-    }
-    return status;
-}
-
-/* What a calibration changes; check_tuning settles what was left out. */
-static error_t parse_tuning(int key, const char *arg, struct run_options *run)
-{
-    struct orr_error *err = &run->input.error;
-    struct orr_tuning *tuning = &run->run.tuning;
-    switch (key) {
-    case KEY_FORCED_NS:
-        return cli_options_status(
-            cli_parse_count("--force-avg-kernel-ns", arg, 1, UINT64_C(1) << 50, &tuning->forced_ns, err));
-    case KEY_GPU_MHZ:
-        return cli_options_status(parse_positive("--default-gpu-freq", arg, &tuning->gpu_mhz, err));
-    case KEY_COMPUTE_FACTOR:
-        return cli_options_status(parse_positive("--compute-factor", arg, &tuning->compute_scale, err));
-    case KEY_HOST_FACTOR:
-        return cli_options_status(parse_positive("--host-factor", arg, &tuning->host_scale, err));
-    default:
-        return cli_options_status(parse_time("--launch-overhead", arg, &tuning->launch_ns, err));
-    }
-}
-
-static error_t parse_number(int key, const char *arg, struct run_options *run)
-{
-    struct orr_error *err = &run->input.error;
-    uint64_t count = 0;
-    enum orr_status status = ORR_OK;
-    switch (key) {
-    case KEY_QUEUES:
-        status = cli_parse_count("--queues-per-dim", arg, 1, UINT32_MAX, &count, err);
-        run->run.queues_per_dim = (uint32_t)count;
-        return cli_options_status(status);
-    case KEY_SEED:
-        return cli_options_status(cli_parse_count("--seed", arg, 0, UINT64_MAX, &run->run.seed, err));
-    case KEY_JITTER:
-        return cli_options_status(cli_parse_real("--jitter", arg, &run->run.jitter, err));
-    case KEY_RTO:
-        return cli_options_status(parse_time("--rto", arg, &run->run.rto_ns, err));
-    case KEY_INJECTION:
-        return cli_options_status(cli_parse_real("--injection-scale", arg, &run->run.injection_scale, err));
-    default:
-        run->memory_limit_given = true;
-        return cli_options_status(parse_limit("--memory-limit", arg, &run->run.memory_limit, err));
-    }
-}
-
-static error_t parse_flag(int key, struct run_options *run)
-{
-    bool *flag = key == KEY_STRICT       ? &run->run.strict
-                 : key == KEY_NO_PFC     ? &run->run.no_pfc
-                 : key == KEY_PARALLEL   ? &run->run.parallel_links
-                 : key == KEY_NO_FORWARD ? &run->run.no_fast_forward
-                 : key == KEY_STRONG     ? &run->growth.strong
-                 : key == 'q'            ? &run->quiet
-                                         : &run->no_progress;
-    *flag = true;
-    return 0;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct run_options *run = state->input;
@@ -445,25 +196,25 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_FORMAT:
     case KEY_MISSING_CPU_OP:
     case KEY_COMP_SOURCE:
-        return parse_choice(key, arg, run);
+        return run_choice_parse(key, arg, run);
     case KEY_FORCED_NS:
     case KEY_GPU_MHZ:
     case KEY_COMPUTE_FACTOR:
     case KEY_HOST_FACTOR:
     case KEY_LAUNCH:
-        return parse_tuning(key, arg, run);
+        return run_tuning_parse(key, arg, run);
     case KEY_QUEUES:
     case KEY_SEED:
     case KEY_JITTER:
     case KEY_INJECTION:
     case KEY_MEMORY_LIMIT:
     case KEY_RTO:
-        return parse_number(key, arg, run);
+        return run_number_parse(key, arg, run);
     case KEY_SPRAY:
         run->run.routing = ORR_ROUTING_SPRAY;
         return 0;
     case KEY_LINK_DOWN:
-        return cli_options_status(parse_link_down(arg, run));
+        return cli_options_status(run_link_down_parse(arg, run));
     case KEY_SET:
         return cli_options_status(run_set_add(run, arg));
     case KEY_GROW:
@@ -488,7 +239,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_STRONG:
     case KEY_NO_PROGRESS:
     case 'q':
-        return parse_flag(key, run);
+        return run_flag_parse(key, run);
     default:
         return cli_options_default(key, arg, state);
     }
@@ -513,128 +264,6 @@ const struct argp run_argp = {
            "Exit codes: 0 done, 1 failed or interrupted, 2 bad usage or input, 3 resource limit, 4 the job stalls.\n",
 };
 
-static enum orr_status read_environment(struct run_options *options, struct orr_error *err)
-{
-    const char *limit = getenv("ASTRA_SIM_MEMORY_LIMIT");
-    if (options->memory_limit_given || limit == NULL || limit[0] == '\0') {
-        return ORR_OK;
-    }
-    return parse_limit("ASTRA_SIM_MEMORY_LIMIT", limit, &options->run.memory_limit, err);
-}
-
-static enum orr_status check_required(const struct run_options *options, struct orr_error *err)
-{
-    const struct {
-        const char *value, *option, *what;
-    } needed[] = {
-        {options->run.workload, "--workload PREFIX", "the traces, PREFIX.RANK.et"},
-        {options->run.system, "--system FILE", "the system file, JSON"},
-        {options->run.network, "--network FILE", "the network file, YAML"},
-    };
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
-        if (needed[i].value == NULL || needed[i].value[0] == '\0') {
-            return error_set(err, ORR_EINVAL, "missing %s (%s); orrery run --help shows the options", needed[i].option,
-                             needed[i].what);
-        }
-    }
-    bool no_memory = options->run.memory != NULL && options->run.memory[0] == '\0';
-    if (no_memory || (options->run.groups != NULL && options->run.groups[0] == '\0')) {
-        return error_set(err, ORR_EINVAL, "%s: \"\" is not the name of a file; leave the option out for none",
-                         no_memory ? "--memory" : "--groups");
-    }
-    return ORR_OK;
-}
-
-/* Said of how to grow without asking for it: a mistake rather than a wish. */
-static enum orr_status check_growth(const struct run_options *options, struct orr_error *err)
-{
-    const struct orr_growth *growth = &options->growth;
-    const char *given = growth->role != NULL         ? "--grow-role"
-                        : growth->comm_scale != NULL ? "--grow-comm"
-                        : growth->strong             ? "--strong"
-                                                     : NULL;
-    if (given != NULL && options->run.growth == NULL) {
-        return error_set(err, ORR_EINVAL, "%s needs --grow", given);
-    }
-    return ORR_OK;
-}
-
-/* The source that the other options imply, and what a source needs. */
-static enum orr_status settle_tuning(struct run_options *options, struct orr_error *err)
-{
-    struct orr_tuning *tuning = &options->run.tuning;
-    if (!options->source_given) {
-        tuning->source = tuning->forced_ns > 0 ? ORR_COMPUTE_FORCED
-                         : tuning->gpu_mhz > 0 ? ORR_COMPUTE_CYCLES
-                                               : tuning->source;
-    }
-    if (tuning->forced_ns > 0 && tuning->source != ORR_COMPUTE_FORCED) {
-        return error_set(err, ORR_EINVAL, "--force-avg-kernel-ns has no effect with this --comp-source; forced has it");
-    }
-    if (tuning->forced_ns == 0 && tuning->source == ORR_COMPUTE_FORCED) {
-        return error_set(err, ORR_EINVAL, "--comp-source forced needs --force-avg-kernel-ns NS");
-    }
-    /* A forced time needs no clock, but ROCm-ASTRAsim's users give both. */
-    if (tuning->gpu_mhz > 0 && tuning->source != ORR_COMPUTE_CYCLES && tuning->source != ORR_COMPUTE_FORCED) {
-        return error_set(err, ORR_EINVAL, "--default-gpu-freq has no effect with this --comp-source; cycles has it");
-    }
-    if (tuning->gpu_mhz == 0 && tuning->source == ORR_COMPUTE_CYCLES) {
-        tuning->gpu_mhz = 2400;
-    }
-    return ORR_OK;
-}
-
-/* What only a network on a wired topology can do, or only one with packets: asked of another it is a mistake. */
-static enum orr_status check_backend(const struct run_options *options, struct orr_error *err)
-{
-    const struct orr_run_options *run = &options->run;
-    const struct {
-        const char *option;
-        bool given;
-        bool packets; /* flow cannot do it either */
-        bool all;     /* nor can auto, because of the messages that are not packets */
-    } wired[] = {
-        {"--logical", run->logical != NULL, false, false},
-        {"--fct", options->fct != NULL, false, false},
-        {"--pfc", options->pfc != NULL, true, false},
-        {"--qlen", options->qlen != NULL, true, false},
-        {"--no-pfc", run->no_pfc, true, false},
-        {"--rto", run->rto_ns > 0, true, false},
-        {"--no-fast-forward", run->no_fast_forward, true, false},
-        {"--routing", run->routing != ORR_ROUTING_ECMP, true, false},
-        {"--cc", run->congestion != ORR_CONGESTION_FILE, true, false},
-        {"--parallel-links", run->parallel_links, false, false},
-        {"--link-down", run->link_down_count > 0, true, true},
-    };
-    for (size_t i = 0; i < sizeof wired / sizeof wired[0]; i++) {
-        bool can = run->backend == ORR_BACKEND_PACKET || (run->backend == ORR_BACKEND_AUTO && !wired[i].all) ||
-                   (run->backend == ORR_BACKEND_FLOW && !wired[i].packets);
-        if (wired[i].given && !can) {
-            return error_set(err, ORR_EINVAL, "%s needs --backend packet%s", wired[i].option,
-                             wired[i].all       ? ""
-                             : wired[i].packets ? " or auto"
-                                                : ", flow or auto");
-        }
-    }
-    return ORR_OK;
-}
-
-/* `--json -` is `--format json`: two documents on one stream would be of use to nobody. */
-static enum orr_status resolve_dash(struct run_options *options, struct orr_error *err)
-{
-    if (options->json == NULL || strcmp(options->json, "-") != 0) {
-        return ORR_OK;
-    }
-    if (options->format_given && options->format != ORR_OUTPUT_JSON) {
-        return error_set(err, ORR_EINVAL,
-                         "--json - and --format %s both want standard output; give one of them, or a file to --json",
-                         options->format == ORR_OUTPUT_ASTRA ? "astra" : "text");
-    }
-    options->format = ORR_OUTPUT_JSON;
-    options->json = NULL;
-    return ORR_OK;
-}
-
 enum orr_status run_options_read(const struct cli_command *command, bool lenient, int argc, char **argv,
                                  struct run_options *options, struct cli_vector *vector, struct orr_error *err)
 {
@@ -650,21 +279,5 @@ enum orr_status run_options_read(const struct cli_command *command, bool lenient
     if (options->run.strict && vector->warning_count > 0) {
         return error_set(err, ORR_EINVAL, "%s (an error because of --strict)", vector->warnings[0]);
     }
-    status = check_required(options, err);
-    if (status == ORR_OK && !lenient) {
-        status = check_backend(options, err);
-    }
-    if (status == ORR_OK) {
-        status = check_growth(options, err);
-    }
-    if (status == ORR_OK) {
-        status = settle_tuning(options, err);
-    }
-    if (status == ORR_OK) {
-        status = resolve_dash(options, err);
-    }
-    if (status == ORR_OK) {
-        status = run_sets_resolve(options, err);
-    }
-    return status == ORR_OK ? read_environment(options, err) : status;
+    return run_options_settle(options, lenient, err);
 }

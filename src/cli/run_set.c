@@ -26,9 +26,22 @@ enum orr_status run_set_add(struct run_options *options, const char *text)
     return ORR_OK;
 }
 
+/* As with any option the last one counts. Returns how many of the first `count` are left. */
+static size_t drop_same(struct orr_override *sets, size_t count, const struct orr_override *set)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(sets[i].file, set->file) != 0 || strcmp(sets[i].key, set->key) != 0) {
+            sets[kept++] = sets[i];
+        }
+    }
+    return kept;
+}
+
 enum orr_status run_sets_resolve(struct run_options *options, struct orr_error *err)
 {
     bool wired = options->run.backend >= ORR_BACKEND_PACKET;
+    size_t kept = 0;
     for (size_t i = 0; i < options->set_count; i++) {
         struct orr_override *set = &options->sets[i];
         const struct orr_sweep_key said = {options->set_names[i], set->origin, set->line};
@@ -36,7 +49,10 @@ enum orr_status run_sets_resolve(struct run_options *options, struct orr_error *
         if (status != ORR_OK) {
             return status;
         }
+        kept = drop_same(options->sets, kept, set);
+        options->sets[kept++] = *set;
     }
+    options->set_count = kept;
     options->run.overrides = options->sets;
     options->run.override_count = options->set_count;
     return ORR_OK;

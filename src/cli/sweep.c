@@ -186,7 +186,7 @@ static void draw(struct sweep_watch *watch, const struct orr_sweep_progress *now
 {
     uint64_t ended = now->done + now->failed + now->stalled;
     double made = (double)(ended - now->kept) + now->running;
-    double left = (double)(now->points - ended) - now->running;
+    double left = (double)now->left - now->running;
     char eta[32] = "unknown";
     if (made > 0) {
         (void)snprintf(eta, sizeof eta, "%.0f s", elapsed_s * left / made);
@@ -240,6 +240,13 @@ static enum orr_status check_outputs(const struct sweep_command *command, struct
     return ORR_OK;
 }
 
+/* A folder of traces is searched for them: what has their ending may be one. */
+static bool is_trace(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 3 && strcmp(path + length - 3, ".et") == 0 && cli_same_file(path, path);
+}
+
 /* A point's files are inputs too; a thousand points name few of them, again and again. */
 static enum orr_status check_inputs(const struct sweep_command *command, const struct sweep_points *points,
                                     struct orr_error *err)
@@ -248,12 +255,14 @@ static enum orr_status check_inputs(const struct sweep_command *command, const s
     for (uint64_t i = 0; i < points->count; i++) {
         const struct orr_run_options *run = points->jobs[i].run;
         const struct orr_lab_options *lab = points->jobs[i].lab;
-        const char *const inputs[] = {run != NULL ? run->system : lab->system,
-                                      run != NULL ? run->network : lab->topology, run != NULL ? run->logical : NULL,
-                                      run != NULL ? run->memory : NULL, run != NULL ? run->groups : NULL};
+        const char *const inputs[] = {
+            run != NULL ? run->system : lab->system, run != NULL ? run->network : lab->topology,
+            run != NULL ? run->logical : NULL,       run != NULL ? run->memory : NULL,
+            run != NULL ? run->groups : NULL,        points->jobs[i].calibration};
         const char *workload = run != NULL ? run->workload : lab->workload;
         for (size_t o = 0; o < 2; o++) {
-            bool same = outputs[o] != NULL && workload != NULL && cli_is_rank_file(outputs[o], workload);
+            bool same = outputs[o] != NULL && workload != NULL &&
+                        (cli_is_rank_file(outputs[o], workload) || (lab != NULL && is_trace(outputs[o])));
             for (size_t k = 0; outputs[o] != NULL && k < sizeof inputs / sizeof inputs[0]; k++) {
                 same = same || cli_same_file(outputs[o], inputs[k]);
             }
@@ -326,13 +335,13 @@ static int exit_code_of(const struct orr_sweep *sweep)
     return end.stalled > 0 && end.stalled == end.points ? orr_status_exit_code(ORR_ESTALL) : 0;
 }
 
-static int run_sweep(struct sweep_command *command, struct cli_warnings *warnings, bool strict)
+static int run_sweep(struct sweep_command *command, struct cli_warnings *warnings)
 {
     struct orr_error err = {0};
     struct orr_error later = {0};
     struct orr_sweep *sweep = NULL;
     struct sweep_watch watch = {.start_ns = clock_ns()};
-    const struct orr_notices notices = cli_notices(warnings, strict);
+    const struct orr_notices notices = cli_notices(warnings, false); /* each point says itself whether it is strict */
     enum orr_status status = watch_init(&watch.watch, NULL, !command->quiet && !command->no_progress, &err);
     if (status != ORR_OK) {
         return cli_fail(&err);
@@ -381,7 +390,7 @@ static int with_points(struct sweep_command *command, const struct orr_sweep_pla
         command->sweep.jobs = points.jobs;
         command->sweep.base = base;
         command->sweep.only = command->sweep.only_count > 0 ? command->only : NULL;
-        exit_code = run_sweep(command, &warnings, points.strict);
+        exit_code = run_sweep(command, &warnings);
     }
     free(base);
     sweep_points_free(&points);
@@ -411,8 +420,9 @@ static char *typed_command(int own, int argc, char **argv)
     char **kept = calloc((size_t)argc + 1, sizeof *kept);
     int count = 0;
     for (int i = 0; kept != NULL && i < argc; i++) {
-        bool point = i < own && (strncmp(argv[i], "--point=", 8) == 0 || strcmp(argv[i], "--point") == 0);
-        i += point && argv[i][7] == '\0' ? 1 : 0; /* and its value */
+        size_t length = i < own ? strcspn(argv[i], "=") : 0;
+        bool point = length >= 3 && length <= 7 && strncmp(argv[i], "--point", length) == 0; /* or a beginning of it */
+        i += point && argv[i][length] == '\0' ? 1 : 0;                                       /* and its value */
         if (!point) {
             kept[count++] = argv[i];
         }

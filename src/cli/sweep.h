@@ -29,7 +29,6 @@ struct sweep_points {
     size_t word_count, word_room;
     void **blocks; /* what the jobs point to besides: overrides, links that go down */
     size_t block_count;
-    bool strict;
     bool quiet, no_progress; /* of the options that all points share */
 };
 

@@ -130,15 +130,14 @@ static char *plain_value(const char *value)
 }
 
 /* "--key=value", or "--key" and nothing for a switch that is true or false. `*word` NULL: nothing. */
-static enum orr_status make_word(struct sweep_points *points, const struct argp_option *option,
-                                 const struct orr_sweep_key *said, const char *value, char **word,
-                                 struct orr_error *err)
+static enum orr_status make_word(struct sweep_points *points, const struct argp_option *option, const char *value,
+                                 char **word, struct orr_error *err)
 {
     bool on = true;
     *word = NULL;
     if (option->arg == NULL) {
-        char where[160];
-        (void)snprintf(where, sizeof where, "%.80s:%" PRIu32 ": --%.40s", said->origin, said->line, option->name);
+        char where[48];
+        (void)snprintf(where, sizeof where, "--%.40s", option->name);
         enum orr_status status = cli_parse_bool(where, value, &on, err);
         if (status != ORR_OK || !on) {
             return status;
@@ -166,12 +165,10 @@ static enum orr_status point_words(struct sweep_points *points, uint64_t point, 
         argv[(*argc)++] = points->base.argv[i];
     }
     for (size_t key = 0; status == ORR_OK && key < keys; key++) {
-        struct orr_sweep_key said;
         char *word = NULL;
-        orr_sweep_plan_key(points->plan, key, &said);
         if (points->options[key] != NULL) {
-            status = make_word(points, points->options[key], &said, orr_sweep_plan_value(points->plan, point, key),
-                               &word, err);
+            status =
+                make_word(points, points->options[key], orr_sweep_plan_value(points->plan, point, key), &word, err);
         }
         if (word != NULL) {
             argv[(*argc)++] = word;
@@ -215,13 +212,17 @@ static enum orr_status point_overrides(struct sweep_points *points, uint64_t poi
     for (size_t i = 0; i < sets; i++) {
         const struct orr_override *set = &options->sets[i];
         size_t room = strlen(set->key) + 1;
-        char *key = varies(points, set) ? NULL : malloc(room);
-        if (key != NULL) {
-            memcpy(key, set->key, room);
-            points->words[points->word_count++] = key;
-            list[count] = *set;
-            list[count++].key = key;
+        if (varies(points, set)) {
+            continue;
         }
+        char *key = malloc(room);
+        if (key == NULL) {
+            return no_memory(err);
+        }
+        memcpy(key, set->key, room);
+        points->words[points->word_count++] = key;
+        list[count] = *set;
+        list[count++].key = key;
     }
     for (size_t key = 0; key < orr_sweep_plan_key_count(points->plan); key++) {
         struct orr_sweep_key said;
@@ -300,11 +301,15 @@ static enum orr_status read_run(struct sweep_points *points, uint64_t point, int
     enum orr_status status = run_options_read(&cli_run, false, argc, argv, &options, &vector, err);
     cli_vector_free(&vector); /* all words are ours by now: none was made there */
     if (status == ORR_OK) {
-        status = check_run(&options, err);
+        status = options.input.help ? refuse("help", err) : check_run(&options, err);
+    }
+    if (status == ORR_OK && options.run.strict && points->base.warning_count > 0) {
+        status = error_set(err, ORR_EINVAL, "%s (an error because of --strict)", points->base.warnings[0]);
     }
     if (status == ORR_OK && options.calibration != NULL) {
         const struct orr_notices notices = cli_notices(warnings, options.run.strict);
         status = orr_calib_tuning(options.calibration, &notices, &options.run.tuning, err);
+        points->jobs[point].calibration = options.calibration;
     }
     return status == ORR_OK ? keep_run(points, point, &options, err) : status;
 }
@@ -315,6 +320,12 @@ static enum orr_status read_lab(struct sweep_points *points, uint64_t point, int
     struct lab_command command = {.lab = ORR_LAB_OPTIONS_DEFAULT};
     enum orr_status status = cli_options_parse(&cli_lab_run, argc, argv, &command.input, err);
     const struct orr_lab_options *lab = &command.lab;
+    if (status == ORR_OK && command.input.help) {
+        return refuse("help", err);
+    }
+    if (status == ORR_OK && (lab->workload == NULL || lab->workload[0] == '\0')) {
+        return error_set(err, ORR_EINVAL, "missing --workload: a folder or prefix of traces");
+    }
     if (status == ORR_OK && (lab->output_folder != NULL || lab->store != NULL || lab->timeline)) {
         return refuse(lab->timeline ? "timeline" : lab->store != NULL ? "store" : "output-dir", err);
     }
@@ -327,7 +338,7 @@ static enum orr_status read_lab(struct sweep_points *points, uint64_t point, int
         status = cli_limit_default(&command.lab.memory_limit, err);
     }
     if (status == ORR_OK) {
-        points->strict = points->strict || command.strict;
+        points->jobs[point].strict = command.strict;
         points->quiet = points->quiet || command.quiet;
         points->no_progress = points->no_progress || command.no_progress;
         points->labs[point] = command.lab;
@@ -335,6 +346,45 @@ static enum orr_status read_lab(struct sweep_points *points, uint64_t point, int
         status = point_overrides(points, point, NULL, err);
     }
     return status;
+}
+
+/* Whether the text speaks of an option: its name, whole. */
+static bool names_option(const char *text, const char *name, size_t length)
+{
+    static const char parts[] = "abcdefghijklmnopqrstuvwxyz0123456789-";
+    for (const char *at = strstr(text, "--"); at != NULL; at = strstr(at + 2, "--")) {
+        if (strncmp(at + 2, name, length) == 0 && (at[2 + length] == '\0' || strchr(parts, at[2 + length]) == NULL)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* "sweep.yml:4: ", where the option was said that a message names; empty where that is nowhere but behind "--". */
+static void find_place(const struct sweep_points *points, const char *text, char *place, size_t room)
+{
+    const char *const *words = NULL;
+    const char *file = NULL;
+    uint32_t line = 0;
+    size_t count = orr_sweep_plan_words(points->plan, &words);
+    place[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        if (names_option(text, words[i] + 2, strcspn(words[i] + 2, "="))) {
+            orr_sweep_plan_word_place(points->plan, i, &file, &line);
+        }
+    }
+    for (size_t key = 0; key < orr_sweep_plan_key_count(points->plan); key++) {
+        const struct argp_option *option = points->options[key];
+        struct orr_sweep_key said;
+        orr_sweep_plan_key(points->plan, key, &said);
+        if (option != NULL && names_option(text, option->name, strlen(option->name))) {
+            file = said.origin;
+            line = said.line;
+        }
+    }
+    if (file != NULL) {
+        (void)snprintf(place, room, "%.200s:%" PRIu32 ": ", file, line);
+    }
 }
 
 static enum orr_status read_points(struct sweep_points *points, struct cli_warnings *warnings, struct orr_error *err)
@@ -354,7 +404,9 @@ static enum orr_status read_points(struct sweep_points *points, struct cli_warni
                                  : read_run(points, point, argc, argv, warnings, &why);
         }
         if (status != ORR_OK) {
-            status = error_set(err, status, "point %" PRIu64 ": %s", point + 1, why.text);
+            char place[240];
+            find_place(points, why.text, place, sizeof place);
+            status = error_set(err, status, "%spoint %" PRIu64 ": %s", place, point + 1, why.text);
         }
     }
     free((void *)argv);

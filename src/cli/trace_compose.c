@@ -32,7 +32,10 @@ static const struct argp_option table[] = {
      "Tensor-parallel degree of the traced job. With another --tp, compute on the device is multiplied by "
      "traced/wanted. Default: as many as there are traces",
      0},
-    {"params", KEY_PARAMS, "N", 0, "Parameters of the whole model; a rank's gradients are those of its shard", 0},
+    {"params", KEY_PARAMS, "N", 0,
+     "Parameters of the whole model; a rank's gradients are those of its shard. Without it and --gradient-bytes, "
+     "model_info_TAG.json beside the traces says them, their type and --trace-tp, where these are not given",
+     0},
     {"dtype", KEY_DTYPE, "TYPE", 0, "Type of a gradient: fp32, fp16, bf16, fp64 or fp8. Default: fp32", 0},
     {"gradient-bytes", KEY_GRADIENT_BYTES, "SIZE", 0, "Gradients of one rank, in place of --params: 64MiB, bytes", 0},
     {"bucket-size", KEY_BUCKET_SIZE, "SIZE", 0, "Size of a gradient bucket; the rest is the last. Default: 25MiB", 0},

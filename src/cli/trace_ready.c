@@ -119,7 +119,10 @@ static enum orr_status look(struct ready_options *options, bool *usable, struct 
     if (status != ORR_OK || options->json == NULL) {
         return status != ORR_OK ? status : orr_trace_ready(&options->ready, stdout, usable, err);
     }
-    status = strcmp(options->json, "-") == 0 ? ORR_OK : cli_check_writable("--json", options->json, err);
+    if (strcmp(options->json, "-") != 0) {
+        options->ready.writes = options->json;
+        status = cli_check_writable("--json", options->json, err);
+    }
     return status != ORR_OK ? status : put_json(options, usable, err);
 }
 

@@ -12,7 +12,7 @@
 
 enum { ENTRY_NONE = -1 };
 
-/* Splits "key[3]" into the length of "key" and 3. False when the brackets hold no number of a dimension. */
+/* Splits "key[13]" into the length of "key" and 13. False when the brackets hold no number of a dimension. */
 static bool split_key(const char *key, size_t *length, int *entry)
 {
     const char *bracket = strchr(key, '[');
@@ -21,9 +21,10 @@ static bool split_key(const char *key, size_t *length, int *entry)
     if (bracket == NULL) {
         return true;
     }
-    bool digit = bracket[1] >= '0' && bracket[1] <= '9';
-    *entry = digit ? bracket[1] - '0' : ENTRY_NONE;
-    return digit && strcmp(bracket + 2, "]") == 0;
+    size_t digits = strspn(bracket + 1, "0123456789");
+    bool number = digits == 1 || digits == 2;
+    *entry = !number ? ENTRY_NONE : digits == 1 ? bracket[1] - '0' : (bracket[1] - '0') * 10 + bracket[2] - '0';
+    return number && strcmp(bracket + 1 + digits, "]") == 0;
 }
 
 static int row_of(const struct config_format *format, const char *key, size_t length)
@@ -71,6 +72,11 @@ enum orr_status config_overrides_rows(const struct config_reader *reader, const 
 static enum orr_status parse_value(const struct config_override *one, struct arena *scratch, struct io_value **value,
                                    struct orr_error *err)
 {
+    size_t blanks = strspn(one->value, " \t");
+    if (one->value[blanks] == '\0' || one->value[blanks] == '#') {
+        (void)error_set(err, ORR_EINVAL, "%s:%" PRIu32 ": \"%.80s\" has no value", one->origin, one->line, one->key);
+        return ORR_EINVAL;
+    }
     enum orr_status status = io_yaml_parse(one->origin, one->value, strlen(one->value), scratch, value, err);
     if (status != ORR_OK) {
         return status;

@@ -219,6 +219,13 @@ bool file_exists(const char *path)
     return stat(path, &info) == 0;
 }
 
+bool file_is_same(const char *a, const char *b)
+{
+    struct stat one;
+    struct stat other;
+    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 enum orr_status file_write(const char *path, const void *bytes, size_t size, struct orr_error *err)
 {
     struct io_outfile *file;

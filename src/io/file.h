@@ -67,6 +67,8 @@ ORR_MUST_CHECK enum orr_status file_open_regular(const char *path, int *fd, uint
 
 /* Whether anything is there under this name; a dangling link is not. */
 bool file_exists(const char *path);
+/* Whether both names lead to one file that is there. */
+bool file_is_same(const char *a, const char *b);
 
 /* Writes a whole file, through io/outfile.h, after making the folders above it where they are missing. Fails with
  * ORR_EIO or ORR_ENOMEM; a file that had the name before is then untouched. */

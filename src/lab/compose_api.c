@@ -6,12 +6,12 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/arena.h"
 #include "io/file.h"
 #include "io/json_write.h"
 #include "io/outfile.h"
+#include "lab/model_info.h"
 #include "lab/notices.h"
 #include "lab/workload_find.h"
 #include "lab/written.h"
@@ -37,6 +37,9 @@ struct composing {
     struct compose_options compose;
     struct compose_cut cut;
     struct pattern backward;
+    struct model_info model; /* only with told_by_file */
+    bool told_by_file;       /* the size of the model was not given and stands beside the traces */
+    uint64_t params;         /* 0 with gradient_bytes */
     uint32_t element_bytes;
     uint32_t trace_tp;
     uint32_t ranks;               /* to write */
@@ -82,12 +85,10 @@ static enum orr_status check_degrees(const struct orr_compose_options *options, 
                          " is none of 1 to %d ranks",
                          options->tp, options->dp, RANKS_MOST);
     }
-    if ((options->params > 0) == (options->gradient_bytes > 0)) {
-        return error_set(
-            err, ORR_EINVAL,
-            "%s: the gradients' size comes of the model's parameters (--params N) or is given for one rank "
-            "(--gradient-bytes SIZE)",
-            options->params > 0 ? "both are given" : "neither is given");
+    if (options->params > 0 && options->gradient_bytes > 0) {
+        return error_set(err, ORR_EINVAL,
+                         "both are given: the gradients' size comes of the model's parameters (--params N) or is given "
+                         "for one rank (--gradient-bytes SIZE)");
     }
     if (options->buckets > 0 && (options->bucket_bytes > 0 || options->first_bucket_bytes > 0)) {
         return error_set(err, ORR_EINVAL, "a number of buckets and a size both say how to cut the gradients; give one");
@@ -95,10 +96,32 @@ static enum orr_status check_degrees(const struct orr_compose_options *options, 
     return ORR_OK;
 }
 
+/* What was not given comes from the model's file beside the traces. */
+static enum orr_status settle_model(struct composing *c, struct orr_error *err)
+{
+    const struct orr_compose_options *options = c->options;
+    c->params = options->params;
+    if (options->params > 0 || options->gradient_bytes > 0) {
+        return ORR_OK;
+    }
+    enum orr_status status = model_info_find(c->found.prefix, &c->arena, &c->model, &c->told_by_file, err);
+    if (status == ORR_OK && !c->told_by_file) {
+        status = error_set(
+            err, ORR_EINVAL,
+            "neither is given: the gradients' size comes of the model's parameters (--params N, or model_info_TAG.json "
+            "beside the traces) or is given for one rank (--gradient-bytes SIZE)");
+    }
+    if (status == ORR_OK) {
+        c->params = c->model.params;
+        c->element_bytes = options->dtype == NULL && c->model.param_bytes > 0 ? c->model.param_bytes : c->element_bytes;
+    }
+    return status;
+}
+
 static enum orr_status settle_traces(struct composing *c, struct orr_error *err)
 {
     const struct orr_compose_options *options = c->options;
-    c->trace_tp = options->trace_tp > 0 ? options->trace_tp : c->found.ranks;
+    c->trace_tp = options->trace_tp > 0 ? options->trace_tp : c->model.tp > 0 ? c->model.tp : c->found.ranks;
     if (c->found.ranks > c->trace_tp) {
         return error_set(err, ORR_EINVAL,
                          "%s: there are traces of %" PRIu32 " ranks, more than a tensor-parallel group of %" PRIu32
@@ -133,6 +156,7 @@ static enum orr_status settle(struct composing *c, struct orr_error *err)
         status = error_set(err, ORR_EINVAL, "%s: recordings, not traces; orrery trace import makes traces of them",
                            options->input);
     }
+    status = status != ORR_OK ? status : settle_model(c, err);
     return status != ORR_OK ? status : settle_traces(c, err);
 }
 
@@ -154,19 +178,11 @@ static enum orr_status set_rank(struct composing *c, uint32_t rank, struct orr_e
     c->compose.tp_group = (int32_t)(1 + replica);
     c->compose.dp_group = (int32_t)(1 + replica_count(c) + place);
     c->compose.peer_shift = replica * options->tp;
-    if (bytes == 0 &&
-        __builtin_mul_overflow(compose_shard(options->params, options->tp, place), c->element_bytes, &bytes)) {
+    if (bytes == 0 && __builtin_mul_overflow(compose_shard(c->params, options->tp, place), c->element_bytes, &bytes)) {
         return error_set(err, ORR_ERANGE, "the gradients of %" PRIu64 " parameters do not fit 64 bits of bytes",
-                         options->params);
+                         c->params);
     }
     return compose_buckets_cut(bytes, c->element_bytes, &c->cut, &c->compose.buckets, err);
-}
-
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat one;
-    struct stat other;
-    return stat(a, &one) == 0 && stat(b, &other) == 0 && one.st_dev == other.st_dev && one.st_ino == other.st_ino;
 }
 
 static enum orr_status commit_held(struct composing *c, struct orr_error *err)
@@ -216,7 +232,7 @@ static enum orr_status compose_rank(struct composing *c, uint32_t rank, struct o
     if (input == NULL || output == NULL) {
         return mem_error(&c->mem, "a path", err);
     }
-    if (is_same_file(input, output)) {
+    if (file_is_same(input, output)) {
         return error_set(err, ORR_EINVAL, "the output would replace the input %s; give another prefix", input);
     }
     enum orr_status status = set_rank(c, rank, err);
@@ -261,7 +277,7 @@ static enum orr_status write_groups(struct composing *c, struct orr_error *err)
     if (path == NULL) {
         return mem_error(&c->mem, "a path", err);
     }
-    if (c->found.groups != NULL && is_same_file(path, c->found.groups)) {
+    if (c->found.groups != NULL && file_is_same(path, c->found.groups)) {
         return error_set(err, ORR_EINVAL, "the output would replace the input %s; give another prefix", path);
     }
     enum orr_status status = hold_output(c, path, &stream, err);
@@ -298,7 +314,7 @@ static void write_bytes(const struct composing *c, struct report_table *table)
     uint64_t largest = compose_buckets_before(buckets, 1);
     uint64_t last =
         compose_buckets_before(buckets, buckets->count) - compose_buckets_before(buckets, buckets->count - 1);
-    if (buckets->count > 2) {
+    if (buckets->count > 1) {
         uint64_t second = compose_buckets_before(buckets, 2) - largest;
         largest = second > largest ? second : largest;
     }
@@ -312,6 +328,21 @@ static void write_bytes(const struct composing *c, struct report_table *table)
     row(table, "buckets a step", text);
     row(table, "  the largest", report_bytes((double)largest).text);
     row(table, "  the last", report_bytes((double)last).text);
+}
+
+static void write_model(const struct composing *c, FILE *stream)
+{
+    if (!c->told_by_file) {
+        return;
+    }
+    (void)fprintf(stream, "The model is that of %s: %" PRIu64 " parameters", c->model.path, c->params);
+    if (c->model.param_bytes > 0) {
+        (void)fprintf(stream, " of %" PRIu32 " bytes", c->model.param_bytes);
+    }
+    if (c->model.tp > 0) {
+        (void)fprintf(stream, ", traced with a tensor-parallel degree of %" PRIu32, c->model.tp);
+    }
+    (void)fputs(".\n", stream);
 }
 
 static void write_report(const struct composing *c, FILE *stream)
@@ -340,6 +371,7 @@ static void write_report(const struct composing *c, FILE *stream)
     (void)snprintf(text, sizeof text, "%" PRIu64 " in, %" PRIu64 " out", c->nodes_in, c->nodes_out);
     row(&table, "nodes", text);
     report_table_print(&table, stream);
+    write_model(c, stream);
     if (options->output == NULL) {
         (void)fputs("Nothing written.\n", stream);
         return;

@@ -249,24 +249,12 @@ static enum orr_status make_wires(const struct lab_machine_request *request, str
                                   struct orr_error *err)
 {
     const struct lab_machine *machine = request->machine;
-    char dims[LAB_MACHINE_NAME];
-    char number[3][16];
-    lab_machine_dims_text(machine, dims);
+    struct lab_machine_wiring wiring;
     struct orr_topo_setting settings[6] = {{"bandwidth", request->rates->list}, {"latency", request->times->list}};
     size_t count = 2;
-    (void)snprintf(number[0], sizeof number[0], "%" PRIu32, machine->ranks);
-    if (machine->kind == LAB_MACHINE_FATTREE) {
-        uint32_t leaves = machine->groups != 0 ? machine->groups : machine->ranks / 8 + (machine->ranks % 8 != 0);
-        uint32_t per_leaf = machine->ranks / leaves + (machine->ranks % leaves != 0);
-        (void)snprintf(number[1], sizeof number[1], "%" PRIu32, per_leaf);
-        (void)snprintf(number[2], sizeof number[2], "%" PRIu32, leaves < 4 ? 1 : leaves / 2);
-        settings[count++] = (struct orr_topo_setting){"hosts", number[0]};
-        settings[count++] = (struct orr_topo_setting){"per-leaf", number[1]};
-        settings[count++] = (struct orr_topo_setting){"spines", number[2]};
-    } else if (lab_machine_join(machine->kind) != TOPO_RING) {
-        settings[count++] = (struct orr_topo_setting){"hosts", number[0]};
-    } else {
-        settings[count++] = (struct orr_topo_setting){"dims", dims};
+    lab_machine_wire(machine, &wiring);
+    for (size_t i = 0; i < wiring.count; i++) {
+        settings[count++] = wiring.settings[i];
     }
     struct orr_topo *topo = NULL;
     enum orr_status status =

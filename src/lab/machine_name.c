@@ -328,6 +328,30 @@ enum orr_status lab_machine_settle(struct lab_machine *machine, uint32_t ranks, 
     return ORR_OK;
 }
 
+static void wire(struct lab_machine_wiring *wiring, const char *name, uint32_t number)
+{
+    char *text = wiring->texts[wiring->count];
+    (void)snprintf(text, LAB_MACHINE_NAME, "%" PRIu32, number);
+    wiring->settings[wiring->count++] = (struct orr_topo_setting){name, text};
+}
+
+void lab_machine_wire(const struct lab_machine *machine, struct lab_machine_wiring *wiring)
+{
+    uint32_t ranks = machine->ranks;
+    wiring->count = 0;
+    if (machine->kind == LAB_MACHINE_FATTREE) {
+        uint32_t leaves = machine->groups != 0 ? machine->groups : ranks / 8 + (ranks % 8 != 0);
+        wire(wiring, "hosts", ranks);
+        wire(wiring, "per-leaf", ranks / leaves + (ranks % leaves != 0));
+        wire(wiring, "spines", leaves < 4 ? 1 : leaves / 2);
+    } else if (lab_machine_join(machine->kind) != TOPO_RING) {
+        wire(wiring, "hosts", ranks);
+    } else {
+        lab_machine_dims_text(machine, wiring->texts[0]);
+        wiring->settings[wiring->count++] = (struct orr_topo_setting){"dims", wiring->texts[0]};
+    }
+}
+
 void lab_machine_dims_text(const struct lab_machine *machine, char text[LAB_MACHINE_NAME])
 {
     size_t used = 0;

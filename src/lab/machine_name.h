@@ -60,6 +60,14 @@ enum topo_kind lab_machine_join(enum lab_machine_kind kind); /* of a FILE: as ri
 const char *lab_machine_wires(enum lab_machine_kind kind);   /* a name for topo/make/make.h */
 bool lab_machine_is_wired(enum lab_machine_kind kind);       /* dimensions alone do not tell it */
 
+/* What a settled machine says to the generator of its wires, besides rates and times. */
+struct lab_machine_wiring {
+    struct orr_topo_setting settings[3];
+    size_t count;
+    char texts[3][LAB_MACHINE_NAME];
+};
+void lab_machine_wire(const struct lab_machine *machine, struct lab_machine_wiring *wiring);
+
 /* "4x4x8" of the settled dimensions. */
 void lab_machine_dims_text(const struct lab_machine *machine, char text[LAB_MACHINE_NAME]);
 /* What a settled machine is called in names of folders: "128gpu_torus3d_4x4x8". */

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/file.h"
 #include "lab/ready/text.h"
 #include "lab/written.h"
 
@@ -28,6 +29,21 @@ static enum orr_status choose_tags(struct looking *looking, const char *const **
     return status;
 }
 
+/* Told before anything is read, which may take long. */
+static enum orr_status check_output(const struct orr_ready_options *options, const struct import_pair *pairs,
+                                    uint32_t count, struct orr_error *err)
+{
+    for (uint32_t i = 0; options->writes != NULL && i < count; i++) {
+        const char *files[] = {pairs[i].host, pairs[i].device};
+        for (size_t k = 0; k < sizeof files / sizeof files[0]; k++) {
+            if (files[k] != NULL && file_is_same(options->writes, files[k])) {
+                return error_set(err, ORR_EINVAL, "the report would replace the recording %s", files[k]);
+            }
+        }
+    }
+    return ORR_OK;
+}
+
 static enum orr_status look(struct looking *looking, struct orr_error *err)
 {
     const struct orr_ready_options *options = looking->options;
@@ -46,9 +62,10 @@ static enum orr_status look(struct looking *looking, struct orr_error *err)
         uint32_t pair_count = 0;
         status = import_find(options->folder, tags[i], options->ranks, options->rank_count, &looking->arena, &pairs,
                              &pair_count, err);
-        status = status != ORR_OK
-                     ? status
-                     : ready_check(tags[i], pairs, pair_count, &looking->mem, &looking->runs[looking->run_count], err);
+        status = status != ORR_OK ? status : check_output(options, pairs, pair_count, err);
+        status = status != ORR_OK ? status
+                                  : ready_check(tags[i], pairs, pair_count, options->rank_count > 0, &looking->mem,
+                                                &looking->runs[looking->run_count], err);
         looking->run_count += status == ORR_OK;
     }
     return status;

@@ -77,6 +77,11 @@ uint64_t orr_workload_bytes(const struct orr_workload *workload)
     return workload->mem.used;
 }
 
+uint64_t workload_shared_peak(const struct orr_workload *workload)
+{
+    return workload->mem.peak;
+}
+
 static uint32_t graphs_of(const struct trace_set *set, uint32_t ranks)
 {
     uint32_t count = 0;

@@ -20,6 +20,9 @@ ORR_MUST_CHECK enum orr_status workload_shared_view(const struct orr_workload *w
                                                     const struct orr_run_options *options, uint32_t ranks,
                                                     struct notes *notes, struct trace_set *view, struct orr_error *err);
 
+/* The most memory that reading them took: a run with less could not have read them itself. */
+uint64_t workload_shared_peak(const struct orr_workload *workload);
+
 /* Reads a run's own traces: what the shared ones are made of, too. */
 ORR_MUST_CHECK enum orr_status workload_read(const char *prefix, uint32_t ranks, bool as_many_as_exist,
                                              bool missing_is_cpu, struct mem *mem, struct notes *notes,

@@ -156,10 +156,12 @@ static void put_running(const struct cost_report *report, const struct cost_bill
         (void)fprintf(stream, " (run %" PRId64 ")", bill->run);
     }
     if (!isnan(step)) {
-        (void)fprintf(stream, ": %s %s; for 1 %s: %s steps", six(step).text, report->currency, report->currency,
-                      six(1 / step).text);
+        (void)fprintf(stream, ": %s %s", six(step).text, report->currency);
     }
-    if (!isnan(step) && report->samples > 0) {
+    if (step > 0) {
+        (void)fprintf(stream, "; for 1 %s: %s steps", report->currency, six(1 / step).text);
+    }
+    if (step > 0 && report->samples > 0) {
         (void)fprintf(stream, ", %s samples", six((double)report->samples / step).text);
     }
     if (bill->total > 0) {

@@ -11,7 +11,7 @@
 #include "trace/compose_plan.h"
 #include "trace/contract.h"
 
-enum { GROUP_ROOM = 16, NAME_ROOM = 48 };
+enum { GROUP_ROOM = 16, NAME_ROOM = 48, PG_ROOM = 128 };
 
 struct composing {
     const struct compose_options *options;
@@ -25,7 +25,7 @@ struct composing {
     /* what the first walk sees */
     uint8_t *describes; /* by node: it describes a process group */
     uint32_t describes_capacity, described;
-    char group[GROUP_ROOM]; /* the first pg_name of a collective */
+    char group[PG_ROOM]; /* pg_name of the collective before */
     bool has_group, several_groups;
     uint64_t with_dimensions; /* collectives with involved_dim */
     /* the second */
@@ -64,9 +64,9 @@ static enum orr_status see_comm(struct composing *c, const struct record_facts *
     if (!collective) {
         return ORR_OK;
     }
-    char name[GROUP_ROOM];
-    (void)snprintf(name, sizeof name, "%.*s", (int)(facts->group.length < 15 ? facts->group.length : 15),
-                   facts->group.text);
+    char name[PG_ROOM];
+    size_t length = facts->group.length < PG_ROOM ? facts->group.length : PG_ROOM - 1;
+    (void)snprintf(name, sizeof name, "%.*s", (int)length, facts->group.text);
     c->several_groups = c->several_groups || (c->has_group && strcmp(name, c->group) != 0);
     memcpy(c->group, name, sizeof name);
     c->has_group = true;

@@ -11,10 +11,7 @@
 
 #include "trace/compose_order.h"
 
-enum {
-    AROUND_MOST = 64, /* ops around a node that are looked at */
-    LANES_MOST = 256, /* told apart; a device has fewer streams, and a file of nothing but streams must not take long */
-};
+enum { AROUND_MOST = 64 }; /* ops around a node that are looked at */
 
 void compose_plan_init(struct compose_plan *plan, const struct pattern *backward, struct mem *mem)
 {
@@ -26,8 +23,6 @@ void compose_plan_init(struct compose_plan *plan, const struct pattern *backward
 void compose_plan_free(struct compose_plan *plan)
 {
     mem_free(plan->mem, plan->nodes, (size_t)plan->node_capacity * sizeof *plan->nodes);
-    mem_free(plan->mem, plan->lanes, (size_t)plan->lane_capacity * sizeof *plan->lanes);
-    mem_free(plan->mem, plan->deps, (size_t)plan->dep_capacity * sizeof *plan->deps);
     steps_free(&plan->steps);
     arena_free(&plan->arena);
 }
@@ -84,24 +79,6 @@ static bool is_backward(const struct compose_plan *plan, struct record_text name
     return false;
 }
 
-/* Few lanes, and most nodes on the lane of the one before: looked through from the last. */
-static bool find_lane(struct compose_plan *plan, uint64_t lane, uint32_t *found)
-{
-    for (uint32_t i = plan->lane_count; i-- > 0;) {
-        if (plan->lanes[i] == lane || plan->lane_count == LANES_MOST) {
-            *found = i;
-            return true;
-        }
-    }
-    if (!mem_reserve(plan->mem, (void **)&plan->lanes, &plan->lane_capacity, (uint64_t)plan->lane_count + 1,
-                     sizeof *plan->lanes)) {
-        return false;
-    }
-    *found = plan->lane_count;
-    plan->lanes[plan->lane_count++] = lane;
-    return true;
-}
-
 enum orr_status compose_plan_add(struct compose_plan *plan, const struct record_facts *facts, struct orr_error *err)
 {
     struct compose_node node = {.duration_us = facts->duration_us, .parent = facts->parent};
@@ -110,8 +87,7 @@ enum orr_status compose_plan_add(struct compose_plan *plan, const struct record_
     node.flags |= !compute ? 0 : record_is_cpu(facts) ? COMPOSE_HOST : COMPOSE_DEVICE;
     node.flags |= is_backward(plan, facts->name) ? COMPOSE_BACKWARD : 0;
     node.flags |= facts->has_parent ? COMPOSE_HAS_PARENT : 0;
-    if ((compute && !find_lane(plan, facts->lane, &node.lane)) ||
-        !mem_reserve(plan->mem, (void **)&plan->nodes, &plan->node_capacity, (uint64_t)plan->node_count + 1,
+    if (!mem_reserve(plan->mem, (void **)&plan->nodes, &plan->node_capacity, (uint64_t)plan->node_count + 1,
                      sizeof *plan->nodes)) {
         return no_memory(plan, err);
     }
@@ -189,7 +165,7 @@ struct making {
     uint32_t *order;  /* places in the file */
     uint32_t *span;   /* by node, of work: its step in spans */
     uint32_t *listed; /* work, by step and within by order */
-    uint32_t *last_of_lane, *touched;
+    uint32_t *bucket; /* by node, of what is listed: the bucket that its gradients are in */
     struct span *spans;
     uint32_t span_count;
 };
@@ -299,7 +275,6 @@ struct progress {
     const struct span *span;
     uint32_t taken;       /* of the span's list */
     uint64_t done, total; /* weight of that, and of all */
-    uint32_t touched;     /* lanes since the bucket before */
 };
 
 /* Takes up work until its share is that of the gradients in buckets 0 to `index`; all that is left with `rest`. */
@@ -310,36 +285,13 @@ static void advance(struct making *making, struct progress *now, uint32_t index,
     while (now->taken < now->span->count &&
            (rest || now->taken == 0 || (unsigned __int128)now->done * bytes < (unsigned __int128)until * now->total)) {
         uint32_t node = making->listed[now->span->first + now->taken++];
-        uint32_t lane = making->plan->nodes[node].lane;
         now->done += making->weight[node];
-        if (making->last_of_lane[lane] == UINT32_MAX) {
-            making->touched[now->touched++] = lane;
-        }
-        making->last_of_lane[lane] = node;
+        making->bucket[node] = making->plan->bucket_count;
     }
-}
-
-/* The bucket waits for the last work of each lane since the bucket before. */
-static bool add_bucket(struct making *making, struct compose_bucket *bucket, uint32_t touched_count)
-{
-    struct compose_plan *plan = making->plan;
-    bucket->first_dep = plan->dep_count;
-    bucket->dep_count = touched_count;
-    if (!mem_reserve(plan->mem, (void **)&plan->deps, &plan->dep_capacity, (uint64_t)plan->dep_count + touched_count,
-                     sizeof *plan->deps)) {
-        return false;
-    }
-    for (uint32_t i = 0; i < touched_count; i++) {
-        uint32_t node = making->last_of_lane[making->touched[i]];
-        making->last_of_lane[making->touched[i]] = UINT32_MAX;
-        plan->deps[plan->dep_count++] = node;
-        bucket->behind = bucket->behind == UINT32_MAX || node > bucket->behind ? node : bucket->behind;
-    }
-    return true;
 }
 
 /* `overlaps`: the list is the backward pass and the buckets spread over it; else all come behind its end. */
-static bool place_buckets(struct making *making, const struct span *span, bool overlaps)
+static void place_buckets(struct making *making, const struct span *span, bool overlaps)
 {
     struct compose_plan *plan = making->plan;
     const struct compose_buckets *buckets = making->buckets;
@@ -350,17 +302,67 @@ static bool place_buckets(struct making *making, const struct span *span, bool o
         }
     }
     for (uint32_t i = 0; i < buckets->count; i++) {
-        now.touched = 0;
         advance(making, &now, i, i + 1 == buckets->count || !overlaps);
-        struct compose_bucket *bucket = &plan->buckets[plan->bucket_count];
-        *bucket = (struct compose_bucket){.bytes = compose_buckets_before(buckets, i + 1) -
-                                                   compose_buckets_before(buckets, i),
-                                          .behind = plan->bucket_count == 0 ? UINT32_MAX : bucket[-1].behind,
-                                          .step = span->step};
-        plan->bucket_count++;
-        if (!add_bucket(making, bucket, now.touched)) {
-            return false;
+        plan->buckets[plan->bucket_count++] = (struct compose_bucket){.bytes = compose_buckets_before(buckets, i + 1) -
+                                                                               compose_buckets_before(buckets, i),
+                                                                      .behind = UINT32_MAX,
+                                                                      .step = span->step};
+    }
+}
+
+/* ---- what they wait for ---- */
+
+/* By node: the first bucket that has work which depends on the node; UINT32_MAX: none. */
+static uint32_t *find_covers(const struct making *making)
+{
+    struct compose_plan *plan = making->plan;
+    const struct edit_graph *graph = making->graph;
+    uint32_t *covers = arena_alloc(&plan->arena, (size_t)plan->node_count * sizeof *covers);
+    if (covers == NULL) {
+        return NULL;
+    }
+    memset(covers, 0xff, (size_t)plan->node_count * sizeof *covers);
+    for (uint32_t at = plan->node_count; at-- > 0;) {
+        uint32_t node = making->order[at];
+        uint32_t here = (plan->nodes[node].flags & COMPOSE_CHOSEN) != 0 ? making->bucket[node] : covers[node];
+        for (uint32_t i = graph->dep_start[node]; i < graph->dep_start[node + 1]; i++) {
+            uint32_t parent = graph->deps[i] & EDIT_INDEX;
+            if (parent != EDIT_MISSING) {
+                covers[parent] = here < covers[parent] ? here : covers[parent];
+            }
         }
+    }
+    return covers;
+}
+
+/* A bucket waits for all its work: by name for what nothing else in it, or in a bucket before it, depends on. Streams
+ * do not help: a simulation goes by dependencies alone. */
+static bool place_deps(struct making *making)
+{
+    struct compose_plan *plan = making->plan;
+    const struct span *last = &making->spans[making->span_count - 1];
+    const uint32_t *covers = find_covers(making);
+    uint32_t listed = last->first + last->count;
+    uint32_t total = 0;
+    plan->deps = arena_alloc(&plan->arena, (size_t)listed * sizeof *plan->deps);
+    if (covers == NULL || plan->deps == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < listed; i++) { /* by step and order, which is by bucket */
+        uint32_t node = making->listed[i];
+        struct compose_bucket *bucket = &plan->buckets[making->bucket[node]];
+        if (covers[node] <= making->bucket[node]) {
+            continue;
+        }
+        bucket->first_dep = bucket->dep_count == 0 ? total : bucket->first_dep;
+        bucket->dep_count++;
+        bucket->behind = bucket->behind == UINT32_MAX || node > bucket->behind ? node : bucket->behind;
+        plan->deps[total++] = node;
+    }
+    for (uint32_t i = 1; i < plan->bucket_count; i++) {
+        uint32_t before = plan->buckets[i - 1].behind;
+        uint32_t *behind = &plan->buckets[i].behind;
+        *behind = *behind == UINT32_MAX || (before != UINT32_MAX && before > *behind) ? before : *behind;
     }
     return true;
 }
@@ -408,17 +410,11 @@ static bool make_room(struct making *making)
 {
     struct compose_plan *plan = making->plan;
     size_t nodes = plan->node_count;
-    size_t lanes = plan->lane_count;
     making->weight = weigh(plan);
     making->order = arena_alloc(&plan->arena, nodes * sizeof *making->order);
     making->span = arena_alloc(&plan->arena, nodes * sizeof *making->span);
-    making->last_of_lane = arena_alloc(&plan->arena, lanes * sizeof *making->last_of_lane);
-    making->touched = arena_alloc(&plan->arena, lanes * sizeof *making->touched);
-    if (making->last_of_lane != NULL) {
-        memset(making->last_of_lane, 0xff, lanes * sizeof *making->last_of_lane);
-    }
-    return making->weight != NULL && making->order != NULL && making->span != NULL && making->last_of_lane != NULL &&
-           making->touched != NULL;
+    making->bucket = arena_alloc(&plan->arena, nodes * sizeof *making->bucket);
+    return making->weight != NULL && making->order != NULL && making->span != NULL && making->bucket != NULL;
 }
 
 static bool make_buckets(struct making *making, bool overlap)
@@ -433,12 +429,10 @@ static bool make_buckets(struct making *making, bool overlap)
         const struct span *span = &making->spans[i];
         uint32_t node = span->count > 0 ? making->listed[span->first] : UINT32_MAX;
         bool backward = node != UINT32_MAX && overlap && (plan->nodes[node].flags & COMPOSE_BACKWARD) != 0;
-        if (!place_buckets(making, span, backward)) {
-            return false;
-        }
+        place_buckets(making, span, backward);
     }
     plan->step_count = making->span_count;
-    return place_gates(making);
+    return place_deps(making) && place_gates(making);
 }
 
 enum orr_status compose_plan_make(struct compose_plan *plan, const struct edit_graph *graph,

@@ -21,7 +21,6 @@
 struct compose_node {
     uint64_t duration_us, ops;
     uint64_t parent; /* id; only with COMPOSE_HAS_PARENT */
-    uint32_t lane;   /* in lanes */
     uint8_t flags;
 };
 
@@ -46,15 +45,12 @@ struct compose_plan {
     struct mem *mem;
     struct compose_node *nodes;
     uint32_t node_count, node_capacity;
-    uint64_t *lanes; /* in order of appearance */
-    uint32_t lane_count, lane_capacity;
     struct steps steps;
     const struct pattern *backward; /* names of backward work; NULL: as PyTorch, NCCL and our generators have them */
     /* Made: */
     struct compose_bucket *buckets;
     uint32_t bucket_count;
     uint32_t *deps; /* places of nodes */
-    uint32_t dep_count, dep_capacity;
     uint32_t *gate; /* by node: 1 + the bucket that it waits for too; 0: none */
     uint32_t step_count;
     uint32_t overlapped; /* of these: in which the backward pass was told apart */

@@ -94,6 +94,20 @@ static void taking_and_giving_at_random_never_mixes_two_entries_up(void **state)
     CHECK_U64(mem.used, 0, "all memory is given back");
 }
 
+static void a_power_of_two_of_entries_takes_little_more_room(void **state)
+{
+    (void)state;
+    struct mem mem = {0};
+    struct items pool;
+    bool failed = false;
+    CHECK(items_init(&pool, &mem), "a pool can be made");
+    for (uint32_t i = 0; i < 1024; i++) {
+        (void)items_take(&pool, &mem, &failed);
+    }
+    CHECK(!failed && pool.capacity < 1024 + 1024 / 8, "room for %u", pool.capacity);
+    items_free(&pool, &mem);
+}
+
 static void a_refused_take_gives_entry_0_which_may_be_written(void **state)
 {
     (void)state;
@@ -123,4 +137,4 @@ static void a_refused_take_gives_entry_0_which_may_be_written(void **state)
 
 TEST_MAIN(no_two_entries_in_use_have_one_index_and_none_is_0, what_is_in_an_entry_stays_when_the_pool_grows,
           an_entry_given_back_is_the_next_one_taken, taking_and_giving_at_random_never_mixes_two_entries_up,
-          a_refused_take_gives_entry_0_which_may_be_written)
+          a_power_of_two_of_entries_takes_little_more_room, a_refused_take_gives_entry_0_which_may_be_written)

@@ -85,6 +85,15 @@ static const struct {
     {"calib fit --real-step-ms 3 --sim-wall 5 --sim-steps 1 --comm-bytes 9", "--ranks N"},
     {"calib fit --real-step-ms 3 --sim-wall 5 --sim-steps 1 --bandwidth 0", "moves nothing"},
     {"calib fit --run 1 none.json", "none.json"},
+    {"calib fit --real-step-ms 3 --sim-wall 5 --sim-steps 1 --hops 2", "--hops says nothing without --bench FILE"},
+    {"calib fit --real-step-ms 3 --sim-wall 5 --sim-steps 1 --untraced", "--untraced says nothing without --measured"},
+    {"calib fit --real-step-ms 3 --run 1 --sim-comm 4", "--sim-comm says nothing without --sim-wall NS"},
+    {"calib fit --bench none.txt --real-comm-ms 4", "--real-comm-ms says nothing without a measured step"},
+    {"calib fit --bench none.txt --run 1", "--run says nothing without a measured step"},
+    {"calib fit --real-step-ms 1e300 --sim-wall 5 --sim-steps 1", "to a year is"},
+    {"calib fit --real-step-ms 3 --sim-wall 5 --sim-steps 6", "less than a nanosecond"},
+    {"calib fit --run 1 recording/training_0.json recording/../recording/training_0.json", "is given twice"},
+    {"lab run --workload sync --world-size 8 --auto-calibrate", "the trace of one rank"},
     {"calib fit --run 1 recording/host_0.json.gz", "has no step times"},
     {"calib fit --run 1 recording/training_0.json -o recording/training_0.json", "would replace"},
     {"calib show none.json", "none.json"},
@@ -126,6 +135,11 @@ static void fitted_links_and_memory_go_into_copies_of_a_machine(void **state)
     CHECK_CONTAINS(program_read("applied/system.json", NULL), "\"local-mem-bw\": 540.849");
     CHECK_EXIT(program_run("calib apply link.json -n wires.txt -o applied"), 0);
     CHECK_TEXT(program_read("applied/wires.txt", NULL), "3 1 2\n2\n0 2 65.5Gbps 12.5us 0\n1 2  65.5Gbps 12.5us 0 \n");
+    program_write_text("empty.json", "{ }");
+    CHECK_EXIT(program_run("calib apply link.json -s empty.json -o applied"), 0);
+    CHECK_TEXT(program_read("applied/empty.json", NULL), "{\n  \"local-mem-bw\": 540.849\n }");
+    program_write_text("huge.json", FORMAT "\"link_gbps\": 1e30, \"link_latency_us\": 1e30}");
+    CHECK_EXIT(program_run("calib apply huge.json -n wires.txt -o applied"), 0);
     const struct program_result *result = program_run("calib apply link.json -n two.yml -o .");
     CHECK_EXIT(result, 2);
     CHECK_CONTAINS(result->err, "would replace the file that it is made of");

@@ -119,6 +119,63 @@ static void composing_refuses_what_it_cannot_do_and_leaves_nothing(void **state)
     CHECK_EXIT(program_run("trace compose tp --tp 2 --dp 4 --params 10 --dry-run"), 0);
 }
 
+static void a_model_file_beside_the_traces_says_what_was_not_given(void **state)
+{
+    (void)state;
+    make_tensor_parallel(2);
+    CHECK(system("mkdir -p m && cp tp.0.et m/et.qwen15b_tp.0.et") == 0, "a copy");
+    program_write_text("m/model_info_qwen15b_tp.json",
+                       "{\"model_name\": \"Q\", \"n_params\": 1000001, \"param_dtype_bytes\": 2, \"tp_degree\": 2}");
+    const struct program_result *result = program_run("trace compose m/et.qwen15b_tp --tp 4 --dp 2 --dry-run");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "500000 to 500002 bytes"); /* 250000 and 250001 parameters of 2 bytes */
+    CHECK_CONTAINS(result->out, "1 of a group of 2");
+    CHECK_CONTAINS(result->out, "The model is that of m/model_info_qwen15b_tp.json: 1000001 parameters of 2 bytes, "
+                                "traced with a tensor-parallel degree of 2.\n");
+    result = program_run("trace compose m --tp 4 --dp 2 --dry-run --dtype fp32 --trace-tp 4");
+    CHECK_CONTAINS(result->out, "1000000 to 1000004 bytes");
+    CHECK_CONTAINS(result->out, "1 of a group of 4");
+    result = program_run("trace compose m --tp 4 --dp 2 --dry-run --params 4");
+    CHECK_CONTAINS(result->out, " 4 bytes\n");
+    CHECK(strstr(result->out, "The model is") == NULL, "what is given goes first");
+    program_write_text("m/model_info_other.json", "{\"n_params\": 7}");
+    CHECK_CONTAINS(program_run("trace compose m --tp 4 --dp 2 --dry-run")->out, "1000001 parameters");
+    static const struct {
+        const char *text, *says;
+    } bad[] = {
+        {"{}", "m/model_info_qwen15b_tp.json:1: no \"n_params\""},
+        {"[]", "not an object"},
+        {"{\"n_params\": 1.5e9}", "expected a whole number from 1"},
+        {"{\"n_params\": 5, \"param_dtype_bytes\": 3}", "expected 1, 2, 4 or 8"},
+        {"{\n\"n_params\": \"5\"}", "m/model_info_qwen15b_tp.json:2: \"n_params\" is \"5\""},
+        {"{\"n_params\": 5, \"tp_degree\": 0}", "\"tp_degree\" is 0"},
+        {"{", "m/model_info_qwen15b_tp.json:1"},
+    };
+    for (size_t i = 0; i < COUNT_OF(bad); i++) {
+        program_write_text("m/model_info_qwen15b_tp.json", bad[i].text);
+        result = program_run("trace compose m --tp 4 --dp 2 --dry-run");
+        CHECK_EXIT(result, 2);
+        CHECK_ONE_LINE(result);
+        CHECK_CONTAINS(result->err, bad[i].says);
+    }
+    CHECK(system("mv m/et.qwen15b_tp.0.et m/job.0.et") == 0, "another name");
+    result = program_run("trace compose m --tp 4 --dp 2 --dry-run");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "both model_info_other.json and model_info_qwen15b_tp.json could be of the model");
+}
+
+static void the_largest_bucket_may_be_the_last_of_two(void **state)
+{
+    (void)state;
+    make_tensor_parallel(2);
+    const struct program_result *result =
+        program_run("trace compose tp --tp 2 --dp 2 --gradient-bytes 5MiB --first-bucket 1MiB --dry-run");
+    CHECK_EXIT(result, 0);
+    const char *largest = strstr(result->out, "the largest");
+    CHECK(largest != NULL, "%s", result->out);
+    CHECK(strstr(largest, " 4 MiB") != NULL && strstr(largest, " 4 MiB") < strchr(largest, '\n'), "%s", largest);
+}
+
 /* ---- ready ---- */
 
 static void take_recording(void)
@@ -153,6 +210,18 @@ static void a_usable_recording_ends_with_0_and_a_useless_one_with_1(void **state
     CHECK_CONTAINS(program_read("out.json", NULL), "\"usable\": false");
     CHECK_EXIT(program_run("trace ready none"), 2);
     CHECK_EXIT(program_run("trace ready rec --tag zebra"), 2);
+}
+
+static void a_report_replaces_no_recording(void **state)
+{
+    (void)state;
+    take_recording();
+    const struct program_result *result = program_run("trace ready rec --json rec/device_1.json.gz");
+    CHECK_EXIT(result, 2);
+    CHECK_ONE_LINE(result);
+    CHECK_CONTAINS(result->err, "the report would replace the recording rec/device_1.json.gz");
+    CHECK_EXIT(program_run("trace ready rec --rank 1 --json rec/ready.json"), 0);
+    CHECK_EXIT(program_run("trace ready rec --rank 1 --json rec/ready.json"), 0);
 }
 
 static void runs_of_a_folder_stand_side_by_side(void **state)
@@ -203,5 +272,6 @@ static void an_export_takes_its_form_from_the_name(void **state)
 TEST_MAIN(a_composed_job_runs_the_same_grown_and_written_out, a_composed_job_grows_to_128_ranks_in_the_lab,
           buckets_beside_the_backward_pass_cost_less_than_behind_it,
           composing_refuses_what_it_cannot_do_and_leaves_nothing,
-          a_usable_recording_ends_with_0_and_a_useless_one_with_1, runs_of_a_folder_stand_side_by_side,
-          an_export_takes_its_form_from_the_name)
+          a_model_file_beside_the_traces_says_what_was_not_given, the_largest_bucket_may_be_the_last_of_two,
+          a_usable_recording_ends_with_0_and_a_useless_one_with_1, a_report_replaces_no_recording,
+          runs_of_a_folder_stand_side_by_side, an_export_takes_its_form_from_the_name)

@@ -181,6 +181,9 @@ static void a_sweep_that_is_asked_to_stop_keeps_what_has_ended(void **state)
         " --jitter 0.3";
     pid_t pid = program_start(sweep, NULL);
     const struct timespec nap = {.tv_nsec = 300000000};
+    for (int i = 0; i < 100 && access("i.db", F_OK) != 0; i++) { /* slow machines take their time to begin */
+        (void)nanosleep(&nap, NULL);
+    }
     (void)nanosleep(&nap, NULL);
     (void)kill(pid, SIGTERM);
     const struct program_result *result = program_wait(pid);
@@ -203,6 +206,11 @@ static void a_key_that_is_set_for_one_run_is_what_a_point_has(void **state)
     const struct program_result *result = program_run(line);
     CHECK_EXIT(result, 0);
     uint64_t alone = strtoull(strchr(result->out, '(') + 1, NULL, 10);
+    (void)snprintf(line, sizeof line, "%s%s --set network.bandwidth=[100]", run,
+                   "--set network.bandwidth=50 --set preferred-dataset-splits=1");
+    result = program_run(line);
+    CHECK_EXIT(result, 0);
+    CHECK_U64(strtoull(strchr(result->out, '(') + 1, NULL, 10), alone, "the last one counts");
     result = program_run("sweep -q --vary bandwidth=100 --store set.db --csv -" RUN_OPTIONS
                          " --set bandwidth=7 --set preferred-dataset-splits=1");
     CHECK_EXIT(result, 0);
@@ -294,8 +302,13 @@ static const struct {
     {"--vary polici=safe", "--vary:1: \"polici\" is no option and no key of a configuration file; did you mean "
                            "\"policy\"?"},
     {"--vary network.bandwith=1", "\"bandwith\" is no key of a network file; did you mean \"bandwidth\"?"},
-    {"--vary policy=safe,saef", "point 2: --policy: \"saef\" is not one of astra, safe; did you mean \"safe\"?"},
-    {"--vary strict=maybe", "--vary:1: --strict: \"maybe\" is neither true nor false"},
+    {"--vary policy=safe,saef",
+     "--vary:1: point 2: --policy: \"saef\" is not one of astra, safe; did you mean \"safe\"?"},
+    {"--vary strict=maybe", "--vary:1: point 1: --strict: \"maybe\" is neither true nor false"},
+    {"--vary help=true", "--vary:1: point 1: --help is for a single run"},
+    {"--vary network.bandwidth=[50,25", "lacks a closing bracket"},
+    {"wrong-value.yml", "wrong-value.yml:3: point 1: --jitter: \"much\""},
+    {"wrong-name.yml", "wrong-name.yml:2: point 1: unknown option --wrokload; did you mean --workload?"},
     {"--vary timeline=a", "--timeline is for a single run"},
     {"--vary seed=1 --vary seed=2", "\"seed\" varies already"},
     {"--vary seed=1,2 --point 3", "--point: 3 is not between 1 and 2"},
@@ -313,6 +326,8 @@ static void what_cannot_be_meant_is_refused_before_anything_runs(void **state)
 {
     (void)state;
     prepare();
+    program_write_text("wrong-value.yml", "options:\n  seed: 1\n  jitter: much\nvary: {policy: safe}\n");
+    program_write_text("wrong-name.yml", "options:\n  wrokload: w/ar\nvary: {policy: safe}\n");
     for (size_t i = 0; i < COUNT_OF(refused); i++) {
         char line[300];
         (void)snprintf(line, sizeof line, "sweep %s --store refused.db" RUN_OPTIONS, refused[i].line);
@@ -322,6 +337,84 @@ static void what_cannot_be_meant_is_refused_before_anything_runs(void **state)
         CHECK_CONTAINS(result->err, refused[i].reason);
     }
     CHECK(!program_exists("refused.db"), "no store was made");
+}
+
+/* Words behind the sweep's own. */
+static const struct {
+    const char *line, *reason;
+} refused_points[] = {
+    {"--vary seed=1 -- lab run", "point 1: missing --workload"},
+    {"--vary seed=1 -- lab run --help", "--help is for a single run"},
+    {"--vary seed=1 --csv w/ar.0.et -- lab run --workload w", "w/ar.0.et is an input of point 1"},
+    {"--vary seed=1" RUN_OPTIONS " --strict --logging-folder x", "has no effect: no log files are written (an error"},
+    {"--vary seed=1 --json tune.json" RUN_OPTIONS " --calibration tune.json", "tune.json is an input of point 1"},
+};
+
+static void options_that_no_point_can_have_are_refused_before_anything_runs(void **state)
+{
+    (void)state;
+    prepare();
+    program_write_text("tune.json", "{\"format\": \"orrery-calibration-1\", \"accepted\": true, \"launch_us\": 25}");
+    for (size_t i = 0; i < COUNT_OF(refused_points); i++) {
+        char line[300];
+        (void)snprintf(line, sizeof line, "sweep -q --store refused.db %s", refused_points[i].line);
+        const struct program_result *result = program_run(line);
+        CHECK_EXIT(result, 2);
+        CHECK_CONTAINS(result->err, refused_points[i].reason);
+    }
+    CHECK(!program_exists("refused.db"), "no store was made");
+}
+
+static void another_calibration_makes_another_sweep_and_is_an_input_of_its_runs(void **state)
+{
+    (void)state;
+    prepare();
+    static const char sweep[] =
+        "sweep -q --vary seed=1,2 --store tuned.db --csv tuned.csv" RUN_OPTIONS " --calibration tune.json";
+    static const char form[] = "{\"format\": \"orrery-calibration-1\", \"accepted\": true, \"launch_us\": %d}";
+    char *before = NULL;
+    for (int launch_us = 25; launch_us <= 50; launch_us += 25) {
+        char text[100];
+        (void)snprintf(text, sizeof text, form, launch_us);
+        program_write_text("tune.json", text);
+        CHECK_EXIT(program_run(sweep), 0);
+        CHECK(before == NULL || strcmp(before, program_read("tuned.csv", NULL)) != 0, "the times are others");
+        free(before);
+        before = read_copy("tuned.csv");
+    }
+    free(before);
+    CHECK_U64(runs_in("tuned.db"), 4, "all were run again");
+    CHECK_CONTAINS(program_run("lab show 1 --store tuned.db")->out, "calibration");
+}
+
+/* Each reads what it may: the traces that another point had room for are no help. */
+static void a_memory_limit_is_a_point_s_own_whatever_came_before_it(void **state)
+{
+    (void)state;
+    prepare();
+    static const char *const orders[] = {"100KB,1GB", "1GB,100KB"};
+    for (size_t i = 0; i < COUNT_OF(orders); i++) {
+        char line[300];
+        (void)snprintf(line, sizeof line, "sweep -q -j1 --store limit%zu.db --vary memory-limit=%s" RUN_OPTIONS, i,
+                       orders[i]);
+        const struct program_result *result = program_run(line);
+        CHECK_EXIT(result, 1);
+        CHECK_CONTAINS(result->out, "(memory-limit=100KB): memory limit: reading w/ar.0.et");
+        CHECK_CONTAINS(result->out, "1 done, 0 stalled, 1 failed");
+    }
+}
+
+static void a_strict_point_makes_no_other_strict(void **state)
+{
+    (void)state;
+    prepare();
+    CHECK_EXIT(program_run("gen collective --npus 8 -o only/ar"), 0);
+    const struct program_result *result =
+        program_run("sweep -q --store strict.db --vary strict=true,false -- lab run --workload only --topology"
+                    " 16gpu_ring --world-size 8");
+    CHECK_EXIT(result, 1);
+    CHECK_CONTAINS(result->out, "Failed: 1\n  point 1 (strict=true): --world-size 8 of 8 traces is 8 ranks");
+    CHECK_CONTAINS(result->out, "2 points: 1 done, 0 stalled, 1 failed");
 }
 
 static void a_file_describes_a_sweep_and_the_command_line_adds_to_it(void **state)
@@ -350,4 +443,7 @@ TEST_MAIN(one_thread_and_eight_write_the_same_bytes, a_point_gives_what_a_single
           a_sweep_that_is_asked_to_stop_keeps_what_has_ended, a_key_that_is_set_for_one_run_is_what_a_point_has,
           equal_runs_on_wires_are_equal_wherever_they_lie, the_same_sweep_goes_on_and_another_begins_anew,
           failures_and_stalls_are_listed_and_the_exit_code_tells, what_cannot_be_meant_is_refused_before_anything_runs,
+          options_that_no_point_can_have_are_refused_before_anything_runs,
+          another_calibration_makes_another_sweep_and_is_an_input_of_its_runs,
+          a_memory_limit_is_a_point_s_own_whatever_came_before_it, a_strict_point_makes_no_other_strict,
           a_file_describes_a_sweep_and_the_command_line_adds_to_it)

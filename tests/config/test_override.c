@@ -63,6 +63,23 @@ static void a_value_replaces_the_list_all_entries_or_one(void **state)
     }
 }
 
+static void the_eleventh_dimension_has_two_digits(void **state)
+{
+    (void)state;
+    static const char many[] = "topology: [Ring, Ring, Ring, Ring, Ring, Ring, Ring, Ring, Ring, Ring, Ring]\n"
+                               "npus_count: [2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2]\n"
+                               "bandwidth: [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n"
+                               "latency: [1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n";
+    struct reading reading;
+    struct topo_dims dims;
+    const struct config_override override = {"bandwidth[10]", "7", "--set", 1};
+    const struct config_text text = {"network.yml", many, sizeof many - 1, &override, 1};
+    begin(&reading);
+    CHECK_OK(config_take_network(&text, &reading.notes, &dims, &err), &err);
+    CHECK(dims.dim[10].bandwidth_gibps == 7 && dims.dim[1].bandwidth_gibps == 1, "the last, and no other");
+    end(&reading);
+}
+
 static const struct {
     const char *key, *value, *reason;
 } bad[] = {
@@ -74,7 +91,11 @@ static const struct {
     {"bandwidth", "[1, 2, 3]", "has 3 entries but"},
     {"topology", "Rings", "did you mean \"Ring\"?"},
     {"bandwidth", "[1", "sweep.yml:"},
-    {"bandwidth", "", "sweep.yml:"},
+    {"bandwidth", "", "sweep.yml:7: \"bandwidth\" has no value"},
+    {"bandwidth", " # 5", "sweep.yml:7: \"bandwidth\" has no value"},
+    {"bandwidth[15]", "10", "sweep.yml:7: \"bandwidth[15]\": the file has 2 entries"},
+    {"bandwidth[]", "10", "sweep.yml:7: \"bandwidth[]\" is no key"},
+    {"bandwidth[001]", "10", "sweep.yml:7: \"bandwidth[001]\" is no key"},
 };
 
 static void a_wrong_value_is_refused_where_it_was_said(void **state)
@@ -169,6 +190,6 @@ static void a_key_is_found_in_its_file(void **state)
     }
 }
 
-TEST_MAIN(a_value_replaces_the_list_all_entries_or_one, a_wrong_value_is_refused_where_it_was_said,
-          a_system_file_takes_keys_it_has_and_keys_it_lacks, a_packet_configuration_takes_words,
-          a_key_is_found_in_its_file)
+TEST_MAIN(a_value_replaces_the_list_all_entries_or_one, the_eleventh_dimension_has_two_digits,
+          a_wrong_value_is_refused_where_it_was_said, a_system_file_takes_keys_it_has_and_keys_it_lacks,
+          a_packet_configuration_takes_words, a_key_is_found_in_its_file)

@@ -183,6 +183,27 @@ static void a_workers_op_depends_on_the_op_that_made_it(void **state)
     linking_close(&linking);
 }
 
+/* The second was taken by a worker that had done nothing before, and its input was there sooner. */
+static void collectives_of_several_workers_come_in_the_order_they_were_asked_for(void **state)
+{
+    (void)state;
+    const struct line lines[] = {{OP(1, "c10d::allreduce_", 0, 10, 1)},
+                                 {"user_annotation", 2, "gloo:all_reduce", 60, 200, 2, NULL},
+                                 {OP(1, "c10d::allgather_", 20, 10, 3)},
+                                 {"user_annotation", 3, "gloo:all_gather", 50, 300, 4, NULL},
+                                 {OP(1, "c10d::send", 40, 10, 5)},
+                                 {"user_annotation", 4, "gloo:send", 70, 300, 6, NULL},
+                                 {OP(1, "more", 60, 300, 7)}};
+    linking_open(&linking, lines, COUNT_OF(lines));
+    uint32_t first = node_named(&linking, "gloo:all_reduce", 0);
+    uint32_t second = node_named(&linking, "gloo:all_gather", 0);
+    CHECK(node_depends(&linking, second, first), "the second waits for the first");
+    CHECK_U64(linking.linked.nodes[second].start_ns, 60001, "and does not start before it");
+    CHECK(!node_depends(&linking, node_named(&linking, "gloo:send", 0), second), "a send waits for neither");
+    CHECK_U64(linking.linked.counts.against_time, 0, "against time");
+    linking_close(&linking);
+}
+
 static void a_worker_releases_the_thread_that_waits_for_its_event(void **state)
 {
     (void)state;
@@ -290,6 +311,7 @@ int main(void)
                   what_follows_a_synchronise_waits_for_the_device, an_op_that_waits_inside_loses_that_time,
                   a_copy_that_ended_within_its_call_was_waited_for, autograd_starts_when_the_main_thread_falls_silent,
                   two_busy_threads_do_not_depend_on_each_other, a_workers_op_depends_on_the_op_that_made_it,
+                  collectives_of_several_workers_come_in_the_order_they_were_asked_for,
                   a_worker_releases_the_thread_that_waits_for_its_event,
                   a_collective_without_kernel_starts_when_its_inputs_are_there,
                   a_collective_with_a_kernel_is_that_kernel, communications_of_one_kernel_are_nodes_of_their_own)};

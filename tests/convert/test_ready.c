@@ -55,7 +55,8 @@ struct look {
     struct ready_run run;
 };
 
-static void look_begin(struct look *look, const char *name)
+/* `rank` above all: every one that is there. */
+static void look_at_rank(struct look *look, const char *name, uint32_t rank)
 {
     char path[PATH_ROOM];
     struct import_pair *pairs = NULL;
@@ -63,8 +64,14 @@ static void look_begin(struct look *look, const char *name)
     path_in(path, name);
     memset(look, 0, sizeof *look);
     arena_init(&look->arena, &look->mem);
-    CHECK_OK(import_find(path, NULL, NULL, 0, &look->arena, &pairs, &count, &err), &err);
-    CHECK_OK(ready_check("", pairs, count, &look->mem, &look->run, &err), &err);
+    bool chosen = rank != UINT32_MAX;
+    CHECK_OK(import_find(path, NULL, &rank, chosen ? 1 : 0, &look->arena, &pairs, &count, &err), &err);
+    CHECK_OK(ready_check("", pairs, count, chosen, &look->mem, &look->run, &err), &err);
+}
+
+static void look_begin(struct look *look, const char *name)
+{
+    look_at_rank(look, name, UINT32_MAX);
 }
 
 static void look_end(struct look *look)
@@ -214,6 +221,31 @@ static void ranks_that_do_not_fit_together_are_told(void **state)
     look_end(&look);
 }
 
+static void a_rank_asked_for_by_itself_is_no_gap_in_the_row(void **state)
+{
+    (void)state;
+    struct look look;
+    struct made_recording made;
+    make_in("alone", 2, (struct make_recording){0}, &made);
+    look_at_rank(&look, "alone", 1);
+    CHECK_U64(look.run.rank_count, 1, "only that");
+    CHECK(look.run.usable, "%s", look.run.finding_count == 0 ? "" : look.run.findings[0].text);
+    CHECK(find(&look.run, "ranks are recorded") == NULL, "the other is there");
+    look_end(&look);
+}
+
+/* A histogram for each rank and collective would be gigabytes in a job of thousands. */
+static void a_rank_that_has_been_read_leaves_a_few_kilobytes(void **state)
+{
+    (void)state;
+    struct look look;
+    struct made_recording made;
+    make_in("few", 8, (struct make_recording){0}, &made);
+    look_begin(&look, "few");
+    CHECK(look.mem.used < 8 * (16 << 10), "%" PRIu64 " bytes for 8 ranks", look.mem.used);
+    look_end(&look);
+}
+
 static void many_all_reduces_a_step_are_tensor_parallel_and_few_are_not(void **state)
 {
     (void)state;
@@ -258,8 +290,7 @@ static void many_all_reduces_a_step_are_tensor_parallel_and_few_are_not(void **s
         CHECK(look.run.verdict == cases[i].verdict, "%s", ready_verdict_text(look.run.verdict));
         CHECK(look.run.comm_share > cases[i].share - 1e-9 && look.run.comm_share < cases[i].share + 1e-9, "share");
         CHECK_U64(comm->bytes, (uint64_t)cases[i].reduces * 1024, "bytes");
-        CHECK(cases[i].reduces == 0 || ready_times_median(&comm->times) == 10, "median %f",
-              ready_times_median(&comm->times));
+        CHECK(cases[i].reduces == 0 || comm->times.median_us == 10, "median %f", comm->times.median_us);
         look_end(&look);
     }
 }
@@ -291,6 +322,8 @@ int main(void)
         cmocka_unit_test(what_cannot_be_used_says_how_to_record_again),
         cmocka_unit_test(a_missing_or_damaged_half_of_a_pair_is_named),
         cmocka_unit_test(ranks_that_do_not_fit_together_are_told),
+        cmocka_unit_test(a_rank_asked_for_by_itself_is_no_gap_in_the_row),
+        cmocka_unit_test(a_rank_that_has_been_read_leaves_a_few_kilobytes),
         cmocka_unit_test(many_all_reduces_a_step_are_tensor_parallel_and_few_are_not),
         cmocka_unit_test(a_long_recording_takes_no_more_memory_than_a_short_one),
     };

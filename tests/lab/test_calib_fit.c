@@ -205,6 +205,28 @@ static void neither_latency_nor_bandwidth_is_negative(void **state)
     CHECK(fit.ranges[0].latency_us == 0 && fit.ranges[0].us_per_byte > 0, "a line from below zero is a bandwidth");
 }
 
+/* Two protocols in a table of 100,000 rows; looked at row by row this would take minutes, and a run of the test too. */
+static void a_table_of_very_many_rows_is_fitted_as_a_short_one_is(void **state)
+{
+    (void)state;
+    enum { ROWS = 100000, SPLIT = 1 << 20 };
+    struct calib_sample *samples = calloc(ROWS, sizeof *samples);
+    assert_non_null(samples);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        uint64_t bytes = (uint64_t)(i + 1) * 64;
+        double time = bytes <= SPLIT ? 10 + (double)bytes / 2e3 : 200 + (double)bytes / 20e3;
+        samples[i] = (struct calib_sample){bytes, time * (i % 2 == 0 ? 1.005 : 0.995)};
+    }
+    struct calib_fit fit = fit_of(samples, ROWS, (struct calib_fit_options){0});
+    CHECK_U64(fit.range_count, 2, "ranges");
+    CHECK_U64(fit.quality.samples, ROWS, "all of them are judged");
+    CHECK(fit.ranges[0].to_bytes > SPLIT - 64 * 64 && fit.ranges[0].to_bytes < SPLIT + 64 * 64, "split at %llu",
+          (unsigned long long)fit.ranges[0].to_bytes);
+    CHECK_NEAR(fit.ranges[0].latency_us, 10, 0.1);
+    CHECK_NEAR(1e-3 / fit.ranges[1].us_per_byte, 20, 0.1);
+    free(samples);
+}
+
 static void medians_and_lines_are_the_textbook_ones(void **state)
 {
     (void)state;
@@ -238,4 +260,5 @@ TEST_MAIN(a_planted_line_is_found_again, one_bad_measurement_in_ten_moves_a_line
           without_noise_bad_measurements_do_not_move_a_line_at_all, three_protocols_are_told_apart,
           ranges_may_be_limited_or_given, a_given_range_without_a_measurement_is_refused,
           the_order_of_the_measurements_does_not_matter, a_fit_is_refused_by_the_first_rule_it_breaks,
-          neither_latency_nor_bandwidth_is_negative, medians_and_lines_are_the_textbook_ones)
+          neither_latency_nor_bandwidth_is_negative, a_table_of_very_many_rows_is_fitted_as_a_short_one_is,
+          medians_and_lines_are_the_textbook_ones)

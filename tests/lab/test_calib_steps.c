@@ -112,6 +112,7 @@ static const struct {
     {"{\"step_ms_median\": \"4\"}", "a number is expected"},
     {"{\"step_times_ms\": [1, 0]}", "above 0"},
     {"{\"step_times_ms\": [1, 1e300]}", "up to a year"},
+    {"{\"step_times_ms\": [1, 2],\n\"step_ms\": 1}", ":2: \"step_ms\" lists steps, which another member has"},
     {"{\"steps\": [4, 5]}", "\"step_times_ms\": [...]"},
     {"[1, {}]", "a number is expected"},
     {"[]", "has no step times"},
@@ -169,15 +170,21 @@ static void a_device_trace_gives_steps_once_and_their_parts(void **state)
     end();
 }
 
-static void a_length_above_a_thousand_seconds_is_in_nanoseconds(void **state)
+static void a_file_with_a_step_above_a_thousand_seconds_is_in_nanoseconds(void **state)
 {
     (void)state;
     struct calib_measured got;
     begin();
     const char *path = put("device_0.json", "{\"traceEvents\": [{\"ph\": \"X\", \"cat\": \"gpu_user_annotation\", "
-                                            "\"name\": \"ProfilerStep#1\", \"ts\": 0, \"dur\": 2000000000}]}");
+                                            "\"name\": \"ProfilerStep#1\", \"ts\": 0, \"dur\": 2000000000},\n"
+                                            "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"aten::mm\", \"ts\": "
+                                            "1900000000, \"dur\": 5000},\n"
+                                            "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"gemm\", \"ts\": "
+                                            "1900000000, \"dur\": 50000000}]}");
     CHECK_OK(calib_measured_read(path, &arena, &notes, &got, &err), &err);
     CHECK(near(got.median_ms, 2000), "%g", got.median_ms);
+    CHECK(near(got.kernel_ms, 50) && near(got.device_ms, 50), "a kernel too: %g, %g", got.kernel_ms, got.device_ms);
+    CHECK(near(got.host_events, 1), "and the op is inside of the step: %g", got.host_events);
     CHECK(got.rank == 0, "by its name");
     end();
 }
@@ -396,6 +403,27 @@ static void a_calibration_file_says_again_what_was_found(void **state)
     end();
 }
 
+/* From a step of a nanosecond against centuries of simulation, to the opposite. */
+static void the_smallest_and_largest_numbers_are_read_as_they_were_written(void **state)
+{
+    (void)state;
+    static const double numbers[] = {1.25e-19, 3.5e-7, 1.5, 3.2e16, 1.8e19};
+    for (size_t i = 0; i < COUNT_OF(numbers); i++) {
+        struct calib calib = calib_none();
+        struct calib again;
+        char path[128];
+        begin();
+        calib.alpha = calib.compute_scale = calib.link_gbps = calib.bus_bytes = numbers[i];
+        calib.profiler_us = -numbers[i];
+        (void)snprintf(path, sizeof path, "%s/extreme.json", folder);
+        CHECK_OK(calib_file_write(path, &calib, &err), &err);
+        CHECK_OK(calib_file_read(path, &arena, &again, &err), &err);
+        CHECK(near(again.alpha, numbers[i]) && near(again.compute_scale, numbers[i]), "%g", again.alpha);
+        CHECK(near(again.bus_bytes, numbers[i]) && near(again.profiler_us, -numbers[i]), "%g", again.bus_bytes);
+        end();
+    }
+}
+
 static const struct {
     const char *text, *says;
 } bad_files[] = {
@@ -430,7 +458,7 @@ int main(void)
         cmocka_unit_test(a_clock_alone_is_no_step_but_is_kept),
         cmocka_unit_test(what_is_no_step_time_is_refused_with_its_place),
         cmocka_unit_test(a_device_trace_gives_steps_once_and_their_parts),
-        cmocka_unit_test(a_length_above_a_thousand_seconds_is_in_nanoseconds),
+        cmocka_unit_test(a_file_with_a_step_above_a_thousand_seconds_is_in_nanoseconds),
         cmocka_unit_test(quartiles_lie_between_neighbours),
         cmocka_unit_test(an_alpha_is_of_one_step_on_both_sides),
         cmocka_unit_test(the_lower_bound_shows_a_bandwidth_that_is_too_low),
@@ -438,6 +466,7 @@ int main(void)
         cmocka_unit_test(the_profiler_costs_so_much_an_event),
         cmocka_unit_test(every_rule_can_refuse),
         cmocka_unit_test(a_calibration_file_says_again_what_was_found),
+        cmocka_unit_test(the_smallest_and_largest_numbers_are_read_as_they_were_written),
         cmocka_unit_test(what_is_no_calibration_is_refused_with_its_line),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

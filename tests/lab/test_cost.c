@@ -276,6 +276,11 @@ static void a_cable_is_bought_by_its_rate_first(void **state)
     CHECK_U64(row_of(&bill, "any")->count, 7, "25 Gbps");
     CHECK_U64(row_of(&bill, "fast")->count, 3, "400 Gbps");
     CHECK_U64(bill.total, 22000000, "7 x 1 + 3 x 5");
+    make_bill("items: [{name: a, each: gpu, price: 1}]", &count, &bill, ORR_OK);
+    CHECK_U64(notes.count, 0, "who lists no cables has them");
+    make_bill("items: [{name: fast, each: link, price: 5, rate: 400Gbps}]", &count, &bill, ORR_OK);
+    CHECK_U64(notes.count, 1, "warnings");
+    CHECK_CONTAINS(notes.lines[0], "the price list has cables, but none of 25Gbps, and 7 are left out");
     end();
 }
 
@@ -392,6 +397,57 @@ static void a_machine_by_hand_costs_the_same_as_its_topology(void **state)
     free(text);
 }
 
+static void a_machine_is_found_by_its_name_in_the_lab(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what, *has;
+    } names[] = {
+        {"128gpu_torus3d_16", "128gpu_torus3d_16: 128 GPUs, 16 servers, 48 NICs, 384 cables"},
+        {"128gpu_fattree_16", "NT$ M  13.596"},
+        {"dims:4x4x8", "NT$ M  7.840"},
+        {"8gpu_ring2d_4", "8 GPUs, 4 servers, 12 NICs, 12 cables"}, /* 4 groups of 2 */
+        {"16gpu_auto1d_16", "16 GPUs, 2 servers"},                  /* one ring has no groups */
+    };
+    static const struct {
+        const char *what, *says;
+    } wrong[] = {
+        {"128gpu_torus3d_15", "15 groups do not divide 128 ranks of torus3d; 8 or 16 would"},
+        {"128gpu_toris3d_16", "did you mean \"torus3d\"?"},
+        {"dims:99999x99999x9", "more than 2147483647 GPUs"},
+        {"1gpu_ring", "at least 2"},
+    };
+    struct orr_cost_machine machine = {.run = ORR_COST_NO_RUN};
+    const struct orr_cost_options options = {
+        .prices = put_file("published.yml", published), .machines = &machine, .machine_count = 1};
+    for (size_t i = 0; i < COUNT_OF(names); i++) {
+        machine.what = names[i].what;
+        char *text = cost_of(&options, false);
+        CHECK_CONTAINS(text, names[i].has);
+        free(text);
+    }
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        machine.what = wrong[i].what;
+        CHECK(orr_cost(&options, false, NULL, stderr, &err) != ORR_OK, "%s", wrong[i].what);
+        CHECK_CONTAINS(err.text, wrong[i].says);
+        CHECK(strstr(err.text, "--topology") == NULL, "cost has no such option: %s", err.text);
+    }
+}
+
+static void a_step_on_what_costs_nothing_has_no_steps_for_a_unit(void **state)
+{
+    (void)state;
+    const struct orr_cost_machine machine = {.counts = {.gpus = 8}, .run = ORR_COST_NO_RUN, .step_ns = 5000000};
+    const struct orr_cost_options options = {
+        .prices = put_file("free.yml", "lifetime: 3\nitems: [{name: a, each: gpu, price: 0}]\n"),
+        .machines = &machine,
+        .machine_count = 1};
+    char *text = cost_of(&options, false);
+    CHECK_CONTAINS(text, "a step of 5.000000 ms: 0 units\n");
+    CHECK(strstr(text, "inf") == NULL, "%s", text);
+    free(text);
+}
+
 /* ---- runs ---- */
 
 static int64_t enter_run(struct lab_store *store, enum lab_run_state state, uint64_t steps)
@@ -447,6 +503,7 @@ int main(void)
         a_switch_is_bought_with_the_fewest_ports_that_are_enough, a_switch_that_no_item_is_for_is_an_error_or_a_warning,
         a_cable_is_bought_by_its_rate_first, a_price_for_many_is_shared_and_rounded_once,
         an_hour_is_a_share_of_the_lifetime_and_power, the_published_fat_tree_and_torus_cost_what_was_published,
-        a_machine_by_hand_costs_the_same_as_its_topology, a_run_gives_its_machine_and_its_step)};
+        a_machine_by_hand_costs_the_same_as_its_topology, a_machine_is_found_by_its_name_in_the_lab,
+        a_step_on_what_costs_nothing_has_no_steps_for_a_unit, a_run_gives_its_machine_and_its_step)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

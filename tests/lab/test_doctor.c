@@ -215,6 +215,18 @@ static const struct {
      "MHz\n"
      "    Applications Clocks\n        Graphics : 1 MHz\n    Max Clocks\n        Graphics : 1990 MHz\n",
      "nvidia-smi", 1, 1980, NO, 1990, 2619},
+    {"amd-smi behind nvidia-smi",
+     "GPU 00000000:07:00.0\n    Clocks\n        Graphics : 1980 MHz\nGPU: 7\nGFX_0:\nCLK: 5 MHz\n", "amd-smi", 2, 1980,
+     NO, NO, NO},
+    {"nvidia-smi behind amd-smi",
+     "GPU: 1\nGFX_0:\nCLK: 5 MHz\nGPU 00000000:07:00.0\n    Clocks\n        Graphics : 1980 MHz\n", "nvidia-smi", 2, 5,
+     NO, NO, NO},
+    {"amd-smi monitor --json",
+     "[{\"gpu\": 0, \"gfx_clk\": {\"value\": 1400, \"unit\": \"MHz\"}, \"mem_clock\": \"900 MHz\", \"enc_clock\": 3}]",
+     "amd-smi", 1, 1400, NO, NO, 900},
+    {"the number of a level is no clock",
+     "{\"card0\": {\"sclk clock level\": \"1\", \"mclk clock level\": \"3: (1600Mhz)\"}}", "rocm-smi", 1, NO, NO, NO,
+     1600},
 };
 
 static void clocks_are_read_from_every_form_of_output(void **state)
@@ -250,6 +262,9 @@ static void versions_and_names_are_read(void **state)
     CHECK_OK(doctor_smi_parse("file", version, strlen(version), &arena, &smi, &err), &err);
     CHECK_TEXT(smi.tool.rocm, "6.3.3");
     CHECK_U64(smi.count, 0, "a version names no GPU");
+    static const char nvidia[] = "Driver Version                                         : 550.54.14\n";
+    CHECK_OK(doctor_smi_parse("file", nvidia, strlen(nvidia), &arena, &smi, &err), &err);
+    CHECK_TEXT(smi.tool.driver, "550.54.14");
     end();
 }
 

@@ -69,6 +69,8 @@ static const struct {
     {"a=9..1", NULL, false, "\"9..1\" has no values"},
     {"a=1..4..0", NULL, false, "\"1..4..0\" has no values"},
     {"a=0..999999", NULL, false, "more than 100000"},
+    {"b=1", "a=2,[50,25", false, "--vary:2: a: \"[50,25\" lacks a closing bracket"},
+    {"a=1..100000,7", NULL, false, "--vary:1: a has more than 100000 values"},
     {"a=1..1000", "b=1..1000", false, "--vary:2: with the values of b the sweep has more than 100000 points"},
     {NULL, NULL, false, "nothing varies"},
 };
@@ -164,6 +166,11 @@ static const struct {
     {"name: x", "nothing varies"},
     {"- a", "a map with the parts of a sweep"},
     {"vary: {a: &x 1}", "sweep.yml:1:"},
+    {"name: x\nvary:\n  a: [\"b\\u0007\"]", "sweep.yml:3: a: the value \"b?\" has control characters in it"},
+    {"list:\n  - {a: 1}\n  - {a: \"\\u0007\"}", "sweep.yml:3: a: the value \"?\" has control characters in it"},
+    {"name: \"b\\u0007\"\nvary: {a: 1}", "sweep.yml:1: name is \"b?\"; a name is expected"},
+    {"options: {tag: \"b\\u0007\"}\nvary: {a: 1}", "sweep.yml:1: tag is"},
+    {"list: [{a: 1}, {a: [1, [2]]}]", "sweep.yml:1: a is a list of 2; one value is expected"},
 };
 
 static void a_wrong_file_is_refused_with_the_line(void **state)
@@ -177,6 +184,26 @@ static void a_wrong_file_is_refused_with_the_line(void **state)
     }
 }
 
+/* A value of ten thousand entries is written once, not once an entry. */
+static void a_long_list_as_a_value_takes_memory_like_its_text(void **state)
+{
+    (void)state;
+    enum { ENTRIES = 10000 };
+    static char text[32 + 3 * ENTRIES];
+    size_t used = (size_t)snprintf(text, sizeof text, "vary: {a: [[");
+    for (int i = 0; i < ENTRIES; i++) {
+        used += (size_t)snprintf(text + used, sizeof text - used, i == 0 ? "1" : ", 1");
+    }
+    (void)snprintf(text + used, sizeof text - used, "]]}");
+    struct orr_sweep_plan plan;
+    sweep_plan_init(&plan);
+    CHECK_OK(sweep_file_read(&plan, "sweep.yml", text, strlen(text), &err), &err);
+    CHECK_OK(sweep_plan_finish(&plan, &err), &err);
+    CHECK_U64(strlen(orr_sweep_plan_value(&plan, 0, 0)), 3 * ENTRIES, "as long as it is written");
+    CHECK(plan.mem.peak < 16 << 20, "%llu bytes", (unsigned long long)plan.mem.peak);
+    sweep_plan_free(&plan);
+}
+
 static void a_file_that_is_not_there_is_said_so(void **state)
 {
     (void)state;
@@ -188,4 +215,5 @@ static void a_file_that_is_not_there_is_said_so(void **state)
 
 TEST_MAIN(values_are_combined_or_taken_row_by_row, what_cannot_be_meant_is_refused_where_it_was_said,
           a_file_says_the_same_as_the_command_line, a_file_has_the_options_that_all_points_share,
-          a_wrong_file_is_refused_with_the_line, a_file_that_is_not_there_is_said_so)
+          a_wrong_file_is_refused_with_the_line, a_long_list_as_a_value_takes_memory_like_its_text,
+          a_file_that_is_not_there_is_said_so)

@@ -251,6 +251,34 @@ static void without_names_buckets_come_after_the_last_compute(void **state)
     edited_end(&edited);
 }
 
+/* On one stream and in the file's order, but nothing makes the simulator keep it. */
+static void a_bucket_waits_for_all_its_work_and_not_for_the_last_of_a_stream(void **state)
+{
+    (void)state;
+    struct bytes file;
+    struct edited edited;
+    struct compose_counts counts;
+    struct compose_options options = options_of(800, 1);
+    bytes_begin(&file);
+    for (uint64_t id = 1; id <= 40; id++) {
+        struct bytes stream = {.size = 0};
+        bytes_integer(&stream, "stream", 9, id % 7);
+        edited_add(&file, &(struct edited_node){.id = id, .type = TRACE_COMP, .name = "a_bwd", .duration_us = 5},
+                   &stream);
+    }
+    edited_add(&file, &(struct edited_node){.id = 41, .type = TRACE_COMP, .name = "host", .cpu = 1, .data = {39}},
+               NULL);
+    edited_add(&file,
+               &(struct edited_node){.id = 42, .type = TRACE_COMP, .name = "b_bwd", .data = {40, 41}, .duration_us = 5},
+               NULL);
+    compose(&edited, &file, &options, &counts);
+    const Chakra__Node *bucket = edited_node(&edited, 43);
+    CHECK_U64(bucket->n_data_deps, 39, "38 and the one that waits for the other two");
+    CHECK(depends(bucket, 1) && depends(bucket, 38) && depends(bucket, 42), "all of them");
+    CHECK(!depends(bucket, 39) && !depends(bucket, 40), "also through the host");
+    edited_end(&edited);
+}
+
 static void a_kernel_is_backward_work_by_the_op_that_launched_it(void **state)
 {
     (void)state;
@@ -450,6 +478,7 @@ static void composing_never_makes_a_circle_and_never_loses_a_byte(void **state)
 TEST_MAIN(gradients_are_cut_into_buckets_that_add_up, what_cannot_be_cut_is_refused,
           shards_differ_by_one_element_and_make_the_whole_model, buckets_start_as_the_backward_pass_goes_on,
           every_step_reduces_its_gradients_before_the_next, without_names_buckets_come_after_the_last_compute,
+          a_bucket_waits_for_all_its_work_and_not_for_the_last_of_a_stream,
           a_kernel_is_backward_work_by_the_op_that_launched_it, another_degree_scales_device_work_and_shares,
           ranks_that_nodes_name_are_those_of_the_replica, what_described_the_traced_groups_is_gone,
           who_cannot_communicate_is_refused, composing_never_makes_a_circle_and_never_loses_a_byte)

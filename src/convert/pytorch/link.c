@@ -61,7 +61,7 @@ static enum orr_status note_oddities(const struct link_work *work, struct orr_er
 static enum orr_status build(struct link_work *work, struct orr_error *err)
 {
     static void (*const parts[])(struct link_work *) = {
-        link_collect, link_nest,       link_launch, link_waits, link_threads,
+        link_collect, link_nest,       link_launch, link_waits, link_threads, link_turns,
         link_stated,  link_join_parts, link_steps,  link_clues, link_number,
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && !work->refused; i++) {

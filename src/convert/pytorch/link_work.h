@@ -176,6 +176,7 @@ void link_nest(struct link_work *work);       /* parents, owners of calls, busy 
 void link_launch(struct link_work *work);     /* devices' calls, lanes, launch and stream edges (link_launch.c) */
 void link_waits(struct link_work *work);      /* between streams (deps_stream.c) */
 void link_threads(struct link_work *work);    /* between host nodes, and from device to host (deps_host.c) */
+void link_turns(struct link_work *work);      /* between collectives of the host's libraries (deps_turns.c) */
 void link_stated(struct link_work *work);     /* what the input states (link_host.c) */
 void link_join_parts(struct link_work *work); /* what kernels of several communications wait for (link_coalesced.c) */
 void link_steps(struct link_work *work);      /* steps.c */

@@ -32,18 +32,15 @@ static enum orr_status scan_rank(struct ready_run *run, struct ready_rank *rank,
 
 void ready_run_free(struct ready_run *run)
 {
-    for (uint32_t i = 0; i < run->rank_count; i++) {
-        ready_device_free(&run->ranks[i].device, run->arena.mem);
-    }
     mem_free(run->arena.mem, run->findings, (size_t)run->finding_capacity * sizeof *run->findings);
     arena_free(&run->arena);
     *run = (struct ready_run){.arena = run->arena};
 }
 
-enum orr_status ready_check(const char *tag, const struct import_pair *pairs, uint32_t count, struct mem *mem,
-                            struct ready_run *run, struct orr_error *err)
+enum orr_status ready_check(const char *tag, const struct import_pair *pairs, uint32_t count, bool chosen,
+                            struct mem *mem, struct ready_run *run, struct orr_error *err)
 {
-    struct ready_run made = {0};
+    struct ready_run made = {.chosen = chosen};
     arena_init(&made.arena, mem);
     made.tag = arena_strndup(&made.arena, tag, strlen(tag));
     made.ranks = arena_zalloc(&made.arena, (size_t)count * sizeof *made.ranks);

@@ -55,6 +55,7 @@ struct ready_run {
     const char *tag; /* "" = none */
     struct ready_rank *ranks;
     uint32_t rank_count;
+    bool chosen; /* somebody asked for these ranks: others may be there too */
     struct ready_finding *findings;
     uint32_t finding_count, finding_capacity;
     enum ready_mode mode;  /* of the first rank that communicates */
@@ -65,10 +66,10 @@ struct ready_run {
     struct arena arena; /* owns texts and findings */
 };
 
-/* Scans and judges the pairs of one run. What cannot be read in a file is a finding; ORR_ENOMEM and, for a file that
- * cannot be opened, ORR_EIO are errors. On success the caller frees the run, before `mem` ends. */
+/* Scans and judges the pairs of one run; `chosen` as in the run. What cannot be read in a file is a finding; ORR_ENOMEM
+ * and, for a file that cannot be opened, ORR_EIO are errors. On success the caller frees the run, before `mem` ends. */
 ORR_MUST_CHECK enum orr_status ready_check(const char *tag, const struct import_pair *pairs, uint32_t count,
-                                           struct mem *mem, struct ready_run *run, struct orr_error *err);
+                                           bool chosen, struct mem *mem, struct ready_run *run, struct orr_error *err);
 void ready_run_free(struct ready_run *run);
 
 /* For ready.c: fills mode, verdict and findings of a scanned run. False when memory is refused. */

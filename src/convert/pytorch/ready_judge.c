@@ -10,13 +10,13 @@
 
 #include "convert/pytorch/ready.h"
 
-/* More all-reduces a step than buckets of any model that is only data-parallel (spec rocm §1.11). */
+/* More all-reduces a step than most models have buckets (spec rocm §1.11); half a billion parameters have more. */
 enum { TP_ALL_REDUCES = 20 };
 
 static const char *const mode_texts[READY_MODE_COUNT] = {
     [READY_MODE_NONE] = "no communication",
     [READY_MODE_DDP] = "data parallel (DDP)",
-    [READY_MODE_TP] = "tensor parallel (TP, all-reduce)",
+    [READY_MODE_TP] = "tensor parallel (TP, all-reduce), or data parallel in more than 20 buckets",
     [READY_MODE_TP_SP] = "tensor parallel (TP with sequence parallelism), or sharded data parallel (FSDP)",
     [READY_MODE_TP_DDP] = "tensor and data parallel (TP + DDP)",
     [READY_MODE_OTHER] = "neither data nor tensor parallel",
@@ -277,6 +277,9 @@ static uint32_t world_of(const struct ready_run *run)
 static void judge_row(struct judging *judging, uint32_t world)
 {
     const struct ready_run *run = judging->run;
+    if (run->chosen) {
+        return; /* who is missing was left out */
+    }
     for (uint32_t i = 0; i < run->rank_count; i++) {
         if (run->ranks[i].pair->rank != i) {
             add(judging, READY_FAULT,
@@ -371,7 +374,7 @@ static void find_verdict(struct ready_run *run)
             compute += run->ranks[i].device.compute_us;
         }
     }
-    if (!(compute > 0) || !(comm > 0) || !isfinite(comm / compute)) {
+    if (!(compute > 0) || !(comm > 0) || !isfinite(compute) || !isfinite(comm / compute)) {
         run->verdict = READY_NETWORK_UNKNOWN;
         return;
     }

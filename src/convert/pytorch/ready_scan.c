@@ -60,31 +60,28 @@ static double nth(const struct ready_times *times, uint64_t rank)
     return 0;
 }
 
-double ready_times_median(const struct ready_times *times)
+static void settle_times(struct ready_times *times, struct mem *mem)
 {
-    if (times->count == 0) {
-        return 0;
+    if (times->classes == NULL) {
+        return;
     }
     double low = nth(times, (times->count - 1) / 2);
     double high = nth(times, times->count / 2);
-    return low == high ? low : (low + high) / 2;
-}
-
-static void free_times(struct ready_times *times, struct mem *mem)
-{
-    mem_free(mem, times->classes, times->classes == NULL ? 0 : CLASSES * sizeof *times->classes);
+    times->median_us = low == high ? low : (low + high) / 2;
+    mem_free(mem, times->classes, CLASSES * sizeof *times->classes);
     times->classes = NULL;
 }
 
-void ready_device_free(struct ready_device *device, struct mem *mem)
+/* At the end of the file, or of the attempt to read it. */
+static void settle_all_times(struct ready_device *device, struct mem *mem)
 {
     for (unsigned level = 0; level < READY_LEVELS; level++) {
         for (unsigned kind = 0; kind < COMM_KIND_COUNT; kind++) {
-            free_times(&device->comms[level][kind].times, mem);
+            settle_times(&device->comms[level][kind].times, mem);
         }
     }
     for (size_t i = 0; i < sizeof device->steps / sizeof device->steps[0]; i++) {
-        free_times(&device->steps[i], mem);
+        settle_times(&device->steps[i], mem);
     }
 }
 
@@ -414,10 +411,9 @@ enum orr_status ready_scan_device(const char *path, struct mem *mem, struct read
     scan.about = kineto_trace_new(mem);
     enum orr_status status = scan.trace == NULL || scan.about == NULL ? mem_error(mem, "a device trace", err)
                                                                       : scan_device(&scan, path, err);
+    settle_all_times(&made, mem);
     if (status == ORR_OK) {
         *device = made;
-    } else {
-        ready_device_free(&made, mem);
     }
     kineto_free(scan.trace);
     kineto_free(scan.about);

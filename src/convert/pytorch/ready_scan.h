@@ -13,15 +13,13 @@
 #include "convert/pytorch/kineto.h"
 
 /* Durations in classes that are at most 1/64 wide, each with its sum: a median is the mean of its class, and exact
- * where all of a class are equal. */
+ * where all of a class are equal. The classes go when the file has been read: there may be thousands of ranks. */
 struct ready_times {
     uint64_t count;
     double sum_us;
-    struct ready_class *classes; /* NULL until the first */
+    double median_us;            /* 0 where there are none */
+    struct ready_class *classes; /* NULL until the first, and again at the end of the file */
 };
-
-/* 0 where there are none. */
-double ready_times_median(const struct ready_times *times);
 
 /* Who tells of a collective, best first: what ran on the device, what PyTorch says of each, an annotation around it,
  * the op of the program. */
@@ -72,12 +70,11 @@ struct ready_host {
     char schema[READY_NAME];
 };
 
-/* Both fail with ORR_EINVAL (no JSON, or not such a trace), ORR_EIO or ORR_ENOMEM; what was allocated is then free. */
+/* Both fail with ORR_EINVAL (no JSON, or not such a trace), ORR_EIO or ORR_ENOMEM. What they fill holds no memory. */
 ORR_MUST_CHECK enum orr_status ready_scan_device(const char *path, struct mem *mem, struct ready_device *device,
                                                  struct orr_error *err);
 ORR_MUST_CHECK enum orr_status ready_scan_host(const char *path, struct mem *mem, struct ready_host *host,
                                                struct orr_error *err);
-void ready_device_free(struct ready_device *device, struct mem *mem);
 
 /* The training steps seen, by the best mark of them. */
 const struct ready_times *ready_steps(const struct ready_device *device);

@@ -179,7 +179,8 @@ static enum orr_status edit_topology(struct applying *a, const char *text, struc
     for (const char *at = text; *at != '\0'; at++) {
         lines += *at == '\n';
     }
-    char *made = rate == NULL || time == NULL ? NULL : arena_alloc(a->arena, room + lines * 64);
+    size_t grows = rate == NULL || time == NULL ? 0 : strlen(rate) + strlen(time) + 1; /* a line, by that at most */
+    char *made = grows == 0 ? NULL : arena_alloc(a->arena, room + lines * grows);
     if (made == NULL) {
         return no_memory(a);
     }
@@ -282,8 +283,9 @@ static enum orr_status edit_system(struct applying *a, const char *text, struct 
         size_t size = strcspn(value, ",} \t\r\n");
         copy->text = arena_printf(a->arena, "%.*s%s%s", (int)(value - text), text, number, value + size);
     } else if (brace != NULL) {
-        copy->text =
-            arena_printf(a->arena, "%.*s\n  \"local-mem-bw\": %s,%s", (int)(brace + 1 - text), text, number, brace + 1);
+        bool only = brace[1 + strspn(brace + 1, " \t\r\n")] == '}';
+        copy->text = arena_printf(a->arena, "%.*s\n  \"local-mem-bw\": %s%s%s", (int)(brace + 1 - text), text, number,
+                                  only ? "\n" : ",", brace + 1);
     }
     copy->changes = arena_printf(a->arena, "local-mem-bw %s GB/s", number);
     return copy->text == NULL || copy->changes == NULL ? no_memory(a) : ORR_OK;

@@ -16,7 +16,8 @@
 
 #define FORMAT "orrery-calibration-1"
 
-enum { DECIMALS = 9 }; /* of a millisecond: far below what a clock tells */
+enum { DECIMALS = 9, DECIMALS_MOST = 60 }; /* of a millisecond: far below what a clock tells */
+static const double largest = 1e30;        /* of any number: beyond what can be fitted */
 
 /* member of the file, field, what it is; LOW: the least value accepted for a number */
 #define CALIB_MEMBERS(X)                                                                                               \
@@ -26,17 +27,17 @@ enum { DECIMALS = 9 }; /* of a millisecond: far below what a clock tells */
     X("run", run, I64, 0)                                                                                              \
     X("ranks", ranks, U32, 0)                                                                                          \
     X("accepted", accepted, BOOL, 0)                                                                                   \
-    X("compute_scale", compute_scale, REAL, 1e-9)                                                                      \
-    X("host_factor", host_factor, REAL, 1e-9)                                                                          \
+    X("compute_scale", compute_scale, REAL, 1e-30)                                                                     \
+    X("host_factor", host_factor, REAL, 1e-30)                                                                         \
     X("sim_untraced_step_ms", sim_untraced_ms, REAL, 0)                                                                \
     X("launch_us", launch_us, REAL, 0)                                                                                 \
-    X("link_gbps", link_gbps, REAL, 1e-9)                                                                              \
+    X("link_gbps", link_gbps, REAL, 1e-30)                                                                             \
     X("link_latency_us", link_latency_us, REAL, 0)                                                                     \
-    X("local_memory_gbytes_per_s", memory_gbytes_ps, REAL, 1e-9)                                                       \
-    X("profiler_us_per_event", profiler_us, REAL, -1e9)                                                                \
+    X("local_memory_gbytes_per_s", memory_gbytes_ps, REAL, 1e-30)                                                      \
+    X("profiler_us_per_event", profiler_us, REAL, -1e30)                                                               \
     X("host_events_per_step", host_events, REAL, 0)                                                                    \
     X("gpu_mhz", gpu_mhz, REAL, 0)                                                                                     \
-    X("alpha", alpha, REAL, 1e-12)                                                                                     \
+    X("alpha", alpha, REAL, 1e-30)                                                                                     \
     X("alpha_iqr", alpha_iqr, REAL, 0)                                                                                 \
     X("alpha_comm", alpha_comm, REAL, 0)                                                                               \
     X("alpha_gpu", alpha_gpu, REAL, 0)                                                                                 \
@@ -101,6 +102,18 @@ struct calib calib_none(void)
 
 /* ---- writing ---- */
 
+/* So many that a small number keeps its digits. */
+static int decimals_of(double value)
+{
+    int decimals = DECIMALS;
+    double rest = fabs(value);
+    while (rest > 0 && rest < 1e-2 && decimals < DECIMALS_MOST) {
+        rest *= 10;
+        decimals++;
+    }
+    return decimals;
+}
+
 static void write_member(struct json_writer *writer, const struct calib *calib, const struct member *member)
 {
     const void *at = (const char *)calib + member->offset;
@@ -121,7 +134,7 @@ static void write_member(struct json_writer *writer, const struct calib *calib, 
         json_write_member_bool(writer, member->name, *(const bool *)at);
         break;
     case MEMBER_REAL:
-        json_write_member_fixed(writer, member->name, *(const double *)at, DECIMALS);
+        json_write_member_fixed(writer, member->name, *(const double *)at, decimals_of(*(const double *)at));
         break;
     }
 }
@@ -202,7 +215,7 @@ static enum orr_status read_real(struct reading *r, const struct io_value *value
         *(double *)at = NAN;
         return ORR_OK;
     }
-    if (!(real >= low && real <= 1e18)) {
+    if (!(real >= low && real <= largest)) {
         return refuse(r, value, low > 0 ? "a number above 0" : low < 0 ? "a number" : "a number from 0");
     }
     *(double *)at = real;

@@ -3,7 +3,8 @@
  * of candidate splits are tried, and the number of ranges is the one with the lowest Bayesian information criterion of
  * a Laplace distribution: 2 n ln(mean |relative error|) + k ln n, which an outlier moves by its share only. A finely
  * sampled table has too many splits to try all pairs: at most 32 candidates, even in the logarithm of the size, are
- * tried, and the best are then moved to the best size near them.
+ * tried, and the best are then moved to the best size near them. Of a table of many thousand rows every so many are
+ * looked at for that, and all of them once it is known where the ranges end.
  */
 #include "lab/calib/fit.h"
 
@@ -14,7 +15,7 @@
 
 #include "lab/calib/fit_line.h"
 
-enum { FIT_CANDIDATES = 32, FIT_RANGE_SIZES = 4 };
+enum { FIT_CANDIDATES = 32, FIT_RANGE_SIZES = 4, FIT_SEARCHED = 4096 };
 
 /* What the tools' printed digits and a quiet machine still differ by: an error below it is no reason for a range. */
 static const double fit_noise = 1e-3;
@@ -341,43 +342,98 @@ static void fill(const struct fitting *fitting, const struct cut *cut, struct ca
     fit->bandwidth_seen = high->latency_us <= high->us_per_byte * (double)high->to_bytes;
 }
 
+static enum orr_status fitting_open(struct fitting *fitting, const struct calib_sample *samples, uint32_t count,
+                                    struct mem *mem, struct orr_error *err)
+{
+    size_t bytes = (size_t)count * sizeof(double);
+    *fitting = (struct fitting){.samples = samples,
+                                .count = count,
+                                .starts = mem_alloc(mem, ((size_t)count + 1) * sizeof *fitting->starts),
+                                .inverse = mem_alloc(mem, bytes),
+                                .scratch = mem_alloc(mem, bytes)};
+    if (fitting->starts == NULL || fitting->inverse == NULL || fitting->scratch == NULL) {
+        return mem_error(mem, "fitting measurements", err);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        fitting->inverse[i] = 1.0 / samples[i].time_us;
+        if (i == 0 || samples[i].bytes != samples[i - 1].bytes) {
+            fitting->starts[fitting->sizes++] = i;
+        }
+    }
+    fitting->starts[fitting->sizes] = count;
+    return ORR_OK;
+}
+
+static void fitting_close(struct fitting *fitting, struct mem *mem)
+{
+    size_t bytes = (size_t)fitting->count * sizeof(double);
+    mem_free(mem, fitting->starts, ((size_t)fitting->count + 1) * sizeof *fitting->starts);
+    mem_free(mem, fitting->inverse, bytes);
+    mem_free(mem, fitting->scratch, bytes);
+}
+
+/* A cut that was found among some of the samples, among all of them. */
+static struct cut cut_among_all(const struct fitting *all, const struct fitting *some, const struct cut *found)
+{
+    struct cut cut = {{0}, found->ranges, 0};
+    uint32_t at = 0;
+    for (uint32_t r = 1; r <= found->ranges; r++) {
+        bool last = r == found->ranges;
+        uint64_t from_bytes = last ? 0 : some->samples[some->starts[found->bounds[r]]].bytes;
+        while (at < all->sizes && (last || all->samples[all->starts[at]].bytes < from_bytes)) {
+            at++;
+        }
+        cut.bounds[r] = at;
+        cut.loss += loss_of(all, cut.bounds[r - 1], at);
+    }
+    return cut;
+}
+
+static enum orr_status cut_find_thinned(const struct fitting *all, uint32_t ranges_max, struct mem *mem,
+                                        struct cut *cut, struct orr_error *err)
+{
+    uint32_t every = 1 + (all->count - 1) / FIT_SEARCHED;
+    uint32_t count = (all->count + every - 1) / every;
+    struct fitting some = {0};
+    struct calib_sample *samples = mem_alloc(mem, count * sizeof *samples);
+    if (samples == NULL) {
+        return mem_error(mem, "fitting measurements", err);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        samples[i] = all->samples[(size_t)i * every];
+    }
+    enum orr_status status = fitting_open(&some, samples, count, mem, err);
+    if (status == ORR_OK) {
+        struct cut found = cut_find(&some, ranges_max);
+        *cut = cut_among_all(all, &some, &found);
+    }
+    fitting_close(&some, mem);
+    mem_free(mem, samples, count * sizeof *samples);
+    return status;
+}
+
 enum orr_status calib_fit_make(struct calib_sample *samples, uint32_t count, const struct calib_fit_options *options,
                                struct mem *mem, struct calib_fit *fit, struct orr_error *err)
 {
+    uint32_t ranges_max = options->ranges_max == 0 ? CALIB_RANGES_MAX : options->ranges_max;
+    struct fitting fitting;
+    struct cut cut = {{0}, 0, 0};
     enum orr_status status = check(samples, count, options, err);
     if (status != ORR_OK) {
         return status;
     }
-    size_t starts_bytes = ((size_t)count + 1) * sizeof(uint32_t);
-    size_t scratch_bytes = (size_t)count * sizeof(double);
-    struct fitting fitting = {.samples = samples, .count = count};
-    struct cut cut = {{0}, 0, 0};
-    fitting.starts = mem_alloc(mem, starts_bytes);
-    fitting.inverse = mem_alloc(mem, scratch_bytes);
-    fitting.scratch = mem_alloc(mem, scratch_bytes);
-    if (fitting.starts == NULL || fitting.inverse == NULL || fitting.scratch == NULL) {
-        status = mem_error(mem, "fitting measurements", err);
-        goto done;
-    }
     qsort(samples, count, sizeof *samples, sample_compare);
-    for (uint32_t i = 0; i < count; i++) {
-        fitting.inverse[i] = 1.0 / samples[i].time_us;
-        if (i == 0 || samples[i].bytes != samples[i - 1].bytes) {
-            fitting.starts[fitting.sizes++] = i;
-        }
-    }
-    fitting.starts[fitting.sizes] = count;
-    if (options->split_count > 0) {
+    status = fitting_open(&fitting, samples, count, mem, err);
+    if (status == ORR_OK && options->split_count > 0) {
         status = cut_given(&fitting, options, &cut, err);
-    } else {
-        cut = cut_find(&fitting, options->ranges_max == 0 ? CALIB_RANGES_MAX : options->ranges_max);
+    } else if (status == ORR_OK && count > FIT_SEARCHED) {
+        status = cut_find_thinned(&fitting, ranges_max, mem, &cut, err);
+    } else if (status == ORR_OK) {
+        cut = cut_find(&fitting, ranges_max);
     }
     if (status == ORR_OK) {
         fill(&fitting, &cut, fit);
     }
-done:
-    mem_free(mem, fitting.starts, starts_bytes);
-    mem_free(mem, fitting.inverse, scratch_bytes);
-    mem_free(mem, fitting.scratch, scratch_bytes);
+    fitting_close(&fitting, mem);
     return status;
 }

@@ -1,5 +1,8 @@
-/* The simulated time grows with the factor, though in steps and not everywhere: halving finds it. The traces are read
- * once for all runs. */
+/*
+ * The simulated time grows with the factor, though in steps and not everywhere: halving finds it. The traces are read
+ * once for all runs. Where ranks do not state the order of their collectives, a faster host may bring them out of step:
+ * a factor at which the run stalls is too small, and no reason to give up what was fitted before.
+ */
 #include "lab/calib/host.h"
 
 #include <math.h>
@@ -17,7 +20,10 @@ static enum orr_status step_at(struct searching *s, double factor, double *step_
     s->run.tuning.host_scale = factor;
     enum orr_status status = orr_run_open(&s->run, &run, s->err);
     status = status != ORR_OK ? status : orr_run_execute(run, s->err);
-    if (status == ORR_OK) {
+    if (status == ORR_ESTALL && factor < 1) {
+        *step_ms = 0;
+        status = ORR_OK;
+    } else if (status == ORR_OK) {
         double target = s->calib->untraced_ms;
         *step_ms = (double)orr_run_time_ns(run) / 1e6 / (double)s->calib->sim_steps;
         if (isnan(s->best_ms) || fabs(*step_ms - target) < fabs(s->best_ms - target)) {

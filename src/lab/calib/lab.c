@@ -274,12 +274,27 @@ static enum orr_status refine(struct calibrating *c, struct calib *first, struct
     return status == ORR_OK ? fit_host(c, &world, traced) : status;
 }
 
+/* One rank sent nothing: there is no traced world to simulate. */
+static enum orr_status check_ranks(struct calibrating *c)
+{
+    struct lab_workload found;
+    enum orr_status status = lab_workload_find(c->options->workload, c->options->prefix, c->options->recording_tag,
+                                               &c->session.arena, &found, c->err);
+    return status != ORR_OK || found.ranks != 1
+               ? status
+               : error_set(c->err, ORR_EINVAL,
+                           "--auto-calibrate: %s has the trace of one rank, which sent nothing to hold a network "
+                           "against; record two ranks or more, or run without it",
+                           c->options->workload);
+}
+
 static enum orr_status calibrate(struct calibrating *c)
 {
     struct orr_lab_result traced = {0};
     struct calib first = calib_none();
     const struct orr_lab_options world = traced_world(c);
-    enum orr_status status = find_measured(c);
+    enum orr_status status = check_ranks(c);
+    status = status != ORR_OK ? status : find_measured(c);
     status = status != ORR_OK ? status : fit(c, &world, &traced, &first);
     status = status != ORR_OK ? status : refine(c, &first, &traced);
     if (status == ORR_OK && !c->calib.accepted) {

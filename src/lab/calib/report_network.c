@@ -42,6 +42,26 @@ static void put_number(const char *name, const struct calib_number *number, doub
                                            : "no reason");
 }
 
+/* Of the collectives that fare worst with them. */
+static void put_pair(const struct calib_network *network, FILE *stream)
+{
+    const struct calib_group *worst = NULL;
+    for (uint32_t i = 0; i < network->group_count; i++) {
+        const struct calib_group *group = &network->groups[i];
+        if (group->latency_us > 0 && group->bus_gbytes_per_s > 0 &&
+            (worst == NULL || group->pair_mean_error > worst->pair_mean_error)) {
+            worst = group;
+        }
+    }
+    if (worst != NULL) {
+        (void)fprintf(stream,
+                      "%-*s%s off on average, %s at worst (%s x%" PRIu32 "): links of one latency and one bandwidth "
+                      "reach no more\n",
+                      LABEL, "With one of each", report_share(worst->pair_mean_error, 1).text,
+                      report_share(worst->pair_worst_error, 1).text, coll_type_name(worst->type), worst->ranks);
+    }
+}
+
 void calib_report_network(const struct calib_network *network, FILE *stream)
 {
     static const char *const heads[] = {"collective", "from", "to", "latency us", "bus GB/s", "points", "error", ""};
@@ -72,6 +92,7 @@ void calib_report_network(const struct calib_network *network, FILE *stream)
     put_number("Link bandwidth", &network->link_gbytes_per_s, 8, "Gbps", stream);
     put_number("Link latency", &network->link_latency_us, 1, "us", stream);
     put_number("Latency by messages", &network->message_link_us, 1, "us", stream);
+    put_pair(network, stream);
     put_number("Launch overhead", &network->overhead_us, 1, "us", stream);
     put_number("Copies between devices", &network->peer_gbytes_per_s, 8, "Gbps", stream);
     put_number("Local memory", &network->memory_gbytes_per_s, 1, "GB/s", stream);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/units.h"
 #include "lab/calib/bench.h"
@@ -68,6 +69,88 @@ static bool has_steps(const struct orr_calib_options *options)
     return options->measured_count > 0 || options->real_step_ms > 0;
 }
 
+/* An option that nothing would be made of is a mistake and not passed over. */
+static enum orr_status check_used(const struct fitting *f)
+{
+    const struct orr_calib_options *o = f->options;
+    static const char *const needed[] = {"a measured step (--measured, --real-step-ms)", "--measured FILE",
+                                         "--sim-wall NS", "--bench FILE"};
+    enum { A_STEP, A_FILE, A_WALL, A_BENCH };
+    const bool there[] = {has_steps(o), o->measured_count > 0, o->sim_wall_ns != 0, o->bench_count > 0};
+    const struct {
+        const char *option;
+        bool given;
+        int needs;
+    } rows[] = {{"--run", o->has_run, A_STEP},
+                {"--sim-wall", o->sim_wall_ns != 0, A_STEP},
+                {"--store", o->store != NULL, A_STEP},
+                {"--real-comm-ms", o->real_comm_ms != 0, A_STEP},
+                {"--real-kernel-ms", o->real_kernel_ms != 0, A_STEP},
+                {"--sim-steps", o->sim_steps != 0, A_STEP},
+                {"--steps", o->steps != 0, A_STEP},
+                {"--comm-bytes", o->comm_bytes != 0, A_STEP},
+                {"--collectives", o->collectives != 0, A_STEP},
+                {"--bandwidth", o->bandwidth != NULL, A_STEP},
+                {"--rank", o->rank >= 0, A_FILE},
+                {"--untraced", o->untraced, A_FILE},
+                {"--profiler-overhead", o->profiler != NULL, A_FILE},
+                {"--sim-comm", o->sim_comm_ns != 0, A_WALL},
+                {"--sim-gpu", o->sim_gpu_ns != 0, A_WALL},
+                {"--hops", o->hops != 0, A_BENCH},
+                {"--form", o->bench_form != NULL, A_BENCH},
+                {"--collective", o->bench_collective != NULL, A_BENCH},
+                {"--place", o->bench_place != NULL, A_BENCH},
+                {"--latency-steps", o->bench_steps != NULL, A_BENCH},
+                {"--ranges", o->bench_ranges != 0, A_BENCH},
+                {"--split", o->bench_split_count != 0, A_BENCH}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (rows[i].given && !there[rows[i].needs]) {
+            return error_set(f->err, ORR_EINVAL, "%s says nothing without %s", rows[i].option, needed[rows[i].needs]);
+        }
+    }
+    return ORR_OK;
+}
+
+static enum orr_status check_times(const struct fitting *f)
+{
+    const double least = 1e-6;               /* ms: a nanosecond */
+    const double most = 366.0 * 86400 * 1e3; /* a year */
+    const struct {
+        const char *option;
+        double ms;
+    } rows[] = {{"--real-step-ms", f->options->real_step_ms},
+                {"--real-comm-ms", f->options->real_comm_ms},
+                {"--real-kernel-ms", f->options->real_kernel_ms}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (rows[i].ms != 0 && !(rows[i].ms >= least && rows[i].ms <= most)) {
+            return error_set(f->err, ORR_ERANGE, "%s: %g ms is no time of a step: from 0.000001 to a year is",
+                             rows[i].option, rows[i].ms);
+        }
+    }
+    return ORR_OK;
+}
+
+/* A file counted twice would pass for more samples than there are. */
+static enum orr_status check_once(const struct fitting *f, const char *const *paths, size_t count)
+{
+    struct stat *at = arena_zalloc(&f->session->arena, (count + 1) * sizeof *at);
+    if (at == NULL) {
+        return mem_error(&f->session->mem, "a list of files", f->err);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (stat(paths[i], &at[i]) != 0) {
+            at[i] = (struct stat){0}; /* its reader says what is wrong with it */
+        }
+        for (size_t k = 0; k < i && at[i].st_ino != 0; k++) {
+            if (at[k].st_ino == at[i].st_ino && at[k].st_dev == at[i].st_dev) {
+                return error_set(f->err, ORR_EINVAL, "%s is given twice (%s): its measurements would count twice",
+                                 paths[i], paths[k]);
+            }
+        }
+    }
+    return ORR_OK;
+}
+
 static enum orr_status check_options(const struct fitting *f)
 {
     const struct orr_calib_options *options = f->options;
@@ -88,7 +171,10 @@ static enum orr_status check_options(const struct fitting *f)
         return error_set(f->err, ORR_EINVAL,
                          "no simulated time: --run N (a number of orrery lab list) or --sim-wall NS is needed");
     }
-    return ORR_OK;
+    enum orr_status status = check_used(f);
+    status = status != ORR_OK ? status : check_times(f);
+    status = status != ORR_OK ? status : check_once(f, options->measured, options->measured_count);
+    return status != ORR_OK ? status : check_once(f, options->bench, options->bench_count);
 }
 
 static enum orr_status read_options(struct fitting *f)

@@ -306,7 +306,8 @@ static enum orr_status take_part(struct reading *r, const struct json_part *part
         r->has_clock |= keys[i].kind >= KEY_CLOCK;
         switch (keys[i].kind) {
         case KEY_STEPS:
-            return take_steps(r, part, keys[i].unit);
+            return r->into->step_count > 0 ? refuse(r, part, "lists steps, which another member has done already")
+                                           : take_steps(r, part, keys[i].unit);
         case KEY_MEDIAN:
             return read_time(r, part, part->item, keys[i].unit, &r->lone_ms);
         case KEY_CLOCKS:

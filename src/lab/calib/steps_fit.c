@@ -207,6 +207,11 @@ static enum orr_status take_sim(struct gathering *g)
                          calib->real_steps, calib->real_steps == 1 ? "" : "s", steps);
     }
     double per_step_ms = 1e-6 / (double)steps;
+    if (sim->wall_ns * per_step_ms < 1e-6) {
+        return error_set(g->err, ORR_ERANGE,
+                         "%.0f ns simulated for %" PRIu64 " steps: a step of less than a nanosecond is none",
+                         sim->wall_ns, steps);
+    }
     calib->run = sim->run;
     calib->tag = sim->tag;
     calib->topology = sim->topology;

@@ -2,7 +2,7 @@
  * Steps and what they were made of, from a device trace. A step has a mark of the host (user_annotation) and often a
  * second one of the device (gpu_user_annotation), which is only as long as the device was busy: the host's counts, the
  * device's only where there is no other (spec rocm §1.9). Kineto's times are microseconds whatever displayTimeUnit
- * says; a length above a thousand seconds can only be nanoseconds.
+ * says; a step above a thousand seconds can only be in nanoseconds, and then so is all of its file.
  *
  * Work on the device overlaps, so times are unions of intervals and not sums, as the simulated ones they are held
  * against are.
@@ -16,7 +16,7 @@
 #include "convert/comm_name.h"
 #include "convert/pytorch/kineto.h"
 
-static const double NS_ABOVE_US = 1e9; /* a "microsecond" length above this is in nanoseconds */
+static const double NS_ABOVE_US = 1e9; /* a step above this is in nanoseconds */
 
 struct span {
     double begin_us, end_us;
@@ -30,19 +30,21 @@ struct spans {
 struct looking {
     const struct kineto_trace *trace;
     struct mem *mem;
+    double unit_us;     /* of the file's times: 1, or 1e-3 */
     struct spans steps; /* one a step */
     struct spans comm, device;
     double kernel_us;
     uint64_t collectives, host_events;
 };
 
+/* As the file has them. */
 static bool add(struct looking *l, struct spans *spans, double begin_us, double dur_us)
 {
     if (!mem_reserve(l->mem, (void **)&spans->items, &spans->capacity, (uint64_t)spans->count + 1,
                      sizeof *spans->items)) {
         return false;
     }
-    spans->items[spans->count++] = (struct span){begin_us, begin_us + dur_us};
+    spans->items[spans->count++] = (struct span){begin_us * l->unit_us, (begin_us + dur_us) * l->unit_us};
     return true;
 }
 
@@ -121,11 +123,15 @@ static enum orr_status find_steps(struct looking *l, uint8_t cat, struct orr_err
     uint32_t names = intern_count(&l->trace->names);
     bool *seen = mem_zalloc(l->mem, names);
     bool fine = seen != NULL;
+    for (uint32_t i = 0; i < l->trace->event_count; i++) {
+        const struct kineto_event *event = &l->trace->events[i];
+        l->unit_us = is_step(l, event, cat) && event->dur_us > NS_ABOVE_US ? 1e-3 : l->unit_us;
+    }
     for (uint32_t i = 0; fine && i < l->trace->event_count; i++) {
         const struct kineto_event *event = &l->trace->events[i];
         if (is_step(l, event, cat) && !seen[event->name]) {
             seen[event->name] = true;
-            fine = add(l, &l->steps, event->ts_us, event->dur_us > NS_ABOVE_US ? event->dur_us / 1e3 : event->dur_us);
+            fine = add(l, &l->steps, event->ts_us, event->dur_us);
         }
     }
     mem_free(l->mem, seen, names);
@@ -133,8 +139,9 @@ static enum orr_status find_steps(struct looking *l, uint8_t cat, struct orr_err
 }
 
 /* Steps do not overlap, and come by time. */
-static bool in_step(const struct looking *l, double ts_us)
+static bool in_step(const struct looking *l, double time)
 {
+    double ts_us = time * l->unit_us;
     uint32_t low = 0;
     uint32_t high = l->steps.count;
     while (low < high) {
@@ -166,7 +173,7 @@ static bool take_event(struct looking *l, const struct kineto_event *event, bool
             l->collectives++;
             return add(l, &l->comm, event->ts_us, dur);
         }
-        l->kernel_us += dur;
+        l->kernel_us += dur * l->unit_us;
         return add(l, &l->device, event->ts_us, dur);
     case KINETO_MEMCPY:
     case KINETO_MEMSET:
@@ -266,7 +273,7 @@ enum orr_status calib_measured_kineto(const char *path, struct arena *arena, str
     if (status != ORR_OK) {
         return status;
     }
-    struct looking l = {.trace = trace, .mem = arena->mem};
+    struct looking l = {.trace = trace, .mem = arena->mem, .unit_us = 1};
     status = look(&l, arena, &made, err);
     drop(&l, &l.steps);
     drop(&l, &l.comm);

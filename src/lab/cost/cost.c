@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "topo/make/settings.h"
+
 enum { MILLION = 1000000 };
 
 static const double HOURS_OF_YEAR = 8760;
@@ -65,6 +67,21 @@ static enum orr_status buy_boxes(struct buying *b, const struct cost_boxes *boxe
                      boxes->count);
 }
 
+/* A list without cables is one of whoever has them already; one that has only others forgets some. */
+static enum orr_status buy_cables(struct buying *b, const struct cost_cables *cables)
+{
+    uint32_t item = item_for(b->prices, COST_LINK, 0, cables->rate_bps);
+    if (item < b->prices->item_count) {
+        b->counts[item] += cables->count;
+        return ORR_OK;
+    }
+    return !has_item(b->prices, COST_LINK)
+               ? ORR_OK
+               : notes_add(b->notes, b->err,
+                           "%s: the price list has cables, but none of %s, and %" PRIu64 " are left out", b->machine,
+                           cables->rate_bps == 0 ? "any rate" : topo_rate(cables->rate_bps).text, cables->count);
+}
+
 static uint64_t servers_of(const struct cost_prices *prices, const struct cost_count *count)
 {
     uint64_t of_one = count->gpus_per_server != 0 ? count->gpus_per_server : prices->gpus_per_server;
@@ -93,12 +110,9 @@ static enum orr_status fill_counts(struct buying *b, struct cost_bill *bill)
     if (status == ORR_OK && count->plain_switches > 0) {
         status = buy_boxes(b, &(struct cost_boxes){.count = count->plain_switches}, "switch", true);
     }
-    for (uint32_t i = 0; i < count->cable_count; i++) {
+    for (uint32_t i = 0; i < count->cable_count && status == ORR_OK; i++) {
         bill->cables += count->cables[i].count;
-        uint32_t item = item_for(b->prices, COST_LINK, 0, count->cables[i].rate_bps);
-        if (item < b->prices->item_count) {
-            b->counts[item] += count->cables[i].count;
-        }
+        status = buy_cables(b, &count->cables[i]);
     }
     const uint64_t plain[COST_EACH_COUNT] = {[COST_GPU] = bill->gpus, [COST_SERVER] = bill->servers,
                                              [COST_NIC] = bill->nics, [COST_NVSWITCH] = bill->nvswitches,

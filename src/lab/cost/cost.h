@@ -11,7 +11,7 @@
 #include "report/cost_text.h"
 
 /* Fills the bill but for its step. ORR_EINVAL when a switch has more ports than any item that is for it, ORR_ERANGE
- * when the sum does not fit. Notes: switches that have no price. */
+ * when the sum does not fit. Notes: switches and cables that have no price. */
 ORR_MUST_CHECK enum orr_status cost_bill_make(const struct cost_prices *prices, const struct cost_count *count,
                                               const char *machine, struct arena *arena, struct notes *notes,
                                               struct cost_bill *bill, struct orr_error *err);

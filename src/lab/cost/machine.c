@@ -1,7 +1,7 @@
 /*
- * A name is a file before it is anything else, since that is what people have; what is no file is left to the makers of
- * machines, whose messages know the nearest name. A run without a wired topology (the analytical networks) has GPUs and
- * servers to count, and no switches.
+ * A name is a file before it is anything else, since that is what people have; then one of the lab's, which begin as no
+ * other does; what is neither is left to the makers of machines, whose messages know the nearest name. A run without a
+ * wired topology (the analytical networks) has GPUs and servers to count, and no switches.
  */
 #include "lab/cost/machine.h"
 
@@ -10,6 +10,7 @@
 
 #include "config/wired.h"
 #include "io/file.h"
+#include "lab/machine_name.h"
 #include "lab/store/read.h"
 #include "topo/make/make.h"
 
@@ -32,15 +33,15 @@ static enum orr_status count_file(struct finding *f, const char *path, struct co
     return status;
 }
 
-static enum orr_status count_made(struct finding *f, const char *what, struct cost_count *count)
+static enum orr_status count_made(struct finding *f, const char *what, const struct topo_settings *settings,
+                                  struct cost_count *count)
 {
-    struct topo_settings settings = {.what = what};
     struct topo_made made = {0};
     struct topo_graph graph = {0};
     struct orr_error reason = {0};
-    enum orr_status status = topo_make(what, &settings, f->notes, &made, f->arena->mem, &reason);
+    enum orr_status status = topo_make(what, settings, f->notes, &made, f->arena->mem, &reason);
     if (status != ORR_OK) {
-        return error_set(f->err, status, "%.200s: no such file, and no machine that can be made: %s", what,
+        return error_set(f->err, status, "%.200s: no such file, and no machine that can be made: %s", settings->what,
                          reason.text);
     }
     status = topo_made_graph(&made, f->arena->mem, &graph, f->err);
@@ -56,9 +57,60 @@ static enum orr_status count_made(struct finding *f, const char *what, struct co
     return status;
 }
 
+/* "128gpu_torus3d_16" and "dims:4x4x8": names of the lab's that say how many GPUs there are. */
+static bool is_lab_name(const char *what)
+{
+    size_t digits = strspn(what, "0123456789");
+    return (digits > 0 && strncmp(what + digits, "gpu_", 4) == 0) || strncmp(what, "dims:", 5) == 0;
+}
+
+/* The product of the sizes, where the word has only those; 0 when it is beyond what there can be. */
+static uint32_t ranks_of(const struct lab_machine *machine)
+{
+    uint64_t ranks = 1;
+    for (uint32_t i = 0; i < machine->size_count; i++) {
+        ranks = ranks > INT32_MAX ? ranks : ranks * machine->sizes[i];
+    }
+    return machine->ranks != 0 ? machine->ranks : ranks > INT32_MAX ? 0 : (uint32_t)ranks;
+}
+
+/* Its groups are servers where there are several dimensions; those of a fat tree are leaves. */
+static enum orr_status count_lab_machine(struct finding *f, const char *what, struct cost_count *count)
+{
+    static const char option[] = "--topology: "; /* how the lab's messages begin */
+    struct orr_error reason = {0};
+    struct lab_machine machine;
+    struct lab_machine_wiring wiring;
+    struct topo_settings settings = {.what = what};
+    enum orr_status status = lab_machine_parse(what, &machine, &reason);
+    if (status == ORR_OK && ranks_of(&machine) == 0) {
+        status = error_set(&reason, ORR_ERANGE, "%.80s: more than %d GPUs", what, INT32_MAX);
+    }
+    status = status == ORR_OK ? lab_machine_settle(&machine, ranks_of(&machine), &reason) : status;
+    if (status == ORR_OK) {
+        lab_machine_wire(&machine, &wiring);
+        for (size_t i = 0; i < wiring.count && status == ORR_OK; i++) {
+            status = topo_settings_take(&settings, wiring.settings[i].name, wiring.settings[i].value, &reason);
+        }
+    }
+    if (status != ORR_OK) {
+        bool named = strncmp(reason.text, option, strlen(option)) == 0;
+        return error_set(f->err, status, "%s", reason.text + (named ? strlen(option) : 0));
+    }
+    status = count_made(f, lab_machine_wires(machine.kind), &settings, count);
+    if (status == ORR_OK && machine.groups != 0 && machine.dim_count > 1) {
+        count->gpus_per_server = machine.ranks / machine.groups;
+    }
+    return status;
+}
+
 static enum orr_status count_wired(struct finding *f, const char *what, struct cost_count *count)
 {
-    return file_exists(what) ? count_file(f, what, count) : count_made(f, what, count);
+    if (file_exists(what)) {
+        return count_file(f, what, count);
+    }
+    return is_lab_name(what) ? count_lab_machine(f, what, count)
+                             : count_made(f, what, &(struct topo_settings){.what = what}, count);
 }
 
 /* Levels that were given by hand are boxes of unknown ports. */

@@ -7,13 +7,14 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysinfo.h>
 #include <sys/utsname.h>
 #include <unistd.h>
+
+#include "base/thread_pool.h"
 
 enum { SMALL_FILE = 8192, PATH_ROOM = 4096 };
 
@@ -106,11 +107,9 @@ static uint64_t memory_limit(void)
 static void look_at_processors(struct arena *arena, struct doctor_report *report)
 {
     char text[SMALL_FILE];
-    cpu_set_t set;
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     report->processors = online > 0 ? (uint32_t)online : 1;
-    bool known = sched_getaffinity(0, sizeof set, &set) == 0;
-    report->usable = known ? (uint32_t)CPU_COUNT(&set) : report->processors;
+    report->usable = thread_pool_processors();
     const char *info = read_small("/proc/cpuinfo", text);
     report->processor = line_value(arena, info, "model name");
 }

@@ -223,21 +223,22 @@ static bool read_version(struct reading *r, struct piece line)
         const char *key;
         const char **value;
         const char *name;
-    } fields[] = {{"AMDSMI Tool:", &tool->version, "amd-smi"},
-                  {"AMDSMI Library version:", &tool->library, "amd-smi"},
-                  {"ROCm version:", &tool->rocm, ""},
-                  {"amdgpu version:", &tool->driver, ""},
-                  {"Driver version:", &tool->driver, ""},
-                  {"Driver Version                            :", &tool->driver, "nvidia-smi"},
-                  {"ROCM-SMI version:", &tool->version, "rocm-smi"},
-                  {"ROCM-SMI-LIB version:", &tool->library, "rocm-smi"}};
+    } fields[] = {{"AMDSMI Tool", &tool->version, "amd-smi"},
+                  {"AMDSMI Library version", &tool->library, "amd-smi"},
+                  {"ROCm version", &tool->rocm, ""},
+                  {"amdgpu version", &tool->driver, ""},
+                  {"Driver version", &tool->driver, ""}, /* nvidia-smi's too, with blanks before the colon */
+                  {"ROCM-SMI version", &tool->version, "rocm-smi"},
+                  {"ROCM-SMI-LIB version", &tool->library, "rocm-smi"}};
     bool any = false;
     while (line.length > 0) {
         size_t bar = find(line, "|");
         struct piece field = trimmed(line.at, bar);
+        size_t colon = find(field, ":");
+        struct piece key = trimmed(field.at, colon);
         for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-            if (begins(field, fields[i].key)) {
-                *fields[i].value = keep(r, after(field, strlen(fields[i].key)));
+            if (colon < field.length && same(key.at, key.length, fields[i].key)) {
+                *fields[i].value = keep(r, after(field, colon + 1));
                 tool->name = fields[i].name[0] == '\0' ? tool->name : fields[i].name;
                 any = true;
             }
@@ -248,18 +249,25 @@ static bool read_version(struct reading *r, struct piece line)
     return any;
 }
 
-/* amd-smi: "GPU: 0", "GFX_0:", "CLK: 132 MHz". */
-static bool read_amd(struct reading *r, struct piece line)
+/* amd-smi: "GPU: 0". What follows is about this GPU, and no longer about one of nvidia-smi's. */
+static bool read_amd_gpu(struct reading *r, struct piece line)
 {
     uint32_t index = 0;
-    if (begins(line, "GPU:")) {
-        if (leading_number(after(line, 4), &index)) {
-            r->gpu = gpu_of(r, index);
-            r->section = DOCTOR_CLOCK_KINDS;
-            r->smi->tool.name = "amd-smi";
-        }
-        return true;
+    if (!begins(line, "GPU:")) {
+        return false;
     }
+    if (leading_number(after(line, 4), &index)) {
+        r->gpu = gpu_of(r, index);
+        r->nvidia = NULL;
+        r->section = DOCTOR_CLOCK_KINDS;
+        r->smi->tool.name = "amd-smi";
+    }
+    return true;
+}
+
+/* amd-smi: "GFX_0:", "CLK: 132 MHz". */
+static bool read_amd(struct reading *r, struct piece line)
+{
     if (r->gpu == NULL) {
         return false;
     }
@@ -315,6 +323,16 @@ static bool read_rocm(struct reading *r, struct piece line)
     return true;
 }
 
+/* nvidia-smi names GPUs by their place on the bus: they are counted, behind all that are there already. */
+static uint32_t next_index(const struct doctor_smi *smi)
+{
+    uint32_t next = 0;
+    for (uint32_t i = 0; i < smi->count; i++) {
+        next = smi->gpus[i].index >= next ? smi->gpus[i].index + 1 : next;
+    }
+    return next;
+}
+
 /* nvidia-smi -q: "GPU 00000000:07:00.0", then sections "Clocks" and "Max Clocks" with "Graphics : 1980 MHz". */
 static bool read_nvidia(struct reading *r, struct piece line)
 {
@@ -324,7 +342,9 @@ static bool read_nvidia(struct reading *r, struct piece line)
     } known[] = {{"Graphics", DOCTOR_SCLK}, {"Memory", DOCTOR_MCLK}};
     size_t colon = find(line, " : ");
     if (begins(line, "GPU 0") && find(line, ":") < line.length && colon == line.length) {
-        r->nvidia = gpu_of(r, r->smi->count);
+        r->nvidia = gpu_of(r, next_index(r->smi));
+        r->nvidia_clocks = NVIDIA_OTHER;
+        r->gpu = NULL;
         r->smi->tool.name = "nvidia-smi";
         return true;
     }
@@ -361,8 +381,7 @@ static struct piece next_word(struct piece *line)
     return word;
 }
 
-/* The header of rocm-smi's or amd-smi monitor's table: which columns are clocks. */
-static bool read_header(struct reading *r, struct piece line)
+bool doctor_smi_column(const char *text, size_t length, enum doctor_clock_kind *kind)
 {
     static const struct {
         const char *word;
@@ -372,18 +391,31 @@ static bool read_header(struct reading *r, struct piece line)
                  {"MEM_CLK", DOCTOR_MCLK},       {"MEM_CLOCK", DOCTOR_MCLK},
                  {"DCLOCK", DOCTOR_DCLK},        {"DEC_CLOCK", DOCTOR_DCLK},
                  {"VCLOCK", DOCTOR_CLOCK_KINDS}, {"ENC_CLOCK", DOCTOR_CLOCK_KINDS}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (same(text, length, known[i].word)) {
+            *kind = known[i].kind;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The header of rocm-smi's or amd-smi monitor's table: which columns are clocks. */
+static bool read_header(struct reading *r, struct piece line)
+{
     bool rocm = find(line, "SCLK") < line.length;
     if (!(begins(line, "GPU ") || begins(line, "Device ")) || !(rocm || find(line, "GFX_CL") < line.length)) {
         return false;
     }
     r->column_count = 0;
+    r->nvidia = NULL;
+    r->gpu = NULL;
     r->smi->tool.name = rocm ? "rocm-smi" : "amd-smi";
     while (line.length > 0) {
         struct piece word = next_word(&line);
-        for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-            if (same(word.at, word.length, known[i].word) && r->column_count < COLUMNS_MOST) {
-                r->columns[r->column_count++] = known[i].kind;
-            }
+        enum doctor_clock_kind kind;
+        if (r->column_count < COLUMNS_MOST && doctor_smi_column(word.at, word.length, &kind)) {
+            r->columns[r->column_count++] = kind;
         }
     }
     return true;
@@ -421,8 +453,8 @@ static void read_line(struct reading *r, struct piece line)
         return;
     }
     /* In the order in which one could be taken for the other. */
-    (void)(read_version(r, line) || read_header(r, line) || read_rocm(r, line) || read_nvidia(r, line) ||
-           read_amd(r, line) || read_table_row(r, line));
+    (void)(read_version(r, line) || read_header(r, line) || read_rocm(r, line) || read_amd_gpu(r, line) ||
+           read_nvidia(r, line) || read_amd(r, line) || read_table_row(r, line));
 }
 
 /* A clock of a GPU that sleeps is 0, and the lowest it has is then the one it wakes up to (spec rocm §1.4). */

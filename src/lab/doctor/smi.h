@@ -1,7 +1,8 @@
 /*
  * Clocks of GPUs in what their tools printed, saved to a file on the machine that has them (spec rocm §1.4): `amd-smi
  * metric --clock`, as text or JSON, `amd-smi monitor`, `amd-smi version`; `rocm-smi`, `rocm-smi --showclocks`, as text
- * or JSON; `nvidia-smi -q`. Which it is shows in the text. One file may hold several texts, one behind the other.
+ * or JSON; `nvidia-smi -q`. Which it is shows in the text. One file may hold several texts, one behind the other, the
+ * last of which may be JSON.
  *
  * A clock that is not said stays unknown: nothing is made up. Reads text in memory; opens no file.
  */
@@ -38,6 +39,9 @@ uint32_t doctor_smi_mhz(const char *text);
  * DOCTOR_CLOCK_KINDS: none. Case aside. */
 enum doctor_clock_kind doctor_smi_key(const char *text, size_t length);
 enum doctor_clock_kind doctor_smi_section(const char *text, size_t length);
+/* The clock that a column of amd-smi monitor's or rocm-smi's table is of ("GFX_CLK"), case aside; DOCTOR_CLOCK_KINDS
+ * for one that is a clock and none of ours. False: no clock. */
+bool doctor_smi_column(const char *text, size_t length, enum doctor_clock_kind *kind);
 ORR_MUST_CHECK enum orr_status doctor_smi_json(const char *name, const char *text, size_t size, struct arena *arena,
                                                struct doctor_smi *smi, struct orr_error *err);
 

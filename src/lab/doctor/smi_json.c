@@ -107,6 +107,12 @@ static bool read_amd_gpu(const struct io_value *value, struct doctor_smi *smi, s
         *refused = true;
         return true;
     }
+    for (const struct io_value *at = value->first; at != NULL; at = at->next) {
+        enum doctor_clock_kind kind = DOCTOR_CLOCK_KINDS;
+        if (doctor_smi_column(at->key, strlen(at->key), &kind) && kind != DOCTOR_CLOCK_KINDS) {
+            set_clock(&gpu->clocks[kind].now, mhz_of(at)); /* amd-smi monitor's */
+        }
+    }
     const struct io_value *clocks = member(value, "clock");
     const struct io_value *asic = member(value, "asic");
     gpu->name = said(gpu->name, asic == NULL ? NULL : member(asic, "market_name"), arena);
@@ -154,6 +160,13 @@ static enum doctor_clock_kind rocm_kind(const char *key)
     return clock ? doctor_smi_key(key, stem) : DOCTOR_CLOCK_KINDS;
 }
 
+/* "sclk clock level": "1", where others say "1: (800Mhz)": the number of a level is no clock. */
+static bool is_level_alone(const struct io_value *value)
+{
+    return strcasestr(value->key, "level") != NULL &&
+           (value->kind != IO_TEXT || strcasestr(value->text, "mhz") == NULL);
+}
+
 static bool read_card(const struct io_value *card, struct doctor_smi *smi, struct arena *arena, bool *refused)
 {
     uint32_t index = 0;
@@ -167,6 +180,9 @@ static bool read_card(const struct io_value *card, struct doctor_smi *smi, struc
     }
     for (const struct io_value *at = card->first; at != NULL; at = at->next) {
         enum doctor_clock_kind kind = rocm_kind(at->key);
+        if (kind != DOCTOR_CLOCK_KINDS && is_level_alone(at)) {
+            continue;
+        }
         if (kind != DOCTOR_CLOCK_KINDS) {
             set_clock(&gpu->clocks[kind].now, mhz_of(at));
         } else if (strcasecmp(at->key, "Card Series") == 0) {

@@ -8,7 +8,7 @@ static void write_times(struct json_writer *writer, const char *key, const struc
     json_write_object(writer, true);
     json_write_member_u64(writer, "count", times->count);
     json_write_member_fixed(writer, "sum_us", times->sum_us, 3);
-    json_write_member_fixed(writer, "median_us", ready_times_median(times), 3);
+    json_write_member_fixed(writer, "median_us", times->median_us, 3);
     json_write_object_end(writer);
 }
 
@@ -32,11 +32,22 @@ static void write_comms(struct json_writer *writer, const struct ready_device *d
         } else {
             json_write_null(writer);
         }
-        json_write_member_fixed(writer, "median_us", ready_times_median(&device->comms[level][kind].times), 3);
+        json_write_member_fixed(writer, "median_us", device->comms[level][kind].times.median_us, 3);
         json_write_member_string(writer, "known_from", ready_level_text(level));
         json_write_object_end(writer);
     }
     json_write_array_end(writer);
+}
+
+/* Below 0: the recording does not say. */
+static void write_told(struct json_writer *writer, const char *key, int64_t value)
+{
+    json_write_key(writer, key);
+    if (value < 0) {
+        json_write_null(writer);
+    } else {
+        json_write_u64(writer, (uint64_t)value);
+    }
 }
 
 static void write_device(struct json_writer *writer, const struct ready_device *device)
@@ -64,8 +75,8 @@ static void write_device(struct json_writer *writer, const struct ready_device *
     json_write_object(writer, false);
     json_write_member_string(writer, "device", device->device);
     json_write_member_bool(writer, "amd", device->amd);
-    json_write_member_i64(writer, "rank", device->rank);
-    json_write_member_i64(writer, "world_size", device->world_size);
+    write_told(writer, "rank", device->rank);
+    write_told(writer, "world_size", device->world_size);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         json_write_member_u64(writer, counts[i].key, counts[i].value);
     }

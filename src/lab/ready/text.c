@@ -73,7 +73,7 @@ static void write_counts(const struct ready_rank *ranks, uint32_t count, FILE *s
     report_table_row(&table);
     report_table_cell(&table, "  median length");
     for (uint32_t i = 0; i < count; i++) {
-        cell_ms(&table, ready_times_median(ready_steps(&ranks[i].device)));
+        cell_ms(&table, ready_steps(&ranks[i].device)->median_us);
     }
     report_table_print(&table, stream);
     (void)fputc('\n', stream);
@@ -113,7 +113,7 @@ static void write_collectives(const struct ready_rank *rank, FILE *stream)
         report_table_cell(&table, report_count(count).text);
         report_table_cell(&table, report_short((double)count / (double)steps_of(device)).text);
         report_table_cell(&table, sized ? report_count(bytes / steps_of(device)).text : "?");
-        cell_ms(&table, ready_times_median(&device->comms[level][kind].times));
+        cell_ms(&table, device->comms[level][kind].times.median_us);
         report_table_cell(&table, ready_level_text(level));
     }
     if (rows > 0) {
@@ -245,7 +245,7 @@ static void compare_cells(struct report_table *table, const struct ready_run *ru
         report_table_cell(table, report_count(ready_steps(device)->count).text);
         return;
     case 5:
-        cell_ms(table, ready_times_median(ready_steps(device)));
+        cell_ms(table, ready_steps(device)->median_us);
         return;
     case 6:
         report_table_cell(table, report_count(device->kernels / steps_of(device)).text);

@@ -3,6 +3,7 @@
  * means is for whoever carries the points out, so that only what the file itself promises is checked here.
  */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "io/yaml.h"
@@ -30,19 +31,45 @@ static enum orr_status refuse(const struct reading *reading, const struct io_val
                      key, io_value_describe(value, found, sizeof found), wanted);
 }
 
-/* A scalar as written, a list as "[a, b]"; NULL for all else. Lives in the plan's arena. */
-static const char *spell(const struct reading *reading, const struct io_value *value)
+static bool is_scalar(const struct io_value *value)
 {
-    struct arena *arena = &reading->plan->arena;
-    if (value->kind != IO_LIST) {
-        return value->kind == IO_MAP || value->kind == IO_NULL ? NULL : value->text;
+    return value->kind != IO_LIST && value->kind != IO_MAP && value->kind != IO_NULL;
+}
+
+/* Its items are scalars, `bytes` long with what stands between them and the end. */
+static char *spell_list(struct arena *arena, const struct io_value *list, size_t bytes)
+{
+    char *text = arena_alloc(arena, bytes);
+    size_t used = 0;
+    if (text == NULL) {
+        return NULL;
     }
-    const char *text = "[";
-    for (const struct io_value *item = value->first; item != NULL && text != NULL; item = item->next) {
-        bool plain = item->kind != IO_LIST && item->kind != IO_MAP && item->kind != IO_NULL;
-        text = plain ? arena_printf(arena, "%s%s%s", text, item == value->first ? "" : ", ", item->text) : NULL;
+    text[used++] = '[';
+    for (const struct io_value *item = list->first; item != NULL; item = item->next) {
+        int length = snprintf(text + used, bytes - used, "%s%s", item->text, item->next == NULL ? "" : ", ");
+        used += length > 0 ? (size_t)length : 0;
     }
-    return text == NULL ? NULL : arena_printf(arena, "%s]", text);
+    text[used++] = ']';
+    text[used] = '\0';
+    return text;
+}
+
+/* A scalar as written, a list as "[a, b]"; anything else is refused as not being `wanted`. */
+static enum orr_status spell(const struct reading *reading, const struct io_value *value, const char *wanted,
+                             const char **text)
+{
+    size_t bytes = sizeof "[]";
+    bool good = is_scalar(value) || value->kind == IO_LIST;
+    for (const struct io_value *item = value->kind == IO_LIST ? value->first : NULL; good && item != NULL;
+         item = item->next) {
+        good = is_scalar(item);
+        bytes += good ? strlen(item->text) + sizeof ", " - 1 : 0;
+    }
+    if (!good) {
+        return refuse(reading, value, wanted);
+    }
+    *text = value->kind == IO_LIST ? spell_list(&reading->plan->arena, value, bytes) : value->text;
+    return *text == NULL ? no_memory(reading) : ORR_OK;
 }
 
 /* ---- options ---- */
@@ -61,7 +88,10 @@ static enum orr_status add_option(const struct reading *reading, const struct io
     } else {
         return refuse(reading, value, "a value");
     }
-    return word == NULL ? no_memory(reading) : sweep_word_add(reading->plan, word, reading->err);
+    if (word != NULL && !sweep_text_is_printable(word)) {
+        return refuse(reading, value, "a text without control characters");
+    }
+    return word == NULL ? no_memory(reading) : sweep_word_add(reading->plan, word, option->key_line, reading->err);
 }
 
 static enum orr_status read_options(const struct reading *reading, const struct io_value *options)
@@ -92,9 +122,11 @@ static enum orr_status read_values(const struct reading *reading, const struct i
     bool list = one->kind == IO_LIST;
     for (const struct io_value *value = list ? one->first : one; status == ORR_OK && value != NULL;
          value = list ? value->next : NULL) {
-        const char *text = spell(reading, value);
-        status = text == NULL ? refuse(reading, value, "a value, or a list of values")
-                              : sweep_values_add(reading->plan, group, text, &said, reading->err);
+        const char *text = NULL;
+        status = spell(reading, value, "a value, or a list of values", &text);
+        if (status == ORR_OK) {
+            status = sweep_values_add(reading->plan, group, text, &said, reading->err);
+        }
     }
     return status;
 }
@@ -146,14 +178,17 @@ static enum orr_status read_entry(const struct reading *reading, const struct io
     }
     for (const struct io_value *key = first->first; status == ORR_OK && key != NULL; key = key->next) {
         const struct io_value *value = find(entry, key->key);
-        const char *text = value == NULL ? NULL : spell(reading, value);
+        const char *text = NULL;
         if (value == NULL) {
             char shown[80];
             return error_set(reading->err, ORR_EINVAL, "%s:%" PRIu32 ": the entry lacks \"%s\", which the first has",
                              reading->name, entry->line, io_text_printable(key->key, shown, sizeof shown));
         }
-        status = text == NULL ? refuse(reading, value, "one value")
-                              : sweep_value_add(reading->plan, group, text, reading->err);
+        const struct orr_sweep_key said = {key->key, reading->name, value->key_line};
+        status = spell(reading, value, "one value", &text);
+        if (status == ORR_OK) {
+            status = sweep_value_add(reading->plan, group, text, &said, reading->err);
+        }
     }
     return status;
 }
@@ -181,7 +216,7 @@ static enum orr_status read_list(const struct reading *reading, const struct io_
 
 static enum orr_status read_name(const struct reading *reading, const struct io_value *value)
 {
-    if (value->text == NULL || value->text[0] == '\0') {
+    if (value->text == NULL || value->text[0] == '\0' || !sweep_text_is_printable(value->text)) {
         return refuse(reading, value, "a name");
     }
     reading->plan->name = arena_strndup(&reading->plan->arena, value->text, strlen(value->text));
@@ -249,6 +284,7 @@ enum orr_status sweep_file_read(struct orr_sweep_plan *plan, const char *name, c
     const struct reading reading = {.plan = plan, .name = name, .err = err};
     struct io_value *root = NULL;
     struct arena scratch;
+    plan->file = name;
     arena_init(&scratch, &plan->mem);
     enum orr_status status = io_yaml_parse(name, text, size, &scratch, &root, err);
     if (status == ORR_OK && root->kind != IO_MAP) {

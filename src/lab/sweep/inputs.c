@@ -11,6 +11,7 @@
 #include "config/wired.h"
 #include "io/file.h"
 #include "lab/workload_find.h"
+#include "lab/workload_shared.h"
 
 void sweep_inputs_init(struct sweep_inputs *inputs)
 {
@@ -24,6 +25,7 @@ void sweep_inputs_free(struct sweep_inputs *inputs)
         orr_workload_close(inputs->workloads[i]->loaded);
         (void)pthread_mutex_destroy(&inputs->workloads[i]->lock);
     }
+    mem_free(&inputs->mem, inputs->calibrations, (size_t)inputs->calibration_capacity * sizeof *inputs->calibrations);
     mem_free(&inputs->mem, inputs->workloads, (size_t)inputs->capacity * sizeof(struct sweep_workload *));
     arena_free(&inputs->arena);
 }
@@ -159,6 +161,26 @@ void sweep_inputs_skip(struct sweep_inputs *inputs, uint64_t point)
     }
 }
 
+/* Points may have different limits: one that has more tries again where another failed. With the lock held. */
+static void load(struct sweep_workload *workload, uint64_t memory_limit)
+{
+    struct orr_error unsaid = {0};
+    struct mem mem = {0};
+    bool more = workload->tried_limit != 0 && (memory_limit == 0 || memory_limit > workload->tried_limit);
+    if (workload->loaded != NULL || (workload->tried && !more)) {
+        return;
+    }
+    if (!workload->tried && lab_workload_steps(workload->prefix, &mem, &workload->steps, &unsaid) != ORR_OK) {
+        workload->steps = 0;
+    }
+    workload->tried = true;
+    workload->tried_limit = memory_limit;
+    if (orr_workload_open(workload->prefix, workload->missing_is_cpu, memory_limit, &workload->loaded, &unsaid) !=
+        ORR_OK) {
+        workload->loaded = NULL;
+    }
+}
+
 struct sweep_workload *sweep_inputs_take(struct sweep_inputs *inputs, uint64_t point, uint64_t memory_limit)
 {
     if (inputs->of_point[point] == UINT32_MAX) {
@@ -166,18 +188,18 @@ struct sweep_workload *sweep_inputs_take(struct sweep_inputs *inputs, uint64_t p
     }
     struct sweep_workload *workload = inputs->workloads[inputs->of_point[point]];
     (void)pthread_mutex_lock(&workload->lock);
-    if (!workload->tried) {
-        struct orr_error unsaid = {0};
-        struct mem mem = {0};
-        workload->tried = true;
-        if (orr_workload_open(workload->prefix, workload->missing_is_cpu, memory_limit, &workload->loaded, &unsaid) !=
-                ORR_OK ||
-            lab_workload_steps(workload->prefix, &mem, &workload->steps, &unsaid) != ORR_OK) {
-            workload->steps = 0;
-        }
-    }
+    load(workload, memory_limit);
     (void)pthread_mutex_unlock(&workload->lock);
     return workload;
+}
+
+const struct orr_workload *sweep_workload_loaded(struct sweep_workload *workload, uint64_t memory_limit)
+{
+    (void)pthread_mutex_lock(&workload->lock);
+    const struct orr_workload *loaded = workload->loaded;
+    (void)pthread_mutex_unlock(&workload->lock);
+    bool fits = loaded != NULL && (memory_limit == 0 || workload_shared_peak(loaded) <= memory_limit);
+    return fits ? loaded : NULL;
 }
 
 void sweep_inputs_give(struct sweep_workload *workload)
@@ -253,6 +275,35 @@ static enum orr_status hash_named(struct hashing *hashing, const char *network)
     return status;
 }
 
+/* The points' entries in the store name it, with its hash. */
+static enum orr_status keep_calibration(struct hashing *hashing, const char *path)
+{
+    struct sweep_inputs *inputs = hashing->inputs;
+    struct io_hash *hash = NULL;
+    struct orr_error unsaid = {0};
+    uint64_t bytes = 0;
+    char *text = arena_alloc(&inputs->arena, IO_HASH_TEXT);
+    bool room = text != NULL && mem_reserve(&inputs->mem, (void **)&inputs->calibrations, &inputs->calibration_capacity,
+                                            (uint64_t)inputs->calibration_count + 1, sizeof *inputs->calibrations);
+    enum orr_status status = room ? io_hash_open(&hash, hashing->err) : no_memory(inputs, hashing->err);
+    if (status == ORR_OK && io_hash_file(hash, path, &bytes, &unsaid) == ORR_OK) {
+        io_hash_result(hash, text);
+        inputs->calibrations[inputs->calibration_count++] = (struct lab_input){"calibration", path, text, bytes};
+    }
+    io_hash_close(hash);
+    return status;
+}
+
+const struct lab_input *sweep_inputs_calibration(const struct sweep_inputs *inputs, const char *path)
+{
+    for (uint32_t i = 0; path != NULL && i < inputs->calibration_count; i++) {
+        if (strcmp(inputs->calibrations[i].path, path) == 0) {
+            return &inputs->calibrations[i];
+        }
+    }
+    return NULL;
+}
+
 static enum orr_status hash_job(struct hashing *hashing, const struct orr_sweep_job *job)
 {
     const struct orr_run_options *run = job->run;
@@ -267,6 +318,13 @@ static enum orr_status hash_job(struct hashing *hashing, const struct orr_sweep_
         if (status == ORR_OK && names) {
             status = hash_named(hashing, paths[i]);
         }
+    }
+    bool known = true;
+    if (status == ORR_OK) {
+        status = hash_file(hashing, job->calibration, &known);
+    }
+    if (status == ORR_OK && !known) {
+        status = keep_calibration(hashing, job->calibration);
     }
     return status;
 }

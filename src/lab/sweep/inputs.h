@@ -23,6 +23,7 @@ struct sweep_workload {
     uint32_t traces;             /* how many that are; 0: they cannot be read */
     pthread_mutex_t lock;        /* of the rest */
     bool tried;                  /* to load it */
+    uint64_t tried_limit;        /* with this much memory; 0: any */
     struct orr_workload *loaded; /* NULL: each point reads its own, and says what is wrong with them */
     uint64_t steps;              /* training steps in them; 0: not known */
     uint64_t users;              /* points that have not ended */
@@ -35,6 +36,8 @@ struct sweep_inputs {
     uint32_t count, capacity;
     uint32_t *of_point; /* which one; UINT32_MAX: none could be found */
     uint64_t points;
+    struct lab_input *calibrations; /* as the store has them; found with the fingerprint */
+    uint32_t calibration_count, calibration_capacity;
 };
 
 void sweep_inputs_init(struct sweep_inputs *inputs);
@@ -56,5 +59,12 @@ void sweep_inputs_skip(struct sweep_inputs *inputs, uint64_t point);
 /* The traces of a point, loaded; NULL where none were found. Each call needs a sweep_inputs_give. */
 struct sweep_workload *sweep_inputs_take(struct sweep_inputs *inputs, uint64_t point, uint64_t memory_limit);
 void sweep_inputs_give(struct sweep_workload *workload); /* NULL is fine */
+
+/* The shared traces for a point that may have so much memory (0: any). NULL where reading them would have needed more:
+ * the point then reads its own, so that what becomes of it does not depend on who came first. */
+const struct orr_workload *sweep_workload_loaded(struct sweep_workload *workload, uint64_t memory_limit);
+
+/* A calibration file with its hash; NULL for NULL and for one that cannot be read. */
+const struct lab_input *sweep_inputs_calibration(const struct sweep_inputs *inputs, const char *path);
 
 #endif

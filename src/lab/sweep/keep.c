@@ -11,7 +11,7 @@
 
 #include "lab/sweep/sweep.h"
 
-enum { COMMIT_MS = 100, COMMIT_MOST = 16, WARNINGS_MOST = 200 };
+enum { COMMIT_MS = 100, COMMIT_MOST = 16 };
 
 static uint64_t now_ms(void)
 {
@@ -150,27 +150,24 @@ enum orr_status sweep_keep_open(struct orr_sweep *sweep, struct orr_error *err)
 /* ---- what comes ---- */
 
 /* Each line once, with the first point that has it, so that the order does not depend on who was faster. */
-static void keep_warnings(struct orr_sweep *sweep, const struct sweep_made *made)
+static enum orr_status keep_warnings(struct orr_sweep *sweep, const struct sweep_made *made, struct orr_error *err)
 {
     for (uint32_t i = 0; i < made->warnings.count; i++) {
         const char *line = made->warnings.lines[i];
-        uint32_t at = 0;
-        while (at < sweep->warning_count && strcmp(sweep->warnings[at].line, line) != 0) {
-            at++;
+        uint32_t number = 0;
+        bool kept = intern_add(&sweep->lines, line, strlen(line), &number) &&
+                    mem_reserve(&sweep->mem, (void **)&sweep->warnings, &sweep->warning_capacity, number,
+                                sizeof *sweep->warnings);
+        if (!kept) {
+            return mem_error(&sweep->mem, "the warnings of a sweep", err);
         }
-        if (at < sweep->warning_count) {
-            if (made->point < sweep->warnings[at].point) {
-                sweep->warnings[at].point = made->point;
-                sweep->warnings[at].index = i;
-            }
-            continue;
-        }
-        const char *kept = at < WARNINGS_MOST ? arena_strndup(&sweep->arena, line, strlen(line)) : NULL;
-        if (kept != NULL && mem_reserve(&sweep->mem, (void **)&sweep->warnings, &sweep->warning_capacity,
-                                        (uint64_t)at + 1, sizeof *sweep->warnings)) {
-            sweep->warnings[sweep->warning_count++] = (struct sweep_warning){kept, made->point, i};
+        if (number > sweep->warning_count) {
+            sweep->warnings[sweep->warning_count++] = (struct sweep_warning){number, made->point, i};
+        } else if (number > 0 && made->point < sweep->warnings[number - 1].point) {
+            sweep->warnings[number - 1] = (struct sweep_warning){number, made->point, i};
         }
     }
+    return ORR_OK;
 }
 
 static enum orr_status keep_one(struct orr_sweep *sweep, struct sweep_made *made, struct orr_error *err)
@@ -251,7 +248,11 @@ enum orr_status sweep_keep_add(struct orr_sweep *sweep, struct sweep_made *made,
         sweep_made_free(made); /* it will be run again */
         return ORR_OK;
     }
-    keep_warnings(sweep, made);
+    enum orr_status status = keep_warnings(sweep, made, err);
+    if (status != ORR_OK) {
+        sweep_made_free(made);
+        return status;
+    }
     /* In the order of the points, so that the runs of a small sweep have numbers in that order. */
     struct sweep_made **at = &sweep->waiting;
     while (*at != NULL && (*at)->point < made->point) {

@@ -21,6 +21,7 @@ void sweep_plan_free(struct orr_sweep_plan *plan)
         mem_free(&plan->mem, plan->groups[i].values, (size_t)plan->groups[i].capacity * sizeof(char *));
     }
     mem_free(&plan->mem, plan->words, (size_t)plan->word_capacity * sizeof(char *));
+    mem_free(&plan->mem, plan->word_lines, (size_t)plan->line_capacity * sizeof *plan->word_lines);
     arena_free(&plan->arena);
 }
 
@@ -34,8 +35,7 @@ static const char *copy(struct orr_sweep_plan *plan, const char *text)
     return arena_strndup(&plan->arena, text, strlen(text));
 }
 
-/* Keys and values become part of messages, of tables and of the store. */
-static bool is_printable(const char *text)
+bool sweep_text_is_printable(const char *text)
 {
     while ((unsigned char)*text >= 0x20 && *text != 0x7f) {
         text++;
@@ -48,7 +48,7 @@ enum orr_status sweep_key_add(struct orr_sweep_plan *plan, const char *name, con
 {
     char shown[80];
     (void)io_text_printable(name, shown, sizeof shown);
-    if (name[0] == '\0' || !is_printable(name)) {
+    if (name[0] == '\0' || !sweep_text_is_printable(name)) {
         return error_set(err, ORR_EINVAL, "%s:%" PRIu32 ": \"%s\" is no name of a key", origin, line, shown);
     }
     for (uint32_t i = 0; i < plan->key_count; i++) {
@@ -70,17 +70,19 @@ enum orr_status sweep_key_add(struct orr_sweep_plan *plan, const char *name, con
     return ORR_OK;
 }
 
-enum orr_status sweep_value_add(struct orr_sweep_plan *plan, uint32_t group, const char *text, struct orr_error *err)
+enum orr_status sweep_value_add(struct orr_sweep_plan *plan, uint32_t group, const char *text,
+                                const struct orr_sweep_key *said, struct orr_error *err)
 {
     struct sweep_group *at = &plan->groups[group];
     uint64_t values = (uint64_t)at->rows; /* counted in values until the plan is finished */
     if (values >= (uint64_t)SWEEP_POINTS_MOST * at->columns) {
-        return error_set(err, ORR_ERANGE, "a sweep has at most %d points", SWEEP_POINTS_MOST);
+        return error_set(err, ORR_ERANGE, "%s:%" PRIu32 ": %.80s has more than %d values", said->origin, said->line,
+                         said->name, SWEEP_POINTS_MOST);
     }
-    if (!is_printable(text)) {
+    if (!sweep_text_is_printable(text)) {
         char shown[80];
-        return error_set(err, ORR_EINVAL, "the value \"%s\" has control characters in it",
-                         io_text_printable(text, shown, sizeof shown));
+        return error_set(err, ORR_EINVAL, "%s:%" PRIu32 ": %.80s: the value \"%s\" has control characters in it",
+                         said->origin, said->line, said->name, io_text_printable(text, shown, sizeof shown));
     }
     const char *kept = copy(plan, text);
     if (kept == NULL || !mem_reserve(&plan->mem, (void **)&at->values, &at->capacity, values + 1, sizeof(char *))) {
@@ -90,13 +92,17 @@ enum orr_status sweep_value_add(struct orr_sweep_plan *plan, uint32_t group, con
     return ORR_OK;
 }
 
-enum orr_status sweep_word_add(struct orr_sweep_plan *plan, const char *word, struct orr_error *err)
+enum orr_status sweep_word_add(struct orr_sweep_plan *plan, const char *word, uint32_t line, struct orr_error *err)
 {
     const char *kept = copy(plan, word);
-    if (kept == NULL || !mem_reserve(&plan->mem, (void **)&plan->words, &plan->word_capacity,
-                                     (uint64_t)plan->word_count + 1, sizeof(char *))) {
+    if (kept == NULL ||
+        !mem_reserve(&plan->mem, (void **)&plan->words, &plan->word_capacity, (uint64_t)plan->word_count + 1,
+                     sizeof(char *)) ||
+        !mem_reserve(&plan->mem, (void **)&plan->word_lines, &plan->line_capacity, (uint64_t)plan->word_count + 1,
+                     sizeof *plan->word_lines)) {
         return no_memory(plan, err);
     }
+    plan->word_lines[plan->word_count] = line;
     plan->words[plan->word_count++] = kept;
     return ORR_OK;
 }
@@ -134,7 +140,7 @@ enum orr_status sweep_values_add(struct orr_sweep_plan *plan, uint32_t group, co
                          said->name);
     }
     if (!read_range(text, &from, &to, &step)) {
-        return sweep_value_add(plan, group, text, err);
+        return sweep_value_add(plan, group, text, said, err);
     }
     if (to < from || step == 0 || (to - from) / step >= SWEEP_POINTS_MOST) {
         return error_set(err, ORR_ERANGE, "%s:%" PRIu32 ": %.80s: \"%.80s\" has no values, or more than %d",
@@ -144,15 +150,15 @@ enum orr_status sweep_values_add(struct orr_sweep_plan *plan, uint32_t group, co
     for (uint64_t value = from; status == ORR_OK && value <= to; value += step) {
         char number[24];
         (void)snprintf(number, sizeof number, "%" PRIu64, value);
-        status = sweep_value_add(plan, group, number, err);
+        status = sweep_value_add(plan, group, number, said, err);
     }
     return status;
 }
 
 /* ---- --vary ---- */
 
-/* Bytes up to the comma that ends a value: one inside brackets does not. */
-static size_t value_length(const char *text)
+/* Bytes up to the comma that ends a value: one inside brackets does not. `*open`: brackets that are not closed. */
+static size_t value_length(const char *text, size_t *open)
 {
     size_t depth = 0;
     size_t at = 0;
@@ -160,6 +166,7 @@ static size_t value_length(const char *text)
         depth += text[at] == '[' ? 1 : 0;
         depth -= text[at] == ']' && depth > 0 ? 1 : 0;
     }
+    *open = depth;
     return at;
 }
 
@@ -167,8 +174,10 @@ enum orr_status sweep_vary_read(struct orr_sweep_plan *plan, const char *text, u
 {
     static const char origin[] = "--vary";
     const char *equals = strchr(text, '=');
+    char shown[80];
     if (equals == NULL || equals == text) {
-        return error_set(err, ORR_EINVAL, "--vary:%" PRIu32 ": \"%.80s\" is not KEY=VALUE,VALUE,...", line, text);
+        return error_set(err, ORR_EINVAL, "%s:%" PRIu32 ": \"%s\" is not KEY=VALUE,VALUE,...", origin, line,
+                         io_text_printable(text, shown, sizeof shown));
     }
     char *name = arena_strndup(&plan->arena, text, (size_t)(equals - text));
     if (name == NULL) {
@@ -178,7 +187,12 @@ enum orr_status sweep_vary_read(struct orr_sweep_plan *plan, const char *text, u
     enum orr_status status = sweep_key_add(plan, name, origin, line, group, 0, err);
     const struct orr_sweep_key said = {name, origin, line};
     for (const char *at = equals + 1; status == ORR_OK;) {
-        size_t length = value_length(at);
+        size_t open = 0;
+        size_t length = value_length(at, &open);
+        if (open > 0) {
+            return error_set(err, ORR_EINVAL, "%s:%" PRIu32 ": %.80s: \"%s\" lacks a closing bracket", origin, line,
+                             name, io_text_printable(at, shown, sizeof shown));
+        }
         char *value = arena_strndup(&plan->arena, at, length);
         status = value == NULL ? no_memory(plan, err) : sweep_values_add(plan, group, value, &said, err);
         at += length;
@@ -330,6 +344,12 @@ size_t orr_sweep_plan_words(const struct orr_sweep_plan *plan, const char *const
 {
     *words = plan->words;
     return plan->word_count;
+}
+
+void orr_sweep_plan_word_place(const struct orr_sweep_plan *plan, size_t word, const char **file, uint32_t *line)
+{
+    *file = plan->file;
+    *line = plan->word_lines[word];
 }
 
 size_t orr_sweep_plan_key_count(const struct orr_sweep_plan *plan)

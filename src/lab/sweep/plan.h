@@ -30,9 +30,11 @@ struct orr_sweep_plan {
     struct mem mem;
     struct arena arena;
     const char *name;
+    const char *file; /* that was read, or NULL */
     bool lab, zip;
     const char **words;
-    uint32_t word_count, word_capacity;
+    uint32_t *word_lines;
+    uint32_t word_count, word_capacity, line_capacity;
     struct sweep_key keys[SWEEP_KEYS_MOST];
     uint32_t key_count;
     struct sweep_group groups[SWEEP_KEYS_MOST];
@@ -43,13 +45,16 @@ struct orr_sweep_plan {
 /* ORR_EINVAL when the plan has the key already or has too many. `name` is copied. */
 ORR_MUST_CHECK enum orr_status sweep_key_add(struct orr_sweep_plan *plan, const char *name, const char *origin,
                                              uint32_t line, uint32_t group, uint32_t column, struct orr_error *err);
-/* The next value of a group, row by row; `text` is copied. */
+/* The next value of a group, row by row; `text` is copied, and `said` is its key, for messages. */
 ORR_MUST_CHECK enum orr_status sweep_value_add(struct orr_sweep_plan *plan, uint32_t group, const char *text,
-                                               struct orr_error *err);
+                                               const struct orr_sweep_key *said, struct orr_error *err);
 /* The same for all numbers of "1..8" or "0..100..25", or the text as it is where it is no such range. */
 ORR_MUST_CHECK enum orr_status sweep_values_add(struct orr_sweep_plan *plan, uint32_t group, const char *text,
                                                 const struct orr_sweep_key *said, struct orr_error *err);
-ORR_MUST_CHECK enum orr_status sweep_word_add(struct orr_sweep_plan *plan, const char *word, struct orr_error *err);
+ORR_MUST_CHECK enum orr_status sweep_word_add(struct orr_sweep_plan *plan, const char *word, uint32_t line,
+                                              struct orr_error *err);
+/* Whether a text can be part of messages, of tables and of the store: no control characters. */
+bool sweep_text_is_printable(const char *text);
 
 /* "key=a,b,[c,d],1..8"; `line` is the number of the text among its like. */
 ORR_MUST_CHECK enum orr_status sweep_vary_read(struct orr_sweep_plan *plan, const char *text, uint32_t line,

@@ -43,7 +43,7 @@ static bool on_progress(void *context, const struct orr_progress *now)
     return !atomic_load_explicit(&making->sweep->stop, memory_order_relaxed);
 }
 
-/* Of a strict sweep the run itself has made errors of them. A warning that finds no room is not worth failing for. */
+/* Of a strict point the run itself has made errors of them. A warning that finds no room is not worth failing for. */
 static void keep_warning(void *context, const char *line)
 {
     struct sweep_made *made = context;
@@ -61,6 +61,11 @@ static void keep_warnings(void *context, const struct orr_run *run)
 }
 
 /* ---- what it is ---- */
+
+static bool is_strict(const struct making *making, const struct orr_sweep_job *job)
+{
+    return making->sweep->strict || job->strict;
+}
 
 static void set(struct making *making, const char *key, const char *value)
 {
@@ -152,8 +157,7 @@ static enum orr_status plan_lab(struct making *making, const struct orr_lab_opti
 
 /* ---- running it ---- */
 
-static void run_experiment(struct making *making, const struct orr_sweep_job *job,
-                           const struct sweep_workload *workload)
+static void run_experiment(struct making *making, const struct orr_sweep_job *job, struct sweep_workload *workload)
 {
     struct sweep_made *made = making->made;
     struct lab_experiment *experiment = &making->experiment;
@@ -163,15 +167,18 @@ static void run_experiment(struct making *making, const struct orr_sweep_job *jo
         return;
     }
     set_varied(making);
-    run->strict = run->strict || making->sweep->strict;
+    run->strict = run->strict || is_strict(making, job);
     run->progress = on_progress;
     run->progress_context = making;
     if (workload != NULL) {
-        run->loaded = workload->loaded;
+        run->loaded = sweep_workload_loaded(workload, run->memory_limit);
         experiment->workload = workload->traces > 0 ? &workload->input : NULL;
         experiment->workload_traces = workload->traces;
         experiment->steps = workload->steps;
     }
+    const struct lab_input *calibration = sweep_inputs_calibration(&making->sweep->inputs, job->calibration);
+    experiment->extra = calibration;
+    experiment->extra_count = calibration == NULL ? 0 : 1;
     made->recording = lab_experiment_make(experiment, keep_warnings, made, &made->record, &made->outcome, &made->err);
 }
 
@@ -212,11 +219,11 @@ static enum orr_status copy_texts(struct making *making, struct orr_error *err)
     return kept ? ORR_OK : mem_error(&made->mem, "the settings of a point", err);
 }
 
-static void make(struct making *making, const struct orr_sweep_job *job, const struct sweep_workload *workload)
+static void make(struct making *making, const struct orr_sweep_job *job, struct sweep_workload *workload)
 {
     struct orr_sweep *sweep = making->sweep;
     struct sweep_made *made = making->made;
-    const struct orr_notices notices = {.warn = keep_warning, .context = made, .strict = sweep->strict};
+    const struct orr_notices notices = {.warn = keep_warning, .context = made, .strict = is_strict(making, job)};
     enum orr_status planned = ORR_OK;
     making->experiment = (struct lab_experiment){
         .kind = "sweep",
@@ -244,24 +251,31 @@ static void make(struct making *making, const struct orr_sweep_job *job, const s
     }
 }
 
+static uint64_t limit_of(const struct orr_sweep_job *job)
+{
+    return job->run != NULL ? job->run->memory_limit : job->lab->memory_limit;
+}
+
 struct sweep_made *sweep_point_make(struct orr_sweep *sweep, uint64_t point)
 {
     const struct orr_sweep_job *job = &sweep->options->jobs[point];
     struct sweep_made *made = calloc(1, sizeof *made);
     struct making *making = calloc(1, sizeof *making);
-    struct sweep_workload *workload =
-        sweep_inputs_take(&sweep->inputs, point, job->run != NULL ? job->run->memory_limit : job->lab->memory_limit);
-    if (made != NULL && making != NULL) {
-        made->point = point;
-        arena_init(&made->arena, &made->mem);
-        notes_init(&made->warnings, &made->mem, false);
-        lab_record_init(&made->record);
-        making->sweep = sweep;
-        making->made = made;
-        make(making, job, workload);
-        made->steps = workload == NULL ? 0 : workload->steps;
-        atomic_fetch_sub_explicit(&sweep->running, making->told, memory_order_relaxed);
+    if (made == NULL || making == NULL) {
+        free(made);
+        free(making);
+        return NULL;
     }
+    struct sweep_workload *workload = sweep_inputs_take(&sweep->inputs, point, limit_of(job));
+    made->point = point;
+    arena_init(&made->arena, &made->mem);
+    notes_init(&made->warnings, &made->mem, false);
+    lab_record_init(&made->record);
+    making->sweep = sweep;
+    making->made = made;
+    make(making, job, workload);
+    made->steps = workload == NULL ? 0 : workload->steps;
+    atomic_fetch_sub_explicit(&sweep->running, making->told, memory_order_relaxed);
     sweep_inputs_give(workload);
     free(making);
     return made;

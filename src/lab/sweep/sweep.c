@@ -2,9 +2,12 @@
  * points. Whatever ends a sweep early, what has ended is committed first. */
 #include "lab/sweep/sweep.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "lab/sweep/exec.h"
+
+enum { WARNINGS_MOST = 200 };
 
 static void *make(void *context, uint64_t index)
 {
@@ -32,6 +35,7 @@ static bool tick(void *context)
     if (sweep->status == ORR_OK) {
         sweep->status = sweep_keep_commit(sweep, false, &sweep->err);
     }
+    sweep->now.left = sweep->todo_count - sweep->ended;
     sweep->now.running = (double)atomic_load_explicit(&sweep->running, memory_order_relaxed) / 1000;
     bool go_on = options->progress == NULL || options->progress(options->progress_context, &sweep->now);
     if (!go_on || sweep->status != ORR_OK) {
@@ -71,13 +75,22 @@ static int compare_warnings(const void *a, const void *b)
     return (x->index > y->index) - (x->index < y->index);
 }
 
+/* Where every point has its own, the first ones say enough, and how many there are. */
 static void tell_warnings(struct orr_sweep *sweep, const struct orr_notices *notices)
 {
-    if (sweep->warning_count > 0) {
-        qsort(sweep->warnings, sweep->warning_count, sizeof *sweep->warnings, compare_warnings);
+    if (notices == NULL || notices->warn == NULL || sweep->warning_count == 0) {
+        return;
     }
-    for (uint32_t i = 0; notices != NULL && notices->warn != NULL && i < sweep->warning_count; i++) {
-        notices->warn(notices->context, sweep->warnings[i].line);
+    uint32_t told = sweep->warning_count <= WARNINGS_MOST ? sweep->warning_count : WARNINGS_MOST;
+    qsort(sweep->warnings, sweep->warning_count, sizeof *sweep->warnings, compare_warnings);
+    for (uint32_t i = 0; i < told; i++) {
+        notices->warn(notices->context, intern_text(&sweep->lines, sweep->warnings[i].line));
+    }
+    if (told < sweep->warning_count) {
+        char line[80];
+        (void)snprintf(line, sizeof line, "and %" PRIu32 " other warnings of later points",
+                       sweep->warning_count - told);
+        notices->warn(notices->context, line);
     }
 }
 
@@ -104,6 +117,7 @@ enum orr_status orr_sweep_run(const struct orr_sweep_options *options, const str
     opened->now.points = opened->points;
     opened->strict = notices != NULL && notices->strict;
     arena_init(&opened->arena, &opened->mem);
+    intern_init(&opened->lines, &opened->mem);
     sweep_inputs_init(&opened->inputs);
     enum orr_status status = prepare(opened, err);
     if (status == ORR_OK) {
@@ -118,6 +132,7 @@ enum orr_status orr_sweep_run(const struct orr_sweep_options *options, const str
     }
     *sweep = opened;
     opened->now.running = 0;
+    opened->now.left = opened->todo_count - opened->ended;
     return opened->ended == opened->todo_count
                ? ORR_OK
                : error_set(err, ORR_EINTR, "interrupted; the same command goes on where it was stopped");
@@ -134,6 +149,7 @@ void orr_sweep_close(struct orr_sweep *sweep)
         sweep_made_free(made);
     }
     sweep_inputs_free(&sweep->inputs);
+    intern_free(&sweep->lines);
     mem_free(&sweep->mem, sweep->warnings, (size_t)sweep->warning_capacity * sizeof *sweep->warnings);
     arena_free(&sweep->arena);
     free(sweep);

@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 
+#include "base/intern.h"
 #include "base/notes.h"
 #include "lab/experiment_record.h"
 #include "lab/sweep/inputs.h"
@@ -29,7 +30,7 @@ struct sweep_made {
 
 /* A warning, once, with the first point that had it. */
 struct sweep_warning {
-    const char *line;
+    uint32_t line; /* its number among the texts */
     uint64_t point;
     uint32_t index; /* among the point's */
 };
@@ -40,7 +41,7 @@ struct orr_sweep {
     struct mem mem;
     struct arena arena;
     struct sweep_inputs inputs;
-    bool strict;
+    bool strict; /* all points are */
     /* shared with threads */
     atomic_bool stop;
     atomic_int_least64_t running; /* work in points that run, in thousandths of a point */
@@ -54,8 +55,9 @@ struct orr_sweep {
     struct orr_sweep_progress now;
     struct sweep_made *waiting; /* for the next commit, by point */
     uint32_t waiting_count;
-    uint64_t committed_ms; /* when the last commit was */
-    struct sweep_warning *warnings;
+    uint64_t committed_ms;          /* when the last commit was */
+    struct intern lines;            /* of the warnings */
+    struct sweep_warning *warnings; /* by the number of the line, less 1 */
     uint32_t warning_count, warning_capacity;
     enum orr_status status; /* of the keeping */
     struct orr_error err;

@@ -19,9 +19,15 @@
 
 static void play(struct contest *contest, uint32_t leaf)
 {
-    uint32_t *winners = contest->winners;
-    for (size_t i = ((size_t)leaf + contest->due_capacity) / 2; i >= 1; i /= 2) {
-        winners[i] = contest_first(contest, winners[2 * i], winners[2 * i + 1]);
+    struct contest_winner *winners = contest->winners;
+    size_t at = (size_t)leaf + contest->due_capacity;
+    winners[at].at_ns = contest->due[leaf].at_ns;
+    for (at /= 2; at >= 1; at /= 2) {
+        struct contest_winner first = contest_first(contest, &winners[2 * at]);
+        if (first.leaf != leaf && first.leaf == winners[at].leaf) {
+            break; /* it lost here before */
+        }
+        winners[at] = first;
     }
 }
 
@@ -171,6 +177,12 @@ static uint64_t sending_ns(const struct contest *contest, const struct contest_l
     return link->slower > 1 ? (uint64_t)((double)alone * link->slower + 0.5) : alone;
 }
 
+/* A spread of four seconds stands for all longer ones. */
+static uint32_t short_ns(uint64_t ns)
+{
+    return ns < UINT32_MAX ? (uint32_t)ns : UINT32_MAX;
+}
+
 /* ---- pauses ---- */
 
 static void gate_heed(struct contest_gate *gate, uint64_t now_ns)
@@ -305,7 +317,7 @@ static void go_on(struct contest *contest, uint32_t packet_index, uint64_t first
 {
     struct contest_packet *packet = &contest->packets.at[packet_index];
     struct contest_sender *sender = &contest->senders[packet->sender];
-    packet->spread_ns = (uint32_t)(end_ns - first_ns);
+    packet->spread_ns = short_ns(end_ns - first_ns);
     const struct contest_leg *leg = &contest_legs(contest, packet->sender)[++packet->leg];
     uint64_t takes = contest_leg_ns(contest, leg, packet->bytes);
     if (leg->link != CONTEST_NONE) {
@@ -313,7 +325,7 @@ static void go_on(struct contest *contest, uint32_t packet_index, uint64_t first
         contest_add_coming(contest, leg->link, packet_index);
         return;
     }
-    sender->departed = packet->end;
+    sender->departed = packet->end > sender->departed ? packet->end : sender->departed;
     if (packet->end >= sender->control.size) {
         sender->departed_ns = end_ns;
         sender->done_ns = end_ns + takes + sender->back_ns;
@@ -367,6 +379,10 @@ static void link_turn(struct contest *contest, uint32_t index)
 
 /* ---- senders ---- */
 
+/* Where more than so many contend a packet is little of what each port has before it, and two go as one: packet by
+ * packet it would cost more than the packet network does. */
+enum { CROWD_LEAST = 1024 };
+
 /* Full packets that may go as one now, at this pace: what the window lets, and no more than a part of a round trip. */
 static uint32_t count_together(const struct contest *contest, const struct contest_sender *sender, uint64_t window,
                                uint64_t pace_ns)
@@ -377,9 +393,10 @@ static uint32_t count_together(const struct contest *contest, const struct conte
     uint64_t left = (control->size - control->sent) / payload;
     uint64_t paced = control->base_rtt_ns / contest->round_parts / (pace_ns == 0 ? 1 : pace_ns);
     uint64_t open = window == UINT64_MAX ? most : (window - (control->sent - control->acked) + payload - 1) / payload;
-    most = left < most ? left : most;
     most = paced < most ? paced : most;
     most = open < most ? open : most;
+    most = most < 2 && contest->active_count > CROWD_LEAST ? 2 : most;
+    most = left < most ? left : most;
     return most < 1 ? 1 : (uint32_t)most;
 }
 
@@ -394,7 +411,8 @@ static void send_packet(struct contest *contest, uint32_t index, uint64_t window
     uint32_t bytes = (uint32_t)length + contest->full_bytes - config->payload_bytes;
     uint64_t rate = config->rate_bound ? control->rate_bps : control->line_bps;
     uint64_t pace = wire_sending_ns(config, bytes, rate);
-    uint32_t count = sender->group > 1 ? count_together(contest, sender, window, pace) : 1;
+    bool together = sender->group > 1 || contest->active_count > CROWD_LEAST;
+    uint32_t count = together ? count_together(contest, sender, window, pace) : 1;
     uint64_t one = sending_ns(contest, link, bytes);
     uint64_t apart = pace > one ? pace : one;
     uint32_t taken = contest_packet_take(contest, index);
@@ -410,7 +428,7 @@ static void send_packet(struct contest *contest, uint32_t index, uint64_t window
     packet->bytes = bytes;
     packet->count = count;
     packet->end = control->sent;
-    packet->spread_ns = (uint32_t)(apart * (count - 1));
+    packet->spread_ns = short_ns(apart * (count - 1));
     packet->sent_ns += packet->spread_ns;
     const struct contest_leg *leg = contest_legs(contest, index);
     packet->at_ns = contest->now_ns + one + contest_leg_ns(contest, leg, bytes);
@@ -515,7 +533,7 @@ static void hear(struct contest *contest, uint32_t index)
     bool sampled = contest->config->cc_mode != PACKET_CC_PINT ||
                    (double)(c_random_next(contest->random) % 65536) < floor(65536 * contest->config->pint_prob);
     if (!sampled) {
-        sender->control.acked = ack.acked;
+        sender->control.acked = ack.acked > sender->control.acked ? ack.acked : sender->control.acked;
     } else if (sender->active) {
         control_sender_ack(&sender->control, contest->config, &ack);
     }
@@ -546,7 +564,7 @@ static void sender_turn(struct contest *contest, uint32_t index)
 void contest_advance(struct contest *contest, uint64_t until_ns)
 {
     for (;;) {
-        uint32_t leaf = contest->winners[1];
+        uint32_t leaf = contest->winners[1].leaf;
         if (contest->due[leaf].at_ns >= until_ns || contest->failed) {
             break;
         }

@@ -13,6 +13,7 @@
 
 #include "base/pool.h"
 #include "net/flow/control.h"
+#include "net/net.h"
 #include "net/packet/c_random.h"
 #include "net/packet/mrg32k3a.h"
 #include "topo/graph.h"
@@ -51,6 +52,12 @@ struct contest_gate {
 struct contest_due {
     uint64_t at_ns, since_ns;
     uint32_t order;
+};
+
+/* Who is first of two and when, beside each other: where many contend most of the time goes into looking at these. */
+struct contest_winner {
+    uint64_t at_ns;
+    uint32_t leaf;
 };
 
 /* A packet that is on its way to a queue. Of those that come together, the first is the one that was first on the last
@@ -108,7 +115,6 @@ struct contest_leg {
 };
 
 struct contest_sender {
-    struct control_sender control;
     uint32_t flow; /* the caller's */
     uint32_t link; /* its host's */
     uint32_t leg_count;
@@ -123,6 +129,7 @@ struct contest_sender {
     uint64_t departed_ns, done_ns; /* of the last packet: leaves that queue, is acknowledged; 0 = not yet */
     bool active;
     bool in_turn; /* its link knows that it could send */
+    struct control_sender control;
 };
 
 struct contest {
@@ -153,8 +160,8 @@ struct contest {
     uint32_t node_count, node_capacity;
     struct contest_ingress *ingresses;
     uint32_t ingress_count, ingress_capacity;
-    struct contest_due *due; /* of links (even) and senders (odd) */
-    uint32_t *winners;       /* tournament over these */
+    struct contest_due *due;        /* of links (even) and senders (odd) */
+    struct contest_winner *winners; /* tournament over these */
     uint32_t due_capacity;
 };
 
@@ -184,12 +191,14 @@ void contest_advance(struct contest *contest, uint64_t until_ns);
 /* When the next thing happens; UINT64_MAX = never. */
 static inline uint64_t contest_next_ns(const struct contest *contest)
 {
-    return contest->due[contest->winners[1]].at_ns;
+    return contest->winners[1].at_ns;
 }
 /* What waits in queues. */
 uint64_t contest_queued_bytes(const struct contest *contest);
 /* Whether a port is one of its queues. */
 bool contest_has_port(const struct contest *contest, uint32_t port);
+/* Why nothing will ever happen in it again: fills at most `room` entries, and returns how many. */
+uint32_t contest_explain(const struct contest *contest, struct arena *arena, struct net_stuck *stuck, uint32_t room);
 
 /* ---- contest.c, for contest_join.c ---- */
 
@@ -204,15 +213,13 @@ static inline bool contest_is_before(const struct contest_due *a, const struct c
 }
 
 /* Which of two is first. Written so that the usual case, unequal times, needs no guess about a branch. */
-static inline uint32_t contest_first(const struct contest *contest, uint32_t a, uint32_t b)
+static inline struct contest_winner contest_first(const struct contest *contest, const struct contest_winner *two)
 {
     const struct contest_due *due = contest->due;
-    uint64_t a_ns = due[a].at_ns;
-    uint64_t b_ns = due[b].at_ns;
-    if (__builtin_expect(a_ns == b_ns, 0)) {
-        return contest_is_before(&due[b], &due[a]) ? b : a;
+    if (__builtin_expect(two[0].at_ns == two[1].at_ns && two[0].at_ns != UINT64_MAX, 0)) {
+        return two[contest_is_before(&due[two[1].leaf], &due[two[0].leaf]) ? 1 : 0];
     }
-    return b_ns < a_ns ? b : a;
+    return two[two[1].at_ns < two[0].at_ns ? 1 : 0];
 }
 
 void contest_add_coming(struct contest *contest, uint32_t link, uint32_t packet);

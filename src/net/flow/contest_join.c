@@ -29,7 +29,7 @@ static bool due_grow(struct contest *contest, uint32_t leaves)
         return true;
     }
     struct contest_due *due = mem_alloc(mem, after * sizeof *due);
-    uint32_t *winners = mem_alloc(mem, 2 * after * sizeof *winners);
+    struct contest_winner *winners = mem_alloc(mem, 2 * after * sizeof *winners);
     if (due == NULL || winners == NULL) {
         mem_free(mem, due, after * sizeof *due);
         mem_free(mem, winners, 2 * after * sizeof *winners);
@@ -37,14 +37,14 @@ static bool due_grow(struct contest *contest, uint32_t leaves)
     }
     for (uint32_t i = 0; i < after; i++) {
         due[i] = i < before ? contest->due[i] : (struct contest_due){.at_ns = UINT64_MAX};
-        winners[after + i] = i;
+        winners[after + i] = (struct contest_winner){due[i].at_ns, i};
     }
     due_free(contest);
     contest->due = due;
     contest->winners = winners;
     contest->due_capacity = (uint32_t)after;
     for (size_t i = after - 1; i >= 1; i--) {
-        winners[i] = contest_first(contest, winners[2 * i], winners[2 * i + 1]);
+        winners[i] = contest_first(contest, &winners[2 * i]);
     }
     return true;
 }
@@ -231,16 +231,23 @@ static void set_legs(struct contest *contest, uint32_t index, const struct conte
     contest->senders[index].leg_count = count;
 }
 
+/* Of a full packet, whatever others have of the link: what joins is on its way already, and what is sent later, when
+ * others may have less, must not come before it. */
+static uint64_t link_alone_ns(const struct contest *contest, uint32_t link)
+{
+    return wire_sending_ns(contest->config, contest->full_bytes, contest->links[link].rate_bps);
+}
+
 /* What is on its way when a message joins. */
 static void bring_along(struct contest *contest, uint32_t index, const struct contest_entry *entry)
 {
     struct contest_sender *sender = &contest->senders[index];
     uint64_t payload = contest->config->payload_bytes;
     const struct contest_leg *legs = contest_legs(contest, index);
-    uint64_t to_queue = contest->links[sender->link].full_ns + contest_leg_ns(contest, legs, contest->full_bytes);
+    uint64_t to_queue = link_alone_ns(contest, sender->link) + contest_leg_ns(contest, legs, contest->full_bytes);
     uint64_t round = to_queue + sender->back_ns;
     for (uint32_t i = 1; i < sender->leg_count; i++) {
-        round += contest->links[legs[i - 1].link].full_ns + contest_leg_ns(contest, &legs[i], contest->full_bytes);
+        round += link_alone_ns(contest, legs[i - 1].link) + contest_leg_ns(contest, &legs[i], contest->full_bytes);
     }
     double fits = (double)round / entry->pace_ns;
     uint64_t count = entry->sent / payload;

@@ -377,7 +377,7 @@ static void dctcp_ack(struct control_sender *sender, const struct packet_config 
 void control_sender_ack(struct control_sender *sender, const struct packet_config *config,
                         const struct control_ack *ack)
 {
-    sender->acked = ack->acked;
+    sender->acked = ack->acked > sender->acked ? ack->acked : sender->acked;
     switch ((enum packet_cc)config->cc_mode) {
     case PACKET_CC_DCQCN:
         if (ack->marked > 0) {

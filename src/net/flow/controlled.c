@@ -312,6 +312,12 @@ static void set_ceiling(struct flow_net *network, uint32_t flow, double ceiling)
     }
 }
 
+uint64_t flow_controls_step_ns(const struct flow_net *network)
+{
+    const struct flow_controls *controls = network->controls;
+    return controls != NULL && controls->ports.count > 0 ? controls->step_ns : 0;
+}
+
 /* What each had in the step, and who is done. */
 static void read_senders(struct flow_net *network)
 {
@@ -387,6 +393,14 @@ void flow_controls_step(struct flow_net *network)
     if (next != UINT64_MAX || controls->contest.active_count == 0) {
         flow_controls_later(network, controls->step_ns * (steps > IDLE_STEPS ? steps : 1));
     }
+}
+
+uint32_t flow_controls_explain(const struct flow_net *network, struct arena *arena, struct net_stuck *stuck,
+                               uint32_t room)
+{
+    const struct flow_controls *controls = network->controls;
+    bool is_open = controls != NULL && controls->ports.count > 0;
+    return is_open && controls->contest.active_count > 0 ? contest_explain(&controls->contest, arena, stuck, room) : 0;
 }
 
 /* ---- coming under control ---- */

@@ -99,7 +99,12 @@ bool flow_controls_open(struct flow_net *network);
 void flow_controls_close(struct flow_net *network);
 /* Shares were settled: have links become full that must be controlled? */
 void flow_controls_look(struct flow_net *network);
+/* From one step of a contest to the next; 0 while there is none. */
+uint64_t flow_controls_step_ns(const struct flow_net *network);
 void flow_controls_step(struct flow_net *network);
+/* Why messages that contend never arrive, once nothing moves any more. */
+uint32_t flow_controls_explain(const struct flow_net *network, struct arena *arena, struct net_stuck *stuck,
+                               uint32_t room);
 /* A flow of this number is about to start. False when memory is refused. */
 bool flow_controls_start(struct flow_net *network, uint32_t flow);
 

@@ -22,9 +22,9 @@
 /* Far below what a packet's granularity makes of a rate. */
 #define SHARE_TOLERANCE 1e-6
 
-/* A settling that looked at so many flows is followed by a rest of one packet's time, twice as many by two. Where so
- * many flows meet, none of them can tell a packet's time. */
-enum { REST_FLOWS = 256, REST_MOST = 16 };
+/* A settling that looked at so many uses of links is followed by a rest of one packet's time, or of that part of the
+ * time its messages have been under way; twice as many by two. Where so many meet, none of them can tell. */
+enum { REST_USES = 2048, REST_MOST = 16, REST_PART = 16384, REST_CONTEST_PART = 64 };
 
 /* FLOW_CONTROL is about all flows that contend; the others are about one. */
 enum flow_step { FLOW_STARTS, FLOW_LEAVES, FLOW_ACKS_BEGIN, FLOW_ACKS_END, FLOW_ARRIVES, FLOW_CONTROL };
@@ -188,6 +188,27 @@ void flow_settle_later(struct flow_net *network)
     }
 }
 
+/* How long shares stay as they are after a settling that was much work. While messages contend that may be a round
+ * trip, for then the contest looks at shares and is looked at, but no more than a small part of what they last. */
+static uint64_t rest_ns(const struct flow_net *network)
+{
+    const struct share *share = &network->share;
+    uint64_t uses = share->looked;
+    uint64_t oldest = network->net->queue->now;
+    for (uint32_t i = 0; i < share->found.count; i++) {
+        const struct flow *flow = &network->flows.at[share->found.at[i]];
+        uses += (uint64_t)flow->hops_there + flow->hops_back;
+        oldest = flow->sending && flow->start_ns < oldest ? flow->start_ns : oldest;
+    }
+    uint64_t rests = uses / REST_USES;
+    uint64_t part = (network->net->queue->now - oldest) / REST_PART;
+    uint64_t rest = (rests < REST_MOST ? rests : REST_MOST) * (part > network->packet_ns ? part : network->packet_ns);
+    uint64_t step = rests > 0 ? flow_controls_step_ns(network) : 0;
+    uint64_t longest = part * (REST_PART / REST_CONTEST_PART);
+    step = step < longest ? step : longest;
+    return rest > step ? rest : step;
+}
+
 static void settle(struct flow_net *network)
 {
     struct event_queue *queue = network->net->queue;
@@ -200,8 +221,7 @@ static void settle(struct flow_net *network)
     share_settle(share);
     network->counts.settlings++;
     network->counts.settled += share->found.count;
-    uint64_t rest = share->found.count / REST_FLOWS;
-    network->rest_until = queue->now + (rest < REST_MOST ? rest : REST_MOST) * network->packet_ns;
+    network->rest_until = queue->now + rest_ns(network);
     double now = (double)queue->now;
     for (uint32_t i = 0; i < share->found.count; i++) {
         uint32_t index = share->found.at[i];
@@ -482,9 +502,9 @@ uint32_t flow_handle(struct net *net, const struct event *event)
     return NET_NO_MESSAGE;
 }
 
-uint32_t flow_explain(const struct net *net, struct arena *arena, struct net_stuck *stuck, uint32_t room)
+static uint32_t explain_lost(const struct flow_net *network, struct arena *arena, struct net_stuck *stuck,
+                             uint32_t room)
 {
-    const struct flow_net *network = net->state;
     if (network->lost == 0 || room == 0) {
         return 0;
     }
@@ -499,6 +519,13 @@ uint32_t flow_explain(const struct net *net, struct arena *arena, struct net_stu
                                   .ranks = {network->lost_src, network->lost_dst},
                                   .rank_count = 2};
     return 1;
+}
+
+uint32_t flow_explain(const struct net *net, struct arena *arena, struct net_stuck *stuck, uint32_t room)
+{
+    const struct flow_net *network = net->state;
+    uint32_t filled = explain_lost(network, arena, stuck, room);
+    return filled + flow_controls_explain(network, arena, stuck + filled, room - filled);
 }
 
 static bool flow_figures(const struct net *net, struct arena *arena, struct net_figures *figures)

@@ -384,6 +384,7 @@ static bool look_over(struct share *share, bool with_care)
             continue;
         }
         bool upset = false;
+        share->looked += link->count;
         for (uint32_t u = 0; u < link->count; u++) {
             uint32_t flow = link->users[u] / share->room;
             if (share->flows[flow].mark != share->settling && is_upset(share, link, index, &share->flows[flow])) {
@@ -400,6 +401,7 @@ static bool look_over(struct share *share, bool with_care)
 
 void share_settle(struct share *share)
 {
+    share->looked = 0;
     begin(share);
     fill(share);
     for (uint32_t round = 0; !share->failed && look_over(share, round < ROUNDS_WITH_CARE); round++) {

@@ -82,6 +82,7 @@ struct share {
     struct share_list dirty; /* links that were left */
     struct share_list found; /* flows whose rates were found anew by the last settling */
     struct share_list met;   /* links they use */
+    uint64_t looked;         /* uses of links that it looked at */
     struct share_heap bounds, ceilings;
     struct mem *mem;
     bool failed; /* memory was refused; shares are not to be trusted */
