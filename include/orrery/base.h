@@ -1,0 +1,76 @@
+/* What every part of the interface needs: statuses, errors, warnings. Included by orrery.h. */
+#ifndef ORRERY_BASE_H
+#define ORRERY_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#if defined(__GNUC__) || defined(__clang__)
+#define ORR_MUST_CHECK        __attribute__((warn_unused_result))
+#define ORR_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
+#else
+#define ORR_MUST_CHECK
+#define ORR_PRINTF(fmt, args)
+#endif
+
+/* What is declared between these two is all that the shared library exports. */
+#ifdef __cplusplus
+#define ORR_LANGUAGE_BEGIN extern "C" {
+#define ORR_LANGUAGE_END   }
+#else
+#define ORR_LANGUAGE_BEGIN
+#define ORR_LANGUAGE_END
+#endif
+#if defined(__GNUC__) || defined(__clang__)
+#define ORR_BEGIN ORR_LANGUAGE_BEGIN _Pragma("GCC visibility push(default)")
+#define ORR_END   _Pragma("GCC visibility pop") ORR_LANGUAGE_END
+#else
+#define ORR_BEGIN ORR_LANGUAGE_BEGIN
+#define ORR_END   ORR_LANGUAGE_END
+#endif
+
+ORR_BEGIN
+
+/* name, exit code of the program, meaning. Exit codes: 0 done, 1 the run failed, 2 bad usage or input, 3 resource
+ * limit, 4 stall. */
+#define ORR_STATUSES(X)                                                                                                \
+    X(OK, 0, "done")                                                                                                   \
+    X(EFAIL, 1, "the run failed")                                                                                      \
+    X(EINTR, 1, "interrupted")                                                                                         \
+    X(EINVAL, 2, "bad input")                                                                                          \
+    X(ERANGE, 2, "value out of range")                                                                                 \
+    X(EIO, 2, "a file cannot be read or written")                                                                      \
+    X(ENOMEM, 3, "resource limit")                                                                                     \
+    X(ESTALL, 4, "the run stalled")
+
+enum orr_status {
+#define ORR_X(name, exit_code, text) ORR_##name,
+    ORR_STATUSES(ORR_X)
+#undef ORR_X
+};
+
+/* One line, without a trailing newline; starts with "file:line: " or "file: byte N: " where a file is at fault. */
+struct orr_error {
+    enum orr_status status;
+    char text[1024];
+};
+
+const char *orr_version(void);
+const char *orr_status_text(enum orr_status status);
+int orr_status_exit_code(enum orr_status status);
+
+/* ---- warnings --------------------------------------------------------------------------------------------------- */
+
+/* Where a function that repairs, infers, drops or defaults something says so, one line each without a newline. With
+ * `strict` the first such line is the error instead. `warn` may be NULL: the lines are then lost. */
+struct orr_notices {
+    void (*warn)(void *context, const char *line);
+    void *context;
+    bool strict;
+};
+
+ORR_END
+
+#endif

@@ -1,0 +1,239 @@
+/* Running a simulation from files to results, and the reference of the configuration files. Included by orrery.h. */
+#ifndef ORRERY_RUN_H
+#define ORRERY_RUN_H
+
+#include "orrery/base.h"
+
+ORR_BEGIN
+
+/* ---- running a simulation ------------------------------------------------------------------------------------- */
+
+/* PACKET and FLOW run on a wired topology; what is said of PACKET below holds for FLOW too where it names no packets.
+ */
+enum orr_backend { ORR_BACKEND_UNAWARE, ORR_BACKEND_AWARE, ORR_BACKEND_PACKET, ORR_BACKEND_FLOW, ORR_BACKEND_AUTO };
+enum orr_policy { ORR_POLICY_ASTRA, ORR_POLICY_SAFE };
+enum orr_broadcast { ORR_BROADCAST_REPLAY, ORR_BROADCAST_SIMULATE };
+enum orr_compat { ORR_COMPAT_NONE, ORR_COMPAT_ASTRA };
+/* Which of several equal ways packets take: that of their message's hash, in turn, the one with the shortest queue. */
+enum orr_routing { ORR_ROUTING_ECMP, ORR_ROUTING_SPRAY, ORR_ROUTING_ADAPTIVE };
+/* Congestion control; FILE: as the network configuration's CC_MODE says. */
+enum orr_congestion {
+    ORR_CONGESTION_FILE,
+    ORR_CONGESTION_NONE,
+    ORR_CONGESTION_DCQCN,
+    ORR_CONGESTION_HPCC,
+    ORR_CONGESTION_TIMELY,
+    ORR_CONGESTION_DCTCP,
+    ORR_CONGESTION_PINT,
+    ORR_CONGESTION_SWIFT,
+    ORR_CONGESTION_CREDIT
+};
+
+/* All links between two nodes are out of service from `down_ns` until `up_ns` (UINT64_MAX: for good). */
+struct orr_link_down {
+    uint32_t a, b;
+    uint64_t down_ns, up_ns;
+};
+
+struct orr_progress {
+    uint64_t time_ns;        /* simulated */
+    uint64_t events;         /* handled so far */
+    uint64_t messages;       /* sent so far */
+    uint32_t ranks_finished; /* of ranks */
+    uint32_t ranks;
+    uint64_t nodes_done; /* over all ranks, of nodes */
+    uint64_t nodes;
+    double done; /* share of the work, 0 to 1: nodes, and the chunks of collectives in flight */
+};
+
+/* A machine with more ranks than there are traces: the ranks of one role become more until the machine is full, and do
+ * what the ranks in their place of the traced job did (docs/scaling.md). Nothing is copied on disk. */
+struct orr_growth {
+    const char *parallel; /* how the traced job is split, fastest role first: "tp:2,pp:2,dp:4"; NULL: all of it is dp */
+    const char *role;     /* the one that grows; NULL: "dp" */
+    const char *comm_scale; /* exact factor of every collective's bytes, "127/64"; NULL: 1 */
+    bool strong;            /* the batch of the whole job stays: compute and what belongs to it shrink */
+};
+
+/* Where the time of a compute node comes from. Nodes that are replayed keep what they carry, those of the CPU too but
+ * for host_scale. */
+enum orr_compute_source {
+    ORR_COMPUTE_AUTO,     /* as the system file says: the node's duration, or its operations under roofline-enabled */
+    ORR_COMPUTE_DURATION, /* duration_micros */
+    ORR_COMPUTE_CYCLES,   /* compute_cycles, exec_cycles or cycles, at gpu_mhz */
+    ORR_COMPUTE_ROOFLINE, /* num_ops and tensor_size, by the system file's peak-perf and local-mem-bw */
+    ORR_COMPUTE_FORCED,   /* forced_ns, whatever the node says */
+};
+
+/* What a calibration changes in a run. All zero: nothing. */
+struct orr_tuning {
+    enum orr_compute_source source;
+    double gpu_mhz;       /* CYCLES: at least 1 */
+    uint64_t forced_ns;   /* FORCED: at least 1 */
+    double compute_scale; /* factor of every GPU compute node's time, above 0; 0 means 1 */
+    double host_scale;    /* the same for those of the CPU: a profiler makes the host slower, and not the device */
+    uint64_t launch_ns;   /* from the moment a collective, send or receive could start until it does */
+};
+
+/* A key of a configuration file and the value it has in this run, whatever the file says (docs/sweeps.md). */
+struct orr_override {
+    const char *file;   /* the option that names the file: "system", "network", "memory", "logical" */
+    const char *key;    /* as in the file; "bandwidth[1]": one entry of a list */
+    const char *value;  /* as YAML spells it: 50, 400Gbps, [50, 25], ring */
+    const char *origin; /* where it was said, for messages: "--set", "sweep.yml" */
+    uint32_t line;      /* there, from 1 */
+};
+
+/* A configuration file that is not on disk: where an option or another file names `path`, this is what it says. */
+struct orr_text {
+    const char *path;
+    const char *text;
+    size_t size;
+};
+
+/* Traces read once, for any number of runs at once; nothing of them changes. */
+struct orr_workload;
+
+/* All of PREFIX.0.et, PREFIX.1.et … that are there. A run that reads nodes without is_cpu_op otherwise (missing_is_cpu)
+ * needs a workload of its own. */
+ORR_MUST_CHECK enum orr_status orr_workload_open(const char *prefix, bool missing_is_cpu, uint64_t memory_limit,
+                                                 struct orr_workload **workload, struct orr_error *err);
+/* When no run that used it is open any more. NULL is fine. */
+void orr_workload_close(struct orr_workload *workload);
+uint32_t orr_workload_ranks(const struct orr_workload *workload);
+uint64_t orr_workload_bytes(const struct orr_workload *workload); /* of memory */
+
+/* What to run. Paths are borrowed until orr_run_open returns. Start from ORR_RUN_OPTIONS_DEFAULT. */
+struct orr_run_options {
+    const char *workload; /* prefix P: rank R's trace is P.R.et */
+    const char *system;   /* system JSON */
+    const char *network;  /* network YAML; PACKET: network configuration (KEY value) */
+    const char *logical;  /* PACKET: logical topology JSON, or NULL: one dimension of all hosts */
+    const char *memory;   /* remote memory JSON, or NULL: no remote memory */
+    const char *groups;   /* communicator groups JSON, or NULL */
+    enum orr_backend backend;
+    enum orr_policy policy;
+    enum orr_broadcast broadcast;
+    bool missing_is_cpu;     /* nodes without is_cpu_op belong to the CPU, as to ASTRA-sim of HOTI 2024 */
+    uint32_t queues_per_dim; /* at least 1 */
+    double injection_scale;  /* multiplies the endpoint delay */
+    bool rendezvous;
+    double jitter;         /* J: each message's delay is multiplied by 1 + J*u, u in [0,1) */
+    uint64_t seed;         /* of the jitter */
+    uint64_t memory_limit; /* bytes; 0 = none */
+    bool strict;           /* warnings become errors */
+    bool keep_intervals;   /* needed for ORR_OUTPUT_TIMELINE and ORR_OUTPUT_COMM_INTERVALS */
+    bool keep_issue_order; /* needed for ORR_OUTPUT_ASTRA */
+    bool no_pfc;           /* PACKET: pause frames are ignored, so that full buffers drop */
+    bool keep_flows;       /* PACKET: needed for ORR_OUTPUT_FCT and ORR_OUTPUT_PFC */
+    bool keep_queues;      /* PACKET: needed for ORR_OUTPUT_QLEN; looks at all queues every 100 ns */
+    /* PACKET: ASTRA does without what ASTRA-sim's network lacks: what is lost is not sent again (unless rto_ns says
+     * when), and messages of 2 GiB and more never arrive. */
+    enum orr_compat compat;
+    enum orr_routing routing;               /* PACKET */
+    enum orr_congestion congestion;         /* PACKET */
+    bool parallel_links;                    /* PACKET: all links between two nodes carry traffic, not the last alone */
+    const struct orr_link_down *link_downs; /* PACKET; borrowed until orr_run_open returns */
+    size_t link_down_count;
+    const struct orr_growth *growth;      /* or NULL: one trace a rank; borrowed until orr_run_open returns */
+    const struct orr_override *overrides; /* borrowed until orr_run_open returns */
+    size_t override_count;
+    const struct orr_text *texts; /* borrowed until orr_run_open returns */
+    size_t text_count;
+    /* The traces of `workload`, opened with the same missing_is_cpu; must stay open until orr_run_close. NULL: the run
+     * reads its own. */
+    const struct orr_workload *loaded;
+    struct orr_tuning tuning;
+    uint64_t rto_ns;      /* PACKET: after how long what was lost is sent again; 0 = four round trips and 1 ms */
+    bool no_fast_forward; /* PACKET: send every packet, even where traffic repeats itself; the results are the same */
+    /* Called every so many events, several times a second; a false return ends the run with ORR_EINTR. Called once more
+     * at the end, whatever it was, with the final figures; the answer then does not matter. May be NULL. */
+    bool (*progress)(void *context, const struct orr_progress *now);
+    void *progress_context;
+};
+#define ORR_RUN_OPTIONS_DEFAULT                                                                                        \
+    {                                                                                                                  \
+        .queues_per_dim = 1, .injection_scale = 1.0                                                                    \
+    }
+
+struct orr_run;
+
+/* Reads and checks all files. The run holds copies; nothing of the options is kept but the progress callback. */
+ORR_MUST_CHECK enum orr_status orr_run_open(const struct orr_run_options *options, struct orr_run **run,
+                                            struct orr_error *err);
+
+/* Simulates to the end, once. ORR_ESTALL: the run cannot go on; orr_run_write still works and explains, and `err`
+ * has the one-line summary. ORR_EINTR: the callback asked to stop; what is known so far can be written. */
+ORR_MUST_CHECK enum orr_status orr_run_execute(struct orr_run *run, struct orr_error *err);
+
+void orr_run_close(struct orr_run *run); /* NULL is fine */
+
+/* Warnings collected so far, each one line; valid until orr_run_close. */
+size_t orr_run_warning_count(const struct orr_run *run);
+const char *orr_run_warning(const struct orr_run *run, size_t index);
+
+struct orr_rank_result {
+    bool finished;
+    uint64_t finish_ns;
+    uint64_t exposed_ns; /* finish_ns minus the sum of GPU compute, modulo 2^64: ASTRA-sim's "exposed communication" */
+    /* A rank's whole time up to the end of the run, each nanosecond counted once, first that applies. */
+    uint64_t compute_ns;       /* GPU compute in flight */
+    uint64_t exposed_comm_ns;  /* else communication */
+    uint64_t exposed_other_ns; /* else remote memory or CPU operators */
+    uint64_t idle_ns;          /* else nothing, including after the rank's end */
+    /* Time with at least one such operation in flight, whatever else was. */
+    uint64_t busy_comm_ns, busy_gpu_ns;
+};
+
+/* All operations of one kind: a collective of one type and size in groups of one size, or sends or receives. */
+struct orr_collective_result {
+    const char *type; /* "all-reduce", …, "send", "receive"; valid until orr_run_close */
+    uint32_t group_size;
+    uint64_t bytes; /* of one operation, as the trace says */
+    uint64_t count; /* each rank's participation counted */
+    uint64_t total_ns, min_ns, max_ns;
+};
+
+uint32_t orr_run_rank_count(const struct orr_run *run);
+uint32_t orr_run_source_count(const struct orr_run *run); /* traces read; fewer than ranks where the job was grown */
+uint64_t orr_run_time_ns(const struct orr_run *run);      /* the last rank's finish */
+uint64_t orr_run_event_count(const struct orr_run *run);  /* events the engine handled */
+uint64_t orr_run_message_count(const struct orr_run *run);
+uint64_t orr_run_transmission_count(const struct orr_run *run); /* PACKET: one packet over one link; else 0 */
+uint64_t orr_run_in_flight_most(const struct orr_run *run);     /* PACKET: packets in the network at one time */
+uint64_t orr_run_skipped_count(const struct orr_run *run);      /* PACKET: of these, what fast-forward skipped */
+uint64_t orr_run_peak_bytes(const struct orr_run *run);         /* most memory the run had at once */
+void orr_run_rank(const struct orr_run *run, uint32_t rank, struct orr_rank_result *result);
+uint32_t orr_run_collective_count(const struct orr_run *run);
+void orr_run_collective(const struct orr_run *run, uint32_t index, struct orr_collective_result *result);
+
+enum orr_output {
+    ORR_OUTPUT_TEXT,           /* for people */
+    ORR_OUTPUT_ASTRA,          /* ASTRA-sim's lines, without dates */
+    ORR_OUTPUT_JSON,           /* one document */
+    ORR_OUTPUT_CSV,            /* `path` is a folder: ranks.csv, collectives.csv, dimensions.csv; PACKET: links.csv */
+    ORR_OUTPUT_TIMELINE,       /* Chrome trace events; compressed when path ends in .gz */
+    ORR_OUTPUT_FCT,            /* PACKET: one line a message, as ns-3's fct.txt */
+    ORR_OUTPUT_PFC,            /* PACKET: one line a pause or resume received, as ns-3's pfc.txt */
+    ORR_OUTPUT_QLEN,           /* PACKET: queues of 1000 B and more, every 100 ns, as ns-3's qlen.txt */
+    ORR_OUTPUT_STALL,          /* the diagnosis of a stalled run, for people; nothing when it did not stall */
+    ORR_OUTPUT_COMM_INTERVALS, /* CSV: when each communication of each rank was in flight */
+};
+
+/* Where the network configuration of a PACKET run wants FCT, PFC or QLEN written, and `ORR_OUTPUT_TEXT` for the
+ * topology file it names; NULL where it names none. Valid until orr_run_close. */
+const char *orr_run_named_file(const struct orr_run *run, enum orr_output output);
+
+/* Writes one output to `path` (a temporary renamed when complete), or to `stream` where `path` is NULL (not for CSV and
+ * TIMELINE). */
+ORR_MUST_CHECK enum orr_status orr_run_write(const struct orr_run *run, enum orr_output output, const char *path,
+                                             FILE *stream, struct orr_error *err);
+
+/* ---- configuration reference ---------------------------------------------------------------------------------- */
+
+/* The tables the readers use, as Markdown or as JSON schema: what docs/config.md is made of. */
+ORR_MUST_CHECK enum orr_status orr_config_reference(bool json_schema, FILE *stream, struct orr_error *err);
+
+ORR_END
+
+#endif

@@ -1,0 +1,113 @@
+/* SimAI's two modes: by size over bandwidth, and message by message on a wired machine. Included by orrery.h. */
+#ifndef ORRERY_SIMAI_H
+#define ORRERY_SIMAI_H
+
+#include "orrery/machine.h"
+#include "orrery/run.h"
+
+ORR_BEGIN
+
+/* ---- SimAI's analytical mode ----------------------------------------------------------------------------------- */
+
+/*
+ * An iteration of a SimAI workload text by arithmetic alone: size over bandwidth for every collective. Bandwidths are
+ * in GB/s with GB = 2^30 bytes, overlaps shares from 0 to 1. 0 and NULL: not given. Start from
+ * ORR_SIMAI_ANALYTICAL_DEFAULT. Texts are borrowed for the call.
+ */
+struct orr_simai_analytical {
+    const char *workload;
+    uint32_t gpus, gpus_per_server, nics_per_server;
+    double nvlink, nic;       /* of a GPU, of a NIC */
+    const char *gpu_type;     /* A100, A800, H100, H800, H20: NVLink's bandwidth, where it is not given */
+    const char *nic_type;     /* cx6, cx7, bf3: the NIC's, where it is not given; NULL: cx7 */
+    const char *busbw;        /* file of measured bus bandwidths, which go before all of these; or NULL */
+    const char *ratio_folder; /* with SimAI's tables of achieved bandwidth; NULL: where SimAI looks, else without */
+    double tp_overlap, dp_overlap, ep_overlap, pp_overlap;
+    const char *csv[2];    /* where to write SimAI's table; NULL: not */
+    const char *chart;     /* where to write a page with a chart; NULL: not */
+    const char *label;     /* of table and page; NULL: the workload */
+    bool japanese;         /* labels of the chart */
+    bool compat;           /* SimAI's numbers, slips included */
+    uint64_t memory_limit; /* bytes; 0 = none */
+};
+#define ORR_SIMAI_ANALYTICAL_DEFAULT                                                                                   \
+    {                                                                                                                  \
+        .pp_overlap = 1.0                                                                                              \
+    }
+
+/* Counts, writes the files, and a report for people to `stream` unless that is NULL. Warnings: tables that are missing,
+ * rows that are missing, collectives that are not counted. */
+ORR_MUST_CHECK enum orr_status orr_simai_analytical(const struct orr_simai_analytical *options,
+                                                    const struct orr_notices *notices, FILE *stream,
+                                                    struct orr_error *err);
+
+/* ---- SimAI's simulation ----------------------------------------------------------------------------------------- */
+
+/*
+ * A SimAI workload text on a wired machine, every message of every collective. Start from ORR_SIMAI_SIMULATION_DEFAULT.
+ * Paths are borrowed until orr_simai_open returns.
+ */
+struct orr_simai_simulation {
+    const char *workload;     /* as AICB writes it */
+    const char *topology;     /* SimAI's form of the file */
+    const char *config;       /* SimAI.conf */
+    enum orr_backend backend; /* PACKET, FLOW or AUTO */
+    uint64_t send_latency_ns; /* before a message starts: AS_SEND_LAT; only with has_send_latency */
+    bool has_send_latency;    /* without it: 6 us, and 6 ms with compat */
+    bool nvls, pxn;           /* AS_NVLS_ENABLE, AS_PXN_ENABLE */
+    bool compat;              /* as SimAI 1.6: no pipeline, no expert groups without tensor parallelism … */
+    bool strict;              /* warnings become errors */
+    bool keep_flows;          /* needed for ORR_SIMAI_FCT and ORR_SIMAI_PFC */
+    bool keep_intervals;      /* needed for ORR_SIMAI_TIMELINE */
+    bool no_fast_forward;     /* as in orr_run_options */
+    uint64_t memory_limit;    /* bytes; 0 = none */
+    bool (*progress)(void *context, const struct orr_progress *now); /* as in orr_run_options; may be NULL */
+    void *progress_context;
+};
+#define ORR_SIMAI_SIMULATION_DEFAULT                                                                                   \
+    {                                                                                                                  \
+        .backend = ORR_BACKEND_PACKET                                                                                  \
+    }
+
+struct orr_simai;
+
+ORR_MUST_CHECK enum orr_status orr_simai_open(const struct orr_simai_simulation *options, struct orr_simai **simai,
+                                              struct orr_error *err);
+/* To the end, once. ORR_ESTALL and ORR_EINTR as orr_run_execute. */
+ORR_MUST_CHECK enum orr_status orr_simai_execute(struct orr_simai *simai, struct orr_error *err);
+void orr_simai_close(struct orr_simai *simai); /* NULL is fine */
+
+size_t orr_simai_warning_count(const struct orr_simai *simai);
+const char *orr_simai_warning(const struct orr_simai *simai, size_t index); /* valid until orr_simai_close */
+
+uint32_t orr_simai_rank_count(const struct orr_simai *simai);
+uint64_t orr_simai_time_ns(const struct orr_simai *simai);                /* the last rank's end */
+uint64_t orr_simai_rank_ns(const struct orr_simai *simai, uint32_t rank); /* UINT64_MAX: it never ended */
+uint64_t orr_simai_last_flow_ns(const struct orr_simai *simai);           /* the last message's arrival */
+uint64_t orr_simai_flow_count(const struct orr_simai *simai);
+uint64_t orr_simai_event_count(const struct orr_simai *simai);
+
+enum orr_simai_output {
+    ORR_SIMAI_TEXT,        /* for people */
+    ORR_SIMAI_LOG,         /* what SimAI prints of a run, without dates and thread numbers */
+    ORR_SIMAI_JSON,        /* one document */
+    ORR_SIMAI_CSV,         /* SimAI's EndToEnd.csv */
+    ORR_SIMAI_UTILIZATION, /* SimAI's test1_dimension_utilization_0.csv */
+    ORR_SIMAI_TIMELINE,    /* Chrome trace events; compressed when path ends in .gz */
+    ORR_SIMAI_FCT,         /* one line a message, as ns-3's fct.txt */
+    ORR_SIMAI_PFC,         /* one line a pause or resume received, as ns-3's pfc.txt */
+    ORR_SIMAI_STALL,       /* the diagnosis of a stalled run, for people; nothing when it did not stall */
+};
+
+/* Where the configuration wants FCT or PFC written; NULL where it does not say, and for all others. */
+const char *orr_simai_named_file(const struct orr_simai *simai, enum orr_simai_output output);
+/* GPUs and NVSwitches, which is what SimAI numbers its result files by. */
+uint32_t orr_simai_node_count(const struct orr_simai *simai);
+
+/* To `path` (a temporary renamed when complete), or to `stream` where `path` is NULL. */
+ORR_MUST_CHECK enum orr_status orr_simai_write(const struct orr_simai *simai, enum orr_simai_output output,
+                                               const char *path, FILE *stream, struct orr_error *err);
+
+ORR_END
+
+#endif

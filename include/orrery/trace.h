@@ -1,0 +1,187 @@
+/*
+ * Traces: looking at them, recordings and foreign formats turned into them, scripts that record.
+ * Included by orrery.h.
+ */
+#ifndef ORRERY_TRACE_H
+#define ORRERY_TRACE_H
+
+#include "orrery/base.h"
+
+ORR_BEGIN
+
+/* ---- traces --------------------------------------------------------------------------------------------------- */
+
+struct orr_trace;
+
+/* Reads one Chakra ET file whole, with everything in it. */
+ORR_MUST_CHECK enum orr_status orr_trace_open(const char *path, struct orr_trace **trace, struct orr_error *err);
+void orr_trace_close(struct orr_trace *trace);
+
+/* One block a node, every attribute with its type. `limit` 0 means all nodes. */
+ORR_MUST_CHECK enum orr_status orr_trace_show(const struct orr_trace *trace, uint64_t limit, FILE *stream,
+                                              struct orr_error *err);
+/* What orr_trace_stat writes, or-ed. */
+enum orr_stat {
+    ORR_STAT_JSON = 1,       /* one JSON object instead of text */
+    ORR_STAT_PROVENANCE = 2, /* also how the types and sizes of communication were known, and its bytes by step */
+};
+
+/* Counts, bytes per collective, critical path; `what` is of enum orr_stat. */
+ORR_MUST_CHECK enum orr_status orr_trace_stat(const struct orr_trace *trace, unsigned what, FILE *stream,
+                                              struct orr_error *err);
+/* Writes one line per finding, naming node ids, and stores how many there were. */
+ORR_MUST_CHECK enum orr_status orr_trace_check(const struct orr_trace *trace, FILE *stream, uint64_t *findings,
+                                               struct orr_error *err);
+/* Writes the trace back, unknown fields included. */
+ORR_MUST_CHECK enum orr_status orr_trace_write(const struct orr_trace *trace, const char *path, struct orr_error *err);
+
+/* ---- looking at recordings --------------------------------------------------------------------------------------- */
+
+/* Paths and lists are borrowed for the call. All zero but the folder is fine. */
+struct orr_ready_options {
+    const char *folder;      /* as of struct orr_import_options */
+    const char *const *tags; /* which runs; count 0 = all of the folder */
+    size_t tag_count;
+    const uint32_t *ranks; /* which ranks; count 0 = all that are there */
+    uint32_t rank_count;
+    bool compare;          /* runs side by side */
+    bool brief;            /* findings and verdict alone */
+    bool json;             /* one JSON object instead of text */
+    const char *writes;    /* where the caller will put the report: refused when it is a file that is read; or NULL */
+    uint64_t memory_limit; /* bytes; 0 = none. What is needed does not grow with the files */
+};
+
+/* Whether recordings can be imported and simulated, what is missing in them, and with what to record again
+ * (docs/import.md). The report goes to `stream`, which may be NULL. `*usable`: no run has a fault. */
+ORR_MUST_CHECK enum orr_status orr_trace_ready(const struct orr_ready_options *options, FILE *stream, bool *usable,
+                                               struct orr_error *err);
+
+/* ---- linking PyTorch traces ------------------------------------------------------------------------------------- */
+
+/* Paths are borrowed for the call. Start from ORR_LINK_OPTIONS_DEFAULT. */
+struct orr_link_options {
+    const char *host;      /* execution trace; may be NULL without compat_chakra */
+    const char *device;    /* Kineto trace; may be NULL without compat_chakra. Both plain, gzip or zstd */
+    const char *output;    /* linked trace, JSON; packed when the name ends in .gz or .zst */
+    int64_t rank;          /* of the recording; -1: as the device trace says. Chakra's linker does not use it */
+    uint64_t memory_limit; /* bytes; 0 = none */
+    bool compat_chakra;    /* the bytes Chakra's own linker writes */
+};
+#define ORR_LINK_OPTIONS_DEFAULT                                                                                       \
+    {                                                                                                                  \
+        .rank = -1                                                                                                     \
+    }
+
+struct orr_link_summary {
+    uint64_t host_nodes;        /* in the host trace */
+    uint64_t matched;           /* of these: found in the device trace */
+    uint64_t device_nodes;      /* kernels and copies (and sets, without compat_chakra) in the linked trace */
+    uint64_t unlinked;          /* without a launching call: dropped with compat_chakra, else kept in stream order */
+    uint64_t sync_dependencies; /* nodes that wait for kernels (compat_chakra), else waits recorded and inferred */
+};
+
+/* Makes one trace of a host and a device trace of the same run. The output is complete or not touched. `notices` may be
+ * NULL. */
+ORR_MUST_CHECK enum orr_status orr_trace_link(const struct orr_link_options *options, const struct orr_notices *notices,
+                                              struct orr_link_summary *summary, struct orr_error *err);
+
+/* ---- converting traces ------------------------------------------------------------------------------------------ */
+
+/* name, word on the command line, what it is. */
+#define ORR_FORMATS(X)                                                                                                 \
+    X(PYTORCH, "pytorch", "linked trace (orrery trace link, Chakra's HDT) or host execution trace")                    \
+    X(TENSORFLOW, "tensorflow", "TensorBoard or JAX profiler trace")                                                   \
+    X(HOROVOD, "horovod", "Horovod timeline")                                                                          \
+    X(TEXT, "text", "ASTRA-sim 1.0 workload text")                                                                     \
+    X(SIMAI, "simai", "SimAI workload text, as AICB writes it")                                                        \
+    X(GOAL, "goal", "LogGOPSim GOAL text")                                                                             \
+    X(JSON, "json", "Chakra graph as JSON")                                                                            \
+    X(CSV, "csv", "table of operations of your own")
+#define ORR_FORMAT_LIST "pytorch, tensorflow, horovod, text, simai, goal, json, csv"
+
+enum orr_format {
+    ORR_FORMAT_AUTO, /* by the file's content */
+#define ORR_X(name, word, text) ORR_FORMAT_##name,
+    ORR_FORMATS(ORR_X)
+#undef ORR_X
+};
+
+/* Paths and texts are borrowed for the call. Start from ORR_CONVERT_OPTIONS_DEFAULT. */
+struct orr_convert_options {
+    enum orr_format format;
+    const char *input;     /* plain, gzip or zstd */
+    const char *output;    /* an ET file; of formats that make several ranks, PREFIX of PREFIX.R.et */
+    const char *map;       /* csv: "id=COLUMN,name=COLUMN,…"; NULL = by the header's names */
+    uint64_t unknown_size; /* bytes for a communication whose size is not known; only with has_unknown_size */
+    uint64_t memory_limit; /* bytes; 0 = none */
+    uint32_t ranks;        /* 0 = as the input says */
+    uint32_t passes;       /* text, simai: how often the workload is repeated; at least 1 */
+    bool has_unknown_size; /* without it an unknown size is an error */
+    bool compat_chakra;    /* pytorch, text: the bytes Chakra's own converter writes */
+    FILE *replay;          /* pytorch with compat_chakra: what Chakra's --simulate logs goes here; or NULL */
+};
+#define ORR_CONVERT_OPTIONS_DEFAULT                                                                                    \
+    {                                                                                                                  \
+        .passes = 1                                                                                                    \
+    }
+
+struct orr_convert_summary {
+    enum orr_format format; /* what the input was read as */
+    uint32_t files;
+    uint64_t nodes; /* over all files */
+    uint64_t compute, collectives, sends, recvs;
+    uint64_t comm_bytes;
+};
+
+/* Writes Chakra ET files, complete or not at all. `notices` may be NULL. Options that the
+ * format does not know are errors. */
+ORR_MUST_CHECK enum orr_status orr_trace_convert(const struct orr_convert_options *options,
+                                                 const struct orr_notices *notices, struct orr_convert_summary *summary,
+                                                 struct orr_error *err);
+
+const char *orr_format_name(enum orr_format format); /* the word on the command line; "auto" */
+
+/* The name of the file that a conversion wrote for `rank`, cut to `size` bytes with its end. */
+void orr_convert_path(const struct orr_convert_options *options, const struct orr_convert_summary *summary,
+                      uint32_t rank, char *path, size_t size);
+
+/* ---- importing recordings ---------------------------------------------------------------------------------------- */
+
+/* Paths and lists are borrowed for the call. Start from ORR_IMPORT_OPTIONS_DEFAULT. */
+struct orr_import_options {
+    const char *folder;    /* with host_R.json, device_R.json …, R a rank */
+    const char *prefix;    /* files are PREFIX.R.et, and PREFIX.groups.json where there are process groups */
+    const char *tag;       /* of host_R_TAG.json, where the folder has several runs; or NULL */
+    const uint32_t *ranks; /* which ranks; count 0 = all that are there */
+    const int64_t *steps;  /* pairs of first and last step to keep; count 0 = everything */
+    uint64_t unknown_size; /* bytes for a communication whose size is not known; only with has_unknown_size */
+    uint64_t memory_limit; /* bytes; 0 = none */
+    uint32_t rank_count;
+    uint32_t step_pair_count;
+    uint32_t jobs;         /* ranks worked on at once; 0 = one a processor */
+    bool has_unknown_size; /* without it an unknown size is an error */
+    bool drop_gaps;        /* leave out host time between ops */
+    bool drop_cpu;         /* leave out host ops; order between what is left survives, host time does not */
+};
+#define ORR_IMPORT_OPTIONS_DEFAULT                                                                                     \
+    {                                                                                                                  \
+        .folder = NULL                                                                                                 \
+    }
+
+/* Links and converts every rank's PyTorch recording; writes all files or none, and a report for people to `stream`,
+ * which may be NULL. `notices` may be NULL. */
+ORR_MUST_CHECK enum orr_status orr_trace_import(const struct orr_import_options *options,
+                                                const struct orr_notices *notices, FILE *stream, struct orr_error *err);
+
+/* ---- recording scripts ---------------------------------------------------------------------------------------- */
+
+enum orr_framework { ORR_FRAMEWORK_PYTORCH, ORR_FRAMEWORK_TENSORFLOW, ORR_FRAMEWORK_HOROVOD };
+enum orr_vendor { ORR_VENDOR_NVIDIA, ORR_VENDOR_AMD };
+
+/* A Python script that records a job of this framework on this vendor's devices. */
+ORR_MUST_CHECK enum orr_status orr_recipe(enum orr_framework framework, enum orr_vendor vendor, FILE *stream,
+                                          struct orr_error *err);
+
+ORR_END
+
+#endif
