@@ -18,7 +18,7 @@ struct orr_lab_options {
     const char *workload;      /* folder or prefix of traces, or a folder of recordings, which are imported */
     const char *prefix;        /* which traces of a folder, where there are several */
     const char *recording_tag; /* which recordings of a folder: host_R_TAG.json */
-    const char *topology;      /* docs/lab.md; NULL: auto:1d */
+    const char *topology;      /* docs/lab.md; NULL: auto:1d, above 64 ranks auto:3d */
     const char *bandwidth;     /* one for all dimensions or a list, bare: Gbps; NULL: 25Gbps */
     const char *latency;       /* the same, bare: us; NULL: 1us */
     const char *system;        /* system JSON; NULL: one is made that fits the topology */

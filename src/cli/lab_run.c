@@ -44,7 +44,8 @@ static const struct argp_option table[] = {
     {"model-tag", KEY_MODEL_TAG, "TAG", 0, "Which recordings of the folder: host_R_TAG.json", 1},
     {NULL, 0, NULL, 0, "On what:", 2},
     {"topology", KEY_TOPOLOGY, "NAME", 0,
-     "The machine: 8gpu_ring2d_4, 128gpu_torus3d_16, auto:1d (default), auto:2d, auto:3d, dims:4x4x8, a kind such as "
+     "The machine: 8gpu_ring2d_4, 128gpu_torus3d_16, auto:1d (default up to 64 ranks), auto:2d, auto:3d (default "
+     "above), dims:4x4x8, a kind such as "
      "torus3d, or a file (network.yml, or a physical topology). Kinds: ring, ring2d, mesh2d, torus2d, torus3d, "
      "ttorus3d, fattree, switch, fc",
      2},

@@ -80,6 +80,16 @@ static enum orr_status check_typed(const struct orr_lab_options *options, struct
     return check_tag(options->tag, err);
 }
 
+/* One ring of hundreds of ranks is built by nobody, and twice as many messages as ranks follow each other in it. */
+static const char *default_topology(const struct lab_plan *plan)
+{
+    enum { ONE_RING_MOST = 64 };
+    const struct orr_lab_options *options = plan->options;
+    uint64_t scale = options->virtual_scale != 0 ? options->virtual_scale : 1;
+    uint64_t ranks = options->world_size != 0 ? options->world_size : plan->workload.ranks * scale;
+    return ranks > ONE_RING_MOST ? "auto:3d" : "auto:1d";
+}
+
 static enum orr_status read_typed(struct lab_plan *plan, struct orr_error *err)
 {
     const struct orr_lab_options *options = plan->options;
@@ -104,6 +114,9 @@ static enum orr_status read_typed(struct lab_plan *plan, struct orr_error *err)
     if (status == ORR_OK) {
         status = lab_workload_find(options->workload, options->prefix, options->recording_tag, &plan->arena,
                                    &plan->workload, err);
+    }
+    if (status == ORR_OK && options->topology == NULL) {
+        status = lab_machine_parse(default_topology(plan), &plan->machine, err);
     }
     return status;
 }

@@ -279,6 +279,18 @@ static void a_job_that_cannot_grow_so_is_refused_and_kept_as_failed(void **state
     CHECK_CONTAINS(program_read("failed/0001_7gpu_auto1d_7/manifest.json", NULL), "\"state\": \"failed\"");
 }
 
+static void one_ring_is_the_machine_of_no_more_than_64_ranks(void **state)
+{
+    (void)state;
+    enter();
+    const struct program_result *result = program_run("lab run -w traces --world-size 64 -o chosen");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "64gpu_auto1d_64: 64 ranks in 64");
+    result = program_run("lab run -w traces --virtual-scale 64 -o chosen");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "128gpu_auto3d_4x4x8: 128 ranks in 4x4x8");
+}
+
 static void a_run_that_stalls_is_kept_as_such(void **state)
 {
     (void)state;
@@ -299,4 +311,5 @@ TEST_MAIN(the_first_promised_command_runs_from_the_recording, the_second_promise
           every_kind_of_machine_runs_and_repeats_itself, a_collective_takes_half_the_time_on_twice_the_bandwidth,
           a_user_s_own_files_are_taken, the_traces_of_a_folder_are_found,
           what_contradicts_itself_is_refused_and_leaves_nothing, a_refused_import_leaves_no_folder,
-          a_job_that_cannot_grow_so_is_refused_and_kept_as_failed, a_run_that_stalls_is_kept_as_such)
+          a_job_that_cannot_grow_so_is_refused_and_kept_as_failed, one_ring_is_the_machine_of_no_more_than_64_ranks,
+          a_run_that_stalls_is_kept_as_such)
