@@ -130,7 +130,7 @@ static void small_convolutional(struct making *making, const struct shape *shape
         add(making, channels[i + 1] * channels[i] * 9);
         add(making, channels[i + 1]);
     }
-    add_projection(making, 1024, 256 * 8 * 8, true);
+    add_projection(making, 1024, UINT64_C(256) * 8 * 8, true);
     add_projection(making, 10, 1024, true);
     reverse(making->list);
 }
