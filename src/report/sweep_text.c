@@ -64,12 +64,12 @@ static struct report_number ratio(const struct table *table, const struct orr_sw
 
 static struct report_number after_cell(const struct table *table, const struct orr_sweep_result *result, uint32_t at)
 {
+    static const struct report_number not_known = {"-"};
     switch (at) {
     case 0:
         return report_time((double)result->time_ns);
     case 1:
-        return result->steps == 0 ? (struct report_number){"-"}
-                                  : report_time((double)result->time_ns / (double)result->steps);
+        return result->steps == 0 ? not_known : report_time((double)result->time_ns / (double)result->steps);
     case 2:
         return report_time((double)result->comm_ns);
     case 3:

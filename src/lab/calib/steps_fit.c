@@ -52,7 +52,8 @@ static double middle(const struct gathering *g, double *values, size_t at)
     uint32_t count = 0;
     for (uint32_t i = 0; i < g->question->file_count; i++) {
         const struct calib_measured *file = &g->question->files[i];
-        double value = *(const double *)((const char *)file + at);
+        double value = 0;
+        memcpy(&value, (const char *)file + at, sizeof value);
         if (is_fitted(g->question, file) && !isnan(value)) {
             values[count++] = value;
         }

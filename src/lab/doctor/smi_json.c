@@ -135,7 +135,7 @@ static bool card_index(const char *key, uint32_t *index)
     if (strncasecmp(key, "card", 4) != 0) {
         return false;
     }
-    for (key += 4; isdigit((unsigned char)key[digits]) && digits < 8; digits++) {
+    for (key += 4; digits < 8 && isdigit((unsigned char)key[digits]); digits++) {
         value = value * 10 + (uint64_t)(key[digits] - '0');
     }
     *index = (uint32_t)value;
