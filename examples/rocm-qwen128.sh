@@ -1,7 +1,7 @@
 #!/bin/sh
 # Gradients of Qwen2.5-0.5B (494,032,768 parameters, 37 buckets a step) on 128 GPUs: torus, fat tree, twisted torus, as
 # in ROCm-ASTRAsim's study, whose runs on ns-3 took four to five days each. Flow by default, seconds a machine; with
-# BACKEND=packet every packet: five minutes for the torus, more for the others, where packets meet.
+# BACKEND=packet every packet: five minutes for the torus, more for the others, where packets meet, unless PAYLOAD=9000.
 set -eu
 . "$(dirname "$0")/lib/machine.sh"
 backend=${BACKEND:-flow}
@@ -28,7 +28,7 @@ step() {
     echo "{\"logical-dims\": [$2]}" > logical.json
     cat > config.txt << END
 TOPOLOGY_FILE $1.txt
-PACKET_PAYLOAD_SIZE 1000
+PACKET_PAYLOAD_SIZE ${PAYLOAD:-1000}
 CC_MODE 12
 L2_CHUNK_SIZE 4000
 L2_ACK_INTERVAL 1
