@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "bench/child.h"
+#include "bench/folder.h"
 #include "bench/forward_bench.h"
 #include "bench/inputs.h"
 #include "bench/lab_bench.h"
@@ -265,11 +266,8 @@ static bool measure_best(const struct bench_case *item, const char *folder, unsi
 
 static bool run_case(const struct bench_case *item, const struct options *options)
 {
-    const char *base = getenv("TMPDIR");
-    char folder[2048];
-    snprintf(folder, sizeof folder, "%s/orrery-bench-XXXXXX", base != NULL ? base : "/tmp");
-    if (mkdtemp(folder) == NULL) {
-        perror(folder);
+    char folder[BENCH_FOLDER_ROOM];
+    if (!bench_folder_make(folder)) {
         return false;
     }
     struct outcome out = {0};

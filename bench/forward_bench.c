@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "bench/folder.h"
 #include "bench/packet_inputs.h"
 #include "bench/packet_run.h"
 
@@ -72,11 +73,8 @@ static bool measure(const char *folder, bool forward, struct packet_run *out, do
 bool bench_forward_run(int index, unsigned repeat)
 {
     const struct forward_case *item = &cases[index];
-    const char *base = getenv("TMPDIR");
-    char folder[2048];
-    snprintf(folder, sizeof folder, "%s/orrery-bench-XXXXXX", base != NULL ? base : "/tmp");
-    if (mkdtemp(folder) == NULL) {
-        perror(folder);
+    char folder[BENCH_FOLDER_ROOM];
+    if (!bench_folder_make(folder)) {
         return false;
     }
     struct packet_run quick = {0}, plain = {0};

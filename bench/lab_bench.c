@@ -1,7 +1,6 @@
 /* Each run is a child process with a folder of its own, as a user would start it; the target is a second. */
 #include "bench/lab_bench.h"
 
-#include <ftw.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdint.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "bench/child.h"
+#include "bench/folder.h"
 #include "orrery.h"
 
 static const struct lab_case {
@@ -53,22 +53,11 @@ static bool run_once(const void *context, void *result)
     return true;
 }
 
-static int drop(const char *path, const struct stat *st, int kind, struct FTW *where)
-{
-    (void)st;
-    (void)kind;
-    (void)where;
-    return remove(path);
-}
-
 bool bench_lab_run(int index, const char *recording, unsigned repeat)
 {
     const struct lab_case *item = &cases[index];
-    const char *base = getenv("TMPDIR");
-    char folder[2048];
-    snprintf(folder, sizeof folder, "%s/orrery-bench-XXXXXX", base != NULL ? base : "/tmp");
-    if (mkdtemp(folder) == NULL) {
-        perror(folder);
+    char folder[BENCH_FOLDER_ROOM];
+    if (!bench_folder_make(folder)) {
         return false;
     }
     struct orr_lab_result result = {0};
@@ -87,5 +76,5 @@ bool bench_lab_run(int index, const char *recording, unsigned repeat)
                "peak %.0f MB (target 1 s: %s)\n",
                item->name, result.time_ns, result.source_world, result.world, cpu_s, peak_mb,
                cpu_s <= 1 ? "met" : "missed");
-    return nftw(folder, drop, 16, FTW_DEPTH | FTW_PHYS) == 0 && good;
+    return bench_folder_remove(folder) && good;
 }

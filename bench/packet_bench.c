@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/folder.h"
 #include "bench/packet_inputs.h"
 #include "bench/packet_run.h"
 
@@ -119,23 +120,12 @@ static void print_row(const struct packet_case *item, const struct packet_run *r
     printf("\n");
 }
 
-static bool make_folder(char *folder, size_t room)
-{
-    const char *base = getenv("TMPDIR");
-    snprintf(folder, room, "%s/orrery-bench-XXXXXX", base != NULL ? base : "/tmp");
-    if (mkdtemp(folder) == NULL) {
-        perror(folder);
-        return false;
-    }
-    return true;
-}
-
 /* The quickest of several runs. */
 static bool measure_inputs(const struct packet_inputs *inputs, enum orr_backend backend, unsigned repeat,
                            struct packet_run *best, double *best_s, double *peak_mb)
 {
-    char folder[2048];
-    if (!make_folder(folder, sizeof folder))
+    char folder[BENCH_FOLDER_ROOM];
+    if (!bench_folder_make(folder))
         return false;
     *best_s = INFINITY;
     bool good = bench_packet_inputs_write(inputs, folder);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "bench/child.h"
+#include "bench/folder.h"
 #include "orrery.h"
 
 struct simai_case {
@@ -132,12 +133,9 @@ static bool print_row(const struct simai_case *item, const struct measured *run,
 bool bench_simai_run(int index, unsigned repeat)
 {
     const struct simai_case *item = &cases[index];
-    const char *base = getenv("TMPDIR");
-    char folder[2048];
+    char folder[BENCH_FOLDER_ROOM];
     char command[4096];
-    snprintf(folder, sizeof folder, "%s/orrery-bench-XXXXXX", base != NULL ? base : "/tmp");
-    if (mkdtemp(folder) == NULL) {
-        perror(folder);
+    if (!bench_folder_make(folder)) {
         return false;
     }
     struct measured best = {0};

@@ -7,7 +7,6 @@
  */
 #include "bench/sweep_bench.h"
 
-#include <ftw.h>
 #include <inttypes.h>
 #include <math.h>
 #include <sched.h>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 #include "bench/child.h"
+#include "bench/folder.h"
 #include "orrery.h"
 
 enum { POINTS = 1000, RANKS = 64, MANY = 8 };
@@ -130,14 +130,6 @@ static bool run_once(const void *context, void *result)
     return good;
 }
 
-static int drop(const char *path, const struct stat *st, int kind, struct FTW *where)
-{
-    (void)st;
-    (void)kind;
-    (void)where;
-    return remove(path);
-}
-
 static uint32_t processors(void)
 {
     cpu_set_t allowed;
@@ -146,11 +138,8 @@ static uint32_t processors(void)
 
 bool bench_sweep_run(int index, unsigned repeat)
 {
-    const char *base = getenv("TMPDIR");
-    char folder[2048];
-    snprintf(folder, sizeof folder, "%s/orrery-bench-XXXXXX", base != NULL ? base : "/tmp");
-    if (mkdtemp(folder) == NULL) {
-        perror(folder);
+    char folder[BENCH_FOLDER_ROOM];
+    if (!bench_folder_make(folder)) {
         return false;
     }
     const uint32_t cores = processors();
@@ -182,5 +171,5 @@ bool bench_sweep_run(int index, unsigned repeat)
                bench_sweep_name(index), POINTS, wall_s, cores, 100 * busy, busy >= 0.9 ? "met" : "missed",
                (peak_bytes[2] - peak_bytes[1]) / (MANY - 1) / 1e3,
                peak_bytes[2] - peak_bytes[1] < (MANY - 1) * 1e6 ? "met" : "missed");
-    return nftw(folder, drop, 16, FTW_DEPTH | FTW_PHYS) == 0 && good;
+    return bench_folder_remove(folder) && good;
 }

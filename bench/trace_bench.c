@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "bench/child.h"
+#include "bench/folder.h"
 #include "bench/trace_inputs.h"
 #include "io/json_stream.h"
 #include "orrery.h"
@@ -137,11 +138,8 @@ static void print_figures(enum bench_trace_case which, const struct bench_record
 
 bool bench_trace_run(enum bench_trace_case which, const char *data, uint64_t megabytes, unsigned repeat)
 {
-    const char *base = getenv("TMPDIR");
-    char folder[2048];
-    (void)snprintf(folder, sizeof folder, "%s/orrery-bench-XXXXXX", base != NULL ? base : "/tmp");
-    if (mkdtemp(folder) == NULL) {
-        perror(folder);
+    char folder[BENCH_FOLDER_ROOM];
+    if (!bench_folder_make(folder)) {
         return false;
     }
     struct orr_error err = {0};

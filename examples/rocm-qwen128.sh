@@ -26,18 +26,7 @@ step() {
     sed -i -e 's/"active-chunks-per-dimension": 1/"active-chunks-per-dimension": 4/' \
         -e 's/"local-mem-bw": 50/"local-mem-bw": 540/' system.json
     echo "{\"logical-dims\": [$2]}" > logical.json
-    cat > config.txt << END
-TOPOLOGY_FILE $1.txt
-PACKET_PAYLOAD_SIZE ${PAYLOAD:-1000}
-CC_MODE 12
-L2_CHUNK_SIZE 4000
-L2_ACK_INTERVAL 1
-GLOBAL_T 0
-BUFFER_SIZE 32
-KMAX_MAP 2 25000000000 400 65000000000 1600
-KMIN_MAP 2 25000000000 100 65000000000 400
-PMAX_MAP 2 25000000000 0.2 65000000000 0.2
-END
+    wires config.txt "$1.txt" "${PAYLOAD:-1000}"
     # Buffers of the study's runs were 127/64 of the gradients.
     orrery run --backend "$backend" -w step/qwen -s system.json -n config.txt --logical logical.json \
         --grow --grow-comm 127/64 --json run.json --quiet > out.txt

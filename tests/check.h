@@ -6,6 +6,7 @@
 #define ORR_TESTS_CHECK_H
 
 #include <inttypes.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,6 +28,15 @@
             print_error("\n");                                                                                         \
             fail();                                                                                                    \
         }                                                                                                              \
+    } while (0)
+
+/* Within `share` of what is wanted. */
+#define CHECK_NEAR(got, want, share)                                                                                   \
+    do {                                                                                                               \
+        double near_got = (got);                                                                                       \
+        double near_want = (want);                                                                                     \
+        CHECK(fabs(near_got - near_want) <= (share)*fabs(near_want), "%s is %.9g, not %.9g", #got, near_got,           \
+              near_want);                                                                                              \
     } while (0)
 
 #define CHECK_STATUS(call, want)                                                                                       \

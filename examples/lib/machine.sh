@@ -60,3 +60,19 @@ END
 steps() {
     sed -n 's/.*sys\[\([0-9]*\)\] finished, \(.*\)/\2/p' | sort | uniq -c | sed 's/^ *\([0-9]*\) /\1 ranks: /'
 }
+
+# wires FILE TOPOLOGY PAYLOAD: the network configuration of ROCm-ASTRAsim's studies: fixed windows, 32 MiB buffers.
+wires() {
+    cat > "$1" << END
+TOPOLOGY_FILE $2
+PACKET_PAYLOAD_SIZE $3
+CC_MODE 12
+L2_CHUNK_SIZE 4000
+L2_ACK_INTERVAL 1
+GLOBAL_T 0
+BUFFER_SIZE 32
+KMAX_MAP 2 25000000000 400 65000000000 1600
+KMIN_MAP 2 25000000000 100 65000000000 400
+PMAX_MAP 2 25000000000 0.2 65000000000 0.2
+END
+}

@@ -3,6 +3,7 @@
 # packet. Prints the step time of each and its ratio to the fat tree's. A few minutes at 1GiB, seconds at 100MiB.
 # usage: compare.sh [ORRERY [BYTES]]
 set -eu
+. "$(dirname "$0")/../lib/machine.sh"
 orrery=${1:-orrery} bytes=${2:-1GiB}
 dir=$(mktemp -d)
 trap 'rm -r "$dir"' EXIT
@@ -26,18 +27,7 @@ step() {
  "reduce-scatter-implementation": [$rings], "all-to-all-implementation": [$direct],
  "collective-optimization": "localBWAware", "local-mem-bw": 540}
 END
-    cat > "$dir/config.txt" << END
-TOPOLOGY_FILE $dir/$1.txt
-PACKET_PAYLOAD_SIZE 12000
-CC_MODE 12
-L2_CHUNK_SIZE 4000
-L2_ACK_INTERVAL 1
-GLOBAL_T 0
-BUFFER_SIZE 32
-KMAX_MAP 2 25000000000 400 65000000000 1600
-KMIN_MAP 2 25000000000 100 65000000000 400
-PMAX_MAP 2 25000000000 0.2 65000000000 0.2
-END
+    wires "$dir/config.txt" "$dir/$1.txt" 12000
     "$orrery" run --backend packet -w "$dir/a2a" -s "$dir/system.json" -n "$dir/config.txt" \
         --logical "$dir/logical.json" --json "$dir/run.json" --quiet > "$dir/out.txt" 2>&1 || true
     time_ns=$(sed -n 's/.*"time_ns": *\([0-9]*\).*/\1/p' "$dir/run.json" 2> /dev/null | head -1)

@@ -64,24 +64,14 @@ static enum orr_status show_json(const struct calib_options *options, const char
     if (strcmp(options->json, "-") == 0) {
         return orr_calib_history(store, ORR_STORE_JSON, stdout, err);
     }
-    char *text = NULL;
-    size_t size = 0;
+    struct cli_text made;
     enum orr_status status = cli_same_file(options->json, store)
                                  ? error_set(err, ORR_EINVAL, "--json would replace the store %s", store)
                                  : cli_check_writable("--json", options->json, err);
-    FILE *stream = status == ORR_OK ? open_memstream(&text, &size) : NULL;
-    if (status == ORR_OK && stream == NULL) {
-        status = error_set(err, ORR_ENOMEM, "out of memory writing JSON");
-    }
-    if (stream != NULL) {
-        status = orr_calib_history(store, ORR_STORE_JSON, stream, err);
-        if (fclose(stream) != 0 && status == ORR_OK) {
-            status = error_set(err, ORR_ENOMEM, "out of memory writing JSON");
-        }
-        status = status != ORR_OK ? status : cli_write_file(options->json, text, size, err);
-        free(text);
-    }
-    return status;
+    status = status != ORR_OK ? status : cli_text_open(&made, err);
+    return status != ORR_OK
+               ? status
+               : cli_text_close(&made, orr_calib_history(store, ORR_STORE_JSON, made.stream, err), options->json, err);
 }
 
 static enum orr_status show(const struct calib_options *options, struct orr_error *err)

@@ -101,6 +101,12 @@ ORR_MUST_CHECK enum orr_status cli_parse_bool(const char *option, const char *te
 /* Bytes; suffixes of base/units.h, and K, M, G for the powers of 1024. */
 ORR_MUST_CHECK enum orr_status cli_parse_size(const char *option, const char *text, uint64_t *bytes,
                                               struct orr_error *err);
+/* Nanoseconds; a bare number is in `bare`, a unit of base/units.h. */
+ORR_MUST_CHECK enum orr_status cli_parse_time(const char *option, const char *text, const char *bare, uint64_t *ns,
+                                              struct orr_error *err);
+/* Microseconds, as traces count them: whole ones, and a bare number is in them. */
+ORR_MUST_CHECK enum orr_status cli_parse_trace_time(const char *option, const char *text, uint64_t *us,
+                                                    struct orr_error *err);
 /* --memory-limit: bytes, at least 1. Where it was not given (`*limit` is 0) the environment may say it. */
 ORR_MUST_CHECK enum orr_status cli_parse_limit(const char *option, const char *text, uint64_t *limit,
                                                struct orr_error *err);
@@ -159,5 +165,17 @@ ORR_MUST_CHECK enum orr_status cli_check_folder(const char *option, const char *
 
 /* Makes or replaces the file at once: a reader sees the old or the new one. A device or pipe is written directly. */
 ORR_MUST_CHECK enum orr_status cli_write_file(const char *path, const char *text, size_t size, struct orr_error *err);
+
+/* An output that is made whole before any of it is written: one cut short would be worse than none. */
+struct cli_text {
+    FILE *stream; /* to write to */
+    char *text;
+    size_t size;
+};
+ORR_MUST_CHECK enum orr_status cli_text_open(struct cli_text *made, struct orr_error *err);
+/* Ends it, whatever came of making it (`status`, which is given back unless this fails), and where that went well
+ * writes it: to the file `path`, or to standard output where that is NULL or "-". */
+ORR_MUST_CHECK enum orr_status cli_text_close(struct cli_text *made, enum orr_status status, const char *path,
+                                              struct orr_error *err);
 
 #endif

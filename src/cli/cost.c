@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
 #include "cli/lab.h"
 
 enum {
@@ -87,12 +86,11 @@ static enum orr_status read_list(const char *option, char *text, size_t *count, 
 
 static enum orr_status take_time(const char *option, const char *piece, uint64_t *value, struct orr_error *err)
 {
-    struct orr_error reason = {0};
-    enum orr_status status = units_parse(piece, UNITS_TIME, "ms", value, &reason);
+    enum orr_status status = cli_parse_time(option, piece, "ms", value, err);
     if (status == ORR_OK && *value == 0) {
         return error_set(err, ORR_EINVAL, "%s: a step takes longer than 0", option);
     }
-    return status == ORR_OK ? status : error_set(err, status, "%s: %s", option, reason.text);
+    return status;
 }
 
 static enum orr_status take_run(const char *option, const char *piece, uint64_t *value, struct orr_error *err)
@@ -202,22 +200,12 @@ static enum orr_status check_output(const struct cost_options *options, struct o
 static enum orr_status count(const struct cost_options *options, const struct orr_notices *notices,
                              struct orr_error *err)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    if (stream == NULL) {
-        return error_set(err, ORR_ENOMEM, "no memory for the bill");
+    struct cli_text made;
+    enum orr_status status = cli_text_open(&made, err);
+    if (status == ORR_OK) {
+        status = orr_cost(&options->cost, options->json != NULL, notices, made.stream, err);
+        status = cli_text_close(&made, status, options->json, err);
     }
-    enum orr_status status = orr_cost(&options->cost, options->json != NULL, notices, stream, err);
-    if (fclose(stream) != 0 && status == ORR_OK) {
-        status = error_set(err, ORR_ENOMEM, "no memory for the bill");
-    }
-    if (status == ORR_OK && options->json != NULL && strcmp(options->json, "-") != 0) {
-        status = cli_write_file(options->json, text, size, err);
-    } else if (status == ORR_OK) {
-        (void)fwrite(text, 1, size, stdout);
-    }
-    free(text);
     return status;
 }
 

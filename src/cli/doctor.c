@@ -80,23 +80,12 @@ static enum orr_status check(const struct doctor_options *options, struct orr_er
 static enum orr_status visit(const struct doctor_options *options, struct orr_doctor_result *result,
                              struct orr_error *err)
 {
-    char *text = NULL;
-    size_t size = 0;
-    bool to_file = options->json != NULL && strcmp(options->json, "-") != 0;
-    FILE *stream = open_memstream(&text, &size);
-    if (stream == NULL) {
-        return error_set(err, ORR_ENOMEM, "no memory for the report");
+    struct cli_text made;
+    enum orr_status status = cli_text_open(&made, err);
+    if (status == ORR_OK) {
+        status = orr_doctor(&options->doctor, options->json != NULL, made.stream, result, err);
+        status = cli_text_close(&made, status, options->json, err);
     }
-    enum orr_status status = orr_doctor(&options->doctor, options->json != NULL, stream, result, err);
-    if (fclose(stream) != 0 && status == ORR_OK) {
-        status = error_set(err, ORR_ENOMEM, "no memory for the report");
-    }
-    if (status == ORR_OK && to_file) {
-        status = cli_write_file(options->json, text, size, err);
-    } else if (status == ORR_OK) {
-        (void)fwrite(text, 1, size, stdout);
-    }
-    free(text);
     return status;
 }
 

@@ -4,8 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/units.h"
-
 enum { KEY_TYPE = 256, KEY_BYTES, KEY_COMPUTE, KEY_NPUS };
 
 struct gen_options {
@@ -34,22 +32,6 @@ static const struct argp_option three_node_options[] = {
     {0},
 };
 
-static enum orr_status parse_compute(const char *text, uint64_t *compute_us, struct orr_error *err)
-{
-    uint64_t ns = 0;
-    struct orr_error reason = {0};
-    enum orr_status status = units_parse(text, UNITS_TIME, "us", &ns, &reason);
-    if (status != ORR_OK) {
-        return error_set(err, status, "--compute: %s", reason.text);
-    }
-    if (ns % 1000 != 0) {
-        return error_set(err, ORR_EINVAL, "--compute: %s is not a whole number of microseconds, which traces count in",
-                         text);
-    }
-    *compute_us = ns / 1000;
-    return ORR_OK;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct gen_options *options = state->input;
@@ -66,7 +48,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_BYTES:
         return cli_options_status(cli_parse_size("--bytes", arg, &options->gen.bytes, err));
     case KEY_COMPUTE:
-        return cli_options_status(parse_compute(arg, &options->gen.compute_us, err));
+        return cli_options_status(cli_parse_trace_time("--compute", arg, &options->gen.compute_us, err));
     case KEY_NPUS:
         status = cli_parse_count("--npus", arg, 1, 1u << 20, &count, err);
         options->gen.npus = (uint32_t)count;

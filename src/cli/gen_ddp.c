@@ -1,8 +1,6 @@
 /* `orrery gen ddp`: data-parallel training steps without a recording. */
 #include "cli/cli.h"
 
-#include "base/units.h"
-
 #include <inttypes.h>
 
 enum {
@@ -42,22 +40,6 @@ static const struct argp_option table[] = {
     CLI_HELP_OPTION,
     {0},
 };
-
-static enum orr_status parse_time(const char *option, const char *text, uint64_t *us, struct orr_error *err)
-{
-    uint64_t ns = 0;
-    struct orr_error reason = {0};
-    enum orr_status status = units_parse(text, UNITS_TIME, "us", &ns, &reason);
-    if (status != ORR_OK) {
-        return error_set(err, status, "%s: %s", option, reason.text);
-    }
-    if (ns % 1000 != 0) {
-        return error_set(err, ORR_EINVAL, "%s: %s is not a whole number of microseconds, which traces count in", option,
-                         text);
-    }
-    *us = ns / 1000;
-    return ORR_OK;
-}
 
 static error_t parse_count(int key, const char *arg, struct ddp_options *options)
 {
@@ -107,11 +89,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_DTYPE:
         return parse_dtype(arg, options);
     case KEY_FORWARD:
-        return cli_options_status(parse_time("--forward", arg, &options->ddp.forward_us, err));
+        return cli_options_status(cli_parse_trace_time("--forward", arg, &options->ddp.forward_us, err));
     case KEY_BACKWARD:
-        return cli_options_status(parse_time("--backward", arg, &options->ddp.backward_us, err));
+        return cli_options_status(cli_parse_trace_time("--backward", arg, &options->ddp.backward_us, err));
     case KEY_OPTIMIZER:
-        return cli_options_status(parse_time("--optimizer", arg, &options->ddp.optimizer_us, err));
+        return cli_options_status(cli_parse_trace_time("--optimizer", arg, &options->ddp.optimizer_us, err));
     case KEY_PARAMS:
     case KEY_STEPS:
     case KEY_NPUS:

@@ -119,19 +119,10 @@ static enum orr_status write_answer(const struct cli_command *self, const struct
     if (options->json == NULL || strcmp(options->json, "-") == 0) {
         return answer(self, options, stdout, same, err);
     }
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    if (stream == NULL) {
-        return error_set(err, ORR_ENOMEM, "out of memory writing JSON");
-    }
-    enum orr_status status = answer(self, options, stream, same, err);
-    if (fclose(stream) != 0 && status == ORR_OK) {
-        status = error_set(err, ORR_ENOMEM, "out of memory writing JSON");
-    }
-    status = status != ORR_OK ? status : cli_write_file(options->json, text, size, err);
-    free(text);
-    return status;
+    struct cli_text made;
+    enum orr_status status = cli_text_open(&made, err);
+    return status != ORR_OK ? status
+                            : cli_text_close(&made, answer(self, options, made.stream, same, err), options->json, err);
 }
 
 static int run(const struct cli_command *self, int argc, char **argv)

@@ -228,6 +228,26 @@ enum orr_status cli_parse_size(const char *option, const char *text, uint64_t *b
     return status == ORR_OK ? ORR_OK : error_set(err, status, "%s: %s", option, reason.text);
 }
 
+enum orr_status cli_parse_time(const char *option, const char *text, const char *bare, uint64_t *ns,
+                               struct orr_error *err)
+{
+    struct orr_error reason = {0};
+    enum orr_status status = units_parse(text, UNITS_TIME, bare, ns, &reason);
+    return status == ORR_OK ? ORR_OK : error_set(err, status, "%s: %s", option, reason.text);
+}
+
+enum orr_status cli_parse_trace_time(const char *option, const char *text, uint64_t *us, struct orr_error *err)
+{
+    uint64_t ns = 0;
+    enum orr_status status = cli_parse_time(option, text, "us", &ns, err);
+    if (status == ORR_OK && ns % 1000 != 0) {
+        return error_set(err, ORR_EINVAL, "%s: %s is not a whole number of microseconds, which traces count in", option,
+                         text);
+    }
+    *us = ns / 1000;
+    return status;
+}
+
 enum orr_status cli_parse_limit(const char *option, const char *text, uint64_t *limit, struct orr_error *err)
 {
     enum orr_status status = cli_parse_size(option, text, limit, err);

@@ -213,3 +213,30 @@ enum orr_status cli_write_file(const char *path, const char *text, size_t size, 
     free(target);
     return written ? ORR_OK : error_set(err, ORR_EIO, "%s: cannot be written: %s", path, strerror(reason));
 }
+
+static enum orr_status no_room(struct orr_error *err)
+{
+    return error_set(err, ORR_ENOMEM, "out of memory making the output");
+}
+
+enum orr_status cli_text_open(struct cli_text *made, struct orr_error *err)
+{
+    *made = (struct cli_text){0};
+    made->stream = open_memstream(&made->text, &made->size);
+    return made->stream == NULL ? no_room(err) : ORR_OK;
+}
+
+enum orr_status cli_text_close(struct cli_text *made, enum orr_status status, const char *path, struct orr_error *err)
+{
+    bool failed = ferror(made->stream) != 0;
+    failed = fclose(made->stream) != 0 || failed;
+    if (status == ORR_OK && failed) {
+        status = no_room(err);
+    } else if (status == ORR_OK && path != NULL && strcmp(path, "-") != 0) {
+        status = cli_write_file(path, made->text, made->size, err);
+    } else if (status == ORR_OK) {
+        (void)fwrite(made->text, 1, made->size, stdout);
+    }
+    free(made->text);
+    return status;
+}

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
 #include "cli/run_keys.h"
 
 static error_t read_word(struct run_options *run, const char *option, const char *arg, const char *const *words,
@@ -67,16 +66,9 @@ error_t run_choice_parse(int key, const char *arg, struct run_options *run)
     }
 }
 
-static enum orr_status parse_moment(const char *option, const char *text, uint64_t *ns, struct orr_error *err)
-{
-    struct orr_error reason = {0};
-    enum orr_status status = units_parse(text, UNITS_TIME, "us", ns, &reason);
-    return status == ORR_OK ? ORR_OK : error_set(err, status, "%s: %s", option, reason.text);
-}
-
 static enum orr_status parse_time(const char *option, const char *text, uint64_t *ns, struct orr_error *err)
 {
-    enum orr_status status = parse_moment(option, text, ns, err);
+    enum orr_status status = cli_parse_time(option, text, "us", ns, err);
     if (status == ORR_OK && (*ns == 0 || *ns > UINT64_C(1) << 40)) {
         return error_set(err, ORR_ERANGE, "%s: %s must be more than 0 and at most 18 minutes", option, text);
     }
@@ -126,9 +118,9 @@ enum orr_status run_link_down_parse(const char *text, struct run_options *run)
     }
     memcpy(from, at + 1, length);
     from[length] = '\0';
-    enum orr_status status = parse_moment("--link-down", from, &down.down_ns, err);
+    enum orr_status status = cli_parse_time("--link-down", from, "us", &down.down_ns, err);
     if (status == ORR_OK && dots != NULL) {
-        status = parse_moment("--link-down", dots + 2, &down.up_ns, err);
+        status = cli_parse_time("--link-down", dots + 2, "us", &down.up_ns, err);
     }
     if (status == ORR_OK && down.up_ns <= down.down_ns) {
         return error_set(err, ORR_EINVAL, "--link-down: \"%s\" comes back before it goes", text);

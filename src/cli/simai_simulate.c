@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/units.h"
 #include "cli/simai.h"
 #include "cli/watch.h"
 
@@ -81,10 +80,8 @@ static const struct argp_option table[] = {
 static enum orr_status parse_latency(const char *option, const char *text, struct orr_simai_simulation *run,
                                      struct orr_error *err)
 {
-    struct orr_error reason = {0};
-    enum orr_status status = units_parse(text, UNITS_TIME, "us", &run->send_latency_ns, &reason);
     run->has_send_latency = true;
-    return status == ORR_OK ? ORR_OK : error_set(err, status, "%s: %s", option, reason.text);
+    return cli_parse_time(option, text, "us", &run->send_latency_ns, err);
 }
 
 static enum orr_status parse_switch(const char *option, const char *text, bool *value, struct orr_error *err)

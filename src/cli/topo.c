@@ -160,22 +160,10 @@ static enum orr_status put_stat(struct orr_topo *topo, const struct topo_command
     if (command->json == NULL || strcmp(command->json, "-") == 0) {
         return orr_topo_stat(topo, command->json != NULL, stdout, err);
     }
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    if (stream == NULL) {
-        return error_set(err, ORR_ENOMEM, "out of memory writing JSON");
-    }
-    enum orr_status status = orr_topo_stat(topo, true, stream, err);
-    bool failed = ferror(stream) != 0;
-    failed = fclose(stream) != 0 || failed;
-    if (status == ORR_OK && failed) {
-        status = error_set(err, ORR_ENOMEM, "out of memory writing JSON");
-    } else if (status == ORR_OK) {
-        status = cli_write_file(command->json, text, size, err);
-    }
-    free(text);
-    return status;
+    struct cli_text made;
+    enum orr_status status = cli_text_open(&made, err);
+    return status != ORR_OK ? status
+                            : cli_text_close(&made, orr_topo_stat(topo, true, made.stream, err), command->json, err);
 }
 
 static int run_stat(const struct cli_command *self, int argc, char **argv)

@@ -164,27 +164,11 @@ static enum orr_status check_json_path(const struct trace_options *options, stru
     return cli_check_writable("--json", options->json, err);
 }
 
-/* Made whole before any of it is written: a document cut short by a bad file would be worse than none. */
 static enum orr_status put_json(const struct trace_options *options, struct orr_error *err)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    if (stream == NULL) {
-        return error_set(err, ORR_ENOMEM, "out of memory writing JSON");
-    }
-    enum orr_status status = write_json(options, stream, err);
-    bool failed = ferror(stream) != 0;
-    failed = fclose(stream) != 0 || failed;
-    if (status == ORR_OK && failed) {
-        status = error_set(err, ORR_ENOMEM, "out of memory writing JSON");
-    } else if (status == ORR_OK && strcmp(options->json, "-") != 0) {
-        status = cli_write_file(options->json, text, size, err);
-    } else if (status == ORR_OK) {
-        (void)fwrite(text, 1, size, stdout);
-    }
-    free(text);
-    return status;
+    struct cli_text made;
+    enum orr_status status = cli_text_open(&made, err);
+    return status != ORR_OK ? status : cli_text_close(&made, write_json(options, made.stream, err), options->json, err);
 }
 
 static int run_show(const struct cli_command *self, int argc, char **argv)

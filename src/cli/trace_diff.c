@@ -91,21 +91,17 @@ static enum orr_status check(const struct diff_options *options, struct orr_erro
 /* Made whole before any of it is written to a file. */
 static enum orr_status compare(const struct diff_options *options, bool *same, struct orr_error *err)
 {
-    char *text = NULL;
-    size_t size = 0;
-    bool to_file = options->json != NULL && strcmp(options->json, "-") != 0;
-    FILE *stream = to_file ? open_memstream(&text, &size) : stdout;
-    if (stream == NULL) {
-        return error_set(err, ORR_ENOMEM, "out of memory writing JSON");
+    const char *before = options->files[0];
+    const char *after = options->files[1];
+    if (options->json == NULL || strcmp(options->json, "-") == 0) {
+        return orr_trace_diff(before, after, &options->diff, stdout, same, err);
     }
-    enum orr_status status = orr_trace_diff(options->files[0], options->files[1], &options->diff, stream, same, err);
-    if (to_file && fclose(stream) != 0 && status == ORR_OK) {
-        status = error_set(err, ORR_ENOMEM, "out of memory writing JSON");
+    struct cli_text made;
+    enum orr_status status = cli_text_open(&made, err);
+    if (status == ORR_OK) {
+        status = orr_trace_diff(before, after, &options->diff, made.stream, same, err);
+        status = cli_text_close(&made, status, options->json, err);
     }
-    if (to_file && status == ORR_OK) {
-        status = cli_write_file(options->json, text, size, err);
-    }
-    free(text);
     return status;
 }
 

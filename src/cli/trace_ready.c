@@ -85,27 +85,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
 }
 
-/* Made whole before any of it is written. */
 static enum orr_status put_json(struct ready_options *options, bool *usable, struct orr_error *err)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    if (stream == NULL) {
-        return error_set(err, ORR_ENOMEM, "out of memory writing JSON");
-    }
+    struct cli_text made;
+    enum orr_status status = cli_text_open(&made, err);
     options->ready.json = true;
-    enum orr_status status = orr_trace_ready(&options->ready, stream, usable, err);
-    if (fclose(stream) != 0 && status == ORR_OK) {
-        status = error_set(err, ORR_ENOMEM, "out of memory writing JSON");
-    }
-    if (status == ORR_OK && strcmp(options->json, "-") == 0) {
-        (void)fwrite(text, 1, size, stdout);
-    } else if (status == ORR_OK) {
-        status = cli_write_file(options->json, text, size, err);
-    }
-    free(text);
-    return status;
+    return status != ORR_OK
+               ? status
+               : cli_text_close(&made, orr_trace_ready(&options->ready, made.stream, usable, err), options->json, err);
 }
 
 static enum orr_status look(struct ready_options *options, bool *usable, struct orr_error *err)

@@ -57,21 +57,12 @@ static const struct argp recipe_argp = {
 
 static enum orr_status write_file(const struct recipe_options *recipe, struct orr_error *err)
 {
-    char *text = NULL;
-    size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
-    if (stream == NULL) {
-        return error_set(err, ORR_ENOMEM, "out of memory");
-    }
-    enum orr_status status =
-        orr_recipe((enum orr_framework)recipe->framework, (enum orr_vendor)recipe->vendor, stream, err);
-    if (fclose(stream) != 0 && status == ORR_OK) {
-        status = error_set(err, ORR_ENOMEM, "out of memory");
-    }
+    struct cli_text made;
+    enum orr_status status = cli_text_open(&made, err);
     if (status == ORR_OK) {
-        status = cli_write_file(recipe->output, text, size, err);
+        status = orr_recipe((enum orr_framework)recipe->framework, (enum orr_vendor)recipe->vendor, made.stream, err);
+        status = cli_text_close(&made, status, recipe->output, err);
     }
-    free(text);
     return status;
 }
 

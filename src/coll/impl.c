@@ -86,3 +86,24 @@ bool coll_impl_parse(const char *text, struct coll_impl *impl)
     }
     return false;
 }
+
+double coll_bus_factor(int32_t type, uint32_t ranks)
+{
+    double n = (double)ranks;
+    switch (type) {
+    case COLL_ALL_REDUCE:
+        return 2.0 * (n - 1.0) / n;
+    case COLL_ALL_GATHER:
+    case COLL_REDUCE_SCATTER:
+    case COLL_REDUCE_SCATTER_BLOCK:
+    case COLL_ALL_TO_ALL:
+    case COLL_GATHER:
+    case COLL_SCATTER:
+        return (n - 1.0) / n;
+    case COLL_BROADCAST:
+    case COLL_REDUCE:
+        return 1.0;
+    default:
+        return 0;
+    }
+}

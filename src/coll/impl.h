@@ -44,6 +44,10 @@ static inline bool coll_type_is_rooted(int32_t type)
            type == COLL_BARRIER;
 }
 
+/* Bytes over the busiest link for each byte of the collective's buffer: 2(N-1)/N for an all-reduce, (N-1)/N for
+ * gathers, scatters and all-to-all, 1 for broadcast and reduce, 0 for a barrier. */
+double coll_bus_factor(int32_t type, uint32_t ranks);
+
 enum coll_algo {
     COLL_RING,
     COLL_DIRECT,

@@ -319,3 +319,17 @@ enum orr_status csv_reader_next(struct csv_reader *reader, struct csv_row *row, 
     *more = found;
     return ORR_OK;
 }
+
+void csv_write_field(const char *text, FILE *stream)
+{
+    if (strpbrk(text, ",\"\n\r") == NULL) {
+        (void)fputs(text, stream);
+        return;
+    }
+    (void)fputc('"', stream);
+    for (; *text != '\0'; text++) {
+        (void)fputs(*text == '"' ? "\"" : "", stream);
+        (void)fputc(*text, stream);
+    }
+    (void)fputc('"', stream);
+}

@@ -7,6 +7,8 @@
 #ifndef ORR_IO_CSV_H
 #define ORR_IO_CSV_H
 
+#include <stdio.h>
+
 #include "base/mem.h"
 
 struct csv_field {
@@ -36,5 +38,8 @@ char csv_reader_separator(const struct csv_reader *reader);
 /* The next row, or `*more` false at the end. ORR_EINVAL with "file:line:column: …" when it is no such row. */
 ORR_MUST_CHECK enum orr_status csv_reader_next(struct csv_reader *reader, struct csv_row *row, bool *more,
                                                struct orr_error *err);
+
+/* Writing: the field alone, in quotes where its text needs them. */
+void csv_write_field(const char *text, FILE *stream);
 
 #endif

@@ -141,16 +141,6 @@ static enum orr_status make_fingerprint(const struct entering *e, char text[IO_H
     return ORR_OK;
 }
 
-static const char *backend_word(enum orr_backend backend)
-{
-    static const char *const words[] = {[ORR_BACKEND_UNAWARE] = "unaware",
-                                        [ORR_BACKEND_AWARE] = "aware",
-                                        [ORR_BACKEND_PACKET] = "packet",
-                                        [ORR_BACKEND_FLOW] = "flow",
-                                        [ORR_BACKEND_AUTO] = "auto"};
-    return words[backend];
-}
-
 /* Copies of the inputs, since the run they are asked of is closed before they are used. */
 static bool keep_inputs(struct lab_record *record, const struct entering *e)
 {
@@ -188,7 +178,7 @@ enum orr_status lab_record_describe(struct lab_record *record, const struct lab_
         .command = experiment->command,
         .folder = copy(record, folder),
         .tag = experiment->tag,
-        .backend = backend_word(experiment->options.backend),
+        .backend = lab_backend_word(experiment->options.backend),
         .topology = experiment->topology,
         .logical_dims = experiment->dims,
         .comm_scale = growth != NULL && growth->comm_scale != NULL ? growth->comm_scale : "1",

@@ -18,16 +18,6 @@ void lab_plan_free(struct lab_plan *plan)
     arena_free(&plan->arena);
 }
 
-const char *lab_backend_word(enum orr_backend backend)
-{
-    static const char *const words[] = {[ORR_BACKEND_UNAWARE] = "unaware",
-                                        [ORR_BACKEND_AWARE] = "aware",
-                                        [ORR_BACKEND_PACKET] = "packet",
-                                        [ORR_BACKEND_FLOW] = "flow",
-                                        [ORR_BACKEND_AUTO] = "auto"};
-    return words[backend];
-}
-
 static enum orr_status no_memory(const struct lab_plan *plan, struct orr_error *err)
 {
     return mem_error(&plan->mem, "the plan of a run", err);
@@ -80,16 +70,6 @@ static enum orr_status check_typed(const struct orr_lab_options *options, struct
     return check_tag(options->tag, err);
 }
 
-/* One ring of hundreds of ranks is built by nobody, and twice as many messages as ranks follow each other in it. */
-static const char *default_topology(const struct lab_plan *plan)
-{
-    enum { ONE_RING_MOST = 64 };
-    const struct orr_lab_options *options = plan->options;
-    uint64_t scale = options->virtual_scale != 0 ? options->virtual_scale : 1;
-    uint64_t ranks = options->world_size != 0 ? options->world_size : plan->workload.ranks * scale;
-    return ranks > ONE_RING_MOST ? "auto:3d" : "auto:1d";
-}
-
 static enum orr_status read_typed(struct lab_plan *plan, struct orr_error *err)
 {
     const struct orr_lab_options *options = plan->options;
@@ -114,9 +94,6 @@ static enum orr_status read_typed(struct lab_plan *plan, struct orr_error *err)
     if (status == ORR_OK) {
         status = lab_workload_find(options->workload, options->prefix, options->recording_tag, &plan->arena,
                                    &plan->workload, err);
-    }
-    if (status == ORR_OK && options->topology == NULL) {
-        status = lab_machine_parse(default_topology(plan), &plan->machine, err);
     }
     return status;
 }
@@ -162,6 +139,9 @@ static enum orr_status refuse_size(const struct lab_plan *plan, uint32_t told, s
                      told, traces == 1 ? "is" : "are", traces, traces == 1 ? "" : "s", traces, scale, told);
 }
 
+/* One ring of hundreds of ranks is built by nobody, and twice as many messages as ranks follow each other in it. */
+enum { ONE_RING_MOST = 64 };
+
 static enum orr_status settle_size(struct lab_plan *plan, struct orr_error *err)
 {
     uint32_t asked = 0;
@@ -189,6 +169,9 @@ static enum orr_status settle_size(struct lab_plan *plan, struct orr_error *err)
         status = error_set(err, ORR_EINVAL,
                            "there is one trace, and a machine of one rank has no network; --world-size says how many "
                            "ranks it shall become");
+    }
+    if (status == ORR_OK && plan->options->topology == NULL && plan->world > ONE_RING_MOST) {
+        status = lab_machine_parse("auto:3d", &plan->machine, err);
     }
     const struct orr_growth *growth = &plan->options->growth;
     plan->grows = plan->world != traces || growth->parallel != NULL || growth->comm_scale != NULL || growth->strong;

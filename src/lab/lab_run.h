@@ -60,8 +60,6 @@ ORR_MUST_CHECK enum orr_status lab_plan_manifest(struct lab_plan *plan, struct l
                                                  const struct lab_outcome *outcome, const char *error,
                                                  struct orr_error *err);
 
-const char *lab_backend_word(enum orr_backend backend);
-
 /* The whole of it: orr_lab_run. */
 ORR_MUST_CHECK enum orr_status lab_run(const struct orr_lab_options *options, const struct orr_notices *notices,
                                        FILE *stream, struct orr_lab_result *result, struct orr_error *err);

@@ -60,20 +60,8 @@ static double buffer_bytes(const struct sim_collective_result *row)
 
 static double bus_factor(const struct sim_collective_result *row)
 {
-    double n = ranks_per_operation(row);
-    switch (row->type) {
-    case COLL_ALL_REDUCE:
-        return 2 * (n - 1) / n;
-    case COLL_ALL_GATHER:
-    case COLL_REDUCE_SCATTER:
-    case COLL_REDUCE_SCATTER_BLOCK:
-    case COLL_ALL_TO_ALL:
-    case COLL_GATHER:
-    case COLL_SCATTER:
-        return (n - 1) / n;
-    default:
-        return 1;
-    }
+    bool moves = row->type >= 0 && row->type != COLL_BARRIER;
+    return moves ? coll_bus_factor(row->type, row->group_size == 0 ? 1 : row->group_size) : 1;
 }
 
 /* The row's total is modulo 2^64. The true one is no less than `count` times the minimum: the first such value is it,

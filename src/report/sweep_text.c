@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "io/csv.h"
 #include "io/json_write.h"
 #include "report/number.h"
 
@@ -199,27 +200,13 @@ void report_sweep_text(const struct report_sweep *sweep, uint64_t best, FILE *st
 
 /* ---- CSV ---- */
 
-static void put_field(const char *text, FILE *stream)
-{
-    if (strpbrk(text, ",\"\n\r") == NULL) {
-        (void)fputs(text, stream);
-        return;
-    }
-    (void)fputc('"', stream);
-    for (; *text != '\0'; text++) {
-        (void)fputs(*text == '"' ? "\"" : "", stream);
-        (void)fputc(*text, stream);
-    }
-    (void)fputc('"', stream);
-}
-
 static void put_csv_row(const struct report_sweep *sweep, const struct report_sweep_row *row, FILE *stream)
 {
     const struct orr_sweep_result *result = &row->result;
     (void)fprintf(stream, "%" PRIu64, row->point);
     for (uint32_t i = 0; i < sweep->key_count; i++) {
         (void)fputc(',', stream);
-        put_field(row->values[i], stream);
+        csv_write_field(row->values[i], stream);
     }
     (void)fprintf(stream, ",%s,", state_words[result->state]);
     if (row->rank != 0) {
@@ -227,7 +214,7 @@ static void put_csv_row(const struct report_sweep *sweep, const struct report_sw
     }
     (void)fprintf(stream, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",", result->time_ns,
                   result->steps, result->comm_ns, result->compute_ns, result->exposed_comm_ns, result->world);
-    put_field(result->error, stream);
+    csv_write_field(result->error, stream);
     (void)fputc('\n', stream);
 }
 
@@ -236,7 +223,7 @@ void report_sweep_csv(const struct report_sweep *sweep, FILE *stream)
     (void)fputs("point", stream);
     for (uint32_t i = 0; i < sweep->key_count; i++) {
         (void)fputc(',', stream);
-        put_field(sweep->keys[i], stream);
+        csv_write_field(sweep->keys[i], stream);
     }
     (void)fputs(",state,rank,time_ns,steps,comm_ns,compute_ns,exposed_comm_ns,ranks,error\n", stream);
     for (uint64_t i = 0; i < sweep->row_count; i++) {

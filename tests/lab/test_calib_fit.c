@@ -7,14 +7,6 @@
 #include "lab/calib/network.h"
 #include "tests/check.h"
 
-#define CHECK_NEAR(got, want, share)                                                                                   \
-    do {                                                                                                               \
-        double near_got = (got);                                                                                       \
-        double near_want = (want);                                                                                     \
-        CHECK(fabs(near_got - near_want) <= (share)*fabs(near_want), "%s is %.9g, not %.9g", #got, near_got,           \
-              near_want);                                                                                              \
-    } while (0)
-
 static struct calib_fit fit_of(struct calib_sample *samples, uint32_t count, struct calib_fit_options options)
 {
     struct mem mem = {0};

@@ -5,14 +5,6 @@
 #include "lab/calib/bench.h"
 #include "tests/check.h"
 
-#define CHECK_NEAR(got, want, share)                                                                                   \
-    do {                                                                                                               \
-        double near_got = (got);                                                                                       \
-        double near_want = (want);                                                                                     \
-        CHECK(fabs(near_got - near_want) <= (share)*fabs(near_want), "%s is %.9g, not %.9g", #got, near_got,           \
-              near_want);                                                                                              \
-    } while (0)
-
 struct bench {
     struct mem mem;
     struct arena arena;
@@ -69,14 +61,14 @@ static bool noted(const struct bench *bench, const char *part)
 static void bus_factors_are_those_of_the_tests(void **state)
 {
     (void)state;
-    CHECK_NEAR(calib_bus_factor(COLL_ALL_REDUCE, 2), 1, 1e-15);
-    CHECK_NEAR(calib_bus_factor(COLL_ALL_REDUCE, 8), 1.75, 1e-15);
-    CHECK_NEAR(calib_bus_factor(COLL_ALL_REDUCE, 128), 127.0 / 64, 1e-15);
-    CHECK_NEAR(calib_bus_factor(COLL_ALL_GATHER, 8), 0.875, 1e-15);
-    CHECK_NEAR(calib_bus_factor(COLL_REDUCE_SCATTER, 4), 0.75, 1e-15);
-    CHECK_NEAR(calib_bus_factor(COLL_ALL_TO_ALL, 2), 0.5, 1e-15);
-    CHECK_NEAR(calib_bus_factor(COLL_BROADCAST, 8), 1, 1e-15);
-    CHECK(calib_bus_factor(COLL_BARRIER, 8) == 0, "a barrier carries nothing");
+    CHECK_NEAR(coll_bus_factor(COLL_ALL_REDUCE, 2), 1, 1e-15);
+    CHECK_NEAR(coll_bus_factor(COLL_ALL_REDUCE, 8), 1.75, 1e-15);
+    CHECK_NEAR(coll_bus_factor(COLL_ALL_REDUCE, 128), 127.0 / 64, 1e-15);
+    CHECK_NEAR(coll_bus_factor(COLL_ALL_GATHER, 8), 0.875, 1e-15);
+    CHECK_NEAR(coll_bus_factor(COLL_REDUCE_SCATTER, 4), 0.75, 1e-15);
+    CHECK_NEAR(coll_bus_factor(COLL_ALL_TO_ALL, 2), 0.5, 1e-15);
+    CHECK_NEAR(coll_bus_factor(COLL_BROADCAST, 8), 1, 1e-15);
+    CHECK(coll_bus_factor(COLL_BARRIER, 8) == 0, "a barrier carries nothing");
 }
 
 static void steps_are_those_of_the_algorithm(void **state)
@@ -174,7 +166,7 @@ static void overhead_and_latency_come_apart_over_several_numbers_of_ranks(void *
     for (uint32_t r = 0; r < COUNT_OF(ranks); r++) {
         double latency = 20 + 2.0 * (ranks[r] - 1) * 2 * 1.5;
         for (uint64_t bytes = 8; bytes <= 1 << 28; bytes *= 4) {
-            double carried = calib_bus_factor(COLL_ALL_REDUCE, ranks[r]) * (double)bytes;
+            double carried = coll_bus_factor(COLL_ALL_REDUCE, ranks[r]) * (double)bytes;
             add(&bench, COLL_ALL_REDUCE, ranks[r], bytes, latency + carried / 40e3, false);
         }
     }

@@ -29,18 +29,9 @@ static void end(void)
     CHECK_U64(mem.used, 0, "all memory given back");
 }
 
-static const char *path_of(const char *name)
-{
-    static char paths[4][128];
-    static unsigned next;
-    char *path = paths[next++ % 4];
-    (void)snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-
 static const char *put_file(const char *name, const char *text)
 {
-    const char *path = path_of(name);
+    const char *path = folder_path(name);
     FILE *file = fopen(path, "w");
     CHECK(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0, "%s is written", path);
     return path;
@@ -332,7 +323,7 @@ static const char *make_topology(const char *name, const char *what, const struc
 {
     struct orr_topo *topo = NULL;
     const struct orr_topo_write_options options = {.both_directions = true};
-    const char *path = path_of(name);
+    const char *path = folder_path(name);
     CHECK_OK(orr_topo_make(what, settings, count, NULL, &topo, &err), &err);
     CHECK_OK(orr_topo_write(topo, path, &options, &err), &err);
     orr_topo_close(topo);
@@ -453,7 +444,7 @@ static void a_step_on_what_costs_nothing_has_no_steps_for_a_unit(void **state)
 static int64_t enter_run(struct lab_store *store, enum lab_run_state state, uint64_t steps)
 {
     char cwd[512];
-    struct lab_input inputs[] = {{"topology", path_of("tree.topo"), "00112233445566778899aabbccddeeff", 95}};
+    struct lab_input inputs[] = {{"topology", folder_path("tree.topo"), "00112233445566778899aabbccddeeff", 95}};
     CHECK(getcwd(cwd, sizeof cwd) != NULL, "there is a working folder");
     const struct lab_manifest manifest = {.kind = "lab",
                                           .folder = cwd,
@@ -477,7 +468,7 @@ static void a_run_gives_its_machine_and_its_step(void **state)
     struct lab_store *store = NULL;
     char path[128];
     (void)make_topology("tree.topo", "fat-tree", tree, COUNT_OF(tree));
-    (void)snprintf(path, sizeof path, "%s", path_of("runs.db"));
+    (void)snprintf(path, sizeof path, "%s", folder_path("runs.db"));
     CHECK_OK(lab_store_open(path, IO_DATABASE_WRITE, &store, &err), &err);
     int64_t two_steps = enter_run(store, LAB_RUN_DONE, 2);
     int64_t stalled = enter_run(store, LAB_RUN_STALLED, 2);

@@ -53,15 +53,6 @@ static uint32_t group_id(const struct job *job, uint32_t role, const uint32_t *d
     return id + digit[a] * job->size[b] + digit[b];
 }
 
-static const char *path_of(const char *name)
-{
-    static char path[4][128];
-    static unsigned next;
-    char *made = path[next++ % 4];
-    (void)snprintf(made, sizeof path[0], "%s/%s", folder, name);
-    return made;
-}
-
 static void write_groups(const struct job *job, const char *path)
 {
     FILE *file = fopen(path, "w");
@@ -167,16 +158,16 @@ static void write_rank(const struct job *job, const char *prefix, uint32_t rank)
 static void write_job(const struct job *job, const char *name)
 {
     char groups[128];
-    (void)snprintf(groups, sizeof groups, "%s.json", path_of(name));
+    (void)snprintf(groups, sizeof groups, "%s.json", folder_path(name));
     write_groups(job, groups);
     for (uint32_t rank = 0; rank < ranks_of(job); rank++) {
-        write_rank(job, path_of(name), rank);
+        write_rank(job, folder_path(name), rank);
     }
 }
 
 static void write_file(const char *name, const char *text)
 {
-    FILE *file = fopen(path_of(name), "w");
+    FILE *file = fopen(folder_path(name), "w");
     CHECK(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0, "%s", name);
 }
 
@@ -198,12 +189,12 @@ static enum orr_status open_run(const char *name, const struct orr_growth *growt
                                 struct orr_run **run)
 {
     char groups[128];
-    (void)snprintf(groups, sizeof groups, "%s.json", path_of(name));
+    (void)snprintf(groups, sizeof groups, "%s.json", folder_path(name));
     struct orr_run_options options = ORR_RUN_OPTIONS_DEFAULT;
-    options.workload = path_of(name);
+    options.workload = folder_path(name);
     options.groups = groups;
-    options.system = path_of("system.json");
-    options.network = path_of("network.yml");
+    options.system = folder_path("system.json");
+    options.network = folder_path("network.yml");
     options.backend = ORR_BACKEND_AWARE;
     options.policy = policy;
     options.growth = growth;
@@ -292,7 +283,7 @@ static void the_factor_of_published_runs_is_exact(void **state)
     /* 17,436,160 * 127/64 = 34,599,880 (spec rocm 2.5), which 1.984 would miss. */
     struct mem mem = {0};
     struct writing w = {0};
-    CHECK_OK(et_writer_open(path_of("exact.0.et"), &mem, &w.writer, &err), &err);
+    CHECK_OK(et_writer_open(folder_path("exact.0.et"), &mem, &w.writer, &err), &err);
     et_metadata_begin(w.writer, et_text("0.0.4"));
     CHECK_OK(et_record_end(w.writer, &err), &err);
     collective(&w, 0, 17436160, 0);
@@ -300,9 +291,9 @@ static void the_factor_of_published_runs_is_exact(void **state)
     write_machine(4);
     const struct orr_growth growth = {.comm_scale = "127/64"};
     struct orr_run_options options = ORR_RUN_OPTIONS_DEFAULT;
-    options.workload = path_of("exact");
-    options.system = path_of("system.json");
-    options.network = path_of("network.yml");
+    options.workload = folder_path("exact");
+    options.system = folder_path("system.json");
+    options.network = folder_path("network.yml");
     options.growth = &growth;
     struct orr_run *run = NULL;
     CHECK_OK(orr_run_open(&options, &run, &err), &err);

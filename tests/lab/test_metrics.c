@@ -44,18 +44,9 @@ static void warn(void *context, const char *line)
     (void)snprintf(last_warning, sizeof last_warning, "%s", line);
 }
 
-static const char *path_of(const char *name)
-{
-    static char paths[4][128];
-    static unsigned next;
-    char *path = paths[next++ % 4];
-    (void)snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-
 static void write_file(const char *name, const char *header, const char *rows)
 {
-    FILE *file = fopen(path_of(name), "w");
+    FILE *file = fopen(folder_path(name), "w");
     CHECK(file != NULL && fputs(header, file) >= 0 && fputs(rows, file) >= 0 && fclose(file) == 0, "%s", name);
 }
 
@@ -64,7 +55,7 @@ static struct orr_store_imported import(const char *store, const char *file)
     struct orr_store_imported imported = {0};
     const struct orr_notices notices = {.warn = warn};
     warnings = 0;
-    CHECK_OK(orr_store_import(path_of(store), path_of(file), &notices, &imported, &err), &err);
+    CHECK_OK(orr_store_import(folder_path(store), folder_path(file), &notices, &imported, &err), &err);
     return imported;
 }
 
@@ -74,7 +65,7 @@ static const char *export(const char *store, enum orr_store_table table)
     uint64_t rows = 0;
     FILE *stream = fmemopen(text, sizeof text, "w");
     CHECK(stream != NULL, "memory");
-    CHECK_OK(orr_store_export(path_of(store), table, NULL, stream, &rows, &err), &err);
+    CHECK_OK(orr_store_export(folder_path(store), table, NULL, stream, &rows, &err), &err);
     CHECK(fclose(stream) == 0, "written");
     return text;
 }
@@ -171,11 +162,12 @@ static void a_bad_row_is_named_and_left_out(void **state)
         CHECK_U64(imported.runs, 1, "the other one is entered: %s", rows);
         CHECK_CONTAINS(last_warning, bad_rows[i].warning);
         const struct orr_notices strict = {.strict = true};
-        CHECK_STATUS(orr_store_import(path_of("strict.db"), path_of("bad.csv"), &strict, &imported, &err), ORR_EINVAL);
+        CHECK_STATUS(orr_store_import(folder_path("strict.db"), folder_path("bad.csv"), &strict, &imported, &err),
+                     ORR_EINVAL);
         CHECK_CONTAINS(err.text, bad_rows[i].warning);
     }
     struct lab_store *none = NULL;
-    CHECK_STATUS(lab_store_open(path_of("strict.db"), IO_DATABASE_READ, &none, &err), ORR_EIO);
+    CHECK_STATUS(lab_store_open(folder_path("strict.db"), IO_DATABASE_READ, &none, &err), ORR_EIO);
 }
 
 static const struct {
@@ -194,10 +186,11 @@ static void a_file_that_is_no_such_table_enters_nothing(void **state)
     for (size_t i = 0; i < COUNT_OF(bad_files); i++) {
         struct orr_store_imported imported = {0};
         write_file("file.csv", bad_files[i].header, bad_files[i].rows);
-        CHECK_STATUS(orr_store_import(path_of("file.db"), path_of("file.csv"), NULL, &imported, &err), ORR_EINVAL);
+        CHECK_STATUS(orr_store_import(folder_path("file.db"), folder_path("file.csv"), NULL, &imported, &err),
+                     ORR_EINVAL);
         CHECK_CONTAINS(err.text, bad_files[i].error);
         struct lab_store *none = NULL;
-        CHECK_STATUS(lab_store_open(path_of("file.db"), IO_DATABASE_READ, &none, &err), ORR_EIO);
+        CHECK_STATUS(lab_store_open(folder_path("file.db"), IO_DATABASE_READ, &none, &err), ORR_EIO);
     }
 }
 
@@ -212,7 +205,7 @@ static void an_unknown_column_is_named_and_kept(void **state)
     char *text = NULL;
     size_t size = 0;
     FILE *stream = open_memstream(&text, &size);
-    CHECK_OK(orr_store_show(path_of("extra.db"), 0, ORR_STORE_TEXT, stream, &err), &err);
+    CHECK_OK(orr_store_show(folder_path("extra.db"), 0, ORR_STORE_TEXT, stream, &err), &err);
     CHECK(fclose(stream) == 0, "written");
     CHECK_CONTAINS(text, "sim_cycels_comm  7");
     CHECK_CONTAINS(text, "1  accepted, alpha 0.500000 us");
@@ -249,7 +242,7 @@ static void our_own_rows_are_of_one_step(void **state)
                                                 .lower_bound_ms = 11.58,
                                                 .iqr = (double)NAN,
                                                 .world = 2};
-    CHECK_OK(lab_store_open(path_of("own.db"), IO_DATABASE_WRITE, &store, &err), &err);
+    CHECK_OK(lab_store_open(folder_path("own.db"), IO_DATABASE_WRITE, &store, &err), &err);
     CHECK_OK(lab_store_begin(store, &manifest, &run, &err), &err);
     CHECK_OK(lab_store_finish(store, run, &results, &err), &err);
     expect(export("own.db", ORR_STORE_METRICS), metrics_header,

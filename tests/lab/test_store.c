@@ -12,17 +12,10 @@
 
 static struct orr_error err;
 
-static const char *path_of(const char *name)
-{
-    static char path[128];
-    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-
 static struct lab_store *open_store(const char *name, enum io_database_mode mode)
 {
     struct lab_store *store = NULL;
-    CHECK_OK(lab_store_open(path_of(name), mode, &store, &err), &err);
+    CHECK_OK(lab_store_open(folder_path(name), mode, &store, &err), &err);
     return store;
 }
 
@@ -167,7 +160,7 @@ static void four_programs_write_at_once_and_nothing_is_lost(void **state)
     for (int i = 0; i < PROGRAMS; i++) {
         if (fork() == 0) {
             struct lab_store *store = NULL;
-            bool good = lab_store_open(path_of("many.db"), IO_DATABASE_WRITE, &store, &err) == ORR_OK;
+            bool good = lab_store_open(folder_path("many.db"), IO_DATABASE_WRITE, &store, &err) == ORR_OK;
             for (int k = 0; good && k < RUNS; k++) {
                 const struct lab_results results = results_of(LAB_RUN_DONE);
                 good = lab_store_finish(store, begin(store, "f"), &results, &err) == ORR_OK;
@@ -192,7 +185,7 @@ static void a_killed_program_leaves_a_partial_run_and_a_sound_file(void **state)
     pid_t child = fork();
     if (child == 0) {
         struct lab_store *store = NULL;
-        if (lab_store_open(path_of("killed.db"), IO_DATABASE_WRITE, &store, &err) == ORR_OK) {
+        if (lab_store_open(folder_path("killed.db"), IO_DATABASE_WRITE, &store, &err) == ORR_OK) {
             (void)begin(store, "f");
             if (io_database_begin(lab_store_database(store), &err) == ORR_OK &&
                 io_database_run(lab_store_database(store), "DELETE FROM run", &err) == ORR_OK) {
@@ -216,28 +209,28 @@ static void a_store_in_a_folder_that_one_cannot_write_to_is_read(void **state)
     struct lab_store *store = open_store("lent/a #1?.db", IO_DATABASE_WRITE);
     (void)begin(store, "f1");
     lab_store_close(store);
-    assert_int_equal(chmod(path_of("lent"), 0555), 0);
+    assert_int_equal(chmod(folder_path("lent"), 0555), 0);
     store = open_store("lent/a #1?.db", IO_DATABASE_READ);
     CHECK_U64(count_of(store, "SELECT count(*) FROM run"), 1, "the run");
     lab_store_close(store);
-    assert_int_equal(chmod(path_of("lent"), 0755), 0);
+    assert_int_equal(chmod(folder_path("lent"), 0755), 0);
 }
 
 static void what_is_not_our_store_is_refused(void **state)
 {
     (void)state;
     struct lab_store *store = NULL;
-    CHECK_STATUS(lab_store_open(path_of("none.db"), IO_DATABASE_READ, &store, &err), ORR_EIO);
+    CHECK_STATUS(lab_store_open(folder_path("none.db"), IO_DATABASE_READ, &store, &err), ORR_EIO);
     CHECK_CONTAINS(err.text, "No such file");
-    FILE *text = fopen(path_of("text.db"), "w");
+    FILE *text = fopen(folder_path("text.db"), "w");
     CHECK(text != NULL && fputs("this is a text of some length, and no database at all\n", text) >= 0, "made");
     CHECK(fclose(text) == 0, "written");
-    CHECK_STATUS(lab_store_open(path_of("text.db"), IO_DATABASE_WRITE, &store, &err), ORR_EINVAL);
+    CHECK_STATUS(lab_store_open(folder_path("text.db"), IO_DATABASE_WRITE, &store, &err), ORR_EINVAL);
     CHECK_CONTAINS(err.text, "is not an SQLite database");
     store = open_store("newer.db", IO_DATABASE_WRITE);
     CHECK_OK(io_database_run(lab_store_database(store), "PRAGMA user_version = 99", &err), &err);
     lab_store_close(store);
-    CHECK_STATUS(lab_store_open(path_of("newer.db"), IO_DATABASE_READ, &store, &err), ORR_EINVAL);
+    CHECK_STATUS(lab_store_open(folder_path("newer.db"), IO_DATABASE_READ, &store, &err), ORR_EINVAL);
     CHECK_CONTAINS(err.text, "newer Orrery");
 }
 

@@ -8,18 +8,11 @@
 #include "trace/document.h"
 #include "trace/et_write.h"
 
-static const char *path_of(const char *name)
-{
-    static char path[128];
-    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
-    return path;
-}
-
 static struct et_writer *open_writer(struct mem *mem, const char *name)
 {
     struct et_writer *writer = NULL;
     struct orr_error err = {0};
-    CHECK_OK(et_writer_open(path_of(name), mem, &writer, &err), &err);
+    CHECK_OK(et_writer_open(folder_path(name), mem, &writer, &err), &err);
     return writer;
 }
 
@@ -33,7 +26,7 @@ static void read_back(struct mem *mem, const char *name, struct file_buffer *buf
 {
     struct orr_error err = {0};
     file_buffer_init(buffer, mem);
-    CHECK_OK(file_buffer_read(buffer, path_of(name), &err), &err);
+    CHECK_OK(file_buffer_read(buffer, folder_path(name), &err), &err);
 }
 
 static void zero_fields_are_left_out_but_attribute_values_are_not(void **state)
@@ -145,7 +138,7 @@ static void what_is_not_utf8_is_replaced(void **state)
         end_record(writer);
         CHECK_OK(et_writer_commit(writer, &err), &err);
         struct trace_document *document = NULL;
-        CHECK_OK(trace_document_read(path_of("utf8.et"), &mem, &document, &err), &err);
+        CHECK_OK(trace_document_read(folder_path("utf8.et"), &mem, &document, &err), &err);
         CHECK_TEXT(document->nodes[0]->name, cases[i].want);
         CHECK_TEXT(document->nodes[0]->attr[0]->string_val, cases[i].want);
         trace_document_free(document);
@@ -160,7 +153,7 @@ static void without_a_commit_no_file_appears(void **state)
     et_metadata_begin(writer, et_text(""));
     end_record(writer);
     et_writer_abort(writer);
-    assert_int_equal(access(path_of("never/was.et"), F_OK), -1);
+    assert_int_equal(access(folder_path("never/was.et"), F_OK), -1);
     CHECK_U64(mem.used, 0, "memory given back");
 }
 

@@ -32,27 +32,6 @@ const char *calib_overhead_text(enum calib_overhead overhead)
 
 /* ---- what a collective does to links ---- */
 
-double calib_bus_factor(int32_t type, uint32_t ranks)
-{
-    double n = (double)ranks;
-    switch (type) {
-    case COLL_ALL_REDUCE:
-        return 2.0 * (n - 1.0) / n;
-    case COLL_ALL_GATHER:
-    case COLL_REDUCE_SCATTER:
-    case COLL_REDUCE_SCATTER_BLOCK:
-    case COLL_ALL_TO_ALL:
-    case COLL_GATHER:
-    case COLL_SCATTER:
-        return (n - 1.0) / n;
-    case COLL_BROADCAST:
-    case COLL_REDUCE:
-        return 1.0;
-    default:
-        return 0;
-    }
-}
-
 uint32_t calib_step_count(enum calib_steps steps, int32_t type, uint32_t ranks)
 {
     uint32_t once = ranks - 1;
@@ -71,7 +50,7 @@ uint32_t calib_step_count(enum calib_steps steps, int32_t type, uint32_t ranks)
 
 double calib_lower_bound_us(int32_t type, uint32_t ranks, uint64_t bytes, double gbytes_per_s)
 {
-    return calib_bus_factor(type, ranks) * (double)bytes / (gbytes_per_s * 1e3);
+    return coll_bus_factor(type, ranks) * (double)bytes / (gbytes_per_s * 1e3);
 }
 
 /* ---- groups ---- */
@@ -157,7 +136,7 @@ static enum orr_status group_fit(const struct calib_network_options *options, co
     *group = (struct calib_group){.type = points[0].type,
                                   .ranks = points[0].ranks,
                                   .steps = calib_step_count(options->steps, points[0].type, points[0].ranks),
-                                  .bus_factor = calib_bus_factor(points[0].type, points[0].ranks)};
+                                  .bus_factor = coll_bus_factor(points[0].type, points[0].ranks)};
     if (used == 0) {
         return error_set(err, ORR_EINVAL, "%s over %" PRIu32 " ranks was measured %s place only",
                          coll_type_name(group->type), group->ranks, options->place == CALIB_PLACE_IN ? "out of" : "in");

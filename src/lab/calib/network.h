@@ -98,9 +98,6 @@ ORR_MUST_CHECK enum orr_status calib_network_fit(const struct calib_points *poin
                                                  struct notes *notes, struct calib_network *network,
                                                  struct orr_error *err);
 
-/* Bytes over the busiest link for each byte of the collective: 2(N-1)/N for an all-reduce, (N-1)/N for gathers,
- * scatters and all-to-all, 1 for broadcast and reduce, 0 for a barrier. */
-double calib_bus_factor(int32_t type, uint32_t ranks);
 uint32_t calib_step_count(enum calib_steps steps, int32_t type, uint32_t ranks);
 
 /* What a collective cannot be faster than: bus_factor x bytes / bandwidth (spec rocm F3). Microseconds. */

@@ -135,8 +135,8 @@ static int32_t type_from_ratio(const struct table *table, const struct calib_row
  * it is made of. */
 static uint32_t ranks_from_ratio(double ratio, int32_t type)
 {
-    double whole = 2 * calib_bus_factor(type, 2); /* what the factor comes near to with many ranks: 2 or 1 */
-    if (calib_bus_factor(type, 3) <= whole / 2 || ratio >= whole || ratio <= 0) {
+    double whole = 2 * coll_bus_factor(type, 2); /* what the factor comes near to with many ranks: 2 or 1 */
+    if (coll_bus_factor(type, 3) <= whole / 2 || ratio >= whole || ratio <= 0) {
         return 0; /* it does not depend on them */
     }
     double ranks = whole / (whole - ratio);

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/units.h"
+#include "coll/impl.h"
 #include "lab/calib/bench.h"
 #include "lab/calib/report.h"
 #include "lab/calib/sim.h"
@@ -218,8 +219,7 @@ static enum orr_status take_sim_options(struct fitting *f)
         if (sim->ranks < 2) {
             return error_set(f->err, ORR_EINVAL, "--comm-bytes needs --ranks N, at least 2: how many share them");
         }
-        double factor = 2.0 * (double)(sim->ranks - 1) / (double)sim->ranks;
-        sim->bus_bytes = factor * (double)options->comm_bytes * (double)steps;
+        sim->bus_bytes = coll_bus_factor(COLL_ALL_REDUCE, sim->ranks) * (double)options->comm_bytes * (double)steps;
     }
     return status;
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "coll/impl.h"
 #include "lab/calib/network.h"
 #include "lab/machine_files.h"
 #include "lab/store/read.h"
@@ -25,7 +26,7 @@ static void add_traffic(struct calib_sim *sim, const struct store_view *view)
         if (strcmp(row->type, "send") == 0) {
             sim->bus_bytes += count * (double)row->bytes;
         } else if (type_word_parse(row->type, &type, NULL) == ORR_OK) {
-            sim->bus_bytes += count * (double)row->bytes * calib_bus_factor(type, ranks);
+            sim->bus_bytes += count * (double)row->bytes * coll_bus_factor(type, ranks);
         }
         sim->collectives += count;
     }

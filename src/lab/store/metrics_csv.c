@@ -336,16 +336,7 @@ enum orr_status metrics_read(const char *path, struct arena *arena, struct notes
 void metrics_write_cell(const char *cell, bool first, FILE *stream)
 {
     (void)fputs(first ? "" : ",", stream);
-    if (cell[strcspn(cell, ",\"\n\r")] == '\0') {
-        (void)fputs(cell, stream);
-        return;
-    }
-    (void)fputc('"', stream);
-    for (; *cell != '\0'; cell++) {
-        (void)fputs(*cell == '"' ? "\"" : "", stream);
-        (void)fputc(*cell, stream);
-    }
-    (void)fputc('"', stream);
+    csv_write_field(cell, stream);
 }
 
 /* The column in place `at` of the table. */
