@@ -11,9 +11,10 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-enum { BUSY_MS = 60 * 1000 };
+enum { BUSY_MS = 60 * 1000, PAUSE_LONGEST_MS = 50 };
 
 struct io_database {
     sqlite3 *handle;
@@ -53,6 +54,28 @@ static enum orr_status fail(const struct io_database *database, int code, struct
     return error_set(err, status_of(code), "%s: %s", database->path, sqlite3_errmsg(database->handle));
 }
 
+static int64_t now_ms(void)
+{
+    struct timespec now = {0};
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* io_database_run for what SQLite gives up at once where it should wait: a statement that has begun to read and then
+ * wants the file for itself, like the switch to the write-ahead log, does not ask the busy handler, since two that did
+ * so would wait for each other. It has let go of everything when it fails, so that it can be tried again. */
+static enum orr_status run_patiently(struct io_database *database, const char *sql, struct orr_error *err)
+{
+    int64_t end = now_ms() + BUSY_MS;
+    for (int pause = 1;; pause = pause * 2 > PAUSE_LONGEST_MS ? PAUSE_LONGEST_MS : pause * 2) {
+        int code = sqlite3_exec(database->handle, sql, NULL, NULL, NULL);
+        if (code == SQLITE_OK || (code & 0xff) != SQLITE_BUSY || now_ms() >= end) {
+            return code == SQLITE_OK ? ORR_OK : fail(database, code, err);
+        }
+        (void)sqlite3_sleep(pause);
+    }
+}
+
 static enum orr_status open_handle(struct io_database *database, const char *name, int flags, struct orr_error *err)
 {
     int code = sqlite3_open_v2(name, &database->handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
@@ -67,7 +90,7 @@ static enum orr_status open_handle(struct io_database *database, const char *nam
     (void)sqlite3_busy_timeout(database->handle, BUSY_MS);
     (void)sqlite3_extended_result_codes(database->handle, 1);
     /* The first statement that reads the file, so that one which is no database is found here. */
-    return io_database_run(database, "PRAGMA foreign_keys = ON; SELECT count(*) FROM sqlite_schema", err);
+    return run_patiently(database, "PRAGMA foreign_keys = ON; SELECT count(*) FROM sqlite_schema", err);
 }
 
 /* "file:PATH?immutable=1"; NULL when there is no memory. */
@@ -128,7 +151,7 @@ static enum orr_status open_for_writing(struct io_database *database, struct orr
 {
     enum orr_status status = open_handle(database, database->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
     return status != ORR_OK ? status
-                            : io_database_run(database, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", err);
+                            : run_patiently(database, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", err);
 }
 
 enum orr_status io_database_open(const char *path, enum io_database_mode mode, struct io_database **database,
