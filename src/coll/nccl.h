@@ -30,6 +30,7 @@ struct nccl_job {
     uint32_t tp, ep; /* dp = gpus / tp; at least 1 each */
     bool has_nvls;   /* the GPU type can reduce in its NVLink switch (H100, H800; by default H20 and later too) */
     bool nvls, pxn;  /* asked for: AS_NVLS_ENABLE, AS_PXN_ENABLE */
+    bool rails;      /* rings keep to the rail by which they enter a server, as NCCL's do; SimAI's change it */
     bool compat;     /* as SimAI 1.6: its holes too (spec §7, §14); otherwise they are filled */
 };
 

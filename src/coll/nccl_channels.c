@@ -3,8 +3,14 @@
  * rank is once the one that talks to the next server, and all its network cards are used. There are as many channels as
  * the server with the fewest ranks of the group has, and no more than NCCL allows.
  *
- * SimAI divides the group by the number of its servers instead of looking where the ranks are; under compat the ranks
- * that are left over by that division have no place in a ring, as there.
+ * Network cards of the same number are on one rail, and what changes rails crosses the switches above them. NCCL turns
+ * the rings of every other server round for that reason (its release notes for 2.20: rings over several cards without
+ * cross-rail traffic): what leaves a server by its last rank enters the next one by the rank of the same place. With an
+ * odd number of servers the way from the last to the first one still changes rails; PXN takes it (nccl_ring.c).
+ *
+ * SimAI turns no server round (nccl_job.rails says which is wanted), and divides the group by the number of its servers
+ * instead of looking where the ranks are; under compat the ranks that are left over by that division have no place in a
+ * ring, as there.
  */
 #include <stdlib.h>
 
@@ -47,29 +53,37 @@ enum orr_status nccl_servers_of(const struct nccl_job *job, const struct nccl_gr
     return ORR_OK;
 }
 
-/* The place-th rank of a server whose ranks are lo..hi-1 of the group, in channel `ring`. */
-static uint32_t local_rank(const struct nccl_group *group, uint32_t lo, uint32_t hi, uint32_t ring, uint32_t place)
+/* One channel's way through the servers. */
+struct course {
+    const uint32_t *first; /* of each server in the group's ranks */
+    uint32_t servers;
+    uint32_t ring;
+    bool turns; /* every other server is visited the other way round */
+};
+
+/* Where among the group's ranks the step-th one visited in a server is. */
+static uint32_t visited(const struct course *course, uint32_t server, uint32_t step)
 {
-    return lo < hi ? group->ranks[lo + (ring + place) % (hi - lo)] : 0;
+    uint32_t lo = course->first[server];
+    uint32_t local = course->first[server + 1] - lo;
+    uint32_t place = course->turns && server % 2 == 1 ? local - 1 - step : step;
+    return local == 0 ? 0 : lo + (course->ring + place) % local;
 }
 
-static void fill_ring(const struct nccl_group *group, const uint32_t *first, uint32_t servers, uint32_t ring,
-                      struct nccl_ring_place *places)
+static void fill_ring(const struct nccl_group *group, const struct course *course, struct nccl_ring_place *places)
 {
-    uint32_t last = servers - 1;
-    uint32_t prev = local_rank(group, first[last], first[servers], ring, first[servers] - first[last] - 1);
-    for (uint32_t s = 0; s < servers; s++) {
-        uint32_t lo = first[s];
-        uint32_t hi = first[s + 1];
-        uint32_t after = s == last ? 0 : s + 1;
-        uint32_t across = local_rank(group, first[after], first[after + 1], ring, 0);
-        for (uint32_t i = 0; i < hi - lo; i++) {
-            struct nccl_ring_place *place = &places[lo + (ring + i) % (hi - lo)];
-            place->rank = local_rank(group, lo, hi, ring, i);
+    uint32_t last = course->servers - 1;
+    uint32_t prev = group->ranks[visited(course, last, course->first[last + 1] - course->first[last] - 1)];
+    for (uint32_t s = 0; s < course->servers; s++) {
+        uint32_t local = course->first[s + 1] - course->first[s];
+        uint32_t across = group->ranks[visited(course, s == last ? 0 : s + 1, 0)];
+        for (uint32_t i = 0; i < local; i++) {
+            struct nccl_ring_place *place = &places[visited(course, s, i)];
+            place->rank = group->ranks[visited(course, s, i)];
             place->prev = prev;
-            place->next = i + 1 < hi - lo ? local_rank(group, lo, hi, ring, i + 1) : across;
-            place->node_recv = local_rank(group, lo, hi, ring, 0);
-            place->node_send = local_rank(group, lo, hi, ring, hi - lo - 1);
+            place->next = i + 1 < local ? group->ranks[visited(course, s, i + 1)] : across;
+            place->node_recv = group->ranks[visited(course, s, 0)];
+            place->node_send = group->ranks[visited(course, s, local - 1)];
             prev = place->rank;
         }
     }
@@ -102,7 +116,8 @@ enum orr_status nccl_channels_build(const struct nccl_job *job, const struct ncc
         return mem_error(arena->mem, "the channels of a group", err);
     }
     for (uint32_t c = 0; c < made.ring_count; c++) {
-        fill_ring(group, first, servers, c, rings + (size_t)c * made.ring_size);
+        struct course course = {.first = first, .servers = servers, .ring = c, .turns = job->rails};
+        fill_ring(group, &course, rings + (size_t)c * made.ring_size);
     }
     nccl_trees_fill(group, servers, first, made.ring_count, trees);
     made.rings = rings;

@@ -125,6 +125,20 @@ uint32_t nccl_rank_place(const uint32_t *ranks, uint32_t count, uint32_t rank)
     return lo < count && ranks[lo] == rank ? lo : count;
 }
 
+uint32_t nccl_relay_of(const struct nccl_builder *builder, uint32_t src, uint32_t dst)
+{
+    const struct nccl_job *job = builder->job;
+    const struct nccl_group *group = builder->group;
+    uint32_t server = nccl_server_of(job, src);
+    uint32_t relay = server * job->gpus_per_server + dst % job->gpus_per_server;
+    if (server == nccl_server_of(job, dst)) {
+        return src;
+    }
+    bool member =
+        group == NULL ? relay < job->gpus : nccl_rank_place(group->ranks, group->rank_count, relay) < group->rank_count;
+    return member ? relay : src;
+}
+
 /* Ranks on the server of the group that has the fewest. */
 static uint32_t fewest_local(const struct nccl_job *job, const struct nccl_group *group)
 {

@@ -8,24 +8,9 @@
  */
 #include "coll/nccl_parts.h"
 
-/* The local rank on the receiver's rail, or `src` itself when the way is straight. */
-static uint32_t relay_of(const struct nccl_builder *builder, uint32_t src, uint32_t dst)
-{
-    const struct nccl_job *job = builder->job;
-    uint32_t server = nccl_server_of(job, src);
-    if (!builder->choice->pxn || job->compat || server == nccl_server_of(job, dst)) {
-        return src;
-    }
-    uint32_t relay = server * job->gpus_per_server + dst % job->gpus_per_server;
-    const struct nccl_group *group = builder->group;
-    bool member =
-        group == NULL ? relay < job->gpus : nccl_rank_place(group->ranks, group->rank_count, relay) < group->rank_count;
-    return member ? relay : src;
-}
-
 static void add_pair(struct nccl_builder *builder, uint32_t src, uint32_t dst, struct nccl_flow like)
 {
-    uint32_t relay = relay_of(builder, src, dst);
+    uint32_t relay = builder->choice->pxn && !builder->job->compat ? nccl_relay_of(builder, src, dst) : src;
     like.chunk_count = 1;
     like.src = src;
     like.dst = relay == src ? dst : relay;

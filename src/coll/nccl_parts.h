@@ -63,6 +63,10 @@ static inline uint32_t nccl_server_of(const struct nccl_job *job, uint32_t rank)
 /* Place of `rank` in the ascending array `ranks`, or `count` when it is not there. */
 uint32_t nccl_rank_place(const uint32_t *ranks, uint32_t count, uint32_t rank);
 
+/* PXN: the rank of the group (without one, of the job) that is on the server of `src` and on the rail of `dst`; `src`
+ * itself when both are on one server, when it is on that rail, or when there is no such rank. */
+uint32_t nccl_relay_of(const struct nccl_builder *builder, uint32_t src, uint32_t dst);
+
 /* In how many messages `bytes` are sent when one may have `chunk` at most. */
 static inline uint64_t nccl_chunk_count(uint64_t bytes, uint64_t chunk)
 {

@@ -7,8 +7,9 @@
  * first. At step s the rank at place p of the ring sends the chunk that rank p - s began with, so a chunk's size goes
  * round with it, and one of no bytes is left out in every step. Under compat all chunks have the rounded-down size.
  *
- * PXN: the last rank of a server hands its chunk over NVLink to the first one, which sits on the same rail as the first
- * one of the next server, and that one sends it across.
+ * PXN: what would change rails on its way to the next server is handed over NVLink to the rank of the group that sits
+ * on the receiver's rail, and that one sends it across. SimAI hands everything that leaves a server to the rank by
+ * which the ring entered it.
  */
 #include "coll/nccl_parts.h"
 
@@ -24,6 +25,7 @@ struct ring {
     uint32_t *order;    /* the place at each position */
     uint32_t *last;     /* last flow across, by the place it left from */
     uint32_t *prevs;    /* first of the two prev entries of a place */
+    uint32_t *relay;    /* who hands on what a place sends, or the place's own rank */
     bool pxn;
 };
 
@@ -31,7 +33,7 @@ static enum orr_status prepare(struct nccl_builder *builder, struct ring *ring, 
 {
     uint32_t size = builder->channels->ring_size;
     uint32_t *work = NULL;
-    enum orr_status status = nccl_builder_work(builder, UINT64_C(5) * size, sizeof *work, &work, err);
+    enum orr_status status = nccl_builder_work(builder, UINT64_C(6) * size, sizeof *work, &work, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -40,7 +42,8 @@ static enum orr_status prepare(struct nccl_builder *builder, struct ring *ring, 
                           .position = work + size,
                           .order = work + 2 * (size_t)size,
                           .last = work + 3 * (size_t)size,
-                          .prevs = work + 4 * (size_t)size};
+                          .prevs = work + 4 * (size_t)size,
+                          .relay = work + 5 * (size_t)size};
     ring->pxn = builder->choice->pxn && builder->group->node_count > 1;
     return ORR_OK;
 }
@@ -60,6 +63,16 @@ static uint32_t place_of(const struct ring *ring, uint32_t rank)
     return lo;
 }
 
+/* Who hands on to the next server what a place sends there; the place's own rank where the way is straight. */
+static uint32_t relay_of(const struct nccl_builder *builder, const struct ring *ring,
+                         const struct nccl_ring_place *place)
+{
+    if (!ring->pxn || place->node_send != place->rank) {
+        return place->rank;
+    }
+    return builder->job->compat ? place->node_recv : nccl_relay_of(builder, place->rank, place->next);
+}
+
 static void open_channel(struct nccl_builder *builder, struct ring *ring, uint32_t channel)
 {
     const struct nccl_channels *channels = builder->channels;
@@ -73,11 +86,11 @@ static void open_channel(struct nccl_builder *builder, struct ring *ring, uint32
         at = next;
     }
     for (uint32_t i = 0; i < ring->size; i++) {
+        ring->relay[i] = relay_of(builder, ring, &ring->places[i]);
+    }
+    for (uint32_t i = 0; i < ring->size; i++) {
         const struct nccl_ring_place *place = &ring->places[i];
-        bool takes_in = ring->pxn && place->node_recv == place->rank && place->node_send != place->rank;
-        /* Under PXN a chunk reaches the first rank of a server from the first one of the server before. */
-        uint32_t from = takes_in ? ring->places[ring->before[i]].node_recv : place->prev;
-        ring->prevs[i] = nccl_builder_prev(builder, from);
+        ring->prevs[i] = nccl_builder_prev(builder, ring->relay[ring->before[i]]);
         (void)nccl_builder_prev(builder, place->rank);
         ring->last[i] = NCCL_NO_FLOW;
     }
@@ -95,16 +108,16 @@ static uint32_t hop(struct nccl_builder *builder, const struct ring *ring, uint3
     flow.prev = ring->prevs[at];
     flow.prev_count = 1;
     flow.connection = NCCL_CONN_RING;
-    if (!ring->pxn || place->node_send != place->rank || place->node_recv == place->rank) {
+    if (ring->relay[at] == place->rank) {
         uint32_t id = nccl_builder_add(builder, flow);
         nccl_builder_parent(builder, parent);
         return id;
     }
-    flow.dst = place->node_recv;
+    flow.dst = ring->relay[at];
     flow.reduces = false; /* only passed on */
     uint32_t inside = nccl_builder_add(builder, flow);
     nccl_builder_parent(builder, parent);
-    flow.src = place->node_recv;
+    flow.src = ring->relay[at];
     flow.dst = place->next;
     flow.prev = ring->prevs[at] + 1;
     flow.connection = like->connection;

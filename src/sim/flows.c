@@ -216,7 +216,8 @@ static struct sim_flow_plan *take_over(struct sim *sim, const struct nccl_flows 
 static enum orr_status build_list(const struct sim *sim, const struct coll_phase *phase, struct arena *scratch,
                                   struct nccl_group *group, struct nccl_flows *list)
 {
-    struct nccl_job job = {.gpus = sim->rank_count, .gpus_per_server = per_server(sim), .tp = sim->rank_count, .ep = 1};
+    struct nccl_job job = {
+        .gpus = sim->rank_count, .gpus_per_server = per_server(sim), .tp = sim->rank_count, .ep = 1, .rails = true};
     struct nccl_channels channels;
     uint32_t *ranks = arena_alloc(scratch, phase->ring.size * sizeof *ranks);
     if (ranks == NULL) {

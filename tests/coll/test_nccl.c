@@ -52,8 +52,13 @@ static void bench_flows(struct bench *bench, enum coll_type type, uint64_t bytes
 
 static struct nccl_job job_of(uint32_t gpus, uint32_t per_server)
 {
-    return (struct nccl_job){
-        .gpus = gpus, .gpus_per_server = per_server, .switches_per_server = 1, .tp = gpus, .ep = 1, .has_nvls = true};
+    return (struct nccl_job){.gpus = gpus,
+                             .gpus_per_server = per_server,
+                             .switches_per_server = 1,
+                             .tp = gpus,
+                             .ep = 1,
+                             .has_nvls = true,
+                             .rails = true};
 }
 
 /* Bits of the ranks (and switches) whose data a flow may carry, by its parents. */
@@ -363,26 +368,45 @@ static void a_broadcast_comes_from_the_root_and_a_reduce_ends_there(void **state
     }
 }
 
+/* Messages between servers of 8 that change rails, in the collective over `gpus` of them. */
+static uint32_t changes_of_rail(enum coll_type type, uint32_t gpus, bool pxn)
+{
+    struct bench bench;
+    uint32_t changes = 0;
+    bench_open(&bench, job_of(gpus, 8));
+    bench_group(&bench, gpus);
+    bench.choice = nccl_choose(&bench.job, &bench.group, type, 1000003);
+    bench.choice.pxn = pxn;
+    bench_flows(&bench, type, 1000003);
+    check_order(&bench, "rails");
+    for (uint32_t f = 0; f < bench.flows.count; f++) {
+        const struct nccl_flow *flow = &bench.flows.flows[f];
+        changes += flow->src / 8 != flow->dst / 8 && flow->src % 8 != flow->dst % 8;
+    }
+    bench_close(&bench);
+    return changes;
+}
+
 static void with_pxn_no_message_leaves_its_rail(void **state)
 {
     (void)state;
     static const enum coll_type types[] = {COLL_ALL_REDUCE, COLL_ALL_GATHER, COLL_REDUCE_SCATTER, COLL_ALL_TO_ALL,
                                            COLL_BROADCAST,  COLL_SCATTER,    COLL_GATHER};
     for (size_t i = 0; i < COUNT_OF(types); i++) {
-        struct bench bench;
-        bench_open(&bench, job_of(32, 8));
-        bench_group(&bench, 32);
-        bench.choice = nccl_choose(&bench.job, &bench.group, types[i], 1000003);
-        bench.choice.pxn = true;
-        bench_flows(&bench, types[i], 1000003);
-        check_order(&bench, "pxn");
-        for (uint32_t f = 0; f < bench.flows.count; f++) {
-            const struct nccl_flow *flow = &bench.flows.flows[f];
-            CHECK(flow->src / 8 == flow->dst / 8 || flow->src % 8 == flow->dst % 8, "%s: %u to %u",
-                  coll_type_name((int32_t)types[i]), flow->src, flow->dst);
+        for (uint32_t gpus = 16; gpus <= 40; gpus += 8) {
+            CHECK_U64(changes_of_rail(types[i], gpus, true), 0, "%s over %u", coll_type_name((int32_t)types[i]), gpus);
         }
-        bench_close(&bench);
     }
+}
+
+static void a_ring_over_an_even_number_of_servers_stays_on_its_rails(void **state)
+{
+    (void)state;
+    for (uint32_t gpus = 16; gpus <= 64; gpus += 16) {
+        CHECK_U64(changes_of_rail(COLL_ALL_REDUCE, gpus, false), 0, "%u GPUs", gpus);
+    }
+    /* From the last of three servers to the first, once in each of 8 channels and 46 steps. */
+    CHECK_U64(changes_of_rail(COLL_ALL_REDUCE, 24, false), 8 * 46, "an odd number of servers");
 }
 
 static void what_nccl_cannot_do_is_a_named_error(void **state)
@@ -456,5 +480,5 @@ TEST_MAIN(every_rank_has_one_group_of_each_type_that_has_two_members,
           a_server_has_children_in_one_of_the_two_trees_only, an_all_reduce_brings_everything_to_everybody,
           no_byte_is_lost_to_a_division, a_smaller_chunk_means_more_messages_of_the_same_bytes,
           a_broadcast_comes_from_the_root_and_a_reduce_ends_there, with_pxn_no_message_leaves_its_rail,
-          what_nccl_cannot_do_is_a_named_error, a_list_that_does_not_fit_memory_is_refused,
-          sends_and_receives_become_one_message_a_pair)
+          a_ring_over_an_even_number_of_servers_stays_on_its_rails, what_nccl_cannot_do_is_a_named_error,
+          a_list_that_does_not_fit_memory_is_refused, sends_and_receives_become_one_message_a_pair)

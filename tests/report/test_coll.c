@@ -201,14 +201,14 @@ static void the_table_says_what_moves_and_the_drawing_how(void **state)
                                "  to network    240 KiB each\n"
                                "rank receives   1.88 MiB each\n"
                                "\n"
-                               "  ring 0   [0 1 2 3 4 5 6 7] > [8 9 10 11 12 13 14 15] > back\n"
-                               "  ring 1   [1 2 3 4 5 6 7 0] > [9 10 11 12 13 14 15 8] > back\n"
-                               "  ring 2   [2 3 4 5 6 7 0 1] > [10 11 12 13 14 15 8 9] > back\n"
-                               "  ring 3   [3 4 5 6 7 0 1 2] > [11 12 13 14 15 8 9 10] > back\n"
-                               "  ring 4   [4 5 6 7 0 1 2 3] > [12 13 14 15 8 9 10 11] > back\n"
-                               "  ring 5   [5 6 7 0 1 2 3 4] > [13 14 15 8 9 10 11 12] > back\n"
-                               "  ring 6   [6 7 0 1 2 3 4 5] > [14 15 8 9 10 11 12 13] > back\n"
-                               "  ring 7   [7 0 1 2 3 4 5 6] > [15 8 9 10 11 12 13 14] > back\n");
+                               "  ring 0   [0 1 2 3 4 5 6 7] > [15 14 13 12 11 10 9 8] > back\n"
+                               "  ring 1   [1 2 3 4 5 6 7 0] > [8 15 14 13 12 11 10 9] > back\n"
+                               "  ring 2   [2 3 4 5 6 7 0 1] > [9 8 15 14 13 12 11 10] > back\n"
+                               "  ring 3   [3 4 5 6 7 0 1 2] > [10 9 8 15 14 13 12 11] > back\n"
+                               "  ring 4   [4 5 6 7 0 1 2 3] > [11 10 9 8 15 14 13 12] > back\n"
+                               "  ring 5   [5 6 7 0 1 2 3 4] > [12 11 10 9 8 15 14 13] > back\n"
+                               "  ring 6   [6 7 0 1 2 3 4 5] > [13 12 11 10 9 8 15 14] > back\n"
+                               "  ring 7   [7 0 1 2 3 4 5 6] > [14 13 12 11 10 9 8 15] > back\n");
 }
 
 static void trees_and_switches_are_drawn_by_server(void **state)

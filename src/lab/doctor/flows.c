@@ -64,6 +64,7 @@ static enum orr_status build(struct scene *scene, struct orr_error *err)
                                    .tp = act->gpus,
                                    .ep = 1,
                                    .has_nvls = true,
+                                   .rails = true,
                                    .nvls = act->algo == NCCL_NVLS};
     enum orr_status status = nccl_group_build(&scene->job, ranks, act->gpus, scene->arena, &scene->group, err);
     if (status == ORR_OK) {
