@@ -39,9 +39,11 @@ struct convert_summary {
  *   step       int64: the number of the ProfilerStep (or other step mark) a node belongs to; absent = outside all
  *   type_from  string: how a communication's type was known (convert/provenance.h)
  *   size_from  string: how its size was known
+ *   peer_from  string: how the other end of a send or receive was known
  */
 #define CONVERT_ATTR_STEP      TRACE_STEP_NAME
 #define CONVERT_ATTR_TYPE_FROM TRACE_TYPE_FROM_NAME
 #define CONVERT_ATTR_SIZE_FROM TRACE_SIZE_FROM_NAME
+#define CONVERT_ATTR_PEER_FROM "peer_from"
 
 #endif

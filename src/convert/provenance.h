@@ -26,6 +26,8 @@
     X(HLO_BYTES, "hlo-bytes", "the bytes an XLA operation reads and writes")                                           \
     X(STATED, "stated", "a workload file that states it: text, SimAI, GOAL, JSON")                                     \
     X(COLUMN, "column", "a column of the user's table")                                                                \
+    X(GROUP_OF_TWO, "group-of-two", "the peer: the only other rank of the group")                                      \
+    X(MATCHED, "matched", "the peer: matched with the other ranks' recordings by group, order, size and time")         \
     X(NEEDS_NONE, "needs-none", "a barrier carries nothing")                                                           \
     X(GIVEN, "given", "given on the command line: --unknown-size")
 

@@ -174,6 +174,7 @@ static void write_report(const struct import_result *result, const struct orr_im
     }
     write_provenance(result, "Type known from: ", offsetof(struct import_rank, written.type_from), stream);
     write_provenance(result, "Size known from: ", offsetof(struct import_rank, written.size_from), stream);
+    write_provenance(result, "Peer known from: ", offsetof(struct import_rank, written.peer_from), stream);
     if (result->rank_count == 1) {
         (void)fprintf(stream, "Wrote %s.%u.et", options->prefix, result->ranks[0].pair->rank);
     } else {

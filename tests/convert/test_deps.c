@@ -204,6 +204,46 @@ static void collectives_of_several_workers_come_in_the_order_they_were_asked_for
     linking_close(&linking);
 }
 
+/* gloo's receive begins in the op that asks for it and ends when its thread has waited for it. */
+static void a_thread_that_waits_for_a_message_does_nothing_meanwhile(void **state)
+{
+    (void)state;
+    const struct line lines[] = {{OP(1, "before", 0, 20, 1)},
+                                 {OP(1, "c10d::recv_", 20, 40, 2)},
+                                 {"user_annotation", 1, "gloo:recv", 50, 9950, 3, NULL},
+                                 {OP(1, "after", 10005, 20, 4)}};
+    linking_open(&linking, lines, COUNT_OF(lines));
+    CHECK_DEPS(&linking, "gloo:recv", "c10d::recv_");
+    CHECK(node_at(&linking, "gloo:recv")->start_ns == 20000, "it begins with the op that asks for it");
+    CHECK(node_at(&linking, "gloo:recv")->duration_ns == 9980000, "and lasts until its range ends");
+    CHECK_U64(linking.linked.counts.overlapping, 0, "nothing was cut");
+    CHECK(linking.linked.counts.gap_ns == 5000, "the wait is no host time: %lld ns of gaps",
+          (long long)linking.linked.counts.gap_ns);
+    uint32_t gap = linking.linked.deps[node_at(&linking, "after")->first_dep];
+    CHECK(node_depends(&linking, gap, node_named(&linking, "gloo:recv", 0)), "what follows waits for the message");
+    CHECK(node_at(&linking, "c10d::recv_")->duration_ns == 10000, "%lld ns after the range began are the op's own",
+          (long long)node_at(&linking, "c10d::recv_")->duration_ns);
+    linking_close(&linking);
+}
+
+/* Two are asked for, something is computed, then both are waited for. */
+static void work_beside_a_message_does_not_wait_for_it(void **state)
+{
+    (void)state;
+    const struct line lines[] = {
+        {OP(1, "c10d::send", 0, 10, 1)},   {"user_annotation", 1, "gloo:send", 5, 1000, 2, NULL},
+        {OP(1, "c10d::recv_", 20, 10, 3)}, {"user_annotation", 1, "gloo:recv", 25, 1975, 4, NULL},
+        {OP(1, "compute", 40, 500, 5)},    {OP(1, "after", 2010, 20, 6)}};
+    linking_open(&linking, lines, COUNT_OF(lines));
+    uint32_t send = node_named(&linking, "gloo:send", 0);
+    uint32_t recv = node_named(&linking, "gloo:recv", 0);
+    uint32_t gap = linking.linked.deps[node_at(&linking, "after")->first_dep];
+    CHECK(!node_depends(&linking, node_named(&linking, "compute", 0), send), "compute goes on beside the send");
+    CHECK(!node_depends(&linking, node_named(&linking, "compute", 0), recv), "and beside the receive");
+    CHECK(node_depends(&linking, gap, send) && node_depends(&linking, gap, recv), "then both are waited for");
+    linking_close(&linking);
+}
+
 static void a_worker_releases_the_thread_that_waits_for_its_event(void **state)
 {
     (void)state;
@@ -310,8 +350,10 @@ int main(void)
                   a_wait_the_times_contradict_is_not_inferred, a_recorded_wait_is_taken_as_it_is,
                   what_follows_a_synchronise_waits_for_the_device, an_op_that_waits_inside_loses_that_time,
                   a_copy_that_ended_within_its_call_was_waited_for, autograd_starts_when_the_main_thread_falls_silent,
-                  two_busy_threads_do_not_depend_on_each_other, a_workers_op_depends_on_the_op_that_made_it,
+                  two_busy_threads_do_not_depend_on_each_other),
+        CHECK_MAP(a_workers_op_depends_on_the_op_that_made_it,
                   collectives_of_several_workers_come_in_the_order_they_were_asked_for,
+                  a_thread_that_waits_for_a_message_does_nothing_meanwhile, work_beside_a_message_does_not_wait_for_it,
                   a_worker_releases_the_thread_that_waits_for_its_event,
                   a_collective_without_kernel_starts_when_its_inputs_are_there,
                   a_collective_with_a_kernel_is_that_kernel, communications_of_one_kernel_are_nodes_of_their_own)};

@@ -52,16 +52,18 @@ struct comm_fact {
     enum comm_kind kind;       /* COMM_NONE: no communication, and nothing else is set; never COMM_UNKNOWN */
     enum provenance type_from; /* PROVENANCE_NONE only with COMM_NONE */
     enum provenance size_from;
-    uint64_t bytes;          /* comm_size, see above */
-    uint64_t peer_max_bytes; /* all-to-all with uneven splits: the most that goes to one rank; else 0 */
-    uint32_t group;          /* in groups; COMM_GROUP_NONE = all ranks */
-    int64_t root;            /* global rank of a rooted collective's root; -1 = not said */
-    int64_t src, dst;        /* send and receive: global ranks; else -1 */
+    enum provenance peer_from; /* of a send or receive; else, and where the peer is not known, PROVENANCE_NONE */
+    uint64_t bytes;            /* comm_size, see above */
+    uint64_t peer_max_bytes;   /* all-to-all with uneven splits: the most that goes to one rank; else 0 */
+    uint32_t group;            /* in groups; COMM_GROUP_NONE = all ranks */
+    int64_t root;              /* global rank of a rooted collective's root; -1 = not said */
+    int64_t src, dst;          /* send and receive: global ranks, -1 where not known (collective_match.h); else -1 */
 };
 
 /*
- * Fails with ORR_EINVAL when the work is communication but its type, its size or its peer cannot be known, or its group
- * is none of `groups`; ORR_ERANGE when the size does not fit 63 bits.
+ * Fails with ORR_EINVAL when the work is communication but its type or its size cannot be known, or its group is none
+ * of `groups`, or its peer is no other rank; ORR_ERANGE when the size does not fit 63 bits. A peer that nobody names
+ * stays open: the other ranks' recordings may tell it.
  */
 ORR_MUST_CHECK enum orr_status comm_resolve(const struct comm_clue *clue, struct comm_fact *fact,
                                             struct orr_error *err);

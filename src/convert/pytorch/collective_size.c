@@ -362,12 +362,25 @@ static int64_t only_other(const struct comm_clue *clue, const struct comm_fact *
     return first != clue->rank ? first : comm_groups_member(clue->groups, fact->group, 1);
 }
 
-static int64_t find_peer(const struct comm_clue *clue, const struct comm_fact *fact)
+static int64_t find_peer(const struct comm_clue *clue, const struct comm_fact *fact, enum provenance *from)
 {
-    int64_t peer = peer_from_args(clue, fact->kind);
-    peer = peer < 0 ? global_rank(clue, fact, said_member(clue)) : peer;
-    peer = peer < 0 ? global_rank(clue, fact, peer_from_names(clue)) : peer;
-    return peer < 0 ? only_other(clue, fact) : peer;
+    const struct {
+        int64_t peer;
+        enum provenance from;
+    } told[] = {
+        {peer_from_args(clue, fact->kind), PROVENANCE_KINETO_ARGS},
+        {global_rank(clue, fact, said_member(clue)), PROVENANCE_COMM_ATTRS},
+        {global_rank(clue, fact, peer_from_names(clue)), PROVENANCE_OP_NAME},
+        {only_other(clue, fact), PROVENANCE_GROUP_OF_TWO},
+    };
+    for (size_t i = 0; i < sizeof told / sizeof told[0]; i++) {
+        if (told[i].peer >= 0) {
+            *from = told[i].from;
+            return told[i].peer;
+        }
+    }
+    *from = PROVENANCE_NONE;
+    return -1;
 }
 
 enum orr_status comm_find_ends(const struct comm_clue *clue, struct comm_fact *fact, struct orr_error *err)
@@ -378,12 +391,13 @@ enum orr_status comm_find_ends(const struct comm_clue *clue, struct comm_fact *f
     if (fact->kind != COMM_SEND && fact->kind != COMM_RECV) {
         return ORR_OK;
     }
-    int64_t peer = find_peer(clue, fact);
-    if (peer < 0 || peer > INT32_MAX || peer == clue->rank) {
-        return error_set(err, ORR_EINVAL,
-                         "%.300s: %s with %s as its peer: \"Src Rank\" or \"Dst Rank\" (device trace), the rank that "
-                         "record_param_comms carries or a name like \"nccl:send 0->1\" would tell",
-                         clue->node, comm_kind_text(fact->kind), peer < 0 ? "nothing known" : "no other rank");
+    int64_t peer = find_peer(clue, fact, &fact->peer_from);
+    if (peer >= 0 && (peer > INT32_MAX || peer == clue->rank)) {
+        return error_set(
+            err, ORR_EINVAL,
+            "%.300s: %s with no other rank as its peer, but %lld: \"Src Rank\" or \"Dst Rank\" (device "
+            "trace), the rank that record_param_comms carries or a name like \"nccl:send 0->1\" would tell",
+            clue->node, comm_kind_text(fact->kind), (long long)peer);
     }
     fact->src = fact->kind == COMM_SEND ? clue->rank : peer;
     fact->dst = fact->kind == COMM_SEND ? peer : clue->rank;

@@ -88,6 +88,9 @@ static uint32_t creator_by_name(const struct link_work *work, uint32_t op)
 
 uint32_t link_creator(const struct link_work *work, uint32_t op)
 {
+    if ((work->flags[op] & LINK_IS_ASYNC) != 0) {
+        return LINKED_NONE; /* its own thread asked for it: the op around */
+    }
     uint32_t creator = creator_by_number(work, op);
     if (creator == LINKED_NONE && work->out->nodes[op].kind == LINKED_COMM_OP) {
         creator = creator_by_name(work, op);

@@ -4,7 +4,8 @@
  * accounted for. Time goes to the innermost solid op, or, where only annotations or nothing is open, to a gap.
  *
  * A synchronising call divides: what was before it is host time, then the thread waited until the device was done, and
- * what its thread does next depends on that. The wait itself is nobody's time: in a simulation it comes of itself.
+ * what its thread does next depends on that. The wait itself is nobody's time: in a simulation it comes of itself. The
+ * same holds where the range of a message of the thread's ends: it ends when somebody has waited for it.
  */
 #include "convert/pytorch/link_work.h"
 
@@ -28,6 +29,8 @@ struct walk {
     uint32_t pending_count, pending_capacity;
     uint32_t *waited; /* by lane: the last node this thread waited for, + 1 */
     uint32_t *waited_thread;
+    struct link_key *under_way; /* messages that the thread asked for and has not waited for, by end */
+    uint32_t under_way_count, under_way_capacity;
     uint32_t tail; /* the thread's last node */
     uint32_t gap_name;
     int64_t cursor;
@@ -157,6 +160,53 @@ static void close_until(struct walk *walk, int64_t time_ns)
         }
         walk->open_count--;
     }
+}
+
+/* ---- messages of a host library ---- */
+
+/* The library carries it out in the op that asks for it, as far as it can: time of that op up to the range's start is
+ * the message's. The thread goes on; the message is none of its ops. */
+static void begin_message(struct walk *walk, uint32_t op)
+{
+    struct link_work *work = walk->work;
+    struct linked_node *node = &work->out->nodes[op];
+    link_edge_add(work, op, walk->tail);
+    for (uint32_t i = 0; i < walk->pending_count; i++) {
+        link_edge_add(work, op, walk->pending[i]);
+    }
+    if (!mem_reserve(work->mem, (void **)&walk->under_way, &walk->under_way_capacity,
+                     (uint64_t)walk->under_way_count + 1, sizeof *walk->under_way)) {
+        work->refused = true;
+        return;
+    }
+    uint32_t at = walk->under_way_count++;
+    for (; at > 0 && walk->under_way[at - 1].key > work->ends[op]; at--) {
+        walk->under_way[at] = walk->under_way[at - 1];
+    }
+    walk->under_way[at] = (struct link_key){.key = work->ends[op], .value = op};
+    int64_t asked = walk->cursor < node->start_ns ? walk->cursor : node->start_ns;
+    walk->cursor = node->start_ns > walk->cursor ? node->start_ns : walk->cursor;
+    node->duration_ns = work->ends[op] - asked;
+    node->start_ns = asked;
+}
+
+/* Where the thread did nothing else, or was in a call that communicates, it waited for what ended then. A message that
+ * ended while it was busy was waited for by somebody else. */
+static void end_messages(struct walk *walk, int64_t until)
+{
+    struct link_work *work = walk->work;
+    uint32_t taken = 0;
+    for (; taken < walk->under_way_count && walk->under_way[taken].key <= until; taken++) {
+        int64_t end = walk->under_way[taken].key;
+        close_until(walk, end);
+        bool idle = walk->solid_count == 0;
+        if (idle || (work->flags[walk->open[walk->open_count - 1].op] & LINK_IS_COMM) != 0) {
+            pend(walk, walk->under_way[taken].value);
+            walk->cursor = end > walk->cursor ? end : walk->cursor;
+        }
+    }
+    walk->under_way_count -= taken;
+    memmove(walk->under_way, walk->under_way + taken, walk->under_way_count * sizeof *walk->under_way);
 }
 
 /* ---- what a host library's collective waits for ---- */
@@ -343,6 +393,7 @@ static void take_call(struct walk *walk, uint32_t index)
     struct link_work *work = walk->work;
     const struct link_call *call = &work->calls[index];
     int64_t done = INT64_MIN;
+    end_messages(walk, call->start_ns);
     close_until(walk, call->start_ns);
     uint32_t before = walk->pending_count;
     if (call->call == KINETO_CALL_STREAM_WAIT) {
@@ -374,7 +425,12 @@ static void open_op(struct walk *walk, uint32_t op)
 {
     struct link_work *work = walk->work;
     int64_t start = work->out->nodes[op].start_ns;
+    end_messages(walk, start);
     close_until(walk, start);
+    if ((work->flags[op] & LINK_IS_ASYNC) != 0) {
+        begin_message(walk, op);
+        return;
+    }
     account(walk, start, op);
     if (work->out->nodes[op].kind == LINKED_COMM_OP) {
         wait_for_inputs(walk, op);
@@ -398,7 +454,7 @@ static void walk_thread(struct walk *walk)
     const struct link_thread *thread = &work->threads[walk->thread];
     uint32_t op = 0;
     uint32_t call = 0;
-    walk->open_count = walk->solid_count = walk->pending_count = 0;
+    walk->open_count = walk->solid_count = walk->pending_count = walk->under_way_count = 0;
     walk->tail = LINKED_NONE;
     /* Before its first op and after its last, the thread that drives was busy as long as it was in a step. */
     walk->begun = walk->thread == walk->step_thread;
@@ -418,6 +474,7 @@ static void walk_thread(struct walk *walk)
         }
     }
     if (!work->refused) {
+        end_messages(walk, INT64_MAX);
         close_until(walk, INT64_MAX);
     }
     if (!work->refused && walk->thread == walk->step_thread && walk->steps_end > walk->cursor) {
@@ -460,4 +517,5 @@ void link_threads(struct link_work *work)
     }
     mem_free(work->mem, walk.open, (size_t)walk.open_capacity * sizeof *walk.open);
     mem_free(work->mem, walk.pending, (size_t)walk.pending_capacity * sizeof *walk.pending);
+    mem_free(work->mem, walk.under_way, (size_t)walk.under_way_capacity * sizeof *walk.under_way);
 }

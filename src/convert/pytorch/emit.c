@@ -119,6 +119,7 @@ static void count_comm(struct emit *emit, const struct comm_fact *fact)
     counts->kind_bytes[fact->kind] += fact->bytes;
     counts->type_from[fact->type_from]++;
     counts->size_from[fact->size_from]++;
+    counts->peer_from[fact->peer_from]++;
     counts->summary.comm_bytes += fact->bytes;
     counts->summary.sends += fact->kind == COMM_SEND;
     counts->summary.recvs += fact->kind == COMM_RECV;
@@ -162,6 +163,9 @@ static enum orr_status write_comm_attrs(struct emit *emit, uint32_t index, struc
     }
     et_attr_string(emit->writer, CONVERT_ATTR_TYPE_FROM, et_text(provenance_name(fact.type_from)));
     et_attr_string(emit->writer, CONVERT_ATTR_SIZE_FROM, et_text(provenance_name(fact.size_from)));
+    if (fact.peer_from != PROVENANCE_NONE) {
+        et_attr_string(emit->writer, CONVERT_ATTR_PEER_FROM, et_text(provenance_name(fact.peer_from)));
+    }
     count_comm(emit, &fact);
     return ORR_OK;
 }

@@ -31,7 +31,7 @@ struct emit_counts {
     uint64_t kind_bytes[COMM_KIND_COUNT];
     uint64_t device_out; /* kernels, copies and sets written, those that communicate included */
     uint64_t host_out;
-    uint64_t type_from[PROVENANCE_COUNT], size_from[PROVENANCE_COUNT];
+    uint64_t type_from[PROVENANCE_COUNT], size_from[PROVENANCE_COUNT], peer_from[PROVENANCE_COUNT];
     uint64_t steps; /* distinct steps among the written nodes */
 };
 

@@ -14,7 +14,7 @@
  *                    orr_deps      ids
  *                    orr_comm      comm_type's number, 10 send, 11 receive; with it orr_bytes (null: not known),
  *                                  orr_group (in groups), orr_root, orr_src, orr_dst, orr_type_from, orr_size_from
- *                                  (provenance.h)
+ *                                  (provenance.h); orr_peer_from of a send or receive
  */
 #ifndef ORR_CONVERT_PYTORCH_HDT_OURS_H
 #define ORR_CONVERT_PYTORCH_HDT_OURS_H

@@ -212,6 +212,9 @@ static unsigned add_comm(const struct ours *ours, const struct linked_node *node
     edits[count++] = integer("orr_dst", fact->dst);
     edits[count++] = text("orr_type_from", provenance_name(fact->type_from));
     edits[count++] = text("orr_size_from", provenance_name(fact->size_from));
+    if (fact->peer_from != PROVENANCE_NONE) {
+        edits[count++] = text("orr_peer_from", provenance_name(fact->peer_from));
+    }
     return count;
 }
 

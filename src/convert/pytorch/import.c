@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "convert/pytorch/collective_level.h"
+#include "convert/pytorch/collective_match.h"
 #include "io/outfile.h"
 
 struct rank_work {
@@ -231,6 +232,49 @@ static enum orr_status level_ranks(struct import_work *work, struct orr_error *e
     return status;
 }
 
+/* The sends and receives of a rank in the order of its nodes. */
+static bool list_ends(struct rank_work *rank, struct comm_match_rank *into)
+{
+    struct linked_trace *linked = &rank->linked;
+    *into = (struct comm_match_rank){.rank = rank->pair->rank, .name = rank->name, .timed = linked->has_times};
+    into->ends = mem_alloc(&rank->mem, (size_t)linked->comm_count * sizeof *into->ends);
+    for (uint32_t i = 0; i < linked->node_count && into->ends != NULL; i++) {
+        const struct linked_node *node = &linked->nodes[i];
+        struct comm_fact *fact = node->comm == LINKED_NONE ? NULL : &linked->comms[node->comm];
+        if (fact != NULL && (fact->kind == COMM_SEND || fact->kind == COMM_RECV) && into->count < linked->comm_count) {
+            int64_t start = linked->zero_ns + node->start_ns;
+            into->ends[into->count++] = (struct comm_match_end){
+                .fact = fact, .start_ns = start, .end_ns = start + node->duration_ns, .node = i};
+        }
+    }
+    return into->ends != NULL;
+}
+
+/* Gives sends and receives that name no peer the one that the other ranks' recordings tell. */
+static enum orr_status match_ranks(struct import_work *work, struct orr_error *err)
+{
+    uint32_t count = work->request->pair_count;
+    struct mem *mem = work->groups.mem;
+    struct comm_match_rank *ranks = mem_zalloc(mem, (size_t)count * sizeof *ranks);
+    if (ranks == NULL) {
+        return mem_error(mem, "ranks", err);
+    }
+    enum orr_status status = ORR_OK;
+    for (uint32_t i = 0; i < count && status == ORR_OK; i++) {
+        status = list_ends(&work->ranks[i], &ranks[i]) ? ORR_OK : mem_error(&work->ranks[i].mem, "messages", err);
+    }
+    if (status == ORR_OK) {
+        uint64_t matched;
+        status = comm_match(ranks, count, &work->groups, mem, &matched, err);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        mem_free(&work->ranks[i].mem, ranks[i].ends,
+                 ranks[i].ends == NULL ? 0 : (size_t)work->ranks[i].linked.comm_count * sizeof *ranks[i].ends);
+    }
+    mem_free(mem, ranks, (size_t)count * sizeof *ranks);
+    return status;
+}
+
 /* ---- the second round ---- */
 
 static void write_rank(struct import_work *work, struct rank_work *rank)
@@ -345,6 +389,9 @@ static enum orr_status work_through(struct import_work *work, struct orr_error *
     }
     if (status == ORR_OK) {
         status = for_ranks(work, resolve_rank, err);
+    }
+    if (status == ORR_OK) {
+        status = match_ranks(work, err);
     }
     if (status == ORR_OK) {
         status = level_ranks(work, err);

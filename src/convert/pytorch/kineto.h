@@ -111,10 +111,11 @@ struct kineto_group {
 };
 
 struct kineto_info {
-    int64_t rank;       /* -1 = not said */
-    int64_t world_size; /* -1 = not said */
-    uint32_t backend;   /* in names; 0 = not said */
-    uint32_t device;    /* name of the first device; 0 = not said */
+    int64_t rank;         /* -1 = not said */
+    int64_t world_size;   /* -1 = not said */
+    int64_t base_time_ns; /* what the times are counted from; 0 = not said */
+    uint32_t backend;     /* in names; 0 = not said */
+    uint32_t device;      /* name of the first device; 0 = not said */
     struct kineto_group *groups;
     uint32_t group_count;
     int64_t *ranks; /* of all groups, one after the other */

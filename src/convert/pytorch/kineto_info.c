@@ -101,6 +101,10 @@ bool kineto_info_add(struct kineto_trace *trace, const char *key, const struct j
         return add_text(trace, item, "backend", &info->backend) &&
                read_groups(trace, json_item_member(item, "pg_config"));
     }
+    if (strcmp(key, "baseTimeNanoseconds") == 0) {
+        (void)kineto_integer(item, &info->base_time_ns);
+        return true;
+    }
     if (strcmp(key, "deviceProperties") == 0 && item->kind == JSON_ITEM_ARRAY && item->span > 1) {
         return add_text(trace, json_item_first(item), "name", &info->device);
     }

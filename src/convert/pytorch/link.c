@@ -79,6 +79,9 @@ enum orr_status link_work_run(struct link_work *work, struct orr_error *err)
     linked->rank = work->kineto->info.rank;
     linked->has_times = true;
     work->base_ns = first_start(work->kineto);
+    if (__builtin_add_overflow(work->base_ns, work->kineto->info.base_time_ns, &linked->zero_ns)) {
+        linked->zero_ns = work->base_ns;
+    }
     enum orr_status status = build(work, err);
     if (status == ORR_OK && work->host != NULL &&
         !intern_add(&linked->names, work->host->schema, strlen(work->host->schema), &linked->schema)) {

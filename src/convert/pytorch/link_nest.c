@@ -1,7 +1,8 @@
 /*
  * The second part of linking: what ran inside what. A thread's ops and calls are walked in order of start with a stack
  * of the ops that are open; the op around another is the innermost open one. Ops that end after the one they began in
- * (a rounded time, an asynchronous range) are cut to fit, so that a thread's time is a tree.
+ * (a rounded time) are cut to fit, so that a thread's time is a tree. The range of a host library's send or receive is
+ * no part of that tree: it ends where its message has passed, whatever its thread did meanwhile.
  */
 #include "convert/comm_name.h"
 #include "convert/pytorch/link_work.h"
@@ -30,6 +31,20 @@ static void close_before(struct nest *nest, int64_t time_ns)
     }
 }
 
+/* A host op that communicates by itself, on a thread of its library's or the caller's. */
+static bool is_host_library(const char *name)
+{
+    return strncmp(name, "gloo:", 5) == 0 || strncmp(name, "mpi:", 4) == 0 || strncmp(name, "ucc:", 4) == 0;
+}
+
+/* Whether `op` is a message that the op around it only asked for. A rounded time makes none. */
+static bool outlives(const struct link_work *work, uint32_t op, uint32_t around)
+{
+    return (work->flags[op] & LINK_IS_COMM) != 0 && (work->flags[around] & LINK_IS_COMM) != 0 &&
+           is_host_library(intern_text(&work->out->names, work->out->nodes[op].name)) &&
+           work->ends[op] > work->ends[around];
+}
+
 static void open_op(struct nest *nest, uint32_t op)
 {
     struct link_work *work = nest->work;
@@ -41,6 +56,10 @@ static void open_op(struct nest *nest, uint32_t op)
         work->flags[parent] |= LINK_HAS_CHILD;
         if ((work->flags[op] & LINK_IS_COMM) != 0) {
             work->flags[parent] |= LINK_HAS_COMM_CHILD;
+        }
+        if (outlives(work, op, parent)) {
+            work->flags[op] |= LINK_IS_ASYNC;
+            return;
         }
         if (work->ends[op] > work->ends[parent]) {
             work->out->counts.overlapping += work->ends[op] - work->ends[parent] > CUT_IS_ODD_NS;
@@ -178,12 +197,6 @@ static uint32_t *list_calls(struct link_work *work, uint32_t *first)
         }
     }
     return list;
-}
-
-/* A host op that communicates by itself, on a thread of its library's. */
-static bool is_host_library(const char *name)
-{
-    return strncmp(name, "gloo:", 5) == 0 || strncmp(name, "mpi:", 4) == 0 || strncmp(name, "ucc:", 4) == 0;
 }
 
 static void mark_busy(struct link_work *work)

@@ -1,4 +1,5 @@
 /* The two halves of an import as commands of their own: link two recordings into a file, convert such a file. */
+#include "convert/pytorch/collective_match.h"
 #include "convert/pytorch/emit.h"
 #include "convert/pytorch/hdt_ours.h"
 #include "convert/pytorch/link.h"
@@ -19,6 +20,23 @@ static void free_recordings(struct recordings *recordings)
     host_free(recordings->host);
 }
 
+/* One recording by itself: what the other ranks' would tell stays open. */
+static enum orr_status check_peers(const struct recordings *recordings, struct orr_error *err)
+{
+    const struct linked_trace *linked = &recordings->linked;
+    for (uint32_t i = 0; i < linked->node_count; i++) {
+        uint32_t comm = linked->nodes[i].comm;
+        const struct comm_fact *fact = comm == LINKED_NONE ? NULL : &linked->comms[comm];
+        if (fact != NULL && (fact->kind == COMM_SEND || fact->kind == COMM_RECV) && (fact->src < 0 || fact->dst < 0)) {
+            char place[512];
+            (void)snprintf(place, sizeof place, "%.200s: node %u \"%.200s\"", recordings->name, i,
+                           intern_text(&linked->names, linked->nodes[i].name));
+            return comm_match_refuse(place, fact->kind, err);
+        }
+    }
+    return ORR_OK;
+}
+
 static enum orr_status resolve(struct recordings *recordings, struct orr_error *err)
 {
     int64_t rank = recordings->linked.rank;
@@ -27,9 +45,10 @@ static enum orr_status resolve(struct recordings *recordings, struct orr_error *
     if (status == ORR_OK) {
         status = comm_groups_settle(&recordings->groups, 1, err);
     }
-    return status == ORR_OK ? link_resolve(&recordings->linked, recordings->kineto, recordings->host,
-                                           &recordings->groups, recordings->name, err)
-                            : status;
+    status = status != ORR_OK ? status
+                              : link_resolve(&recordings->linked, recordings->kineto, recordings->host,
+                                             &recordings->groups, recordings->name, err);
+    return status == ORR_OK ? check_peers(recordings, err) : status;
 }
 
 static enum orr_status read_both(const struct link_request *request, struct recordings *recordings,

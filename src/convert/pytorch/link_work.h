@@ -20,6 +20,7 @@ enum link_flag {
     LINK_HAS_COMM_KERNEL = 1 << 4, /* a communicating kernel was launched in it */
     LINK_UNDER_SOLID = 1 << 5,     /* an op around it is solid */
     LINK_IS_JOIN = 1 << 6,         /* a kernel of several communications that are nodes of their own */
+    LINK_IS_ASYNC = 1 << 7,        /* a host library's send or receive that goes on after the op that asked for it */
 };
 
 /* A call to the device's library: a launch, a record, a wait, a synchronisation. */

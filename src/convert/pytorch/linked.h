@@ -118,6 +118,7 @@ struct linked_trace {
     struct linked_clue_op *clue_ops;
     uint32_t clue_op_count, clue_op_capacity;
     struct intern names;
+    int64_t zero_ns; /* what start_ns counts from, on the clock of the machine that recorded */
     int64_t rank;    /* -1 = not said */
     uint32_t schema; /* of the host trace, in names; 0 = none */
     bool has_times;  /* false: a host trace alone, in which only the order is known */
