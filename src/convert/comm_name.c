@@ -129,42 +129,115 @@ enum comm_kind comm_name_op(const char *name)
     return COMM_NONE;
 }
 
-/* Kernels that name neither NCCL nor RCCL, in plain form. */
-static const struct word kernels[] = {
-    {"msccl", COMM_UNKNOWN},
-    {"oneccl", COMM_UNKNOWN},
-    {"crossdevicereduce", COMM_ALL_REDUCE}, /* the custom all-reduce of several inference engines */
-    {"oneshotallreduce", COMM_ALL_REDUCE},
-    {"twoshotallreduce", COMM_ALL_REDUCE},
-    {"multimemallreduce", COMM_ALL_REDUCE},
-    {"multimemoneshotallreduce", COMM_ALL_REDUCE},
-    {"multimemallgather", COMM_ALL_GATHER},
-    {"multimemreducescatter", COMM_REDUCE_SCATTER},
+/* Kernels that name neither NCCL nor RCCL, in plain form; the first that fits. */
+static const struct family_word {
+    const char *text;
+    enum comm_family family;
+    enum comm_kind kind; /* COMM_NONE: it is no communication after all */
+} kernels[] = {
+    {"msccl", COMM_FAMILY_LIBRARY, COMM_UNKNOWN},
+    {"oneccl", COMM_FAMILY_LIBRARY, COMM_UNKNOWN},
+    {"getdispatchlayout", COMM_FAMILY_LIBRARY, COMM_NONE}, /* counts tokens on its own device */
+    {"deepep::", COMM_FAMILY_EXPERT, COMM_ALL_TO_ALL},
+    {"dpsk::ep::", COMM_FAMILY_EXPERT, COMM_ALL_TO_ALL},
+    {"mori::", COMM_FAMILY_EXPERT, COMM_ALL_TO_ALL},
+    {"pplx::", COMM_FAMILY_EXPERT, COMM_ALL_TO_ALL},
+    {"epdispatch", COMM_FAMILY_EXPERT, COMM_ALL_TO_ALL},
+    {"epcombine", COMM_FAMILY_EXPERT, COMM_ALL_TO_ALL},
+    {"nvshmem", COMM_FAMILY_ONE_SIDED, COMM_UNKNOWN},
+    {"rocshmem", COMM_FAMILY_ONE_SIDED, COMM_UNKNOWN},
+    {"userbuffers", COMM_FAMILY_USERBUFFERS, COMM_UNKNOWN},
+    {"allreducefusion", COMM_FAMILY_FUSED, COMM_ALL_REDUCE},
+    {"fusedallreduce", COMM_FAMILY_FUSED, COMM_ALL_REDUCE},
+    {"allreducefused", COMM_FAMILY_FUSED, COMM_ALL_REDUCE},
+    {"allreducenorm", COMM_FAMILY_FUSED, COMM_ALL_REDUCE},
+    {"allreducermsnorm", COMM_FAMILY_FUSED, COMM_ALL_REDUCE},
+    {"reducenormkernel", COMM_FAMILY_FUSED, COMM_ALL_REDUCE},
+    {"crossdevicereduce", COMM_FAMILY_CUSTOM, COMM_ALL_REDUCE},
+    {"quickreduce", COMM_FAMILY_CUSTOM, COMM_ALL_REDUCE},
+    {"allreduceprototype", COMM_FAMILY_CUSTOM, COMM_ALL_REDUCE},
+    {"oneshotallreduce", COMM_FAMILY_SYMMETRIC, COMM_ALL_REDUCE},
+    {"twoshotallreduce", COMM_FAMILY_SYMMETRIC, COMM_ALL_REDUCE},
+    {"multimemallreduce", COMM_FAMILY_SYMMETRIC, COMM_ALL_REDUCE},
+    {"multimemallgather", COMM_FAMILY_SYMMETRIC, COMM_ALL_GATHER},
+    {"multimemreducescatter", COMM_FAMILY_SYMMETRIC, COMM_REDUCE_SCATTER},
 };
 
-enum comm_kind comm_name_kernel(const char *name)
+/* What stands in brackets are the types of arguments, which may hold any of the words. */
+static void plain_kernel(const char *name, char plain[PLAIN_ROOM])
 {
     static const char nameless[] = "(anonymous namespace)::";
-    char plain[PLAIN_ROOM];
     for (const char *at = strstr(name, nameless); at != NULL; at = strstr(name, nameless)) {
         name = at + sizeof nameless - 1;
     }
-    /* What stands in brackets are the types of arguments, which may hold any of the words. */
     make_plain(name, strcspn(name, "(<"), plain);
+}
+
+static const struct family_word *find_family(const char *plain, const char **found)
+{
+    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
+        *found = strstr(plain, kernels[i].text);
+        if (*found != NULL) {
+            return &kernels[i];
+        }
+    }
+    return NULL;
+}
+
+/* Where a name of NCCL's or RCCL's begins; NULL in others'. */
+static const char *library_in(const char *plain)
+{
     const char *library = strstr(plain, "nccl");
     library = library == NULL ? strstr(plain, "rccl") : library;
-    if (library != NULL && strstr(library, "kernel") != NULL) {
+    return library != NULL && strstr(library, "kernel") != NULL ? library : NULL;
+}
+
+const char *comm_family_text(enum comm_family family)
+{
+    static const char *const texts[COMM_FAMILY_COUNT] = {
+#define COMM_X(id, text, by_op) text,
+        COMM_FAMILIES(COMM_X)
+#undef COMM_X
+    };
+    return texts[family];
+}
+
+bool comm_family_is_sized(enum comm_family family)
+{
+    static const bool sized[COMM_FAMILY_COUNT] = {
+#define COMM_X(id, text, by_op) by_op,
+        COMM_FAMILIES(COMM_X)
+#undef COMM_X
+    };
+    return sized[family];
+}
+
+enum comm_family comm_name_family(const char *name)
+{
+    char plain[PLAIN_ROOM];
+    const char *found;
+    plain_kernel(name, plain);
+    const struct family_word *word = library_in(plain) != NULL ? NULL : find_family(plain, &found);
+    return word == NULL || word->kind == COMM_NONE ? COMM_FAMILY_LIBRARY : word->family;
+}
+
+enum comm_kind comm_name_kernel(const char *name)
+{
+    char plain[PLAIN_ROOM];
+    const char *found = NULL;
+    plain_kernel(name, plain);
+    const char *library = library_in(plain);
+    if (library != NULL) {
         enum comm_kind kind = plain_kind(library);
         return kind == COMM_NONE ? COMM_UNKNOWN : kind;
     }
-    for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
-        const char *found = strstr(plain, kernels[i].text);
-        if (found != NULL) {
-            enum comm_kind kind = kernels[i].kind == COMM_UNKNOWN ? plain_kind(found) : kernels[i].kind;
-            return kind == COMM_NONE ? COMM_UNKNOWN : kind;
-        }
+    const struct family_word *word = find_family(plain, &found);
+    if (word == NULL || word->kind == COMM_NONE ||
+        (word->family != COMM_FAMILY_LIBRARY && !comm_family_is_sized(word->family))) {
+        return COMM_NONE;
     }
-    return COMM_NONE;
+    enum comm_kind kind = word->kind == COMM_UNKNOWN ? plain_kind(found) : word->kind;
+    return kind == COMM_NONE ? COMM_UNKNOWN : kind;
 }
 
 /* Plain names; a trailing 't' of int8_t and its like is dropped before the search. */

@@ -54,9 +54,33 @@ enum comm_kind comm_name_word(const char *word);
  * COMM_UNKNOWN: it says so, but not which. */
 enum comm_kind comm_name_op(const char *name);
 
-/* A device kernel: NCCL, RCCL (ncclDevKernel_Generic…), MSCCL, oneCCL, symmetric memory, the usual custom all-reduces.
+/* A device kernel: NCCL, RCCL (ncclDevKernel_Generic…), MSCCL, oneCCL, and of the families those that are sized.
  * COMM_NONE for every other kernel. */
 enum comm_kind comm_name_kernel(const char *name);
+
+/* Kernels that communicate without a collective library's call around them: identifier, name for people, whether the op
+ * that launches one tells its bytes. Of the others nobody does: they are simulated as long as they were recorded. */
+#define COMM_FAMILIES(X)                                                                                               \
+    X(LIBRARY, "collective library", false)      /* NCCL, RCCL, MSCCL, oneCCL; and all that is none */                 \
+    X(SYMMETRIC, "symmetric memory", true)       /* symm_mem::one_shot_all_reduce, multimem_all_reduce_ … */         \
+    X(CUSTOM, "custom all-reduce", true)         /* vLLM, SGLang, aiter: cross_device_reduce; quick reduce */          \
+    X(FUSED, "fused all-reduce and norm", true)  /* TensorRT-LLM, FlashInfer, aiter */                                 \
+    X(EXPERT, "expert-parallel dispatch", false) /* DeepEP, mori, pplx: dispatch, combine, notify */                   \
+    X(ONE_SIDED, "one-sided (NVSHMEM, ROCSHMEM)", false)                                                               \
+    X(USERBUFFERS, "userbuffers", false) /* Transformer Engine */
+
+enum comm_family {
+#define COMM_X(id, text, by_op) COMM_FAMILY_##id,
+    COMM_FAMILIES(COMM_X)
+#undef COMM_X
+        COMM_FAMILY_COUNT
+};
+
+const char *comm_family_text(enum comm_family family);
+/* Whether the op that launches such a kernel tells its bytes. */
+bool comm_family_is_sized(enum comm_family family);
+/* Of a kernel, by its name. */
+enum comm_family comm_name_family(const char *name);
 
 /* Bytes of one element: "Float", "float", "c10::Half", "BFloat16", "Long", "long int", "torch.int64", "f32", "Byte",
  * "Float8_e4m3fn" …; 0 when unknown. */

@@ -17,6 +17,7 @@
     X(OP_NAME, "op-name", "the name of the launching op: c10d::allreduce_, nccl:all_reduce, record_param_comms' word") \
     X(OP_TENSORS, "op-tensors", "the tensors that the launching op sends: record_param_comms, nccl:…, functional ops") \
     X(HOST_INPUTS, "host-inputs", "inputs less outputs of a c10d op, whose inputs list both")                          \
+    X(LAUNCH_OP, "launch-op", "the first tensor of the op that launches it: symm_mem::…, _C_custom_ar::…, trtllm::…")  \
     X(ANNOTATION, "annotation", "an annotation of the user's: name|bytes=N|pg=NAME")                                   \
     X(GLOO, "gloo-annotation", "the gloo:… annotation and its tensors")                                                \
     X(KERNEL_NAME, "kernel-name", "the device kernel's name")                                                          \

@@ -121,6 +121,39 @@ static void a_kernel_of_a_library_is_communication_even_when_its_type_is_open(vo
     check_rows(kernels, COUNT_OF(kernels), comm_name_kernel);
 }
 
+static void a_family_is_told_by_its_kernels_name(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        enum comm_family want;
+    } rows[] = {
+        {"void (anonymous namespace)::multimem_all_reduce_kernel<c10::BFloat16, 16>(c10::BFloat16*)",
+         COMM_FAMILY_SYMMETRIC},
+        {"void c10d::(anonymous namespace)::one_shot_all_reduce_kernel<float>(float*)", COMM_FAMILY_SYMMETRIC},
+        {"void tensorrt_llm::kernels::oneShotAllReduceKernel<half, 8, false>(AllReduceParams)", COMM_FAMILY_SYMMETRIC},
+        {"void aiter::cross_device_reduce_2stage<opus::bf16_t, 8>(aiter::RankData*)", COMM_FAMILY_CUSTOM},
+        {"void quickreduce::allreduce_prototype_twoshot<quickreduce::CodecFP>(half*)", COMM_FAMILY_CUSTOM},
+        {"void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<half>(Params)",
+         COMM_FAMILY_FUSED},
+        {"void deep_ep::intranode::dispatch<8, 768>(int4*, float*)", COMM_FAMILY_EXPERT},
+        {"void dpsk::ep::internode::cached_notify<false>(int, int)", COMM_FAMILY_EXPERT},
+        {"void dpsk::ep::cuda::get_dispatch_layout<256, 32, 8>(long const*)", COMM_FAMILY_LIBRARY},
+        {"void mori::moe::EpDispatchIntraNodeKernel<hip_bfloat16>(Args)", COMM_FAMILY_EXPERT},
+        {"nvshmemi_proxy_quiet_kernel()", COMM_FAMILY_ONE_SIDED},
+        {"void userbuffers_fp16_sum_inplace_gpu_rr_rs<8>(int, int)", COMM_FAMILY_USERBUFFERS},
+        {"ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)", COMM_FAMILY_LIBRARY},
+        {"void cutlass::device_kernel<dpsk::ep::Gemm>(dpsk::ep::Gemm::Params)", COMM_FAMILY_LIBRARY},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        CHECK(comm_name_family(rows[i].name) == rows[i].want, "%s is of %s", rows[i].name,
+              comm_family_text(comm_name_family(rows[i].name)));
+        CHECK(comm_family_is_sized(rows[i].want) || rows[i].want == COMM_FAMILY_LIBRARY ||
+                  comm_name_kernel(rows[i].name) == COMM_NONE,
+              "%s: what tells no size is no message by its name alone", rows[i].name);
+    }
+}
+
 static void a_data_type_has_its_width(void **state)
 {
     (void)state;
@@ -177,5 +210,5 @@ static void provenances_have_names_that_differ(void **state)
 }
 
 TEST_MAIN(a_word_names_its_collective_in_every_spelling, only_names_that_begin_as_communication_speak_of_it,
-          a_kernel_of_a_library_is_communication_even_when_its_type_is_open, a_data_type_has_its_width,
-          provenances_have_names_that_differ)
+          a_kernel_of_a_library_is_communication_even_when_its_type_is_open, a_family_is_told_by_its_kernels_name,
+          a_data_type_has_its_width, provenances_have_names_that_differ)

@@ -108,6 +108,9 @@ static enum comm_kind own_kind(const struct comm_clue *clue)
             enum comm_kind said = comm_name_word(comm_clue_kineto_text(clue, clue->device->collective));
             kind = tells(said) && comm_name_word(clue->device_name) == said ? said : COMM_NONE;
         }
+        if (kind == COMM_NONE && comm_name_family(clue->device_name) != COMM_FAMILY_LIBRARY) {
+            kind = COMM_UNKNOWN; /* what it does is for the annotation that gave it its size to say */
+        }
         return kind;
     }
     if (clue->op_count == 0) {

@@ -246,6 +246,25 @@ static bool size_from_c10d(const struct comm_clue *clue, struct comm_fact *fact)
     return false;
 }
 
+/* A kernel of no library's is launched by an op of its own, whose first tensor is what the rank puts in: a buffer for
+ * the result, flags and weights follow it. */
+static bool size_from_launch(const struct comm_clue *clue, struct comm_fact *fact)
+{
+    if (clue->device_name[0] == '\0' || !comm_family_is_sized(comm_name_family(clue->device_name))) {
+        return false;
+    }
+    for (uint32_t i = 0; i < clue->op_count; i++) {
+        const struct comm_op *op = &clue->ops[i];
+        if (op->kineto == NULL || comm_name_word(op->name) != fact->kind || op->kineto->first_bytes == 0) {
+            continue;
+        }
+        if (take(fact, op->kineto->first_bytes, PROVENANCE_LAUNCH_OP)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static uint64_t tagged_bytes(const char *name)
 {
     const char *at = name == NULL ? NULL : strstr(name, "|bytes=");
@@ -279,7 +298,8 @@ enum orr_status comm_find_size(const struct comm_clue *clue, struct comm_fact *f
         return ORR_OK;
     }
     bool known = size_from_kineto_args(clue, fact) || size_from_attributes(clue, fact) ||
-                 size_from_tensors(clue, fact) || size_from_c10d(clue, fact) || size_from_tag(clue, fact) ||
+                 size_from_tensors(clue, fact) || size_from_c10d(clue, fact) || size_from_launch(clue, fact) ||
+                 size_from_tag(clue, fact) ||
                  (clue->has_unknown_size && take(fact, clue->unknown_size, PROVENANCE_GIVEN));
     if (!known) {
         return error_set(err, ORR_EINVAL,

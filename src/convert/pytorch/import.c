@@ -191,6 +191,12 @@ static enum orr_status check_steps(const struct import_work *work, struct orr_er
 static void resolve_rank(struct import_work *work, struct rank_work *rank)
 {
     rank->status = link_resolve(&rank->linked, rank->kineto, rank->host, &work->groups, rank->name, &rank->err);
+    if (rank->status == ORR_OK && !work->request->emit.has_unknown_size) {
+        link_time_unsized(&rank->linked);
+    }
+    if (rank->status == ORR_OK) {
+        rank->status = link_note_timed(&rank->linked, &rank->notes, &rank->err);
+    }
 }
 
 /* The facts of a rank in the order of its nodes. */

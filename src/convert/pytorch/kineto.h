@@ -82,6 +82,7 @@ struct kineto_comm {
     int64_t src_rank;      /* "Src Rank", else -1 */
     int64_t dst_rank;      /* "Dst Rank", else -1 */
     uint64_t input_bytes;  /* product of "Input Dims" times the widths of "Input type", summed; UINT64_MAX unknown */
+    uint64_t first_bytes;  /* of the first tensor among them; UINT64_MAX unknown */
 };
 
 /* What a synchronisation waits for; -1 = not said. */

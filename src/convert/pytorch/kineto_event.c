@@ -293,11 +293,13 @@ static bool tensor_bytes(const struct json_item *dims, const struct json_item *t
     return true;
 }
 
-/* Arguments that are no tensors have empty dimensions and are passed over; a list of tensors makes the sum unknown. */
-static uint64_t input_bytes(const struct json_item *dims, const struct json_item *types)
+/* Arguments that are no tensors have empty dimensions and are passed over; a list of tensors makes the sum unknown.
+ * `*first` is the size of the first tensor. */
+static uint64_t input_bytes(const struct json_item *dims, const struct json_item *types, uint64_t *first)
 {
     uint64_t sum = 0;
     bool any = false;
+    *first = UINT64_MAX;
     if (dims == NULL || types == NULL || dims->kind != JSON_ITEM_ARRAY || types->kind != JSON_ITEM_ARRAY) {
         return UINT64_MAX;
     }
@@ -311,6 +313,7 @@ static uint64_t input_bytes(const struct json_item *dims, const struct json_item
             if (!tensor_bytes(d, type, &bytes) || __builtin_add_overflow(sum, bytes, &sum)) {
                 return UINT64_MAX;
             }
+            *first = any ? *first : bytes;
             any = true;
         }
         type = json_item_next(type);
@@ -320,7 +323,9 @@ static uint64_t input_bytes(const struct json_item *dims, const struct json_item
 
 static bool name_is_comm(const char *name)
 {
-    static const char *const parts[] = {"nccl", "rccl", "c10d::", "gloo:", "record_param_comms", "mccl", "xccl"};
+    static const char *const parts[] = {"nccl",       "rccl",      "c10d::",        "gloo:",     "record_param_comms",
+                                        "mccl",       "xccl",      "all_reduce",    "allreduce", "AllReduce",
+                                        "all_gather", "allgather", "reduce_scatter"};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         if (strstr(name, parts[i]) != NULL) {
             return true;
@@ -336,7 +341,7 @@ static bool keep_comm(struct kineto_trace *trace, struct kineto_event *event, st
     if (!said->has_comm && (said->input_dims == NULL || !name_is_comm(intern_text(&trace->names, event->name)))) {
         return true;
     }
-    said->comm.input_bytes = input_bytes(said->input_dims, said->input_types);
+    said->comm.input_bytes = input_bytes(said->input_dims, said->input_types, &said->comm.first_bytes);
     if (!mem_reserve(trace->mem, (void **)&trace->comms, &trace->comm_capacity, (uint64_t)trace->comm_count + 1,
                      sizeof *trace->comms)) {
         return false;

@@ -35,6 +35,13 @@ ORR_MUST_CHECK enum orr_status link_build(const struct kineto_trace *kineto, con
 ORR_MUST_CHECK enum orr_status link_build_host(struct host_trace *host, struct mem *mem, struct notes *notes,
                                                struct linked_trace *linked, struct orr_error *err);
 
+/* After link_resolve: kernels of families whose size nobody told become work of the time they took, unless the user
+ * gives a size to all such nodes. */
+void link_time_unsized(struct linked_trace *linked);
+/* The one warning about those and about the families that never tell: how many of which, their share of the time. */
+ORR_MUST_CHECK enum orr_status link_note_timed(const struct linked_trace *linked, struct notes *notes,
+                                               struct orr_error *err);
+
 /* Settles what each communication is. `groups` must be settled; `name` starts messages. A size that is not known is
  * left open (PROVENANCE_GIVEN) for emit.h to refuse or fill. */
 ORR_MUST_CHECK enum orr_status link_resolve(struct linked_trace *linked, const struct kineto_trace *kineto,

@@ -4,6 +4,9 @@
  * none, so that no collective counts twice.
  */
 #include "convert/pytorch/link.h"
+
+#include <inttypes.h>
+
 #include "convert/pytorch/link_work.h"
 
 enum { OPS_TOLD = 8 }; /* c10d::…, record_param_comms, nccl:…, and what a user puts around them */
@@ -205,4 +208,60 @@ enum orr_status link_resolve(struct linked_trace *linked, const struct kineto_tr
     }
     mem_free(linked->mem, keys, bytes);
     return status;
+}
+
+/* ---- what is timed as it was recorded ---- */
+
+void link_time_unsized(struct linked_trace *linked)
+{
+    for (uint32_t i = 0; i < linked->node_count; i++) {
+        struct linked_node *node = &linked->nodes[i];
+        if (node->comm == LINKED_NONE || node->kind != LINKED_DEVICE ||
+            linked->comms[node->comm].size_from != PROVENANCE_GIVEN) {
+            continue;
+        }
+        enum comm_family family = comm_name_family(intern_text(&linked->names, node->name));
+        if (family != COMM_FAMILY_LIBRARY) {
+            linked_count_timed(&linked->counts, family, node->duration_ns);
+            node->comm = LINKED_NONE;
+        }
+    }
+}
+
+/* First start to last end of all that ran. */
+static int64_t span_of(const struct linked_trace *linked)
+{
+    int64_t first = INT64_MAX;
+    int64_t last = INT64_MIN;
+    for (uint32_t i = 0; i < linked->node_count; i++) {
+        const struct linked_node *node = &linked->nodes[i];
+        first = node->start_ns < first ? node->start_ns : first;
+        last = node->start_ns + node->duration_ns > last ? node->start_ns + node->duration_ns : last;
+    }
+    return last > first ? last - first : 0;
+}
+
+enum orr_status link_note_timed(const struct linked_trace *linked, struct notes *notes, struct orr_error *err)
+{
+    char list[400] = "";
+    size_t used = 0;
+    uint64_t total = 0;
+    for (int family = 0; family < COMM_FAMILY_COUNT; family++) {
+        uint64_t count = linked->counts.timed_comms[family];
+        if (count > 0 && used < sizeof list) {
+            int wrote = snprintf(list + used, sizeof list - used, "%s%s %" PRIu64, total > 0 ? ", " : "",
+                                 comm_family_text((enum comm_family)family), count);
+            used += wrote > 0 ? (size_t)wrote : 0;
+        }
+        total += count;
+    }
+    int64_t span = span_of(linked);
+    if (total == 0) {
+        return ORR_OK;
+    }
+    return notes_add(notes, err,
+                     "%" PRIu64 " kernels communicate but tell no size (%s): simulated as long as they were recorded, "
+                     "whatever the network, %.1f%% of the recorded time; an annotation like "
+                     "nccl:all_to_all|bytes=N|pg=NAME around them makes them messages",
+                     total, list, span > 0 ? 100.0 * (double)linked->counts.timed_ns / (double)span : 0.0);
 }

@@ -172,17 +172,43 @@ static void launch_device(struct link_work *work, uint32_t node, struct link_key
 
 /* ---- collectives without a kernel ---- */
 
+/* Whether the user says how many bytes what is launched in `op` carries: nccl:all_to_all|bytes=4096|pg=ep0. */
+static bool is_tagged(const struct link_work *work, uint32_t op)
+{
+    for (; op != LINKED_NONE; op = work->out->nodes[op].parent) {
+        if (strstr(intern_text(&work->out->names, work->out->nodes[op].name), "|bytes=") != NULL) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A kernel whose bytes no op tells: communication where the user does, else work of the time it took. */
+static bool is_timed_only(struct link_work *work, uint32_t node)
+{
+    const struct linked_node *at = &work->out->nodes[node];
+    enum comm_family family = comm_name_family(intern_text(&work->out->names, at->name));
+    if (is_tagged(work, at->parent)) {
+        return false;
+    }
+    linked_count_timed(&work->out->counts, family, at->duration_ns);
+    return true;
+}
+
 static bool mark_comm_kernels(struct link_work *work)
 {
     uint32_t names = intern_count(&work->out->names);
-    uint8_t *kinds = link_alloc(work, names, sizeof *kinds); /* enum comm_kind + 1 */
+    uint8_t *kinds = link_alloc(work, names, sizeof *kinds); /* enum comm_kind + 1; that of a timed one is the last */
     bool any = false;
     for (uint32_t i = work->op_total; i < work->op_total + work->device_total && !work->refused; i++) {
         const struct linked_node *node = &work->out->nodes[i];
         if (kinds[node->name] == 0) {
-            kinds[node->name] = (uint8_t)(comm_name_kernel(intern_text(&work->out->names, node->name)) + 1);
+            const char *name = intern_text(&work->out->names, node->name);
+            bool one_sided = comm_name_kernel(name) == COMM_NONE && comm_name_family(name) != COMM_FAMILY_LIBRARY;
+            kinds[node->name] = (uint8_t)((one_sided ? COMM_KIND_COUNT : comm_name_kernel(name)) + 1);
         }
-        if (kinds[node->name] - 1 == COMM_NONE) {
+        if (kinds[node->name] - 1 == COMM_NONE ||
+            (kinds[node->name] - 1 == COMM_KIND_COUNT && is_timed_only(work, i))) {
             continue;
         }
         any = true;

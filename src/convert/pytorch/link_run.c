@@ -84,6 +84,10 @@ enum orr_status link_run(const struct link_request *request, struct linked_count
         status = resolve(&recordings, err);
     }
     if (status == ORR_OK) {
+        link_time_unsized(linked);
+        status = link_note_timed(linked, request->notes, err);
+    }
+    if (status == ORR_OK) {
         status = hdt_ours_write(linked, &recordings.groups, recordings.host, request->output, err);
     }
     if (status == ORR_OK) {

@@ -82,10 +82,12 @@ struct linked_counts {
     uint64_t handovers;      /* dependencies between host threads */
     uint64_t gaps;           /* nodes of host time outside ops */
     int64_t gap_ns;
-    uint64_t untimed;      /* ops, kernels, copies and sets whose times cannot be: left out */
-    uint64_t overlapping;  /* ops that end after the op they began in: cut to fit */
-    uint64_t early;        /* device nodes recorded as starting before their launch */
-    uint64_t against_time; /* dependencies left out because the clocks contradict them */
+    uint64_t untimed;                        /* ops, kernels, copies and sets whose times cannot be: left out */
+    uint64_t overlapping;                    /* ops that end after the op they began in: cut to fit */
+    uint64_t early;                          /* device nodes recorded as starting before their launch */
+    uint64_t timed_comms[COMM_FAMILY_COUNT]; /* kernels that communicate and are simulated as long as they took */
+    int64_t timed_ns;                        /* of them all */
+    uint64_t against_time;                   /* dependencies left out because the clocks contradict them */
 };
 
 /* What speaks of one communication, until it is settled which it is. Indices as in struct comm_clue. */
@@ -125,6 +127,14 @@ struct linked_trace {
     struct linked_counts counts;
     struct mem *mem;
 };
+
+static inline void linked_count_timed(struct linked_counts *counts, enum comm_family family, int64_t duration_ns)
+{
+    counts->timed_comms[family]++;
+    if (__builtin_add_overflow(counts->timed_ns, duration_ns, &counts->timed_ns)) {
+        counts->timed_ns = INT64_MAX;
+    }
+}
 
 void linked_init(struct linked_trace *linked, struct mem *mem);
 void linked_free(struct linked_trace *linked);
