@@ -196,6 +196,8 @@ enum orr_status packet_case_expects(const struct case_file *file, const struct g
 {
     bool good = true;
     *expected = (struct packet_expectation){0};
+    for (size_t i = 0; i < file->default_end; i++)
+        expected->sorted = expected->sorted || slice_is(file->lines[i].keyword, "sorted");
     for (size_t i = one->first; good && i < one->end; i++) {
         struct case_slice rest = file->lines[i].rest;
         struct case_slice word;

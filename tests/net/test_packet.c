@@ -4,12 +4,13 @@
 
 #include "net/packet/buffer.h"
 #include "net/packet/engine.h"
+#include "net/packet/wire.h"
 #include "tests/net/packet_machine.h"
 #include "topo/way.h"
 
 /* ---- arithmetic ---- */
 
-static void serialisation_rounds_half_up_or_down(void **state)
+static void serialisation_rounds_to_the_nearest_or_down(void **state)
 {
     (void)state;
     static const struct {
@@ -26,6 +27,34 @@ static void serialisation_rounds_half_up_or_down(void **state)
         CHECK_U64(packet_sending_ns(&network, cases[i].bytes, rate), cases[i].nearest, "case %zu", i);
         config.round_down = true;
         CHECK_U64(packet_sending_ns(&network, cases[i].bytes, rate), cases[i].down, "case %zu", i);
+    }
+}
+
+/* Against the definition itself: seconds with 64 bits after the point, cut off, a billion times, to the nearest. */
+static void halves_round_down_and_what_fixed_point_cannot_tell_from_them_too(void **state)
+{
+    (void)state;
+    struct packet_config config = PACKET_CONFIG_DEFAULT;
+    CHECK_U64(wire_sending_ns(&config, 75, UINT64_C(400000000000)), 1, "1.5 ns");
+    CHECK_U64(wire_sending_ns(&config, 125, UINT64_C(400000000000)), 2, "2.5 ns");
+    CHECK_U64(wire_sending_ns(&config, 1030, UINT64_C(160000000000)), 51, "51.5 ns");
+    CHECK_U64(wire_sending_ns(&config, 76, UINT64_C(400000000000)), 2, "1.52 ns");
+    CHECK_U64(wire_sending_ns(&config, 1000000, UINT64_C(8192000000)), 976562 + 1,
+              "2^-10 s, which has no bits to lose");
+    CHECK_U64(wire_sending_ns(&config, 48, UINT64_C(10000000000000)), 0, "0.04 ns");
+    uint64_t seed = 1;
+    for (uint32_t i = 0; i < 200000; i++) {
+        seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+        uint64_t bytes = 1 + (seed >> 40) % 9100;
+        uint64_t half = 2 * (1 + (seed >> 20) % 1000) + 1; /* of nanoseconds */
+        uint64_t near = 16 * bytes * UINT64_C(1000000000) / half;
+        for (uint64_t rate = near - 1; near > 1000000 && rate <= near + 1; rate++) {
+            unsigned __int128 seconds = ((unsigned __int128)(8 * bytes) << 64) / rate;
+            uint64_t want = (uint64_t)((seconds * 1000000000 + (UINT64_C(1) << 63)) >> 64);
+            if (wire_sending_ns(&config, bytes, rate) != want) {
+                CHECK_U64(wire_sending_ns(&config, bytes, rate), want, "%d B", (int)bytes);
+            }
+        }
     }
 }
 
@@ -435,10 +464,34 @@ static void every_control_tames_an_incast(void **state)
     }
 }
 
+/* The reference divides by the window; without one there is still a rate, and the same one on every machine. */
+static void hpcc_without_a_window_holds_an_incast(void **state)
+{
+    (void)state;
+    uint64_t ends[2];
+    for (int window = 0; window < 2; window++) {
+        struct machine m;
+        make_machine(&m, 9);
+        m.config.cc_mode = PACKET_CC_HPCC;
+        m.config.has_window = window == 1;
+        open_machine(&m);
+        for (uint32_t i = 0; i < 8; i++) {
+            net_send(&m.net, i, 1 + i, 0, 4 << 20, 1);
+        }
+        run_machine(&m);
+        CHECK_U64(m.arrived, 8, "all arrive");
+        ends[window] = m.queue.now;
+        close_machine(&m);
+    }
+    CHECK(ends[0] < ends[1] + ends[1] / 5 && ends[1] < ends[0] + ends[0] / 5, "%d ns, with a window %d ns",
+          (int)ends[0], (int)ends[1]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(serialisation_rounds_half_up_or_down),
+        cmocka_unit_test(serialisation_rounds_to_the_nearest_or_down),
+        cmocka_unit_test(halves_round_down_and_what_fixed_point_cannot_tell_from_them_too),
         cmocka_unit_test(the_generator_gives_the_published_numbers),
         cmocka_unit_test(streams_are_reached_one_by_one_or_at_once),
         cmocka_unit_test(the_c_library_s_numbers_are_its_own),
@@ -456,6 +509,7 @@ int main(void)
         cmocka_unit_test(a_message_of_many_gigabytes_arrives_unless_sizes_are_ints),
         cmocka_unit_test(a_cycle_of_pauses_is_found_and_not_kept_going_by_timeouts),
         cmocka_unit_test(every_control_tames_an_incast),
+        cmocka_unit_test(hpcc_without_a_window_holds_an_incast),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,8 +6,9 @@
 #define ORR_NET_PACKET_BUFFER_H
 
 #include "net/packet/engine.h"
+#include "net/packet/wire.h"
 
-enum { BUFFER_RESERVE = 4096, BUFFER_RESUME_OFFSET = 3072 };
+enum { BUFFER_RESERVE = WIRE_PORT_RESERVE, BUFFER_RESUME_OFFSET = 3072 };
 
 static inline struct packet_switch *buffer_of(struct packet_net *network, const struct packet_port *port)
 {

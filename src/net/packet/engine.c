@@ -16,7 +16,7 @@ static void set_switch_port(struct packet_net *network, struct packet_port *port
     const struct packet_config *config = network->config;
     struct packet_switch *node = &network->switches[port->node];
     uint64_t nic_rate = network->ports[network->graph->port_start[0]].rate_bps;
-    port->headroom = port->rate_bps * port->delay_ns / 8 / UINT64_C(1000000000) * config->headroom_factor;
+    port->headroom = wire_headroom_bytes(port->rate_bps, port->delay_ns, config->headroom_factor);
     node->total_headroom += port->headroom;
     node->port_count++;
     port->shift = 3;
@@ -179,6 +179,7 @@ static void set_window(struct packet_net *network, struct packet_pair *pair)
     uint64_t rtt = topo_way_round_trip_ns(way);
     uint64_t bdp = topo_way_window(way);
     pair->base_rtt_ns = config->global_t ? network->max_rtt_ns : rtt;
+    pair->base_rtt_ns += pair->base_rtt_ns == 0 ? 1 : 0; /* controls divide by it */
     bool at_switch = network->graph->kinds[pair->src] != TOPO_NODE_HOST ||
                      network->graph->kinds[pair->dst] != TOPO_NODE_HOST; /* the reference knows no window there */
     pair->window = !config->has_window ? 0 : config->global_t ? network->max_bdp : at_switch ? 0 : bdp;

@@ -73,11 +73,10 @@ struct packet_turns {
     uint32_t *pairs;
     uint64_t *open; /* bit a place: the pair may have something to send, as far as is known; 0: certainly not */
     uint64_t *over; /* bit a place: the pair is finished, and to be swept out */
-    uint64_t *held; /* bit a place: the pair had more to send when it was closed */
     uint32_t count, capacity;
     uint32_t over_count;
-    uint32_t last;  /* place served last */
-    uint32_t bound; /* a place once found held up by its window and not by its pace; a hint */
+    uint32_t last; /* place served last */
+    uint32_t due;  /* a place once found not to be held up by its pace; a hint */
 };
 
 /*
@@ -118,7 +117,7 @@ struct packet_port {
     /* Host: queue pairs to it that wait for credit, served in turn. */
     uint32_t *wanting;
     uint32_t wanting_count, wanting_capacity, last_granted;
-    uint32_t nic_pauses; /* artificial ones made so far */
+    uint32_t nic_pauses; /* artificial ones its host made so far, at the host's first port */
     uint64_t next_nic_pause;
     /* Figures. */
     uint64_t mark_count, pause_count, drop_count, loss_count;
@@ -332,8 +331,8 @@ void packet_turns_remove(struct packet_net *network, uint32_t pair);
 void packet_turns_free(struct packet_net *network, struct packet_turns *turns);
 /* The pair that sends now, whose turn it then was; 0 when none may. Finished pairs that were passed over are swept. */
 uint32_t packet_turns_next(struct packet_net *network, struct packet_port *port);
-/* When the first pair may send that only waits for its pace; UINT64_MAX when none does, or when one is held up by its
- * window, whose acknowledgement will wake the port. */
+/* When the first pair's pace lets it send; UINT64_MAX when there is none, or when one's already would and something
+ * else holds it up, whose end will wake the port. */
 uint64_t packet_turns_wake_ns(struct packet_net *network, struct packet_port *port);
 
 /* Something has changed that may let the pair send: it is looked at when its turn comes. Must follow every such change;

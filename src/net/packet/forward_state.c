@@ -207,6 +207,8 @@ static void tell_pair(struct walk *walk, uint32_t index)
              pair->finished | (uint32_t)pair->wants << 1 | (uint32_t)pair->watched << 2 |
                  (uint32_t)pair->timeouts << 8);
     if (pair->finished) {
+        /* Its pace counts for the port's timer until it is swept out, and no jump would move it. */
+        walk->ends = walk->ends || pair->next_at > walk->now;
         return;
     }
     tell(walk, pair->sent - pair->acked);
@@ -244,7 +246,6 @@ static void tell_nic(struct walk *walk, const struct packet_port *port)
         if (i % 64 == 0) {
             uint64_t rest = turns->count - i < 64 ? UINT64_MAX >> (64 - (turns->count - i)) : UINT64_MAX;
             tell(walk, turns->open[i / 64] & rest);
-            tell(walk, turns->held[i / 64] & rest);
         }
         tell_pair(walk, turns->pairs[i]);
     }

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "net/packet/cc.h"
+#include "net/packet/wire.h"
 
 /* The rates that have a code on the wire, by code; bits a second (spec packet A8). */
 static const uint64_t coded_rates[] = {25000000000,  50000000000,   100000000000, 200000000000,
@@ -27,9 +28,18 @@ static double hop_use(const struct packet_pair *pair, const struct packet_hop *n
                       uint64_t tau)
 {
     double line = (double)coded_rates[now->rate];
-    double rate = (double)(bytes_delta(now, before) * 8) / ((double)tau * 1e-9);
+    /* Two records of one time tell no rate. */
+    double rate = tau == 0 ? 0 : (double)(bytes_delta(now, before) * 8) / ((double)tau * 1e-9);
     double queued = (double)((now->queued < before->queued ? now->queued : before->queued) * UINT64_C(80));
-    return rate / line + queued * (double)pair->max_rate_bps / line / (double)pair->window;
+    double held = wire_hpcc_bytes(pair->window, pair->base_rtt_ns, pair->max_rate_bps);
+    return rate / line + queued * (double)pair->max_rate_bps / line / held;
+}
+
+/* A rate divided by a use that may be next to nothing. Rates above the line's are bounded by it later. */
+static uint64_t divided(uint64_t rate_bps, double by)
+{
+    double rate = (double)rate_bps / by;
+    return rate < 0x1p62 ? (uint64_t)rate : UINT64_C(1) << 62;
 }
 
 /* The next rate from the use of the path: multiplicative above the target or after enough additive steps. */
@@ -40,7 +50,7 @@ static uint64_t hpcc_rate(const struct packet_net *network, const struct packet_
     double c = use / config->u_target;
     if (c >= 1 || *stage >= config->mi_thresh) {
         *stage = 0;
-        return packet_cc_bounded(network, pair, (uint64_t)((double)rate_bps / c) + config->rate_ai_bps);
+        return packet_cc_bounded(network, pair, divided(rate_bps, c) + config->rate_ai_bps);
     }
     (*stage)++;
     return packet_cc_bounded(network, pair, rate_bps + config->rate_ai_bps);
@@ -150,10 +160,7 @@ void packet_pint_ack(struct packet_net *network, uint32_t pair_index, const stru
     if ((double)(c_random_next(&network->random) % 65536) >= floor(65536 * network->config->pint_prob)) {
         return;
     }
-    bool full = ack->seq > hpcc->update_seq;
-    if (!full && !network->config->fast_react) {
-        return;
-    }
+    bool full = ack->seq > hpcc->update_seq; /* if not, it reacts all the same: FAST_REACT is HPCC's alone */
     if (hpcc->update_seq == 0) {
         hpcc->update_seq = pair->sent;
         return;
@@ -186,7 +193,7 @@ static uint32_t pint_power(struct packet_net *network, double use)
 /* Moving average of a port's use over the longest round trip T: dt q / (B T^2) + last packet / (B T) + (1 - dt/T) u. */
 static void pint_stamp(struct packet_net *network, struct packet_port *port, struct packet *packet)
 {
-    uint64_t rtt = network->max_rtt_ns;
+    uint64_t rtt = network->max_rtt_ns > 0 ? network->max_rtt_ns : 1;
     uint64_t elapsed = network->net->queue->now - port->last_packet_ns;
     elapsed = elapsed > rtt ? rtt : elapsed;
     uint64_t queued = (port->low_bytes + port->high_bytes) / PINT_QUEUE_UNIT;

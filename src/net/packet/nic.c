@@ -111,20 +111,35 @@ static void send_frame(struct packet_net *network, uint32_t port_index, enum pac
     frame->kind = (uint32_t)kind & PACKET_KIND_MOST;
     frame->pair = PACKET_CLASS;
     frame->size = network->pause_size & PACKET_SIZE_MOST;
+    mrg32k3a_streams_skip(&network->streams); /* the reference draws the frame's identification */
     packet_line_add(network, &network->ports[port_index].high, packet);
     packet_port_go(network, port_index);
 }
 
-/* The artificial pauses of NIC_TOTAL_PAUSE_TIME: a frame to the switch now, and its end ten microseconds later. */
-static void pause_switch(struct packet_net *network, uint32_t port_index)
+/* The port that the receiver's packets of this pair leave by; UINT32_MAX when no way is left. */
+static uint32_t answer_port(struct packet_net *network, const struct packet *answer)
 {
-    struct packet_port *port = &network->ports[port_index];
+    const struct packet_pair *pair = &network->pairs.at[answer->pair];
+    return network->hop_by_hop ? packet_route(network, pair->dst, answer)
+                               : network->ways[pair->way + network->way_room / 2];
+}
+
+/* The artificial pauses of NIC_TOTAL_PAUSE_TIME: a frame to the switch now, and its end ten microseconds later, by the
+ * port that the acknowledgement takes. A host's are counted together, at its first port. */
+static void pause_switch(struct packet_net *network, uint32_t node, uint32_t pair)
+{
+    struct packet_port *first = &network->ports[network->graph->port_start[node]];
     struct event_queue *queue = network->net->queue;
-    if (port->nic_pauses < network->config->nic_total_pause && queue->now >= port->next_nic_pause) {
-        port->nic_pauses++;
-        port->next_nic_pause = queue->now + NIC_PAUSE_PERIOD_NS;
-        (void)event_queue_push(queue, queue->now + NIC_PAUSE_NS, NET_EVENT_PACKET_RESUME, port_index, 0);
-        send_frame(network, port_index, PACKET_PAUSE);
+    const struct packet answer = {.kind = PACKET_ACK, .pair = pair};
+    if (first->nic_pauses >= network->config->nic_total_pause || queue->now < first->next_nic_pause) {
+        return;
+    }
+    uint32_t out = answer_port(network, &answer);
+    if (out != UINT32_MAX) {
+        first->nic_pauses++;
+        first->next_nic_pause = queue->now + NIC_PAUSE_PERIOD_NS;
+        (void)event_queue_push(queue, queue->now + NIC_PAUSE_NS, NET_EVENT_PACKET_RESUME, out, 0);
+        send_frame(network, out, PACKET_PAUSE);
     }
 }
 
@@ -140,7 +155,7 @@ void packet_nic_answer(struct packet_net *network, uint32_t packet)
     uint32_t back = pair->way + network->way_room / 2;
     answer->size = network->ack_size & PACKET_SIZE_MOST;
     answer->way = back + 1;
-    uint32_t out = network->hop_by_hop ? packet_route(network, pair->dst, answer) : network->ways[back];
+    uint32_t out = answer_port(network, answer);
     if (out == UINT32_MAX) {
         network->counts.drops++;
         packet_drop(network, packet);
@@ -209,7 +224,7 @@ static void data_received(struct packet_net *network, uint32_t port_index, uint3
     const struct packet_config *config = network->config;
     uint64_t now = network->net->queue->now;
     if (config->nic_total_pause > 0) {
-        pause_switch(network, port_index);
+        pause_switch(network, pair->dst, data->pair);
         data = &network->packets.at[packet]; /* the frame may have moved the pool */
     }
     if (config->cc_mode == PACKET_CC_CREDIT) {

@@ -7,11 +7,16 @@
  */
 #include "net/packet/engine.h"
 
-enum { WORD = 64, SETS = 3 };
+enum { WORD = 64, SETS = 2 };
 
 static bool is_set(const uint64_t *bits, uint32_t place)
 {
     return (bits[place / WORD] >> place % WORD & 1) != 0;
+}
+
+static size_t words_of(uint32_t places)
+{
+    return ((size_t)places + WORD - 1) / WORD;
 }
 
 static void set(uint64_t *bits, uint32_t place, bool value)
@@ -34,29 +39,34 @@ static uint32_t first_set(const uint64_t *bits, const uint64_t *except, uint32_t
     return to;
 }
 
+/* All of it or nothing, so that what is freed in the end is what was taken. */
 static bool grow(struct packet_net *network, struct packet_turns *turns)
 {
     struct mem *mem = network->net->mem;
     uint32_t before = turns->capacity;
-    if (!mem_reserve(mem, (void **)&turns->pairs, &turns->capacity, (uint64_t)before + 1, sizeof *turns->pairs)) {
+    uint32_t capacity = before == 0 ? 16 : before > UINT32_MAX / 2 ? UINT32_MAX : 2 * before;
+    size_t old_words = words_of(before);
+    size_t words = words_of(capacity);
+    uint32_t *pairs = mem_alloc(mem, (size_t)capacity * sizeof *pairs);
+    uint64_t *bits = mem_zalloc(mem, SETS * words * sizeof *bits);
+    if (pairs == NULL || bits == NULL) {
+        mem_free(mem, pairs, (size_t)capacity * sizeof *pairs);
+        mem_free(mem, bits, SETS * words * sizeof *bits);
         return false;
     }
-    size_t old_words = (before + WORD - 1) / WORD;
-    size_t words = ((size_t)turns->capacity + WORD - 1) / WORD;
-    uint64_t *bits = mem_zalloc(mem, SETS * words * sizeof *bits);
-    if (bits == NULL) {
-        mem_free(mem, turns->pairs, (size_t)turns->capacity * sizeof *turns->pairs);
-        return false;
+    for (uint32_t i = 0; i < turns->count; i++) {
+        pairs[i] = turns->pairs[i];
     }
     for (size_t i = 0; i < old_words; i++) {
         bits[i] = turns->open[i];
         bits[words + i] = turns->over[i];
-        bits[2 * words + i] = turns->held[i];
     }
+    mem_free(mem, turns->pairs, (size_t)before * sizeof *pairs);
     mem_free(mem, turns->open, SETS * old_words * sizeof *bits);
+    turns->pairs = pairs;
     turns->open = bits;
     turns->over = bits + words;
-    turns->held = bits + 2 * words;
+    turns->capacity = capacity;
     return true;
 }
 
@@ -72,7 +82,6 @@ bool packet_turns_add(struct packet_net *network, uint32_t pair_index)
     turns->pairs[pair->place] = pair_index;
     set(turns->open, pair->place, true);
     set(turns->over, pair->place, false);
-    set(turns->held, pair->place, false);
     return true;
 }
 
@@ -83,7 +92,6 @@ static void move(struct packet_net *network, struct packet_turns *turns, uint32_
     network->pairs.at[turns->pairs[to]].place = to;
     set(turns->open, to, is_set(turns->open, from));
     set(turns->over, to, is_set(turns->over, from));
-    set(turns->held, to, is_set(turns->held, from));
 }
 
 void packet_turns_remove(struct packet_net *network, uint32_t pair)
@@ -100,7 +108,7 @@ void packet_turns_remove(struct packet_net *network, uint32_t pair)
 
 void packet_turns_free(struct packet_net *network, struct packet_turns *turns)
 {
-    size_t words = ((size_t)turns->capacity + WORD - 1) / WORD;
+    size_t words = words_of(turns->capacity);
     mem_free(network->net->mem, turns->pairs, (size_t)turns->capacity * sizeof *turns->pairs);
     mem_free(network->net->mem, turns->open, SETS * words * sizeof *turns->open);
     *turns = (struct packet_turns){0};
@@ -149,10 +157,8 @@ static uint32_t find_ready(struct packet_net *network, struct packet_turns *turn
     uint32_t place = first_set(turns->open, NULL, from, to);
     while (place < to) {
         const struct packet_pair *pair = &network->pairs.at[turns->pairs[place]];
-        bool left = packet_bytes_left(pair) > 0;
-        if (!left || is_window_bound(network, pair)) {
+        if (packet_bytes_left(pair) == 0 || is_window_bound(network, pair)) {
             set(turns->open, place, false);
-            set(turns->held, place, left);
         } else if (pair->next_at <= now) {
             return place;
         }
@@ -207,33 +213,22 @@ uint32_t packet_turns_next(struct packet_net *network, struct packet_port *port)
     return turns->pairs[chosen];
 }
 
-static bool is_due(const struct packet_net *network, const struct packet_pair *pair)
-{
-    return packet_bytes_left(pair) > 0 && pair->next_at <= network->net->queue->now;
-}
-
+/* Pairs that have sent everything and only wait for acknowledgements count too, as they do in the reference. */
 uint64_t packet_turns_wake_ns(struct packet_net *network, struct packet_port *port)
 {
     struct packet_turns *turns = &port->turns;
+    uint64_t now = network->net->queue->now;
     uint64_t at = UINT64_MAX;
-    if (turns->bound < turns->count && is_due(network, &network->pairs.at[turns->pairs[turns->bound]])) {
+    if (turns->due < turns->count && network->pairs.at[turns->pairs[turns->due]].next_at <= now) {
         return UINT64_MAX;
     }
-    for (uint32_t word = 0; word * WORD < turns->count; word++) {
-        for (uint64_t left = turns->open[word] | turns->held[word]; left != 0; left &= left - 1) {
-            uint32_t place = word * WORD + (uint32_t)__builtin_ctzll(left);
-            if (place >= turns->count) {
-                break;
-            }
-            const struct packet_pair *pair = &network->pairs.at[turns->pairs[place]];
-            if (is_due(network, pair)) {
-                turns->bound = place;
-                return UINT64_MAX;
-            }
-            if (packet_bytes_left(pair) > 0 && pair->next_at < at) {
-                at = pair->next_at;
-            }
+    for (uint32_t place = 0; place < turns->count; place++) {
+        const struct packet_pair *pair = &network->pairs.at[turns->pairs[place]];
+        if (pair->next_at <= now) {
+            turns->due = place;
+            return UINT64_MAX;
         }
+        at = pair->next_at < at ? pair->next_at : at;
     }
     return at;
 }

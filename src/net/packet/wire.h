@@ -28,15 +28,49 @@ static inline uint32_t wire_ack_bytes(const struct packet_config *config)
     return config->link_header_bytes + 20 + (ack > 26 ? ack : 26);
 }
 
+/* What a switch keeps free for each port: a reserve, and room for what is on the wire when it asks for a pause (spec
+ * packet A8). */
+enum { WIRE_PORT_RESERVE = 4096 };
+
+static inline uint64_t wire_headroom_bytes(uint64_t rate_bps, uint64_t delay_ns, uint32_t headroom_factor)
+{
+    return rate_bps * delay_ns / 8 / UINT64_C(1000000000) * headroom_factor;
+}
+
 static inline uint32_t wire_pause_bytes(const struct packet_config *config)
 {
     return config->link_header_bytes + 29;
 }
 
+/*
+ * The reference divides bits by the rate to seconds with 64 bits after the point, cut off there, and rounds their
+ * billionfold to the nearest. So an exact half comes out below itself and is rounded down, as is what lies above one by
+ * less than the bits cut off can tell. Only so near a half are those bits worked out.
+ */
 static inline uint64_t wire_sending_ns(const struct packet_config *config, uint64_t bytes, uint64_t rate_bps)
 {
     uint64_t bits = bytes * UINT64_C(8000000000);
-    return config->round_down ? bits / rate_bps : (2 * bits + rate_bps) / (2 * rate_bps);
+    if (config->round_down) {
+        return bits / rate_bps;
+    }
+    uint64_t rounded = (2 * bits + rate_bps) / (2 * rate_bps);
+    uint64_t above_half = 2 * bits + rate_bps - rounded * 2 * rate_bps; /* in halves of a rate-th of a nanosecond */
+    if (__builtin_expect(above_half > rate_bps >> 33, 1)) {
+        return rounded;
+    }
+    unsigned __int128 seconds = ((unsigned __int128)(bytes * 8) << 64) / rate_bps;
+    return (uint64_t)((seconds * 1000000000 + (UINT64_C(1) << 63)) >> 64);
+}
+
+/*
+ * The bytes that HPCC weighs a queue against: the window. Without one (HAS_WIN 0) the reference divides by 0 and goes
+ * on with what the processor makes of that; here it is then what the base round trip holds at the sender's line rate,
+ * which is HPCC's own B x T, and a window of which would change nothing else.
+ */
+static inline double wire_hpcc_bytes(uint64_t window, uint64_t base_rtt_ns, uint64_t line_bps)
+{
+    double held = (double)line_bps * (double)base_rtt_ns / 8e9;
+    return window > 0 ? (double)window : held > 1 ? held : 1;
 }
 
 /* What fct.txt calls standalone (spec packet A12): nominal headers of 48 bytes, though fewer are sent. */
