@@ -219,7 +219,8 @@ static enum orr_status read_number(struct packet_reader *reader, const struct pa
     if (status != ORR_OK) {
         return status;
     }
-    if (row->type == COUNT && value != (double)(uint64_t)value) {
+    bool is_whole = row->type == COUNT || row->type == FLAG || row->type == MEBIBYTES;
+    if (is_whole && value != (double)(uint64_t)value) {
         char room[WORD_ROOM];
         return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": %s is %s, not a whole number", reader->words.name,
                          word->line, row->key, word_text(word, room));

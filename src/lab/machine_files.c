@@ -13,6 +13,7 @@
 #include "config/config.h"
 #include "config/wired.h"
 #include "io/file.h"
+#include "lab/wired_check.h"
 
 /* ---- quantities ---- */
 
@@ -190,15 +191,43 @@ static const char *marks_text(const struct lab_quantities *rates, struct arena *
                         count, least, count, share);
 }
 
+enum { BUFFER_MIB = 32, BUFFER_MIB_MOST = 4095, HEADROOM_FACTOR = 3 };
+
+/* Switches of many ports need more for what they set aside alone. What cannot be read is for the run to tell. */
+static uint64_t buffer_mib(const struct lab_machine_request *request, const char *topology, struct arena *arena)
+{
+    const struct orr_text *text = NULL;
+    for (size_t i = 0; request->texts != NULL && i < request->texts->count; i++) {
+        text = strcmp(request->texts->text[i].path, topology) == 0 ? &request->texts->text[i] : text;
+    }
+    struct orr_error unsaid = {0};
+    struct notes notes;
+    struct topo_graph graph = {0};
+    struct config_wired_extra extra;
+    uint64_t reserved = 0;
+    notes_init(&notes, arena->mem, false);
+    enum orr_status status =
+        text != NULL ? config_parse_topology(topology, text->text, text->size, arena, &notes, &graph, &extra, &unsaid)
+                     : config_read_topology(topology, arena, &notes, &graph, &extra, &unsaid);
+    if (status == ORR_OK) {
+        reserved = lab_wired_reserved_mib(&graph, HEADROOM_FACTOR);
+        topo_graph_free(&graph);
+    }
+    notes_free(&notes);
+    uint64_t wanted = reserved <= BUFFER_MIB ? BUFFER_MIB : reserved + BUFFER_MIB;
+    return wanted < BUFFER_MIB_MOST ? wanted : BUFFER_MIB_MOST;
+}
+
 /* A window of one round trip at line rate, and pause frames behind it; 4 KiB of data a packet, as RoCE has. */
-static const char *config_text(const char *topology, const struct lab_quantities *rates, struct arena *arena)
+static const char *config_text(const char *topology, const struct lab_quantities *rates, uint64_t buffer,
+                               struct arena *arena)
 {
     const char *marks = marks_text(rates, arena);
     return marks == NULL ? NULL
                          : arena_printf(arena,
                                         "TOPOLOGY_FILE %s\nPACKET_PAYLOAD_SIZE 4096\nCC_MODE 12\nENABLE_QCN 1\n"
-                                        "HAS_WIN 1\nL2_CHUNK_SIZE 4000\nL2_ACK_INTERVAL 1\nBUFFER_SIZE 32\n%s",
-                                        topology, marks);
+                                        "HAS_WIN 1\nL2_CHUNK_SIZE 4000\nL2_ACK_INTERVAL 1\nBUFFER_SIZE %" PRIu64 "\n%s",
+                                        topology, buffer, marks);
 }
 
 /* ---- files ---- */
@@ -286,7 +315,8 @@ static enum orr_status write_wired(const struct lab_machine_request *request, st
     if (status == ORR_OK) {
         /* Named without the folder, so that equal machines have equal files wherever they lie. */
         const char *named = own ? machine->path : "topology.txt";
-        status = put(request, arena, "config.txt", config_text(named, request->rates, arena), &files->network, err);
+        const char *text = config_text(named, request->rates, buffer_mib(request, topology, arena), arena);
+        status = put(request, arena, "config.txt", text, &files->network, err);
         files->topology = own ? NULL : topology;
     }
     return status;

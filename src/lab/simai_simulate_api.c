@@ -7,6 +7,7 @@
 #include "io/outfile.h"
 #include "lab/simai_program.h"
 #include "lab/wired.h"
+#include "lab/wired_check.h"
 #include "net/flow/flow.h"
 #include "report/simai_run.h"
 #include "sim/simai/simai.h"
@@ -130,7 +131,7 @@ static enum orr_status set_network(struct orr_simai *simai, const struct orr_sim
     config->int_sizes = false;
     config->no_fast_forward = options->no_fast_forward;
     lab_wired_listen(&simai->wired, options->keep_flows, false);
-    return ORR_OK;
+    return lab_wired_check(&simai->wired, options->config, options->compat, &simai->notes, err);
 }
 
 /* ---- opening ---- */

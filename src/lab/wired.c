@@ -7,6 +7,7 @@
 
 #include "io/outfile.h"
 #include "lab/run_files.h"
+#include "lab/wired_check.h"
 
 static void keep_flow(void *context, const struct packet_flow *flow)
 {
@@ -296,6 +297,9 @@ enum orr_status lab_wired_read(const struct orr_run_options *options, struct are
     }
     if (status == ORR_OK) {
         status = take_options(wired, options, err);
+    }
+    if (status == ORR_OK) {
+        status = lab_wired_check(wired, options->network, options->compat == ORR_COMPAT_ASTRA, notes, err);
     }
     if (status == ORR_OK) {
         lab_wired_listen(wired, options->keep_flows, options->keep_queues);

@@ -98,6 +98,36 @@ static void a_link_that_is_not_there_cannot_go_down(void **state)
     CHECK_EXIT(program_run(MACHINE "--link-down 0-8@5us..1ms --cc swift --spray --parallel-links"), 0);
 }
 
+static void a_buffer_smaller_than_what_is_set_aside_is_refused_and_kept_for_astra(void **state)
+{
+    (void)state;
+    prepare("0", "BUFFER_SIZE 0\n");
+    const struct program_result *result = program_run(MACHINE);
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "config.txt: BUFFER_SIZE is 0 (MiB); switch 8 sets aside 332768 B for its 8 ports");
+    CHECK_CONTAINS(result->err, "so it needs 1 or more");
+    result = program_run(MACHINE "--compat astra");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->err, "wraps round to nearly 4 GiB");
+}
+
+static void settings_that_contradict_the_control_are_told(void **state)
+{
+    (void)state;
+    prepare("0", "HAS_WIN 0\n");
+    const struct program_result *result = program_run(MACHINE "--cc hpcc");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->err, "config.txt: HAS_WIN 0 with HPCC (CC_MODE 3) divides by 0 in the original");
+    prepare("0", "ALPHA_RESUME_INTERVAL 0.0001\n");
+    CHECK_EXIT(program_run(MACHINE), 0);
+    result = program_run(MACHINE "--cc dcqcn");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err,
+                   "ALPHA_RESUME_INTERVAL is 0.0001 (microseconds); DCQCN (CC_MODE 1) needs at least 0.001");
+}
+
 TEST_MAIN(links_and_messages_are_in_every_report, files_of_the_configuration_are_written_for_astra_alone,
           an_output_of_the_configuration_never_replaces_an_input, what_is_lost_stalls_astra_and_delays_us,
-          a_link_that_is_not_there_cannot_go_down)
+          a_link_that_is_not_there_cannot_go_down,
+          a_buffer_smaller_than_what_is_set_aside_is_refused_and_kept_for_astra,
+          settings_that_contradict_the_control_are_told)

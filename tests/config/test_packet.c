@@ -64,6 +64,8 @@ static void what_cannot_be_is_refused_with_its_line(void **state)
         {"\nCC_MODE fast\n", "c.txt:2: CC_MODE is \"fast\", not a number"},
         {"PACKET_PAYLOAD_SIZE 0\n", "c.txt:1: PACKET_PAYLOAD_SIZE is 0; it must lie between 1 and"},
         {"PACKET_PAYLOAD_SIZE 1.5\n", "c.txt:1: PACKET_PAYLOAD_SIZE is 1.5, not a whole number"},
+        {"BUFFER_SIZE 1.5\n", "c.txt:1: BUFFER_SIZE is 1.5, not a whole number"},
+        {"HAS_WIN 0.5\n", "c.txt:1: HAS_WIN is 0.5, not a whole number"},
         {"BUFFER_SIZE 4096\n", "c.txt:1: BUFFER_SIZE is 4096; it must lie between"},
         {"ERROR_RATE_PER_LINK 2\n", "c.txt:1: ERROR_RATE_PER_LINK is 2; it must lie between 0 and 1"},
         {"RATE_AI fast\n", "c.txt:1: RATE_AI is \"fast\"; accepted is a number with one of the units"},
