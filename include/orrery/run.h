@@ -203,6 +203,16 @@ uint64_t orr_run_transmission_count(const struct orr_run *run); /* PACKET: one p
 uint64_t orr_run_in_flight_most(const struct orr_run *run);     /* PACKET: packets in the network at one time */
 uint64_t orr_run_skipped_count(const struct orr_run *run);      /* PACKET: of these, what fast-forward skipped */
 uint64_t orr_run_peak_bytes(const struct orr_run *run);         /* most memory the run had at once */
+
+/* How short the run could be at best: lower bounds of the job on the machine, whatever the schedule (docs/run.md). */
+struct orr_optimum {
+    uint64_t all_ns;       /* at least the largest of the others; 0: not known */
+    uint64_t compute_ns;   /* the longest chain with communication for nothing */
+    uint64_t bandwidth_ns; /* the busiest rank's bytes over the rate of its links */
+    uint64_t latency_ns;   /* the longest chain of communications, each one link's latency */
+};
+/* Of a run that ended; all 0 otherwise. */
+void orr_run_optimum(const struct orr_run *run, struct orr_optimum *optimum);
 void orr_run_rank(const struct orr_run *run, uint32_t rank, struct orr_rank_result *result);
 uint32_t orr_run_collective_count(const struct orr_run *run);
 void orr_run_collective(const struct orr_run *run, uint32_t index, struct orr_collective_result *result);

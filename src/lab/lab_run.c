@@ -166,6 +166,7 @@ static struct report_lab describe(const struct lab_plan *plan)
 static void read_results(const struct orr_run *run, struct report_lab *lab)
 {
     lab->total_ns = orr_run_time_ns(run);
+    orr_run_optimum(run, &lab->optimum);
     for (uint32_t rank = 0; rank < lab->world; rank++) {
         struct orr_rank_result row;
         orr_run_rank(run, rank, &row);

@@ -421,6 +421,15 @@ uint64_t orr_run_peak_bytes(const struct orr_run *run)
     return run->mem.peak;
 }
 
+void orr_run_optimum(const struct orr_run *run, struct orr_optimum *optimum)
+{
+    struct sim_optimum best = run->executed ? sim_result(run->sim)->optimum : (struct sim_optimum){0};
+    *optimum = (struct orr_optimum){.all_ns = best.all_ns,
+                                    .compute_ns = best.compute_ns,
+                                    .bandwidth_ns = best.bandwidth_ns,
+                                    .latency_ns = best.latency_ns};
+}
+
 uint32_t orr_run_collective_count(const struct orr_run *run)
 {
     return run->executed ? sim_result(run->sim)->collective_count : 0;

@@ -5,6 +5,7 @@
 #include "io/json_write.h"
 #include "report/bound.h"
 #include "report/network.h"
+#include "report/optimum.h"
 #include "report/summary.h"
 
 enum { SHARE_DECIMALS = 6, TIME_DECIMALS = 3 };
@@ -229,6 +230,7 @@ void report_json_write(const struct sim_result *result, FILE *stream)
     write_head(&json, result);
     write_settings(&json, result->config);
     write_bound(&json, result);
+    report_optimum_json(result, &json);
     write_parts(&json, result);
     write_collectives(&json, result);
     write_dimensions(&json, result);

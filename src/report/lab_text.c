@@ -85,6 +85,13 @@ static void put_parts(const struct report_lab *lab, FILE *stream)
                       report_bytes((double)lab->most.bytes).text, lab->most.group_size);
     }
     (void)fputc('\n', stream);
+    if (lab->optimum.all_ns != 0) {
+        double steps = lab->steps != 0 ? (double)lab->steps : 1;
+        label("Optimum", stream);
+        (void)fprintf(stream, "%-12s%6s  no schedule on these links is shorter\n",
+                      report_time((double)lab->optimum.all_ns / steps).text,
+                      report_share((double)lab->optimum.all_ns, (double)lab->total_ns).text);
+    }
 }
 
 void report_lab_put(const struct report_lab *lab, FILE *stream)

@@ -21,6 +21,7 @@ struct report_lab {
     uint64_t total_ns;
     uint32_t finished;                 /* ranks */
     double parts_ns[REPORT_LAB_PARTS]; /* of the mean rank */
+    struct orr_optimum optimum;        /* of all steps */
     struct orr_collective_result most; /* the kind of operation that took most, over all ranks */
 };
 

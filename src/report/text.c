@@ -10,6 +10,7 @@
 #include "report/bound.h"
 #include "report/network.h"
 #include "report/number.h"
+#include "report/optimum.h"
 #include "report/summary.h"
 #include "report/table.h"
 
@@ -358,6 +359,10 @@ void report_text_write(const struct sim_result *result, FILE *stream)
         print_dimensions(result, stream);
     }
     (void)fputc('\n', stream);
+    char optimum[REPORT_OPTIMUM_SENTENCE];
+    if (report_optimum_sentence(result, optimum)) {
+        (void)report_text_wrapped("", optimum, 0, stream);
+    }
     struct report_bound bound = report_bound_of(result);
     (void)report_text_wrapped("", bound.sentence, 0, stream);
 }

@@ -11,6 +11,7 @@
  * - endpoint: the delay before a message may leave; bus: its detailed form (§8)
  * - packets, trees, programs, custom: what a stream does in a phase (§9, §14); flows: the same for NCCL's lists
  * - account: where time went; check: whether traces and machine fit together, before the run
+ * - optimum: how short the run could have been at best
  * - stall: what to say when nothing can go on; waits, dependency_cycle: what it is made from
  */
 #ifndef ORR_SIM_ENGINE_H
@@ -222,6 +223,11 @@ uint64_t sim_compute_scaled(const struct sim_config *config, uint64_t ns);
 /* Is there what the run's source of compute times needs? Warns of nodes that have no time. */
 ORR_MUST_CHECK enum orr_status sim_compute_check(struct sim *sim, struct orr_error *err);
 
+/* ---- optimum.c ------------------------------------------------------------------------------------------------ */
+
+/* Lower bounds of the job on the machine; all 0 where memory for the search is refused. */
+void sim_optimum_find(struct sim *sim, struct sim_optimum *optimum);
+
 /* ---- account.c ------------------------------------------------------------------------------------------------ */
 
 void sim_account_start(struct sim *sim, uint32_t rank, uint32_t node);
@@ -315,6 +321,8 @@ void sim_flows_end(struct sim *sim, struct sim_stream *stream);
 
 /* ---- memory.c ------------------------------------------------------------------------------------------------- */
 
+/* What an access to remote memory takes where nobody else wants it. */
+uint64_t sim_memory_ns(const struct sim_config *config, const struct trace_node *node);
 void sim_memory_access(struct sim *sim, uint32_t rank, uint32_t node);
 void sim_memory_next(struct sim *sim, uint32_t server);
 

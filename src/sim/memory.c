@@ -5,13 +5,17 @@
  */
 #include "sim/engine.h"
 
-static uint64_t access_ns(const struct sim *sim, uint32_t rank, uint32_t node)
+uint64_t sim_memory_ns(const struct sim_config *config, const struct trace_node *node)
 {
-    const struct sim_memory *memory = &sim->config->memory;
-    uint64_t bytes = sim->ranks[rank].graph->nodes[node].tensor_bytes;
-    uint64_t transfer = memory->bandwidth_gbps == 0 ? 0 : bytes / memory->bandwidth_gbps;
+    const struct sim_memory *memory = &config->memory;
+    uint64_t transfer = memory->bandwidth_gbps == 0 ? 0 : node->tensor_bytes / memory->bandwidth_gbps;
     uint64_t total = memory->latency_ns + transfer;
     return total < TICKS_MAX_STEP ? total : TICKS_MAX_STEP;
+}
+
+static uint64_t access_ns(const struct sim *sim, uint32_t rank, uint32_t node)
+{
+    return sim_memory_ns(sim->config, &sim->ranks[rank].graph->nodes[node]);
 }
 
 static void serve(struct sim *sim, uint32_t server, uint32_t rank, uint32_t node)

@@ -6,6 +6,7 @@
 
 #include "net/net.h"
 #include "sim/config.h"
+#include "sim/optimum.h"
 #include "sim/stall.h"
 
 /* ASTRA-sim's operator kinds, in the order of its enumeration. */
@@ -95,6 +96,7 @@ struct sim_result {
     uint32_t log_count;
     struct sim_interval *intervals; /* in order of their end */
     uint32_t interval_count;
+    struct sim_optimum optimum; /* of a run that ended; all 0 where memory did not suffice to find it */
     struct net_figures network; /* links and flows, of a network that has them */
     struct sim_stall stall;     /* what held the run up; stall.kind == SIM_STALL_NONE when it ended well */
 };

@@ -147,6 +147,7 @@ enum orr_status sim_run(struct sim *sim, bool (*progress)(void *, const struct o
         return status;
     }
     if (sim->result.nodes_done == sim->result.nodes) {
+        sim_optimum_find(sim, &sim->result.optimum);
         return sim_messages_warn_unclaimed(sim, err);
     }
     sim_stall_diagnose(sim);

@@ -34,6 +34,8 @@ static void set_options(const struct case_file *file, const struct golden_case *
 static void keep_results(const struct orr_run *run, struct golden_answer *answer)
 {
     answer->rank_count = orr_run_rank_count(run);
+    answer->time_ns = orr_run_time_ns(run);
+    orr_run_optimum(run, &answer->optimum);
     answer->ranks = calloc(answer->rank_count + 1, sizeof *answer->ranks);
     for (uint32_t rank = 0; answer->ranks != NULL && rank < answer->rank_count; rank++)
         orr_run_rank(run, rank, &answer->ranks[rank]);

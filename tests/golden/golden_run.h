@@ -13,6 +13,8 @@ struct golden_answer {
     struct orr_error err;
     uint32_t rank_count; /* 0 when the input was refused */
     struct orr_rank_result *ranks;
+    struct orr_optimum optimum;
+    uint64_t time_ns;
     char *lines; /* ORR_OUTPUT_ASTRA; NULL when the input was refused */
     size_t line_bytes;
 };

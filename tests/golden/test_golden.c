@@ -197,6 +197,9 @@ static enum verdict run_backend(const struct case_file *file, const struct golde
     enum verdict verdict = one->unreliable ? UNRELIABLE : judge(outcome, backend, &got, &finding);
     if (one->unreliable && (got.status == ORR_EFAIL || got.status == ORR_EIO))
         verdict = wrong(&finding, "status \"%s\": %s", orr_status_text(got.status), got.err.text);
+    if (backend == ORR_BACKEND_AWARE && got.status == ORR_OK && got.optimum.all_ns > got.time_ns)
+        verdict = wrong(&finding, "the lower bound %" PRIu64 " ns lies above the time, %" PRIu64 " ns",
+                        got.optimum.all_ns, got.time_ns);
     if (verdict == WRONG) {
         printf("WRONG %s %s: %s\n", one->name, backend == ORR_BACKEND_AWARE ? "aware" : "unaware", finding.text);
         keep_lines(one, backend, &got);
