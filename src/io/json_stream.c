@@ -52,6 +52,9 @@ enum orr_status json_stream_open(const char *path, const char *const *arrays, un
         return mem_error(mem, "opening a JSON file", err);
     }
     enum orr_status status = json_source_open(&made->source, path, (flags & JSON_STREAM_REREAD) != 0, mem, err);
+    if (status == ORR_OK && (flags & JSON_STREAM_MAY_BE_CUT) != 0) {
+        io_stream_allow_cut(made->source.stream);
+    }
     if (status == ORR_OK) {
         status = window_make(made, err);
     }
@@ -376,7 +379,7 @@ uint64_t json_stream_document_end(const struct json_stream *stream)
 
 bool json_stream_was_cut(const struct json_stream *stream)
 {
-    return stream->was_cut;
+    return stream->was_cut || (stream->source.stream != NULL && io_stream_was_cut(stream->source.stream));
 }
 
 const char *json_stream_path(const struct json_stream *stream)

@@ -75,8 +75,9 @@ struct json_part {
 };
 
 enum json_stream_flags {
-    /* The last element may be cut off, a comma may precede the end, brackets may be missing at the end: recordings of a
-     * program that was killed. What was forgiven is told by json_stream_was_cut. */
+    /* The last element may be cut off, a comma may precede the end, brackets may be missing at the end, and so may the
+     * end of a packed file: recordings of a program that was killed. What was forgiven is told by
+     * json_stream_was_cut. */
     JSON_STREAM_MAY_BE_CUT = 1 << 0,
     /* The document's unpacked bytes can be read again by place (json_stream_reread): packed files are unpacked into a
      * nameless temporary file for that. */

@@ -24,8 +24,9 @@ struct io_stream {
     uint64_t file_size;
     uint64_t file_offset; /* bytes read from the file */
     bool file_ended;
-    bool ended;      /* the last unpacked byte was handed out */
-    bool in_member;  /* gzip: a member has begun and not ended; zstd: a frame */
+    bool ended;     /* the last unpacked byte was handed out */
+    bool in_member; /* gzip: a member has begun and not ended; zstd: a frame */
+    bool may_be_cut, was_cut;
     uint8_t *packed; /* NULL for plain files */
     size_t packed_at, packed_size;
     z_stream gzip;
@@ -150,8 +151,12 @@ static enum orr_status damaged(const struct io_stream *stream, const char *why, 
                      stream->packing == IO_PACKING_GZIP ? "gzip" : "zstd", why);
 }
 
-static enum orr_status cut_off(const struct io_stream *stream, struct orr_error *err)
+static enum orr_status cut_off(struct io_stream *stream, struct orr_error *err)
 {
+    if (stream->may_be_cut) {
+        stream->was_cut = stream->ended = true;
+        return ORR_OK;
+    }
     return error_set(err, ORR_EINVAL, "%s: byte %" PRIu64 ": the %s data are cut off", stream->path,
                      stream->file_offset, stream->packing == IO_PACKING_GZIP ? "gzip" : "zstd");
 }
@@ -295,6 +300,16 @@ enum orr_status io_stream_rewind(struct io_stream *stream, struct orr_error *err
         (void)ZSTD_initDStream(stream->zstd);
     }
     return ORR_OK;
+}
+
+void io_stream_allow_cut(struct io_stream *stream)
+{
+    stream->may_be_cut = true;
+}
+
+bool io_stream_was_cut(const struct io_stream *stream)
+{
+    return stream->was_cut;
 }
 
 const char *io_stream_path(const struct io_stream *stream)

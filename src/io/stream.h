@@ -26,6 +26,11 @@ ORR_MUST_CHECK enum orr_status io_stream_read(struct io_stream *stream, void *in
 ORR_MUST_CHECK enum orr_status io_stream_read_at(struct io_stream *stream, uint64_t offset, void *into, size_t room,
                                                  size_t *size, struct orr_error *err);
 
+/* A packed file whose end is missing ends where its bytes do, instead of being an error: for recordings of a program
+ * that was killed. What comes before the cut is handed out as far as it unpacks. */
+void io_stream_allow_cut(struct io_stream *stream);
+bool io_stream_was_cut(const struct io_stream *stream); /* so far */
+
 /* Back to the first byte. */
 ORR_MUST_CHECK enum orr_status io_stream_rewind(struct io_stream *stream, struct orr_error *err);
 

@@ -151,6 +151,34 @@ static void damage_and_cuts_are_told_apart(void **state)
     }
 }
 
+static void a_cut_file_gives_what_stands_before_the_cut_where_that_is_allowed(void **state)
+{
+    (void)state;
+    static const enum io_outfile_form forms[] = {IO_OUTFILE_GZIP, IO_OUTFILE_ZSTD};
+    fill_text();
+    for (size_t i = 0; i < COUNT_OF(forms); i++) {
+        struct orr_error err = {0};
+        struct mem mem = {0};
+        struct io_stream *stream = NULL;
+        size_t size = 0;
+        write_file(forms[i], text, TEXT_BYTES);
+        CHECK_OK(io_stream_open(path, &mem, &stream, &err), &err);
+        uint64_t whole = io_stream_file_size(stream);
+        io_stream_close(stream);
+        CHECK(truncate(path, (off_t)(whole / 2)) == 0, "cut");
+        CHECK_OK(io_stream_open(path, &mem, &stream, &err), &err);
+        io_stream_allow_cut(stream);
+        CHECK(!io_stream_was_cut(stream), "nothing is known yet");
+        CHECK_OK(io_stream_read(stream, unpacked, sizeof unpacked, &size, &err), &err);
+        CHECK(size > TEXT_BYTES / 8 && size < TEXT_BYTES && memcmp(unpacked, text, size) == 0, "form %zu: %zu bytes", i,
+              size);
+        CHECK_OK(io_stream_read(stream, unpacked, sizeof unpacked, &size, &err), &err);
+        CHECK(size == 0 && io_stream_was_cut(stream), "the end, and that it is a cut");
+        io_stream_close(stream);
+        CHECK_U64(mem.used, 0, "everything is given back");
+    }
+}
+
 static void what_follows_a_gzip_member_must_be_one(void **state)
 {
     (void)state;
@@ -231,7 +259,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CHECK_MAP(every_packing_gives_the_same_bytes, an_ending_names_the_form, members_and_frames_follow_each_other,
-                  damage_and_cuts_are_told_apart, what_follows_a_gzip_member_must_be_one, a_rewound_stream_begins_again,
+                  damage_and_cuts_are_told_apart, a_cut_file_gives_what_stands_before_the_cut_where_that_is_allowed,
+                  what_follows_a_gzip_member_must_be_one, a_rewound_stream_begins_again,
                   what_is_no_regular_file_is_refused, a_spool_is_read_where_it_was_written)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
