@@ -3,8 +3,8 @@
  * beat, so that a run's time can be held against something. Computed once, after a run, from the traces and the machine
  * alone; knows nothing of how the run went.
  *
- * - compute: the longest chain of the trace with every communication for nothing, and where a device does one thing at a
- *   time the sum of what it does;
+ * - compute: the longest chain of the trace with every communication for nothing, and where a device does one thing at
+ * a time the sum of what it does;
  * - bandwidth: what the busiest rank must put on its links at least (coll_bus_factor of each collective's buffer), over
  *   the rate of all of them together;
  * - latency: the longest chain of communications, each one link's latency long, with everything else for nothing;
