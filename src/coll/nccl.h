@@ -30,7 +30,7 @@ struct nccl_job {
     uint32_t tp, ep; /* dp = gpus / tp; at least 1 each */
     bool has_nvls;   /* the GPU type can reduce in its NVLink switch (H100, H800; by default H20 and later too) */
     bool nvls, pxn;  /* asked for: AS_NVLS_ENABLE, AS_PXN_ENABLE */
-    bool rails;      /* rings keep to the rail by which they enter a server, as NCCL's do; SimAI's change it */
+    bool as_nccl;    /* rings keep to their rails and switches reduce for heads; else SimAI's layout of both */
     bool compat;     /* as SimAI 1.6: its holes too (spec §7, §14); otherwise they are filled */
 };
 
@@ -117,6 +117,9 @@ ORR_MUST_CHECK enum orr_status nccl_channels_build(const struct nccl_job *job, c
 /* Algorithm by the rules of spec §7 (compat) or by ours; the caller may change the result before building flows. */
 struct nccl_choice nccl_choose(const struct nccl_job *job, const struct nccl_group *group, enum coll_type type,
                                uint64_t bytes);
+
+/* Whether the NVLink switch of a GPU type reduces what passes it (NVLS): the generations from Hopper on, by name. */
+bool nccl_gpu_has_nvls(const char *gpu_type);
 
 /* The flows of one collective of `bytes` over the group: the whole buffer, of which all-gather, reduce-scatter and
  * all-to-all move a share of one n-th each. An algorithm that cannot do the collective or does not fit the group is

@@ -8,9 +8,9 @@
  * cross-rail traffic): what leaves a server by its last rank enters the next one by the rank of the same place. With an
  * odd number of servers the way from the last to the first one still changes rails; PXN takes it (nccl_ring.c).
  *
- * SimAI turns no server round (nccl_job.rails says which is wanted), and divides the group by the number of its servers
- * instead of looking where the ranks are; under compat the ranks that are left over by that division have no place in a
- * ring, as there.
+ * SimAI turns no server round (nccl_job.as_nccl says which is wanted), and divides the group by the number of its
+ * servers instead of looking where the ranks are; under compat the ranks that are left over by that division have no
+ * place in a ring, as there.
  */
 #include <stdlib.h>
 
@@ -116,7 +116,7 @@ enum orr_status nccl_channels_build(const struct nccl_job *job, const struct ncc
         return mem_error(arena->mem, "the channels of a group", err);
     }
     for (uint32_t c = 0; c < made.ring_count; c++) {
-        struct course course = {.first = first, .servers = servers, .ring = c, .turns = job->rails};
+        struct course course = {.first = first, .servers = servers, .ring = c, .turns = job->as_nccl};
         fill_ring(group, &course, rings + (size_t)c * made.ring_size);
     }
     nccl_trees_fill(group, servers, first, made.ring_count, trees);

@@ -176,6 +176,11 @@ static enum nccl_algo choose_algo(const struct nccl_job *job, const struct nccl_
                : NCCL_RING;
 }
 
+bool nccl_gpu_has_nvls(const char *gpu_type)
+{
+    return gpu_type[0] == 'H' || gpu_type[0] == 'B' || strncmp(gpu_type, "GB", 2) == 0;
+}
+
 struct nccl_choice nccl_choose(const struct nccl_job *job, const struct nccl_group *group, enum coll_type type,
                                uint64_t bytes)
 {

@@ -1,10 +1,12 @@
 /*
- * Reductions in the NVLink switch. All-reduce on one server: every rank sends a chunk to the switch, which sends the
- * sum to every rank. All-gather: the switch multicasts each rank's part. Reduce-scatter: it sums each rank's part.
+ * Reductions in the NVLink switch. All-gather: the switch multicasts each rank's part. Reduce-scatter: it sums each
+ * rank's part.
  *
- * Across servers (NVLS_TREE) each channel has one rank of each server as its head: the switch gives the server's sum to
- * the head, the heads add up over the tree of the servers, and each head has its switch multicast the result. Two
- * channels per head, one for each of the two trees. SimAI chooses NVLS there too and then sends nothing.
+ * All-reduce: each channel has one rank of each server as its head: the switch gives the server's sum to the head, the
+ * heads add up over the tree of the servers, and each head has its switch multicast the result. So a GPU's link carries
+ * the buffer and one head's part of it, both ways. Two channels per head, one for each of the two trees; on one server
+ * (NVLS) there is no tree and one channel per head. SimAI has the switch send each sum to all at once on one server,
+ * and on several chooses NVLS and then sends nothing.
  */
 #include "coll/nccl_parts.h"
 
@@ -24,6 +26,7 @@ static uint32_t gather(struct nccl_builder *builder, uint32_t lo, uint32_t hi, u
 {
     uint32_t first = builder->flows->count;
     like.dst = to;
+    like.reduces = true;
     like.prev = nccl_builder_prev(builder, to);
     like.prev_count = 1;
     for (uint32_t i = lo; i < hi; i++) {
@@ -71,6 +74,7 @@ static enum orr_status reserve(struct nccl_builder *builder, uint64_t times, uin
                                 err);
 }
 
+/* SimAI's: all ranks to the switch, the switch to all ranks. */
 static enum orr_status star_all_reduce(struct nccl_builder *builder, uint64_t bytes, struct orr_error *err)
 {
     const struct nccl_group *group = builder->group;
@@ -155,7 +159,10 @@ enum orr_status nccl_nvls_flows(struct nccl_builder *builder, enum coll_type typ
     if (builder->group->switch_count == 0) {
         return error_set(err, ORR_EINVAL, "NVLS needs an NVLink switch, and the servers have none: use ring or tree");
     }
-    return type == COLL_ALL_REDUCE ? star_all_reduce(builder, bytes, err) : star_parts(builder, type, bytes, err);
+    if (type != COLL_ALL_REDUCE) {
+        return star_parts(builder, type, bytes, err);
+    }
+    return builder->job->as_nccl ? nccl_nvls_tree_flows(builder, bytes, err) : star_all_reduce(builder, bytes, err);
 }
 
 /* One channel of NVLS_TREE: which servers, their heads and what they last sent or got. */
@@ -322,7 +329,7 @@ enum orr_status nccl_nvls_tree_flows(struct nccl_builder *builder, uint64_t byte
     if (status != ORR_OK) {
         return status;
     }
-    uint32_t channels = 2 * heads;
+    uint32_t channels = forest.servers > 1 ? 2 * heads : heads;
     uint64_t times = chunks_of(builder, nccl_share(bytes, channels, 0)) * channels;
     uint64_t flows = UINT64_C(2) * builder->group->rank_count + UINT64_C(4) * forest.servers;
     uint64_t parents = UINT64_C(2) * builder->group->rank_count + UINT64_C(16) * forest.servers;

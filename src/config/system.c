@@ -125,7 +125,16 @@ static const struct config_row system_rows[] = {
      .min = 0,
      .max = INT32_MAX,
      .offset = AT(system.nccl_gpus_per_server),
-     .help = "ranks that the algorithms nccl... take for one server; 0: the size of dimension 0"},
+     .help =
+         "ranks that the algorithms nccl... take for one server; 0: as a topology file in SimAI's form says, else the "
+         "size of dimension 0"},
+    {.key = "nccl-nvls-efficiency",
+     .type = CONFIG_REAL,
+     .fallback = "0.7",
+     .min = 0.01,
+     .max = 1,
+     .offset = AT(system.nccl_nvls_efficiency),
+     .help = "share of a link's rate that reductions in the NVLink switch reach"},
     {.key = "model-shared-bus",
      .type = CONFIG_SWITCH,
      .fallback = "0",

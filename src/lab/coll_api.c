@@ -84,7 +84,7 @@ static enum orr_status read_job(struct show *show, struct orr_error *err)
                                   .ep = options->ep,
                                   .nvls = options->nvls,
                                   .pxn = options->pxn,
-                                  .rails = !options->compat,
+                                  .as_nccl = !options->compat,
                                   .compat = options->compat};
     show->job.has_nvls = options->compat ? gpu_types[gpu].compat_nvls : gpu_types[gpu].nvls;
     return ORR_OK;

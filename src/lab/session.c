@@ -7,6 +7,7 @@
  */
 #include "base/arena.h"
 #include "base/notes.h"
+#include "coll/nccl.h"
 #include "config/config.h"
 #include "lab/growth.h"
 #include "lab/run_files.h"
@@ -185,6 +186,10 @@ static enum orr_status read_configuration(struct orr_run *run, const struct orr_
                        : read_network(run, options, err);
     }
     config->packet = wired ? &run->wired.machine : NULL;
+    if (status == ORR_OK && wired) {
+        config->gpus_per_server = run->wired.extra.gpus_per_server;
+        config->has_nvls = nccl_gpu_has_nvls(run->wired.extra.gpu_type);
+    }
     if (status == ORR_OK) {
         status = read_system(run, options, custom, err);
     }

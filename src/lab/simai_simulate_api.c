@@ -33,16 +33,7 @@ struct orr_simai {
 /* NVLink switches that reduce: of SimAI 1.6's types two count, by default all since. */
 static bool has_nvls(const char *gpu_type, bool compat)
 {
-    static const char *const without[] = {"A100", "A800", "V100", NULL};
-    if (compat) {
-        return strcmp(gpu_type, "H100") == 0 || strcmp(gpu_type, "H800") == 0;
-    }
-    for (size_t i = 0; without[i] != NULL; i++) {
-        if (strcmp(gpu_type, without[i]) == 0) {
-            return false;
-        }
-    }
-    return gpu_type[0] == 'H' || gpu_type[0] == 'B' || gpu_type[0] == 'G';
+    return compat ? strcmp(gpu_type, "H100") == 0 || strcmp(gpu_type, "H800") == 0 : nccl_gpu_has_nvls(gpu_type);
 }
 
 /* GPUs are 0, 1, 2 …, NVSwitches follow server by server, and only then other switches (spec packet B2). */

@@ -244,13 +244,13 @@ static enum orr_status find_topology(const struct orr_run_options *options, stru
 }
 
 static enum orr_status read_topology(const struct orr_run_options *options, struct arena *arena, struct notes *notes,
-                                     struct lab_wired *wired, struct config_wired_extra *extra, struct orr_error *err)
+                                     struct lab_wired *wired, struct orr_error *err)
 {
     struct run_file file;
     enum orr_status status = run_file_open(options, NULL, wired->files.topology, arena, &file, err);
     if (status == ORR_OK) {
         status = config_parse_topology(file.text.name, file.text.text, file.text.size, arena, notes, &wired->graph,
-                                       extra, err);
+                                       &wired->extra, err);
         run_file_close(&file);
     }
     return status;
@@ -271,14 +271,13 @@ static enum orr_status read_logical(const struct orr_run_options *options, struc
 enum orr_status lab_wired_read(const struct orr_run_options *options, struct arena *arena, struct notes *notes,
                                struct lab_wired *wired, struct topo_dims *dims, struct orr_error *err)
 {
-    struct config_wired_extra extra = {0};
     wired->mem = arena->mem;
     enum orr_status status = read_configuration(options, arena, notes, wired, err);
     if (status == ORR_OK) {
         status = find_topology(options, arena, notes, wired, err);
     }
     if (status == ORR_OK) {
-        status = read_topology(options, arena, notes, wired, &extra, err);
+        status = read_topology(options, arena, notes, wired, err);
     }
     if (status == ORR_OK && options->logical != NULL) {
         status = read_logical(options, arena, notes, dims, err);

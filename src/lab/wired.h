@@ -28,6 +28,7 @@ struct lab_wired {
     struct topo_graph graph;
     struct packet_config config;
     struct config_packet_files files;
+    struct config_wired_extra extra;
     struct packet_machine machine;
     struct packet_link_change *changes; /* two for each link that goes down and comes back */
     uint32_t change_count, change_capacity;

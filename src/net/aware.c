@@ -99,6 +99,13 @@ static uint32_t step(const struct net *net, struct transit *transit, uint32_t *d
     const struct aware *aware = net->state;
     uint32_t from = 0;
     uint32_t to = 0;
+    if (transit->at >= net->dims->ranks || transit->dst >= net->dims->ranks) {
+        bool up = transit->at < net->dims->ranks;
+        uint32_t rank = up ? transit->at : transit->dst;
+        transit->at = transit->dst;
+        *dim_index = 0;
+        return (uint32_t)aware->first_link[0] + 2 * rank + (up ? 0 : 1);
+    }
     uint32_t d = next_dim(net, transit->at, transit->dst, &from, &to);
     const struct topo_dim *dim = &net->dims->dim[d];
     uint32_t first = (uint32_t)aware->first_link[d];

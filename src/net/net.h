@@ -88,6 +88,9 @@ struct net_stuck {
 
 struct net;
 
+/* Ends of a message are ranks. Beyond them: in a wired machine its switches by their numbers; in a network of
+ * dimensions whose dimension 0 is switches, these, in order, from dims->ranks on. Such a message crosses one link of
+ * that dimension, and its other end is on it. */
 struct net_ops {
     const char *name;
     /* Without contention: the path from `src` to `dst` (another rank). NULL in the other kind. */

@@ -23,7 +23,8 @@ static struct net_path unaware_path(const struct net *net, uint32_t src, uint32_
     uint32_t d = 0;
     uint32_t from = 0;
     uint32_t to = 0;
-    for (; d < net->dims->count; d++) {
+    bool at_switch = src >= net->dims->ranks || dst >= net->dims->ranks;
+    for (; d < net->dims->count && !at_switch; d++) {
         from = topo_coordinate(&net->dims->dim[d], src);
         to = topo_coordinate(&net->dims->dim[d], dst);
         if (from != to) {
@@ -31,7 +32,7 @@ static struct net_path unaware_path(const struct net *net, uint32_t src, uint32_
         }
     }
     const struct topo_dim *dim = &net->dims->dim[d];
-    uint32_t hops = hops_between(dim, from, to);
+    uint32_t hops = at_switch ? 1 : hops_between(dim, from, to);
     double serialise = (double)bytes / dim->bytes_per_ns;
     return (struct net_path){
         .delay_ns = ticks_from_double((double)hops * dim->latency_ns + serialise),

@@ -51,7 +51,8 @@ struct sim_system {
     uint64_t local_reduction_delay_ns;
     uint64_t bus_L_ns, bus_o_ns, bus_g_ns; /* LogGP, spec analytical §8.1 */
     double bus_G_ns_per_byte;
-    uint32_t nccl_gpus_per_server; /* 0: dimension 0 is a server */
+    uint32_t nccl_gpus_per_server; /* 0: what the machine says, else dimension 0 is a server */
+    double nccl_nvls_efficiency;   /* share of a link that reductions in the NVLink switch reach */
 };
 
 struct sim_memory {
@@ -73,6 +74,8 @@ struct sim_config {
     const struct trace_set *traces; /* one rank per dims.ranks */
     enum orr_backend backend;
     const struct packet_machine *packet; /* ORR_BACKEND_PACKET: the wired machine (net/packet/packet.h) */
+    uint32_t gpus_per_server;            /* where its file says so, else 0 */
+    bool has_nvls;                       /* its GPUs' NVLink switches reduce (nccl_gpu_has_nvls) */
     enum orr_policy policy;
     enum orr_broadcast broadcast;
     uint32_t queues_per_dim;

@@ -22,6 +22,7 @@
 #include "net/net.h"
 #include "sim/events.h"
 #include "sim/ranks.h"
+#include "sim/servers.h"
 #include "sim/sim.h"
 #include "sim/streams.h"
 #include "sim/traffic.h"
@@ -53,6 +54,7 @@ struct sim {
     struct net net;
     struct sim_rank *ranks;
     uint32_t rank_count;
+    struct sim_servers nccl_servers;
     struct sim_graph_info *graphs;
     struct sim_graph_info **rank_graph;
     struct sim_group_state *groups;
@@ -317,7 +319,11 @@ const char *sim_flows_refuse(const struct sim *sim, const struct trace_node *nod
 void sim_flows_start(struct sim *sim, uint32_t stream);
 void sim_flows_call(struct sim *sim, uint32_t stream, uint32_t flow);
 void sim_flows_received(struct sim *sim, uint32_t stream, uint32_t posted, uint32_t came);
+/* To the sender, of a flow that has another in line behind it. */
+void sim_flows_arrived(struct sim *sim, uint32_t stream, uint32_t flow);
 void sim_flows_end(struct sim *sim, struct sim_stream *stream);
+/* The rank that sends a flow of the stream's list, itself or for a switch. */
+uint32_t sim_flows_sender(const struct sim *sim, uint32_t stream, uint32_t flow);
 
 /* ---- memory.c ------------------------------------------------------------------------------------------------- */
 

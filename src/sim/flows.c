@@ -9,6 +9,11 @@
  * That order cannot lock: of the flows not yet received, the one with the lowest number has been sent, because its
  * parents have lower numbers, and is the next to be received in its channel.
  *
+ * What is sent to an NVLink switch is received, and what the switch sends is sent, on behalf of the switch by the
+ * lowest member on its server: the message goes to and from the switch in the network, and the member's stream keeps
+ * the count. A switch's receives stand in no line with its member's own, which come later than the next chunks at the
+ * switch.
+ *
  * Channels may send messages of one size between the same two ranks, and those meet receives in the order of posting,
  * whoever's they are. Hence a receive hears which flow came; when that one had no receive of its own yet, the one that
  * it took is posted again.
@@ -23,8 +28,10 @@ enum { MOST_FLOWS = 1 << 28 };
 
 struct sim_flow {
     uint64_t bytes;
-    uint32_t src, dst; /* ranks */
-    uint32_t channel;
+    uint32_t src, dst;     /* ranks, or switches by their numbers in the network */
+    uint32_t from;         /* the rank that sends it: src, or the one that acts for the switch */
+    uint32_t channel;      /* twice that of the list, one more for what a switch receives */
+    uint32_t next_in_line; /* what its sender sends when it has arrived; SIM_NONE: nothing */
     uint32_t first_child, child_count;
     uint32_t send_at, recv_at; /* place among the sends of src, among the receives of dst */
     bool reduces;
@@ -51,12 +58,6 @@ struct sim_flow_run {
 };
 
 /* ---- before the run ------------------------------------------------------------------------------------------- */
-
-static uint32_t per_server(const struct sim *sim)
-{
-    uint32_t set = sim->config->system.nccl_gpus_per_server;
-    return set != 0 ? set : sim->config->dims.dim[0].size;
-}
 
 static enum coll_nccl wanted(const struct sim *sim, enum coll_type type)
 {
@@ -85,7 +86,8 @@ const char *sim_flows_refuse(const struct sim *sim, const struct trace_node *nod
     if (wanted(sim, type) == COLL_NCCL_TREE && type != COLL_ALL_REDUCE) {
         return "NCCL has trees for all-reduce only; use nccl or ncclRing";
     }
-    uint64_t local = per_server(sim) < NCCL_MAX_CHANNELS ? per_server(sim) : NCCL_MAX_CHANNELS;
+    uint32_t each = sim->nccl_servers.ranks_each;
+    uint64_t local = each < NCCL_MAX_CHANNELS ? each : NCCL_MAX_CHANNELS;
     uint64_t flows = type == COLL_ALL_TO_ALL ? (uint64_t)members * members : 2 * local * members * members;
     if (flows > MOST_FLOWS) {
         return "NCCL's list of flows for so many ranks and channels has more than 2^28 entries; use ring, or give "
@@ -105,10 +107,11 @@ enum orr_status sim_flows_check(const struct sim *sim, struct orr_error *err)
             return error_set(err, ORR_EINVAL,
                              "the algorithms nccl... do not model the shared bus: remove model-shared-bus or use ring");
         }
-        if (system->implementation[i].list[0].nccl == COLL_NCCL_NVLS) {
+        if (system->implementation[i].list[0].nccl == COLL_NCCL_NVLS && sim->nccl_servers.switches_each == 0) {
             enum orr_status status = notes_add(sim->notes, err,
-                                               "ncclNvls: the machine has no NVLink switches that messages could be "
-                                               "sent to; NCCL's ring is used instead");
+                                               "ncclNvls: the machine has no switches that exactly the %u ranks of a "
+                                               "server are on; NCCL's ring is used instead",
+                                               sim->nccl_servers.ranks_each);
             if (status != ORR_OK) {
                 return status;
             }
@@ -132,6 +135,23 @@ static uint32_t member_of(const struct sim_flow_plan *plan, uint32_t rank)
         }
     }
     return lo;
+}
+
+/* The member that acts for a rank or, in the numbers of the list, for a switch. */
+static uint32_t actor_of(const struct sim *sim, const struct sim_flow_plan *plan, uint32_t node)
+{
+    if (node < sim->rank_count) {
+        return member_of(plan, node);
+    }
+    uint32_t server = (node - sim->rank_count) / sim->nccl_servers.switches_each;
+    uint32_t member = member_of(plan, server * sim->nccl_servers.ranks_each);
+    return plan->ranks[member] / sim->nccl_servers.ranks_each < server ? member + 1 : member;
+}
+
+/* The number in the network of a rank or switch of the list. */
+static uint32_t node_of(const struct sim *sim, uint32_t node)
+{
+    return node < sim->rank_count ? node : sim->nccl_servers.switches[node - sim->rank_count];
 }
 
 static bool zalloc_u32(struct sim *sim, uint32_t **array, size_t count)
@@ -158,12 +178,12 @@ static bool make_arrays(struct sim *sim, struct sim_flow_plan *plan, const struc
 }
 
 /* Each member's sends and receives, in the order of the list. */
-static void sort_by_member(struct sim_flow_plan *plan)
+static void sort_by_member(const struct sim *sim, struct sim_flow_plan *plan, const struct nccl_flows *list)
 {
     for (uint32_t i = 0; i < plan->count; i++) {
         struct sim_flow *flow = &plan->flows[i];
-        flow->send_at = plan->send_first[member_of(plan, flow->src) + 1]++;
-        flow->recv_at = plan->recv_first[member_of(plan, flow->dst) + 1]++;
+        flow->send_at = plan->send_first[actor_of(sim, plan, list->flows[i].src) + 1]++;
+        flow->recv_at = plan->recv_first[actor_of(sim, plan, list->flows[i].dst) + 1]++;
     }
     for (uint32_t m = 0; m < plan->member_count; m++) {
         plan->send_first[m + 1] += plan->send_first[m];
@@ -171,12 +191,52 @@ static void sort_by_member(struct sim_flow_plan *plan)
     }
     for (uint32_t i = 0; i < plan->count; i++) {
         const struct sim_flow *flow = &plan->flows[i];
-        plan->sends[plan->send_first[member_of(plan, flow->src)] + flow->send_at] = i;
-        plan->recvs[plan->recv_first[member_of(plan, flow->dst)] + flow->recv_at] = i;
+        uint32_t sender = actor_of(sim, plan, list->flows[i].src);
+        plan->sends[plan->send_first[sender] + flow->send_at] = i;
+        plan->recvs[plan->recv_first[actor_of(sim, plan, list->flows[i].dst)] + flow->recv_at] = i;
+        plan->parents[plan->send_first[sender] + flow->send_at] = list->flows[i].parent_count;
     }
 }
 
-static struct sim_flow_plan *take_over(struct sim *sim, const struct nccl_flows *list, const struct nccl_group *group)
+/* Reductions in the switch do not reach a link's whole rate: they take as long as so many more bytes would. */
+static uint64_t bytes_on_links(const struct sim *sim, const struct nccl_flow *flow)
+{
+    double efficiency = sim->config->system.nccl_nvls_efficiency;
+    bool whole = flow->connection != NCCL_CONN_NVLS || efficiency <= 0 || efficiency >= 1;
+    return whole ? flow->bytes : (uint64_t)((double)flow->bytes / efficiency);
+}
+
+/* Lines up what ranks give to switches of their own accord. A flow with one before it has one more to wait for. */
+static bool stand_in_line(const struct sim *sim, struct sim_flow_plan *plan, const struct nccl_flows *list,
+                          struct arena *scratch)
+{
+    uint32_t channels = 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        channels = list->flows[i].channel >= channels ? list->flows[i].channel + 1 : channels;
+    }
+    size_t places = (size_t)plan->member_count * channels;
+    uint32_t *last = arena_alloc(scratch, places * sizeof *last);
+    for (size_t i = 0; last != NULL && i < places; i++) {
+        last[i] = SIM_NONE;
+    }
+    for (uint32_t i = 0; last != NULL && i < list->count; i++) {
+        const struct nccl_flow *flow = &list->flows[i];
+        if (flow->parent_count > 0 || flow->dst < sim->rank_count) {
+            continue;
+        }
+        uint32_t member = member_of(plan, flow->src);
+        uint32_t *before = &last[(size_t)member * channels + flow->channel];
+        if (*before != SIM_NONE) {
+            plan->flows[*before].next_in_line = i;
+            plan->parents[plan->send_first[member] + plan->flows[i].send_at]++;
+        }
+        *before = i;
+    }
+    return last != NULL;
+}
+
+static struct sim_flow_plan *take_over(struct sim *sim, const struct nccl_flows *list, const struct nccl_group *group,
+                                       struct arena *scratch)
 {
     struct sim_flow_plan *plan = arena_zalloc(&sim->arena, sizeof *plan);
     uint64_t children = 0;
@@ -193,10 +253,12 @@ static struct sim_flow_plan *take_over(struct sim *sim, const struct nccl_flows 
     uint32_t at = 0;
     for (uint32_t i = 0; i < list->count; i++) {
         const struct nccl_flow *from = &list->flows[i];
-        plan->flows[i] = (struct sim_flow){.bytes = from->bytes,
-                                           .src = from->src,
-                                           .dst = from->dst,
-                                           .channel = from->channel,
+        plan->flows[i] = (struct sim_flow){.bytes = bytes_on_links(sim, from),
+                                           .src = node_of(sim, from->src),
+                                           .dst = node_of(sim, from->dst),
+                                           .from = plan->ranks[actor_of(sim, plan, from->src)],
+                                           .channel = 2 * from->channel + (from->dst < sim->rank_count ? 0 : 1),
+                                           .next_in_line = SIM_NONE,
                                            .first_child = at,
                                            .child_count = from->child_count,
                                            .reduces = from->reduces};
@@ -205,19 +267,46 @@ static struct sim_flow_plan *take_over(struct sim *sim, const struct nccl_flows 
         }
         at += from->child_count;
     }
-    sort_by_member(plan);
-    for (uint32_t i = 0; i < list->count; i++) {
-        uint32_t member = member_of(plan, plan->flows[i].src);
-        plan->parents[plan->send_first[member] + plan->flows[i].send_at] = list->flows[i].parent_count;
+    sort_by_member(sim, plan, list);
+    return stand_in_line(sim, plan, list, scratch) ? plan : NULL;
+}
+
+/* What NCCL chooses by itself: reductions in the switch for an all-reduce where GPUs and machine can, and where the
+ * tree between the servers is no longer than one edge. On more of them a network card carries as much for the trees as
+ * for a ring, and the ring needs no switch. */
+static bool reduces_in_switch(const struct sim *sim, const struct coll_phase *phase, const struct nccl_group *group)
+{
+    bool chosen = phase->nccl == COLL_NCCL_AUTO && sim->config->has_nvls && phase->type == COLL_ALL_REDUCE;
+    return phase->nccl == COLL_NCCL_NVLS || (chosen && group->node_count <= 2);
+}
+
+static struct nccl_choice choice_of(const struct nccl_job *job, const struct nccl_group *group,
+                                    const struct coll_phase *phase, uint64_t bytes)
+{
+    enum { PARTS = 64, LEAST = 64 * 1024 };
+    struct nccl_choice choice = nccl_choose(job, group, phase->type, bytes);
+    if (phase->nccl == COLL_NCCL_TREE) {
+        choice.algo = NCCL_TREE;
     }
-    return plan;
+    if (choice.algo == NCCL_NVLS || choice.algo == NCCL_NVLS_TREE) {
+        /* NCCL's are smaller still; what goes up must overlap what comes down, and more chunks change little. */
+        uint64_t part = bytes / choice.channels / PARTS;
+        choice.chunk_bytes = part > LEAST ? part : LEAST;
+    }
+    return choice;
 }
 
 static enum orr_status build_list(const struct sim *sim, const struct coll_phase *phase, struct arena *scratch,
                                   struct nccl_group *group, struct nccl_flows *list)
 {
-    struct nccl_job job = {
-        .gpus = sim->rank_count, .gpus_per_server = per_server(sim), .tp = sim->rank_count, .ep = 1, .rails = true};
+    struct nccl_job job = {.gpus = sim->rank_count,
+                           .gpus_per_server = sim->nccl_servers.ranks_each,
+                           .switches_per_server = sim->nccl_servers.switches_each,
+                           .tp = sim->rank_count,
+                           .ep = 1,
+                           .has_nvls = true,
+                           .pxn = sim->nccl_servers.joined,
+                           .as_nccl = true};
     struct nccl_channels channels;
     uint32_t *ranks = arena_alloc(scratch, phase->ring.size * sizeof *ranks);
     if (ranks == NULL) {
@@ -227,6 +316,7 @@ static enum orr_status build_list(const struct sim *sim, const struct coll_phase
         ranks[i] = phase->ring.members != NULL ? phase->ring.members[i] : i * phase->ring.stride;
     }
     enum orr_status status = nccl_group_build(&job, ranks, phase->ring.size, scratch, group, NULL);
+    job.nvls = reduces_in_switch(sim, phase, group);
     if (status == ORR_OK) {
         status = nccl_channels_build(&job, group, scratch, &channels, NULL);
     }
@@ -235,8 +325,7 @@ static enum orr_status build_list(const struct sim *sim, const struct coll_phase
     }
     /* An all-gather's size is what a rank gives, here and in ASTRA-sim; what it has at the end in NCCL. */
     uint64_t bytes = phase->type == COLL_ALL_GATHER ? phase->bytes * phase->ring.size : phase->bytes;
-    struct nccl_choice choice = nccl_choose(&job, group, phase->type, bytes);
-    choice.algo = phase->nccl == COLL_NCCL_TREE ? NCCL_TREE : NCCL_RING;
+    struct nccl_choice choice = choice_of(&job, group, phase, bytes);
     return nccl_flows_build(&job, group, &channels, &choice, phase->type, bytes, scratch, list, NULL);
 }
 
@@ -248,7 +337,7 @@ const struct sim_flow_plan *sim_flow_plan_make(struct sim *sim, const struct col
     arena_init(&scratch, sim->mem);
     struct sim_flow_plan *plan = NULL;
     if (build_list(sim, phase, &scratch, &group, &list) == ORR_OK) {
-        plan = take_over(sim, &list, &group);
+        plan = take_over(sim, &list, &group, &scratch);
     }
     arena_free(&scratch);
     return plan;
@@ -260,8 +349,9 @@ static void send_flow(struct sim *sim, uint32_t index, const struct sim_flow_pla
 {
     const struct sim_stream *stream = &sim->streams.at[index];
     stream->of.flows->sends_left--;
-    /* Nobody hears of its arrival at the sender; the receiver asks for the number. */
-    struct sim_party sender = {.kind = SIM_PARTY_NOBODY, .b = flow};
+    /* The sender hears of its arrival where something stands in line behind it; the receiver asks for the number. */
+    bool heard = plan->flows[flow].next_in_line != SIM_NONE;
+    struct sim_party sender = {.kind = heard ? SIM_PARTY_FLOW_SENT : SIM_PARTY_NOBODY, .a = index, .b = flow};
     sim_send(sim, plan->flows[flow].src, plan->flows[flow].dst, stream->tag, plan->flows[flow].bytes, sender);
 }
 
@@ -367,6 +457,17 @@ void sim_flows_call(struct sim *sim, uint32_t index, uint32_t flow)
     end_if_done(sim, index);
 }
 
+void sim_flows_arrived(struct sim *sim, uint32_t index, uint32_t flow)
+{
+    const struct sim_stream *stream = &sim->streams.at[index];
+    const struct sim_flow_plan *plan = stream->phase->flows;
+    uint32_t next = plan->flows[flow].next_in_line;
+    if (--stream->of.flows->parents_left[plan->flows[next].send_at] == 0) {
+        send_flow(sim, index, plan, next);
+        end_if_done(sim, index);
+    }
+}
+
 void sim_flows_received(struct sim *sim, uint32_t index, uint32_t posted, uint32_t came)
 {
     struct sim_stream *stream = &sim->streams.at[index];
@@ -381,6 +482,13 @@ void sim_flows_received(struct sim *sim, uint32_t index, uint32_t posted, uint32
     if (had_own) {
         post_from(sim, index, plan, flow->recv_at + 1, flow->channel);
     }
-    uint64_t memory_ns = flow->reduces ? sim_memory_pass_ns(sim, flow->bytes) : 0;
-    sim_call_after(sim, stream->rank, sim_endpoint_delay(sim, stream) + memory_ns, SIM_CALL_FLOW, index, came);
+    bool at_rank = flow->dst < sim->rank_count; /* a switch has neither endpoint nor memory */
+    uint64_t endpoint_ns = at_rank ? sim_endpoint_delay(sim, stream) : 0;
+    uint64_t memory_ns = at_rank && flow->reduces ? sim_memory_pass_ns(sim, flow->bytes) : 0;
+    sim_call_after(sim, stream->rank, endpoint_ns + memory_ns, SIM_CALL_FLOW, index, came);
+}
+
+uint32_t sim_flows_sender(const struct sim *sim, uint32_t index, uint32_t flow)
+{
+    return sim->streams.at[index].phase->flows->flows[flow].from;
 }

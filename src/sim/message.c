@@ -154,6 +154,9 @@ static void tell(struct sim *sim, struct sim_party party, uint32_t rank)
     case SIM_PARTY_STREAM:
         sim_phase_received(sim, party.a);
         break;
+    case SIM_PARTY_FLOW_SENT:
+        sim_flows_arrived(sim, party.a, party.b);
+        break;
     case SIM_PARTY_NODE:
         sim_workload_node_done(sim, rank, party.a);
         break;

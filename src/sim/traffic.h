@@ -18,6 +18,7 @@ enum sim_party_kind {
     SIM_PARTY_START_SEND, /* a: deferred; the receiver is ready (rendezvous) */
     SIM_PARTY_START_RECV, /* a: deferred; the sender has been told (rendezvous) */
     SIM_PARTY_FLOW,       /* a: stream, b: flow it was posted for; which one came is in the sender's b */
+    SIM_PARTY_FLOW_SENT,  /* a: stream, b: flow, whose sender has another in line behind it */
 };
 
 struct sim_party {

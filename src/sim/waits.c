@@ -58,6 +58,10 @@ static bool collect_receive(struct sim *sim, struct sim_waits *waits, const stru
         wait.kind = SIM_WAIT_MESSAGE;
         wait.stream = party->a;
         wait.node = node_of_stream(sim, party->a);
+        if (party->kind == SIM_PARTY_FLOW) { /* of a switch: those who act for it */
+            wait.rank = sim->streams.at[party->a].rank;
+            wait.peer = sim_flows_sender(sim, party->a, party->b);
+        }
         break;
     case SIM_PARTY_CUSTOM:
         wait.stream = party->a;

@@ -147,6 +147,78 @@ static void what_travels_is_the_list_on_every_network(void **state)
     }
 }
 
+/* Two servers of four GPUs, each on a switch of its own and each GPU on a rail, in SimAI's form. */
+static void write_servers(const char *gpu_type)
+{
+    char text[1024];
+    int used = snprintf(text, sizeof text, "14 4 2 4 16 %s\n8 9 10 11 12 13\n", gpu_type);
+    for (int i = 0; i < RANKS; i++) {
+        used += snprintf(text + used, sizeof text - (size_t)used, "%d %d 400Gbps 25ns 0\n%d %d 100Gbps 500ns 0\n", i,
+                         8 + i / 4, i, 10 + i % 4);
+    }
+    program_write_text("topology.txt", text);
+    program_write_text("network.yml", "topology: [Switch, Switch]\nnpus_count: [4, 2]\nbandwidth: [50, 12.5]\n"
+                                      "latency: [25, 500]\n");
+}
+
+static const char *const all_networks[] = {"unaware -n network.yml", "aware -n network.yml", "packet -n config.txt",
+                                           "flow -n config.txt"};
+
+/* Messages of the all-reduce; -1 when the run says anything. */
+static int64_t messages_of_run(const char *network)
+{
+    char line[256];
+    (void)snprintf(line, sizeof line, "run -q --strict -w w/c -s system.json --json r.json --backend %s", network);
+    const struct program_result *result = program_run(line);
+    CHECK_EXIT(result, 0);
+    return result->err[0] == '\0' ? (int64_t)number_of("\"messages\": ") : -1;
+}
+
+static void nvls_goes_through_the_switches_on_every_network(void **state)
+{
+    (void)state;
+    /* In each of two chunks and of twice four channels, for each of two servers: all ranks to the switch, the switch to
+     * the head, the head to the switch, the switch to all; and once up and down between the heads. */
+    enum { TREE = 2 * 8 * (2 * (4 + 1 + 1 + 4) + 2), STAR = 2 * 8 * (8 + 1 + 1 + 8) };
+    program_enter();
+    write_machines();
+    write_servers("H100");
+    write_system("[\"ncclNvls\"]", "[\"ncclNvls\"]", "");
+    write_traces("all-reduce", 65536);
+    for (size_t n = 0; n < COUNT_OF(all_networks); n++) {
+        CHECK_U64((uint64_t)messages_of_run(all_networks[n]), TREE, "%s", all_networks[n]);
+    }
+    program_write_text("network.yml", "topology: [Switch]\nnpus_count: [8]\nbandwidth: [50]\nlatency: [25]\n");
+    CHECK_U64((uint64_t)messages_of_run("unaware -n network.yml"), STAR, "one server");
+    uint64_t slow = number_of("\"time_ns\": ");
+    write_system("[\"ncclNvls\"]", "[\"ncclNvls\"]", ", \"nccl-nvls-efficiency\": 1");
+    CHECK_U64((uint64_t)messages_of_run("unaware -n network.yml"), STAR, "one server");
+    CHECK(number_of("\"time_ns\": ") < slow, "%" PRIu64 " ns when all of a link is used", slow);
+    for (size_t t = 1; t < COUNT_OF(types); t++) {
+        write_traces(types[t].name, 100003);
+        CHECK(messages_of_run("aware -n network.yml") > 0, "%s", types[t].name);
+    }
+}
+
+static void nccl_reduces_in_the_switch_where_the_gpus_can(void **state)
+{
+    (void)state;
+    uint64_t messages[3] = {0};
+    program_enter();
+    write_machines();
+    write_traces("all-reduce", 65536);
+    static const struct {
+        const char *gpu, *algo;
+    } cases[] = {{"H100", "[\"ncclNvls\"]"}, {"H100", "[\"nccl\"]"}, {"A100", "[\"nccl\"]"}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        write_servers(cases[i].gpu);
+        write_system(cases[i].algo, "[\"nccl\"]", "");
+        messages[i] = (uint64_t)messages_of_run("flow -n config.txt");
+    }
+    CHECK_U64(messages[1], messages[0], "H100");
+    CHECK_U64(messages[2], 2 * 4 * 14 * 8, "A100: two chunks, four rings, 14 steps, 8 ranks");
+}
+
 static void the_same_is_carried_out_with_jitter_and_rendezvous(void **state)
 {
     (void)state;
@@ -251,7 +323,8 @@ static void a_picture_is_written_whole_or_not_at_all(void **state)
     CHECK_EXIT(program_run("coll show --gpus 16 --pairs 1:2,3:9 --bytes 10"), 0);
 }
 
-TEST_MAIN(what_travels_is_the_list_on_every_network, the_same_is_carried_out_with_jitter_and_rendezvous,
+TEST_MAIN(what_travels_is_the_list_on_every_network, nvls_goes_through_the_switches_on_every_network,
+          nccl_reduces_in_the_switch_where_the_gpus_can, the_same_is_carried_out_with_jitter_and_rendezvous,
           a_rank_that_never_comes_is_named, what_it_cannot_do_is_a_named_error,
           environment_variables_of_simai_count_under_compat, words_are_taken_in_simais_spelling_too,
           a_picture_is_written_whole_or_not_at_all)

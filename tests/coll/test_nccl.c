@@ -58,7 +58,7 @@ static struct nccl_job job_of(uint32_t gpus, uint32_t per_server)
                              .tp = gpus,
                              .ep = 1,
                              .has_nvls = true,
-                             .rails = true};
+                             .as_nccl = true};
 }
 
 /* Bits of the ranks (and switches) whose data a flow may carry, by its parents. */

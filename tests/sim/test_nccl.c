@@ -52,7 +52,7 @@ static void a_group_has_channels_of_its_own(void **state)
             work_compute(&bench.work, rank, 2, 1);
         }
         (void)bench_completes(&bench);
-        struct nccl_job job = {.gpus = 12, .gpus_per_server = 4, .tp = 12, .ep = 1};
+        struct nccl_job job = {.gpus = 12, .gpus_per_server = 4, .tp = 12, .ep = 1, .as_nccl = true};
         uint64_t flows = flows_of(job, members, COUNT_OF(members), cases[i].type, 65536 * cases[i].factor);
         CHECK_U64(bench.result->messages, flows, "%s", coll_type_name((int32_t)cases[i].type));
         bench_close(&bench);
@@ -62,9 +62,11 @@ static void a_group_has_channels_of_its_own(void **state)
 static void any_program_ends_and_ends_alike_again(void **state)
 {
     (void)state;
-    static const char *const machines[] = {"ring:8", "switch:6", "full:5", "ring:4 ring:2", "ring:2", "switch:7"};
-    static const enum coll_nccl algos[] = {COLL_NCCL_AUTO, COLL_NCCL_TREE, COLL_NCCL_RING};
-    for (uint64_t seed = 1; seed <= 60; seed++) {
+    static const char *const machines[] = {"ring:8", "switch:6", "full:5",           "ring:4 ring:2",
+                                           "ring:2", "switch:7", "switch:4 switch:2"};
+    static const enum coll_nccl algos[] = {COLL_NCCL_AUTO, COLL_NCCL_TREE, COLL_NCCL_RING, COLL_NCCL_NVLS,
+                                           COLL_NCCL_NVLS};
+    for (uint64_t seed = 1; seed <= 90; seed++) {
         struct prng prng = {seed};
         struct bench bench;
         uint32_t ranks[16];

@@ -64,7 +64,7 @@ static enum orr_status build(struct scene *scene, struct orr_error *err)
                                    .tp = act->gpus,
                                    .ep = 1,
                                    .has_nvls = true,
-                                   .rails = true,
+                                   .as_nccl = true,
                                    .nvls = act->algo == NCCL_NVLS};
     enum orr_status status = nccl_group_build(&scene->job, ranks, act->gpus, scene->arena, &scene->group, err);
     if (status == ORR_OK) {
@@ -173,10 +173,8 @@ static void carry(const struct scene *scene, const struct nccl_flow *flow, bool 
 {
     uint32_t block = block_of(scene, flow);
     int64_t sent = *value(scene, flow->src, block) + (spoil ? 1 : 0);
-    /* A switch that reduces adds up whatever its ranks send it. */
-    bool adds = flow->reduces || flow->dst >= scene->act->gpus;
     int64_t *to = value(scene, flow->dst, block);
-    *to = adds ? *to + sent : sent;
+    *to = flow->reduces ? *to + sent : sent;
 }
 
 static enum orr_status run(struct scene *scene, uint64_t spoiled, struct orr_error *err)
