@@ -22,7 +22,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     (void)snprintf(path, sizeof path, "/proc/self/fd/%d", file);
     struct import_pair pairs[] = {{.rank = 0, .host = path, .device = path}, {.rank = 1, .device = path}};
     fuzz_reading_begin(&reading);
-    enum orr_status status = ready_check("", pairs, 2, size % 2 != 0, &reading.mem, &run, &reading.err);
+    struct ready_request request = {
+        .place = "fuzz", .tag = "", .pairs = pairs, .pair_count = 2, .chosen = size % 2 != 0};
+    enum orr_status status = ready_check(&request, &reading.mem, &run, &reading.err);
     fuzz_check_status(&reading, status);
     if (status == ORR_OK) {
         for (uint32_t i = 0; i < run.finding_count; i++) {

@@ -39,11 +39,15 @@ ORR_MUST_CHECK enum orr_status orr_trace_write(const struct orr_trace *trace, co
 
 /* Paths and lists are borrowed for the call. All zero but the folder is fine. */
 struct orr_ready_options {
-    const char *folder;      /* as of struct orr_import_options */
+    const char *folder;       /* as of struct orr_import_options */
+    const char *const *paths; /* the same */
+    size_t path_count;
     const char *const *tags; /* which runs; count 0 = all of the folder */
     size_t tag_count;
     const uint32_t *ranks; /* which ranks; count 0 = all that are there */
     uint32_t rank_count;
+    bool has_unknown_size; /* as of struct orr_import_options */
+    uint64_t unknown_size;
     bool compare;          /* runs side by side */
     bool brief;            /* findings and verdict alone */
     bool json;             /* one JSON object instead of text */
@@ -149,9 +153,11 @@ void orr_convert_path(const struct orr_convert_options *options, const struct or
 
 /* Paths and lists are borrowed for the call. Start from ORR_IMPORT_OPTIONS_DEFAULT. */
 struct orr_import_options {
-    const char *folder;    /* with host_R.json, device_R.json …, R a rank */
+    const char *folder;       /* with recordings, or one of them; any names (docs/import.md) */
+    const char *const *paths; /* files and folders instead, or beside it: all of one run */
+    size_t path_count;
     const char *prefix;    /* files are PREFIX.R.et, and PREFIX.groups.json where there are process groups */
-    const char *tag;       /* of host_R_TAG.json, where the folder has several runs; or NULL */
+    const char *tag;       /* which run, where there are several; or NULL */
     const uint32_t *ranks; /* which ranks; count 0 = all that are there */
     const int64_t *steps;  /* pairs of first and last step to keep; count 0 = everything */
     uint64_t unknown_size; /* bytes for a communication whose size is not known; only with has_unknown_size */
@@ -172,6 +178,16 @@ struct orr_import_options {
  * which may be NULL. `notices` may be NULL. */
 ORR_MUST_CHECK enum orr_status orr_trace_import(const struct orr_import_options *options,
                                                 const struct orr_notices *notices, FILE *stream, struct orr_error *err);
+
+/*
+ * Many recordings in one call: each path is judged and imported by itself, every run in a folder too, into
+ * OUT_DIR/NAME.R.et, NAME made of the path's and the run's. `folder`, `prefix` and `tag` of the options are not used.
+ * One that fails does not stop the others: `*failed` counts them, and a table at the end of the report says why. Errors
+ * are those that stop all: no memory, nothing that can be written.
+ */
+ORR_MUST_CHECK enum orr_status orr_trace_import_batch(const struct orr_import_options *options, const char *out_dir,
+                                                      const struct orr_notices *notices, FILE *stream, uint32_t *failed,
+                                                      struct orr_error *err);
 
 /* ---- recording scripts ---------------------------------------------------------------------------------------- */
 

@@ -1,12 +1,22 @@
-/* `orrery trace import`: a folder of PyTorch recordings in, one ET file a rank out, with a report on standard output.
- */
+/* `orrery trace import`: PyTorch recordings in, one ET file a rank out, with a report on standard output. */
 #include "cli/trace.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_RANKS = 256, KEY_TAG, KEY_UNKNOWN_SIZE, KEY_GAPS, KEY_CPU, KEY_STEPS, KEY_JOBS, KEY_STRICT, KEY_LIMIT };
+enum {
+    KEY_OUT_DIR = 255,
+    KEY_RANKS,
+    KEY_TAG,
+    KEY_UNKNOWN_SIZE,
+    KEY_GAPS,
+    KEY_CPU,
+    KEY_STEPS,
+    KEY_JOBS,
+    KEY_STRICT,
+    KEY_LIMIT
+};
 
 struct import_options {
     struct cli_input input;
@@ -14,6 +24,8 @@ struct import_options {
     int64_t *ranks; /* as pairs of first and last */
     int64_t *steps;
     uint32_t rank_pairs;
+    const char *out_dir;
+    const char **paths; /* as many as there are arguments */
     bool strict;
 };
 
@@ -22,8 +34,10 @@ static const char *const keep_words[] = {"keep", "drop", NULL};
 static const struct argp_option table[] = {
     {"output", 'o', "PREFIX", 0,
      "Write PREFIX.R.et for each rank R, and PREFIX.groups.json where there are groups. Missing folders are made", 0},
+    {"out-dir", KEY_OUT_DIR, "DIR", 0,
+     "Import each RECORDING by itself, into DIR/NAME.R.et; one that fails does not stop the others (exit code 1)", 0},
     {"rank", KEY_RANKS, "LIST", 0, "Only these ranks, such as 0,2-5. Default: all that are there", 0},
-    {"tag", KEY_TAG, "TAG", 0, "Which run, where files are named host_R_TAG.json and there are several", 0},
+    {"tag", KEY_TAG, "TAG", 0, "Which run, where there are several; the error that asks names them", 0},
     {"unknown-size", KEY_UNKNOWN_SIZE, "BYTES", 0,
      "Size of a communication whose size the recording does not tell: 64KiB, 1MB, bytes. Without this it is an error",
      0},
@@ -80,16 +94,6 @@ static error_t parse_word(const char *option, const char *arg, bool *drop, struc
     return cli_options_status(status);
 }
 
-static error_t parse_folder(const char *arg, struct import_options *options)
-{
-    if (options->import.folder != NULL) {
-        return cli_options_status(
-            error_set(&options->input.error, ORR_EINVAL, "a second folder \"%.200s\"; one is imported at a time", arg));
-    }
-    options->import.folder = arg;
-    return 0;
-}
-
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct import_options *options = state->input;
@@ -100,6 +104,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case 'o':
         import->prefix = arg;
+        return 0;
+    case KEY_OUT_DIR:
+        options->out_dir = arg;
         return 0;
     case KEY_RANKS:
         return cli_options_status(parse_list("--rank", arg, &options->ranks, &options->rank_pairs, err));
@@ -125,7 +132,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_LIMIT:
         return cli_options_status(cli_parse_limit("--memory-limit", arg, &import->memory_limit, err));
     case ARGP_KEY_ARG:
-        return parse_folder(arg, options);
+        options->paths[import->path_count++] = arg;
+        return 0;
     default:
         return cli_options_default(key, arg, state);
     }
@@ -169,19 +177,34 @@ enum orr_status cli_parse_ranks(const char *option, const char *text, uint32_t *
     return status;
 }
 
-static enum orr_status import(struct import_options *options, struct orr_error *err)
+static enum orr_status check(const struct import_options *options, struct orr_error *err)
+{
+    const struct orr_import_options *import = &options->import;
+    if (import->path_count == 0) {
+        return error_set(err, ORR_EINVAL, "no recording given; name the folder or the files");
+    }
+    if (options->out_dir != NULL && (import->prefix != NULL || import->tag != NULL)) {
+        return error_set(err, ORR_EINVAL, "--out-dir imports every recording by itself, so it excludes %s",
+                         import->prefix != NULL ? "-o PREFIX" : "--tag");
+    }
+    if (options->out_dir == NULL && import->prefix == NULL) {
+        return error_set(err, ORR_EINVAL,
+                         "missing -o PREFIX (files become PREFIX.0.et, PREFIX.1.et …), or --out-dir DIR for several "
+                         "recordings");
+    }
+    return ORR_OK;
+}
+
+static enum orr_status import(struct import_options *options, uint32_t *failed, struct orr_error *err)
 {
     struct cli_warnings warnings = {0};
     struct orr_notices notices = cli_notices(&warnings, options->strict);
     uint32_t *ranks = NULL;
     uint32_t rank_count = 0;
-    if (options->import.folder == NULL) {
-        return error_set(err, ORR_EINVAL, "no folder given; name the one with the recordings");
+    enum orr_status status = check(options, err);
+    if (status == ORR_OK) {
+        status = cli_limit_default(&options->import.memory_limit, err);
     }
-    if (options->import.prefix == NULL) {
-        return error_set(err, ORR_EINVAL, "missing -o PREFIX (files become PREFIX.0.et, PREFIX.1.et …)");
-    }
-    enum orr_status status = cli_limit_default(&options->import.memory_limit, err);
     if (status == ORR_OK) {
         status = list_ranks("--rank", options->ranks, options->rank_pairs, &ranks, &rank_count, err);
     }
@@ -189,7 +212,10 @@ static enum orr_status import(struct import_options *options, struct orr_error *
         options->import.ranks = ranks;
         options->import.rank_count = rank_count;
         options->import.steps = options->steps;
-        status = orr_trace_import(&options->import, &notices, stdout, err);
+        options->import.paths = options->paths;
+        status = options->out_dir == NULL
+                     ? orr_trace_import(&options->import, &notices, stdout, err)
+                     : orr_trace_import_batch(&options->import, options->out_dir, &notices, stdout, failed, err);
         cli_warnings_end(&warnings);
     }
     free(ranks);
@@ -200,28 +226,35 @@ static int run_import(const struct cli_command *self, int argc, char **argv)
 {
     struct import_options options = {.import = ORR_IMPORT_OPTIONS_DEFAULT};
     struct orr_error err = {0};
-    enum orr_status status = cli_options_parse(self, argc, argv, &options.input, &err);
+    uint32_t failed = 0;
+    options.paths = calloc((size_t)argc + 1, sizeof *options.paths);
+    enum orr_status status = options.paths == NULL ? error_set(&err, ORR_ENOMEM, "out of memory")
+                                                   : cli_options_parse(self, argc, argv, &options.input, &err);
     if (status == ORR_OK && options.input.help) {
         cli_print_help(self, argv[0], stdout);
     } else if (status == ORR_OK) {
-        status = import(&options, &err);
+        status = import(&options, &failed, &err);
     }
     free(options.ranks);
     free(options.steps);
-    return cli_end(status, &err);
+    free((void *)options.paths);
+    int exit_code = cli_end(status, &err);
+    return exit_code == 0 && failed > 0 ? orr_status_exit_code(ORR_EFAIL) : exit_code;
 }
 
 static const struct argp import_argp = {
     .options = table,
     .parser = parse,
-    .args_doc = "FOLDER -o PREFIX",
-    .doc = "Turn PyTorch recordings into Chakra ET files that simulate. FOLDER holds for each rank R a host execution "
-           "trace (host_R.json or pytorch_et_R.json) and a device trace of the profiler (device_R.json or "
-           "kineto_R.json), each also packed (.gz, .zst) or tagged (host_R_TAG.json). All ranks are linked and "
-           "converted side by side; either all files are written or none. What was found, inferred and left out is "
-           "printed for each rank.\v"
+    .args_doc = "RECORDING... -o PREFIX\nRECORDING... --out-dir DIR",
+    .doc = "Turn PyTorch recordings into Chakra ET files that simulate. A RECORDING is a file or a folder: traces of "
+           "the profiler, and where there are some, host execution traces; of any name, also packed (.gz, .zst). Kind "
+           "and rank are told by content, then by name. All ranks of a run are linked and converted side by side; "
+           "either all files are written or none. What was found, inferred and left out is printed for each rank. "
+           "With --out-dir each RECORDING is one by itself.\v"
            "Examples:\n"
            "  orrery trace import recording -o traces/resnet50\n"
+           "  orrery trace import recording/device_0.json.gz -o traces/one\n"
+           "  orrery trace import recording recording/device_0.json.gz --out-dir traces\n"
            "  orrery trace import recording --rank 0-1 --step 1 --cpu drop -o traces/short\n"
            "  orrery run -w traces/resnet50 -s system.json -n network.yml\n",
 };

@@ -4,18 +4,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_TAG = 256, KEY_RANKS, KEY_COMPARE, KEY_ALL, KEY_SMOKE, KEY_FOLDER, KEY_JSON, KEY_LIMIT };
+enum { KEY_TAG = 256, KEY_RANKS, KEY_COMPARE, KEY_ALL, KEY_SMOKE, KEY_FOLDER, KEY_JSON, KEY_LIMIT, KEY_UNKNOWN_SIZE };
 
 struct ready_options {
     struct cli_input input;
     struct orr_ready_options ready;
     const char *json; /* a path, "-", or NULL */
     uint32_t *ranks;
-    const char **tags; /* room for every word of the command line */
+    const char **tags;  /* room for every word of the command line */
+    const char **paths; /* the same */
+    bool names_tags;    /* words are tags from here on */
 };
 
 static const struct argp_option table[] = {
-    {"tag", KEY_TAG, "TAG", 0, "Which run, where files are named host_R_TAG.json. Default: all of them", 0},
+    {"tag", KEY_TAG, "TAG", 0, "Which run, where there are several. Default: all of them", 0},
     {"model-tag", KEY_TAG, "TAG", OPTION_HIDDEN, NULL, 0},
     {"rank", KEY_RANKS, "LIST", 0, "Only these ranks, such as 0,2-5, or auto: all that are there (default)", 0},
     {"ranks", KEY_RANKS, "LIST", OPTION_HIDDEN, NULL, 0},
@@ -23,26 +25,22 @@ static const struct argp_option table[] = {
     {"all", KEY_ALL, NULL, 0, "All runs side by side", 0},
     {"smoke-only", KEY_SMOKE, NULL, 0, "Print only what is wrong, and the verdict", 0},
     {"traces-dir", KEY_FOLDER, "DIR", OPTION_HIDDEN, NULL, 0},
+    {"unknown-size", KEY_UNKNOWN_SIZE, "BYTES", 0,
+     "Judge as if trace import were told this size for communications whose size is not recorded", 0},
     {"json", KEY_JSON, "OUT", 0, "Write JSON to the file OUT instead, or to standard output when OUT is -", 0},
     {"memory-limit", KEY_LIMIT, "SIZE", 0, CLI_LIMIT_HELP, 0},
     CLI_HELP_OPTION,
     {0},
 };
 
-/* The first word is the folder, further ones are tags to compare. */
+/* Words are recordings; behind --compare all but the first are tags. */
 static error_t take_word(const char *arg, struct ready_options *options)
 {
-    if (options->ready.folder == NULL) {
-        options->ready.folder = arg;
-        return 0;
+    if (options->names_tags && options->ready.path_count > 0) {
+        options->tags[options->ready.tag_count++] = arg;
+    } else {
+        options->paths[options->ready.path_count++] = arg;
     }
-    if (!options->ready.compare) {
-        return cli_options_status(error_set(&options->input.error, ORR_EINVAL,
-                                            "a second folder \"%.200s\"; one is looked at at a time (--compare TAG "
-                                            "takes more tags)",
-                                            arg));
-    }
-    options->tags[options->ready.tag_count++] = arg;
     return 0;
 }
 
@@ -52,7 +50,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     struct orr_error *err = &options->input.error;
     switch (key) {
     case KEY_COMPARE:
-        options->ready.compare = true;
+        options->ready.compare = options->names_tags = true;
         options->tags[options->ready.tag_count++] = arg;
         return 0;
     case KEY_TAG:
@@ -71,8 +69,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->ready.brief = true;
         return 0;
     case KEY_FOLDER:
-        options->ready.folder = arg;
+        options->paths[options->ready.path_count++] = arg;
         return 0;
+    case KEY_UNKNOWN_SIZE:
+        options->ready.has_unknown_size = true;
+        return cli_options_status(cli_parse_size("--unknown-size", arg, &options->ready.unknown_size, err));
     case KEY_JSON:
         options->json = arg;
         return 0;
@@ -97,9 +98,10 @@ static enum orr_status put_json(struct ready_options *options, bool *usable, str
 
 static enum orr_status look(struct ready_options *options, bool *usable, struct orr_error *err)
 {
-    if (options->ready.folder == NULL) {
-        return error_set(err, ORR_EINVAL, "no folder given; name the one with the recordings");
+    if (options->ready.path_count == 0) {
+        return error_set(err, ORR_EINVAL, "no recording given; name the folder or the files");
     }
+    options->ready.paths = options->paths;
     options->ready.tags = options->tags;
     options->ready.ranks = options->ranks;
     enum orr_status status = cli_limit_default(&options->ready.memory_limit, err);
@@ -119,8 +121,10 @@ static int run(const struct cli_command *self, int argc, char **argv)
     struct orr_error err = {0};
     bool usable = true;
     options.tags = calloc((size_t)argc + 1, sizeof *options.tags);
-    enum orr_status status = options.tags == NULL ? error_set(&err, ORR_ENOMEM, "out of memory")
-                                                  : cli_options_parse(self, argc, argv, &options.input, &err);
+    options.paths = calloc((size_t)argc + 1, sizeof *options.paths);
+    enum orr_status status = options.tags == NULL || options.paths == NULL
+                                 ? error_set(&err, ORR_ENOMEM, "out of memory")
+                                 : cli_options_parse(self, argc, argv, &options.input, &err);
     if (status == ORR_OK && options.input.help) {
         cli_print_help(self, argv[0], stdout);
     } else if (status == ORR_OK) {
@@ -128,6 +132,7 @@ static int run(const struct cli_command *self, int argc, char **argv)
     }
     free(options.ranks);
     free((void *)options.tags);
+    free((void *)options.paths);
     int exit_code = cli_end(status, &err);
     return exit_code == 0 && !usable ? orr_status_exit_code(ORR_EFAIL) : exit_code;
 }
@@ -135,13 +140,14 @@ static int run(const struct cli_command *self, int argc, char **argv)
 static const struct argp argp = {
     .options = table,
     .parser = parse,
-    .args_doc = "DIR\nDIR --compare TAG [TAG...]",
-    .doc = "Tell whether the PyTorch recordings in DIR (as of trace import) can be used, what is missing in them, and "
+    .args_doc = "RECORDING...\nRECORDING --compare TAG [TAG...]",
+    .doc = "Tell whether recordings (files and folders, as of trace import) can be used, what is missing in them, and "
            "with which option to record again: counts of events, kernels, steps and collectives, the kind of "
-           "parallelism, whether the network matters. Files are read once and never held, however large. Exit code 0: "
-           "usable, 1: not.\v"
+           "parallelism, whether the network matters. The verdict is that of trace import, which is tried without "
+           "writing anything. Exit code 0: usable, 1: not.\v"
            "Examples:\n"
            "  orrery trace ready recording\n"
+           "  orrery trace ready recording/device_0.json.gz\n"
            "  orrery trace ready recording --rank 0 --json -\n"
            "  orrery trace ready recording --all\n",
 };

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "convert/pytorch/import.h"
+#include "lab/import_one.h"
 #include "lab/written.h"
 #include "report/table.h"
 
@@ -209,16 +209,72 @@ static uint32_t job_count(uint32_t asked)
     return jobs < JOBS_MOST ? jobs : JOBS_MOST;
 }
 
+enum orr_status import_paths(const char *folder, const char *const *paths, size_t path_count, struct arena *arena,
+                             const char *const **all, uint32_t *count, struct orr_error *err)
+{
+    size_t total = path_count + (folder != NULL ? 1 : 0);
+    const char **made = arena_zalloc(arena, (total + 1) * sizeof *made);
+    if (made == NULL) {
+        return mem_error(arena->mem, "file names", err);
+    }
+    uint32_t used = 0;
+    if (folder != NULL) {
+        made[used++] = folder;
+    }
+    for (size_t i = 0; i < path_count; i++) {
+        made[used++] = paths[i];
+    }
+    for (uint32_t i = 0; i < used; i++) {
+        if (made[i][0] == '\0') {
+            return error_set(err, ORR_EINVAL, "a name of a recording is empty");
+        }
+    }
+    if (used == 0) {
+        return error_set(err, ORR_EINVAL, "a recording is needed: a folder or files");
+    }
+    *all = made;
+    *count = used;
+    return ORR_OK;
+}
+
 static enum orr_status check(const struct orr_import_options *options, struct orr_error *err)
 {
     const char *prefix = options->prefix == NULL ? "" : options->prefix;
-    if (options->folder == NULL || options->folder[0] == '\0') {
-        return error_set(err, ORR_EINVAL, "a folder with recordings is needed");
-    }
     if (prefix[0] == '\0' || prefix[strlen(prefix) - 1] == '/') {
         return error_set(err, ORR_EINVAL, "\"%.200s\" names no file; a prefix such as DIR/resnet50 is needed", prefix);
     }
     return ORR_OK;
+}
+
+enum orr_status import_pairs(const struct orr_import_options *options, const struct import_pair *pairs, uint32_t count,
+                             const struct orr_notices *notices, struct mem *mem, FILE *stream, struct import_sum *sum,
+                             struct orr_error *err)
+{
+    struct import_result result = {0};
+    struct import_request request = {.prefix = options->prefix,
+                                     .pairs = pairs,
+                                     .pair_count = count,
+                                     .emit = {.unknown_size = options->unknown_size,
+                                              .has_unknown_size = options->has_unknown_size,
+                                              .drop_gaps = options->drop_gaps,
+                                              .drop_cpu = options->drop_cpu,
+                                              .steps = options->steps,
+                                              .step_pair_count = options->step_pair_count},
+                                     .jobs = job_count(options->jobs),
+                                     .memory_limit = options->memory_limit,
+                                     .strict = notices != NULL && notices->strict};
+    enum orr_status status = import_run(&request, mem, &result, err);
+    pass_on(&result, notices);
+    if (status == ORR_OK && stream != NULL) {
+        write_report(&result, options, stream);
+        status = written(stream, "the report", err);
+    }
+    for (uint32_t i = 0; i < result.rank_count && sum != NULL; i++) {
+        sum->nodes += result.ranks[i].written.summary.nodes;
+        sum->step_ns += result.ranks[i].step_ns / result.rank_count;
+    }
+    import_result_free(&result);
+    return status;
 }
 
 enum orr_status orr_trace_import(const struct orr_import_options *options, const struct orr_notices *notices,
@@ -227,36 +283,19 @@ enum orr_status orr_trace_import(const struct orr_import_options *options, const
     struct mem mem = {.limit = options->memory_limit};
     struct arena arena;
     struct import_pair *pairs = NULL;
+    const char *const *paths = NULL;
+    uint32_t path_count = 0;
     uint32_t count = 0;
-    enum orr_status status = check(options, err);
-    if (status != ORR_OK) {
-        return status;
-    }
     arena_init(&arena, &mem);
-    status =
-        import_find(options->folder, options->tag, options->ranks, options->rank_count, &arena, &pairs, &count, err);
+    enum orr_status status =
+        import_paths(options->folder, options->paths, options->path_count, &arena, &paths, &path_count, err);
+    status = status != ORR_OK ? status : check(options, err);
     if (status == ORR_OK) {
-        struct import_result result = {0};
-        struct import_request request = {.folder = options->folder,
-                                         .prefix = options->prefix,
-                                         .pairs = pairs,
-                                         .pair_count = count,
-                                         .emit = {.unknown_size = options->unknown_size,
-                                                  .has_unknown_size = options->has_unknown_size,
-                                                  .drop_gaps = options->drop_gaps,
-                                                  .drop_cpu = options->drop_cpu,
-                                                  .steps = options->steps,
-                                                  .step_pair_count = options->step_pair_count},
-                                         .jobs = job_count(options->jobs),
-                                         .memory_limit = options->memory_limit,
-                                         .strict = notices != NULL && notices->strict};
-        status = import_run(&request, &mem, &result, err);
-        pass_on(&result, notices);
-        if (status == ORR_OK && stream != NULL) {
-            write_report(&result, options, stream);
-            status = written(stream, "the report", err);
-        }
-        import_result_free(&result);
+        status = import_find_in(paths, path_count, options->tag, options->ranks, options->rank_count, &arena, &pairs,
+                                &count, err);
+    }
+    if (status == ORR_OK) {
+        status = import_pairs(options, pairs, count, notices, &mem, stream, NULL, err);
     }
     arena_free(&arena);
     return status;

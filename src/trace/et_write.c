@@ -34,7 +34,7 @@ enum {
 struct et_writer {
     struct mem *mem;
     struct io_outfile *file;
-    FILE *stream;
+    FILE *stream;   /* NULL, as the file: records are made and forgotten */
     uint8_t *bytes; /* of the record so far */
     size_t size, capacity;
     enum et_place place;
@@ -326,6 +326,9 @@ enum orr_status et_record_end(struct et_writer *writer, struct orr_error *err)
     if (writer->refused) {
         return mem_error(writer->mem, "a node of the trace to write", err);
     }
+    if (writer->stream == NULL) {
+        return ORR_OK;
+    }
     uint8_t length[WIRE_VARINT_MAX];
     size_t length_size = wire_varint_put(length, writer->size);
     /* A write that fails is remembered by the stream and told by the finish. */
@@ -366,16 +369,27 @@ enum orr_status et_writer_open(const char *path, struct mem *mem, struct et_writ
     return ORR_OK;
 }
 
+enum orr_status et_writer_open_nowhere(struct mem *mem, struct et_writer **writer, struct orr_error *err)
+{
+    struct et_writer *made = mem_zalloc(mem, sizeof *made);
+    if (made == NULL) {
+        return mem_error(mem, "writing a trace", err);
+    }
+    made->mem = mem;
+    *writer = made;
+    return ORR_OK;
+}
+
 enum orr_status et_writer_finish(struct et_writer *writer, struct orr_error *err)
 {
     assert(writer->place == ET_BETWEEN);
-    return io_outfile_finish(writer->file, err);
+    return writer->file == NULL ? ORR_OK : io_outfile_finish(writer->file, err);
 }
 
 enum orr_status et_writer_commit(struct et_writer *writer, struct orr_error *err)
 {
     assert(writer->place == ET_BETWEEN);
-    enum orr_status status = io_outfile_commit(writer->file, err);
+    enum orr_status status = writer->file == NULL ? ORR_OK : io_outfile_commit(writer->file, err);
     writer_free(writer);
     return status;
 }
@@ -383,7 +397,9 @@ enum orr_status et_writer_commit(struct et_writer *writer, struct orr_error *err
 void et_writer_abort(struct et_writer *writer)
 {
     if (writer != NULL) {
-        io_outfile_abort(writer->file);
+        if (writer->file != NULL) {
+            io_outfile_abort(writer->file);
+        }
         writer_free(writer);
     }
 }

@@ -19,6 +19,9 @@ struct et_writer;
 /* Folders above `path` are made where missing. Fails with ORR_EIO or ORR_ENOMEM. */
 ORR_MUST_CHECK enum orr_status et_writer_open(const char *path, struct mem *mem, struct et_writer **writer,
                                               struct orr_error *err);
+/* The same without a file: everything is made as it would be written, and forgotten. */
+ORR_MUST_CHECK enum orr_status et_writer_open_nowhere(struct mem *mem, struct et_writer **writer,
+                                                      struct orr_error *err);
 /* Brings everything out, so that a commit can then fail only in the rename: for files that should appear together. */
 ORR_MUST_CHECK enum orr_status et_writer_finish(struct et_writer *writer, struct orr_error *err);
 ORR_MUST_CHECK enum orr_status et_writer_commit(struct et_writer *writer, struct orr_error *err);

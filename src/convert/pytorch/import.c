@@ -132,6 +132,51 @@ static enum orr_status check_rank(struct rank_work *rank)
     return status;
 }
 
+static bool has_rf_ids(const struct rank_work *rank)
+{
+    bool host = false;
+    bool device = false;
+    for (uint32_t i = 0; i < rank->host->node_count && !host; i++) {
+        host = (rank->host->nodes[i].has & HOST_HAS_RF_ID) != 0;
+    }
+    for (uint32_t i = 0; i < rank->kineto->event_count && !device; i++) {
+        device = (rank->kineto->events[i].has & KINETO_HAS_RF_ID) != 0;
+    }
+    return host && device;
+}
+
+/* Whether anything ran in it that takes time: steps and calls of the device's library alone are no work. */
+static bool has_work(const struct rank_work *rank)
+{
+    for (uint32_t i = 0; rank->kineto != NULL && i < rank->kineto->event_count; i++) {
+        const struct kineto_event *event = &rank->kineto->events[i];
+        const char *name = intern_text(&rank->kineto->names, event->name);
+        if (event->cat == KINETO_CPU_OP || event->cat == KINETO_KERNEL || event->cat == KINETO_MEMCPY ||
+            event->cat == KINETO_MEMSET ||
+            (event->cat == KINETO_USER_ANNOTATION && strncmp(name, "ProfilerStep#", 13) != 0)) {
+            return rank->linked.node_count > 0;
+        }
+    }
+    return rank->kineto == NULL && rank->linked.node_count > 0;
+}
+
+/* What would make a trace that means nothing: no work at all, or two recordings that are not of the same work. */
+static enum orr_status check_substance(struct rank_work *rank)
+{
+    if (!has_work(rank)) {
+        return error_set(&rank->err, ORR_EINVAL,
+                         "%s: no op, no kernel, no communication is in it: the profiler was active in no step",
+                         rank->name);
+    }
+    if (rank->kineto != NULL && rank->host != NULL && rank->linked.counts.matched == 0 && has_rf_ids(rank)) {
+        return error_set(&rank->err, ORR_EINVAL,
+                         "%s: host and device trace (%s) share no op, so they are not of the same steps; record both "
+                         "in one run, or import the device trace alone",
+                         rank->pair->host, rank->name);
+    }
+    return ORR_OK;
+}
+
 static void link_rank(struct import_work *work, struct rank_work *rank)
 {
     (void)work;
@@ -143,6 +188,9 @@ static void link_rank(struct import_work *work, struct rank_work *rank)
         rank->status = rank->kineto != NULL
                            ? link_build(rank->kineto, rank->host, &rank->mem, &rank->notes, &rank->linked, &rank->err)
                            : link_build_host(rank->host, &rank->mem, &rank->notes, &rank->linked, &rank->err);
+    }
+    if (rank->status == ORR_OK) {
+        rank->status = check_substance(rank);
     }
     if (rank->status == ORR_OK) {
         rank->linked.rank = rank->pair->rank;
@@ -286,12 +334,14 @@ static enum orr_status match_ranks(struct import_work *work, struct orr_error *e
 static void write_rank(struct import_work *work, struct rank_work *rank)
 {
     char path[4096];
-    int length = snprintf(path, sizeof path, "%s.%u.et", work->request->prefix, rank->pair->rank);
+    const char *prefix = work->request->prefix;
+    int length = snprintf(path, sizeof path, "%s.%u.et", prefix == NULL ? "" : prefix, rank->pair->rank);
     if (length < 0 || (size_t)length >= sizeof path) {
         rank->status = error_set(&rank->err, ORR_EINVAL, "the path %.100s… is too long", work->request->prefix);
         return;
     }
-    rank->status = et_writer_open(path, &rank->mem, &rank->writer, &rank->err);
+    rank->status = prefix == NULL ? et_writer_open_nowhere(&rank->mem, &rank->writer, &rank->err)
+                                  : et_writer_open(path, &rank->mem, &rank->writer, &rank->err);
     if (rank->status == ORR_OK) {
         rank->status = emit_write(&rank->linked, &work->groups, &work->request->emit, rank->name, rank->writer,
                                   &rank->counts, &rank->err);
@@ -304,7 +354,7 @@ static void write_rank(struct import_work *work, struct rank_work *rank)
 static enum orr_status commit_all(struct import_work *work, struct orr_error *err)
 {
     enum orr_status status = ORR_OK;
-    if (comm_groups_any(&work->groups)) {
+    if (comm_groups_any(&work->groups) && work->request->prefix != NULL) {
         char path[4096];
         (void)snprintf(path, sizeof path, "%s.groups.json", work->request->prefix);
         status = comm_groups_write(&work->groups, path, err);

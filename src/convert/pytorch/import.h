@@ -2,9 +2,7 @@
  * A folder of PyTorch recordings turned into one ET file a rank: finds host and device traces, pairs them by rank,
  * links all ranks side by side, settles the process groups over all of them, and writes all files or none.
  *
- * Names, R a rank and TAG anything: host_R.json, pytorch_et_R.json (host); device_R.json, kineto_R.json (device); each
- * also as …_R_TAG.json and with .gz or .zst behind. Older recorders' host_rank_R.json, device_rank_R.json and
- * trace_rank_R_epoch_E.json (a device trace) are found too.
+ * Recordings are files and folders, of any name: import_find.c tells kind and rank by content, import_name.h by name.
  */
 #ifndef ORR_CONVERT_PYTORCH_IMPORT_H
 #define ORR_CONVERT_PYTORCH_IMPORT_H
@@ -18,23 +16,48 @@ struct import_pair {
     const char *host, *device;
 };
 
+/* One recorded run: all its ranks. */
+struct import_job {
+    const char *tag;           /* what tells it from others beside it; "" for none, and for the only one of a folder */
+    struct import_pair *pairs; /* by rank */
+    uint32_t pair_count;
+};
+
 /*
- * Looks through a folder. `tag` NULL: there may be only one (or none). `ranks` (count 0: all) must all be there. Pairs
- * come by rank, in `arena`. Fails with ORR_EIO, or ORR_EINVAL: nothing found, several tags (naming them), a rank that
- * is not there, two files for one rank.
+ * Looks through files and folders and tells the jobs in them, by tag in the order of the alphabet; all in `arena`. Kind
+ * and rank of a file come from its content, else from its name; a lone device trace that tells no rank is rank 0. Of a
+ * folder files that are no recordings are passed over.
+ *
+ * Fails with ORR_EIO, or ORR_EINVAL: nothing found (naming what is there instead, where that is known), a file named
+ * that is no recording, two files of one rank that nothing tells apart, an execution trace that fits no device trace.
  */
+ORR_MUST_CHECK enum orr_status import_jobs(const char *const *paths, uint32_t path_count, struct arena *arena,
+                                           struct import_job **jobs, uint32_t *count, struct orr_error *err);
+
+/*
+ * The ranks of one job. `tag` NULL: there may be only one. `ranks` (count 0: all) must all be there. Pairs come by
+ * rank, in `arena`. Fails as above, and with ORR_EINVAL: several jobs (naming them), a rank that is not there.
+ */
+ORR_MUST_CHECK enum orr_status import_find_in(const char *const *paths, uint32_t path_count, const char *tag,
+                                              const uint32_t *ranks, uint32_t rank_count, struct arena *arena,
+                                              struct import_pair **pairs, uint32_t *count, struct orr_error *err);
+/* The same for one folder or file. */
 ORR_MUST_CHECK enum orr_status import_find(const char *folder, const char *tag, const uint32_t *ranks,
                                            uint32_t rank_count, struct arena *arena, struct import_pair **pairs,
                                            uint32_t *count, struct orr_error *err);
 
-/* The tags of a folder's recordings in the order of the alphabet, "" for none; in `arena`. ORR_EIO, or ORR_EINVAL:
- * nothing found. */
+/* Keeps only these ranks of a job's pairs (count 0: all); `place` starts the message when one is not there. */
+ORR_MUST_CHECK enum orr_status import_job_pick_ranks(const char *place, const uint32_t *ranks, uint32_t rank_count,
+                                                     struct import_pair *pairs, uint32_t *count, struct orr_error *err);
+
+/* The tags of a folder's jobs in the order of the alphabet, "" for none; in `arena`. Fails as import_jobs. */
 ORR_MUST_CHECK enum orr_status import_tags(const char *folder, struct arena *arena, const char ***tags, uint32_t *count,
                                            struct orr_error *err);
 
 struct import_request {
-    const char *folder; /* for messages */
-    const char *prefix; /* PREFIX.R.et, and PREFIX.groups.json where there are groups beside that of all ranks */
+    /* PREFIX.R.et, and PREFIX.groups.json where there are groups beside that of all ranks. NULL: everything is done but
+     * the writing, which is how a recording is judged (ready.h). */
+    const char *prefix;
     const struct import_pair *pairs;
     uint32_t pair_count;
     struct emit_options emit;

@@ -37,22 +37,57 @@ void ready_run_free(struct ready_run *run)
     *run = (struct ready_run){.arena = run->arena};
 }
 
-enum orr_status ready_check(const char *tag, const struct import_pair *pairs, uint32_t count, bool chosen,
-                            struct mem *mem, struct ready_run *run, struct orr_error *err)
+/* An import in all but the writing. Why it is refused is in `refusal`, which is NULL when it is not; what is no fault
+ * of the recording (no memory, a disk that fails) is an error here too. */
+static enum orr_status try_import(const struct ready_request *request, struct ready_run *run, const char **refusal,
+                                  struct orr_error *err)
 {
-    struct ready_run made = {.chosen = chosen};
+    struct mem mem = {.limit = run->arena.mem->limit};
+    struct import_result result = {0};
+    struct orr_error why = {0};
+    struct import_request import = {
+        .pairs = request->pairs,
+        .pair_count = request->pair_count,
+        .emit = {.has_unknown_size = request->has_unknown_size, .unknown_size = request->unknown_size},
+        .jobs = request->jobs == 0 ? 1 : request->jobs,
+        .memory_limit = mem.limit};
+    *refusal = NULL;
+    enum orr_status status = import_run(&import, &mem, &result, &why);
+    import_result_free(&result);
+    if (status == ORR_ENOMEM || status == ORR_EIO) {
+        *err = why;
+        return status;
+    }
+    if (status != ORR_OK) {
+        *refusal = arena_strndup(&run->arena, why.text, strlen(why.text));
+        return *refusal == NULL ? mem_error(run->arena.mem, "findings", err) : ORR_OK;
+    }
+    return ORR_OK;
+}
+
+enum orr_status ready_check(const struct ready_request *request, struct mem *mem, struct ready_run *run,
+                            struct orr_error *err)
+{
+    struct ready_run made = {.chosen = request->chosen};
+    const char *tag = request->tag;
+    uint32_t count = request->pair_count;
+    const char *refusal = NULL;
     arena_init(&made.arena, mem);
     made.tag = arena_strndup(&made.arena, tag, strlen(tag));
     made.ranks = arena_zalloc(&made.arena, (size_t)count * sizeof *made.ranks);
     enum orr_status status = ORR_OK;
-    if (made.tag == NULL || made.ranks == NULL) {
+    made.place = arena_strndup(&made.arena, request->place, strlen(request->place));
+    if (made.tag == NULL || made.place == NULL || made.ranks == NULL) {
         status = mem_error(mem, "the ranks of a recording", err);
     }
     for (uint32_t i = 0; made.ranks != NULL && status == ORR_OK && i < count; i++) {
-        made.ranks[made.rank_count].pair = &pairs[i];
+        made.ranks[made.rank_count].pair = &request->pairs[i];
         status = scan_rank(&made, &made.ranks[made.rank_count++], mem, err);
     }
-    if (status == ORR_OK && !ready_judge(&made)) {
+    if (status == ORR_OK) {
+        status = try_import(request, &made, &refusal, err);
+    }
+    if (status == ORR_OK && !ready_judge(&made, refusal)) {
         status = mem_error(mem, "findings", err);
     }
     if (status != ORR_OK) {

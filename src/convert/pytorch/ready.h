@@ -1,7 +1,8 @@
 /*
  * Is a recording usable, and if not, with what to record it again (spec rocm §1.11)? Every file of a folder is read
  * once, event by event, and only counted: memory does not grow with the file, so that a recording of many gigabytes can
- * be looked at before anyone spends hours on it. What `trace import` would do with it in the end is not tried here.
+ * be looked at before anyone spends hours on it. Whether it is usable is import.h's to say and nobody else's:
+ * everything that an import does is tried, but for the writing, so that the two can never disagree.
  *
  * ready_scan.h reads one file, ready_judge.c says what the counts mean; printing is lab/ready/text.h's. Times are
  * microseconds whatever "displayTimeUnit" says: that is for viewers, and recordings of AMD devices say "ms" there.
@@ -52,7 +53,8 @@ const char *ready_verdict_text(enum ready_verdict verdict);
 
 /* One run: all ranks of one tag. */
 struct ready_run {
-    const char *tag; /* "" = none */
+    const char *place; /* the folder or file, for the report */
+    const char *tag;   /* "" = none */
     struct ready_rank *ranks;
     uint32_t rank_count;
     bool chosen; /* somebody asked for these ranks: others may be there too */
@@ -66,13 +68,25 @@ struct ready_run {
     struct arena arena; /* owns texts and findings */
 };
 
-/* Scans and judges the pairs of one run; `chosen` as in the run. What cannot be read in a file is a finding; ORR_ENOMEM
- * and, for a file that cannot be opened, ORR_EIO are errors. On success the caller frees the run, before `mem` ends. */
-ORR_MUST_CHECK enum orr_status ready_check(const char *tag, const struct import_pair *pairs, uint32_t count,
-                                           bool chosen, struct mem *mem, struct ready_run *run, struct orr_error *err);
+/* What to look at, and how an import would be asked for. */
+struct ready_request {
+    const char *place, *tag;
+    const struct import_pair *pairs;
+    uint32_t pair_count;
+    bool chosen; /* as in the run */
+    bool has_unknown_size;
+    uint64_t unknown_size;
+    uint32_t jobs; /* threads for the trial; 0 = 1 */
+};
+
+/* Scans, tries and judges the pairs of one run. What cannot be read in a file is a finding; ORR_ENOMEM and, for a file
+ * that cannot be opened, ORR_EIO are errors. On success the caller frees the run, before `mem` ends. */
+ORR_MUST_CHECK enum orr_status ready_check(const struct ready_request *request, struct mem *mem, struct ready_run *run,
+                                           struct orr_error *err);
 void ready_run_free(struct ready_run *run);
 
-/* For ready.c: fills mode, verdict and findings of a scanned run. False when memory is refused. */
-ORR_MUST_CHECK bool ready_judge(struct ready_run *run);
+/* For ready.c: fills mode, verdict and findings of a scanned run; `refusal` is why an import of it fails, NULL when it
+ * does not. False when memory is refused. */
+ORR_MUST_CHECK bool ready_judge(struct ready_run *run, const char *refusal);
 
 #endif

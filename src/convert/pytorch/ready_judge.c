@@ -1,7 +1,7 @@
 /*
  * Rules over counts, each a few lines: what is missing, what that costs, and the option of the recording script (orrery
- * trace recipe) or the call of PyTorch that puts it right. A fault is what makes `trace import` refuse the recording,
- * or a simulation of it mean nothing; everything else is advice.
+ * trace recipe) or the call of PyTorch that puts it right. A fault is what makes `trace import` refuse the recording;
+ * everything else is advice. Whether it is refused is not decided by these rules: they only explain it.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -78,7 +78,8 @@ static void judge_files(struct judging *judging)
         add(judging, READY_FAULT, rank->device_error,
             "record again and let the program end by itself: the profiler writes the file last");
     } else if (rank->pair->device == NULL) {
-        add(judging, READY_FAULT, "there is no device trace, so no times",
+        add(judging, READY_ADVICE,
+            "there is no device trace, so no times: only the order of ops and the communications are known",
             "run torch.profiler beside the ExecutionTraceObserver and export_chrome_trace to device_R.json; orrery "
             "trace "
             "recipe --framework pytorch prints a script that does both");
@@ -131,7 +132,7 @@ static void judge_empty_device(struct judging *judging)
                   "and prof.step() must follow each step");
         return;
     }
-    add(judging, READY_FAULT,
+    add(judging, READY_ADVICE,
         TEXT(judging, "no kernel, copy or set ran on %s in it, only %" PRIu64 " host ops and %" PRIu64 " calls", name,
              device->host_ops, device->calls),
         device->amd
@@ -218,7 +219,7 @@ static void judge_comms(struct judging *judging, uint32_t world)
     }
     if (world > 1 && device->comm_kernels == 0 && device->param_comms == 0 && rank->host.comms == 0 &&
         !has_known_comm(device)) {
-        add(judging, READY_FAULT,
+        add(judging, READY_ADVICE,
             TEXT(judging, "%" PRIu32 " ranks, but no communication is recorded: neither kernels nor ops", world),
             "trace steps in which gradients are reduced: outside no_sync(), and not the evaluation");
     }
@@ -280,10 +281,11 @@ static void judge_row(struct judging *judging, uint32_t world)
     if (run->chosen) {
         return; /* who is missing was left out */
     }
-    for (uint32_t i = 0; i < run->rank_count; i++) {
+    for (uint32_t i = 0; run->rank_count > 1 && i < run->rank_count; i++) {
         if (run->ranks[i].pair->rank != i) {
-            add(judging, READY_FAULT,
-                TEXT(judging, "rank %" PRIu32 " has no recording, rank %" PRIu32 " has; ranks must be a row from 0", i,
+            add(judging, READY_ADVICE,
+                TEXT(judging,
+                     "rank %" PRIu32 " has no recording, rank %" PRIu32 " has; a simulation needs a row from 0", i,
                      run->ranks[i].pair->rank),
                 "copy the files of all ranks into one folder");
             return;
@@ -384,7 +386,28 @@ static void find_verdict(struct ready_run *run)
                                            : READY_NETWORK_MINIMAL;
 }
 
-bool ready_judge(struct ready_run *run)
+/* Rules explain what the import decided: none may call a fault what is imported, and a refusal that no rule explains
+ * speaks for itself. */
+static void agree_with(struct judging *judging, const char *refusal)
+{
+    struct ready_run *run = judging->run;
+    uint32_t kept = 0;
+    bool explained = false;
+    for (uint32_t i = 0; i < run->finding_count; i++) {
+        bool fault = run->findings[i].weight == READY_FAULT;
+        explained = explained || fault;
+        if (!fault || refusal != NULL) {
+            run->findings[kept++] = run->findings[i];
+        }
+    }
+    run->finding_count = kept;
+    if (refusal != NULL && !explained) {
+        add(judging, READY_FAULT, refusal, "");
+    }
+    run->usable = refusal == NULL && run->rank_count > 0;
+}
+
+bool ready_judge(struct ready_run *run, const char *refusal)
 {
     struct judging judging = {.run = run};
     uint32_t world = world_of(run);
@@ -399,9 +422,6 @@ bool ready_judge(struct ready_run *run)
     judge_row(&judging, world);
     judge_agreement(&judging);
     find_verdict(run);
-    run->usable = run->rank_count > 0;
-    for (uint32_t i = 0; i < run->finding_count; i++) {
-        run->usable = run->usable && run->findings[i].weight != READY_FAULT;
-    }
+    agree_with(&judging, refusal);
     return !judging.refused;
 }

@@ -129,6 +129,7 @@ static void write_finding(struct json_writer *writer, const struct ready_finding
 static void write_run(struct json_writer *writer, const struct ready_run *run)
 {
     json_write_object(writer, false);
+    json_write_member_string(writer, "place", run->place);
     json_write_member_string(writer, "tag", run->tag);
     json_write_member_bool(writer, "usable", run->usable);
     json_write_member_string(writer, "mode", ready_mode_word(run->mode));
@@ -156,18 +157,27 @@ static void write_run(struct json_writer *writer, const struct ready_run *run)
     json_write_object_end(writer);
 }
 
-void ready_text_json(const char *folder, const struct ready_run *runs, uint32_t count, FILE *stream)
+void ready_text_json(const char *place, const struct ready_run *runs, uint32_t count, const char *const *refusals,
+                     uint32_t refusal_count, FILE *stream)
 {
     struct json_writer writer;
     json_write_begin(&writer, stream);
     json_write_object(&writer, false);
-    json_write_member_string(&writer, "folder", folder);
+    json_write_member_string(&writer, "folder", place);
     json_write_key(&writer, "runs");
     json_write_array(&writer, false);
     for (uint32_t i = 0; i < count; i++) {
         write_run(&writer, &runs[i]);
     }
     json_write_array_end(&writer);
+    if (refusal_count > 0) {
+        json_write_key(&writer, "refused");
+        json_write_array(&writer, false);
+        for (uint32_t i = 0; i < refusal_count; i++) {
+            json_write_string(&writer, refusals[i]);
+        }
+        json_write_array_end(&writer);
+    }
     json_write_object_end(&writer);
     json_write_end(&writer);
 }

@@ -191,10 +191,10 @@ static void write_mode(const struct ready_run *run, FILE *stream)
     }
 }
 
-void ready_text_run(const char *folder, const struct ready_run *run, bool brief, FILE *stream)
+void ready_text_run(const struct ready_run *run, bool brief, FILE *stream)
 {
     const struct ready_rank *first = first_with_device(run);
-    (void)fprintf(stream, "%s%s%s: %" PRIu32 " rank%s%s%s\n", folder, run->tag[0] == '\0' ? "" : ", tag ", run->tag,
+    (void)fprintf(stream, "%s%s%s: %" PRIu32 " rank%s%s%s\n", run->place, run->tag[0] == '\0' ? "" : ", tag ", run->tag,
                   run->rank_count, run->rank_count == 1 ? "" : "s",
                   first == NULL || first->device.device[0] == '\0' ? "" : ", ",
                   first == NULL ? "" : first->device.device);

@@ -10,12 +10,13 @@
 #include "convert/pytorch/ready.h"
 
 /* One run: counts by rank, collectives, mode, findings, verdict. `brief`: the last two alone. */
-void ready_text_run(const char *folder, const struct ready_run *run, bool brief, FILE *stream);
+void ready_text_run(const struct ready_run *run, bool brief, FILE *stream);
 
 /* Runs side by side, a column each. */
 void ready_text_compare(const struct ready_run *runs, uint32_t count, FILE *stream);
 
-/* One object with all runs. */
-void ready_text_json(const char *folder, const struct ready_run *runs, uint32_t count, FILE *stream);
+/* One object with all runs, and why other places could not be looked at. */
+void ready_text_json(const char *place, const struct ready_run *runs, uint32_t count, const char *const *refusals,
+                     uint32_t refusal_count, FILE *stream);
 
 #endif
