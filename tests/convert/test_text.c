@@ -191,6 +191,26 @@ static void simais_words_name_the_group(void **state)
     CHECK_CONTAINS(groups(), "\"12\": [1, 5]");
 }
 
+/* 64 bytes on two ranks are 32 of each, 33 on four are 9; a reduce-scatter's size is what a rank gives in both. */
+static void simais_all_gathers_become_what_each_rank_gives(void **state)
+{
+    (void)state;
+    struct result result =
+        convert("HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 1 pp: 1 vpp: 1 ga: 1 all_gpus: 8 "
+                "checkpoints: 0 checkpoint_initiates: 0 pp_comm: 0\n1\n"
+                "col -1 0 ALLGATHER 64 0 REDUCESCATTER 64 0 ALLGATHER 33 0\n",
+                0, 1);
+    CHECK_OK(result.status, &result.err);
+    char *got = line_of(0);
+    CHECK_TEXT(got, "0: *col_FWD_ALLGATHER:2:32@1 *col_IG_REDUCESCATTER:7:64@1<0 *col_WG_ALLGATHER:2:9@5<1");
+    free(got);
+    result = convert("MICRO ep: 1 all_gpus: 4\n1\ncol -1 0 NONE 0 0 NONE 0 0 ALLGATHER 64 0\n", 0, 1);
+    CHECK_OK(result.status, &result.err);
+    got = line_of(3);
+    CHECK_TEXT(got, "0: *col_WG_ALLGATHER:2:16");
+    free(got);
+}
+
 /* Two stages of two ranks, two micro-batches of one row, one row before them and one behind. */
 #define PIPELINE                                                                                                       \
     "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 1 pp: 2 vpp: 1 ga: 2 all_gpus: 4 checkpoints: 0 " \
@@ -279,11 +299,11 @@ static void bad_workloads_are_refused_with_the_place(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        CHECK_MAP(each_strategy_is_the_program_it_stands_for, no_microsecond_is_lost_to_rounding,
-                  layers_without_compute_do_not_square_the_dependencies, groups_go_into_a_file_beside_the_traces,
-                  what_a_strategy_does_not_carry_out_is_said, simais_words_name_the_group,
-                  a_stage_of_a_pipeline_runs_one_forward_and_one_backward_in_turn,
-                  a_pipeline_keeps_its_groups_within_a_stage, bad_workloads_are_refused_with_the_place)};
+    const struct CMUnitTest tests[] = {CHECK_MAP(
+        each_strategy_is_the_program_it_stands_for, no_microsecond_is_lost_to_rounding,
+        layers_without_compute_do_not_square_the_dependencies, groups_go_into_a_file_beside_the_traces,
+        what_a_strategy_does_not_carry_out_is_said, simais_words_name_the_group,
+        simais_all_gathers_become_what_each_rank_gives, a_stage_of_a_pipeline_runs_one_forward_and_one_backward_in_turn,
+        a_pipeline_keeps_its_groups_within_a_stage, bad_workloads_are_refused_with_the_place)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -10,6 +10,8 @@
 #include "convert/text/simai.h"
 #include "convert/text/text.h"
 
+enum { COMM_ALL_GATHER = 2 }; /* Chakra's number */
+
 struct strategy_row {
     enum text_span forward, weights;
     bool weights_first;  /* backward: weight gradient, then input gradient */
@@ -37,6 +39,7 @@ struct graph {
     struct text_build build;
     struct strategy_row row;
     uint32_t *ready; /* by layer: its parameters are up to date after this node */
+    uint32_t ranks;
     struct orr_error *err;
 };
 
@@ -93,6 +96,18 @@ static enum text_span take_suffix(enum text_span span, struct et_text *word, str
     return span;
 }
 
+/* SimAI's size of an all-gather is what a rank has afterwards, as NCCL counts; a trace holds what a rank gives. Where
+ * the ranks are those of network dimensions, how many they are is the network's, and the size stays. */
+static void share_gathered(const struct graph *graph, struct text_comm *comm)
+{
+    const struct work_layout *layout = &graph->build.work->layouts[comm->group];
+    int64_t ranks = comm->group == WORK_ALL ? graph->ranks : layout->count;
+    bool gathers = comm->type_count > 0 && comm->types[0] == COMM_ALL_GATHER;
+    if (graph->workload->by_suffix && gathers && comm->dims == WORK_ALL_DIMS && ranks > 1) {
+        comm->bytes = comm->bytes / ranks + (comm->bytes % ranks != 0);
+    }
+}
+
 /* A layer's collective, begun here; WORK_NONE when there is none. */
 static enum orr_status begin(struct graph *graph, const struct text_layer *layer, enum text_phase phase,
                              uint32_t *place)
@@ -114,6 +129,7 @@ static enum orr_status begin(struct graph *graph, const struct text_layer *layer
         graph->build.left_out_line = graph->build.left_out_line == 0 ? layer->line : graph->build.left_out_line;
         return ORR_OK;
     }
+    share_gathered(graph, &comm);
     return text_build_comm(&graph->build, layer, &comm, place, graph->err);
 }
 
@@ -383,7 +399,7 @@ enum orr_status text_graph(const struct text_workload *workload, uint32_t ranks,
                            struct notes *notes, struct orr_error *err)
 {
     size_t bytes = workload->layer_count * sizeof(uint32_t);
-    struct graph graph = {.workload = workload, .err = err, .row = row_of(workload->strategy)};
+    struct graph graph = {.workload = workload, .ranks = ranks, .err = err, .row = row_of(workload->strategy)};
     graph.build = (struct text_build){.work = work, .path = workload->path};
     enum orr_status status = lay_out_groups(workload, ranks, work, err);
     if (status != ORR_OK) {
