@@ -30,7 +30,7 @@ static void read_text(const char *path, bool compat)
     struct lab_simai_program made;
     fuzz_reading_begin(&reading);
     enum orr_status status =
-        lab_simai_program_read(path, GPUS, compat, &reading.arena, &reading.notes, &made, &reading.err);
+        lab_simai_program_read(path, GPUS, compat, !compat, &reading.arena, &reading.notes, &made, &reading.err);
     fuzz_check_status(&reading, status);
     if (status == ORR_OK) {
         if (made.program.stages == 0 || GPUS % made.program.stages != 0 || made.program.row_count == 0) {

@@ -7,6 +7,10 @@
 
 ORR_BEGIN
 
+/* In which order a pipeline stage works on its micro-batches. INTERLEAVED: its layers in as many chunks as the header's
+ * vpp: says (Megatron's virtual pipeline stages), which shrinks the bubble and multiplies the messages by that. */
+enum orr_simai_schedule { ORR_SIMAI_1F1B, ORR_SIMAI_INTERLEAVED };
+
 /* ---- SimAI's analytical mode ----------------------------------------------------------------------------------- */
 
 /*
@@ -18,11 +22,15 @@ struct orr_simai_analytical {
     const char *workload;
     uint32_t gpus, gpus_per_server, nics_per_server;
     double nvlink, nic;       /* of a GPU, of a NIC */
-    const char *gpu_type;     /* A100, A800, H100, H800, H20: NVLink's bandwidth, where it is not given */
+    const char *gpu_type;     /* A100, H100, B200, MI300X …: NVLink's or xGMI's bandwidth, where it is not given */
     const char *nic_type;     /* cx6, cx7, bf3: the NIC's, where it is not given; NULL: cx7 */
     const char *busbw;        /* file of measured bus bandwidths, which go before all of these; or NULL */
     const char *ratio_folder; /* with SimAI's tables of achieved bandwidth; NULL: where SimAI looks, else without */
-    double tp_overlap, dp_overlap, ep_overlap, pp_overlap;
+    double tp_overlap, dp_overlap, ep_overlap;
+    double
+        pp_overlap; /* below 0: not given, which is 0 where a bandwidth for it is known; with compat 1, as in SimAI */
+    enum orr_simai_schedule
+        schedule;          /* with compat SimAI's estimate, which divides by vpp:, whatever is asked for here */
     const char *csv[2];    /* where to write SimAI's table; NULL: not */
     const char *chart;     /* where to write a page with a chart; NULL: not */
     const char *label;     /* of table and page; NULL: the workload */
@@ -32,7 +40,7 @@ struct orr_simai_analytical {
 };
 #define ORR_SIMAI_ANALYTICAL_DEFAULT                                                                                   \
     {                                                                                                                  \
-        .pp_overlap = 1.0                                                                                              \
+        .pp_overlap = -1.0                                                                                             \
     }
 
 /* Counts, writes the files, and a report for people to `stream` unless that is NULL. Warnings: tables that are missing,
@@ -48,19 +56,21 @@ ORR_MUST_CHECK enum orr_status orr_simai_analytical(const struct orr_simai_analy
  * Paths are borrowed until orr_simai_open returns.
  */
 struct orr_simai_simulation {
-    const char *workload;     /* as AICB writes it */
-    const char *topology;     /* SimAI's form of the file */
-    const char *config;       /* SimAI.conf */
-    enum orr_backend backend; /* PACKET, FLOW or AUTO */
-    uint64_t send_latency_ns; /* before a message starts: AS_SEND_LAT; only with has_send_latency */
-    bool has_send_latency;    /* without it: 6 us, and 6 ms with compat */
-    bool nvls, pxn;           /* AS_NVLS_ENABLE, AS_PXN_ENABLE */
-    bool compat;              /* as SimAI 1.6: no pipeline, no expert groups without tensor parallelism … */
-    bool strict;              /* warnings become errors */
-    bool keep_flows;          /* needed for ORR_SIMAI_FCT and ORR_SIMAI_PFC */
-    bool keep_intervals;      /* needed for ORR_SIMAI_TIMELINE */
-    bool no_fast_forward;     /* as in orr_run_options */
-    uint64_t memory_limit;    /* bytes; 0 = none */
+    const char *workload;             /* as AICB writes it */
+    const char *topology;             /* SimAI's form of the file */
+    const char *config;               /* SimAI.conf */
+    enum orr_backend backend;         /* PACKET, FLOW or AUTO */
+    enum orr_simai_schedule schedule; /* of pipeline stages; not with compat, which has none */
+    uint64_t send_latency_ns;         /* before a message starts: AS_SEND_LAT; only with has_send_latency */
+    bool has_send_latency;            /* without it: 6 us, and 6 ms with compat */
+    bool nvls, pxn;                   /* AS_NVLS_ENABLE, AS_PXN_ENABLE */
+    bool nvls_tree;                   /* AS_NVLSTREE_ENABLE: of groups on several servers alone */
+    bool compat;                      /* as SimAI 1.6: no pipeline, no expert groups without tensor parallelism … */
+    bool strict;                      /* warnings become errors */
+    bool keep_flows;                  /* needed for ORR_SIMAI_FCT and ORR_SIMAI_PFC */
+    bool keep_intervals;              /* needed for ORR_SIMAI_TIMELINE */
+    bool no_fast_forward;             /* as in orr_run_options */
+    uint64_t memory_limit;            /* bytes; 0 = none */
     bool (*progress)(void *context, const struct orr_progress *now); /* as in orr_run_options; may be NULL */
     void *progress_context;
 };

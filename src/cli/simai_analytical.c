@@ -21,6 +21,7 @@ enum {
     KEY_DP,
     KEY_EP,
     KEY_PP,
+    KEY_SCHEDULE,
     KEY_BUSBW,
     KEY_RATIOS,
     KEY_COMPAT,
@@ -85,7 +86,9 @@ static const struct argp_option table[] = {
     {"nics-per-server", KEY_NICS_PER_SERVER, "N", 0, "-n_p_s: NICs per server. Required without -busbw", 1},
     {"nvlink", KEY_NVLINK, "GB/s", 0, "-nv: bus bandwidth of a GPU inside its server", 1},
     {"gpu-type", KEY_GPU_TYPE, "NAME", 0,
-     "-g_type: A100, A800, H100, H800 or H20 instead of -nv (240, 160, 370.8, 164.8, 370.8)", 1},
+     "-g_type: instead of -nv: A100, A800, H100, H800, H20 (240, 160, 370.8, 164.8, 370.8), H200 (370.8), B200, GB200 "
+     "(741.6), MI300X (294), MI355X (352.8)",
+     1},
     {"nic", KEY_NIC, "GB/s", 0, "-nic: bandwidth of a NIC", 1},
     {"nic-type", KEY_NIC_TYPE, "NAME", 0, "-nic_t: cx6, cx7 or bf3 instead of -nic (23.5, 48.5, 48.5). Default: cx7",
      1},
@@ -101,7 +104,15 @@ static const struct argp_option table[] = {
     {"tp-overlap", KEY_TP, "SHARE", 0, "-tp_o: of tensor-parallel collectives. Default: 0", 2},
     {"dp-overlap", KEY_DP, "SHARE", 0, "-dp_o: of data-parallel collectives. Default: 0", 2},
     {"ep-overlap", KEY_EP, "SHARE", 0, "-ep_o: of expert-parallel collectives. Default: 0", 2},
-    {"pp-overlap", KEY_PP, "SHARE", 0, "-pp_o: of what pipeline stages send each other. Default: 1", 2},
+    {"pp-overlap", KEY_PP, "SHARE", 0,
+     "-pp_o: of what pipeline stages send each other, beyond what the schedule hides. Default: 0, with --compat simai "
+     "1",
+     2},
+    {"schedule", KEY_SCHEDULE, "1f1b|interleaved", 0,
+     "Of pipeline stages: one forward, one backward in turn (default), or the same in as many chunks as vpp: says. "
+     "SimAI "
+     "itself (--compat simai) reckons with the latter",
+     2},
     {NULL, 0, NULL, 0, "Results:", 3},
     {"output", 'o', "FILE", 0, "SimAI's table of rows, as CSV", 3},
     {"result", 'r', "PREFIX", 0, "The same as results/PREFIXEndToEnd.csv", 3},
@@ -146,6 +157,7 @@ static enum orr_status parse_word(int key, const char *arg, struct analytical_op
     static const char *const switches[] = {"0", "1", NULL};
     static const char *const languages[] = {"en", "ja", NULL};
     static const char *const compats[] = {"simai", NULL};
+    static const char *const schedules[] = {"1f1b", "interleaved", NULL};
     struct orr_error *err = &options->input.error;
     unsigned index = 0;
     enum orr_status status;
@@ -157,6 +169,10 @@ static enum orr_status parse_word(int key, const char *arg, struct analytical_op
     case 'l':
         status = cli_parse_word("-l", arg, languages, &index, err);
         options->run.japanese = index == 1;
+        return status;
+    case KEY_SCHEDULE:
+        status = cli_parse_word("--schedule", arg, schedules, &index, err);
+        options->run.schedule = index == 1 ? ORR_SIMAI_INTERLEAVED : ORR_SIMAI_1F1B;
         return status;
     default:
         options->run.compat = true;
@@ -214,6 +230,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case 'v':
     case 'l':
+    case KEY_SCHEDULE:
     case KEY_COMPAT:
         return cli_options_status(parse_word(key, arg, options));
     case KEY_STRICT:

@@ -5,14 +5,17 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "cli/simai.h"
 #include "cli/watch.h"
 
 enum {
     KEY_BACKEND = 256,
+    KEY_SCHEDULE,
     KEY_LATENCY,
     KEY_NVLS,
+    KEY_NVLS_TREE,
     KEY_PXN,
     KEY_CSV,
     KEY_JSON,
@@ -34,7 +37,8 @@ struct simulate_options {
     const char *folder; /* of SimAI's result files */
     const char *csv, *json, *fct, *pfc, *timeline;
     bool quiet;
-    bool as_original; /* called by SimAI's name */
+    bool as_original;   /* called by SimAI's name */
+    const char *notice; /* about the environment; or NULL */
 };
 
 static const struct argp_option table[] = {
@@ -47,12 +51,19 @@ static const struct argp_option table[] = {
      "packet (default): every packet; flow: messages as fluid at their fair share, faster; auto: packets only where "
      "messages meet",
      0},
+    {"schedule", KEY_SCHEDULE, "1f1b|interleaved", 0,
+     "Of pipeline stages: one forward, one backward in turn (default), or the same in as many chunks as vpp: says", 0},
     {"no-fast-forward", KEY_FORWARD, NULL, 0,
      "Send every packet, even where traffic repeats itself; slower, and the result is the same", 0},
     {NULL, 0, NULL, 0, "Instead of the environment (variable in brackets):", 1},
     {"send-latency", KEY_LATENCY, "TIME", 0,
-     "Before a message starts: 3us, 500ns; bare: us [AS_SEND_LAT]. Default: 6us, with --compat simai 6ms", 1},
+     "Before a message starts: 3us, 7200ns; bare: us, as in SimAI 1.6 (1.7 counts ns) [AS_SEND_LAT]. Default: 6us, "
+     "with "
+     "--compat simai 6ms",
+     1},
     {"nvls", KEY_NVLS, "0|1", 0, "1: all-reduce in the NVLink switch, where the GPUs can [AS_NVLS_ENABLE]", 1},
+    {"nvls-tree", KEY_NVLS_TREE, "0|1", 0,
+     "1: the same for groups over several servers alone, with trees between them [AS_NVLSTREE_ENABLE]", 1},
     {"pxn", KEY_PXN, "0|1", 0, "1: cross servers from the receiver's rail [AS_PXN_ENABLE]", 1},
     {NULL, 0, NULL, 0, "Results:", 2},
     {"output", 'o', "DIR", 0,
@@ -68,7 +79,7 @@ static const struct argp_option table[] = {
     {NULL, 0, NULL, 0, "Other:", 3},
     {"compat", KEY_COMPAT, "simai", 0,
      "As SimAI 1.6: no pipeline stages, its group and flow rules, its stalls (docs/differences.md)", 3},
-    {"quiet", 'q', NULL, 0, "No warnings and no progress [AS_LOG_LEVEL=3: no warnings]", 3},
+    {"quiet", 'q', NULL, 0, "No warnings and no progress [AS_LOG_LEVEL=ERROR or 3: no warnings]", 3},
     {"strict", KEY_STRICT, NULL, 0, CLI_STRICT_HELP, 3},
     {"memory-limit", KEY_LIMIT, "SIZE", 0, CLI_LIMIT_HELP, 3},
     CLI_HELP_OPTION,
@@ -100,6 +111,15 @@ static enum orr_status parse_backend(const char *text, enum orr_backend *backend
     unsigned index = 0;
     enum orr_status status = cli_parse_word("--backend", text, words, &index, err);
     *backend = backends[status == ORR_OK ? index : 0];
+    return status;
+}
+
+static enum orr_status parse_schedule(const char *text, enum orr_simai_schedule *schedule, struct orr_error *err)
+{
+    static const char *const words[] = {"1f1b", "interleaved", NULL};
+    unsigned index = 0;
+    enum orr_status status = cli_parse_word("--schedule", text, words, &index, err);
+    *schedule = index == 1 ? ORR_SIMAI_INTERLEAVED : ORR_SIMAI_1F1B;
     return status;
 }
 
@@ -153,10 +173,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return cli_options_status(cli_parse_count("-t", arg, 1, INT32_MAX, &threads, err));
     case KEY_BACKEND:
         return cli_options_status(parse_backend(arg, &run->backend, err));
+    case KEY_SCHEDULE:
+        return cli_options_status(parse_schedule(arg, &run->schedule, err));
     case KEY_LATENCY:
         return cli_options_status(parse_latency("--send-latency", arg, run, err));
     case KEY_NVLS:
         return cli_options_status(parse_switch("--nvls", arg, &run->nvls, err));
+    case KEY_NVLS_TREE:
+        return cli_options_status(parse_switch("--nvls-tree", arg, &run->nvls_tree, err));
     case KEY_PXN:
         return cli_options_status(parse_switch("--pxn", arg, &run->pxn, err));
     case KEY_COMPAT:
@@ -200,25 +224,53 @@ static const char *variable(const char *name)
     return value == NULL || value[0] == '\0' ? NULL : value;
 }
 
-static enum orr_status read_environment(struct simulate_options *options, struct orr_error *err)
+/* Names and, as SimAI 1.6 really reads them, numbers; from ERROR on no warnings are shown. */
+static enum orr_status read_level(const char *text, bool *quiet, struct orr_error *err)
 {
-    const char *latency = variable("AS_SEND_LAT");
-    const char *nvls = variable("AS_NVLS_ENABLE");
-    const char *pxn = variable("AS_PXN_ENABLE");
-    const char *level = variable("AS_LOG_LEVEL");
-    uint64_t number = 0;
-    enum orr_status status = latency == NULL ? ORR_OK : parse_latency("AS_SEND_LAT", latency, &options->run, err);
-    if (status == ORR_OK && nvls != NULL) {
-        status = parse_switch("AS_NVLS_ENABLE", nvls, &options->run.nvls, err);
+    static const char *const words[] = {"DEBUG", "INFO", "WARNING", "ERROR", "UNKNOWN"};
+    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++) {
+        const char digit[] = {(char)('0' + i), '\0'};
+        if (strcasecmp(text, words[i]) == 0 || strcmp(text, digit) == 0) {
+            *quiet = i >= 3;
+            return ORR_OK;
+        }
     }
-    if (status == ORR_OK && pxn != NULL) {
-        status = parse_switch("AS_PXN_ENABLE", pxn, &options->run.pxn, err);
+    return error_set(err, ORR_EINVAL,
+                     "AS_LOG_LEVEL: \"%.40s\" is none of DEBUG, INFO, WARNING, ERROR, UNKNOWN (0 to 4)", text);
+}
+
+/* SimAI 1.6 and its README count microseconds, 1.7's pages nanoseconds: a number that only makes sense as the latter is
+ * taken as written, and said. */
+static enum orr_status read_latency(struct simulate_options *options, struct orr_error *err)
+{
+    enum { ODD_NS = 1000 * 1000 };
+    const char *text = variable("AS_SEND_LAT");
+    if (text == NULL) {
+        return ORR_OK;
     }
-    if (status == ORR_OK && level != NULL) {
-        status = cli_parse_count("AS_LOG_LEVEL", level, 0, 3, &number, err);
-        options->quiet = number == 3;
+    enum orr_status status = parse_latency("AS_SEND_LAT", text, &options->run, err);
+    if (status == ORR_OK && text[strspn(text, "0123456789.")] == '\0' && options->run.send_latency_ns >= ODD_NS) {
+        options->notice = "AS_SEND_LAT is a millisecond or more: a bare number is microseconds, as in SimAI 1.6; for "
+                          "the nanoseconds of SimAI 1.7 write the unit (AS_SEND_LAT=7200ns)";
     }
     return status;
+}
+
+static enum orr_status read_environment(struct simulate_options *options, struct orr_error *err)
+{
+    const struct {
+        const char *name;
+        bool *value;
+    } switches[] = {{"AS_NVLS_ENABLE", &options->run.nvls},
+                    {"AS_NVLSTREE_ENABLE", &options->run.nvls_tree},
+                    {"AS_PXN_ENABLE", &options->run.pxn}};
+    const char *level = variable("AS_LOG_LEVEL");
+    enum orr_status status = read_latency(options, err);
+    for (size_t i = 0; i < sizeof switches / sizeof switches[0] && status == ORR_OK; i++) {
+        const char *text = variable(switches[i].name);
+        status = text != NULL ? parse_switch(switches[i].name, text, switches[i].value, err) : ORR_OK;
+    }
+    return status == ORR_OK && level != NULL ? read_level(level, &options->quiet, err) : status;
 }
 
 /* ---- outputs ---- */
@@ -361,6 +413,13 @@ static int execute(const struct simulate_options *options, struct orr_simai *run
     struct cli_warnings warnings = {.quiet = options->quiet};
     struct orr_error err = {0};
     size_t printed = 0;
+    if (options->notice != NULL) {
+        cli_warn(&warnings, options->notice);
+    }
+    if (options->run.nvls_tree && options->run.compat) {
+        cli_warn(&warnings,
+                 "SimAI 1.6 has no NVLS tree: --nvls-tree (AS_NVLSTREE_ENABLE) changes nothing with --compat");
+    }
     print_warnings(run, &warnings, &printed);
     watch_begin(watch);
     enum orr_status outcome = orr_simai_execute(run, &err);
@@ -381,15 +440,33 @@ static int execute(const struct simulate_options *options, struct orr_simai *run
     return exit_code;
 }
 
+/* Where the configuration says; a folder that is not there (SimAI.conf names /etc/astra-sim/simulation) is no reason
+ * not to run. */
+static const char *named_file(const struct orr_simai *run, enum orr_simai_output output, const char *option,
+                              struct cli_warnings *warnings)
+{
+    const char *path = orr_simai_named_file(run, output);
+    struct orr_error err = {0};
+    if (path == NULL || cli_check_writable(option, path, &err) == ORR_OK) {
+        return path;
+    }
+    char text[sizeof err.text + 80];
+    (void)snprintf(text, sizeof text, "%s; it is left out", err.text);
+    cli_warn(warnings, text);
+    return NULL;
+}
+
 /* The original writes its messages and pauses where the configuration says. */
 static enum orr_status take_named_files(struct simulate_options *options, const struct orr_simai *run,
                                         struct orr_error *err)
 {
+    struct cli_warnings warnings = {.quiet = options->quiet};
     if (!options->as_original) {
         return ORR_OK;
     }
-    options->fct = options->fct != NULL ? options->fct : orr_simai_named_file(run, ORR_SIMAI_FCT);
-    options->pfc = options->pfc != NULL ? options->pfc : orr_simai_named_file(run, ORR_SIMAI_PFC);
+    options->fct = options->fct != NULL ? options->fct : named_file(run, ORR_SIMAI_FCT, "--fct", &warnings);
+    options->pfc = options->pfc != NULL ? options->pfc : named_file(run, ORR_SIMAI_PFC, "--pfc", &warnings);
+    cli_warnings_end(&warnings);
     return check_outputs(options, err);
 }
 

@@ -31,6 +31,7 @@ struct nccl_job {
     bool has_nvls;   /* the GPU type can reduce in its NVLink switch (H100, H800; by default H20 and later too) */
     bool nvls, pxn;  /* asked for: AS_NVLS_ENABLE, AS_PXN_ENABLE */
     bool as_nccl;    /* rings keep to their rails and switches reduce for heads; else SimAI's layout of both */
+    bool nvls_tree;  /* asked for by itself: AS_NVLSTREE_ENABLE; groups on one server stay rings then */
     bool compat;     /* as SimAI 1.6: its holes too (spec §7, §14); otherwise they are filled */
 };
 

@@ -157,7 +157,8 @@ static uint32_t fewest_local(const struct nccl_job *job, const struct nccl_group
 
 static enum nccl_algo choose_algo(const struct nccl_job *job, const struct nccl_group *group, enum coll_type type)
 {
-    if (!job->nvls || !job->has_nvls) {
+    bool wanted = job->nvls || (job->nvls_tree && !job->compat && group->node_count > 1);
+    if (!wanted || !job->has_nvls) {
         return NCCL_RING;
     }
     if (job->compat) {

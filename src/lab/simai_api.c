@@ -39,13 +39,15 @@ static enum orr_status check_given(const struct orr_simai_analytical *options, s
     status = need(options->gpus_per_server > 0, "-g_p_s N (GPUs per server)", err);
     status = status == ORR_OK ? need(options->nics_per_server > 0, "-n_p_s N (NICs per server)", err) : status;
     return status == ORR_OK ? need(options->nvlink > 0 || options->gpu_type != NULL,
-                                   "-nv GB/s (NVLink bandwidth) or -g_type A100|A800|H100|H800|H20", err)
+                                   "-nv GB/s (NVLink bandwidth) or -g_type H100 (B200, MI300X …)", err)
                             : status;
 }
 
 static enum orr_status unknown_gpu(const char *type, struct orr_error *err)
 {
-    return error_set(err, ORR_EINVAL, "-g_type: \"%s\" is not one of A100, A800, H100, H800, H20", type);
+    char names[128];
+    simai_gpu_names(names, sizeof names);
+    return error_set(err, ORR_EINVAL, "-g_type: \"%s\" is not one of %s", type, names);
 }
 
 /* A name that is not known is an error beside -nv and -nic too, which win over it. */
@@ -104,9 +106,11 @@ static enum orr_status describe_machine(struct job *job, struct orr_error *err)
                     [SIMAI_GROUP_EP] = (float)options->ep_overlap,
                     [SIMAI_GROUP_DP_EP] = (float)options->dp_overlap},
         .pp_overlap = (float)options->pp_overlap,
+        .interleaved = options->schedule == ORR_SIMAI_INTERLEAVED,
         .ratios = &job->ratios,
         .busbw = options->busbw != NULL ? &job->busbw : NULL,
-        .compat = options->compat,
+        .compat =
+            options->compat && options->busbw == NULL, /* SimAI documents -busbw and refuses it: no bytes to keep */
     };
     enum orr_status status = find_bandwidths(job, err);
     if (status == ORR_OK && options->busbw != NULL) {
@@ -150,7 +154,8 @@ static void fill_report(const struct job *job, struct report_simai_row *rows, st
         .bubble = sums->bubble,
         .compute = sums->compute,
         .total = sums->total,
-        .pp_overlap = job->options->pp_overlap,
+        .chunks = analysis->chunks,
+        .messages_hide = analysis->messages_hide,
         .pp_bytes = (uint64_t)job->text.values[SIMAI_PP_COMM],
         .gpus = job->machine.gpus,
         .gpus_per_server = job->machine.gpus_per_server,

@@ -15,7 +15,7 @@ struct program_reader {
     struct notes *notes;
     struct lab_simai_program *made;
     uint32_t gpus;
-    bool compat;
+    bool compat, interleaved;
 };
 
 /* ---- degrees ---- */
@@ -101,6 +101,7 @@ static enum orr_status read_degrees(struct program_reader *reader, struct orr_er
     status = status == ORR_OK ? read_policy(reader, err) : status;
     bool piped = made->program.order == SIMAI_ORDER_TRANSFORMER && !reader->compat;
     made->program.stages = piped ? made->pp : 1;
+    made->program.chunks = 1;
     made->program.stage_bytes =
         (uint64_t)(reader->text.values[SIMAI_PP_COMM] > 0 ? reader->text.values[SIMAI_PP_COMM] : 0);
     return status == ORR_OK ? check_degrees(reader, err) : status;
@@ -212,6 +213,23 @@ static enum orr_status read_rows(struct program_reader *reader, struct orr_error
 
 /* ---- micro-batches ---- */
 
+/* As many as vpp: says, and as the shortest micro-batch has rows for. */
+static enum orr_status cut_chunks(struct program_reader *reader, struct orr_error *err)
+{
+    struct simai_program *program = &reader->made->program;
+    uint32_t chunks = reader->made->vpp;
+    for (uint32_t batch = 0; batch < program->batch_count; batch++) {
+        uint32_t rows = program->batch_start[batch + 1] - program->batch_start[batch];
+        chunks = rows < chunks ? rows : chunks;
+    }
+    program->chunks = chunks > 0 ? chunks : 1;
+    return program->chunks == reader->made->vpp
+               ? ORR_OK
+               : notes_add(reader->notes, err,
+                           "%s:1: vpp: is %" PRIu32 ", and a micro-batch has %" PRIu32 " rows: interleaved in as many",
+                           reader->path, reader->made->vpp, program->chunks);
+}
+
 static enum orr_status read_batches(struct program_reader *reader, struct orr_error *err)
 {
     struct simai_program *program = &reader->made->program;
@@ -225,7 +243,7 @@ static enum orr_status read_batches(struct program_reader *reader, struct orr_er
             notes_add(reader->notes, err, "%s:1: pp: is %" PRIu32 " without pp_comm: stages send each other one byte",
                       reader->path, program->stages);
     }
-    return status;
+    return status == ORR_OK && reader->interleaved ? cut_chunks(reader, err) : status;
 }
 
 static enum orr_status read_text(struct program_reader *reader, struct mem *mem, struct orr_error *err)
@@ -248,12 +266,18 @@ static enum orr_status read_text(struct program_reader *reader, struct mem *mem,
     return status;
 }
 
-enum orr_status lab_simai_program_read(const char *path, uint32_t gpus, bool compat, struct arena *arena,
-                                       struct notes *notes, struct lab_simai_program *made, struct orr_error *err)
+enum orr_status lab_simai_program_read(const char *path, uint32_t gpus, bool compat, bool interleaved,
+                                       struct arena *arena, struct notes *notes, struct lab_simai_program *made,
+                                       struct orr_error *err)
 {
     struct lab_simai_program filled = {.tp = 1};
-    struct program_reader reader = {
-        .path = path, .arena = arena, .notes = notes, .made = &filled, .gpus = gpus, .compat = compat};
+    struct program_reader reader = {.path = path,
+                                    .arena = arena,
+                                    .notes = notes,
+                                    .made = &filled,
+                                    .gpus = gpus,
+                                    .compat = compat,
+                                    .interleaved = interleaved};
     enum orr_status status = read_text(&reader, arena->mem, err);
     if (status == ORR_OK) {
         *made = filled;

@@ -14,9 +14,10 @@ struct lab_simai_program {
     uint32_t tp, ep, pp, vpp, ga; /* of the header, at least 1 */
 };
 
-/* Everything in the arena. `gpus` are the machine's. Compat: read as SimAI reads, with one pipeline stage. */
-ORR_MUST_CHECK enum orr_status lab_simai_program_read(const char *path, uint32_t gpus, bool compat, struct arena *arena,
-                                                      struct notes *notes, struct lab_simai_program *made,
-                                                      struct orr_error *err);
+/* Everything in the arena. `gpus` are the machine's. Compat: read as SimAI reads, with one pipeline stage. Interleaved:
+ * a stage's rows are cut into as many chunks as the header's vpp: says. */
+ORR_MUST_CHECK enum orr_status lab_simai_program_read(const char *path, uint32_t gpus, bool compat, bool interleaved,
+                                                      struct arena *arena, struct notes *notes,
+                                                      struct lab_simai_program *made, struct orr_error *err);
 
 #endif

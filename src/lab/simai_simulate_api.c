@@ -91,6 +91,7 @@ static enum orr_status read_machine(struct orr_simai *simai, const struct orr_si
         .ep = 1,
         .has_nvls = nvswitches >= servers && has_nvls(extra.gpu_type, options->compat),
         .nvls = options->nvls,
+        .nvls_tree = options->nvls_tree,
         .pxn = options->pxn,
         .compat = options->compat,
     };
@@ -132,6 +133,9 @@ static enum orr_status read_all(struct orr_simai *simai, const struct orr_simai_
 {
     static const struct net_ops *const networks[] = {
         [ORR_BACKEND_PACKET] = &net_packet, [ORR_BACKEND_FLOW] = &net_flow, [ORR_BACKEND_AUTO] = &net_auto};
+    if (options->compat && options->schedule != ORR_SIMAI_1F1B) {
+        return error_set(err, ORR_EINVAL, "--schedule interleaved with --compat simai: SimAI 1.6 runs no pipeline");
+    }
     if (options->backend < ORR_BACKEND_PACKET || options->backend > ORR_BACKEND_AUTO) {
         return error_set(err, ORR_EINVAL, "SimAI's simulation runs on a wired machine: packet, flow or auto");
     }
@@ -140,8 +144,9 @@ static enum orr_status read_all(struct orr_simai *simai, const struct orr_simai_
         status = set_network(simai, options, err);
     }
     if (status == ORR_OK) {
-        status = lab_simai_program_read(options->workload, simai->config.job.gpus, options->compat, &simai->arena,
-                                        &simai->notes, &simai->program, err);
+        status = lab_simai_program_read(options->workload, simai->config.job.gpus, options->compat,
+                                        options->schedule == ORR_SIMAI_INTERLEAVED, &simai->arena, &simai->notes,
+                                        &simai->program, err);
     }
     simai->workload = arena_strndup(&simai->arena, options->workload, strlen(options->workload));
     if (status == ORR_OK && simai->workload == NULL) {

@@ -36,8 +36,10 @@ struct report_simai {
     uint32_t row_count;
     double exposed[REPORT_SIMAI_GROUPS];
     double exposed_all, pipeline, bubble, compute, total;
-    double overlap[REPORT_SIMAI_GROUPS], pp_overlap;
-    uint64_t pp_bytes; /* what a stage sends the next, each time */
+    double overlap[REPORT_SIMAI_GROUPS];
+    uint32_t chunks;    /* of a stage's layers: 1 is the schedule 1F1B */
+    bool messages_hide; /* what stages send is not counted */
+    uint64_t pp_bytes;  /* what a stage sends the next, each time */
     int32_t gpus, gpus_per_server, tp, ep, pp, dp, vpp, ga;
     bool given_up; /* the table is left empty */
 };

@@ -143,11 +143,12 @@ static bool advise(const struct report_simai *report, double us, const char *wha
 
 static void print_advice(const struct report_simai *report, FILE *stream)
 {
-    char how[200];
+    char how[240];
+    bool can_interleave = report->chunks == 1 && report->vpp > 1;
     (void)fputs("\nWhat would help:\n", stream);
-    (void)snprintf(how, sizeof how,
-                   "More micro-batches (ga %" PRId32 ") or fewer stages (pp %" PRId32 ") shrink it by (pp-1)/(ga*vpp).",
-                   report->ga, report->pp);
+    (void)snprintf(how, sizeof how, "More micro-batches (ga %" PRId32 ") or fewer stages (pp %" PRId32 ") shrink it%s.",
+                   report->ga, report->pp,
+                   can_interleave ? "; --schedule interleaved divides it by up to vpp, and sends as much more" : "");
     bool said = advise(report, report->bubble, "the pipeline bubble", how, stream);
     bool crosses = report->gpus_per_server > 0 && report->tp > report->gpus_per_server;
     said |= advise(report, report->exposed[REPORT_SIMAI_TP], "tensor-parallel communication",
@@ -168,7 +169,7 @@ static void print_advice(const struct report_simai *report, FILE *stream)
         (void)fputs("  (The workload has no compute times, only 1 ns a row: communication by itself is shown.)\n",
                     stream);
     }
-    if (report->pp > 1 && report->pp_bytes > 0 && report->pp_overlap >= 1) {
+    if (report->pp > 1 && report->pp_bytes > 0 && report->messages_hide) {
         (void)fputs("  (What pipeline stages send is taken to hide behind compute; -pp_o 0 counts it in full.)\n",
                     stream);
     }

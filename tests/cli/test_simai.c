@@ -2,6 +2,7 @@
  * how. */
 #include "tests/cli/program.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -49,9 +50,9 @@ static void a_file_of_bandwidths_is_enough(void **state)
         program_run("simai analytical -w w.txt -g 128 -g_p_s 8 -r test- -busbw busbw.yaml -pp_o 0 -o rows.csv");
     CHECK_EXIT(result, 0);
     CHECK_TEXT(result->err, "");
-    /* 8 hops of 8 MiB at 47.5 GB/s: 1316 us. */
+    /* 8 MiB at 47.5 GB/s: 164 us, ahead and back, for every pair of micro-batches. */
     CHECK_CONTAINS(program_read("rows.csv", NULL), "test-, 19444 (");
-    CHECK_CONTAINS(program_read("rows.csv", NULL), ", 1316 (");
+    CHECK_CONTAINS(program_read("rows.csv", NULL), ", 658 (");
     program_write_text("less.yaml", "TP:\nallreduce: 300\n");
     result = program_run("simai analytical -w w.txt -g 128 -g_p_s 8 --bus-bandwidth less.yaml");
     CHECK_EXIT(result, 2);
@@ -78,6 +79,138 @@ static void simais_name_gives_simais_numbers(void **state)
                               NULL, NULL),
                0);
     CHECK(program_exists("results/m-tp8-pp2-dp4-ga8-ep1-NVL8-388.0G-DP0.0-EndToEnd.csv"), "SimAI's name for it");
+}
+
+static double number_behind(const char *text, const char *word)
+{
+    const char *at = strstr(text, word);
+    CHECK(at != NULL, "%s in %s", word, text);
+    return strtod(at + strlen(word), NULL);
+}
+
+/* Four stages of eight micro-batches of two layers: what is counted and what is run, by both schedules. */
+static void counting_and_running_a_pipeline_agree(void **state)
+{
+    (void)state;
+    program_enter();
+    char text[8192];
+    int used = snprintf(text, sizeof text,
+                        "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 1 pp: 4 "
+                        "vpp: 2 ga: 8 all_gpus: 32 checkpoints: 0 checkpoint_initiates: 0 pp_comm: "
+                        "1048576\n24\n");
+    for (unsigned i = 0; i < 8; i++)
+        used += snprintf(text + used, sizeof text - (size_t)used,
+                         "embedding_layer -1 50000 NONE 0 1 NONE 0 1 NONE 0 0\n"
+                         "mlp -1 700000 ALLGATHER 4194304 900000 REDUCESCATTER 4194304 600000 NONE 0 0\n"
+                         "mlp -1 700000 ALLGATHER 4194304 900000 REDUCESCATTER 4194304 600000 NONE 0 0\n");
+    program_write_text("p.txt", text);
+    program_write_text("SimAI.conf", "PACKET_PAYLOAD_SIZE 9000\nCC_MODE 12\nL2_ACK_INTERVAL 1\nL2_CHUNK_SIZE 4000\n");
+    CHECK_EXIT(program_run("topo make -topo Spectrum-X -g 32 -psn 8 -nvbw 2966Gbps -o sx"), 0);
+    static const char *const schedules[] = {"1f1b", "interleaved"};
+    double totals[2];
+    for (size_t i = 0; i < 2; i++) {
+        char line[200];
+        snprintf(line, sizeof line, "simai simulate -w p.txt -n sx -c SimAI.conf -q --send-latency 1us --schedule %s",
+                 schedules[i]);
+        const struct program_result *result = program_run(line);
+        CHECK_EXIT(result, 0);
+        double run = number_behind(result->out, "ms  (") / 1000;
+        snprintf(line, sizeof line,
+                 "simai analytical -w p.txt -g 32 -g_p_s 8 -n_p_s 8 -g_type H100 -o r.csv --schedule %s", schedules[i]);
+        CHECK_EXIT(program_run(line), 0);
+        const char *rows = program_read("r.csv", NULL);
+        const char *end = strstr(rows, "\nlayer_name");
+        CHECK(end != NULL, "the sums' line");
+        while (end[-1] != ' ')
+            end--;
+        totals[i] = strtod(end, NULL);
+        CHECK(fabs(totals[i] / run - 1) < 0.03, "%s: counted %f us, run %f us", schedules[i], totals[i], run);
+    }
+    CHECK(totals[1] < 0.9 * totals[0], "chunks shrink the bubble");
+    CHECK_EXIT(program_run("simai simulate -w p.txt -n sx -c SimAI.conf --compat simai --schedule interleaved"), 2);
+}
+
+/* SimAI's README runs in a folder with these files; -busbw, which SimAI itself refuses, counts as documented. */
+static void simais_readme_lines_run_as_they_stand(void **state)
+{
+    (void)state;
+    program_enter();
+    write_workload();
+    (void)unlink("SimAI_analytical"); /* of another test */
+    CHECK(symlink(getenv("ORRERY"), "SimAI_analytical") == 0 && symlink(getenv("ORRERY"), "SimAI_simulator") == 0,
+          "links");
+    CHECK_EXIT(program_run_as("./SimAI_analytical", "-w w.txt -g 128 -g_p_s 8 -r test- -busbw busbw.yaml", NULL, NULL),
+               0);
+    CHECK_CONTAINS(program_read("results/test-EndToEnd.csv", NULL), "test-, 19444 (");
+    program_write_text("m.txt", "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 1 pp: 1 vpp: 8 ga: 1 "
+                                "all_gpus: 8 checkpoints: 0 checkpoint_initiates: 0\n1\n"
+                                "embedding_layer -1 1000 ALLREDUCE 1048576 1 NONE 0 1 NONE 0 1");
+    program_write_text("SimAI.conf",
+                       "PACKET_PAYLOAD_SIZE 9000\nCC_MODE 1\nL2_ACK_INTERVAL 1\n"
+                       "FCT_OUTPUT_FILE /no/such/folder/fct.txt\nPFC_OUTPUT_FILE /no/such/folder/pfc.txt\n");
+    CHECK_EXIT(program_run("topo make -topo Spectrum-X -g 8 -psn 1"), 0);
+    CHECK(setenv("AS_SEND_LAT", "3", 1) == 0 && setenv("AS_NVLS_ENABLE", "1", 1) == 0, "the environment");
+    const struct program_result *result = program_run_as(
+        "./SimAI_simulator", "-t 16 -w m.txt -n ./Spectrum-X_8g_8gps_400Gbps_H100 -c SimAI.conf", NULL, NULL);
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->err, "/no/such/folder/fct.txt: cannot be written");
+    CHECK_CONTAINS(result->err, "it is left out");
+    CHECK(program_exists("ncclFlowModel_EndToEnd.csv"), "SimAI's table");
+    CHECK(setenv("AS_LOG_LEVEL", "ERROR", 1) == 0, "the environment");
+    result = program_run_as("./SimAI_simulator", "-t 16 -w m.txt -n ./Spectrum-X_8g_8gps_400Gbps_H100 -c SimAI.conf",
+                            NULL, NULL);
+    CHECK_EXIT(result, 0);
+    CHECK_TEXT(result->err, "");
+    CHECK(unsetenv("AS_SEND_LAT") == 0 && unsetenv("AS_NVLS_ENABLE") == 0 && unsetenv("AS_LOG_LEVEL") == 0, "put back");
+}
+
+#define MICRO_16                                                                                                       \
+    "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 16 ep: 1 pp: 1 vpp: 1 ga: 1 all_gpus: 16 checkpoints: " \
+    "0 checkpoint_initiates: 0\n1\nembedding_layer -1 1000 ALLREDUCE 1048576 1 NONE 0 1 NONE 0 1"
+
+static const struct {
+    const char *variable;
+    int exit_code;
+    const char *said;
+} environments[] = {
+    {"AS_LOG_LEVEL=warning", 0, ""},
+    {"AS_LOG_LEVEL=4", 0, ""},
+    {"AS_LOG_LEVEL=LOUD", 2, "AS_LOG_LEVEL: \"LOUD\" is none of DEBUG, INFO, WARNING, ERROR, UNKNOWN"},
+    {"AS_SEND_LAT=7200ns", 0, ""},
+    {"AS_SEND_LAT=7200", 0, "for the nanoseconds of SimAI 1.7 write the unit"},
+    {"AS_NVLSTREE_ENABLE=1", 0, ""},
+    {"AS_NVLSTREE_ENABLE=yes", 2, "AS_NVLSTREE_ENABLE"},
+};
+
+static void simais_environment_is_read(void **state)
+{
+    (void)state;
+    program_enter();
+    program_write_text("SimAI.conf", "PACKET_PAYLOAD_SIZE 9000\nCC_MODE 12\nL2_ACK_INTERVAL 1\n");
+    program_write_text("m.txt", MICRO_16);
+    CHECK_EXIT(program_run("topo make -topo Spectrum-X -g 16 -psn 2 -o sx"), 0);
+    for (size_t i = 0; i < COUNT_OF(environments); i++) {
+        const struct program_result *result =
+            program_run_as(NULL, "simai simulate -w m.txt -n sx -c SimAI.conf", environments[i].variable, NULL);
+        CHECK(result->exit_code == environments[i].exit_code, "%s: exit code %d, %s", environments[i].variable,
+              result->exit_code, result->err);
+        CHECK_CONTAINS(result->err, environments[i].said);
+    }
+}
+
+/* A group on two servers is an NVLS tree with either variable; a ring takes longer. */
+static void an_nvls_tree_can_be_asked_for_by_itself(void **state)
+{
+    (void)state;
+    program_enter();
+    program_write_text("SimAI.conf", "PACKET_PAYLOAD_SIZE 9000\nCC_MODE 12\nL2_ACK_INTERVAL 1\n");
+    program_write_text("m.txt", MICRO_16);
+    CHECK_EXIT(program_run("topo make -topo Spectrum-X -g 16 -psn 2 -o sx"), 0);
+    static const char line[] = "simai simulate -w m.txt -n sx -c SimAI.conf";
+    char *nvls = strdup(program_run_as(NULL, line, "AS_NVLS_ENABLE=1", NULL)->out);
+    CHECK_TEXT(program_run_as(NULL, line, "AS_NVLSTREE_ENABLE=1", NULL)->out, nvls);
+    CHECK(strcmp(program_run(line)->out, nvls) != 0, "a ring is something else");
+    free(nvls);
 }
 
 static const struct {
@@ -169,4 +302,6 @@ static void a_variable_without_a_value_is_not_set(void **state)
 
 TEST_MAIN(simais_spellings_are_taken_and_its_table_is_written, a_file_of_bandwidths_is_enough,
           simais_name_gives_simais_numbers, what_is_wrong_is_said_in_one_line, the_calculators_answer,
-          a_document_on_standard_output_takes_the_place_of_the_text, a_variable_without_a_value_is_not_set)
+          a_document_on_standard_output_takes_the_place_of_the_text, a_variable_without_a_value_is_not_set,
+          simais_readme_lines_run_as_they_stand, simais_environment_is_read, an_nvls_tree_can_be_asked_for_by_itself,
+          counting_and_running_a_pipeline_agree)

@@ -6,8 +6,11 @@
 #include "model/simai/analytical.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
+
+#include "model/simai/stages.h"
 
 static const double GIB = 1024.0 * 1024.0 * 1024.0;
 static const double NS_PER_US = 1000.0;
@@ -20,8 +23,11 @@ struct device {
     float bandwidth;
 };
 
-static const struct device gpus[] = {
-    {"A100", 240.0F}, {"A800", 160.0F}, {"H100", 370.8F}, {"H800", 164.8F}, {"H20", 370.8F}};
+/* The first five are SimAI's. The others are half of what the data sheet gives for both directions, times the share of
+ * it that SimAI takes for H100 (0.824), and for AMD's the share that RCCL reaches (docs/simai.md has the sheets). */
+static const struct device gpus[] = {{"A100", 240.0F},   {"A800", 160.0F},  {"H100", 370.8F}, {"H800", 164.8F},
+                                     {"H20", 370.8F},    {"H200", 370.8F},  {"B200", 741.6F}, {"GB200", 741.6F},
+                                     {"MI300X", 294.0F}, {"MI355X", 352.8F}};
 static const struct device nics[] = {{"cx6", 23.5F}, {"cx7", 48.5F}, {"bf3", 48.5F}};
 
 static float find_device(const struct device *devices, size_t count, const char *type)
@@ -42,6 +48,14 @@ float simai_gpu_nvlink(const char *type)
 float simai_nic_bandwidth(const char *type)
 {
     return find_device(nics, sizeof nics / sizeof nics[0], type);
+}
+
+void simai_gpu_names(char *text, size_t size)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof gpus / sizeof gpus[0] && used < size; i++) {
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? "" : ", ", gpus[i].name);
+    }
 }
 
 struct count {
@@ -231,41 +245,32 @@ static void add_row(struct count *count, struct simai_row *row)
     sums->exposed_all += (double)input->exposed / NS_PER_US;
 }
 
-/* In compat the bytes are divided by the share that overlaps, as SimAI does, where a bandwidth was meant. */
-static enum orr_status count_pipeline(struct count *count)
+/* In compat the bytes are divided by the share that overlaps, as SimAI does, where a bandwidth was meant; the bubble is
+ * that of vpp: chunks, of all rows but the embedding's. */
+static void count_pipeline_compat(struct count *count)
 {
     const struct simai_machine *machine = count->machine;
     struct simai_analysis *analysis = count->analysis;
-    int64_t bytes = count->text->values[SIMAI_PP_COMM];
-    if (machine->compat) {
-        int32_t hops = (int32_t)(2 * (int64_t)analysis->vpp * analysis->ga);
-        bytes = is_transformer(count->text->workload.strategy) ? bytes : 0;
-        double us = hops * ((double)bytes / GIB / (double)machine->pp_overlap * 1e9) / NS_PER_US;
-        analysis->sums.pipeline = (double)expose(machine, simai_ticks(us), machine->pp_overlap);
-        return ORR_OK;
-    }
-    if (analysis->pp == 1 || bytes == 0 || machine->pp_overlap >= 1) {
-        return ORR_OK;
-    }
-    double bandwidth = machine->busbw != NULL && machine->busbw->pp > 0 ? machine->busbw->pp : (double)machine->nic;
-    if (!(bandwidth > 0)) {
-        return error_set(count->err, ORR_EINVAL,
-                         "%s:1: stages send each other %" PRId64
-                         " bytes, but nothing says how fast; give -nic GB/s, or "
-                         "-busbw FILE with busbw in section PP",
-                         count->text->workload.path, bytes);
-    }
-    double ns = 2.0 * analysis->vpp * analysis->ga * ((double)bytes / GIB / bandwidth * 1e9);
-    analysis->sums.pipeline = ns * (1 - (double)machine->pp_overlap) / NS_PER_US;
-    return ORR_OK;
+    float overlap = machine->pp_overlap < 0 ? 1 : machine->pp_overlap;
+    int32_t hops = (int32_t)(2 * (int64_t)analysis->vpp * analysis->ga);
+    int64_t bytes = is_transformer(count->text->workload.strategy) ? count->text->values[SIMAI_PP_COMM] : 0;
+    double us = hops * ((double)bytes / GIB / (double)overlap * 1e9) / NS_PER_US;
+    analysis->sums.pipeline = (double)expose(machine, simai_ticks(us), overlap);
+    analysis->sums.bubble *= (double)(analysis->pp - 1) / (double)((int64_t)analysis->ga * analysis->vpp);
+    analysis->messages_hide = overlap >= 1;
 }
 
 static enum orr_status finish(struct count *count)
 {
     struct simai_analysis *analysis = count->analysis;
     struct simai_sums *sums = &analysis->sums;
-    enum orr_status status = count_pipeline(count);
-    sums->bubble *= (double)(analysis->pp - 1) / (double)((int64_t)analysis->ga * analysis->vpp);
+    enum orr_status status = ORR_OK;
+    if (count->machine->compat) {
+        count_pipeline_compat(count);
+    } else {
+        sums->bubble = 0;
+        status = simai_stages_count(count->machine, count->text, analysis, count->notes, count->err);
+    }
     sums->total = sums->compute + sums->exposed_all + sums->bubble + sums->pipeline;
     if (status == ORR_OK && count->unknown_words > 0 && !count->machine->compat) {
         status = notes_add(count->notes, count->err,
@@ -342,7 +347,7 @@ enum orr_status simai_analysis_make(const struct simai_machine *machine, const s
                                     struct notes *notes, struct simai_analysis *analysis, struct orr_error *err)
 {
     const struct text_workload *workload = &text->workload;
-    *analysis = (struct simai_analysis){.mem = mem};
+    *analysis = (struct simai_analysis){.mem = mem, .chunks = 1};
     struct count count = {.machine = machine, .text = text, .analysis = analysis, .notes = notes, .err = err};
     enum orr_status status = check_rows(&count);
     status = status == ORR_OK ? divide_ranks(&count) : status;

@@ -32,7 +32,7 @@ struct simai_sums {
     double exposed[SIMAI_GROUPS]; /* by group */
     double exposed_all;
     double pipeline; /* what stages send each other */
-    double bubble;
+    double bubble;   /* what a stage waits for others */
     double compute;
     double total;
 };
@@ -43,7 +43,9 @@ struct simai_analysis {
     uint32_t row_count, row_capacity;
     struct simai_sums sums;
     int32_t tp, ep, pp, dp, vpp, ga; /* as counted with */
+    uint32_t chunks;                 /* of a stage's layers: 1 without interleaving */
     bool given_up;                   /* compat: SimAI leaves its report empty */
+    bool messages_hide;              /* what stages send is taken to hide behind compute */
 };
 
 /* Counts a text through. Fails with ORR_EINVAL or ORR_ERANGE (degrees that do not fit the machine, a bandwidth nobody
@@ -56,5 +58,7 @@ void simai_analysis_free(struct simai_analysis *analysis);
 /* GPU and NIC types by name, whatever the case of its letters; 0 for an unknown one. GB/s as above. */
 float simai_gpu_nvlink(const char *type);
 float simai_nic_bandwidth(const char *type);
+/* All GPU types, separated by commas. */
+void simai_gpu_names(char *text, size_t size);
 
 #endif

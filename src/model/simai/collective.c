@@ -257,6 +257,8 @@ static uint64_t small_time_meant(int32_t ranks)
     return simai_ticks(low + slope * (ranks - small_times[i - 1].ranks));
 }
 
+/* Whatever is longer: what the bytes take, or the latency of a small collective. SimAI takes the latter up to 1 MiB and
+ * the former from there on, so that 1 MiB on 16 ranks takes a tenth of a byte less; so it would jump. */
 static enum simai_trouble time_meant(const struct simai_machine *machine, const struct simai_collective *collective,
                                      uint64_t *ns)
 {
@@ -264,16 +266,14 @@ static enum simai_trouble time_meant(const struct simai_machine *machine, const 
     if (collective->group >= SIMAI_GROUPS || collective->ranks <= 1 || collective->bytes == 0) {
         return SIMAI_FINE;
     }
-    if (collective->bytes < SMALL_BYTES) {
-        *ns = small_time_meant(collective->ranks);
-        return SIMAI_FINE;
-    }
+    uint64_t least = small_time_meant(collective->ranks);
     double bandwidth = machine->busbw == NULL ? 0 : machine->busbw->value[collective->group][collective->op];
     if (bandwidth == 0) {
         bool by_nvlink = false;
         unsigned column = 0;
         if (machine->nvlink <= 0 || machine->nic <= 0 || machine->gpus_per_server < 1 || machine->nics_per_server < 1) {
-            return SIMAI_NO_BANDWIDTH;
+            *ns = least;
+            return collective->bytes < SMALL_BYTES ? SIMAI_FINE : SIMAI_NO_BANDWIDTH;
         }
         bandwidth = bandwidth_meant(machine, collective->op, span_meant(machine, collective), &by_nvlink);
         const struct simai_ratio_table *table = find_ratio(machine, collective, by_nvlink, &column);
@@ -281,7 +281,8 @@ static enum simai_trouble time_meant(const struct simai_machine *machine, const 
     }
     double time = (double)collective->bytes / GIB / bandwidth * 1e9;
     time = collective->op == SIMAI_OP_ALLREDUCE ? time * 2 : time;
-    *ns = simai_ticks(time * (collective->ranks - 1) / collective->ranks);
+    uint64_t carried = simai_ticks(time * (collective->ranks - 1) / collective->ranks);
+    *ns = carried > least ? carried : least;
     return SIMAI_FINE;
 }
 

@@ -38,7 +38,8 @@ struct simai_machine {
     int32_t gpus, gpus_per_server, nics_per_server; /* 0: not given */
     float nvlink, nic;                              /* GB/s a GPU, a NIC; 0: not given */
     float overlap[SIMAI_GROUPS];                    /* share of a collective that hides behind compute; by group */
-    float pp_overlap;
+    float pp_overlap;                               /* below 0: not given */
+    bool interleaved;                               /* the pipeline's schedule */
     const struct simai_ratios *ratios;
     const struct simai_busbw *busbw; /* or NULL */
     bool compat;

@@ -81,27 +81,36 @@ static void transformer(struct op_builder *builder)
     backward(builder, 0, builder->program->row_count);
 }
 
+static void turn_of_stage(struct op_builder *builder, const struct pipeline_shape *shape, uint32_t stage,
+                          struct pipeline_turn now)
+{
+    const uint32_t *start = &builder->program->batch_start[now.batch];
+    uint32_t first = pipeline_chunk_start(start[0], start[1], now.chunk, shape->chunks);
+    uint32_t end = pipeline_chunk_start(start[0], start[1], now.chunk + 1, shape->chunks);
+    if (pipeline_receives(shape, stage, now)) {
+        (void)add(builder, now.forward ? SIMAI_OP_RECV_BACK : SIMAI_OP_RECV_AHEAD, 0, SIMAI_FWD);
+    }
+    (now.forward ? forward : backward)(builder, first, end);
+    if (pipeline_sends(shape, stage, now)) {
+        (void)add(builder, now.forward ? SIMAI_OP_SEND_AHEAD : SIMAI_OP_SEND_BACK, 0, SIMAI_FWD);
+    }
+    step(builder);
+}
+
 /* The step's own rows stand around the micro-batches: what opens the forward pass ends the backward pass. */
 static void pipeline(struct op_builder *builder, uint32_t stage)
 {
     const struct simai_program *program = builder->program;
+    const struct pipeline_shape shape = {
+        .stages = program->stages, .batches = program->batch_count, .chunks = program->chunks};
     const uint32_t *start = program->batch_start;
     uint32_t batches = program->batch_count;
     forward(builder, 0, start[0]);
-    for (uint64_t turn = 0; turn < 2 * (uint64_t)batches; turn++) {
-        struct pipeline_turn now = pipeline_turn_at(stage, program->stages, batches, turn);
-        bool from_back = now.forward && stage > 0;
-        bool from_ahead = !now.forward && stage + 1 < program->stages;
-        if (from_back || from_ahead) {
-            (void)add(builder, from_back ? SIMAI_OP_RECV_BACK : SIMAI_OP_RECV_AHEAD, 0, SIMAI_FWD);
+    for (uint64_t turn = 0; turn < pipeline_turns(&shape); turn++) {
+        struct pipeline_turn now;
+        if (pipeline_turn_of(&shape, stage, turn, &now)) {
+            turn_of_stage(builder, &shape, stage, now);
         }
-        (now.forward ? forward : backward)(builder, start[now.batch], start[now.batch + 1]);
-        if (now.forward && stage + 1 < program->stages) {
-            (void)add(builder, SIMAI_OP_SEND_AHEAD, 0, SIMAI_FWD);
-        } else if (!now.forward && stage > 0) {
-            (void)add(builder, SIMAI_OP_SEND_BACK, 0, SIMAI_FWD);
-        }
-        step(builder);
     }
     forward(builder, start[batches], program->row_count);
     backward(builder, start[batches], program->row_count);

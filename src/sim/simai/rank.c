@@ -253,7 +253,7 @@ static bool receive_stage(struct simai *simai, uint32_t index, unsigned from)
 static void send_stage(struct simai *simai, uint32_t rank, bool ahead)
 {
     uint32_t stride = simai->rank_count / simai->config->program->stages;
-    uint32_t to = ahead ? rank + stride : rank - stride;
+    uint32_t to = (rank + (ahead ? stride : simai->rank_count - stride)) % simai->rank_count; /* stages are a ring */
     simai->ranks[to].sent_ns[ahead ? 0 : 1] = simai->queue.now;
     simai_stage_send(simai, rank, to, ahead);
 }

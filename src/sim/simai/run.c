@@ -21,6 +21,9 @@ static enum orr_status check(const struct simai_config *config, struct orr_error
         return error_set(err, ORR_EINVAL, "%" PRIu32 " ranks do not divide into %" PRIu32 " pipeline stages", gpus,
                          program->stages);
     }
+    if (program->stages > 1 && program->chunks == 0) {
+        return error_set(err, ORR_EINVAL, "a pipeline of no chunks");
+    }
     return ORR_OK;
 }
 

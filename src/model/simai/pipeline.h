@@ -1,0 +1,22 @@
+/*
+ * How long a pipeline of equal stages takes, by its schedule (base/pipeline.h): every stage works through its turns in
+ * order, each as soon as its message has come. No network: a message takes the same time everywhere and waits for no
+ * other. With one the same as running it, where nothing contends.
+ */
+#ifndef ORR_MODEL_SIMAI_PIPELINE_H
+#define ORR_MODEL_SIMAI_PIPELINE_H
+
+#include "base/mem.h"
+#include "base/pipeline.h"
+
+struct simai_pipeline {
+    struct pipeline_shape shape;
+    const double *forward, *backward; /* by batch x chunks + chunk: what a stage spends on it, us */
+    double message;                   /* us */
+};
+
+/* From the first stage's first turn to the last turn of all. Fails with ORR_ENOMEM and ORR_ERANGE. */
+ORR_MUST_CHECK enum orr_status simai_pipeline_span(const struct simai_pipeline *pipeline, struct mem *mem,
+                                                   double *span_us, struct orr_error *err);
+
+#endif
