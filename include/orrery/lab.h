@@ -44,7 +44,7 @@ struct orr_lab_options {
 };
 #define ORR_LAB_OPTIONS_DEFAULT                                                                                        \
     {                                                                                                                  \
-        .policy = ORR_POLICY_SAFE                                                                                      \
+        .policy = ORR_POLICY_AUTO_SAFE                                                                                 \
     }
 
 struct orr_lab_result {

@@ -11,7 +11,11 @@ ORR_BEGIN
 /* PACKET and FLOW run on a wired topology; what is said of PACKET below holds for FLOW too where it names no packets.
  */
 enum orr_backend { ORR_BACKEND_UNAWARE, ORR_BACKEND_AWARE, ORR_BACKEND_PACKET, ORR_BACKEND_FLOW, ORR_BACKEND_AUTO };
-enum orr_policy { ORR_POLICY_ASTRA, ORR_POLICY_SAFE };
+/* What runs at once on a rank. ASTRA: one operation on the CPU, one on the GPU and one communication, chunks admitted
+ * as ASTRA-sim does. SAFE: the same, chunks admitted so that they cannot deadlock. STREAMS: a slot for each thread and
+ * stream that the trace names, a collective's kernel on its stream; chunks as with SAFE. AUTO: STREAMS where the traces
+ * ask for it, as imported recordings do, else ASTRA; AUTO_SAFE: else SAFE. */
+enum orr_policy { ORR_POLICY_ASTRA, ORR_POLICY_SAFE, ORR_POLICY_STREAMS, ORR_POLICY_AUTO, ORR_POLICY_AUTO_SAFE };
 enum orr_broadcast { ORR_BROADCAST_REPLAY, ORR_BROADCAST_SIMULATE };
 enum orr_compat { ORR_COMPAT_NONE, ORR_COMPAT_ASTRA };
 /* Which of several equal ways packets take: that of their message's hash, in turn, the one with the shortest queue. */
@@ -113,6 +117,7 @@ struct orr_run_options {
     const char *groups;   /* communicator groups JSON, or NULL */
     enum orr_backend backend;
     enum orr_policy policy;
+    double contention; /* F: of k kernels in flight on a rank each goes on at 1/(1 + F*(k-1)) of its speed; 0 to 1 */
     enum orr_broadcast broadcast;
     bool missing_is_cpu;     /* nodes without is_cpu_op belong to the CPU, as to ASTRA-sim of HOTI 2024 */
     uint32_t queues_per_dim; /* at least 1 */
@@ -153,7 +158,7 @@ struct orr_run_options {
 };
 #define ORR_RUN_OPTIONS_DEFAULT                                                                                        \
     {                                                                                                                  \
-        .queues_per_dim = 1, .injection_scale = 1.0                                                                    \
+        .policy = ORR_POLICY_AUTO, .queues_per_dim = 1, .injection_scale = 1.0                                         \
     }
 
 struct orr_run;

@@ -73,7 +73,9 @@ static const struct argp_option table[] = {
      "wires tell what the topology is (mesh2d, ttorus3d, fattree, a physical topology)",
      4},
     {"policy", KEY_POLICY, "NAME", 0,
-     "Admission of chunks: safe (default), or astra, which can deadlock in three dimensions", 4},
+     "safe, astra (which can deadlock in three dimensions) or streams (each thread and stream beside the others). "
+     "Default: streams for traces that ask for it (imported recordings), else safe",
+     4},
     {"jitter", KEY_JITTER, "J", 0, "Multiply each message's delay by 1 + J*u, u random in [0,1). Default: 0", 4},
     {"seed", KEY_SEED, "N", 0, "Seed of the jitter. Default: 0", 4},
     {"memory-limit", KEY_LIMIT, "SIZE", 0, CLI_LIMIT_HELP, 4},
@@ -137,7 +139,7 @@ static error_t parse_number(int key, const char *arg, struct lab_command *comman
 static error_t parse_word(int key, const char *arg, struct lab_command *command)
 {
     static const char *const backends[] = {"unaware", "aware", "packet", "flow", "auto", NULL};
-    static const char *const policies[] = {"astra", "safe", NULL};
+    static const char *const policies[] = {"astra", "safe", "streams", NULL};
     unsigned index = 0;
     bool backend = key == KEY_BACKEND;
     enum orr_status status = cli_parse_word(backend ? "--backend" : "--policy", arg, backend ? backends : policies,

@@ -72,7 +72,18 @@ static const struct argp_option table[] = {
      "them",
      4},
     {"policy", KEY_POLICY, "NAME", 0,
-     "Admission of chunks: astra (default; as ASTRA-sim, which can deadlock in three dimensions) or safe", 4},
+     "What runs at once. astra: one CPU and one GPU operation and one communication, chunks admitted as ASTRA-sim "
+     "does, "
+     "which can deadlock in three dimensions. safe: chunks admitted so that they cannot. streams: each thread and "
+     "stream "
+     "that the trace names beside the others. Default: streams for traces that ask for it (imported recordings), else "
+     "astra",
+     4},
+    {"contention", KEY_CONTENTION, "F", 0,
+     "Of k kernels in flight on a rank each goes on at 1/(1 + F*(k-1)) of its speed; communications count, and keep "
+     "their own. 0 (default): they do not notice each other, 1: they share one device. Recorded times of kernels that "
+     "overlapped hold it already",
+     4},
     {"broadcast", KEY_BROADCAST, "NAME", 0,
      "replay (default): a broadcast takes the time its node carries; reduce, gather, scatter and barrier are refused. "
      "simulate: all of them are carried out on the network",
@@ -206,6 +217,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_QUEUES:
     case KEY_SEED:
     case KEY_JITTER:
+    case KEY_CONTENTION:
     case KEY_INJECTION:
     case KEY_MEMORY_LIMIT:
     case KEY_RTO:

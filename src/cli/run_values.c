@@ -14,7 +14,7 @@ static error_t read_word(struct run_options *run, const char *option, const char
 error_t run_choice_parse(int key, const char *arg, struct run_options *run)
 {
     static const char *const backends[] = {"unaware", "aware", "packet", "flow", "auto", NULL};
-    static const char *const policies[] = {"astra", "safe", NULL};
+    static const char *const policies[] = {"astra", "safe", "streams", NULL};
     static const char *const broadcasts[] = {"replay", "simulate", NULL};
     static const char *const formats[] = {"text", "astra", "json", NULL};
     static const char *const compats[] = {"none", "astra", NULL};
@@ -167,6 +167,8 @@ error_t run_number_parse(int key, const char *arg, struct run_options *run)
         return cli_options_status(status);
     case KEY_SEED:
         return cli_options_status(cli_parse_count("--seed", arg, 0, UINT64_MAX, &run->run.seed, err));
+    case KEY_CONTENTION:
+        return cli_options_status(cli_parse_real("--contention", arg, &run->run.contention, err));
     case KEY_JITTER:
         return cli_options_status(cli_parse_real("--jitter", arg, &run->run.jitter, err));
     case KEY_RTO:

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/file.h"
+#include "trace/graph.h"
 
 void lab_plan_init(struct lab_plan *plan, const struct orr_lab_options *options, const struct orr_notices *notices)
 {
@@ -70,6 +71,25 @@ static enum orr_status check_typed(const struct orr_lab_options *options, struct
     return check_tag(options->tag, err);
 }
 
+/* What the traces ask for where the user did not say; recordings become traces that ask to run side by side. */
+static enum orr_status settle_policy(struct lab_plan *plan, struct orr_error *err)
+{
+    plan->policy = plan->options->policy;
+    if (plan->policy != ORR_POLICY_AUTO && plan->policy != ORR_POLICY_AUTO_SAFE) {
+        return ORR_OK;
+    }
+    bool streams = plan->workload.prefix == NULL;
+    if (!streams) {
+        const char *path = arena_printf(&plan->arena, "%s.0.et", plan->workload.prefix);
+        if (path == NULL) {
+            return mem_error(&plan->mem, "a path", err);
+        }
+        streams = trace_file_side_by_side(path, &plan->mem);
+    }
+    plan->policy = streams ? ORR_POLICY_STREAMS : plan->policy == ORR_POLICY_AUTO ? ORR_POLICY_ASTRA : ORR_POLICY_SAFE;
+    return ORR_OK;
+}
+
 static enum orr_status read_typed(struct lab_plan *plan, struct orr_error *err)
 {
     const struct orr_lab_options *options = plan->options;
@@ -95,7 +115,7 @@ static enum orr_status read_typed(struct lab_plan *plan, struct orr_error *err)
         status = lab_workload_find(options->workload, options->prefix, options->recording_tag, &plan->arena,
                                    &plan->workload, err);
     }
-    return status;
+    return status == ORR_OK ? settle_policy(plan, err) : status;
 }
 
 /* ---- how many ranks ---- */

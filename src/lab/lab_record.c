@@ -8,6 +8,7 @@
 
 #include "io/json_write.h"
 #include "io/outfile.h"
+#include "report/summary.h"
 
 /* The shortest text that reads back as the same number. */
 static const char *spell_real(struct arena *arena, double value)
@@ -74,7 +75,7 @@ enum orr_status lab_plan_settings(struct lab_plan *plan, struct orr_error *err)
         set(plan, "latency", plan->times.list);
     }
     set(plan, "backend", lab_backend_word(plan->backend));
-    set(plan, "policy", options->policy == ORR_POLICY_SAFE ? "safe" : "astra");
+    set(plan, "policy", report_policy_name(plan->policy));
     set(plan, "system", options->system != NULL ? "given" : "made for the topology");
     set(plan, "traces", traces);
     set(plan, "world-size", world);
@@ -101,7 +102,7 @@ void lab_plan_run_options(struct lab_plan *plan, struct orr_run_options *run)
     run->network = plan->files.network;
     run->logical = plan->files.logical;
     run->backend = plan->backend;
-    run->policy = options->policy;
+    run->policy = plan->policy;
     run->jitter = options->jitter;
     run->seed = options->seed;
     run->memory_limit = options->memory_limit;
@@ -164,7 +165,7 @@ const char *lab_plan_repeat(struct lab_plan *plan)
     line = add(arena, line, "--network ", plan->files.network);
     line = add(arena, line, "--logical ", plan->files.logical);
     line = add(arena, line, "--backend ", lab_backend_word(plan->backend));
-    line = add(arena, line, "--policy ", plan->options->policy == ORR_POLICY_SAFE ? "safe" : "astra");
+    line = add(arena, line, "--policy ", report_policy_name(plan->policy));
     if (plan->grows) {
         line =
             growth->parallel != NULL ? add(arena, line, "--grow=", growth->parallel) : add(arena, line, "", "--grow");

@@ -24,10 +24,11 @@ struct lab_plan {
     struct lab_machine machine;
     struct lab_quantities rates, times;
     enum orr_backend backend;
-    uint32_t world;   /* ranks to simulate */
-    bool grows;       /* the traces become more, or are scaled */
-    const char *name; /* of the topology: as typed where that names the size */
-    const char *dims; /* "4x4x8" */
+    enum orr_policy policy; /* ASTRA, SAFE or STREAMS */
+    uint32_t world;         /* ranks to simulate */
+    bool grows;             /* the traces become more, or are scaled */
+    const char *name;       /* of the topology: as typed where that names the size */
+    const char *dims;       /* "4x4x8" */
     const char *output, *store, *folder;
     struct lab_machine_files files;
     struct orr_override override; /* where the topology lies */

@@ -78,6 +78,12 @@ static enum orr_status check_options(const struct orr_run_options *options, stru
         return error_set(err, ORR_ERANGE, "the factor of host times is %g; it must be a number above 0",
                          tuning->host_scale);
     }
+    if (!(options->contention >= 0.0 && options->contention <= 1.0)) {
+        return error_set(err, ORR_ERANGE,
+                         "contention is %g; it must be from 0 (none) to 1 (kernels in flight share one "
+                         "device)",
+                         options->contention);
+    }
     if (!isfinite(options->jitter) || options->jitter < 0) {
         return error_set(err, ORR_ERANGE, "jitter is %g; it must be a number of at least 0", options->jitter);
     }
@@ -250,6 +256,22 @@ static enum orr_status grow_traces(struct orr_run *run, const struct orr_run_opt
     return status;
 }
 
+/* What a run leaves to the traces: one that asks for it is enough, for its ranks cannot do without. */
+static void settle_policy(struct orr_run *run)
+{
+    enum orr_policy asked = run->config.policy;
+    if (asked != ORR_POLICY_AUTO && asked != ORR_POLICY_AUTO_SAFE) {
+        return;
+    }
+    run->config.policy = asked == ORR_POLICY_AUTO ? ORR_POLICY_ASTRA : ORR_POLICY_SAFE;
+    const struct trace_set *traces = run->config.traces;
+    for (uint32_t i = 0; i < traces->graph_count; i++) {
+        if (traces->graphs[i]->side_by_side) {
+            run->config.policy = ORR_POLICY_STREAMS;
+        }
+    }
+}
+
 static enum orr_status open_all(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
 {
     struct config_custom custom = {0};
@@ -258,6 +280,7 @@ static enum orr_status open_all(struct orr_run *run, const struct orr_run_option
         status = options->growth != NULL ? grow_traces(run, options, err) : read_traces(run, options, err);
     }
     if (status == ORR_OK) {
+        settle_policy(run);
         status = load_customs(run, &custom, err);
     }
     if (status == ORR_OK) {
@@ -282,6 +305,7 @@ enum orr_status orr_run_open(const struct orr_run_options *options, struct orr_r
     opened->config = (struct sim_config){
         .backend = options->backend,
         .policy = options->policy,
+        .contention = options->contention,
         .broadcast = options->broadcast,
         .queues_per_dim = options->queues_per_dim,
         .rendezvous = options->rendezvous,

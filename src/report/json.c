@@ -30,7 +30,7 @@ static void write_settings(struct json_writer *json, const struct sim_config *co
     json_write_object(json, false);
     json_write_member_string(json, "workload", config->traces != NULL ? config->traces->prefix : NULL);
     json_write_member_string(json, "backend", report_backend_name(config->backend));
-    json_write_member_string(json, "policy", config->policy == ORR_POLICY_SAFE ? "safe" : "astra");
+    json_write_member_string(json, "policy", report_policy_name(config->policy));
     json_write_member_string(json, "broadcast", config->broadcast == ORR_BROADCAST_SIMULATE ? "simulate" : "replay");
     json_write_member_u64(json, "queues_per_dim", config->queues_per_dim);
     json_write_member_bool(json, "rendezvous", config->rendezvous);

@@ -173,6 +173,16 @@ const char *report_state_name(enum report_state state)
     return names[state];
 }
 
+const char *report_policy_name(enum orr_policy policy)
+{
+    static const char *const names[] = {[ORR_POLICY_ASTRA] = "astra",
+                                        [ORR_POLICY_SAFE] = "safe",
+                                        [ORR_POLICY_STREAMS] = "streams",
+                                        [ORR_POLICY_AUTO] = "auto",
+                                        [ORR_POLICY_AUTO_SAFE] = "auto"};
+    return names[policy];
+}
+
 const char *report_backend_name(enum orr_backend backend)
 {
     static const char *const names[] = {[ORR_BACKEND_UNAWARE] = "unaware",

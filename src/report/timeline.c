@@ -5,12 +5,14 @@
 #include "report/timeline.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "io/json_write.h"
 
-enum { RECEIVE_LANES = 32 };
+/* Threads and streams that a trace names come behind the slots and the receives. */
+enum { RECEIVE_LANES = 32, FIRST_NAMED = SIM_SLOT_NONE + RECEIVE_LANES };
 
 static const char *const slot_names[SIM_SLOTS] = {
     [SIM_SLOT_CPU] = "CPU",
@@ -27,6 +29,7 @@ struct lanes {
     uint32_t receives;
     uint32_t *used; /* per rank: receive threads in use */
     uint8_t *slots; /* per rank: bit s = slot s has an interval */
+    bool named;     /* there are intervals on threads and streams that the trace names */
 };
 
 static int by_rank_and_start(const void *a, const void *b, void *context)
@@ -78,6 +81,10 @@ static enum orr_status lanes_make(const struct sim_result *result, struct lanes 
     }
     for (uint32_t i = 0; i < result->interval_count; i++) {
         const struct sim_interval *interval = &result->intervals[i];
+        if (interval->lane != 0) {
+            lanes->named = true;
+            continue;
+        }
         lanes->slots[interval->rank] |= (uint8_t)(1u << interval->slot);
         if (interval->slot == SIM_SLOT_NONE) {
             lanes->order[lanes->receives++] = i;
@@ -122,7 +129,18 @@ static void write_thread(struct json_writer *json, uint32_t rank, uint32_t threa
     end_metadata(json);
 }
 
-static void write_rank(struct json_writer *json, uint32_t rank, const struct lanes *lanes)
+static void write_named(struct json_writer *json, uint32_t rank, const struct trace_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->lane_count; i++) {
+        const struct trace_lane *lane = &graph->lanes[i];
+        char name[64];
+        (void)snprintf(name, sizeof name, "%s %" PRId64, lane->is_stream ? "stream" : "thread", lane->number);
+        write_thread(json, rank, FIRST_NAMED + i, name, lane->part > 0 ? (uint32_t)lane->part : 0);
+    }
+}
+
+static void write_rank(struct json_writer *json, uint32_t rank, const struct lanes *lanes,
+                       const struct trace_graph *graph)
 {
     char name[32];
     (void)snprintf(name, sizeof name, "rank %u", rank);
@@ -139,6 +157,9 @@ static void write_rank(struct json_writer *json, uint32_t rank, const struct lan
     }
     for (uint32_t lane = 0; lane < lanes->used[rank]; lane++) {
         write_thread(json, rank, SIM_SLOT_NONE + lane, slot_names[SIM_SLOT_NONE], lane);
+    }
+    if (lanes->named) {
+        write_named(json, rank, graph);
     }
 }
 
@@ -211,7 +232,7 @@ static void write_interval(struct json_writer *json, const struct sim_config *co
     const struct trace_rank *rank = &config->traces->ranks[interval->rank];
     const struct trace_node *node = &rank->graph->nodes[interval->node];
     const char *name = trace_graph_name(rank->graph, interval->node);
-    uint32_t thread = interval->slot + lane;
+    uint32_t thread = interval->lane != 0 ? FIRST_NAMED + interval->lane - 1 : interval->slot + lane;
     json_write_object(json, true);
     json_write_member_string(json, "ph", "X");
     json_write_member_string(json, "cat", category(node));
@@ -256,7 +277,7 @@ enum orr_status report_timeline_write(const struct sim_result *result, FILE *str
     json_write_key(&json, "traceEvents");
     json_write_array(&json, false);
     for (uint32_t rank = 0; rank < result->rank_count; rank++) {
-        write_rank(&json, rank, &lanes);
+        write_rank(&json, rank, &lanes, result->config->traces->ranks[rank].graph);
     }
     for (uint32_t i = 0; i < result->interval_count; i++) {
         write_interval(&json, result->config, &result->intervals[i], lanes.lane[i]);

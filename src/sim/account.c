@@ -85,8 +85,11 @@ static void account_collective(struct sim *sim, uint32_t rank, uint32_t node, ui
 
 static uint64_t *started_at(struct sim_rank *state, uint32_t node)
 {
+    if (state->held != NULL) {
+        return &state->node_started[node];
+    }
     enum sim_slot slot = sim_node_slot(&state->graph->nodes[node]);
-    return slot == SIM_SLOT_NONE ? &state->recv_started[node] : &state->slot_started[slot];
+    return slot == SIM_SLOT_NONE ? &state->node_started[node] : &state->slot_started[slot];
 }
 
 void sim_account_start(struct sim *sim, uint32_t rank, uint32_t node)
@@ -137,6 +140,7 @@ void sim_account_end(struct sim *sim, uint32_t rank, uint32_t node)
             .start_ns = started_ns,
             .end_ns = sim->queue.now,
             .slot = (uint8_t)sim_node_slot(trace_node),
+            .lane = state->held != NULL ? trace_node->lane : 0,
         };
     }
 }
@@ -213,6 +217,7 @@ static int compare_collectives(const void *left, const void *right)
 void sim_account_close(struct sim *sim)
 {
     struct sim_result *result = &sim->result;
+    sim_share_close(sim);
     sim_routes_settle(&sim->channel_routes, sim->channels.at, &sim->net);
     sim_routes_settle(&sim->lane_routes, sim->lanes.at, &sim->net);
     result->events = sim->queue.handled;

@@ -478,7 +478,7 @@ static uint32_t used_dims(const struct sim *sim, const struct trace_node *node)
 static enum orr_status warn_of_deadlock(struct sim *sim, struct orr_error *err)
 {
     const struct sim_config *config = sim->config;
-    if (config->policy == ORR_POLICY_SAFE || config->queues_per_dim > 1 || config->system.replay_only ||
+    if (config->policy != ORR_POLICY_ASTRA || config->queues_per_dim > 1 || config->system.replay_only ||
         config->system.optimization != SIM_LOCAL_BW_AWARE ||
         config->system.implementation[SIM_ALL_REDUCE].custom != NULL) {
         return ORR_OK;

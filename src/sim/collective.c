@@ -93,14 +93,23 @@ static struct sim_cursors *cursors_of(struct sim *sim, uint32_t rank, uint32_t g
     return &sim->groups[group].cursors[sim_group_place(sim, group, rank)];
 }
 
-/* Queue and direction (§6.6); the gather half has a second set of queues under --policy safe. */
-static struct sim_draw draw_phase(struct sim *sim, uint32_t rank, uint32_t group, const struct coll_phase *phase,
-                                  enum sim_native native)
+/* The first queue of the stream that a collective's kernel occupies. */
+static uint32_t first_queue(const struct sim *sim, const struct sim_operation *operation)
 {
+    const struct sim_rank *state = &sim->ranks[operation->rank];
+    return state->queue_set == NULL ? 0
+                                    : state->queue_set[state->graph->nodes[operation->node].lane] * sim->queues_per_set;
+}
+
+/* Queue and direction (§6.6); the gather half has a second set of queues under --policy safe. */
+static struct sim_draw draw_phase(struct sim *sim, uint32_t rank, const struct sim_operation *operation,
+                                  const struct coll_phase *phase, enum sim_native native)
+{
+    uint32_t group = operation->group;
     struct sim_cursors *cursors = cursors_of(sim, rank, group, phase->dim);
     uint16_t queues = (uint16_t)sim->queues_per_dim;
     uint16_t half = queues / 2;
-    uint32_t base = phase->dim * queues;
+    uint32_t base = first_queue(sim, operation) + phase->dim * queues;
     struct sim_draw draw = {.clockwise = 1};
     switch (phase->rule) {
     case COLL_QUEUE_ANY:
@@ -116,8 +125,8 @@ static struct sim_draw draw_phase(struct sim *sim, uint32_t rank, uint32_t group
         draw.clockwise = 0;
         draw.queue = (uint16_t)(base + cursors->last);
         cursors->last = (uint16_t)(cursors->last + 1 >= queues ? half : cursors->last + 1);
-        if (sim->config->policy == ORR_POLICY_SAFE) {
-            draw.queue = (uint16_t)(draw.queue + sim->queues_per_rank / 2);
+        if (sim->config->policy != ORR_POLICY_ASTRA) {
+            draw.queue = (uint16_t)(draw.queue + sim->queues_per_set / 2);
         }
         break;
     }
@@ -133,8 +142,9 @@ static bool draw_phases(struct sim *sim, uint32_t index, const struct sim_operat
 {
     struct sim_stream *stream = &sim->streams.at[index];
     if (operation->plan == NULL) {
-        stream->draws[0] = (struct sim_draw){.clockwise = 1};
-        stream->draws[0].ticket = sim->queues[(size_t)stream->rank * sim->queues_per_rank].tickets++;
+        uint32_t queue = first_queue(sim, operation);
+        stream->draws[0] = (struct sim_draw){.clockwise = 1, .queue = (uint16_t)queue};
+        stream->draws[0].ticket = sim->queues[(size_t)stream->rank * sim->queues_per_rank + queue].tickets++;
         return true;
     }
     uint32_t count = operation->plan->phase_count;
@@ -147,7 +157,7 @@ static bool draw_phases(struct sim *sim, uint32_t index, const struct sim_operat
     enum sim_native native = sim_native_of(operation->plan->type);
     for (uint32_t i = 0; i < count; i++) {
         *sim_stream_draw(stream, i) =
-            draw_phase(sim, stream->rank, operation->group, &operation->plan->phases[i].coll, native);
+            draw_phase(sim, stream->rank, operation, &operation->plan->phases[i].coll, native);
     }
     return true;
 }

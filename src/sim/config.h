@@ -76,7 +76,8 @@ struct sim_config {
     const struct packet_machine *packet; /* ORR_BACKEND_PACKET: the wired machine (net/packet/packet.h) */
     uint32_t gpus_per_server;            /* where its file says so, else 0 */
     bool has_nvls;                       /* its GPUs' NVLink switches reduce (nccl_gpu_has_nvls) */
-    enum orr_policy policy;
+    enum orr_policy policy;              /* ASTRA, SAFE or STREAMS */
+    double contention;                   /* 0 = kernels in flight do not notice each other (contention.c) */
     enum orr_broadcast broadcast;
     uint32_t queues_per_dim;
     bool rendezvous;

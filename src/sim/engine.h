@@ -5,7 +5,8 @@
  * A simulation is pools of plain structs in `struct sim`, an event queue and a network. The parts, one file each:
  * - ticks: what a rank does after a delay (spec analytical §2.2)
  * - message: sends meet receives (§10); lanes: the same between streams; routes: what both know of a path
- * - workload: which node of a trace runs when (§5); memory: remote memory (§12)
+ * - workload: what the nodes of a trace do (§5); slots: which of them may go; contention: kernels that share a device
+ * - memory: remote memory (§12)
  * - collective, plans: a collective node becomes chunks, a chunk becomes a stream of phases (§6)
  * - scheduler: which streams of a rank run at once (§7)
  * - endpoint: the delay before a message may leave; bus: its detailed form (§8)
@@ -78,6 +79,7 @@ struct sim {
     struct sim_plan **plan_buckets;
     struct sim_stream_queue *queues; /* rank * queues_per_rank + queue */
     uint32_t queues_per_rank;
+    uint32_t queues_per_set; /* of one stream's collectives; the same but under --policy streams */
     uint32_t queues_per_dim;
     uint32_t threshold; /* streams a queue runs at once (§7.1) */
     struct coll_dim logical[SIM_NATIVE_COUNT][TOPO_MAX_DIMS];
@@ -213,7 +215,39 @@ static inline uint64_t sim_replay_ns(const struct trace_node *node)
 }
 
 enum sim_op_kind sim_node_kind(const struct trace_node *node);
+
+/* ---- slots.c -------------------------------------------------------------------------------------------------- */
+
+static inline bool sim_side_by_side(const struct sim_config *config)
+{
+    return config->policy == ORR_POLICY_STREAMS;
+}
+
+bool sim_slots_make(struct sim *sim, struct sim_rank *state); /* false when memory is refused */
+void sim_slots_free(struct sim *sim, struct sim_rank *state);
+/* All a node depends on is done. */
+void sim_slots_offer(struct sim *sim, struct sim_rank *state, uint32_t node);
+/* What became free inside the pass that has ended. */
+void sim_slots_offer_late(struct sim *sim, struct sim_rank *state);
+/* The next node to issue, which then holds its slot; SIM_NONE when none may go. */
+uint32_t sim_slots_take(struct sim *sim, struct sim_rank *state);
+void sim_slots_release(struct sim *sim, struct sim_rank *state, uint32_t node);
+bool sim_slots_any_free(const struct sim_rank *state);
+/* For the diagnosis of a stall: the node that holds a node's slot, or SIM_NONE; whether a free node was not issued. */
+uint32_t sim_slots_holder(const struct sim_rank *state, uint32_t node);
+bool sim_slots_is_waiting(const struct sim_rank *state, uint32_t node);
+/* By ASTRA-sim's rule. */
 enum sim_slot sim_node_slot(const struct trace_node *node);
+
+/* ---- contention.c --------------------------------------------------------------------------------------------- */
+
+bool sim_share_make(struct sim *sim, struct sim_rank *state); /* false when memory is refused */
+void sim_share_free(struct sim *sim, struct sim_rank *state);
+void sim_share_start(struct sim *sim, uint32_t rank, uint32_t node, uint64_t duration_ns);
+/* A communication of the rank began or ended. */
+void sim_share_changed(struct sim *sim, uint32_t rank);
+void sim_share_due(struct sim *sim, uint32_t rank, uint32_t foreseen);
+void sim_share_close(struct sim *sim); /* at the end of the run, before the accounts are closed */
 
 /* ---- compute_time.c ------------------------------------------------------------------------------------------ */
 

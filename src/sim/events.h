@@ -18,6 +18,7 @@ enum sim_event_kind {
     SIM_CALL_ENDPOINT,    /* a: stream, b: memory code; the endpoint delay is over */
     SIM_CALL_GENERAL,     /* a: stream; the memory delay is over */
     SIM_CALL_NODE_DONE,   /* a: node, b: rank */
+    SIM_CALL_SHARED,      /* a: which foreseen end, b: rank; a kernel among several is done */
     SIM_CALL_LAUNCHED,    /* a: node, b: rank; a communication's launch overhead is over */
     SIM_CALL_COLLECTIVE,  /* a: operation with no stream to wait for */
     SIM_CALL_MEMORY_NEXT, /* a: memory server, b: rank */

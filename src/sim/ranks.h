@@ -24,6 +24,8 @@ struct sim_cursors {
     uint8_t second_tree[SIM_NATIVE_COUNT];
 };
 
+struct sim_share;
+
 struct sim_rank {
     /* Ticks for which calls are put off, with their event; further ones are in the simulation's hash table. */
     uint64_t tick[SIM_RANK_TICKS];
@@ -34,10 +36,16 @@ struct sim_rank {
     const struct trace_graph *graph;
     uint32_t *parents_left;
     uint64_t slot_started[SIM_SLOT_NONE]; /* when the node in the slot was issued */
-    uint64_t *recv_started;               /* the same for receives, which hold none: by node, NULL without receives */
+    uint64_t *node_started;               /* the same by node, where several of a slot are in flight: receives, and all
+                                             nodes under --policy streams; NULL where there are none such */
     struct sim_ready ready[SIM_SLOTS];
     uint32_t ongoing;
     uint32_t slot[SIM_SLOT_NONE]; /* node held, or SIM_NONE */
+    uint32_t *held;               /* --policy streams: node held by thread or stream, or SIM_NONE; else NULL */
+    struct sim_ready *waiting;    /* beside it: free nodes that found it held */
+    uint32_t side_count;          /* of both */
+    const uint16_t *queue_set;    /* --policy streams: by lane, which queues its collectives stand in; else NULL */
+    struct sim_share *share;      /* --contention: kernels in flight; else NULL */
     bool passing;                 /* inside an issue pass: newly free nodes wait in `late` */
     bool finished;
     struct sim_ready late;

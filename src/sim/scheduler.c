@@ -6,7 +6,7 @@
  * --policy safe differs in two ways that together rule out the deadlock of §7.5. The gather half of an all-reduce has
  * queues of its own (collective.c draws them), and a queue admits streams in the order in which their chunks were made
  * (tickets), not in the order in which they happen to arrive. All ranks then admit in the same order, and the oldest
- * unfinished chunk can always go on.
+ * unfinished chunk can always go on. --policy streams does the same within each stream, which has queues of its own.
  */
 #include "sim/engine.h"
 
@@ -45,7 +45,7 @@ static uint32_t next_in_line(struct sim *sim, struct sim_stream_queue *queue)
     struct sim_stream *streams = sim->streams.at;
     uint32_t before = 0;
     uint32_t index = queue->head;
-    if (sim->config->policy == ORR_POLICY_SAFE) {
+    if (sim->config->policy != ORR_POLICY_ASTRA) {
         while (index != 0 && sim_stream_draw(&streams[index], streams[index].phase_index)->ticket != queue->serving) {
             before = index;
             index = streams[index].next;

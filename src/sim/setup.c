@@ -70,12 +70,11 @@ static bool make_rank(struct sim *sim, uint32_t index)
     const struct sim_config *config = sim->config;
     struct sim_rank *rank = &sim->ranks[index];
     rank->graph = config->traces->ranks[index].graph;
-    for (uint32_t i = 0; i < SIM_SLOT_NONE; i++) {
-        rank->slot[i] = SIM_NONE;
-    }
+    bool several = sim_side_by_side(config) || has_receives(rank->graph);
     uint32_t nodes = rank->graph->node_count;
-    if (!zalloc_into(sim, &rank->parents_left, nodes, sizeof *rank->parents_left) ||
-        (has_receives(rank->graph) && !zalloc_into(sim, &rank->recv_started, nodes, sizeof *rank->recv_started)) ||
+    if (!sim_slots_make(sim, rank) || !sim_share_make(sim, rank) ||
+        !zalloc_into(sim, &rank->parents_left, nodes, sizeof *rank->parents_left) ||
+        (several && !zalloc_into(sim, &rank->node_started, nodes, sizeof *rank->node_started)) ||
         !zalloc_into(sim, &rank->cursors, config->dims.count, sizeof *rank->cursors) ||
         (config->keep_issue_order && !zalloc_into(sim, &rank->issue_order, nodes, sizeof *rank->issue_order))) {
         return false;
@@ -91,17 +90,58 @@ static bool make_rank(struct sim *sim, uint32_t index)
     return true;
 }
 
+/* Collectives of different streams of a rank may be in flight in another order than at its fellows. Each stream has
+ * queues of its own, so that none stands in line behind one that waits for it elsewhere; `most` is raised to what the
+ * rank needs. */
+static bool make_queue_sets(struct sim *sim, uint32_t index, uint32_t room, uint32_t *most)
+{
+    struct sim_rank *rank = &sim->ranks[index];
+    const struct trace_graph *graph = rank->graph;
+    if (!sim_side_by_side(sim->config)) {
+        return true;
+    }
+    if (index > 0 && sim->ranks[index - 1].graph == graph) {
+        rank->queue_set = sim->ranks[index - 1].queue_set;
+        return true;
+    }
+    uint16_t *sets = NULL;
+    uint32_t count = 0;
+    if (!zalloc_into(sim, &sets, (size_t)graph->lane_count + 1, sizeof *sets)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < graph->other_count; i++) {
+        const struct trace_node *node = &graph->nodes[graph->others[i]];
+        if (node->type == TRACE_COLL && node->lane != 0 && sets[node->lane] == 0) {
+            sets[node->lane] = (uint16_t)(count + 1 < room ? ++count : count);
+        }
+    }
+    *most = count + 1 > *most ? count + 1 : *most;
+    rank->queue_set = sets;
+    return true;
+}
+
+static bool make_queues(struct sim *sim)
+{
+    uint32_t most = 1;
+    for (uint32_t rank = 0; rank < sim->rank_count; rank++) {
+        if (!make_queue_sets(sim, rank, UINT16_MAX / sim->queues_per_set, &most)) {
+            return false;
+        }
+    }
+    sim->queues_per_rank = sim->queues_per_set * most;
+    return zalloc_into(sim, &sim->queues, (size_t)sim->rank_count * sim->queues_per_rank, sizeof *sim->queues);
+}
+
 static bool make_ranks(struct sim *sim)
 {
     const struct sim_config *config = sim->config;
     sim->queues_per_dim = config->queues_per_dim;
-    uint32_t sets = config->policy == ORR_POLICY_SAFE ? 2 : 1;
-    sim->queues_per_rank = config->dims.count * config->queues_per_dim * sets;
+    uint32_t halves = config->policy == ORR_POLICY_ASTRA ? 1 : 2;
+    sim->queues_per_set = config->dims.count * config->queues_per_dim * halves;
     uint32_t active = config->system.active_chunks_per_dimension;
     sim->threshold = active / config->queues_per_dim + (active % config->queues_per_dim != 0 ? 1 : 0);
     if (!zalloc_into(sim, &sim->ranks, sim->rank_count, sizeof *sim->ranks) ||
-        !zalloc_into(sim, &sim->result.ranks, sim->rank_count, sizeof *sim->result.ranks) ||
-        !zalloc_into(sim, &sim->queues, (size_t)sim->rank_count * sim->queues_per_rank, sizeof *sim->queues)) {
+        !zalloc_into(sim, &sim->result.ranks, sim->rank_count, sizeof *sim->result.ranks)) {
         return false;
     }
     for (uint32_t rank = 0; rank < sim->rank_count; rank++) {
@@ -109,7 +149,7 @@ static bool make_ranks(struct sim *sim)
             return false;
         }
     }
-    return true;
+    return make_queues(sim);
 }
 
 static int compare_members(const void *left, const void *right)
@@ -260,11 +300,8 @@ void sim_free(struct sim *sim)
     struct mem *mem = sim->mem;
     free_streams(sim);
     for (uint32_t rank = 0; sim->ranks != NULL && rank < sim->rank_count; rank++) {
-        struct sim_rank *state = &sim->ranks[rank];
-        for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {
-            mem_free(mem, state->ready[slot].items, state->ready[slot].capacity * sizeof(uint32_t));
-        }
-        mem_free(mem, state->late.items, state->late.capacity * sizeof(uint32_t));
+        sim_slots_free(sim, &sim->ranks[rank]);
+        sim_share_free(sim, &sim->ranks[rank]);
     }
     for (uint32_t i = 0; sim->servers != NULL && i < sim->server_count; i++) {
         mem_free(mem, sim->servers[i].waiting, (size_t)sim->servers[i].capacity * 2 * sizeof(uint32_t));

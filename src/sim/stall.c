@@ -82,13 +82,7 @@ static bool to_come(const struct sim_rank *state, uint32_t node)
     if (state->parents_left[node] > 0) {
         return true;
     }
-    const struct sim_ready *ready = &state->ready[sim_node_slot(&state->graph->nodes[node])];
-    for (uint32_t i = 0; i < ready->count; i++) {
-        if (ready->items[i] == node) {
-            return true;
-        }
-    }
-    return false;
+    return sim_slots_is_waiting(state, node);
 }
 
 /* ---- point to point ------------------------------------------------------------------------------------------- */
@@ -168,10 +162,24 @@ static uint32_t peer_may_join(const struct sim *sim, const struct sim_wait *wait
     return SIM_NONE;
 }
 
-static uint32_t collective_in_flight(const struct sim *sim, uint32_t rank)
+/* A collective the rank is in, of the same group as the wait's if there is one such; SIM_NONE. Under --policy streams
+ * there may be one on each stream. */
+static uint32_t collective_in_flight(const struct sim *sim, const struct sim_waits *waits, const struct sim_wait *wait)
 {
-    uint32_t node = sim->ranks[rank].slot[SIM_SLOT_COMM];
-    return node != SIM_NONE && sim->ranks[rank].graph->nodes[node].type == TRACE_COLL ? node : SIM_NONE;
+    uint32_t group = sim_graph_group(sim->rank_graph[wait->rank], wait->node);
+    uint32_t found = SIM_NONE;
+    for (uint32_t i = sim_waits_first_stream(sim, waits, wait->peer, INT32_MIN); i < waits->stream_count; i++) {
+        const struct sim_stream *stream = &sim->streams.at[waits->streams[i]];
+        if (stream->rank != wait->peer) {
+            break;
+        }
+        const struct sim_operation *operation = &sim->operations.at[stream->operation];
+        if (operation->group == group) {
+            return operation->node;
+        }
+        found = operation->node;
+    }
+    return found;
 }
 
 static bool same_collective(const struct sim *sim, const struct sim_wait *wait, uint32_t stream)
@@ -274,9 +282,8 @@ static uint32_t what_holds_up(const struct sim *sim, const struct sim_waits *wai
         }
         node = behind;
     }
-    enum sim_slot slot = sim_node_slot(&graph->nodes[node]);
-    bool has_holder = state->parents_left[node] == 0 && slot != SIM_SLOT_NONE && state->slot[slot] != SIM_NONE;
-    return has_holder ? wait_of_node(waits, rank, state->slot[slot]) : SIM_NONE;
+    uint32_t holder = state->parents_left[node] == 0 ? sim_slots_holder(state, node) : SIM_NONE;
+    return holder != SIM_NONE ? wait_of_node(waits, rank, holder) : SIM_NONE;
 }
 
 /* Whether the peer has been in the collective of this wait, or is. */
@@ -336,7 +343,7 @@ static uint32_t follow(struct diagnosis *d, uint32_t index)
         if (joining != SIM_NONE) {
             return what_holds_up(sim, waits, wait->peer, joining);
         }
-        uint32_t other = collective_in_flight(sim, wait->peer);
+        uint32_t other = collective_in_flight(sim, waits, wait);
         if (other != SIM_NONE && sim_graph_group(sim->rank_graph[wait->peer], other) ==
                                      sim_graph_group(sim->rank_graph[wait->rank], wait->node)) {
             tell_disagreement(d, wait, other);

@@ -119,6 +119,9 @@ static void run_call(struct sim *sim, uint32_t kind, uint32_t a, uint32_t b)
     case SIM_CALL_NODE_DONE:
         sim_workload_node_done(sim, b, a);
         break;
+    case SIM_CALL_SHARED:
+        sim_share_due(sim, b, a);
+        break;
     case SIM_CALL_LAUNCHED:
         sim_workload_launched(sim, b, a);
         break;
@@ -144,6 +147,7 @@ static uint32_t rank_of_call(const struct sim *sim, uint32_t kind, uint32_t a, u
 {
     switch (kind) {
     case SIM_CALL_NODE_DONE:
+    case SIM_CALL_SHARED:
     case SIM_CALL_LAUNCHED:
     case SIM_CALL_MEMORY_NEXT:
         return b;

@@ -1,10 +1,5 @@
-/*
- * Which node of a rank's trace runs when (spec analytical §5). Free nodes wait in one heap per hardware slot, smallest
- * id first. Walking all free nodes in ascending id and issuing those whose slot is free, as ASTRA-sim does, is the same
- * as always taking the smallest head among the slots that are free: nothing releases a slot inside a pass except nodes
- * that finish at once, and those leave it as they found it. Nodes that become free inside a pass are kept back until it
- * ends.
- */
+/* What a rank's trace does as its nodes become free (spec analytical §5): issue, carry out by type, finish. Which of
+ * the free ones may go is the slots' business (slots.c). */
 #include "compute/roofline.h"
 #include "sim/engine.h"
 
@@ -25,76 +20,21 @@ enum sim_op_kind sim_node_kind(const struct trace_node *node)
     }
 }
 
-enum sim_slot sim_node_slot(const struct trace_node *node)
-{
-    if (node->is_cpu_op) {
-        return SIM_SLOT_CPU;
-    }
-    if (node->type == TRACE_COMP) {
-        return SIM_SLOT_COMP;
-    }
-    return node->type == TRACE_RECV ? SIM_SLOT_NONE : SIM_SLOT_COMM;
-}
-
-static void ready_push(struct sim *sim, struct sim_ready *ready, uint32_t node)
-{
-    if (!mem_reserve(sim->mem, (void **)&ready->items, &ready->capacity, (uint64_t)ready->count + 1,
-                     sizeof *ready->items)) {
-        sim_fail_memory(sim);
-        return;
-    }
-    uint32_t at = ready->count++;
-    while (at > 0 && ready->items[(at - 1) / 2] > node) {
-        ready->items[at] = ready->items[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    ready->items[at] = node;
-}
-
-static uint32_t ready_pop(struct sim_ready *ready)
-{
-    uint32_t top = ready->items[0];
-    uint32_t last = ready->items[--ready->count];
-    uint32_t at = 0;
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child >= ready->count) {
-            break;
-        }
-        if (child + 1 < ready->count && ready->items[child + 1] < ready->items[child]) {
-            child++;
-        }
-        if (ready->items[child] >= last) {
-            break;
-        }
-        ready->items[at] = ready->items[child];
-        at = child;
-    }
-    ready->items[at] = last;
-    return top;
-}
-
-static void node_is_free(struct sim *sim, struct sim_rank *state, uint32_t node)
-{
-    struct sim_ready *ready = &state->ready[sim_node_slot(&state->graph->nodes[node])];
-    ready_push(sim, state->passing ? &state->late : ready, node);
-}
-
 /* Releases the slot and frees children; no issue pass. */
 static void finish_node(struct sim *sim, uint32_t rank, uint32_t node)
 {
     struct sim_rank *state = &sim->ranks[rank];
     const struct trace_node *trace_node = &state->graph->nodes[node];
-    enum sim_slot slot = sim_node_slot(trace_node);
-    if (slot != SIM_SLOT_NONE) {
-        state->slot[slot] = SIM_NONE;
-    }
+    sim_slots_release(sim, state, node);
     state->ongoing--;
     sim_account_end(sim, rank, node);
+    if (sim_node_kind(trace_node) == SIM_OP_COMM) {
+        sim_share_changed(sim, rank);
+    }
     const uint32_t *children = state->graph->children + trace_node->first_child;
     for (uint32_t i = 0; i < trace_node->child_count; i++) {
         if (--state->parents_left[children[i]] == 0) {
-            node_is_free(sim, state, children[i]);
+            sim_slots_offer(sim, state, children[i]);
         }
     }
 }
@@ -103,6 +43,10 @@ static void issue_timed(struct sim *sim, uint32_t rank, uint32_t node, uint64_t 
 {
     if (gpu_busy) {
         sim->result.ranks[rank].gpu_busy_ns += duration_ns;
+        if (sim->ranks[rank].share != NULL) {
+            sim_share_start(sim, rank, node, duration_ns);
+            return;
+        }
     }
     sim_call_after(sim, rank, duration_ns, SIM_CALL_NODE_DONE, node, rank);
 }
@@ -208,12 +152,11 @@ static void issue(struct sim *sim, uint32_t rank, uint32_t node)
 {
     struct sim_rank *state = &sim->ranks[rank];
     const struct trace_node *trace_node = &state->graph->nodes[node];
-    enum sim_slot slot = sim_node_slot(trace_node);
-    if (slot != SIM_SLOT_NONE) {
-        state->slot[slot] = node;
-    }
     state->ongoing++;
     sim_account_start(sim, rank, node);
+    if (sim_node_kind(trace_node) == SIM_OP_COMM) {
+        sim_share_changed(sim, rank);
+    }
     if (sim->config->system.replay_only) {
         issue_timed(sim, rank, node, sim_replay_ns(trace_node), !trace_node->is_cpu_op);
     } else {
@@ -221,41 +164,19 @@ static void issue(struct sim *sim, uint32_t rank, uint32_t node)
     }
 }
 
-/* The slot whose next node has the smallest id among those that can take one, or SIM_SLOTS. */
-static enum sim_slot next_slot(const struct sim_rank *state)
-{
-    enum sim_slot best = SIM_SLOTS;
-    for (enum sim_slot slot = SIM_SLOT_CPU; slot < SIM_SLOTS; slot++) {
-        bool room = slot == SIM_SLOT_NONE || state->slot[slot] == SIM_NONE;
-        if (room && state->ready[slot].count > 0 &&
-            (best == SIM_SLOTS || state->ready[slot].items[0] < state->ready[best].items[0])) {
-            best = slot;
-        }
-    }
-    return best;
-}
-
 static void issue_pass(struct sim *sim, uint32_t rank)
 {
     struct sim_rank *state = &sim->ranks[rank];
     state->passing = true;
-    for (enum sim_slot slot = next_slot(state); slot != SIM_SLOTS && !sim->queue.failed; slot = next_slot(state)) {
-        issue(sim, rank, ready_pop(&state->ready[slot]));
+    while (!sim->queue.failed) {
+        uint32_t node = sim_slots_take(sim, state);
+        if (node == SIM_NONE) {
+            break;
+        }
+        issue(sim, rank, node);
     }
     state->passing = false;
-    while (state->late.count > 0) {
-        node_is_free(sim, state, ready_pop(&state->late));
-    }
-}
-
-static bool anything_ready(const struct sim_rank *state)
-{
-    for (uint32_t slot = 0; slot < SIM_SLOTS; slot++) {
-        if (state->ready[slot].count > 0) {
-            return true;
-        }
-    }
-    return false;
+    sim_slots_offer_late(sim, state);
 }
 
 static void issue_and_check_end(struct sim *sim, uint32_t rank)
@@ -264,8 +185,8 @@ static void issue_and_check_end(struct sim *sim, uint32_t rank)
     do {
         issue_pass(sim, rank);
         /* Children of a node that finished at once wait for the next completion; with none to come, they go now. */
-    } while (state->ongoing == 0 && anything_ready(state) && !sim->queue.failed);
-    if (state->ongoing == 0 && !anything_ready(state) && !state->finished) {
+    } while (state->ongoing == 0 && sim_slots_any_free(state) && !sim->queue.failed);
+    if (state->ongoing == 0 && !sim_slots_any_free(state) && !state->finished) {
         state->finished = true;
         sim_account_finish(sim, rank);
     }
@@ -276,7 +197,7 @@ void sim_workload_start(struct sim *sim, uint32_t rank)
     struct sim_rank *state = &sim->ranks[rank];
     for (uint32_t node = 0; node < state->graph->node_count; node++) {
         if (state->parents_left[node] == 0) {
-            node_is_free(sim, state, node);
+            sim_slots_offer(sim, state, node);
         }
     }
     issue_and_check_end(sim, rank);

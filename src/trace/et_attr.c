@@ -329,12 +329,33 @@ static void take_cycles(struct et_read *read, const struct et_attribute *attr)
     }
 }
 
+/* Where a node ran, as an import writes it; values that are no numbers are another tool's and say nothing. */
+static void take_lane(struct et_read *read, const struct et_attribute *attr)
+{
+    struct et_lanes *lanes = &read->lanes;
+    struct et_integer integer;
+    bool is_stream = attr->name_length == 6 && memcmp(attr->name, "stream", 6) == 0;
+    bool is_thread = attr->name_length == 3 && memcmp(attr->name, "tid", 3) == 0;
+    bool is_part = attr->name_length == 4 && memcmp(attr->name, "lane", 4) == 0;
+    if ((!is_stream && !is_thread && !is_part) || !attribute_integer(attr, &integer)) {
+        return;
+    }
+    if (is_part) {
+        lanes->said.part = (int64_t)integer.bits;
+    } else if (is_stream || !lanes->told) {
+        lanes->said.number = (int64_t)integer.bits;
+        lanes->said.is_stream = is_stream;
+        lanes->told = true;
+    }
+}
+
 WIRE_INLINE bool apply(struct et_read *read, const struct wire_field *record, const struct et_attribute *attr,
                        struct trace_node *node)
 {
     enum trace_attr which = trace_attr_find(attr->name, attr->name_length);
     if (which == TRACE_ATTR_COUNT) {
         take_cycles(read, attr);
+        take_lane(read, attr);
         return et_attribute_check_name(read, attr); /* a name we know is UTF-8 */
     }
     if ((read->seen & UINT32_C(1) << which) != 0) {

@@ -8,6 +8,8 @@
  * this does too, up to the rules that are ours: ids are unique, dependencies exist, attributes have the right kind. */
 #include "trace/et_read.h"
 
+#include "trace/attr.h"
+
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -254,6 +256,9 @@ static bool read_node(struct et_read *read, const struct wire_field *record)
     if (read->ctrl.count > 0 && !append_control(read)) {
         return false;
     }
+    if (!et_lane_settle(read, node)) {
+        return false;
+    }
     read->written[k] = read->deps.count - before;
     read->ascending = read->ascending && (k == 0 || node[-1].id < node->id);
     read->node_count++;
@@ -261,6 +266,15 @@ static bool read_node(struct et_read *read, const struct wire_field *record)
 }
 
 /* ---- the file ---- */
+
+static bool asks_for_streams(const struct et_attribute *attr)
+{
+    static const char key[] = TRACE_POLICY_KEY;
+    static const char value[] = TRACE_POLICY_STREAMS;
+    return attr->kind == TRACE_VALUE_STRING && attr->name_length == sizeof key - 1 &&
+           memcmp(attr->name, key, sizeof key - 1) == 0 && attr->value.value == sizeof value - 1 &&
+           memcmp(attr->value.bytes, value, sizeof value - 1) == 0;
+}
 
 static bool read_metadata(struct et_read *read, const struct wire_field *record)
 {
@@ -282,8 +296,11 @@ static bool read_metadata(struct et_read *read, const struct wire_field *record)
             return false;
         }
         struct et_attribute attr;
-        if (number == 2 && !(et_attribute_read(read, &field, &attr) && et_attribute_check_name(read, &attr))) {
-            return false;
+        if (number == 2) {
+            if (!et_attribute_read(read, &field, &attr) || !et_attribute_check_name(read, &attr)) {
+                return false;
+            }
+            read->lanes.side_by_side = read->lanes.side_by_side || asks_for_streams(&attr);
         }
         at = next;
     }
@@ -391,6 +408,18 @@ enum orr_status et_read_file(struct et_read *read)
     return read->status;
 }
 
+enum orr_status et_read_head(struct et_read *read)
+{
+    const uint8_t *at = read->begin;
+    struct wire_field record;
+    if (!next_record(read, &at, &record)) {
+        (void)(read->status == ORR_OK && fail_record(read, at));
+        return read->status;
+    }
+    (void)read_metadata(read, &record);
+    return read->status;
+}
+
 void et_read_free(struct et_read *read)
 {
     mem_free(read->mem, read->nodes, (size_t)read->node_capacity * sizeof *read->nodes);
@@ -398,6 +427,7 @@ void et_read_free(struct et_read *read)
     mem_free(read->mem, read->deps.ids, (size_t)read->deps.capacity * sizeof *read->deps.ids);
     mem_free(read->mem, read->ctrl.ids, (size_t)read->ctrl.capacity * sizeof *read->ctrl.ids);
     mem_free(read->mem, read->strings, read->string_capacity);
+    et_lanes_free(read);
 }
 
 uint64_t et_read_node_offset(struct et_read *read, uint32_t k)

@@ -18,6 +18,17 @@ struct et_list {
     uint32_t capacity;
 };
 
+/* Threads and streams met so far, and what the node being read says of its own. */
+struct et_lanes {
+    struct trace_lane *at;
+    uint32_t count, capacity;
+    uint32_t *slots; /* open addressing: index + 1, or 0 */
+    uint32_t slot_count;
+    struct trace_lane said;
+    bool told;
+    bool side_by_side; /* the metadata's word */
+};
+
 /* One file being read, from memory or through a window. Nodes and their numbers of dependencies are in file order;
  * graph.c takes them over when all went well. */
 struct et_read {
@@ -40,6 +51,7 @@ struct et_read {
     uint32_t cycles_from; /* of the node being read: 0 no cycles, else how good the attribute is that told them */
     uint64_t cycles;
     int32_t type; /* of the node being read, as last written */
+    struct et_lanes lanes;
     enum orr_status status;
     struct orr_error *err;
 };
@@ -47,6 +59,8 @@ struct et_read {
 /* Reads everything. Whether it fails or not, et_read_free gives back what nobody took over. */
 ORR_MUST_CHECK enum orr_status et_read_file(struct et_read *read);
 void et_read_free(struct et_read *read);
+/* Reads the first record alone. */
+ORR_MUST_CHECK enum orr_status et_read_head(struct et_read *read);
 
 /* Where the record of the file's k-th node starts, in bytes: for messages, found by walking the file again. */
 uint64_t et_read_node_offset(struct et_read *read, uint32_t k);
@@ -76,6 +90,10 @@ bool et_keep_text(struct et_read *read, const uint8_t *bytes, size_t length, uin
 
 /* The id of a node's record: for messages, since it may stand behind what is at fault. */
 uint64_t et_record_id(const struct wire_field *record);
+
+/* What a node's attributes said of its thread or stream becomes its lane. et_lanes.c. */
+bool et_lane_settle(struct et_read *read, struct trace_node *node);
+void et_lanes_free(struct et_read *read);
 
 /* Reads an attribute's message; the name is left to be checked. */
 bool et_attribute_read(struct et_read *read, const struct wire_field *message, struct et_attribute *attr);

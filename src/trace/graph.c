@@ -67,9 +67,15 @@ static enum orr_status take_over(struct trace_graph *graph, struct et_read *read
     if (graph->strings != NULL) {
         graph->string_bytes = read->string_bytes;
     }
-    if (graph->parent_written == NULL || graph->strings == NULL) {
+    graph->lanes = arena_alloc(&graph->arena, ((size_t)read->lanes.count + 1) * sizeof *graph->lanes);
+    if (graph->parent_written == NULL || graph->strings == NULL || graph->lanes == NULL) {
         return mem_error(read->mem, "a trace", read->err);
     }
+    if (read->lanes.count > 0) {
+        memcpy(graph->lanes, read->lanes.at, read->lanes.count * sizeof *graph->lanes);
+    }
+    graph->lane_count = read->lanes.count;
+    graph->side_by_side = read->lanes.side_by_side;
     return ORR_OK;
 }
 
@@ -119,6 +125,27 @@ enum orr_status graph_load(struct file_window *window, struct mem *mem, struct t
     return parse(&read, graph);
 }
 
+bool trace_file_side_by_side(const char *path, struct mem *mem)
+{
+    struct orr_error ignored; /* whoever reads the file will say what is wrong with it */
+    struct file_window window;
+    bool asks = false;
+    file_window_init(&window, mem);
+    if (file_window_open(&window, path, &ignored) == ORR_OK) {
+        struct et_read read = {.name = path,
+                               .begin = window.bytes,
+                               .end = window.bytes + window.size,
+                               .file_size = window.file_size,
+                               .window = &window,
+                               .mem = mem,
+                               .err = &ignored};
+        asks = et_read_head(&read) == ORR_OK && read.lanes.side_by_side;
+        et_read_free(&read);
+    }
+    file_window_free(&window);
+    return asks;
+}
+
 static bool same_words(const uint32_t *a, const uint32_t *b, uint32_t count)
 {
     return memcmp(a, b, (size_t)count * sizeof *a) == 0;
@@ -131,7 +158,8 @@ bool trace_graph_equal(const struct trace_graph *a, const struct trace_graph *b)
         a->string_bytes != b->string_bytes || memcmp(a->strings, b->strings, a->string_bytes) != 0 ||
         !same_words(a->children, b->children, a->child_total) || !same_words(a->parents, b->parents, a->parent_total) ||
         !same_words(a->file_order, b->file_order, count) || !same_words(a->parent_start, b->parent_start, count) ||
-        !same_words(a->parent_written, b->parent_written, count)) {
+        !same_words(a->parent_written, b->parent_written, count) || a->lane_count != b->lane_count ||
+        a->side_by_side != b->side_by_side) {
         return false;
     }
     const size_t after_id = offsetof(struct trace_node, id) + sizeof a->nodes->id;

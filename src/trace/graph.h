@@ -12,6 +12,10 @@
 #include "base/arena.h"
 #include "base/notes.h"
 
+/* The metadata's attribute with which a trace says how it is run, and the one value that it has. */
+#define TRACE_POLICY_KEY     "execution_policy"
+#define TRACE_POLICY_STREAMS "streams"
+
 /* Chakra's numbers (spec analytical §4.1). */
 enum trace_node_type {
     TRACE_INVALID = 0,
@@ -68,7 +72,16 @@ struct trace_node {
     uint8_t type; /* enum trace_node_type */
     uint8_t is_cpu_op;
     uint8_t involved_dim_count; /* entries the attribute had, at most 64 */
-    uint8_t zero[7];            /* always zero: nodes are compared as bytes */
+    uint8_t zero[3];            /* always zero: nodes are compared as bytes */
+    uint32_t lane;              /* index + 1 into graph->lanes: where it runs under --policy streams; 0 = not told */
+};
+
+/* A thread of the host or a stream of the device, as the attributes `tid`, `stream` and `lane` tell: one after the
+ * other inside, side by side with the others. */
+struct trace_lane {
+    int64_t number; /* tid or stream */
+    int64_t part;   /* `lane`: which of several of this number (another device's, a branch of a graph); mostly 0 */
+    bool is_stream;
 };
 
 /*
@@ -88,13 +101,16 @@ struct trace_graph {
     uint32_t *parent_written; /* by node index */
     uint32_t *others; /* indices of the nodes that are not compute, ascending: few, and what most questions are about */
     char *strings;    /* NUL-terminated, one after the other; offset 0 is "" */
-    uint64_t longest_us;   /* largest duration of any node */
-    uint32_t cycles_count; /* nodes that tell their cycles */
+    struct trace_lane *lanes; /* in order of first appearance */
+    uint64_t longest_us;      /* largest duration of any node */
+    uint32_t cycles_count;    /* nodes that tell their cycles */
     uint32_t other_count;
     uint32_t node_count;
     uint32_t child_total;  /* entries of children: distinct edges */
     uint32_t parent_total; /* entries of parents */
     uint32_t string_bytes;
+    uint32_t lane_count;
+    bool side_by_side;  /* the file's metadata ask for --policy streams: TRACE_POLICY_KEY */
     struct arena arena; /* owns all of the above but nodes, parent_written and strings, which are blocks of their own */
 };
 
@@ -108,6 +124,9 @@ uint32_t trace_graph_find(const struct trace_graph *graph, uint64_t id);
 ORR_MUST_CHECK enum orr_status trace_graph_parse(const uint8_t *bytes, size_t size, const char *name, struct mem *mem,
                                                  struct trace_graph **graph, struct orr_error *err);
 void trace_graph_free(struct trace_graph *graph); /* NULL is fine */
+
+/* Whether the metadata of the ET file at `path` ask for --policy streams; no where it cannot be read. */
+bool trace_file_side_by_side(const char *path, struct mem *mem);
 
 /* Whether two graphs differ in nothing but a constant added to every id, modulo 2^64. */
 bool trace_graph_equal(const struct trace_graph *a, const struct trace_graph *b);

@@ -304,7 +304,7 @@ static const struct {
                            "\"policy\"?"},
     {"--vary network.bandwith=1", "\"bandwith\" is no key of a network file; did you mean \"bandwidth\"?"},
     {"--vary policy=safe,saef",
-     "--vary:1: point 2: --policy: \"saef\" is not one of astra, safe; did you mean \"safe\"?"},
+     "--vary:1: point 2: --policy: \"saef\" is not one of astra, safe, streams; did you mean \"safe\"?"},
     {"--vary strict=maybe", "--vary:1: point 1: --strict: \"maybe\" is neither true nor false"},
     {"--vary help=true", "--vary:1: point 1: --help is for a single run"},
     {"--vary network.bandwidth=[50,25", "lacks a closing bracket"},

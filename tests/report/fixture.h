@@ -81,9 +81,9 @@ static inline void fixture_rank(struct fixture *f, uint32_t rank)
     };
     f->log[rank] = (struct sim_log_entry){.kind = SIM_LOG_FINISH, .rank = rank};
     struct sim_interval *interval = &f->intervals[FIXTURE_NODES * rank];
-    interval[0] = (struct sim_interval){rank, 1, 0, 50000, SIM_SLOT_COMP};
-    interval[1] = (struct sim_interval){rank, 0, 0, 117780, SIM_SLOT_COMM};
-    interval[2] = (struct sim_interval){rank, 2, 117780, 405520, SIM_SLOT_COMM};
+    interval[0] = (struct sim_interval){rank, 1, 0, 50000, SIM_SLOT_COMP, 0};
+    interval[1] = (struct sim_interval){rank, 0, 0, 117780, SIM_SLOT_COMM, 0};
+    interval[2] = (struct sim_interval){rank, 2, 117780, 405520, SIM_SLOT_COMM, 0};
 }
 
 /* `count` participations in groups of 8, each of `ns`. */

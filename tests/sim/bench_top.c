@@ -110,6 +110,12 @@ static void put_node(struct et_bytes *file, const struct work_node *node)
         et_put_number_attribute(&bytes, "num_ops", ET_UINT64, node->ops);
         et_put_number_attribute(&bytes, "tensor_size", ET_UINT64, node->bytes);
     }
+    if (node->thread != 0) {
+        et_put_number_attribute(&bytes, node->cpu ? "tid" : "stream", ET_INT64, (uint64_t)node->thread);
+    }
+    if (node->part != 0) {
+        et_put_number_attribute(&bytes, "lane", ET_INT64, (uint64_t)node->part);
+    }
     if (node->cycles_name != NULL) {
         et_put_number_attribute(&bytes, node->cycles_name, ET_INT64, node->cycles);
     }

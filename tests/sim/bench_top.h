@@ -32,6 +32,8 @@ struct work_node {
     uint64_t ops;            /* num_ops; `bytes` is then the tensor_size */
     const char *cycles_name; /* the attribute that tells `cycles` */
     uint64_t cycles;
+    int64_t thread; /* tid, or stream where the node is not the CPU's; 0: neither */
+    int64_t part;   /* lane */
     uint64_t parents[NODE_MOST_PARENTS];
     uint32_t parent_count;
 };

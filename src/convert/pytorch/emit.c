@@ -235,6 +235,7 @@ static enum orr_status write_all(struct emit *emit, bool with_groups, struct orr
     if (linked->schema != 0) {
         et_attr_string(emit->writer, "schema", et_text(intern_text(&linked->names, linked->schema)));
     }
+    et_attr_string(emit->writer, TRACE_POLICY_KEY, et_text(TRACE_POLICY_STREAMS));
     enum orr_status status = et_record_end(emit->writer, err);
     if (status == ORR_OK && with_groups) {
         status = write_groups_node(emit, err);
