@@ -53,8 +53,9 @@ struct orr_progress {
 /* A machine with more ranks than there are traces: the ranks of one role become more until the machine is full, and do
  * what the ranks in their place of the traced job did (docs/scaling.md). Nothing is copied on disk. */
 struct orr_growth {
-    const char *parallel; /* how the traced job is split, fastest role first: "tp:2,pp:2,dp:4"; NULL: all of it is dp */
-    const char *role;     /* the one that grows; NULL: "dp" */
+    const char *parallel;   /* how the traced job is split, fastest role first: "tp:2,pp:2,dp:4"; NULL: as the
+                             * groups of one recorded rank tell, else all of it is dp */
+    const char *role;       /* the one that grows; NULL: "dp" */
     const char *comm_scale; /* exact factor of every collective's bytes, "127/64"; NULL: 1 */
     bool strong;            /* the batch of the whole job stays: compute and what belongs to it shrink */
 };

@@ -35,7 +35,7 @@ struct orr_run {
     struct lab_wired wired;         /* ORR_BACKEND_PACKET */
     struct trace_set *traces;       /* the run's own, or NULL: those of `shared` */
     struct trace_set shared;        /* a view of options.loaded */
-    struct trace_set *grown;        /* made of either, and borrowing from it; or NULL */
+    struct lab_grown grown;         /* made of either, and borrowing from it */
     struct session_custom *customs; /* in the arena; room for every path the configuration names */
     uint32_t custom_count;
     struct sim *sim;
@@ -240,19 +240,29 @@ static enum orr_status read_traces(struct orr_run *run, const struct orr_run_opt
     return status;
 }
 
+/* The groups of one rank may name others of its job, whatever the machine's size; those of several name only them. */
+static uint32_t ranks_told(const struct orr_run *run)
+{
+    enum { RANKS_MOST = 1 << 20 };
+    uint32_t traces = traces_of(run)->rank_count;
+    return traces == 1 ? RANKS_MOST : traces;
+}
+
 /* As many traces as there are, and the other ranks made of them; the groups file is about the traces. */
 static enum orr_status grow_traces(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
 {
     uint32_t ranks = run->config.dims.ranks;
     enum orr_status status = load_traces(run, options, UINT32_MAX, true, err);
     if (status == ORR_OK) {
-        status = read_groups(run, options->groups, traces_of(run)->rank_count, err);
+        status = read_groups(run, options->groups, ranks_told(run), err);
     }
     if (status == ORR_OK) {
-        status = lab_grow(options->growth, traces_of(run), ranks, &run->arena, &run->mem, &run->config.groups,
-                          &run->config.group_count, &run->grown, err);
+        status = lab_grow(options->growth, traces_of(run), ranks, &run->arena, &run->mem, &run->notes,
+                          &run->config.groups, &run->config.group_count, &run->grown, err);
     }
-    run->config.traces = run->grown != NULL ? run->grown : traces_of(run);
+    run->config.traces = run->grown.larger != NULL  ? run->grown.larger
+                         : run->grown.whole != NULL ? run->grown.whole
+                                                    : traces_of(run);
     return status;
 }
 
@@ -366,7 +376,7 @@ void orr_run_close(struct orr_run *run)
     for (uint32_t i = 0; i < run->custom_count; i++) {
         trace_set_free(run->customs[i].set);
     }
-    trace_set_free(run->grown);
+    lab_grown_free(&run->grown);
     trace_set_free(run->traces);
     lab_wired_free(&run->wired);
     arena_free(&run->arena);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/digits.h"
 #include "trace/replicate_graph.h"
 
 /* ---- layouts ---- */
@@ -68,29 +69,6 @@ uint32_t trace_layout_find(const struct trace_layout *layout, const char *name)
     return UINT32_MAX;
 }
 
-struct digits {
-    uint32_t of[TRACE_ROLES_MAX];
-};
-
-static struct digits digits_of(const struct trace_layout *layout, uint32_t rank)
-{
-    struct digits digits = {0};
-    for (uint32_t i = 0; i < layout->role_count; i++) {
-        digits.of[i] = rank % layout->roles[i].size;
-        rank /= layout->roles[i].size;
-    }
-    return digits;
-}
-
-static uint32_t rank_of(const struct trace_layout *layout, const struct digits *digits)
-{
-    uint32_t rank = 0;
-    for (uint32_t i = layout->role_count; i-- > 0;) {
-        rank = rank * layout->roles[i].size + digits->of[i];
-    }
-    return rank;
-}
-
 /* ---- groups ---- */
 
 struct growing {
@@ -117,23 +95,10 @@ static enum orr_status no_memory(const struct growing *g)
     return mem_error(g->mem, "the ranks of the larger job", g->err);
 }
 
-/* A group lies along roles when it holds every combination of the digits in which its members differ. */
 static enum orr_status check_group(const struct growing *g, const struct trace_group *group, bool *spans)
 {
-    const struct trace_layout *layout = &g->growth->layout;
-    struct digits first = digits_of(layout, group->ranks[0]);
-    bool varies[TRACE_ROLES_MAX] = {false};
-    for (uint32_t i = 1; i < group->count; i++) {
-        struct digits member = digits_of(layout, group->ranks[i]);
-        for (uint32_t role = 0; role < layout->role_count; role++) {
-            varies[role] |= member.of[role] != first.of[role];
-        }
-    }
-    uint64_t combinations = 1;
-    for (uint32_t role = 0; role < layout->role_count; role++) {
-        combinations *= varies[role] ? layout->roles[role].size : 1;
-    }
-    if (combinations != group->count) {
+    bool varies[TRACE_ROLES_MAX];
+    if (!digits_vary(&g->growth->layout, group, varies)) {
         return error_set(
             g->err, ORR_EINVAL,
             "group %" PRId32 " (%" PRIu32 " ranks, the first %" PRIu32 ") does not lie along the roles of a "

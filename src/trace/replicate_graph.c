@@ -168,7 +168,9 @@ static enum orr_status change_collective(struct making *making, struct trace_nod
         return too_large(making, node);
     }
     enum orr_status status = ORR_OK;
-    if ((node->has & TRACE_HAS_ROOT) != 0) {
+    if ((node->has & TRACE_HAS_ROOT) != 0 && view->root != NULL && node->root >= 0) {
+        node->root = (int32_t)view->root(view->context, group == NULL ? 0 : group->from, (uint32_t)node->root);
+    } else if ((node->has & TRACE_HAS_ROOT) != 0) {
         status = change_peer(making, node, &node->root);
     }
     if (status == ORR_OK && group != NULL && group->from != group->to) {

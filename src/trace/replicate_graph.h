@@ -18,6 +18,8 @@ struct replica_view {
     struct scale_factor comm, inner, compute;
     /* The rank in the larger job that does what `peer` did for this one; UINT32_MAX when there is none. */
     uint32_t (*peer)(const void *context, uint32_t peer);
+    /* The same for a root, which is a member of its group: the source's id, 0 for all ranks. NULL: as a peer. */
+    uint32_t (*root)(const void *context, int32_t group, uint32_t root);
     const void *context;
 };
 

@@ -169,7 +169,7 @@ static void the_host_trace_tells_its_groups_too(void **state)
     CHECK(comm_groups_any(&groups), "two groups are not of all ranks");
     char path[64];
     (void)snprintf(path, sizeof path, "%s/x.groups.json", folder);
-    CHECK_OK(comm_groups_write(&groups, path, &err), &err);
+    CHECK_OK(comm_groups_write(&groups, false, path, &err), &err);
     FILE *stream = fopen(path, "r");
     char written[128] = "";
     CHECK(stream != NULL, "%s", path);

@@ -17,6 +17,7 @@ struct job {
     uint32_t order[3]; /* roles, fastest first */
     bool sends;        /* between pipeline neighbours */
     bool gathers;      /* an all-gather along dp, which states a share of 3 MiB */
+    bool alike;        /* every rank computes as long as the others */
 };
 
 static uint32_t ranks_of(const struct job *job)
@@ -132,7 +133,7 @@ static void write_rank(const struct job *job, const char *prefix, uint32_t rank)
     CHECK_OK(et_writer_open(path, &mem, &w.writer, &err), &err);
     et_metadata_begin(w.writer, et_text("0.0.4"));
     CHECK_OK(et_record_end(w.writer, &err), &err);
-    compute(&w, 40 + 7 * digit[0]);
+    compute(&w, 40 + (job->alike ? 0 : 7 * digit[0]));
     if (job->sends && digit[1] > 0) {
         digit[1]--;
         pair(&w, TRACE_RECV, rank, rank_of(job, digit));
@@ -231,16 +232,16 @@ static void a_grown_job_runs_as_if_written_out(void **state)
         struct job small;
         uint32_t dp;
     } cases[] = {
-        {"data parallel", NULL, {{1, 1, 2}, {0, 1, 2}, false, false}, 8},
-        {"one rank", NULL, {{1, 1, 1}, {0, 1, 2}, false, true}, 6},
-        {"not a multiple", NULL, {{1, 1, 3}, {0, 1, 2}, false, false}, 8},
-        {"fewer", NULL, {{1, 1, 4}, {0, 1, 2}, false, false}, 2},
-        {"shares of an all-gather", NULL, {{1, 1, 2}, {0, 1, 2}, false, true}, 16},
-        {"tensor fastest", "tp:2,dp:2", {{2, 1, 2}, {0, 1, 2}, false, true}, 8},
-        {"data fastest", "dp:2,tp:2", {{2, 1, 2}, {2, 1, 0}, false, true}, 4},
-        {"pipeline", "tp:2,pp:2,dp:2", {{2, 2, 2}, {0, 1, 2}, true, false}, 6},
-        {"pipeline slowest", "tp:2,dp:2,pp:3", {{2, 3, 2}, {0, 2, 1}, true, true}, 4},
-        {"a role of one", "tp:2,pp:2,dp:1", {{2, 2, 1}, {0, 1, 2}, true, false}, 3},
+        {"data parallel", NULL, {{1, 1, 2}, {0, 1, 2}, false, false, false}, 8},
+        {"one rank", NULL, {{1, 1, 1}, {0, 1, 2}, false, true, false}, 6},
+        {"not a multiple", NULL, {{1, 1, 3}, {0, 1, 2}, false, false, false}, 8},
+        {"fewer", NULL, {{1, 1, 4}, {0, 1, 2}, false, false, false}, 2},
+        {"shares of an all-gather", NULL, {{1, 1, 2}, {0, 1, 2}, false, true, false}, 16},
+        {"tensor fastest", "tp:2,dp:2", {{2, 1, 2}, {0, 1, 2}, false, true, false}, 8},
+        {"data fastest", "dp:2,tp:2", {{2, 1, 2}, {2, 1, 0}, false, true, false}, 4},
+        {"pipeline", "tp:2,pp:2,dp:2", {{2, 2, 2}, {0, 1, 2}, true, false, false}, 6},
+        {"pipeline slowest", "tp:2,dp:2,pp:3", {{2, 3, 2}, {0, 2, 1}, true, true, false}, 4},
+        {"a role of one", "tp:2,pp:2,dp:1", {{2, 2, 1}, {0, 1, 2}, true, false, false}, 3},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         char small[32];
@@ -262,10 +263,150 @@ static void a_grown_job_runs_as_if_written_out(void **state)
     }
 }
 
+/* The groups that rank 0 is in, and that of all ranks, as an import of its recording writes them. */
+static void write_groups_of_first(const struct job *job, const char *path)
+{
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL, "%s", path);
+    (void)fprintf(file, "{");
+    for (uint32_t role = 0; role < 3; role++) {
+        uint32_t digit[3] = {0, 0, 0};
+        if (job->size[role] == 1) {
+            continue;
+        }
+        (void)fprintf(file, "\"%u\": [", group_id(job, role, digit));
+        for (; digit[role] < job->size[role]; digit[role]++) {
+            (void)fprintf(file, "%s%u", digit[role] == 0 ? "" : ", ", rank_of(job, digit));
+        }
+        (void)fprintf(file, "], ");
+    }
+    (void)fprintf(file, "\"1000\": [");
+    for (uint32_t rank = 0; rank < ranks_of(job); rank++) {
+        (void)fprintf(file, "%s%u", rank == 0 ? "" : ", ", rank);
+    }
+    CHECK(fprintf(file, "]}\n") > 0 && fclose(file) == 0, "%s", path);
+}
+
+static void one_rank_of_a_job_becomes_the_whole_of_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *what;
+        struct job job;
+        uint32_t dp; /* of the larger one */
+    } cases[] = {
+        {"tensor and data", {{2, 1, 2}, {0, 1, 2}, .gathers = true, .alike = true}, 2},
+        {"four by two", {{4, 1, 2}, {0, 1, 2}, .alike = true}, 2},
+        {"and larger", {{2, 1, 2}, {0, 1, 2}, .gathers = true, .alike = true}, 6},
+        {"data only", {{1, 1, 4}, {0, 1, 2}, .gathers = true, .alike = true}, 4},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char one[32];
+        char all[32];
+        char groups[128];
+        (void)snprintf(one, sizeof one, "one%zu", i);
+        (void)snprintf(all, sizeof all, "all%zu", i);
+        struct job job = cases[i].job;
+        (void)snprintf(groups, sizeof groups, "%s.json", folder_path(one));
+        write_groups_of_first(&job, groups);
+        write_rank(&job, folder_path(one), 0);
+        job.size[2] = cases[i].dp;
+        write_job(&job, all);
+        write_machine(ranks_of(&job));
+        const struct orr_growth growth = {.parallel = NULL};
+        struct orr_run *whole = execute(one, &growth);
+        struct orr_run *written = execute(all, NULL);
+        check_same(cases[i].what, whole, written);
+        orr_run_close(whole);
+        orr_run_close(written);
+    }
+}
+
+enum { BATCHES = 4, UNIT_US = 1000 };
+
+/* The first stage of a pipeline: all forward, then all backward, or both by turns. */
+static void write_first_stage(const char *name, uint32_t next, bool by_turns)
+{
+    struct mem mem = {0};
+    struct writing w = {0};
+    char path[160];
+    (void)snprintf(path, sizeof path, "%s.0.et", folder_path(name));
+    CHECK_OK(et_writer_open(path, &mem, &w.writer, &err), &err);
+    et_metadata_begin(w.writer, et_text("0.0.4"));
+    CHECK_OK(et_record_end(w.writer, &err), &err);
+    for (uint32_t step = 0; step < 2; step++) {
+        for (uint32_t i = 0; i < 2 * BATCHES; i++) {
+            bool forward = by_turns ? i % 2 == 0 : i < BATCHES;
+            if (!forward) {
+                pair(&w, TRACE_RECV, 0, next);
+            }
+            compute(&w, 1); /* the host's op, as an import has one beside every message */
+            compute(&w, UNIT_US);
+            compute(&w, 1);
+            if (forward) {
+                pair(&w, TRACE_SEND, 0, next);
+            }
+        }
+        collective(&w, 0, 1 << 20, 1);
+    }
+    CHECK_OK(et_writer_commit(w.writer, &err), &err);
+}
+
+static void a_pipeline_made_of_its_first_stage_runs_with_its_bubble(void **state)
+{
+    (void)state;
+    for (uint32_t stages = 2; stages <= 4; stages++) {
+        for (int by_turns = 0; by_turns < 2; by_turns++) {
+            char text[128] = "{\"1\": [0, 1], \"2\": [";
+            for (uint32_t i = 0; i < stages; i++) {
+                size_t used = strlen(text);
+                (void)snprintf(text + used, sizeof text - used, "%s%u", i == 0 ? "" : ", ", 2 * i);
+            }
+            (void)snprintf(text + strlen(text), sizeof text - strlen(text), "]}");
+            write_file("stage.json", text);
+            write_first_stage("stage", 2, by_turns == 1);
+            write_machine(2 * stages);
+            const struct orr_growth growth = {.parallel = NULL};
+            struct orr_run *run = execute("stage", &growth);
+            uint64_t least = 2 * 2 * BATCHES * UNIT_US;
+            uint64_t bubble = by_turns == 1 ? 0 : (uint64_t)2 * 2 * (stages - 2) * UNIT_US;
+            CHECK(orr_run_time_ns(run) >= (least + bubble) * 1000, "%u stages%s: %" PRIu64 " ns", stages,
+                  by_turns == 1 ? " by turns" : "", orr_run_time_ns(run));
+            for (uint32_t rank = 0; rank < 2 * stages; rank++) {
+                struct orr_rank_result result;
+                orr_run_rank(run, rank, &result);
+                CHECK(result.finish_ns > 0, "rank %u of %u stages ends", rank, stages);
+            }
+            orr_run_close(run);
+        }
+    }
+}
+
+static void what_the_groups_of_one_rank_do_not_say_is_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *groups, *parallel, *said;
+    } cases[] = {
+        {"{\"1\": [0, 1, 2], \"2\": [0, 4]}", NULL, "the process groups do not nest"},
+        {"{\"1\": [0, 1], \"2\": [0, 2]}", "dp:4", "does not lie along the roles"},
+        {"{\"1\": [0, 1], \"2\": [0, 2]}", "tp:2,dp:4", "name 4 ranks, but the roles given make 8"},
+    };
+    write_first_stage("odd", 2, false);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct orr_run *run = NULL;
+        const struct orr_growth growth = {.parallel = cases[i].parallel};
+        write_file("odd.json", cases[i].groups);
+        write_machine(8);
+        CHECK_STATUS(open_run("odd", &growth, ORR_POLICY_SAFE, &run), ORR_EINVAL);
+        CHECK_CONTAINS(err.text, cases[i].said);
+    }
+}
+
 static void strong_scaling_shares_the_compute_out(void **state)
 {
     (void)state;
-    const struct job job = {{1, 1, 2}, {0, 1, 2}, false, false};
+    const struct job job = {{1, 1, 2}, {0, 1, 2}, false, false, false};
     write_job(&job, "strong");
     write_machine(16);
     const struct orr_growth strong = {.strong = true};
@@ -311,7 +452,7 @@ static void the_factor_of_published_runs_is_exact(void **state)
 static void the_summary_says_of_how_many_traces_the_job_was_made(void **state)
 {
     (void)state;
-    const struct job job = {{1, 1, 2}, {0, 1, 2}, false, false};
+    const struct job job = {{1, 1, 2}, {0, 1, 2}, false, false, false};
     write_job(&job, "told");
     write_machine(6);
     const struct orr_growth growth = {.parallel = NULL};
@@ -329,8 +470,8 @@ static void the_summary_says_of_how_many_traces_the_job_was_made(void **state)
 static void what_cannot_be_grown_is_refused_with_what_can(void **state)
 {
     (void)state;
-    const struct job split = {{2, 1, 2}, {0, 1, 2}, false, false};
-    const struct job chain = {{1, 2, 1}, {0, 1, 2}, true, false};
+    const struct job split = {{2, 1, 2}, {0, 1, 2}, false, false, false};
+    const struct job chain = {{1, 2, 1}, {0, 1, 2}, true, false, false};
     write_job(&split, "split");
     write_job(&chain, "chain");
     static const struct {
@@ -363,6 +504,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_grown_job_runs_as_if_written_out),
+        cmocka_unit_test(one_rank_of_a_job_becomes_the_whole_of_it),
+        cmocka_unit_test(a_pipeline_made_of_its_first_stage_runs_with_its_bubble),
+        cmocka_unit_test(what_the_groups_of_one_rank_do_not_say_is_refused),
         cmocka_unit_test(strong_scaling_shares_the_compute_out),
         cmocka_unit_test(the_factor_of_published_runs_is_exact),
         cmocka_unit_test(the_summary_says_of_how_many_traces_the_job_was_made),

@@ -235,9 +235,11 @@ bool comm_groups_any(const struct comm_groups *groups)
     return false;
 }
 
-static void write_groups(const struct comm_groups *groups, const struct place *places, uint32_t count, FILE *stream)
+static void write_groups(const struct comm_groups *groups, const struct place *places, uint32_t count, bool with_all,
+                         FILE *stream)
 {
     struct json_writer json;
+    uint32_t last = 0;
     json_write_begin(&json, stream);
     json_write_object(&json, false);
     for (uint32_t i = 0; i < count; i++) {
@@ -246,6 +248,7 @@ static void write_groups(const struct comm_groups *groups, const struct place *p
         if (group->id == 0) {
             continue;
         }
+        last = group->id;
         (void)snprintf(key, sizeof key, "%" PRIu32, group->id);
         json_write_key(&json, key);
         json_write_array(&json, true);
@@ -254,11 +257,22 @@ static void write_groups(const struct comm_groups *groups, const struct place *p
         }
         json_write_array_end(&json);
     }
+    if (with_all) {
+        char key[16];
+        (void)snprintf(key, sizeof key, "%" PRIu32, last + 1);
+        json_write_key(&json, key);
+        json_write_array(&json, true);
+        for (uint32_t rank = 0; rank < groups->world_size; rank++) {
+            json_write_u64(&json, rank);
+        }
+        json_write_array_end(&json);
+    }
     json_write_object_end(&json);
     json_write_end(&json);
 }
 
-enum orr_status comm_groups_write(const struct comm_groups *groups, const char *path, struct orr_error *err)
+enum orr_status comm_groups_write(const struct comm_groups *groups, bool with_all, const char *path,
+                                  struct orr_error *err)
 {
     uint32_t count;
     struct io_outfile *file = NULL;
@@ -268,7 +282,7 @@ enum orr_status comm_groups_write(const struct comm_groups *groups, const char *
     }
     enum orr_status status = io_outfile_open(path, IO_OUTFILE_PLAIN, &file, err);
     if (status == ORR_OK) {
-        write_groups(groups, places, count, io_outfile_stream(file));
+        write_groups(groups, places, count, with_all, io_outfile_stream(file));
         status = io_outfile_commit(file, err);
     }
     mem_free(groups->mem, places, groups->count * sizeof *places);

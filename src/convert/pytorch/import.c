@@ -357,7 +357,7 @@ static enum orr_status commit_all(struct import_work *work, struct orr_error *er
     if (comm_groups_any(&work->groups) && work->request->prefix != NULL) {
         char path[4096];
         (void)snprintf(path, sizeof path, "%s.groups.json", work->request->prefix);
-        status = comm_groups_write(&work->groups, path, err);
+        status = comm_groups_write(&work->groups, work->groups.world_size > work->request->pair_count, path, err);
     }
     for (uint32_t i = 0; i < work->request->pair_count && status == ORR_OK; i++) {
         struct et_writer *writer = work->ranks[i].writer;
