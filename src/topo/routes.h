@@ -1,7 +1,11 @@
 /*
- * Shortest ways through a wired machine: for each host the distance of every node and the order in which a search from
- * that host meets them, which is the order in which equal ways are listed (spec packet A9). A host's row is made when
- * it is first asked for. Only switches forward. Owned by its user; not shared between threads.
+ * Shortest ways through a wired machine, in the order in which a search from the destination meets the nodes, which is
+ * the order in which equal ways are listed (spec packet A9). Only switches forward.
+ *
+ * What a search finds does not depend on the host it begins at but on the switches that host hangs on: hosts of one
+ * switch, or of the same pair of switches, share a row, and a row tells of switches alone. A host's own distance
+ * follows from those of its switches. A row is made when it is first asked for, and no further than to the node asked
+ * about. Rows beyond a fixed room are forgotten and made again. Owned by its user; not shared between threads.
  */
 #ifndef ORR_TOPO_ROUTES_H
 #define ORR_TOPO_ROUTES_H
@@ -10,27 +14,47 @@
 
 enum { TOPO_UNREACHABLE = UINT16_MAX };
 
-/* A node as the search from one host sees it. */
+/* A switch as one search sees it. */
 struct topo_seen {
-    uint32_t order; /* place in the search */
-    uint16_t hops;  /* to the host, or TOPO_UNREACHABLE */
+    uint32_t place;  /* in the search, from 1; 0 = not met yet */
+    uint32_t met_by; /* port of the switch it was met from; of those the search began at, UINT32_MAX */
+    uint16_t hops;   /* to where the search began */
+};
+
+/* One search, as far as it has gone. */
+struct topo_row {
+    struct topo_seen *seen; /* by switch */
+    uint32_t *line;         /* numbers of switches in the order met */
+    uint32_t count, at;     /* met, and whose neighbours have been looked at */
 };
 
 /* The way the search took first, summed up (spec packet A6). */
 struct topo_pair {
     uint64_t delay_ns;   /* one way */
     uint64_t sending_ns; /* of one payload, each link's rounded down, summed */
-    uint64_t rate_bps;   /* of the slowest link */
+    uint64_t rate_bps;   /* of the slowest link; 0 when there is no way */
 };
 
 struct topo_routes {
     const struct topo_graph *graph;
-    struct topo_seen **rows;   /* by host; NULL until asked for */
-    struct topo_pair **pairs;  /* the same */
-    uint32_t *neighbour_start; /* by node: its neighbours in the order they are looked at */
+    uint32_t *number;   /* by node: among the switches */
+    uint32_t *switches; /* nodes, by number */
+    uint32_t switch_count;
+    struct topo_row *rows; /* by kind of destination, from 1 */
+    uint32_t row_count;
+    uint32_t *row_of;          /* by node: its kind; 0 until asked for */
+    uint32_t *kinds;           /* hash table of kinds, by the switches they hang on */
+    uint32_t *kind_node;       /* by kind: one of its nodes */
+    uint32_t kind_room;        /* of the table, a power of two */
+    uint64_t row_bytes;        /* all rows made */
+    uint32_t *neighbour_start; /* by node: its neighbours in the order they are looked at, hosts first */
+    uint32_t *switch_start;    /* by node: the first of them that is a switch */
     uint32_t *neighbour_ports; /* the port towards each; of parallel links the last, unless `parallel` */
+    uint32_t *neighbours;      /* their nodes, of switches their numbers: nearly all that a search looks at */
     uint32_t neighbour_count;
     uint8_t *down; /* by link: taken out of service */
+    bool any_down;
+    struct topo_pair pair; /* the last one asked for */
     uint32_t payload_bytes;
     bool parallel; /* parallel links are ways of their own */
     struct mem *mem;
@@ -45,13 +69,21 @@ void topo_routes_free(struct topo_routes *routes);
 /* Takes a link out of service or puts it back; all ways are then found anew. */
 void topo_routes_set_down(struct topo_routes *routes, uint32_t link, bool down);
 
-/* The row of a host, by node; NULL when memory is refused. */
-const struct topo_seen *topo_routes_to(struct topo_routes *routes, uint32_t host);
-/* Facts of the way between node `from` and `host`; NULL as above. */
-const struct topo_pair *topo_routes_pair(struct topo_routes *routes, uint32_t from, uint32_t host);
+/* Links from node `from` to `to`, or TOPO_UNREACHABLE; false when memory is refused. */
+bool topo_routes_hops(struct topo_routes *routes, uint32_t from, uint32_t to, uint16_t *hops);
+/* Facts of the way between two nodes, until the next call; NULL when memory is refused. */
+const struct topo_pair *topo_routes_pair(struct topo_routes *routes, uint32_t from, uint32_t to);
 
 /* The ports of `node` that lie on shortest ways to `host`, in the search's order; at most `room` are stored, all are
  * counted. 0 when there is no way or memory is refused. */
 uint32_t topo_routes_next(struct topo_routes *routes, uint32_t node, uint32_t host, uint32_t *ports, uint32_t room);
+
+/* Calls for the way between hosts, at least once for each way that differs from the others; false when memory is
+ * refused. */
+bool topo_routes_each_pair(struct topo_routes *routes, void (*visit)(void *context, const struct topo_pair *pair),
+                           void *context);
+
+/* The greatest number of links between `from` and any other node; 0 when memory is refused. */
+uint32_t topo_routes_farthest(struct topo_routes *routes, uint32_t from);
 
 #endif

@@ -70,54 +70,45 @@ uint16_t topo_way_find(struct topo_routes *routes, uint32_t src, uint32_t dst, u
     return node == dst ? hops : 0;
 }
 
-/* The distance of the farthest node from this host; 0 when memory is refused. */
-static uint32_t farthest_from(struct topo_routes *routes, uint32_t host)
-{
-    const struct topo_seen *row = topo_routes_to(routes, host);
-    uint32_t farthest = 1;
-    for (uint32_t node = 0; row != NULL && node < routes->graph->node_count; node++) {
-        if (row[node].hops != TOPO_UNREACHABLE && row[node].hops > farthest) {
-            farthest = row[node].hops;
-        }
-    }
-    return row == NULL ? 0 : farthest;
-}
-
 /* At most twice the distance of the farthest node from any one of them; hosts that host 0 has no way to are asked
  * themselves. */
 uint32_t topo_way_most(struct topo_routes *routes)
 {
     const struct topo_graph *graph = routes->graph;
-    uint32_t farthest = farthest_from(routes, 0);
+    uint32_t farthest = topo_routes_farthest(routes, 0);
     for (uint32_t node = 1; farthest > 0 && node < graph->node_count; node++) {
-        const struct topo_seen *row = topo_routes_to(routes, 0);
-        if (graph->kinds[node] == TOPO_NODE_HOST && row[node].hops == TOPO_UNREACHABLE) {
-            uint32_t here = farthest_from(routes, node);
+        uint16_t hops = 0;
+        if (graph->kinds[node] == TOPO_NODE_HOST && !topo_routes_hops(routes, node, 0, &hops)) {
+            return 0;
+        }
+        if (hops == TOPO_UNREACHABLE) {
+            uint32_t here = topo_routes_farthest(routes, node);
             farthest = here == 0 ? 0 : here > farthest ? here : farthest;
         }
     }
     return 2 * farthest;
 }
 
+struct extremes {
+    uint64_t round_trip_ns, window;
+};
+
+static void widen(void *context, const struct topo_pair *pair)
+{
+    struct extremes *extremes = context;
+    uint64_t trip = topo_way_round_trip_ns(pair);
+    uint64_t bytes = topo_way_window(pair);
+    extremes->round_trip_ns = trip > extremes->round_trip_ns ? trip : extremes->round_trip_ns;
+    extremes->window = bytes > extremes->window ? bytes : extremes->window;
+}
+
 bool topo_way_extremes(struct topo_routes *routes, uint64_t *round_trip_ns, uint64_t *window)
 {
-    const struct topo_graph *graph = routes->graph;
-    *round_trip_ns = 0;
-    *window = 0;
-    for (uint32_t to = 0; to < graph->node_count; to++) {
-        for (uint32_t from = 0; graph->kinds[to] == TOPO_NODE_HOST && from < graph->node_count; from++) {
-            if (graph->kinds[from] != TOPO_NODE_HOST || from == to) {
-                continue;
-            }
-            const struct topo_pair *pair = topo_routes_pair(routes, from, to);
-            if (pair == NULL) {
-                return false;
-            }
-            uint64_t trip = topo_way_round_trip_ns(pair);
-            uint64_t bytes = topo_way_window(pair);
-            *round_trip_ns = trip > *round_trip_ns ? trip : *round_trip_ns;
-            *window = bytes > *window ? bytes : *window;
-        }
+    struct extremes extremes = {0};
+    if (!topo_routes_each_pair(routes, widen, &extremes)) {
+        return false;
     }
+    *round_trip_ns = extremes.round_trip_ns;
+    *window = extremes.window;
     return true;
 }

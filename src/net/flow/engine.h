@@ -9,6 +9,7 @@
 #include "net/flow/flow.h"
 #include "net/flow/share.h"
 #include "net/packet/histogram.h"
+#include "net/source_ports.h"
 #include "topo/way.h"
 
 struct flow_mix;
@@ -51,7 +52,7 @@ struct flow_net {
     struct share share; /* links are ports; a flow's uses are its ports there, then at `half` those back */
     uint32_t half;
     uint32_t *way; /* one flow's, while it is found */
-    uint16_t *next_port;
+    struct source_ports next_ports;
     uint64_t longest_rtt_ns, largest_window;
     double *data_cost, *ack_cost; /* by port: ns of a full packet, of an acknowledgement */
     uint32_t *ends;               /* heap of flows by ends_ns, from 1 */

@@ -42,12 +42,11 @@ static bool open_arrays(struct flow_net *network)
         return false;
     }
     network->way = mem_zalloc(net->mem, 2 * (size_t)network->half * sizeof *network->way);
-    network->next_port = mem_zalloc(net->mem, (size_t)net->dims->ranks * net->dims->ranks * sizeof *network->next_port);
     network->carried = mem_zalloc(net->mem, graph->port_count * sizeof *network->carried);
     network->data_cost = mem_zalloc(net->mem, graph->port_count * sizeof *network->data_cost);
     network->ack_cost = mem_zalloc(net->mem, graph->port_count * sizeof *network->ack_cost);
-    if (network->way == NULL || network->next_port == NULL || network->data_cost == NULL || network->ack_cost == NULL ||
-        network->carried == NULL) {
+    if (network->way == NULL || !source_ports_init(&network->next_ports, net->dims->ranks, net->mem) ||
+        network->data_cost == NULL || network->ack_cost == NULL || network->carried == NULL) {
         return false;
     }
     for (uint32_t port = 0; port < graph->port_count; port++) {
@@ -88,7 +87,7 @@ void flow_close(struct net *net)
     }
     size_t ports = network->machine->graph->port_count;
     mem_free(net->mem, network->way, 2 * (size_t)network->half * sizeof *network->way);
-    mem_free(net->mem, network->next_port, (size_t)net->dims->ranks * net->dims->ranks * sizeof *network->next_port);
+    source_ports_free(&network->next_ports);
     mem_free(net->mem, network->carried, ports * sizeof *network->carried);
     mem_free(net->mem, network->data_cost, ports * sizeof *network->data_cost);
     mem_free(net->mem, network->ack_cost, ports * sizeof *network->ack_cost);
@@ -442,11 +441,12 @@ void flow_send(struct net *net, uint32_t message, uint32_t src, uint32_t dst, ui
 {
     (void)stretch; /* jitter is a delay's, and here a delay is other messages' doing */
     struct flow_net *network = net->state;
-    uint32_t index = flows_take(&network->flows, net->mem, &net->queue->failed);
+    uint16_t *counter = source_ports_of(&network->next_ports, src, dst);
+    uint32_t index = counter == NULL ? 0 : flows_take(&network->flows, net->mem, &net->queue->failed);
     if (index == 0) {
+        net->queue->failed = true;
         return;
     }
-    uint16_t *counter = &network->next_port[(size_t)src * net->dims->ranks + dst];
     network->flows.at[index] = (struct flow){.bytes = bytes, .message = message, .src = src, .dst = dst};
     network->flows.at[index].source_port = (uint16_t)(TOPO_WAY_FIRST_PORT + (*counter)++);
     network->flows.at[index].number = (uint32_t)network->counts.messages++;

@@ -108,11 +108,11 @@ static enum orr_status packet_open(struct net *net, struct orr_error *err)
     network->ports = mem_zalloc(net->mem, graph->port_count * sizeof *network->ports);
     network->switches = mem_zalloc(net->mem, graph->node_count * sizeof *network->switches);
     network->errors = mem_zalloc(net->mem, (graph->link_count + 2) * sizeof *network->errors);
-    network->next_port = mem_zalloc(net->mem, (size_t)net->dims->ranks * net->dims->ranks * sizeof *network->next_port);
     network->queues = mem_zalloc(net->mem, graph->port_count * sizeof *network->queues);
     if (network->queues == NULL || network->ports == NULL || network->switches == NULL || network->errors == NULL ||
-        network->next_port == NULL || !packets_init(&network->packets, net->mem) ||
-        !telemetries_init(&network->telemetries, net->mem) || !pairs_init(&network->pairs, net->mem)) {
+        !source_ports_init(&network->next_ports, net->dims->ranks, net->mem) ||
+        !packets_init(&network->packets, net->mem) || !telemetries_init(&network->telemetries, net->mem) ||
+        !pairs_init(&network->pairs, net->mem)) {
         return mem_error(net->mem, "the network", err);
     }
     bool wants_pairs = machine->config->global_t || machine->config->cc_mode == PACKET_CC_PINT;
@@ -153,7 +153,7 @@ static void packet_close(struct net *net)
     mem_free(net->mem, network->queues, graph->port_count * sizeof *network->queues);
     mem_free(net->mem, network->switches, graph->node_count * sizeof *network->switches);
     mem_free(net->mem, network->errors, (graph->link_count + 2) * sizeof *network->errors);
-    mem_free(net->mem, network->next_port, (size_t)net->dims->ranks * net->dims->ranks * sizeof *network->next_port);
+    source_ports_free(&network->next_ports);
     mem_free(net->mem, network->ways, (size_t)network->way_capacity * sizeof *network->ways);
     mem_free(net->mem, network->starting, (size_t)network->starting_capacity * sizeof *network->starting);
     packet_cc_free(network);
@@ -308,7 +308,11 @@ static void packet_send(struct net *net, uint32_t message, uint32_t src, uint32_
 {
     (void)stretch; /* jitter comes from the packets themselves */
     struct packet_net *network = net->state;
-    uint16_t *counter = &network->next_port[(size_t)src * net->dims->ranks + dst];
+    uint16_t *counter = source_ports_of(&network->next_ports, src, dst);
+    if (counter == NULL) {
+        net->queue->failed = true;
+        return;
+    }
     uint32_t index = take_pair(network, message, src, dst, bytes, (uint16_t)(PACKET_FIRST_PORT + *counter));
     if (index != 0) {
         (*counter)++;

@@ -15,6 +15,7 @@
 #include "net/packet/histogram.h"
 #include "net/packet/mrg32k3a.h"
 #include "net/packet/packet.h"
+#include "net/source_ports.h"
 #include "topo/routes.h"
 
 enum packet_kind { PACKET_DATA, PACKET_ACK, PACKET_NACK, PACKET_CREDIT, PACKET_PAUSE, PACKET_RESUME };
@@ -210,7 +211,7 @@ struct packet_net {
     uint32_t *ways;    /* ports, one way after the other; reused when a pair ends */
     uint32_t way_room; /* ports a pair may take: there and back */
     uint32_t way_capacity;
-    uint16_t *next_port;        /* by source and destination host */
+    struct source_ports next_ports;
     struct packet_cc_state *cc; /* by pair */
     uint32_t cc_capacity;
     struct mrg32k3a_streams streams; /* of marking decisions and pause frames */

@@ -1,0 +1,37 @@
+/*
+ * How many messages each pair of ranks has had, which gives every message a source port of its own (spec packet A6) and
+ * so its way. A rank that talks to few others has a small table, one that talks to many an array; so the room goes with
+ * the pairs that talk and never beyond two bytes a pair. Owned by a network; knows nothing else of it.
+ */
+#ifndef ORR_NET_SOURCE_PORTS_H
+#define ORR_NET_SOURCE_PORTS_H
+
+#include "base/mem.h"
+
+struct source_entry {
+    uint32_t to;    /* + 1; 0 = free */
+    uint16_t count; /* wraps round, as the reference's does */
+};
+
+struct source_row {
+    union {
+        struct source_entry *few; /* hash table */
+        uint16_t *many;           /* by destination */
+    } as;
+    uint32_t count, capacity; /* of `few` */
+    bool is_many;
+};
+
+struct source_ports {
+    struct source_row *rows; /* by source */
+    uint32_t ranks;
+    struct mem *mem;
+};
+
+/* False when memory is refused. */
+bool source_ports_init(struct source_ports *ports, uint32_t ranks, struct mem *mem);
+void source_ports_free(struct source_ports *ports);
+/* The count of this pair, until the next call; NULL when memory is refused. */
+uint16_t *source_ports_of(struct source_ports *ports, uint32_t from, uint32_t to);
+
+#endif
