@@ -2,11 +2,16 @@
  * chakra_converter: Chakra's converter by its own name and options, `[--log-filename F] PyTorch|Text …`. It writes what
  * the original writes; exit codes and messages are ours. The original always leaves a log of every decision in the
  * working folder; ours writes one, of what it printed, where --log-filename asks for it.
+ *
+ * Before it had subcommands the converter was told by --input_type=PyTorch, with underscores in its options, one pass
+ * and no ranks for PyTorch; tutorials show that. Such a command line is put into today's spelling, and messages about
+ * it use the spelling it was written in.
  */
 #include "cli/trace.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 enum { KEY_INPUT = 256, KEY_OUTPUT, KEY_SIMULATE, KEY_NPUS, KEY_PASSES };
 
@@ -14,6 +19,7 @@ struct converter_options {
     struct cli_input input;
     struct orr_convert_options convert;
     bool simulate;
+    bool is_old; /* written in the old spelling */
 };
 
 static const struct argp_option pytorch_options[] = {
@@ -82,29 +88,33 @@ static const struct cli_command text_command = {.name = "Text", .argp = &text_ar
 
 static void print_usage(FILE *stream)
 {
-    (void)fputs("Usage: chakra_converter [--log-filename FILE] PyTorch --input FILE --output FILE [--simulate]\n"
-                "       chakra_converter [--log-filename FILE] Text --input FILE --output PREFIX --num-npus N "
-                "--num-passes N\n\n"
-                "Writes Chakra ET files, byte for byte as Chakra's converter does; orrery trace convert is the right\n"
-                "one to use otherwise. --log-filename keeps what was printed in FILE.\n\n"
-                "Example:\n"
-                "  chakra_converter PyTorch --input hdt_0.json --output chakra.0.et\n",
-                stream);
+    (void)fputs(
+        "Usage: chakra_converter [--log-filename FILE] PyTorch --input FILE --output FILE [--simulate]\n"
+        "       chakra_converter [--log-filename FILE] Text --input FILE --output PREFIX --num-npus N "
+        "--num-passes N\n\n"
+        "Writes Chakra ET files, byte for byte as Chakra's converter does; orrery trace convert is the right\n"
+        "one to use otherwise. --log-filename keeps what was printed in FILE. The older spelling is accepted too:\n"
+        "chakra_converter --input_type=PyTorch --input_filename=FILE --output_filename=FILE.\n\n"
+        "Example:\n"
+        "  chakra_converter PyTorch --input hdt_0.json --output chakra.0.et\n",
+        stream);
 }
 
 static enum orr_status check(const struct converter_options *options, const struct cli_command *command,
                              struct orr_error *err)
 {
     const struct orr_convert_options *convert = &options->convert;
-    const char *missing = convert->input == NULL                             ? "--input FILE"
-                          : convert->output == NULL                          ? "--output OUT"
-                          : command == &text_command && convert->ranks == 0  ? "--num-npus N"
-                          : command == &text_command && convert->passes == 0 ? "--num-passes N"
-                                                                             : NULL;
+    bool is_old = options->is_old;
+    bool is_text = command == &text_command;
+    const char *missing = convert->input == NULL           ? is_old ? "--input_filename FILE" : "--input FILE"
+                          : convert->output == NULL        ? is_old ? "--output_filename OUT" : "--output OUT"
+                          : is_text && convert->ranks == 0 ? is_old ? "--num_npus N" : "--num-npus N"
+                          : is_text && !is_old && convert->passes == 0 ? "--num-passes N"
+                                                                       : NULL;
     if (missing != NULL) {
         return error_set(err, ORR_EINVAL, "chakra_converter %s: missing %s", command->name, missing);
     }
-    return cli_convert_check_paths(convert, "--output", err);
+    return cli_convert_check_paths(convert, is_old ? "--output_filename" : "--output", err);
 }
 
 /* With a log, what is printed is gathered first and then written to both. */
@@ -182,9 +192,148 @@ static bool read_front(int argc, char **argv, int *next, const char **log, int *
     return true;
 }
 
+/* ---- the old spelling ---- */
+
+static const struct {
+    const char *old, *today; /* without their dashes; today NULL: said to have no effect */
+} spellings[] = {
+    {"input_filename", "input"}, {"output_filename", "output"}, {"num_npus", "num-npus"}, {"num_passes", "num-passes"},
+    {"num_dims", NULL},          {"npu_frequency", NULL},
+};
+
+/* Whether a word is this option, and where its value begins if it is in the same word. */
+static bool is_option(const char *word, const char *name, const char **value)
+{
+    size_t length = strlen(name);
+    if (strncmp(word, "--", 2) != 0 || strncmp(word + 2, name, length) != 0 ||
+        (word[2 + length] != '\0' && word[2 + length] != '=')) {
+        return false;
+    }
+    *value = word[2 + length] == '=' ? word + 3 + length : NULL;
+    return true;
+}
+
+static bool is_old_spelling(int argc, char **argv)
+{
+    const char *value = NULL;
+    for (int i = 1; i < argc; i++) {
+        if (is_option(argv[i], "input_type", &value)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* One word into today's, in memory of the list; `*skip` when it and its value go. NULL without memory. */
+static char *respell(const char *word, bool *skip)
+{
+    for (size_t i = 0; i < sizeof spellings / sizeof spellings[0]; i++) {
+        const char *value = NULL;
+        if (!is_option(word, spellings[i].old, &value)) {
+            continue;
+        }
+        *skip = spellings[i].today == NULL;
+        char *made = NULL;
+        int length = *skip           ? asprintf(&made, "--%s", spellings[i].old)
+                     : value == NULL ? asprintf(&made, "--%s", spellings[i].today)
+                                     : asprintf(&made, "--%s=%s", spellings[i].today, value);
+        return length < 0 ? NULL : made;
+    }
+    return strdup(word);
+}
+
+static void free_words(char **words)
+{
+    for (char **at = words; at != NULL && *at != NULL; at++) {
+        free(*at);
+    }
+    free((void *)words);
+}
+
+/*
+ * Today's command line for an old one: [--log-filename F] TYPE, then the options. The caller frees the words. NULL with
+ * the reason in `err`.
+ */
+static char **translate(int argc, char **argv, int *count, struct orr_error *err)
+{
+    char **words = calloc((size_t)argc + 4, sizeof *words);
+    const char *type = "";
+    const char *log = NULL;
+    bool refused = words == NULL;
+    struct cli_warnings warnings = {0};
+    *count = 4; /* the name, the log and its file, the type; filled at the end */
+    for (int i = 1; i < argc && !refused; i++) {
+        const char *value = NULL;
+        bool skip = false;
+        bool is_type = is_option(argv[i], "input_type", &value);
+        if (is_type || is_option(argv[i], "log_filename", &value) || is_option(argv[i], "log-filename", &value)) {
+            value = value != NULL ? value : i + 1 < argc ? argv[++i] : "";
+            type = is_type ? value : type;
+            log = is_type ? log : value;
+            continue;
+        }
+        char *word = respell(argv[i], &skip);
+        refused = word == NULL;
+        if (skip && !refused) {
+            char text[96];
+            (void)snprintf(text, sizeof text, "%s has no effect: nothing in a trace depends on it", word);
+            cli_warn(&warnings, text);
+            i += strchr(argv[i], '=') == NULL;
+            free(word);
+        } else if (!refused) {
+            words[(*count)++] = word;
+        }
+    }
+    if (!refused) { /* the front is moved together where there is no log */
+        int at = log == NULL ? 2 : 0;
+        words[at] = strdup("chakra_converter");
+        words[3] = strdup(strcasecmp(type, "pytorch") == 0 ? "PyTorch" : strcasecmp(type, "text") == 0 ? "Text" : type);
+        if (log != NULL) {
+            words[1] = strdup("--log-filename");
+            words[2] = strdup(log);
+        }
+        refused = words[at] == NULL || words[3] == NULL || (log != NULL && (words[1] == NULL || words[2] == NULL));
+        memmove((void *)words, (void *)(words + at), (size_t)(*count - at + 1) * sizeof *words);
+        *count -= at;
+    }
+    if (refused) {
+        (void)error_set(err, ORR_ENOMEM, "out of memory");
+        free_words(words);
+        return NULL;
+    }
+    return words;
+}
+
+static int run_converter(int argc, char **argv, bool is_old);
+
 int cli_chakra_converter(int argc, char **argv)
 {
-    struct converter_options options = {.convert = {0}};
+    struct orr_error err = {0};
+    int count = 0;
+    if (!is_old_spelling(argc, argv)) {
+        return run_converter(argc, argv, false);
+    }
+    char **words = translate(argc, argv, &count, &err);
+    if (words == NULL) {
+        return cli_fail(&err);
+    }
+    char **given = calloc((size_t)count + 1, sizeof *given); /* the parser moves and replaces words */
+    int exit_code = 0;
+    if (given == NULL) {
+        (void)error_set(&err, ORR_ENOMEM, "out of memory");
+        exit_code = cli_fail(&err);
+    } else {
+        memcpy((void *)given, (void *)words, (size_t)count * sizeof *given);
+        exit_code = run_converter(count, given, true);
+    }
+    free((void *)given);
+    free_words(words);
+    return exit_code;
+}
+
+static int run_converter(int argc, char **argv, bool is_old)
+{
+    struct converter_options options = {.is_old = is_old};
     struct orr_error err = {0};
     const char *log = NULL;
     char name[64];
@@ -201,7 +350,8 @@ int cli_chakra_converter(int argc, char **argv)
         return orr_status_exit_code(ORR_EINVAL);
     }
     if (command == NULL) {
-        cli_error("chakra_converter: unknown converter \"%.80s\"; PyTorch or Text is needed", argv[next]);
+        cli_error("chakra_converter: unknown %s \"%.80s\"; PyTorch or Text is needed",
+                  is_old ? "--input_type" : "converter", argv[next]);
         return orr_status_exit_code(ORR_EINVAL);
     }
     (void)snprintf(name, sizeof name, "chakra_converter %s", command->name);

@@ -8,21 +8,24 @@
 static const struct {
     const char *name;
     const char *module;
+    const char *old_module; /* as in the tutorials of 2023 and 2024 */
     cli_chakra_run *run;
 } names[] = {
-    {"chakra_converter", "chakra.src.converter.converter", cli_chakra_converter},
-    {"chakra_trace_link", "chakra.src.trace_link.trace_link", cli_chakra_trace_link},
-    {"chakra_jsonizer", "chakra.src.jsonizer.jsonizer", cli_chakra_jsonizer},
-    {"chakra_visualizer", "chakra.src.visualizer.visualizer", cli_chakra_visualizer},
-    {"chakra_generator", "chakra.src.generator.generator", cli_chakra_generator},
+    {"chakra_converter", "chakra.src.converter.converter", "chakra.et_converter.et_converter", cli_chakra_converter},
+    {"chakra_trace_link", "chakra.src.trace_link.trace_link", "chakra.trace_link.trace_link", cli_chakra_trace_link},
+    {"chakra_jsonizer", "chakra.src.jsonizer.jsonizer", "chakra.et_jsonizer.et_jsonizer", cli_chakra_jsonizer},
+    {"chakra_visualizer", "chakra.src.visualizer.visualizer", "chakra.et_visualizer.et_visualizer",
+     cli_chakra_visualizer},
+    {"chakra_generator", "chakra.src.generator.generator", "chakra.et_generator.et_generator", cli_chakra_generator},
     {"chakra_timeline_visualizer", "chakra.src.timeline_visualizer.timeline_visualizer",
-     cli_chakra_timeline_visualizer},
+     "chakra.timeline_visualizer.timeline_visualizer", cli_chakra_timeline_visualizer},
 };
 
 cli_chakra_run *cli_chakra_find(const char *name)
 {
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
-        if (strcmp(name, names[i].name) == 0 || strcmp(name, names[i].module) == 0) {
+        if (strcmp(name, names[i].name) == 0 || strcmp(name, names[i].module) == 0 ||
+            strcmp(name, names[i].old_module) == 0) {
             return names[i].run;
         }
     }

@@ -1,6 +1,7 @@
 /*
  * The names of Chakra's programs, by symbolic link (chakra_converter …), as `orrery chakra_converter …`, and in the
- * spelling of `python3 -m chakra.src.converter.converter …`. Under them the options are the originals', unambiguous
+ * spelling of `python3 -m chakra.src.converter.converter …`, also of the packages' older names
+ * (chakra.et_converter.et_converter …). Under them the options are the originals', unambiguous
  * beginnings of option names included, and the outputs are the originals' bytes; messages and exit codes are ours.
  */
 #ifndef ORR_CLI_CHAKRA_NAMES_H

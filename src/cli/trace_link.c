@@ -28,7 +28,7 @@ static const struct argp_option table[] = {
 };
 
 static const struct argp_option chakra_table[] = {
-    {"rank", KEY_RANK, "R", 0, "Rank of the recording", 0},
+    {"rank", KEY_RANK, "R", 0, "Rank of the recording; Chakra's linker makes no use of it", 0},
     {"chakra-host-trace", KEY_HOST, "FILE", 0, "Execution trace of the rank", 0},
     {"chakra-device-trace", KEY_DEVICE, "FILE", 0, "Kineto trace of the rank", 0},
     {"output-file", 'o', "OUT", 0, "Linked trace to write", 0},
@@ -174,7 +174,7 @@ const struct cli_command cli_trace_link = {
 static const struct argp chakra_argp = {
     .options = chakra_table,
     .parser = parse,
-    .args_doc = "--rank R --chakra-host-trace FILE --chakra-device-trace FILE --output-file OUT",
+    .args_doc = "[--rank R] --chakra-host-trace FILE --chakra-device-trace FILE --output-file OUT",
     .doc = "Link a PyTorch host trace and a Kineto device trace, byte for byte as Chakra's linker does; orrery trace "
            "link is the right one to use otherwise.\v"
            "Example:\n"
@@ -193,13 +193,8 @@ int cli_chakra_trace_link(int argc, char **argv)
     if (!cli_chakra_options(&chakra_command, argc, argv, &options.input, &exit_code)) {
         return exit_code;
     }
-    enum orr_status status = ORR_OK;
     options.link.compat_chakra = true;
-    if (options.link.rank < 0) {
-        status = error_set(&err, ORR_EINVAL, "missing --rank R");
-    }
-    if (status == ORR_OK) {
-        status = check(&options.link, "--chakra-host-trace", "--chakra-device-trace", "--output-file", &err);
-    }
+    enum orr_status status =
+        check(&options.link, "--chakra-host-trace", "--chakra-device-trace", "--output-file", &err);
     return status == ORR_OK ? link_files(&options) : cli_fail(&err);
 }

@@ -46,6 +46,51 @@ static void the_names_are_commands_of_orrery_too(void **state)
     check_trace("module.0.et");
 }
 
+/* As in the tutorials' demo2/convert.sh and demo3/convert.sh. */
+static void the_spelling_of_the_tutorials_is_todays(void **state)
+{
+    (void)state;
+    prepare();
+    const struct program_result *result =
+        program_run("chakra.et_converter.et_converter --input_type=Text --input_filename=w.txt "
+                    "--output_filename=tutorial --num_npus=2");
+    CHECK_EXIT(result, 0);
+    check_trace("tutorial.1.et");
+    CHECK_EXIT(program_run("chakra_converter --input_filename w.txt --input_type Text --output_filename apart "
+                           "--num_npus 2 --num_passes 1 --log_filename log.txt"),
+               0);
+    check_trace("apart.0.et");
+    CHECK(access("log.txt", F_OK) == 0, "the log");
+    result = program_run("chakra_converter --input_type=Text --input_filename=w.txt --output_filename=x");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "missing --num_npus N");
+    result = program_run("chakra_converter --input_type=PyTorch --output_filename=x");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "missing --input_filename FILE");
+    result = program_run("chakra_converter --input_type=Excel --input_filename=w.txt --output_filename=x");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "unknown --input_type \"Excel\"; PyTorch or Text is needed");
+    result =
+        program_run("chakra_converter --input_type=Text --input_filename=w.txt --output_filename=dims --num_npus=1 "
+                    "--num_dims=2");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->err, "--num_dims has no effect");
+}
+
+/* chakra_converter was not given --compat, so nobody can leave it out. */
+static void advice_names_a_command_that_can_follow_it(void **state)
+{
+    (void)state;
+    prepare();
+    program_write_text(
+        "new.json",
+        "{\"schema\": \"1.0.1\", \"pid\": 1, \"time\": \"t\", \"start_ts\": 1, \"finish_ts\": 2, \"nodes\": []}");
+    const struct program_result *result = program_run("chakra_converter PyTorch --input new.json --output x.et");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "orrery trace convert");
+    CHECK(strstr(result->err, "leave out") == NULL, "%s", result->err);
+}
+
 static void each_name_explains_itself(void **state)
 {
     (void)state;
@@ -141,5 +186,6 @@ static void mistakes_end_with_one_line_and_code_2(void **state)
 }
 
 TEST_MAIN(a_symbolic_link_of_the_name_is_the_program, each_name_explains_itself, the_names_are_commands_of_orrery_too,
+          the_spelling_of_the_tutorials_is_todays, advice_names_a_command_that_can_follow_it,
           options_may_be_cut_short_where_only_one_begins_so, each_of_the_small_tools_writes_its_file,
           mistakes_end_with_one_line_and_code_2)
