@@ -103,11 +103,15 @@ static void shrink(struct rank_work *rank)
     }
 }
 
-static enum orr_status read_rank(struct rank_work *rank)
+static enum orr_status read_rank(const struct import_work *work, struct rank_work *rank)
 {
+    const struct emit_options *emit = &work->request->emit;
     enum orr_status status = ORR_OK;
     if (rank->pair->device != NULL) {
-        status = kineto_read(rank->pair->device, &rank->mem, &rank->notes, &rank->kineto, &rank->err);
+        status = emit->step_pair_count > 0
+                     ? kineto_read_steps(rank->pair->device, emit->steps, emit->step_pair_count, &rank->mem,
+                                         &rank->notes, &rank->kineto, &rank->err)
+                     : kineto_read(rank->pair->device, &rank->mem, &rank->notes, &rank->kineto, &rank->err);
         rank->bytes_in += status == ORR_OK ? rank->kineto->byte_count : 0;
     }
     if (status == ORR_OK && rank->pair->host != NULL) {
@@ -161,9 +165,10 @@ static bool has_work(const struct rank_work *rank)
 }
 
 /* What would make a trace that means nothing: no work at all, or two recordings that are not of the same work. */
-static enum orr_status check_substance(struct rank_work *rank)
+static enum orr_status check_substance(const struct import_work *work, struct rank_work *rank)
 {
-    if (!has_work(rank)) {
+    /* Where steps were asked for, check_steps says more. */
+    if (work->request->emit.step_pair_count == 0 && !has_work(rank)) {
         return error_set(&rank->err, ORR_EINVAL,
                          "%s: no op, no kernel, no communication is in it: the profiler was active in no step",
                          rank->name);
@@ -179,8 +184,7 @@ static enum orr_status check_substance(struct rank_work *rank)
 
 static void link_rank(struct import_work *work, struct rank_work *rank)
 {
-    (void)work;
-    rank->status = read_rank(rank);
+    rank->status = read_rank(work, rank);
     if (rank->status == ORR_OK) {
         rank->status = check_rank(rank);
     }
@@ -190,7 +194,7 @@ static void link_rank(struct import_work *work, struct rank_work *rank)
                            : link_build_host(rank->host, &rank->mem, &rank->notes, &rank->linked, &rank->err);
     }
     if (rank->status == ORR_OK) {
-        rank->status = check_substance(rank);
+        rank->status = check_substance(work, rank);
     }
     if (rank->status == ORR_OK) {
         rank->linked.rank = rank->pair->rank;

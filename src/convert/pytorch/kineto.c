@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "convert/pytorch/kineto_parts.h"
+#include "convert/pytorch/kineto_window.h"
 
 static const char *const arrays[] = {"traceEvents", "", NULL};
 
@@ -142,10 +142,10 @@ static enum orr_status note_losses(const struct kineto_reader *reader, const str
     return status;
 }
 
-static enum orr_status read_stream(struct kineto_trace *trace, struct json_stream *stream, struct notes *notes,
-                                   struct orr_error *err)
+static enum orr_status read_stream(struct kineto_trace *trace, struct json_stream *stream, struct kineto_window *window,
+                                   struct notes *notes, struct orr_error *err)
 {
-    struct kineto_reader reader = {.trace = trace};
+    struct kineto_reader reader = {.trace = trace, .window = window};
     bool has_events = false;
     enum orr_status status = read_parts(&reader, stream, &has_events, err);
     if (status == ORR_OK && !has_events) {
@@ -183,6 +183,57 @@ struct kineto_trace *kineto_trace_new(struct mem *mem)
     return trace;
 }
 
+/* One of the passes that only learn. */
+static enum orr_status learn(const char *path, struct kineto_window *window, enum kineto_window_pass pass,
+                             struct mem *mem, struct orr_error *err)
+{
+    struct json_stream *stream = NULL;
+    struct kineto_reader reader = {.trace = kineto_trace_new(mem), .window = window};
+    bool has_events = false;
+    if (reader.trace == NULL) {
+        return mem_error(mem, "device trace", err);
+    }
+    window->pass = pass;
+    enum orr_status status = json_stream_open(path, arrays, JSON_STREAM_MAY_BE_CUT, mem, &stream, err);
+    if (status == ORR_OK) {
+        status = read_parts(&reader, stream, &has_events, err);
+        json_stream_close(stream);
+    }
+    kineto_free(reader.trace);
+    return status;
+}
+
+enum orr_status kineto_read_steps(const char *path, const int64_t *steps, uint32_t pair_count, struct mem *mem,
+                                  struct notes *notes, struct kineto_trace **trace, struct orr_error *err)
+{
+    struct kineto_window window;
+    struct json_stream *stream = NULL;
+    kineto_window_init(&window, steps, pair_count, mem);
+    struct kineto_trace *made = kineto_trace_new(mem);
+    enum orr_status status =
+        made == NULL ? mem_error(mem, "device trace", err) : learn(path, &window, KINETO_WINDOW_MARKS, mem, err);
+    if (status == ORR_OK && window.start_us <= window.end_us) {
+        status = learn(path, &window, KINETO_WINDOW_LINKS, mem, err);
+    }
+    window.pass = KINETO_WINDOW_EVENTS;
+    if (status == ORR_OK) {
+        status = json_stream_open(path, arrays, JSON_STREAM_MAY_BE_CUT, mem, &stream, err);
+    }
+    if (status == ORR_OK) {
+        status = read_stream(made, stream, &window, notes, err);
+        made->origin_us = window.origin_us;
+        made->has_origin = isfinite(window.origin_us);
+    }
+    json_stream_close(stream);
+    kineto_window_free(&window);
+    if (status != ORR_OK) {
+        kineto_free(made);
+        return status;
+    }
+    *trace = made;
+    return ORR_OK;
+}
+
 enum orr_status kineto_read(const char *path, struct mem *mem, struct notes *notes, struct kineto_trace **trace,
                             struct orr_error *err)
 {
@@ -193,7 +244,7 @@ enum orr_status kineto_read(const char *path, struct mem *mem, struct notes *not
     }
     enum orr_status status = json_stream_open(path, arrays, JSON_STREAM_MAY_BE_CUT, mem, &stream, err);
     if (status == ORR_OK) {
-        status = read_stream(made, stream, notes, err);
+        status = read_stream(made, stream, NULL, notes, err);
         json_stream_close(stream);
     }
     if (status != ORR_OK) {

@@ -140,7 +140,9 @@ struct kineto_trace {
     struct intern threads; /* text of a tid, by number + 1 (0 is intern's empty text) */
     struct kineto_info info;
     double first_ts_us, last_end_us; /* over all events with a time, kept or not */
-    uint64_t byte_count;             /* of the unpacked file */
+    double origin_us;                /* only with has_origin: the first start of work, kept or not */
+    bool has_origin;
+    uint64_t byte_count; /* of the unpacked file */
     struct mem *mem;
     struct arena arena; /* info */
 };
@@ -151,6 +153,11 @@ struct kineto_trace {
  */
 ORR_MUST_CHECK enum orr_status kineto_read(const char *path, struct mem *mem, struct notes *notes,
                                            struct kineto_trace **trace, struct orr_error *err);
+/* The same of some steps (ProfilerStep#N; pairs of first and last), without holding the others (kineto_window.h). All
+ * marks of steps are kept, and nothing else where none of the steps is there. */
+ORR_MUST_CHECK enum orr_status kineto_read_steps(const char *path, const int64_t *steps, uint32_t pair_count,
+                                                 struct mem *mem, struct notes *notes, struct kineto_trace **trace,
+                                                 struct orr_error *err);
 void kineto_free(struct kineto_trace *trace); /* NULL is fine */
 
 /* Times in whole nanoseconds, rounded to the nearest. */

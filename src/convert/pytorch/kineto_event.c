@@ -10,7 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "convert/pytorch/kineto_parts.h"
+#include "convert/pytorch/kineto_window.h"
 
 static bool is(const struct json_item *key, const char *text, size_t length)
 {
@@ -539,6 +539,9 @@ bool kineto_event_add(struct kineto_reader *reader, uint32_t index, const struct
     if (ph == 's' || ph == 'f' || ph == 't' || ph == 'M' || ph == 'C' ||
         (event.cat == KINETO_OTHER && found.args == NULL)) {
         return true;
+    }
+    if (reader->window != NULL && !kineto_window_takes(reader->window, &event, found.name, found.args)) {
+        return !reader->window->refused;
     }
     if (has_text(found.pid) && !add_cached(&reader->trace->names, found.pid->text, found.pid->length, reader->pid_text,
                                            &reader->pid_length, &reader->pid_number, &event.pid)) {

@@ -8,10 +8,13 @@
 #include "convert/pytorch/kineto.h"
 #include "io/json_stream.h"
 
+struct kineto_window;
+
 struct kineto_reader {
     struct kineto_trace *trace;
-    uint64_t untimed;  /* events of the kind that is kept, but without a time */
-    uint64_t unusable; /* elements of traceEvents that are no objects */
+    struct kineto_window *window; /* only what it takes is kept; NULL: everything */
+    uint64_t untimed;             /* events of the kind that is kept, but without a time */
+    uint64_t unusable;            /* elements of traceEvents that are no objects */
     /* The last two texts of pid and tid: events of one thread stand together, so most need no search. */
     char tid_text[64], pid_text[64];
     uint32_t tid_length, pid_length, tid_number, pid_number;

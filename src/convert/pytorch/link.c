@@ -9,6 +9,9 @@
 /* Of the first op, annotation, kernel, copy or set: calls before them are of what ran before the recording. */
 static int64_t first_start(const struct kineto_trace *kineto)
 {
+    if (kineto->has_origin) { /* some steps only: times are as if all had been read */
+        return kineto_start_ns(&(struct kineto_event){.ts_us = kineto->origin_us});
+    }
     for (uint32_t i = 0; i < kineto->event_count; i++) {
         uint8_t cat = kineto->events[i].cat;
         if (kineto->events[i].ph == 'X' && kineto->events[i].ts_us > -2.2e15 && kineto->events[i].ts_us < 2.2e15 &&
