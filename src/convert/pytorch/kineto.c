@@ -223,6 +223,7 @@ enum orr_status kineto_read_steps(const char *path, const int64_t *steps, uint32
         status = read_stream(made, stream, &window, notes, err);
         made->origin_us = window.origin_us;
         made->has_origin = isfinite(window.origin_us);
+        made->marks_only = window.start_us > window.end_us;
     }
     json_stream_close(stream);
     kineto_window_free(&window);

@@ -142,6 +142,7 @@ struct kineto_trace {
     double first_ts_us, last_end_us; /* over all events with a time, kept or not */
     double origin_us;                /* only with has_origin: the first start of work, kept or not */
     bool has_origin;
+    bool marks_only;     /* steps were asked for of which none is there */
     uint64_t byte_count; /* of the unpacked file */
     struct mem *mem;
     struct arena arena; /* info */

@@ -55,7 +55,7 @@ static enum orr_status note_oddities(const struct link_work *work, struct orr_er
                            "%" PRIu64 " dependencies were left out because the recorded times contradict them",
                            counts->against_time);
     }
-    if (status == ORR_OK && counts->device_in == 0 && work->kineto->event_count > 0) {
+    if (status == ORR_OK && counts->device_in == 0 && work->kineto->event_count > 0 && !work->kineto->marks_only) {
         status = notes_add(work->notes, err, "no kernel was recorded: only what the host did is in the trace");
     }
     return status;
