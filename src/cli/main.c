@@ -3,6 +3,7 @@
  * symbolic link) mean `run` in ASTRA-sim's manner, those of Chakra's and SimAI's programs theirs, so that a script
  * changes a path and nothing else.
  */
+#include "cli/aicb_names.h"
 #include "cli/chakra_names.h"
 #include "cli/cli.h"
 #include "cli/run.h"
@@ -25,6 +26,10 @@ static int run_orrery(const struct cli_command *self, int argc, char **argv)
     }
     if (argc > 1 && cli_chakra_find(argv[1]) != NULL) {
         return cli_chakra_find(argv[1])(argc - 1, argv + 1);
+    }
+    int exit_code = 0;
+    if (argc > 1 && cli_aicb_named(argv[1], argc - 1, argv + 1, &exit_code)) {
+        return exit_code;
     }
     return cli_dispatch(self, argc, argv);
 }
@@ -51,7 +56,9 @@ const struct cli_command cli_orrery = {
              "chakra_trace_link, chakra_jsonizer, chakra_visualizer, chakra_generator,\n"
              "chakra_timeline_visualizer. Linked as AstraSim_Analytical_Congestion_Unaware,\n"
              "..._Aware, AstraSimNetwork, SimAI_analytical or SimAI_simulator the program\n"
-             "takes that one's place.\n"
+             "takes that one's place; so it does as SimAI's gen_Topo_Template.py, AICB's\n"
+             "run_suites and scripts (megatron_gpt.sh, inference_workload_with_aiob.sh ...),\n"
+             "which can be its first word too.\n"
              "\n"
              "Exit codes: 0 done, 1 the run failed or was interrupted, 2 bad usage or input,\n"
              "3 resource limit, 4 the simulated job stalls.\n",
@@ -86,14 +93,14 @@ int main(int argc, char **argv)
     const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
     const char *name = argc > 0 ? (slash != NULL ? slash + 1 : argv[0]) : "orrery";
     enum orr_backend backend = ORR_BACKEND_UNAWARE;
-    int exit_code;
+    int exit_code = 0;
     if (cli_run_astra_name(name, &backend)) {
         exit_code = cli_run_as_astra(backend, argc, argv);
     } else if (cli_chakra_find(name) != NULL) {
         exit_code = cli_chakra_find(name)(argc, argv);
     } else if (cli_simai_find(name) != NULL) {
         exit_code = cli_simai_find(name)(argc, argv);
-    } else {
+    } else if (!cli_aicb_named(name, argc, argv, &exit_code)) {
         exit_code = cli_orrery.run(&cli_orrery, argc, argv);
     }
     return cli_finish(exit_code);

@@ -4,9 +4,12 @@
 #include <string.h>
 
 #include "io/file.h"
+#include "io/outfile.h"
 #include "lab/notices.h"
 #include "model/simai/analytical.h"
+#include "model/simai/table.h"
 #include "report/simai.h"
+#include "report/simai_table.h"
 
 static const char default_ratios[] = "astra-sim-alibabacloud/inputs/ratio"; /* where SimAI itself looks */
 
@@ -218,6 +221,74 @@ static enum orr_status run(struct job *job, FILE *stream, struct orr_error *err)
     return status;
 }
 
+/* ---- AICB's table ---- */
+
+static enum orr_status fill_table(struct job *job, const char *path, struct simai_table_sums *sums,
+                                  struct orr_error *err)
+{
+    struct io_outfile *file = NULL;
+    if (path == NULL) {
+        return simai_table_time(&job->machine, job->options->workload, &job->mem, NULL, sums, err);
+    }
+    enum orr_status status = io_make_folder_above(path, err);
+    status = status == ORR_OK ? io_outfile_open(path, io_outfile_form_of(path), &file, err) : status;
+    if (status != ORR_OK) {
+        return status;
+    }
+    status = simai_table_time(&job->machine, job->options->workload, &job->mem, io_outfile_stream(file), sums, err);
+    if (status != ORR_OK) {
+        io_outfile_abort(file);
+        return status;
+    }
+    return io_outfile_commit(file, err);
+}
+
+static enum orr_status run_table(struct job *job, FILE *stream, struct orr_error *err)
+{
+    const struct orr_simai_analytical *options = job->options;
+    struct simai_table_sums sums;
+    if (options->chart != NULL) {
+        return error_set(err, ORR_EINVAL, "%s: a table of AICB's has no chart", options->workload);
+    }
+    job->machine.compat = false; /* SimAI reads no such file */
+    enum orr_status status = fill_table(job, options->csv[0], &sums, err);
+    if (status == ORR_OK && options->csv[1] != NULL) {
+        status = fill_table(job, options->csv[1], &sums, err);
+    }
+    if (status == ORR_OK && stream != NULL) {
+        struct report_simai_table report = {.workload = options->workload,
+                                            .rows = sums.rows,
+                                            .collectives = sums.collectives,
+                                            .products = sums.products,
+                                            .iterations = sums.iterations,
+                                            .gpus = job->machine.gpus,
+                                            .tp = sums.tp,
+                                            .dp = sums.dp,
+                                            .ep = sums.ep,
+                                            .init_us = sums.init_us};
+        for (unsigned i = 0; i < SIMAI_TABLE_PARTS; i++) {
+            report.part_us[i] = sums.part_us[i];
+        }
+        report_simai_table_text(&report, stream);
+    }
+    return status;
+}
+
+static enum orr_status run_workload(struct job *job, FILE *stream, struct orr_error *err)
+{
+    bool is_table = false;
+    enum orr_status status = simai_table_detect(job->options->workload, &job->mem, &is_table, err);
+    if (status != ORR_OK || is_table) {
+        return status == ORR_OK ? run_table(job, stream, err) : status;
+    }
+    status = simai_text_read(job->options->workload, &job->mem, true, &job->text, err);
+    if (status == ORR_OK) {
+        status = run(job, stream, err);
+        text_free(&job->text.workload);
+    }
+    return status;
+}
+
 enum orr_status orr_simai_analytical(const struct orr_simai_analytical *options, const struct orr_notices *notices,
                                      FILE *stream, struct orr_error *err)
 {
@@ -232,11 +303,7 @@ enum orr_status orr_simai_analytical(const struct orr_simai_analytical *options,
     notices_begin(&job.notes, &job.mem, notices);
     job.ratios.mem = &job.mem;
     status = describe_machine(&job, err);
-    status = status == ORR_OK ? simai_text_read(options->workload, &job.mem, true, &job.text, err) : status;
-    if (status == ORR_OK) {
-        status = run(&job, stream, err);
-        text_free(&job.text.workload);
-    }
+    status = status == ORR_OK ? run_workload(&job, stream, err) : status;
     simai_ratios_free(&job.ratios);
     notices_end(&job.notes, notices);
     return status;

@@ -1,6 +1,7 @@
 /* AICB's generators from the command line: their spellings, where files go, and on to a simulation. */
 #include "tests/cli/program.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #define TRAINING "gen aicb training --model llama-7b --num_layers 2 "
@@ -121,6 +122,63 @@ static void options_without_effect_are_named_in_one_warning(void **state)
     (void)unlink("out.txt");
 }
 
+/* Lines of AICB's README; `found` is the file that AICB would leave, or what is said. */
+static const struct {
+    const char *line;
+    int exit_code;
+    const char *found;
+} scripts[] = {
+    {"scripts/megatron_gpt.sh --nnodes 1 --node_rank 0 --nproc_per_node 8 --master_addr localhost --master_port 29500 "
+     "-m 7 "
+     "--world_size 8 --tensor_model_parallel_size 2 --pipeline_model_parallel 1 --frame Megatron --global_batch 16 "
+     "--micro_batch 1 --seq_length 2048 --swiglu --use_flash_attn",
+     0, "results/mocked_workload/megatron_gpt_7B_sp_False_iteration_1_computationEnable_False_8n_workload.csv"},
+    {"scripts/megatron_workload_with_aiob.sh -m 7 --world_size 64 --tensor_model_parallel_size 2 "
+     "--pipeline_model_parallel "
+     "1 --frame Megatron --global_batch 64 --micro_batch 1 --seq_length 4096 --swiglu --use_flash_attn --aiob_enable",
+     0,
+     "results/workload/"
+     "None-gpt_7B-world_size64-tp2-pp1-ep1-gbs64-mbs1-seq4096-MOE-False-GEMM-False-flash_attn-True.txt"},
+    {"megatron_workload_with_aiob.sh -m deepseek671 --world_size 64 --tp 1 --sp --ep 16 --moe_enable --frame DeepSeek "
+     "--global_batch 64 --aiob_enable",
+     0,
+     "results/workload/"
+     "None-DeepSeek_671B-world_size64-tp1-pp1-ep16-gbs64-mbs1-seq4096-MOE-True-GEMM-False-flash_attn-False.txt"},
+    {"./scripts/inference_workload_with_aiob.sh -m qwen3-235B -s 1024 -b 4 -w 32 -e 32 -p prefill", 0,
+     "results/workload/Qwen3-Moe-235B-world_size32-tp1-pp1-ep32-bs4-seq1024-prefill.txt"},
+    {"scripts/deepspeed_llama.sh --zero_stage 2 -m 7 --epoch_num 1", 0,
+     "results/mocked_workload/deepspeed_stage2_llama_7b_sp_False_iteration_1_computationEnable_False_8n_workload.csv"},
+    {"workload_generator.SimAI_training_workload_generator --world_size=8 --num_layers=2 --model_name=small", 0,
+     "results/workload/None-small-world_size8-tp1-pp1-ep1-gbs4-mbs1-seq2048-MOE-False-GEMM-False-flash_attn-False.txt"},
+    {"gen_Topo_Template.py -topo Spectrum-X -g 16 -psn 2", 0, "Spectrum-X_16g_8gps_400Gbps_H100"},
+    {"run_suites.py --global_batch 128 --epoch_num 1", 0,
+     "results/mocked_workload/megatron_llama_405B_sp_True_iteration_1_computationEnable_False_128n_workload.csv"},
+    {"megatron_gpt.sh -m 8", 2, "-m: \"8\" is none of 7, 13, 22, 175"},
+    {"megatron_gpt.sh --moon", 2, "megatron_gpt: unknown option --moon"},
+    {"megatron_gpt.sh --world_size", 2, "--world_size needs a value"},
+};
+
+static void aicbs_scripts_run_under_their_names(void **state)
+{
+    (void)state;
+    program_enter();
+    for (size_t i = 0; i < COUNT_OF(scripts); i++) {
+        const struct program_result *result = program_run(scripts[i].line);
+        CHECK(result->exit_code == scripts[i].exit_code, "%s: exit code %d, %s", scripts[i].line, result->exit_code,
+              result->err);
+        if (scripts[i].exit_code == 0) {
+            CHECK(program_exists(scripts[i].found), "%s: no %s, but %s", scripts[i].line, scripts[i].found,
+                  result->out);
+        } else {
+            CHECK_CONTAINS(result->err, scripts[i].found);
+        }
+    }
+    CHECK(symlink(getenv("ORRERY"), "megatron_gpt.sh") == 0, "a link");
+    CHECK_EXIT(program_run_as("./megatron_gpt.sh", "-m 13 --world_size 16 -o linked.csv", NULL, NULL), 0);
+    CHECK(program_exists("linked.csv"), "under the script's name too");
+}
+
 TEST_MAIN(a_workload_goes_on_through_conversion_to_a_simulated_step, aicbs_spellings_are_taken_as_they_are,
           a_folder_gets_aicbs_own_file_name, a_mistake_is_one_line_with_exit_code_2_and_no_file,
-          the_models_are_listed_by_both_spellings, options_without_effect_are_named_in_one_warning)
+          the_models_are_listed_by_both_spellings, options_without_effect_are_named_in_one_warning,
+          aicbs_scripts_run_under_their_names)

@@ -213,6 +213,45 @@ static void an_nvls_tree_can_be_asked_for_by_itself(void **state)
     free(nvls);
 }
 
+#define TABLE_HEAD                                                                                                     \
+    "comm_type,comm_group,comm_group_size,msg_size,stage,dst,src,additional,_elapsed_time,algbw,busbw,count\n"
+
+/* 1 GiB over 8 ranks of a server at 350 GB/s: 2.5 ms; 350 MiB to the next stage at 50 GB/s: 6.8 ms. */
+static void aicbs_table_is_read_back_and_filled(void **state)
+{
+    (void)state;
+    program_enter();
+    program_write_text("t.csv",
+                       "[rank0 ~ rank15]\n" TABLE_HEAD
+                       "CommType.broadcast,CommGroup.tp_group,8,24,init,None,0,,None,None,None,1\n"
+                       "CommType.epoch_end,None,None,0,,None,None,,None,None,None,1\n"
+                       "CommType.all_gather,CommGroup.tp_group,8,1073741824,fwd,None,None,,None,None,None,1\n"
+                       "CommType.computation,None,None,((1 2 3) (3 4)),fwd,None,None,,None,None,None,1\n"
+                       "CommType.isend,CommGroup.pp_group,1,367001600,fwd,None,None,send_next,None,None,None,1\n"
+                       "CommType.epoch_end,None,None,0,,None,None,,None,None,None,1\n");
+    const struct program_result *result =
+        program_run("simai analytical -w t.csv -g 16 -g_p_s 8 -n_p_s 8 -nv 350 -nic 50 -o filled.csv");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "communication of one iteration on 16 GPUs (TP 8");
+    CHECK_CONTAINS(result->out, "Total: 9.336 ms, and 15.00 us to set up");
+    const char *filled = program_read("filled.csv", NULL);
+    CHECK_CONTAINS(filled, "[rank0 ~ rank15]\n" TABLE_HEAD);
+    CHECK_CONTAINS(filled, "CommGroup.tp_group,8,1073741824,fwd,None,None,,2.500000,409.60,358.40,1\n");
+    CHECK_CONTAINS(filled, "((1 2 3) (3 4)),fwd,None,None,,None,None,None,1\n");
+    CHECK_CONTAINS(filled, "send_next,6.835937,0.00,0.00,1\n");
+    program_write_text("bad.csv",
+                       TABLE_HEAD "CommType.all_gossip,CommGroup.tp_group,8,24,init,None,0,,None,None,None,1\n");
+    result = program_run("simai analytical -w bad.csv -g 16 -g_p_s 8 -n_p_s 8 -nv 350 -o filled2.csv");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "bad.csv:2: an unknown comm_type");
+    CHECK(!program_exists("filled2.csv"), "no half of a table");
+    CHECK_EXIT(
+        program_run("gen aicb physical --model gpt-7b --num_layers 2 --world_size 8 --tensor_model_parallel_size 2 "
+                    "--global_batch 8 -o own.csv -q"),
+        0);
+    CHECK_EXIT(program_run("simai analytical -w own.csv -g 8 -g_p_s 8 -n_p_s 8 -g_type MI300X"), 0);
+}
+
 static const struct {
     const char *line, *reason;
 } wrong[] = {
@@ -304,4 +343,4 @@ TEST_MAIN(simais_spellings_are_taken_and_its_table_is_written, a_file_of_bandwid
           simais_name_gives_simais_numbers, what_is_wrong_is_said_in_one_line, the_calculators_answer,
           a_document_on_standard_output_takes_the_place_of_the_text, a_variable_without_a_value_is_not_set,
           simais_readme_lines_run_as_they_stand, simais_environment_is_read, an_nvls_tree_can_be_asked_for_by_itself,
-          counting_and_running_a_pipeline_agree)
+          counting_and_running_a_pipeline_agree, aicbs_table_is_read_back_and_filled)

@@ -55,12 +55,18 @@ static bool advance(const struct walk *walk, uint32_t stage)
     return walk->turn[stage] > before;
 }
 
+bool simai_pipeline_fits(const struct pipeline_shape *shape)
+{
+    uint64_t cells = (uint64_t)shape->batches * shape->chunks;
+    return cells <= TURNS_MAX && cells * shape->stages <= TURNS_MAX;
+}
+
 enum orr_status simai_pipeline_span(const struct simai_pipeline *pipeline, struct mem *mem, double *span_us,
                                     struct orr_error *err)
 {
     const struct pipeline_shape *shape = &pipeline->shape;
     uint64_t cells = (uint64_t)shape->batches * shape->chunks;
-    if (cells > TURNS_MAX || cells * shape->stages > TURNS_MAX) {
+    if (!simai_pipeline_fits(shape)) {
         return error_set(err, ORR_ERANGE,
                          "%" PRIu32 " stages of %" PRIu32 " micro-batches in %" PRIu32
                          " chunks are more than a pipeline is counted with (2^26 turns)",

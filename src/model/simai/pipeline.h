@@ -15,6 +15,9 @@ struct simai_pipeline {
     double message;                   /* us */
 };
 
+/* Whether there are no more turns than are counted (2^26). */
+bool simai_pipeline_fits(const struct pipeline_shape *shape);
+
 /* From the first stage's first turn to the last turn of all. Fails with ORR_ENOMEM and ORR_ERANGE. */
 ORR_MUST_CHECK enum orr_status simai_pipeline_span(const struct simai_pipeline *pipeline, struct mem *mem,
                                                    double *span_us, struct orr_error *err);

@@ -75,7 +75,10 @@ static enum orr_status fill_work(struct stages *stages, struct orr_error *err)
 {
     const struct pipeline_shape *shape = &stages->pipeline.shape;
     uint64_t cells = (uint64_t)shape->batches * shape->chunks;
-    double *work = cells > UINT32_MAX ? NULL : arena_zalloc(&stages->arena, 2 * (size_t)cells * sizeof *work);
+    if (!simai_pipeline_fits(shape)) { /* it says so itself */
+        return simai_pipeline_span(&stages->pipeline, stages->analysis->mem, &stages->work, err);
+    }
+    double *work = arena_zalloc(&stages->arena, 2 * (size_t)cells * sizeof *work);
     if (work == NULL) {
         return mem_error(stages->analysis->mem, "a pipeline's micro-batches", err);
     }
