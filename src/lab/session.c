@@ -11,6 +11,7 @@
 #include "config/config.h"
 #include "lab/growth.h"
 #include "lab/run_files.h"
+#include "lab/run_result.h"
 #include "lab/wired.h"
 #include "lab/workload_shared.h"
 #include "orrery.h"
@@ -341,6 +342,11 @@ static bool pass_progress(void *context, const struct orr_progress *now)
     struct orr_run *run = context;
     run->done = now->done;
     return run->progress(run->progress_context, now);
+}
+
+const struct sim_result *lab_run_result(const struct orr_run *run)
+{
+    return sim_result(run->sim);
 }
 
 enum orr_status orr_run_execute(struct orr_run *run, struct orr_error *err)

@@ -206,6 +206,10 @@ static void one_command_calibrates_and_scales(void **state)
                                                       "--virtual-scale 4 --auto-calibrate --output-dir auto");
     CHECK_EXIT(result, 0);
     CHECK_CONTAINS(result->out, "Measured    9.457 ms a step under the profiler, 2 samples");
+    CHECK_CONTAINS(result->out, "Fitted on   rank 0, step 1: 9.415 ms measured, 9.415 ms simulated with links of ");
+    CHECK_CONTAINS(result->out,
+                   "Held out, never fitted on         measured   predicted       error\n  rank 1, step 1 ");
+    CHECK(strstr(result->out, "  rank 0, step 1 ") == NULL, "what was fitted is not among what was held out");
     CHECK_CONTAINS(result->out, "With these  ");
     CHECK_CONTAINS(result->out,
                    "Calibration 1 of the store, and auto/0002_calibration_2gpu_auto1d_2/calibration.json\n");
@@ -214,6 +218,7 @@ static void one_command_calibrates_and_scales(void **state)
     CHECK_CONTAINS(result->out, "4.21");
     CHECK_CONTAINS(result->out, " measured without the profiler\n");
     CHECK_CONTAINS(result->out, " a step without the profiler where what the simulation lacks stays");
+    CHECK_CONTAINS(result->out, "steps that it was not fitted on are predicted to within ");
     CHECK_CONTAINS(program_read("auto/0003_8gpu_ring2d_4/manifest.json", NULL), "\"host-factor\": ");
     result = program_run("lab run --workload recording --topology 8gpu_ring2d_4 --virtual-scale 4 --calibration "
                          "auto/0002_calibration_2gpu_auto1d_2/calibration.json --output-dir auto");
@@ -222,7 +227,20 @@ static void one_command_calibrates_and_scales(void **state)
     CHECK_EXIT(program_run("lab diff 3 4 --store auto/orrery.db"), 0);
 }
 
+static void a_factor_that_cannot_be_is_refused(void **state)
+{
+    (void)state;
+    enter();
+    program_write_text("odd.json",
+                       "{\"format\": \"orrery-calibration-1\", \"accepted\": true, \"host_factor\": 0.042}\n");
+    const struct program_result *result =
+        program_run("lab run --workload recording --topology 2gpu_auto1d_2 --calibration odd.json");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "odd.json: \"host_factor\" is 0.042; plausible, and accepted, are 0.1 to 1");
+}
+
 TEST_MAIN(the_published_numbers_come_out_as_the_corrected_arithmetic_says, rank_0_predicts_rank_1_of_a_recording,
           steps_that_disagree_are_refused_unless_told, a_mistake_is_answered_in_one_line,
           fitted_links_and_memory_go_into_copies_of_a_machine, a_run_takes_the_scale_and_the_overhead,
-          a_host_factor_shortens_what_the_host_does, one_command_calibrates_and_scales)
+          a_host_factor_shortens_what_the_host_does, a_factor_that_cannot_be_is_refused,
+          one_command_calibrates_and_scales)

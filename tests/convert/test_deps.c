@@ -244,6 +244,25 @@ static void work_beside_a_message_does_not_wait_for_it(void **state)
     linking_close(&linking);
 }
 
+static void an_op_that_only_waits_for_a_collective_takes_no_time_of_its_own(void **state)
+{
+    (void)state;
+    const struct line lines[] = {{OP(1, "_c10d_functional::all_reduce", 0, 10, 1)},
+                                 {"user_annotation", 2, "gloo:all_reduce", 12, 2000, 2, NULL},
+                                 {OP(1, "_c10d_functional::wait_tensor", 20, 2010, 3)},
+                                 {OP(1, "after", 2040, 20, 4)}};
+    linking_open(&linking, lines, COUNT_OF(lines));
+    const struct linked_node *wait = node_at(&linking, "_c10d_functional::wait_tensor");
+    CHECK(wait->duration_ns == 0, "%lld ns", (long long)wait->duration_ns);
+    bool waits = false;
+    uint32_t gloo = node_named(&linking, "gloo:all_reduce", 0);
+    for (uint32_t i = 0; i < linking.linked.node_count; i++) {
+        waits = waits || (linking.linked.nodes[i].kind == LINKED_REST && node_depends(&linking, i, gloo));
+    }
+    CHECK(waits, "what it still does waits for the collective");
+    linking_close(&linking);
+}
+
 static void a_worker_releases_the_thread_that_waits_for_its_event(void **state)
 {
     (void)state;
@@ -354,6 +373,7 @@ int main(void)
         CHECK_MAP(a_workers_op_depends_on_the_op_that_made_it,
                   collectives_of_several_workers_come_in_the_order_they_were_asked_for,
                   a_thread_that_waits_for_a_message_does_nothing_meanwhile, work_beside_a_message_does_not_wait_for_it,
+                  an_op_that_only_waits_for_a_collective_takes_no_time_of_its_own,
                   a_worker_releases_the_thread_that_waits_for_its_event,
                   a_collective_without_kernel_starts_when_its_inputs_are_there,
                   a_collective_with_a_kernel_is_that_kernel, communications_of_one_kernel_are_nodes_of_their_own)};

@@ -164,16 +164,10 @@ static void close_until(struct walk *walk, int64_t time_ns)
 
 /* ---- messages of a host library ---- */
 
-/* The library carries it out in the op that asks for it, as far as it can: time of that op up to the range's start is
- * the message's. The thread goes on; the message is none of its ops. */
-static void begin_message(struct walk *walk, uint32_t op)
+/* An entry of what the thread will have waited for, in its place by end. */
+static void add_under_way(struct walk *walk, uint32_t op)
 {
     struct link_work *work = walk->work;
-    struct linked_node *node = &work->out->nodes[op];
-    link_edge_add(work, op, walk->tail);
-    for (uint32_t i = 0; i < walk->pending_count; i++) {
-        link_edge_add(work, op, walk->pending[i]);
-    }
     if (!mem_reserve(work->mem, (void **)&walk->under_way, &walk->under_way_capacity,
                      (uint64_t)walk->under_way_count + 1, sizeof *walk->under_way)) {
         work->refused = true;
@@ -184,6 +178,38 @@ static void begin_message(struct walk *walk, uint32_t op)
         walk->under_way[at] = walk->under_way[at - 1];
     }
     walk->under_way[at] = (struct link_key){.key = work->ends[op], .value = op};
+}
+
+/* An op that only waits for a collective: _c10d_functional::wait_tensor and its like. */
+static bool is_wait(const struct link_work *work, uint32_t op)
+{
+    const char *name = intern_text(&work->out->names, work->out->nodes[op].name);
+    const char *last = strrchr(name, ':');
+    return strstr(name, "c10d") != NULL && last != NULL && strncmp(last + 1, "wait", 4) == 0;
+}
+
+/* What ended last while the thread was in such an op is what it waited for. */
+static void begin_wait(struct walk *walk, uint32_t op)
+{
+    const struct link_work *work = walk->work;
+    uint32_t at = link_keys_below(work->comm_ends, work->comm_end_count, work->ends[op] + 1);
+    if (at > 0 && work->comm_ends[at - 1].key > work->out->nodes[op].start_ns &&
+        (work->flags[work->comm_ends[at - 1].value] & LINK_IS_ASYNC) == 0) {
+        add_under_way(walk, work->comm_ends[at - 1].value);
+    }
+}
+
+/* The library carries it out in the op that asks for it, as far as it can: time of that op up to the range's start is
+ * the message's. The thread goes on; the message is none of its ops. */
+static void begin_message(struct walk *walk, uint32_t op)
+{
+    struct link_work *work = walk->work;
+    struct linked_node *node = &work->out->nodes[op];
+    link_edge_add(work, op, walk->tail);
+    for (uint32_t i = 0; i < walk->pending_count; i++) {
+        link_edge_add(work, op, walk->pending[i]);
+    }
+    add_under_way(walk, op);
     int64_t asked = walk->cursor < node->start_ns ? walk->cursor : node->start_ns;
     walk->cursor = node->start_ns > walk->cursor ? node->start_ns : walk->cursor;
     node->duration_ns = work->ends[op] - asked;
@@ -199,8 +225,8 @@ static void end_messages(struct walk *walk, int64_t until)
     for (; taken < walk->under_way_count && walk->under_way[taken].key <= until; taken++) {
         int64_t end = walk->under_way[taken].key;
         close_until(walk, end);
-        bool idle = walk->solid_count == 0;
-        if (idle || (work->flags[walk->open[walk->open_count - 1].op] & LINK_IS_COMM) != 0) {
+        uint32_t inner = walk->solid_count == 0 ? LINKED_NONE : walk->open[walk->open_count - 1].op;
+        if (inner == LINKED_NONE || (work->flags[inner] & LINK_IS_COMM) != 0 || is_wait(work, inner)) {
             pend(walk, walk->under_way[taken].value);
             walk->cursor = end > walk->cursor ? end : walk->cursor;
         }
@@ -445,6 +471,9 @@ static void open_op(struct walk *walk, uint32_t op)
         return;
     }
     walk->open[walk->open_count++] = (struct frame){.op = op, .account = op};
+    if (is_wait(work, op)) {
+        begin_wait(walk, op);
+    }
     walk->solid_count += link_is_solid(work, op);
 }
 

@@ -223,12 +223,13 @@ static void mark_busy(struct link_work *work)
     }
 }
 
-/* Two lists over all threads, for the search of handovers. */
+/* Lists over all threads, for the search of handovers and of what was waited for. */
 static void list_all(struct link_work *work)
 {
     const struct linked_trace *out = work->out;
     work->busy_ends = link_alloc(work, work->op_total, sizeof *work->busy_ends);
     work->comm_ops = link_alloc(work, work->op_total, sizeof *work->comm_ops);
+    work->comm_ends = link_alloc(work, work->op_total, sizeof *work->comm_ends);
     if (work->refused) {
         return;
     }
@@ -243,7 +244,11 @@ static void list_all(struct link_work *work)
         if ((work->flags[i] & LINK_IS_COMM) != 0 && out->nodes[i].kind == LINKED_OP) {
             work->comm_ops[work->comm_op_count++] = (struct link_key){.key = out->nodes[i].start_ns, .value = i};
         }
+        if (out->nodes[i].kind == LINKED_COMM_OP) {
+            work->comm_ends[work->comm_end_count++] = (struct link_key){.key = work->ends[i], .value = i};
+        }
     }
+    link_keys_sort(work->comm_ends, work->comm_end_count);
 }
 
 void link_nest(struct link_work *work)

@@ -93,9 +93,10 @@ struct link_work {
     struct link_key *by_correlation; /* calls, by correlation then start */
     struct link_key *busy_ends;      /* the ops of busy, by end */
     struct link_key *comm_ops;       /* host ops that speak of communication, by start */
+    struct link_key *comm_ends;      /* what the host's libraries communicated, by end */
     struct link_key *by_rf;          /* host ops by rf_id */
     struct link_key *host_rf;        /* nodes of the host trace by rf_id */
-    uint32_t thread_count, correlation_count, busy_total, comm_op_count, rf_count, host_rf_count;
+    uint32_t thread_count, correlation_count, busy_total, comm_op_count, comm_end_count, rf_count, host_rf_count;
 
     uint32_t *call_of;       /* by device node - op_total: call, or LINKED_NONE */
     struct link_lane *lanes; /* by lane; threads' lanes are empty */

@@ -74,6 +74,13 @@ struct calib {
     double memory_gbytes_ps; /* local-mem-bw; NaN: none fitted */
 };
 
+/* Factors that a profiler, or another device of the same kind, can make; outside of these a fit has met something else,
+ * and a run refuses them. Recordings of ours have host factors of 0.145 to 0.87. */
+#define CALIB_HOST_LEAST    0.1
+#define CALIB_HOST_MOST     1.0
+#define CALIB_COMPUTE_LEAST 0.1
+#define CALIB_COMPUTE_MOST  10.0
+
 /* All NaN, 0 and "". */
 struct calib calib_none(void);
 

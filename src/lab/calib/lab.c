@@ -12,9 +12,11 @@
 
 #include "convert/pytorch/import.h"
 #include "io/file.h"
+#include "lab/calib/holdout.h"
 #include "lab/calib/host.h"
 #include "lab/calib/report.h"
 #include "lab/calib/session.h"
+#include "lab/calib/steps_fit.h"
 #include "lab/lab_run.h"
 #include "lab/written.h"
 
@@ -94,6 +96,9 @@ struct calibrating {
     struct calib calib;
     const char **paths; /* of measured steps */
     uint32_t path_count;
+    struct calib_measured *files; /* what they say */
+    struct calib_holdout holdout;
+    uint32_t ranks;
     FILE *stream;
     struct orr_error *err;
 };
@@ -206,16 +211,12 @@ static enum orr_status fit(struct calibrating *c, const struct orr_lab_options *
     return status == ORR_OK ? calib_session_fit(&c->session, &how, calib, c->err) : status;
 }
 
-/* The host factor, from the files that the last run left: without steps of both kinds there is none to fit. */
-static enum orr_status fit_host(struct calibrating *c, const struct orr_lab_options *world,
-                                const struct orr_lab_result *traced)
+/* The traced world as a run of the files that the last lab run left. */
+static enum orr_status options_of(struct calibrating *c, const struct orr_lab_options *world,
+                                  const struct orr_lab_result *traced, struct orr_run_options *run)
 {
     struct arena *arena = &c->session.arena;
     struct lab_workload found;
-    struct orr_run_options run = ORR_RUN_OPTIONS_DEFAULT;
-    if (!c->calib.traced || isnan(c->calib.untraced_ms) || c->options->tuning.host_scale > 0) {
-        return ORR_OK;
-    }
     enum orr_status status =
         lab_workload_find(world->workload, world->prefix, world->recording_tag, arena, &found, c->err);
     if (status == ORR_OK && found.prefix == NULL) {
@@ -223,18 +224,91 @@ static enum orr_status fit_host(struct calibrating *c, const struct orr_lab_opti
         status = found.prefix == NULL ? mem_error(&c->session.mem, "a path", c->err)
                                       : lab_workload_groups(found.prefix, arena, &found.groups, c->err);
     }
-    run.workload = found.prefix;
-    run.groups = found.groups;
-    run.system = arena_printf(arena, "%s/system.json", traced->folder);
-    run.network = arena_printf(arena, "%s/network.yml", traced->folder);
-    run.backend = world->has_backend ? world->backend : ORR_BACKEND_UNAWARE;
-    run.policy = world->policy;
-    run.memory_limit = world->memory_limit;
-    run.tuning = world->tuning;
-    if (status == ORR_OK && (run.system == NULL || run.network == NULL)) {
-        status = mem_error(&c->session.mem, "a path", c->err);
+    if (status != ORR_OK) {
+        return status;
     }
-    return status == ORR_OK ? calib_host_fit(&run, &c->calib, c->err) : status;
+    run->workload = found.prefix;
+    run->groups = found.groups;
+    run->system = arena_printf(arena, "%s/system.json", traced->folder);
+    run->network = arena_printf(arena, "%s/network.yml", traced->folder);
+    run->backend = world->has_backend ? world->backend : ORR_BACKEND_UNAWARE;
+    run->policy = world->policy;
+    run->memory_limit = world->memory_limit;
+    run->tuning = world->tuning;
+    return run->system == NULL || run->network == NULL ? mem_error(&c->session.mem, "a path", c->err) : ORR_OK;
+}
+
+/* A factor that no profiler makes: something else is wrong with the steps or the traces, and it is not used. */
+static enum orr_status check_host(struct calibrating *c)
+{
+    char value[32];
+    double factor = c->calib.host_factor;
+    bool plausible = factor >= CALIB_HOST_LEAST && factor <= CALIB_HOST_MOST;
+    if (isnan(factor)) {
+        return ORR_OK;
+    }
+    (void)snprintf(value, sizeof value, "%.3f", factor);
+    enum orr_status status =
+        calib_check_set(&c->calib, &c->session.arena, "host factor", "0.10 to 1", value, plausible, c->err);
+    if (status != ORR_OK || plausible) {
+        return status;
+    }
+    c->calib.host_factor = NAN;
+    c->calib.sim_untraced_ms = NAN;
+    return notes_add(&c->session.notes, c->err,
+                     "a host factor of %s would make the simulated step as long as one without the profiler, %.3f ms, "
+                     "but none below 0.10 is plausible: it is refused and not used; the steps without the profiler "
+                     "are not of the traced job, or the traces hold waits as host time",
+                     value, c->calib.untraced_ms);
+}
+
+/* The host factor: without steps of both kinds there is none to fit. */
+static enum orr_status fit_host(struct calibrating *c, const struct orr_lab_options *world,
+                                const struct orr_lab_result *traced)
+{
+    struct orr_run_options run = ORR_RUN_OPTIONS_DEFAULT;
+    if (!c->calib.traced || isnan(c->calib.untraced_ms) || c->options->tuning.host_scale > 0) {
+        return ORR_OK;
+    }
+    enum orr_status status = options_of(c, world, traced, &run);
+    status = status != ORR_OK ? status : calib_host_fit(&run, &c->calib, c->err);
+    return status == ORR_OK ? check_host(c) : status;
+}
+
+/* Reads the measured steps once more, one by one, and holds each against the same step of the simulation. */
+static enum orr_status hold_out(struct calibrating *c, const struct orr_lab_options *world,
+                                const struct orr_lab_result *traced, double start_gbps)
+{
+    struct orr_run_options run = ORR_RUN_OPTIONS_DEFAULT;
+    c->files = arena_alloc(&c->session.arena, ((size_t)c->path_count + 1) * sizeof *c->files);
+    enum orr_status status =
+        c->files == NULL ? mem_error(&c->session.mem, "measured steps", c->err) : options_of(c, world, traced, &run);
+    for (uint32_t i = 0; i < c->path_count && status == ORR_OK; i++) {
+        status = calib_measured_read(c->paths[i], &c->session.arena, &c->session.notes, &c->files[i], c->err);
+    }
+    return status != ORR_OK
+               ? status
+               : calib_holdout_make(&run, c->files, c->path_count, start_gbps, &c->session.arena, &c->holdout, c->err);
+}
+
+/* The rules that rest on steps which were not fitted on, in place of those that pool all of them. */
+static enum orr_status judge_holdout(struct calibrating *c)
+{
+    struct calib *calib = &c->calib;
+    char value[32] = "none was held out";
+    char reached[32] = "not known";
+    calib->held_out = c->holdout.worst;
+    if (!isnan(calib->held_out)) {
+        (void)snprintf(value, sizeof value, "%.4f", calib->held_out);
+    }
+    if (!isnan(c->holdout.alpha)) {
+        (void)snprintf(reached, sizeof reached, "%.4f", c->holdout.alpha);
+    }
+    enum orr_status status = calib_check_set(calib, &c->session.arena, "error of a step", "held out, below 0.05", value,
+                                             calib->held_out < 0.05, c->err);
+    return status != ORR_OK ? status
+                            : calib_check_set(calib, &c->session.arena, "fitted step", "measured / simulated 0.5 to 2",
+                                              reached, c->holdout.alpha >= 0.5 && c->holdout.alpha <= 2, c->err);
 }
 
 /* What was found first goes into the machine, and what is then still missing is what the alpha says: the first report
@@ -251,6 +325,7 @@ static enum orr_status tell(struct calibrating *c, const struct calib *first, co
     status = status != ORR_OK ? status : calib_session_keep(&c->session, store, &c->calib, &id, c->err);
     if (status == ORR_OK && c->stream != NULL) {
         calib_report_put(first, c->stream);
+        calib_holdout_put(&c->holdout, c->stream);
         calib_report_after(&c->calib, c->stream);
         (void)fprintf(c->stream, "%-12s%" PRId64 " of the store, and %s\n\n", "Calibration", id, output);
         status = written(c->stream, "the report", c->err);
@@ -259,27 +334,36 @@ static enum orr_status tell(struct calibrating *c, const struct calib *first, co
 }
 
 /* The machine with what was found, held against the steps again. Where nobody said what the links are, they get the
- * rate that the recorded communication achieved. */
+ * rate at which the first rank's first step is as long as it was; imported traces have the recorded compute already. */
 static enum orr_status refine(struct calibrating *c, struct calib *first, struct orr_lab_result *traced)
 {
     struct orr_lab_options world = traced_world(c);
-    if (isnan(first->link_gbps) && c->options->bandwidth == NULL) {
-        first->link_gbps = first->achieved_gbps;
+    bool fits_links = c->ranks > 1 && isnan(first->link_gbps) && c->options->bandwidth == NULL;
+    double start = first->achieved_gbps > 0 ? first->achieved_gbps : first->bandwidth_gbps;
+    enum orr_status status = hold_out(c, &world, traced, fits_links && start > 0 ? start : (double)NAN);
+    if (fits_links) {
+        first->link_gbps = isnan(c->holdout.link_gbps) ? first->achieved_gbps : c->holdout.link_gbps;
     }
-    enum orr_status status = tune(c, first, &world);
+    if (is_folder(c->options->workload)) {
+        first->compute_scale = NAN;
+    }
+    status = status != ORR_OK ? status : tune(c, first, &world);
     status = status != ORR_OK ? status : fit(c, &world, traced, &c->calib);
     c->calib.link_gbps = first->link_gbps;
     c->calib.link_latency_us = first->link_latency_us;
+    c->calib.compute_scale = first->compute_scale;
     c->calib.tuned = true;
+    status = status != ORR_OK ? status : judge_holdout(c);
     return status == ORR_OK ? fit_host(c, &world, traced) : status;
 }
 
 /* One rank sent nothing: there is no traced world to simulate. */
-static enum orr_status check_ranks(struct calibrating *c)
+static enum orr_status count_ranks(struct calibrating *c)
 {
     struct lab_workload found;
     enum orr_status status = lab_workload_find(c->options->workload, c->options->prefix, c->options->recording_tag,
                                                &c->session.arena, &found, c->err);
+    c->ranks = status == ORR_OK ? found.ranks : 0;
     return status != ORR_OK || found.ranks != 1
                ? status
                : error_set(c->err, ORR_EINVAL,
@@ -293,7 +377,7 @@ static enum orr_status calibrate(struct calibrating *c)
     struct orr_lab_result traced = {0};
     struct calib first = calib_none();
     const struct orr_lab_options world = traced_world(c);
-    enum orr_status status = check_ranks(c);
+    enum orr_status status = count_ranks(c);
     status = status != ORR_OK ? status : find_measured(c);
     status = status != ORR_OK ? status : fit(c, &world, &traced, &first);
     status = status != ORR_OK ? status : refine(c, &first, &traced);
@@ -329,7 +413,13 @@ enum orr_status calib_lab_run(const struct orr_lab_options *options, const struc
                               struct orr_lab_result *result, struct orr_error *err)
 {
     struct calibrating c = {
-        .options = options, .notices = notices, .calib = calib_none(), .stream = stream, .err = err};
+        .options = options,
+        .notices = notices,
+        .calib = calib_none(),
+        .holdout = {.link_gbps = NAN, .alpha = NAN, .worst = NAN, .median = NAN},
+        .stream = stream,
+        .err = err,
+    };
     *result = (struct orr_lab_result){0};
     if (options->calibration != NULL && options->auto_calibrate) {
         return error_set(err, ORR_EINVAL, "--calibration has one, and --auto-calibrate makes one; give one of them");

@@ -298,6 +298,13 @@ void calib_report_prediction(const struct calib *calib, double sim_step_ms, FILE
     (void)fprintf(stream, "%s a step%s where what the simulation lacks stays, %s where it grows along; %s\n",
                   time_of(p.added_ms).text, p.is_untraced ? " without the profiler" : "", time_of(p.scaled_ms).text,
                   verdict);
+    label("", stream);
+    if (isnan(calib->held_out)) {
+        (void)fputs("no measured step was held out: how well this predicts is not known\n", stream);
+    } else {
+        (void)fprintf(stream, "steps that it was not fitted on are predicted to within %.1f%%\n",
+                      100 * calib->held_out);
+    }
     if (calib->traced && !p.is_untraced && !isnan(p.untraced_ms) && !isnan(calib->profiler_us)) {
         label("", stream);
         (void)fprintf(stream, "%s without the profiler\n", time_of(p.untraced_ms).text);

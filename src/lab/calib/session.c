@@ -402,11 +402,28 @@ enum orr_status calib_session_keep(struct calib_session *session, const char *pa
     return status;
 }
 
+/* A factor that no run should take, whoever wrote it. */
+static enum orr_status check_factor(const char *path, const char *name, double factor, double least, double most,
+                                    struct orr_error *err)
+{
+    return isnan(factor) || (factor >= least && factor <= most)
+               ? ORR_OK
+               : error_set(err, ORR_EINVAL, "%s: \"%s\" is %g; plausible, and accepted, are %g to %g", path, name,
+                           factor, least, most);
+}
+
 enum orr_status calib_session_read(struct calib_session *session, const char *path, struct calib *calib,
                                    struct orr_error *err)
 {
     char verdict[160];
     enum orr_status status = calib_file_read(path, &session->arena, calib, err);
+    if (status == ORR_OK) {
+        status = check_factor(path, "host_factor", calib->host_factor, CALIB_HOST_LEAST, CALIB_HOST_MOST, err);
+    }
+    if (status == ORR_OK) {
+        status =
+            check_factor(path, "compute_scale", calib->compute_scale, CALIB_COMPUTE_LEAST, CALIB_COMPUTE_MOST, err);
+    }
     if (status == ORR_OK && !calib->accepted) {
         status = notes_add(&session->notes, err, "%s: the calibration was %s", path,
                            calib_report_verdict(calib, verdict, sizeof verdict));

@@ -30,6 +30,7 @@ struct calib_measured calib_measured_none(const char *path)
     return (struct calib_measured){.path = path,
                                    .rank = -1,
                                    .median_ms = NAN,
+                                   .first_ms = NAN,
                                    .comm_ms = NAN,
                                    .exposed_ms = NAN,
                                    .device_ms = NAN,
@@ -113,6 +114,7 @@ enum orr_status calib_steps_pool(const struct calib_measured *files, uint32_t co
     X("step_times_s", STEPS, 1e3)                                                                                      \
     X("step_ms", STEPS, 1)                                                                                             \
     X("steps_ms", STEPS, 1)                                                                                            \
+    X("untraced_ms", STEPS, 1)                                                                                         \
     X("steps", COUNT, 0)                                                                                               \
     X("step_count", COUNT, 0)                                                                                          \
     X("epoch_duration_seconds", EPOCH, 1e3)                                                                            \

@@ -39,6 +39,7 @@ struct calib_measured {
     const double *steps_ms; /* single steps, in the file's order; a lone median is a list of one */
     uint32_t step_count;
     double median_ms;
+    double first_ms; /* when the first step began, on the clock of the machine; NaN: not said */
 
     /* Of a device trace, per step; NaN elsewhere. Overlapping intervals count once. */
     double comm_ms;    /* communication: nccl and rccl kernels, else the ranges gloo and mpi leave on the host */

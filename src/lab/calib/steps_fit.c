@@ -360,6 +360,29 @@ static bool check(struct calib *calib, struct arena *arena, const char *rule, co
     return true;
 }
 
+enum orr_status calib_check_set(struct calib *calib, struct arena *arena, const char *rule, const char *limit,
+                                const char *value, bool holds, struct orr_error *err)
+{
+    uint32_t at = 0;
+    const char *text = arena_strndup(arena, value, strlen(value));
+    if (text == NULL) {
+        return mem_error(arena->mem, "a calibration", err);
+    }
+    while (at < calib->check_count && strcmp(calib->checks[at].rule, rule) != 0) {
+        at++;
+    }
+    if (at == CALIB_CHECKS_MOST) {
+        return ORR_OK;
+    }
+    calib->check_count = at == calib->check_count ? at + 1 : calib->check_count;
+    calib->checks[at] = (struct calib_check){rule, limit, text, holds};
+    calib->accepted = true;
+    for (uint32_t i = 0; i < calib->check_count; i++) {
+        calib->accepted = calib->accepted && calib->checks[i].holds;
+    }
+    return ORR_OK;
+}
+
 static const char *known(double value, char *text, size_t size)
 {
     if (isnan(value)) {

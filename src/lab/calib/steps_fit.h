@@ -43,6 +43,11 @@ struct calib_question {
 ORR_MUST_CHECK enum orr_status calib_steps_fit(const struct calib_question *question, struct arena *arena,
                                                struct calib *calib, struct orr_error *err);
 
+/* Adds a rule's row, or gives the row of that name another value, and says anew whether the calibration is believed.
+ * The texts but `value` must outlive it. ORR_ENOMEM. */
+ORR_MUST_CHECK enum orr_status calib_check_set(struct calib *calib, struct arena *arena, const char *rule,
+                                               const char *limit, const char *value, bool holds, struct orr_error *err);
+
 /* What the calibration makes of a simulated step of another machine, run with what calib_tune takes from it. */
 struct calib_prediction {
     double scaled_ms;   /* what the simulation lacks grows with the rest: alpha times */

@@ -261,6 +261,9 @@ static enum orr_status look(struct looking *l, struct arena *arena, struct calib
     if (status == ORR_OK) {
         status = list_steps(l, arena, made, err);
     }
+    if (status == ORR_OK && l->trace->info.base_time_ns != 0) {
+        made->first_ms = (double)l->trace->info.base_time_ns / 1e6 + l->steps.items[0].begin_us / 1e3;
+    }
     return status == ORR_OK ? take_events(l, made, err) : status;
 }
 
