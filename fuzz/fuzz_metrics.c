@@ -33,7 +33,7 @@ static void check_written(const struct table *table, enum metrics_order order, s
     if (stream == NULL) {
         abort();
     }
-    metrics_write_header(order, stream);
+    metrics_write_header(order, "flow", stream);
     for (uint32_t i = 0; i < table->count; i++) {
         metrics_write_row(&table->rows[i], order, stream);
     }

@@ -17,6 +17,7 @@ struct lab_experiment {
     const char *tag;                    /* or NULL */
     const char *topology;               /* as asked for */
     const char *dims;                   /* logical, "4x4x8" */
+    const char *results;                /* the folder of its outputs, or NULL: none is kept */
     const struct lab_setting *settings; /* every option that can change the result, with units */
     uint32_t setting_count;
     const struct lab_input *extra; /* inputs beyond the files that the options name */

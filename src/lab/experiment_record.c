@@ -11,6 +11,9 @@
 
 #include "io/hash.h"
 #include "lab/run_files.h"
+#include "lab/session.h"
+#include "net/packet/packet.h"
+#include "report/number.h"
 
 enum { INPUTS_MOST = 8 };
 
@@ -159,6 +162,58 @@ static bool keep_inputs(struct lab_record *record, const struct entering *e)
     return inputs != NULL;
 }
 
+/* ---- settings ---- */
+
+enum { KEPT_SETTINGS = 7 };
+
+/* Where the results are, and what the machine's files came to, under the names that metrics.csv has for it; "none"
+ * where the network has no such thing. They follow from the inputs or change no result: no part of the fingerprint. */
+static void kept_settings(struct lab_record *record, const struct sim_config *config, const char *results,
+                          struct lab_setting settings[KEPT_SETTINGS])
+{
+    const struct packet_config *packet = config->packet == NULL ? NULL : config->packet->config;
+    bool aware = config->system.optimization == SIM_LOCAL_BW_AWARE;
+    const struct lab_setting made[KEPT_SETTINGS] = {
+        {"run_dir", copy(record, results)},
+        {"qcn", packet == NULL       ? "none"
+                : packet->enable_qcn ? "1"
+                                     : "0"},
+        {"pfc_dyn", packet == NULL ? "none" : "1"}, /* the only way there is (docs/packet.md) */
+        {"buffer",
+         packet == NULL ? "none" : copy(record, report_fixed((double)packet->buffer_bytes / 1048576.0, 0).text)},
+        {"payload", packet == NULL ? "none" : copy(record, report_count(packet->payload_bytes).text)},
+        {"coll_opt", aware ? "localBWAware" : "baseline"},
+        {"lmbw", copy(record, report_short(config->system.local_mem_bw_gbps).text)},
+    };
+    memcpy(settings, made, sizeof made);
+}
+
+static bool keep_settings(struct lab_record *record, const struct lab_experiment *experiment, const struct orr_run *run)
+{
+    record->manifest.settings = experiment->settings;
+    record->manifest.setting_count = experiment->setting_count;
+    if (run == NULL || experiment->results == NULL) {
+        return true;
+    }
+    uint32_t count = experiment->setting_count;
+    struct lab_setting *settings = arena_alloc(&record->arena, ((size_t)count + KEPT_SETTINGS) * sizeof *settings);
+    if (settings == NULL) {
+        return false;
+    }
+    if (count > 0) {
+        memcpy(settings, experiment->settings, count * sizeof *settings);
+    }
+    kept_settings(record, session_config(run), experiment->results, settings + count);
+    record->manifest.settings = settings;
+    record->manifest.setting_count = count + KEPT_SETTINGS;
+    for (uint32_t i = 0; i < KEPT_SETTINGS; i++) {
+        if (settings[count + i].value == NULL) {
+            return false;
+        }
+    }
+    return true;
+}
+
 enum orr_status lab_record_describe(struct lab_record *record, const struct lab_experiment *experiment,
                                     const struct orr_run *run, struct orr_error *err)
 {
@@ -186,11 +241,10 @@ enum orr_status lab_record_describe(struct lab_record *record, const struct lab_
         .seed = experiment->options.seed,
         .world = run == NULL ? 0 : orr_run_rank_count(run),
         .source_world = run == NULL ? 0 : orr_run_source_count(run),
-        .settings = experiment->settings,
-        .setting_count = experiment->setting_count,
     };
     free(folder);
-    bool kept = keep_inputs(record, &e) && (run == NULL || record->manifest.fingerprint != NULL);
+    bool kept = keep_inputs(record, &e) && keep_settings(record, experiment, run) &&
+                (run == NULL || record->manifest.fingerprint != NULL);
     return kept ? ORR_OK : mem_error(&record->mem, "what is known of a run", err);
 }
 

@@ -108,6 +108,7 @@ void lab_plan_run_options(struct lab_plan *plan, struct orr_run_options *run)
     run->memory_limit = options->memory_limit;
     run->strict = plan->notices != NULL && plan->notices->strict;
     run->keep_intervals = options->timeline;
+    run->keep_issue_order = true; /* for stdout.log */
     run->growth = plan->grows ? &options->growth : NULL;
     run->tuning = options->tuning;
     if (plan->files.topology != NULL) { /* a file of that name in the current folder is another machine's */

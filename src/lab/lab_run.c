@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "io/outfile.h"
+#include "lab/store/metrics_store.h"
 #include "lab/written.h"
 #include "report/lab_text.h"
 
@@ -192,6 +193,7 @@ static enum orr_status keep(void *context, const struct orr_run *run, struct orr
         enum orr_output output;
         bool wanted;
     } files[] = {{"summary.txt", ORR_OUTPUT_TEXT, true},
+                 {"stdout.log", ORR_OUTPUT_ASTRA, true},
                  {"result.json", ORR_OUTPUT_JSON, true},
                  {"", ORR_OUTPUT_CSV, true},
                  {"timeline.json.gz", ORR_OUTPUT_TIMELINE, plan->options->timeline}};
@@ -232,6 +234,7 @@ static enum orr_status simulate(struct lab_plan *plan, struct lab_store *store, 
                                         .tag = plan->options->tag,
                                         .topology = plan->name,
                                         .dims = plan->dims,
+                                        .results = plan->folder,
                                         .settings = plan->settings,
                                         .setting_count = plan->setting_count,
                                         .steps = plan->steps};
@@ -242,6 +245,9 @@ static enum orr_status simulate(struct lab_plan *plan, struct lab_store *store, 
         return status;
     }
     enum orr_status noted = lab_plan_manifest(plan, store, outcome, status == ORR_OK ? NULL : err->text, &later);
+    if (noted == ORR_OK && status == ORR_OK) {
+        noted = metrics_keep(store, outcome->run, plan->folder, &later);
+    }
     if (noted == ORR_OK && stream != NULL) {
         noted = tell_place(plan, outcome->run, stream, &later);
     }

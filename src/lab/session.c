@@ -5,6 +5,7 @@
  * are), then the system, memory and groups, the traces last because they are large. Everything a run holds hangs off
  * one account of memory, so that a limit covers reading and running alike, and is given back in reverse in one place.
  */
+#include "lab/session.h"
 #include "base/arena.h"
 #include "base/notes.h"
 #include "coll/nccl.h"
@@ -398,6 +399,11 @@ size_t orr_run_warning_count(const struct orr_run *run)
 const char *orr_run_warning(const struct orr_run *run, size_t index)
 {
     return index < run->notes.count ? run->notes.lines[index] : NULL;
+}
+
+const struct sim_config *session_config(const struct orr_run *run)
+{
+    return &run->config;
 }
 
 uint32_t orr_run_rank_count(const struct orr_run *run)

@@ -54,6 +54,25 @@ static unsigned folders_in(const char *path)
     return count;
 }
 
+static void a_run_s_folder_has_its_row_its_calibrations_and_astra_sims_lines(void **state)
+{
+    (void)state;
+    enter();
+    CHECK_EXIT(
+        program_run("lab run --workload traces --topology 2gpu_ring --output-dir kept --bandwidth 100 --latency 2"), 0);
+    const char *table = program_read("kept/0001_2gpu_ring/metrics.csv", NULL);
+    CHECK_CONTAINS(table, "sim_t_comm_ms_comm,unaware_comm_ms,unaware_rel_err_comm,");
+    CHECK_CONTAINS(table, ",none,none,none,none,localBWAware,540,");
+    CHECK_CONTAINS(table, "/kept/0001_2gpu_ring,");
+    CHECK_CONTAINS(program_read("kept/0001_2gpu_ring/calibration_all.csv", NULL), "calib_id");
+    CHECK_CONTAINS(program_read("kept/0001_2gpu_ring/stdout.log", NULL), "sys[1] finished,");
+    CHECK_EXIT(program_run("lab run --workload traces --topology 2gpu_ring --output-dir kept --backend packet"), 0);
+    table = program_read("kept/0002_2gpu_ring/metrics.csv", NULL);
+    CHECK_CONTAINS(table, ",ns3_comm_ms,");
+    CHECK_CONTAINS(table, ",1,1,32,4096,localBWAware,540,");
+    CHECK_CONTAINS(program_run("lab export --store kept/orrery.db --metrics -")->out, ",net_comm_ms,net_rel_err_comm,");
+}
+
 static void the_first_promised_command_runs_from_the_recording(void **state)
 {
     (void)state;
@@ -306,7 +325,8 @@ static void a_run_that_stalls_is_kept_as_such(void **state)
     CHECK_CONTAINS(program_read("stalled/0001_2gpu_auto1d_2/summary.txt", NULL), "Fix: ");
 }
 
-TEST_MAIN(the_first_promised_command_runs_from_the_recording, the_second_promised_command_is_told_how_to_grow,
+TEST_MAIN(a_run_s_folder_has_its_row_its_calibrations_and_astra_sims_lines,
+          the_first_promised_command_runs_from_the_recording, the_second_promised_command_is_told_how_to_grow,
           the_topology_has_the_last_word_on_the_size_unless_strict, a_recorded_step_grows_to_a_thousand_ranks,
           every_kind_of_machine_runs_and_repeats_itself, a_collective_takes_half_the_time_on_twice_the_bandwidth,
           a_user_s_own_files_are_taken, the_traces_of_a_folder_are_found,

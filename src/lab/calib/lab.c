@@ -18,6 +18,7 @@
 #include "lab/calib/session.h"
 #include "lab/calib/steps_fit.h"
 #include "lab/lab_run.h"
+#include "lab/store/metrics_store.h"
 #include "lab/written.h"
 
 /* ---- measured steps beside the traces ---- */
@@ -311,6 +312,16 @@ static enum orr_status judge_holdout(struct calibrating *c)
                                               reached, c->holdout.alpha >= 0.5 && c->holdout.alpha <= 2, c->err);
 }
 
+/* The traced run's tables again, now that its calibration is known. */
+static enum orr_status keep_tables(const char *path, const struct orr_lab_result *traced, struct orr_error *err)
+{
+    struct lab_store *store = NULL;
+    enum orr_status status = lab_store_open(path, IO_DATABASE_WRITE, &store, err);
+    status = status != ORR_OK ? status : metrics_keep(store, traced->run, traced->folder, err);
+    lab_store_close(store);
+    return status;
+}
+
 /* What was found first goes into the machine, and what is then still missing is what the alpha says: the first report
  * tells why they differ, the second fit is the one that is used and kept. */
 static enum orr_status tell(struct calibrating *c, const struct calib *first, const struct orr_lab_result *traced)
@@ -323,6 +334,7 @@ static enum orr_status tell(struct calibrating *c, const struct calib *first, co
     }
     enum orr_status status = calib_file_write(output, &c->calib, c->err);
     status = status != ORR_OK ? status : calib_session_keep(&c->session, store, &c->calib, &id, c->err);
+    status = status != ORR_OK ? status : keep_tables(store, traced, c->err);
     if (status == ORR_OK && c->stream != NULL) {
         calib_report_put(first, c->stream);
         calib_holdout_put(&c->holdout, c->stream);

@@ -32,6 +32,10 @@ static const struct {
                {"topology", METRICS_TOPO_DESC},
                {"world_size", METRICS_WORLD}};
 
+/* The columns that begin so have the word of the network that computed them instead (metrics_write_header). */
+static const char measured_by[] = "ns3";
+static const char *const networks[] = {"unaware", "aware", "packet", "flow", "auto", "net"};
+
 /* Columns that the project's documents wish for: kept without a word, and understood where a calibration has them. */
 static const char *const wished[] = {"container_image", "script_commit", "trace_epoch", "sample_count", "IQR",
                                      "accepted_flag",   "notes",         "timestamp"};
@@ -120,6 +124,7 @@ struct metrics_reading {
     struct csv_reader *reader;
     enum metrics_column *places; /* of the file's columns; METRICS_COLUMN_COUNT: one that is not ours */
     uint32_t width;
+    const char *network;
     struct metrics_row *rows;
     uint32_t count, capacity;
     uint64_t bad;
@@ -131,7 +136,24 @@ static enum orr_status no_memory(const struct metrics_reading *r)
     return mem_error(r->arena->mem, "the rows of a table", r->err);
 }
 
-static enum metrics_column find_column(const char *name)
+/* A column with the word of one of our networks, and which. */
+static enum metrics_column find_network_column(const char *name, const char **network)
+{
+    static const enum metrics_column named[] = {METRICS_NS3_COMM_MS, METRICS_NS3_REL_ERR_COMM};
+    for (size_t i = 0; i < sizeof networks / sizeof networks[0]; i++) {
+        size_t length = strlen(networks[i]);
+        for (size_t k = 0; k < sizeof named / sizeof named[0]; k++) {
+            if (strncmp(name, networks[i], length) == 0 &&
+                strcmp(name + length, columns[named[k]].name + strlen(measured_by)) == 0) {
+                *network = networks[i];
+                return named[k];
+            }
+        }
+    }
+    return METRICS_COLUMN_COUNT;
+}
+
+static enum metrics_column find_column(const char *name, const char **network)
 {
     for (enum metrics_column i = 0; i < METRICS_COLUMN_COUNT; i++) {
         if (strcmp(columns[i].name, name) == 0) {
@@ -143,7 +165,7 @@ static enum metrics_column find_column(const char *name)
             return aliases[i].column;
         }
     }
-    return METRICS_COLUMN_COUNT;
+    return find_network_column(name, network);
 }
 
 static bool is_wished(const char *name)
@@ -182,7 +204,7 @@ static enum orr_status read_header(struct metrics_reading *r)
         return no_memory(r);
     }
     for (uint32_t i = 0; status == ORR_OK && i < header->count; i++) {
-        enum metrics_column place = find_column(header->fields[i].text);
+        enum metrics_column place = find_column(header->fields[i].text, &r->network);
         if (place < METRICS_COLUMN_COUNT && seen[place]) {
             status = error_set(r->err, ORR_EINVAL, "%s:%" PRIu64 ":%" PRIu32 ": column %s is there twice", r->path,
                                header->line, header->fields[i].column, columns[place].name);
@@ -274,7 +296,7 @@ static enum orr_status keep_cells(struct metrics_reading *r, const struct csv_ro
 
 static enum orr_status read_row(struct metrics_reading *r, const struct csv_row *row)
 {
-    struct metrics_row kept = {.line = row->line};
+    struct metrics_row kept = {.line = row->line, .network = r->network};
     for (enum metrics_column i = 0; i < METRICS_COLUMN_COUNT; i++) {
         kept.cells[i] = "";
     }
@@ -348,10 +370,15 @@ static enum metrics_column column_at(enum metrics_order order, unsigned at)
     return at == METRICS_SIM_T_COMM_MS + 1 ? METRICS_SIM_T_COMM_MS_COMM : (enum metrics_column)(at - 1);
 }
 
-void metrics_write_header(enum metrics_order order, FILE *stream)
+void metrics_write_header(enum metrics_order order, const char *network, FILE *stream)
 {
     for (unsigned i = 0; i < METRICS_COLUMN_COUNT; i++) {
-        metrics_write_cell(columns[column_at(order, i)].name, i == 0, stream);
+        const char *name = columns[column_at(order, i)].name;
+        if (strncmp(name, measured_by, strlen(measured_by)) == 0) {
+            (void)fprintf(stream, ",%s%s", network, name + strlen(measured_by));
+        } else {
+            metrics_write_cell(name, i == 0, stream);
+        }
     }
     (void)fputc('\n', stream);
 }

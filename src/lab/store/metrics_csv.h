@@ -66,7 +66,8 @@ struct metrics_row {
     const char *cells[METRICS_COLUMN_COUNT]; /* "" where nothing is known */
     const struct metrics_extra *extras;      /* of a row that was read; not empty ones */
     uint32_t extra_count;
-    uint64_t line; /* of the file it was read from */
+    uint64_t line;       /* of the file it was read from */
+    const char *network; /* whose word its header has (metrics_write_header); NULL: ns-3's, or none */
 };
 
 const char *metrics_column_name(enum metrics_column column);
@@ -92,7 +93,9 @@ ORR_MUST_CHECK enum orr_status metrics_read(const char *path, struct arena *aren
 
 /* RFC 4180 with line feeds. */
 void metrics_write_cell(const char *cell, bool first, FILE *stream);
-void metrics_write_header(enum metrics_order order, FILE *stream);
+/* `network` takes the place of "ns3" in ns3_comm_ms and ns3_rel_err_comm: what computed these was not always ns-3 or its
+ * equal. "ns3" of packets and of rows that were imported, the network's word where all rows are of one, else "net". */
+void metrics_write_header(enum metrics_order order, const char *network, FILE *stream);
 void metrics_write_row(const struct metrics_row *row, enum metrics_order order, FILE *stream);
 
 #endif

@@ -6,10 +6,12 @@
 #include "lab/store/metrics_store.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #include "io/hash.h"
+#include "io/outfile.h"
 #include "lab/store/read.h"
 #include "report/number.h"
 
@@ -114,6 +116,16 @@ static const char *flags_of(const struct store_view *view, const struct store_ca
     return view->run.compute_ns == 0 ? "comm_equals_wall_no_compute" : "comm_equals_wall";
 }
 
+/* The folder of the results; of runs that keep none, the one they were started in. */
+static void set_folder(struct making *m, const struct store_view *view)
+{
+    const char *results = setting_of(view, "run_dir");
+    bool below = results[0] != '\0' && results[0] != '/';
+    const char *whole = below ? arena_printf(m->arena, "%s/%s", view->run.folder, results) : NULL;
+    m->refused = m->refused || (below && whole == NULL);
+    set(m, METRICS_RUN_DIR, below ? whole : results[0] != '\0' ? results : view->run.folder);
+}
+
 static void make_row(struct making *m, const struct store_view *view, const struct store_calibration *calibration)
 {
     static const enum metrics_column from_settings[] = {METRICS_QCN,     METRICS_PFC_DYN,  METRICS_BUFFER,
@@ -126,7 +138,7 @@ static void make_row(struct making *m, const struct store_view *view, const stru
     if (run != NULL) {
         set(m, METRICS_CALIB_ID, run->fingerprint);
         set(m, METRICS_LOGICAL_DIMS, run->dims);
-        set(m, METRICS_RUN_DIR, run->folder);
+        set_folder(m, view);
     }
     set(m, METRICS_TOPO_DESC,
         run != NULL && run->topology[0] != '\0' ? run->topology
@@ -257,6 +269,7 @@ static enum orr_status enter_run(struct entering *e, const struct metrics_row *r
     io_bind_int(e->insert, 7, step_cycles(row));
     io_bind_int(e->insert, 8, cycles(row, METRICS_SIM_CYCLES_COMM));
     io_bind_int(e->insert, 9, cycles(row, METRICS_SIM_CYCLES_GPU));
+    io_bind_text(e->insert, 10, row->network);
     enum orr_status status = io_statement_run(e->insert, e->err);
     *run = io_database_last_id(lab_store_database(e->store));
     return status;
@@ -349,8 +362,8 @@ static enum orr_status prepare_all(struct entering *e)
         status = io_statement_prepare(
             database,
             "INSERT INTO run (state, kind, ended, version, tag, topology, logical_dims, fingerprint, seed, world,"
-            " source_world, total_ns, steps, comm_ns, compute_ns) VALUES ('done', 'import',"
-            " strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?1, ?2, ?3, ?4, ?5, 0, ?6, ?6, ?7, 0, ?8, ?9)",
+            " source_world, total_ns, steps, comm_ns, compute_ns, backend) VALUES ('done', 'import',"
+            " strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?1, ?2, ?3, ?4, ?5, 0, ?6, ?6, ?7, 0, ?8, ?9, ?10)",
             &e->insert, e->err);
     }
     if (status == ORR_OK) {
@@ -433,16 +446,83 @@ static enum orr_status export_runs(struct exporting *x, struct orr_error *err)
     return status;
 }
 
+/* The word for the header: of one run, or of all that are done. */
+static enum orr_status network_of(struct lab_store *store, int64_t run, char word[16], struct orr_error *err)
+{
+    struct io_statement *statement = NULL;
+    bool row = false;
+    enum orr_status status = io_statement_prepare(
+        lab_store_database(store),
+        "SELECT count(DISTINCT name), min(name) FROM (SELECT coalesce(nullif(backend, 'packet'), 'ns3') AS name"
+        " FROM run WHERE state = 'done' AND (?1 = 0 OR id = ?1))",
+        &statement, err);
+    if (status == ORR_OK) {
+        io_bind_int(statement, 1, run);
+        status = io_statement_step(statement, &row, err);
+    }
+    if (status == ORR_OK) {
+        int64_t kinds = row ? io_column_int(statement, 0) : 0;
+        (void)snprintf(word, 16, "%s", kinds == 0 ? "ns3" : kinds > 1 ? "net" : io_column_text(statement, 1));
+    }
+    io_statement_free(statement);
+    return status;
+}
+
 enum orr_status metrics_export(struct lab_store *store, enum metrics_order order, FILE *stream, uint64_t *rows,
                                struct orr_error *err)
 {
     struct exporting x = {.store = store, .order = order, .stream = stream};
-    metrics_write_header(order, stream);
-    enum orr_status status = order == METRICS_ORDER_METRICS
-                                 ? export_runs(&x, err)
-                                 : store_read_calibrations(store, 0, export_calibration, &x, err);
+    char network[16];
+    enum orr_status status = network_of(store, 0, network, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    metrics_write_header(order, network, stream);
+    status = order == METRICS_ORDER_METRICS ? export_runs(&x, err)
+                                            : store_read_calibrations(store, 0, export_calibration, &x, err);
     if (status == ORR_OK) {
         *rows = x.rows;
     }
     return status;
+}
+
+static enum orr_status put_run(struct lab_store *store, int64_t run, FILE *stream, struct orr_error *err)
+{
+    struct exporting x = {.store = store, .order = METRICS_ORDER_METRICS, .stream = stream};
+    char network[16];
+    enum orr_status status = network_of(store, run, network, err);
+    if (status == ORR_OK) {
+        metrics_write_header(x.order, network, stream);
+        status = export_row(&x, run, NULL, err);
+    }
+    return status;
+}
+
+/* `run` 0: the table of calibrations. */
+static enum orr_status keep_table(struct lab_store *store, int64_t run, const char *folder, const char *name,
+                                  struct orr_error *err)
+{
+    char path[PATH_MAX];
+    struct io_outfile *file = NULL;
+    uint64_t rows = 0;
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path) {
+        return error_set(err, ORR_EIO, "%s/%s: the name is too long", folder, name);
+    }
+    enum orr_status status = io_outfile_open(path, IO_OUTFILE_PLAIN, &file, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    status = run == 0 ? metrics_export(store, METRICS_ORDER_CALIBRATION, io_outfile_stream(file), &rows, err)
+                      : put_run(store, run, io_outfile_stream(file), err);
+    if (status != ORR_OK) {
+        io_outfile_abort(file);
+        return status;
+    }
+    return io_outfile_commit(file, err);
+}
+
+enum orr_status metrics_keep(struct lab_store *store, int64_t run, const char *folder, struct orr_error *err)
+{
+    enum orr_status status = keep_table(store, run, folder, "metrics.csv", err);
+    return status != ORR_OK ? status : keep_table(store, 0, folder, "calibration_all.csv", err);
 }

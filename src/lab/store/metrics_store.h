@@ -25,4 +25,9 @@ ORR_MUST_CHECK enum orr_status metrics_enter(struct lab_store *store, const char
 ORR_MUST_CHECK enum orr_status metrics_export(struct lab_store *store, enum metrics_order order, FILE *stream,
                                               uint64_t *rows, struct orr_error *err);
 
+/* The two tables in the folder of a run that is done: metrics.csv with its row, calibration_all.csv with every
+ * calibration of the store. */
+ORR_MUST_CHECK enum orr_status metrics_keep(struct lab_store *store, int64_t run, const char *folder,
+                                            struct orr_error *err);
+
 #endif
