@@ -67,36 +67,29 @@ static enum orr_status settle_tuning(struct run_options *options, struct orr_err
     return ORR_OK;
 }
 
-/* What only a network on a wired topology can do, or only one with packets: asked of another it is a mistake. */
+/* What only a network on a wired topology can do: asked of another it is a mistake. */
 static enum orr_status check_backend(const struct run_options *options, struct orr_error *err)
 {
     const struct orr_run_options *run = &options->run;
     const struct {
         const char *option;
         bool given;
-        bool packets; /* flow cannot do it either */
-        bool all;     /* nor can auto, because of the messages that are not packets */
     } wired[] = {
-        {"--logical", run->logical != NULL, false, false},
-        {"--fct", options->fct != NULL, false, false},
-        {"--pfc", options->pfc != NULL, true, false},
-        {"--qlen", options->qlen != NULL, true, false},
-        {"--no-pfc", run->no_pfc, true, false},
-        {"--rto", run->rto_ns > 0, true, false},
-        {"--no-fast-forward", run->no_fast_forward, true, false},
-        {"--routing", run->routing != ORR_ROUTING_ECMP, true, false},
-        {"--cc", run->congestion != ORR_CONGESTION_FILE, true, false},
-        {"--parallel-links", run->parallel_links, false, false},
-        {"--link-down", run->link_down_count > 0, true, true},
+        {"--logical", run->logical != NULL},
+        {"--fct", options->fct != NULL},
+        {"--pfc", options->pfc != NULL},
+        {"--qlen", options->qlen != NULL},
+        {"--no-pfc", run->no_pfc},
+        {"--rto", run->rto_ns > 0},
+        {"--no-fast-forward", run->no_fast_forward},
+        {"--routing", run->routing != ORR_ROUTING_ECMP},
+        {"--cc", run->congestion != ORR_CONGESTION_FILE},
+        {"--parallel-links", run->parallel_links},
+        {"--link-down", run->link_down_count > 0},
     };
     for (size_t i = 0; i < sizeof wired / sizeof wired[0]; i++) {
-        bool can = run->backend == ORR_BACKEND_PACKET || (run->backend == ORR_BACKEND_AUTO && !wired[i].all) ||
-                   (run->backend == ORR_BACKEND_FLOW && !wired[i].packets);
-        if (wired[i].given && !can) {
-            return error_set(err, ORR_EINVAL, "%s needs --backend packet%s", wired[i].option,
-                             wired[i].all       ? ""
-                             : wired[i].packets ? " or auto"
-                                                : ", flow or auto");
+        if (wired[i].given && run->backend < ORR_BACKEND_PACKET) {
+            return error_set(err, ORR_EINVAL, "%s needs --backend packet, flow or auto", wired[i].option);
         }
     }
     return ORR_OK;

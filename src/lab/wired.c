@@ -46,6 +46,14 @@ static bool keep_queue(void *context, uint64_t time_ns, uint32_t node, uint32_t 
     return true;
 }
 
+static void forget_all(void *context)
+{
+    struct lab_wired *wired = context;
+    wired->flow_count = 0;
+    wired->pause_count = 0;
+    wired->queue_count = 0;
+}
+
 static uint32_t count_hosts(const struct topo_graph *graph)
 {
     uint32_t hosts = 0;
@@ -198,6 +206,7 @@ void lab_wired_listen(struct lab_wired *wired, bool flows, bool queues)
     }
     wired->machine.queue_seen = queues ? keep_queue : NULL;
     wired->machine.sample_start_ns = wired->config.sample_start_ns;
+    wired->machine.started_over = forget_all;
 }
 
 /* ---- the three files ---- */

@@ -46,3 +46,13 @@ void net_free(struct net *net)
     }
     *net = (struct net){0};
 }
+
+enum orr_status net_note_doubt(const struct net *net, struct notes *notes, struct orr_error *err)
+{
+    bool doubtful = net->ops->doubtful != NULL && net->ops->doubtful(net);
+    return doubtful ? notes_add(notes, err,
+                                "messages meet in queues or under a congestion control, and the job has too many "
+                                "packets to move them all: their times are estimated by fair shares; --backend auto or "
+                                "packet moves the packets")
+                    : ORR_OK;
+}

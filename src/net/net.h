@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/event_queue.h"
+#include "base/notes.h"
 #include "topo/dims.h"
 
 /* Event kinds below NET_EVENT_KINDS belong to the network; the user's start there. */
@@ -105,6 +106,11 @@ struct net_ops {
     uint32_t (*explain)(const struct net *net, struct arena *arena, struct net_stuck *stuck, uint32_t room);
     /* May be NULL. The network's figures, in the arena; false when memory is refused. */
     bool (*figures)(const struct net *net, struct arena *arena, struct net_figures *figures);
+    /* May be NULL. Asked when the run is over or the network gave up: which network has to carry the whole job from its
+     * beginning instead, NULL = this one's answer stands. That one's answer stands. */
+    const struct net_ops *(*instead)(const struct net *net);
+    /* May be NULL. Whether there was something in the run that this network only estimates. */
+    bool (*doubtful)(const struct net *net);
 };
 
 extern const struct net_ops net_unaware; /* spec analytical §11.1 */
@@ -116,6 +122,8 @@ struct net {
     struct event_queue *queue;
     struct mem *mem;
     bool contention;
+    bool gave_up;          /* with the queue's `failed` set: see net_ops.instead */
+    double expected_bytes; /* that the job will send, more or less; set before the first message, 0 = not known */
     struct net_dim_stats stats[TOPO_MAX_DIMS];
     void *state;         /* the model's own */
     const void *machine; /* what a model needs beyond the dimensions (packet_machine), or NULL; borrowed */
@@ -150,6 +158,14 @@ static inline void net_send(struct net *net, uint32_t message, uint32_t src, uin
 static inline uint32_t net_handle(struct net *net, const struct event *event)
 {
     return net->ops->handle(net, event);
+}
+
+/* One line for the user where the network only estimates what happened. */
+ORR_MUST_CHECK enum orr_status net_note_doubt(const struct net *net, struct notes *notes, struct orr_error *err);
+
+static inline const struct net_ops *net_instead(const struct net *net)
+{
+    return net->ops->instead == NULL ? NULL : net->ops->instead(net);
 }
 
 #endif

@@ -166,6 +166,7 @@ void report_network_json(struct json_writer *json, const struct sim_result *resu
         return;
     }
     json_write_object(json, false);
+    json_write_member_string(json, "carried_by", network->transmissions > 0 ? "packets" : "shares");
     json_write_member_u64(json, "transmissions", network->transmissions);
     json_write_member_u64(json, "forward_jumps", network->jumps);
     json_write_member_u64(json, "forward_transmissions", network->skipped);

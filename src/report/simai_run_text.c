@@ -179,9 +179,9 @@ static void print_head(const struct report_simai_run *report, FILE *stream)
     (void)fprintf(stream, "%-11s%s\n", "Workload", report->workload);
     (void)fprintf(stream,
                   "%-11s%" PRIu32 " GPUs in %" PRIu32 " server%s; TP %" PRIu32 ", DP %" PRIu32 ", EP %" PRIu32
-                  ", PP %" PRIu32 "; %s network\n",
+                  ", PP %" PRIu32 "; %s network%s\n",
                   "Machine", job->gpus, servers, servers == 1 ? "" : "s", job->tp, job->gpus / stages / job->tp,
-                  job->ep, stages, report->network);
+                  job->ep, stages, report->network, result->by_packets ? ", by packets" : "");
     (void)fprintf(stream,
                   "%-11s%" PRIu32 " rows, %" PRIu64 " collectives, %" PRIu64 " messages of %s, %" PRIu64 " events\n",
                   "Work", result->program->row_count, result->collectives, result->flows,

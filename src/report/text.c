@@ -98,7 +98,8 @@ static void print_machine(const struct sim_result *result, FILE *stream)
         (void)fprintf(stream, "%s%s %u", d == 0 ? "" : " x ", topo_kind_name(dims->dim[d].kind), dims->dim[d].size);
     }
     bool wired = result->config->backend >= ORR_BACKEND_PACKET;
-    (void)fprintf(stream, ", %s%s network\n", wired ? "" : "congestion-", report_backend_name(result->config->backend));
+    (void)fprintf(stream, ", %s%s network%s\n", wired ? "" : "congestion-",
+                  report_backend_name(result->config->backend), result->by_packets ? ", by packets" : "");
 }
 
 static void print_head(const struct sim_result *result, FILE *stream)

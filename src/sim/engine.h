@@ -53,6 +53,7 @@ struct sim {
     struct arena arena; /* setup: lives as long as the simulation */
     struct event_queue queue;
     struct net net;
+    const struct net_ops *carrier; /* the network that does the job instead of the one asked for; NULL = none */
     struct sim_rank *ranks;
     uint32_t rank_count;
     struct sim_servers nccl_servers;
@@ -365,6 +366,11 @@ uint32_t sim_flows_sender(const struct sim *sim, uint32_t stream, uint32_t flow)
 uint64_t sim_memory_ns(const struct sim_config *config, const struct trace_node *node);
 void sim_memory_access(struct sim *sim, uint32_t rank, uint32_t node);
 void sim_memory_next(struct sim *sim, uint32_t server);
+
+/* ---- setup.c -------------------------------------------------------------------------------------------------- */
+
+/* As it was when created, on another network. */
+ORR_MUST_CHECK enum orr_status sim_start_over(struct sim *sim, const struct net_ops *carrier, struct orr_error *err);
 
 /* ---- check.c, stall.c ----------------------------------------------------------------------------------------- */
 

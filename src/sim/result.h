@@ -99,6 +99,7 @@ struct sim_result {
     uint32_t interval_count;
     struct sim_optimum optimum; /* of a run that ended; all 0 where memory did not suffice to find it */
     struct net_figures network; /* links and flows, of a network that has them */
+    bool by_packets;            /* flow or auto was asked for, and packets it was */
     struct sim_stall stall;     /* what held the run up; stall.kind == SIM_STALL_NONE when it ended well */
 };
 

@@ -1,6 +1,7 @@
 /* The loop. Events carry numbers, so this switch is the whole of the engine's dispatch. */
 #include <inttypes.h>
 
+#include "net/packet/packet.h"
 #include "sim/lanes.h"
 
 enum { PROGRESS_EVERY = 1 << 16 };
@@ -130,7 +131,51 @@ static enum orr_status loop(struct sim *sim, struct orr_error *err)
     if (sim->interrupted) {
         return error_set(err, ORR_EINTR, "interrupted at %" PRIu64 " ns of simulated time", sim->queue.now);
     }
-    return sim->queue.failed ? mem_error(sim->mem, "the running simulation", err) : ORR_OK;
+    return sim->queue.failed && !sim->net.gave_up ? mem_error(sim->mem, "the running simulation", err) : ORR_OK;
+}
+
+/* What the job will send, for a network that weighs its means: each rank's own messages, and of collectives what their
+ * usual algorithms send. */
+static double expected_bytes(const struct sim *sim)
+{
+    double sum = 0;
+    for (uint32_t rank = 0; rank < sim->rank_count; rank++) {
+        const struct trace_graph *graph = sim->ranks[rank].graph;
+        for (uint32_t i = 0; i < graph->other_count; i++) {
+            const struct trace_node *node = &graph->nodes[graph->others[i]];
+            if (node->type == TRACE_COLL && node->comm_type == COLL_ALL_GATHER) {
+                uint32_t group = sim_graph_group(sim->rank_graph[rank], graph->others[i]);
+                uint32_t members = group == SIM_NONE ? sim->rank_count : sim->groups[group].group->count;
+                sum += (double)node->comm_bytes * members;
+            } else if (node->type == TRACE_COLL) {
+                sum += (double)node->comm_bytes * (node->comm_type == COLL_ALL_REDUCE ? 2 : 1);
+            } else if (node->type == TRACE_SEND) {
+                sum += (double)node->comm_bytes;
+            }
+        }
+    }
+    return sum;
+}
+
+static enum orr_status play(struct sim *sim, struct orr_error *err)
+{
+    sim->net.expected_bytes = sim->net.ops->instead != NULL ? expected_bytes(sim) : 0;
+    for (uint32_t rank = 0; rank < sim->rank_count && !sim->queue.failed; rank++) {
+        sim_workload_start(sim, rank);
+    }
+    return loop(sim, err);
+}
+
+/* Again, on the network that the first one names. */
+static enum orr_status play_again(struct sim *sim, struct orr_error *err)
+{
+    const struct net_ops *instead = net_instead(&sim->net);
+    enum orr_status status = instead == &net_packet ? ORR_OK : net_note_doubt(&sim->net, sim->notes, err);
+    if (instead == NULL || status != ORR_OK) {
+        return status;
+    }
+    status = sim_start_over(sim, instead, err);
+    return status == ORR_OK ? play(sim, err) : status;
 }
 
 enum orr_status sim_run(struct sim *sim, bool (*progress)(void *, const struct orr_progress *), void *context,
@@ -138,10 +183,13 @@ enum orr_status sim_run(struct sim *sim, bool (*progress)(void *, const struct o
 {
     sim->progress = progress;
     sim->progress_context = context;
-    for (uint32_t rank = 0; rank < sim->rank_count && !sim->queue.failed; rank++) {
-        sim_workload_start(sim, rank);
+    enum orr_status status = play(sim, err);
+    if (status == ORR_OK) {
+        status = play_again(sim, err);
     }
-    enum orr_status status = loop(sim, err);
+    if (sim->net.ops == NULL) {
+        return status; /* it could not be made again */
+    }
     sim_account_close(sim);
     if (status != ORR_OK) {
         return status;

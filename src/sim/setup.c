@@ -236,9 +236,21 @@ static enum orr_status fill(struct sim *sim, struct orr_error *err)
                                                      [ORR_BACKEND_PACKET] = &net_packet,
                                                      [ORR_BACKEND_FLOW] = &net_flow,
                                                      [ORR_BACKEND_AUTO] = &net_auto};
-    enum orr_status status = net_init_machine(&sim->net, networks[config->backend], &config->dims, config->packet,
+    const struct net_ops *carrier = sim->carrier != NULL ? sim->carrier : networks[config->backend];
+    enum orr_status status = net_init_machine(&sim->net, carrier, &config->dims, config->packet,
                                               sim_message_off_network, sim, &sim->queue, sim->mem, err);
     return status != ORR_OK ? status : sim_check(sim, err);
+}
+
+/* From what is given, and nothing else. */
+static enum orr_status begin(struct sim *sim, struct orr_error *err)
+{
+    sim->rank_count = sim->config->dims.ranks;
+    sim->result.config = sim->config;
+    sim->result.rank_count = sim->rank_count;
+    sim->result.by_packets = sim->carrier == &net_packet;
+    arena_init(&sim->arena, sim->mem);
+    return fill(sim, err);
 }
 
 enum orr_status sim_create(const struct sim_config *config, struct mem *mem, struct notes *notes, struct sim **created,
@@ -255,11 +267,7 @@ enum orr_status sim_create(const struct sim_config *config, struct mem *mem, str
     sim->config = config;
     sim->mem = mem;
     sim->notes = notes;
-    sim->rank_count = config->dims.ranks;
-    sim->result.config = config;
-    sim->result.rank_count = sim->rank_count;
-    arena_init(&sim->arena, mem);
-    status = fill(sim, err);
+    status = begin(sim, err);
     if (status != ORR_OK) {
         sim_free(sim);
         return status;
@@ -292,11 +300,9 @@ static void free_streams(struct sim *sim)
     sim_streams_free(&sim->streams, sim->mem);
 }
 
-void sim_free(struct sim *sim)
+/* Everything but the simulation itself. */
+static void clear(struct sim *sim)
 {
-    if (sim == NULL) {
-        return;
-    }
     struct mem *mem = sim->mem;
     free_streams(sim);
     for (uint32_t rank = 0; sim->ranks != NULL && rank < sim->rank_count; rank++) {
@@ -323,5 +329,34 @@ void sim_free(struct sim *sim)
     net_free(&sim->net);
     event_queue_free(&sim->queue);
     arena_free(&sim->arena);
-    mem_free(mem, sim, sizeof *sim);
+}
+
+void sim_free(struct sim *sim)
+{
+    if (sim != NULL) {
+        struct mem *mem = sim->mem;
+        clear(sim);
+        mem_free(mem, sim, sizeof *sim);
+    }
+}
+
+enum orr_status sim_start_over(struct sim *sim, const struct net_ops *carrier, struct orr_error *err)
+{
+    clear(sim);
+    *sim = (struct sim){.config = sim->config,
+                        .mem = sim->mem,
+                        .notes = sim->notes,
+                        .progress = sim->progress,
+                        .progress_context = sim->progress_context,
+                        .carrier = carrier};
+    const struct packet_machine *machine = sim->config->packet;
+    if (machine->started_over != NULL) {
+        machine->started_over(machine->context);
+    }
+    enum orr_status status = begin(sim, err);
+    if (status != ORR_OK) {
+        net_free(&sim->net);
+        sim->result.rank_count = 0; /* nothing of it can be read */
+    }
+    return status;
 }

@@ -126,8 +126,53 @@ static void settings_that_contradict_the_control_are_told(void **state)
                    "ALPHA_RESUME_INTERVAL is 0.0001 (microseconds); DCQCN (CC_MODE 1) needs at least 0.001");
 }
 
+static size_t count_lines(const char *text)
+{
+    size_t lines = 0;
+    for (; *text != 0; text++) {
+        lines += *text == '\n' ? 1 : 0;
+    }
+    return lines;
+}
+
+#define JUDGED "--no-progress -w w/ar -s system.json -n config.txt --fct judged.fct --json r.json "
+
+static void flow_and_auto_say_whether_they_moved_packets_and_tell_each_message_once(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *more, *machine, *carried;
+    } cases[] = {{"", " network\n", "\"carried_by\": \"shares\""},
+                 {"L2_ACK_INTERVAL 4000\n", " network, by packets\n", "\"carried_by\": \"packets\""}};
+    for (size_t i = 0; i < 2 * COUNT_OF(cases); i++) {
+        prepare("0", cases[i / 2].more);
+        size_t size = 0;
+        const struct program_result *result =
+            program_run(i % 2 == 0 ? "run --backend flow " JUDGED : "run --backend auto " JUDGED);
+        CHECK_EXIT(result, 0);
+        CHECK_CONTAINS(result->out, cases[i / 2].machine);
+        CHECK_CONTAINS(program_read("r.json", &size), cases[i / 2].carried);
+        CHECK_U64(count_lines(program_read("judged.fct", &size)), 448, "messages told, case %zu", i);
+    }
+}
+
+static void a_job_by_packets_is_what_the_packet_network_says(void **state)
+{
+    (void)state;
+    prepare("0", "L2_ACK_INTERVAL 4000\n");
+    CHECK_EXIT(program_run(MACHINE "--fct packet.fct"), 0);
+    CHECK_EXIT(program_run("run --backend auto " JUDGED), 0);
+    size_t size = 0;
+    char packet[65536];
+    (void)snprintf(packet, sizeof packet, "%s", program_read("packet.fct", &size));
+    CHECK_TEXT(program_read("judged.fct", &size), packet);
+}
+
 TEST_MAIN(links_and_messages_are_in_every_report, files_of_the_configuration_are_written_for_astra_alone,
           an_output_of_the_configuration_never_replaces_an_input, what_is_lost_stalls_astra_and_delays_us,
           a_link_that_is_not_there_cannot_go_down,
           a_buffer_smaller_than_what_is_set_aside_is_refused_and_kept_for_astra,
           settings_that_contradict_the_control_are_told)
+=======
+          flow_and_auto_say_whether_they_moved_packets_and_tell_each_message_once,
+          a_job_by_packets_is_what_the_packet_network_says)

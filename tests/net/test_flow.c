@@ -25,7 +25,7 @@ static void compare(struct wired_bench *bench, const struct wired_send *sends, u
 {
     static uint64_t by_flow[SENDS_MOST];
     static uint64_t by_packet[SENDS_MOST];
-    (void)wired_bench_run(bench, &net_flow, sends, count, by_flow);
+    (void)wired_bench_run(bench, &net_shares, sends, count, by_flow);
     (void)wired_bench_run(bench, &net_packet, sends, count, by_packet);
     double off = off_percent(last_of(by_flow, count), last_of(by_packet, count));
     CHECK(off <= percent && off >= -percent, "%s: flow ends at %" PRIu64 ", packet at %" PRIu64 " (%.2f %%)", what,
@@ -56,7 +56,7 @@ static void a_message_alone_takes_what_packets_take_to_the_nanosecond(void **sta
                 const struct wired_send send = {7, 0, dst, sizes[s]};
                 uint64_t flow;
                 uint64_t packet;
-                (void)wired_bench_run(&bench, &net_flow, &send, 1, &flow);
+                (void)wired_bench_run(&bench, &net_shares, &send, 1, &flow);
                 (void)wired_bench_run(&bench, &net_packet, &send, 1, &packet);
                 CHECK_U64(flow, packet, "machine %zu, %" PRIu64 " bytes to host %" PRIu32, m, sizes[s], dst);
             }
@@ -73,7 +73,7 @@ static void a_message_that_meets_nobody_is_exact_beside_others(void **state)
     const struct wired_send sends[] = {{0, 0, 1, 1000000}, {100, 2, 3, 500000}, {5000, 4, 5, 70000}, {9, 6, 7, 1}};
     uint64_t flow[4];
     uint64_t packet[4];
-    (void)wired_bench_run(&bench, &net_flow, sends, 4, flow);
+    (void)wired_bench_run(&bench, &net_shares, sends, 4, flow);
     (void)wired_bench_run(&bench, &net_packet, sends, 4, packet);
     for (uint32_t i = 0; i < 4; i++) {
         CHECK_U64(flow[i], packet[i], "message %" PRIu32, i);
@@ -103,7 +103,7 @@ static void acknowledgements_of_the_other_direction_take_their_part(void **state
     wired_bench_open(&bench, 2, 1, 0, 200, 200, 500);
     const struct wired_send sends[] = {{0, 0, 1, 131072}, {0, 1, 0, 131072}};
     uint64_t flow[2];
-    (void)wired_bench_run(&bench, &net_flow, sends, 2, flow);
+    (void)wired_bench_run(&bench, &net_shares, sends, 2, flow);
     /* Spec packet A10: 7632 ns, of which the acknowledgements of the opposite direction are 212. */
     CHECK(flow[0] >= 7628 && flow[0] <= 7636, "%" PRIu64, flow[0]);
     CHECK_U64(flow[1], flow[0], "both directions are alike");
@@ -155,7 +155,7 @@ static void many_starts_at_one_time_are_settled_together(void **state)
     uint32_t count = all_to_all(sends, 16, 65536);
     compare(&bench, sends, count, 3, "all to all");
     static uint64_t arrived[SENDS_MOST];
-    uint64_t events = wired_bench_run(&bench, &net_flow, sends, count, arrived);
+    uint64_t events = wired_bench_run(&bench, &net_shares, sends, count, arrived);
     CHECK(events < 10 * (uint64_t)count, "%" PRIu64 " events for %" PRIu32 " messages", events, count);
     wired_bench_close(&bench);
 }
@@ -172,8 +172,8 @@ static void the_same_run_twice_is_the_same(void **state)
     for (uint32_t i = 0; i < count; i++) {
         sends[i].at_ns += (uint64_t)(i * 2654435761u % 50000);
     }
-    (void)wired_bench_run(&bench, &net_flow, sends, count, first);
-    (void)wired_bench_run(&bench, &net_flow, sends, count, second);
+    (void)wired_bench_run(&bench, &net_shares, sends, count, first);
+    (void)wired_bench_run(&bench, &net_shares, sends, count, second);
     assert_memory_equal(first, second, count * sizeof *first);
     wired_bench_close(&bench);
 }
@@ -187,7 +187,7 @@ static void ten_thousand_messages_at_once_arrive(void **state)
     wired_bench_open(&bench, 104, 8, 4, 100, 100, 500);
     uint32_t count = all_to_all(sends, 104, 1000000);
     CHECK(count > 10000, "%" PRIu32, count);
-    (void)wired_bench_run(&bench, &net_flow, sends, count, arrived);
+    (void)wired_bench_run(&bench, &net_shares, sends, count, arrived);
     /* 91 of 103 messages of 13 hosts leave each leaf over 4 links: at least 13 * 91 * 1036 us of packets on 400 Gbit/s.
      */
     uint64_t least = 13u * 91u * 1036u * 8000u / 400u;

@@ -69,7 +69,7 @@ static uint64_t run_incast(const struct incast *incast, const struct net_ops *op
 
 static double percent_off(const struct incast *incast)
 {
-    double flow = (double)run_incast(incast, &net_flow, incast->control);
+    double flow = (double)run_incast(incast, &net_shares, incast->control);
     double packet = (double)run_incast(incast, &net_packet, incast->control);
     return 100 * (flow - packet) / packet;
 }
@@ -198,7 +198,7 @@ static void messages_that_meet_at_many_ports_are_one_contest(void **state)
             bench.config.var_window = true;
             bench.config.mark_count = 1;
             bench.config.marks[0] = (struct packet_mark){UINT64_C(100000000000), 10e3, 40e3, 0.2};
-            (void)wired_bench_run(&bench, n == 0 ? &net_flow : &net_packet, sends, MESSAGES, ends);
+            (void)wired_bench_run(&bench, n == 0 ? &net_shares : &net_packet, sends, MESSAGES, ends);
             wired_bench_close(&bench);
             last[n] = last_of(ends, MESSAGES);
         }
@@ -218,7 +218,7 @@ static void a_message_left_alone_at_full_rate_costs_no_more_steps(void **state)
         const struct wired_send sends[] = {{0, 1, 0, i == 0 ? 1u << 22 : 1u << 28}, {0, 2, 0, 100000}};
         wired_bench_open(&bench, 3, 1, 0, 100, 100, 1000);
         bench.config.cc_mode = PACKET_CC_TIMELY;
-        events[i] = wired_bench_run(&bench, &net_flow, sends, 2, ends);
+        events[i] = wired_bench_run(&bench, &net_shares, sends, 2, ends);
         wired_bench_close(&bench);
     }
     CHECK(events[1] < 2 * events[0], "%" PRIu64 " events for 4 MiB, %" PRIu64 " for 256 MiB", events[0], events[1]);
@@ -228,7 +228,7 @@ static void dcqcn_whose_windows_never_reach_the_threshold_changes_nothing(void *
 {
     (void)state;
     const struct incast incast = {"", PACKET_CC_DCQCN, 8, 1 << 20, 400e3, 1600e3, 0.2, false, 0, {0}};
-    CHECK_U64(run_incast(&incast, &net_flow, PACKET_CC_DCQCN), run_incast(&incast, &net_flow, PACKET_CC_NONE),
+    CHECK_U64(run_incast(&incast, &net_shares, PACKET_CC_DCQCN), run_incast(&incast, &net_shares, PACKET_CC_NONE),
               "the same as without control");
 }
 
@@ -236,7 +236,7 @@ static void two_runs_under_control_are_the_same_to_the_nanosecond(void **state)
 {
     (void)state;
     const struct incast incast = {"", PACKET_CC_DCQCN, 8, 4 << 20, 40e3, 160e3, 0.2, false, 0, {0}};
-    CHECK_U64(run_incast(&incast, &net_flow, PACKET_CC_DCQCN), run_incast(&incast, &net_flow, PACKET_CC_DCQCN),
+    CHECK_U64(run_incast(&incast, &net_shares, PACKET_CC_DCQCN), run_incast(&incast, &net_shares, PACKET_CC_DCQCN),
               "chance is the network's own");
 }
 

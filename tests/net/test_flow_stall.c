@@ -43,7 +43,7 @@ static void send_round(struct machine *m)
 static void a_cycle_of_pauses_ends_the_run_and_is_explained_as_packets_explain_it(void **state)
 {
     (void)state;
-    static const struct net_ops *const networks[] = {&net_flow, &net_packet};
+    static const struct net_ops *const networks[] = {&net_shares, &net_packet};
     for (size_t i = 0; i < COUNT_OF(networks); i++) {
         struct machine m;
         struct arena arena;
@@ -69,7 +69,7 @@ static void what_does_not_meet_the_stuck_ones_still_arrives(void **state)
     (void)state;
     struct machine m;
     make_ring(&m);
-    open_with(&m, &net_flow);
+    open_with(&m, &net_shares);
     send_round(&m);
     run_machine(&m);
     uint32_t before = m.arrived;
@@ -87,7 +87,7 @@ static void the_same_ring_without_pauses_or_with_room_goes_on(void **state)
         make_ring(&m);
         m.config.pfc_enabled = i != 0;
         m.config.buffer_bytes = i != 0 ? UINT32_C(1) << 30 : m.config.buffer_bytes;
-        open_with(&m, &net_flow);
+        open_with(&m, &net_shares);
         send_round(&m);
         run_machine(&m);
         CHECK_U64(m.arrived, HOSTS, "%s", i != 0 ? "a large buffer" : "no pauses");
@@ -122,7 +122,7 @@ static void run_edge(const struct edge *edge)
         link->rate_bps = is_last && edge->slow_bps > 0 ? edge->slow_bps : link->rate_bps;
         link->delay_ns = edge->delay_ns > 0 ? edge->delay_ns : link->delay_ns;
     }
-    open_with(&m, &net_flow);
+    open_with(&m, &net_shares);
     for (uint32_t i = 0; i < SENDERS * edge->each; i++) {
         net_send(&m.net, i, 1 + i % SENDERS, 0, edge->bytes, 1);
     }

@@ -18,6 +18,8 @@ struct wired_bench {
     struct topo_graph graph;
     struct topo_dims dims;
     struct packet_config config;
+    double expected_bytes;         /* what the network is told; 0 = nothing */
+    const struct net_ops *carrier; /* after a run: whose answer it is */
 };
 
 /* Hosts on leaf switches, `spines` above them (0: one leaf holds all hosts). Rates in Gbit/s. */
@@ -25,7 +27,8 @@ void wired_bench_open(struct wired_bench *bench, uint32_t hosts, uint32_t leaves
                       uint64_t spine_gbps, uint64_t delay_ns);
 void wired_bench_close(struct wired_bench *bench);
 
-/* Carries the messages; arrivals in `arrived_ns`. The events it took. */
+/* Carries the messages, on the network that is wanted instead where one is; arrivals in `arrived_ns`. The events it
+ * took, the last time. */
 uint64_t wired_bench_run(struct wired_bench *bench, const struct net_ops *ops, const struct wired_send *sends,
                          uint32_t count, uint64_t *arrived_ns);
 

@@ -6,6 +6,8 @@
  */
 #include "net/flow/alone.h"
 
+#include <math.h>
+
 #include "net/packet/wire.h"
 
 /* The last two packets: when each has wholly arrived at the place looked at. */
@@ -103,9 +105,15 @@ struct alone alone_message(const struct topo_graph *graph, const struct packet_c
         .packets = (double)(count - 1) + (double)last_bytes / (double)full_bytes,
         .pace_ns = (double)slowest,
         .first_ns = first,
+        .in_rounds = count * slowest > round,
+        .slack_ns = INFINITY,
+        .round_ns = (double)round,
     };
     alone.acks = (double)count / alone.packets;
     uint64_t held = window == 0 ? count : (window + payload - 1) / payload;
+    if (held < count) {
+        alone.slack_ns = fmax(0, (double)held * (double)slowest - (double)round);
+    }
     if (held < count && held * slowest < round) {
         alone.window_bound = true;
         alone.pace_ns = (double)round / (double)held;

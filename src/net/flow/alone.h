@@ -14,6 +14,9 @@ struct alone {
     double acks;         /* acknowledgements to each of those */
     double pace_ns;      /* one full packet each: the slowest link, or the window */
     bool window_bound;   /* the latter */
+    bool in_rounds;      /* it still sends when the first acknowledgement is back */
+    double slack_ns;     /* that acknowledgements may be late without holding it up */
+    double round_ns;     /* from the first packet's start to its acknowledgement's return */
     uint64_t first_ns;   /* from the start to the first acknowledgement's leaving */
     uint64_t arrival_ns; /* to the last packet's arrival */
     uint64_t total_ns;   /* to the last acknowledgement's return */

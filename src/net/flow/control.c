@@ -212,10 +212,8 @@ static double hop_use(const struct control_sender *sender, const struct control_
     double line = (double)now->rate_bps;
     double rate = tau == 0 ? 0 : (double)((now->sent_bytes - before->sent_bytes) * 8) / ((double)tau * 1e-9);
     uint64_t queued = now->queued_bytes < before->queued_bytes ? now->queued_bytes : before->queued_bytes;
-    if (queued == 0) {
-        return rate / line;
-    }
-    return rate / line + (double)queued * (double)sender->line_bps / line / (double)sender->window;
+    double held = wire_hpcc_bytes(sender->window, sender->base_rtt_ns, sender->line_bps);
+    return rate / line + (double)queued * (double)sender->line_bps / line / held;
 }
 
 /* The next rate from the use of a link: multiplicative above the target or after enough additive steps. */
@@ -303,7 +301,8 @@ static void hpcc_ack(struct control_sender *sender, const struct packet_config *
     struct control_hpcc *hpcc = &sender->as.hpcc;
     bool full = ack->acked > hpcc->update_at;
     bool tells = config->cc_mode == PACKET_CC_PINT ? ack->use > 0 : ack->hop_count > 0;
-    if (!tells || (!full && !config->fast_react)) {
+    bool is_fast = config->fast_react || config->cc_mode == PACKET_CC_PINT; /* PINT is whatever FAST_REACT says */
+    if (!tells || (!full && !is_fast)) {
         return;
     }
     if (hpcc->update_at == 0) {

@@ -1,6 +1,6 @@
 /*
- * The inside of the flow network, shared by `flow` (flow.c: the life of a message as fluid) and `auto` (auto.c: which
- * messages are fluid, and what becomes of one that is to be packets after all).
+ * The inside of the flow network: the life of a message as fluid (flow.c), those that contend under congestion control
+ * (controlled.c), what is counted (figures.c), and what the judge looks at (judge.c).
  */
 #ifndef ORR_NET_FLOW_ENGINE_H
 #define ORR_NET_FLOW_ENGINE_H
@@ -12,14 +12,16 @@
 #include "net/source_ports.h"
 #include "topo/way.h"
 
-struct flow_mix;
 struct flow_controls;
+struct flow_judge;
 
 struct flow {
     double packets;  /* full ones, all together */
+    double acks;     /* to each of them */
     double left;     /* full packets, at `since` */
     double since_ns; /* when the rate was set */
     double ends_ns;  /* when nothing is left, at that rate */
+    double alone_ns; /* that it takes on an empty network */
     double tail_ns;  /* from there to the last packet's arrival */
     double after_ns; /* from there to the last acknowledgement's return */
     uint64_t bytes, start_ns;
@@ -30,10 +32,10 @@ struct flow {
     uint32_t next;  /* free list */
     uint16_t hops_there, hops_back;
     uint16_t source_port;
-    uint8_t sending;    /* data are under way */
-    uint8_t acks_count; /* a single packet's one does not */
-    uint8_t by_packets; /* handed over to the packet network */
-    uint8_t contends;   /* its end is for congestion control to say */
+    uint8_t sending;                                /* data are under way */
+    uint8_t acks_count;                             /* a single packet's one does not */
+    uint8_t contends;                               /* its end is for congestion control to say */
+    uint8_t in_rounds, is_tight, is_short, is_held; /* for the judge */
 };
 
 POOL_DEFINE(flows, struct flow, next);
@@ -67,21 +69,16 @@ struct flow_net {
     struct histogram_fine durations, slowdowns;
     uint64_t lost; /* messages without a way, and the first one's ends */
     uint32_t lost_src, lost_dst;
-    struct flow_controls *controls; /* congestion control; NULL where it leaves no link idle */
-    struct flow_mix *mix;           /* what else `auto` needs; NULL in `flow` */
+    struct flow_controls *controls; /* congestion control; NULL where it leaves no link idle, or while judged */
+    struct flow_judge *judge;       /* NULL where this network's answer stands in any case */
+    bool can_contend;               /* a congestion control is there that may hold messages back */
+    uint32_t full_bytes;            /* of a packet, on the wire */
 };
 
 /* ---- flow.c ---- */
 
-enum orr_status flow_open(struct net *net, struct orr_error *err);
-void flow_close(struct net *net);
-void flow_send(struct net *net, uint32_t message, uint32_t src, uint32_t dst, uint64_t bytes, double stretch);
-uint32_t flow_handle(struct net *net, const struct event *event);
-uint32_t flow_explain(const struct net *net, struct arena *arena, struct net_stuck *stuck, uint32_t room);
 /* Shares are to be settled before time goes on. */
 void flow_settle_later(struct flow_net *network);
-/* Takes a flow out of the fluid, with all its uses. */
-void flow_withdraw(struct flow_net *network, uint32_t index);
 
 /* Bytes that may be on their way; 0 = any number. */
 uint64_t flow_window(struct flow_net *network, const struct flow *flow);
@@ -117,12 +114,5 @@ void flow_count_links(struct flow_net *network, uint32_t index, double packets);
 uint64_t flow_count_message(struct flow_net *network, const struct flow *flow);
 /* Adds the fluid's part to what packets counted, or to nothing. */
 bool flow_add_figures(const struct flow_net *network, struct arena *arena, struct net_figures *figures);
-
-/* ---- auto.c ---- */
-
-/* Whether a message that is about to start is to be packets; it then is. */
-bool flow_mix_takes(struct flow_net *network, uint32_t index);
-/* The same for one whose acknowledgements are about to start. */
-bool flow_mix_takes_late(struct flow_net *network, uint32_t index);
 
 #endif

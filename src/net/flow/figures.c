@@ -14,8 +14,7 @@ void flow_count_links(struct flow_net *network, uint32_t index, double packets)
         network->carried[uses[i].link].busy_ns += packets * uses[i].cost;
     }
     for (uint32_t i = network->half; i < network->half + flow->hops_back; i++) {
-        double acks = packets * uses[i].cost / network->ack_cost[uses[i].link];
-        network->carried[uses[i].link].bytes += acks * wire_ack_bytes(config);
+        network->carried[uses[i].link].bytes += packets * flow->acks * wire_ack_bytes(config);
         network->carried[uses[i].link].busy_ns += packets * uses[i].cost;
     }
 }

@@ -16,11 +16,22 @@
 
 #include "base/arena.h"
 #include "net/flow/alone.h"
+#include "net/flow/control.h"
 #include "net/flow/engine.h"
+#include "net/flow/judge.h"
 #include "net/packet/wire.h"
 
 /* Far below what a packet's granularity makes of a rate. */
 #define SHARE_TOLERANCE 1e-6
+
+/* A message is short when the way there and back takes more than this part of the time its packets do. */
+#define SHORT_PART 0.01
+
+/* A window is tight when acknowledgements may be late by more than this part of a round trip beyond its slack. */
+#define TIGHT_PART 0.01
+
+/* Packets a nanosecond where a packet takes less than the half nanosecond that counts as one. */
+#define INSTANT_RATE 1e6
 
 /* A settling that looked at so many uses of links is followed by a rest of one packet's time, or of that part of the
  * time its messages have been under way; twice as many by two. Where so many meet, none of them can tell. */
@@ -49,10 +60,10 @@ static bool open_arrays(struct flow_net *network)
         network->data_cost == NULL || network->ack_cost == NULL || network->carried == NULL) {
         return false;
     }
+    network->full_bytes = config->payload_bytes + wire_header_bytes(config);
     for (uint32_t port = 0; port < graph->port_count; port++) {
         uint64_t rate = graph->links[graph->ports[port].link].rate_bps;
-        uint64_t packet = (uint64_t)config->payload_bytes + wire_header_bytes(config);
-        network->data_cost[port] = (double)wire_sending_ns(config, packet, rate);
+        network->data_cost[port] = (double)wire_sending_ns(config, network->full_bytes, rate);
         network->packet_ns = port == 0 ? (uint64_t)network->data_cost[0] : network->packet_ns;
         network->ack_cost[port] = (double)wire_sending_ns(config, wire_ack_bytes(config), rate);
     }
@@ -60,7 +71,10 @@ static bool open_arrays(struct flow_net *network)
     return !wants_extremes || topo_way_extremes(&network->routes, &network->longest_rtt_ns, &network->largest_window);
 }
 
-enum orr_status flow_open(struct net *net, struct orr_error *err)
+/* Who has the last word: this network, with its contests, or a judge that looks on and has none. */
+enum flow_kind { FLOW_FOR_GOOD, FLOW_WHERE_PACKETS_ARE_DEAR, FLOW_WHERE_IT_IS_RIGHT };
+
+static enum orr_status open_as(struct net *net, enum flow_kind kind, struct orr_error *err)
 {
     const struct packet_machine *machine = net->machine;
     struct flow_net *network = mem_zalloc(net->mem, sizeof *network);
@@ -76,10 +90,29 @@ enum orr_status flow_open(struct net *net, struct orr_error *err)
     if (status != ORR_OK) {
         return status;
     }
-    return open_arrays(network) && flow_controls_open(network) ? ORR_OK : mem_error(net->mem, "the network", err);
+    network->can_contend = control_is_known(machine->config) && control_matters(machine->config);
+    bool opened = open_arrays(network) &&
+                  (kind == FLOW_FOR_GOOD ? flow_controls_open(network)
+                                         : judge_open(network, kind == FLOW_WHERE_PACKETS_ARE_DEAR) != NULL);
+    return opened ? ORR_OK : mem_error(net->mem, "the network", err);
 }
 
-void flow_close(struct net *net)
+static enum orr_status shares_open(struct net *net, struct orr_error *err)
+{
+    return open_as(net, FLOW_FOR_GOOD, err);
+}
+
+static enum orr_status flow_open(struct net *net, struct orr_error *err)
+{
+    return open_as(net, FLOW_WHERE_PACKETS_ARE_DEAR, err);
+}
+
+static enum orr_status auto_open(struct net *net, struct orr_error *err)
+{
+    return open_as(net, FLOW_WHERE_IT_IS_RIGHT, err);
+}
+
+static void flow_close(struct net *net)
 {
     struct flow_net *network = net->state;
     if (network == NULL) {
@@ -93,6 +126,7 @@ void flow_close(struct net *net)
     mem_free(net->mem, network->ack_cost, ports * sizeof *network->ack_cost);
     mem_free(net->mem, network->ends, (size_t)network->end_capacity * sizeof *network->ends);
     flow_controls_close(network);
+    judge_close(network);
     share_free(&network->share);
     flows_free(&network->flows, net->mem);
     topo_routes_free(&network->routes);
@@ -238,8 +272,10 @@ static void settle(struct flow_net *network)
     }
     wake_for_first(network);
     queue->failed |= share->failed;
-    if (network->controls != NULL && network->mix == NULL && !queue->failed) {
+    if (network->controls != NULL && !queue->failed) {
         flow_controls_look(network);
+    } else if (network->judge != NULL) {
+        judge_settled(network);
     }
 }
 
@@ -265,24 +301,13 @@ static void end_data(struct flow_net *network, uint32_t index)
     flow_count_links(network, index, flow->packets);
     share_leave(&network->share, index, 0, flow->hops_there);
     share_hold(&network->share, index);
+    if (network->judge != NULL) {
+        judge_ends(network, index);
+    }
     if (flow->acks_count) {
         push_step(network, flow->ends_ns + flow->tail_ns, index, FLOW_ACKS_END);
     }
     push_step(network, flow->ends_ns + flow->after_ns, index, FLOW_ARRIVES);
-}
-
-void flow_withdraw(struct flow_net *network, uint32_t index)
-{
-    struct flow *flow = &network->flows.at[index];
-    ends_drop(network, index);
-    double now = (double)network->net->queue->now;
-    double since = network->share.flows[index].rate * (now - flow->since_ns);
-    flow_count_links(network, index, flow->packets - fmax(0, flow->left - since));
-    share_leave(&network->share, index, 0, flow->hops_there);
-    share_leave(&network->share, index, network->half, network->half + flow->hops_back);
-    flow->sending = 0;
-    network->sending--;
-    flow_settle_later(network);
 }
 
 static void end_due(struct flow_net *network, uint32_t stamp)
@@ -342,23 +367,23 @@ static void start(struct flow_net *network, uint32_t index)
 {
     struct flow *flow = &network->flows.at[index];
     flow->start_ns = network->net->queue->now;
-    if (network->mix != NULL && flow_mix_takes(network, index)) {
-        return;
-    }
     flow->since_ns = (double)flow->start_ns;
     flow->sending = 1;
     network->sending++;
     share_join(&network->share, index, 0, flow->hops_there);
+    if (network->judge != NULL) {
+        judge_starts(network, index);
+    }
     flow_settle_later(network);
 }
 
 static void acks_begin(struct flow_net *network, uint32_t index)
 {
     const struct flow *flow = &network->flows.at[index];
-    if (network->mix != NULL && (flow->by_packets || flow_mix_takes_late(network, index))) {
-        return;
-    }
     share_join(&network->share, index, network->half, network->half + flow->hops_back);
+    if (network->judge != NULL) {
+        judge_acks_begin(network, index);
+    }
     flow_settle_later(network);
 }
 
@@ -415,9 +440,14 @@ static bool plan(struct flow_net *network, uint32_t index)
                                        flow->bytes, flow_window(network, flow));
     flow->packets = alone.packets;
     flow->left = alone.packets;
+    flow->alone_ns = (double)alone.total_ns;
     flow->tail_ns = (double)alone.arrival_ns - alone.packets * alone.pace_ns;
     flow->after_ns = (double)alone.total_ns - alone.packets * alone.pace_ns;
-    share_flow_start(&network->share, index, alone.window_bound ? 1 / alone.pace_ns : INFINITY);
+    bool is_instant = alone.pace_ns <= 0; /* its packets take no time: it has a rate all the same */
+    share_flow_start(&network->share, index,
+                     is_instant           ? INSTANT_RATE
+                     : alone.window_bound ? 1 / alone.pace_ns
+                                          : INFINITY);
     if (network->share.failed || (network->controls != NULL && !flow_controls_start(network, index))) {
         network->net->queue->failed = true;
         return false;
@@ -425,11 +455,24 @@ static bool plan(struct flow_net *network, uint32_t index)
     for (uint32_t i = 0; i < flow->hops_there; i++) {
         share_set(&network->share, index, i, there[i], network->data_cost[there[i]]);
     }
+    double ack_waits = 0; /* one packet's time on each link: what acknowledgements may wait behind data */
     for (uint32_t i = 0; i < flow->hops_back; i++) {
         share_set(&network->share, index, half + i, back[i], network->ack_cost[back[i]] * alone.acks);
+        ack_waits += network->data_cost[back[i]];
     }
+    flow->acks = alone.acks;
+    struct judge_facts facts = {
+        .packets = alone.packets,
+        .transmissions = alone.packets * flow->hops_there + alone.packets * alone.acks * flow->hops_back,
+        .in_rounds = alone.in_rounds,
+        .is_tight = alone.slack_ns + TIGHT_PART * alone.round_ns < ack_waits,
+        .is_short = (flow->after_ns > SHORT_PART * alone.packets * alone.pace_ns),
+    };
     double starts = (double)(network->net->queue->now + machine->config->start_latency_ns);
     push_step(network, starts, index, FLOW_STARTS);
+    if (network->judge != NULL) {
+        judge_sent(network, index, &facts);
+    }
     flow->acks_count = alone.arrival_ns > alone.first_ns;
     if (flow->acks_count) {
         push_step(network, starts + (double)alone.first_ns, index, FLOW_ACKS_BEGIN);
@@ -437,10 +480,14 @@ static bool plan(struct flow_net *network, uint32_t index)
     return true;
 }
 
-void flow_send(struct net *net, uint32_t message, uint32_t src, uint32_t dst, uint64_t bytes, double stretch)
+static void flow_send(struct net *net, uint32_t message, uint32_t src, uint32_t dst, uint64_t bytes, double stretch)
 {
     (void)stretch; /* jitter is a delay's, and here a delay is other messages' doing */
     struct flow_net *network = net->state;
+    bool is_first = network->judge != NULL && network->counts.messages == 0;
+    if (is_first && !judge_begins(network) && !flow_controls_open(network)) {
+        net->queue->failed = true;
+    }
     uint16_t *counter = source_ports_of(&network->next_ports, src, dst);
     uint32_t index = counter == NULL ? 0 : flows_take(&network->flows, net->mem, &net->queue->failed);
     if (index == 0) {
@@ -483,7 +530,7 @@ static void step(struct flow_net *network, uint32_t index, enum flow_step what)
     }
 }
 
-uint32_t flow_handle(struct net *net, const struct event *event)
+static uint32_t flow_handle(struct net *net, const struct event *event)
 {
     struct flow_net *network = net->state;
     switch ((enum net_event_kind)event->kind) {
@@ -521,7 +568,7 @@ static uint32_t explain_lost(const struct flow_net *network, struct arena *arena
     return 1;
 }
 
-uint32_t flow_explain(const struct net *net, struct arena *arena, struct net_stuck *stuck, uint32_t room)
+static uint32_t flow_explain(const struct net *net, struct arena *arena, struct net_stuck *stuck, uint32_t room)
 {
     const struct flow_net *network = net->state;
     uint32_t filled = explain_lost(network, arena, stuck, room);
@@ -534,6 +581,16 @@ static bool flow_figures(const struct net *net, struct arena *arena, struct net_
     return flow_add_figures(net->state, arena, figures);
 }
 
+const struct net_ops net_shares = {
+    .name = "flow",
+    .open = shares_open,
+    .close = flow_close,
+    .send = flow_send,
+    .handle = flow_handle,
+    .explain = flow_explain,
+    .figures = flow_figures,
+};
+
 const struct net_ops net_flow = {
     .name = "flow",
     .open = flow_open,
@@ -542,6 +599,20 @@ const struct net_ops net_flow = {
     .handle = flow_handle,
     .explain = flow_explain,
     .figures = flow_figures,
+    .instead = judge_instead,
+    .doubtful = judge_doubtful,
+};
+
+const struct net_ops net_auto = {
+    .name = "auto",
+    .open = auto_open,
+    .close = flow_close,
+    .send = flow_send,
+    .handle = flow_handle,
+    .explain = flow_explain,
+    .figures = flow_figures,
+    .instead = judge_instead,
+    .doubtful = judge_doubtful,
 };
 
 struct flow_counts flow_counts(const struct net *net)

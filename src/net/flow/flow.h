@@ -4,9 +4,10 @@
  * A message alone takes to the nanosecond what the packet network takes. Queues, marks and pauses are only where
  * messages contend under congestion control (contest.h); losses are not there. docs/fidelity.md says what that costs.
  *
- * `auto` is both: messages that share no link with another's data are fluid, the rest are packets. Sets of messages
- * that meet on any link are carried by one of the two, so that no link is in use by both; a message that is met while
- * it is fluid becomes packets from there on.
+ * Fluid is not right for every job. `flow` and `auto` look on while messages flow (judge.h) and say in the end, or as
+ * soon as shares cost as much as packets, which network is to carry the whole job instead, if any (net_ops.instead):
+ * `auto` the packet network wherever fluid is not right, `flow` only where so many packets are affordable. `net_shares`
+ * is what carries a job by shares in any case, with contests.
  *
  * Behind net/net.h like every network: net.machine is a `struct packet_machine`, borrowed while the network is open.
  * Knows nothing of files, traces and collectives.
@@ -16,15 +17,14 @@
 
 #include "net/packet/packet.h"
 
+extern const struct net_ops net_shares;
 extern const struct net_ops net_flow;
 extern const struct net_ops net_auto;
 
 struct flow_counts {
     uint64_t messages;
-    uint64_t by_packets; /* of them, from the start or from some point on */
-    uint64_t converted;  /* of those, the latter */
-    uint64_t settlings;  /* times at which shares were found anew */
-    uint64_t settled;    /* flows looked at for that, all together */
+    uint64_t settlings; /* times at which shares were found anew */
+    uint64_t settled;   /* flows looked at for that, all together */
 };
 
 struct flow_counts flow_counts(const struct net *net);

@@ -94,6 +94,9 @@ void share_join(struct share *share, uint32_t flow, uint32_t first, uint32_t end
     uint32_t start = flow * share->room;
     for (uint32_t i = start + first; i < start + end; i++) {
         struct share_link *link = &share->links[share->uses[i].link];
+        if (share->uses[i].cost <= 0) {
+            continue; /* what costs nothing fills nothing */
+        }
         if (!reserve(share, (void **)&link->users, &link->capacity, (uint64_t)link->count + 1, sizeof *link->users)) {
             return;
         }
@@ -354,6 +357,12 @@ static void fill(struct share *share)
         }
         settle_link(share, top->index, level);
         drop_top(&share->bounds);
+    }
+    for (; share->ceilings.count > 0; drop_top(&share->ceilings)) {
+        uint32_t flow = share->ceilings.at[0].index;
+        if (!share->flows[flow].settled) {
+            settle_flow(share, flow, share->flows[flow].ceiling, SHARE_NONE); /* it uses links that cost nothing */
+        }
     }
 }
 

@@ -96,7 +96,8 @@ void share_free(struct share *share);
 void share_flow_start(struct share *share, uint32_t flow, double ceiling);
 /* Says which link use `i` of a flow is, and its cost, without taking it up. */
 void share_set(struct share *share, uint32_t flow, uint32_t i, uint32_t link, double cost);
-/* Takes up uses [first, end), and gives them up again. */
+/* Takes up uses [first, end), and gives them up again. One that costs nothing is not taken up; a flow that has none
+ * else needs a ceiling. */
 void share_join(struct share *share, uint32_t flow, uint32_t first, uint32_t end);
 void share_leave(struct share *share, uint32_t flow, uint32_t first, uint32_t end);
 /* Its rate is at most this from the next settling on. */

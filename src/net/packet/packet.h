@@ -42,6 +42,8 @@ struct packet_machine {
      * false return ends the sampling. NULL: nothing is sampled. */
     bool (*queue_seen)(void *context, uint64_t time_ns, uint32_t node, uint32_t port_index, uint64_t bytes, bool last);
     uint64_t sample_start_ns;
+    /* Called when the job begins again on another network: nothing of what was said counts. May be NULL. */
+    void (*started_over)(void *context);
     void *context;
 };
 

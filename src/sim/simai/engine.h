@@ -112,6 +112,7 @@ struct simai {
     struct arena arena;
     struct event_queue queue;
     struct net net;
+    const struct net_ops *carrier; /* the network that does the job instead of the one asked for; NULL = none */
     struct topo_dims dims;
     struct packet_machine machine; /* with a word when messages leave */
     struct simai_ops *ops;         /* by stage */

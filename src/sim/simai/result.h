@@ -50,6 +50,7 @@ struct simai_result {
     const struct simai_busy *busy;
     uint32_t busy_count;
     struct net_figures network;
+    bool by_packets; /* flow or auto was asked for, and packets it was */
     struct sim_stall stall;
 };
 

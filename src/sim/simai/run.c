@@ -63,13 +63,30 @@ static enum orr_status fill(struct simai *simai, struct orr_error *err)
     simai->dims = (struct topo_dims){.count = 1, .ranks = config->nodes};
     simai->dims.dim[0] = (struct topo_dim){.kind = TOPO_SWITCH, .size = config->nodes, .stride = 1};
     simai->machine = *config->machine;
-    if (config->network == &net_packet) { /* others carry messages under numbers of their own */
+    const struct net_ops *network = simai->carrier != NULL ? simai->carrier : config->network;
+    if (network == &net_packet) { /* others carry messages under numbers of their own */
         simai->machine.departed = departed;
         simai->machine.departed_context = simai;
     }
     return status != ORR_OK ? status
-                            : net_init_machine(&simai->net, config->network, &simai->dims, &simai->machine,
+                            : net_init_machine(&simai->net, network, &simai->dims, &simai->machine,
                                                simai_message_arrived, simai, &simai->queue, simai->mem, err);
+}
+
+/* From what is given, and nothing else. */
+static enum orr_status begin(struct simai *simai, struct orr_error *err)
+{
+    const struct simai_config *config = simai->config;
+    simai->rank_count = config->job.gpus;
+    simai->plans.mem = simai->mem;
+    simai->result.program = config->program;
+    simai->result.job = config->job;
+    simai->result.nodes = config->nodes;
+    simai->result.compat = config->compat;
+    simai->result.ranks = config->job.gpus;
+    simai->result.by_packets = simai->carrier == &net_packet;
+    arena_init(&simai->arena, simai->mem);
+    return fill(simai, err);
 }
 
 enum orr_status simai_open(const struct simai_config *config, struct mem *mem, struct notes *notes,
@@ -86,15 +103,7 @@ enum orr_status simai_open(const struct simai_config *config, struct mem *mem, s
     made->config = config;
     made->mem = mem;
     made->notes = notes;
-    made->rank_count = config->job.gpus;
-    made->plans.mem = mem;
-    made->result.program = config->program;
-    made->result.job = config->job;
-    made->result.nodes = config->nodes;
-    made->result.compat = config->compat;
-    made->result.ranks = config->job.gpus;
-    arena_init(&made->arena, mem);
-    status = fill(made, err);
+    status = begin(made, err);
     if (status != ORR_OK) {
         simai_close(made);
         return status;
@@ -103,11 +112,9 @@ enum orr_status simai_open(const struct simai_config *config, struct mem *mem, s
     return ORR_OK;
 }
 
-void simai_close(struct simai *simai)
+/* Everything but the run itself. */
+static void clear(struct simai *simai)
 {
-    if (simai == NULL) {
-        return;
-    }
     struct mem *mem = simai->mem;
     net_free(&simai->net);
     for (uint32_t group = 0; group < simai->group_count; group++) {
@@ -126,7 +133,32 @@ void simai_close(struct simai *simai)
     mem_free(mem, simai->intervals, (size_t)simai->interval_capacity * sizeof *simai->intervals);
     mem_free(mem, simai->busy, (size_t)simai->busy_capacity * sizeof *simai->busy);
     arena_free(&simai->arena);
-    mem_free(mem, simai, sizeof *simai);
+}
+
+void simai_close(struct simai *simai)
+{
+    if (simai != NULL) {
+        struct mem *mem = simai->mem;
+        clear(simai);
+        mem_free(mem, simai, sizeof *simai);
+    }
+}
+
+/* As it was when opened, on another network. */
+static enum orr_status start_over(struct simai *simai, const struct net_ops *carrier, struct orr_error *err)
+{
+    clear(simai);
+    *simai = (struct simai){.config = simai->config, .mem = simai->mem, .notes = simai->notes, .carrier = carrier};
+    const struct packet_machine *machine = simai->config->machine;
+    if (machine->started_over != NULL) {
+        machine->started_over(machine->context);
+    }
+    enum orr_status status = begin(simai, err);
+    if (status != ORR_OK) {
+        net_free(&simai->net);
+        simai->result.ranks = 0; /* nothing of it can be read */
+    }
+    return status;
 }
 
 const struct simai_result *simai_result(const struct simai *simai)
@@ -211,7 +243,7 @@ static enum orr_status loop(struct simai *simai, bool (*progress)(void *, const 
         *err = simai->failure;
         return simai->failure.status;
     }
-    return simai->queue.failed ? mem_error(simai->mem, "the running simulation", err) : ORR_OK;
+    return simai->queue.failed && !simai->net.gave_up ? mem_error(simai->mem, "the running simulation", err) : ORR_OK;
 }
 
 static enum orr_status finish(struct simai *simai, struct orr_error *err)
@@ -227,13 +259,53 @@ static enum orr_status finish(struct simai *simai, struct orr_error *err)
     return ORR_OK;
 }
 
-enum orr_status simai_run(struct simai *simai, bool (*progress)(void *, const struct orr_progress *), void *context,
-                          struct orr_error *err)
+/* What the job will send, for a network that weighs its means: collectives send twice their bytes or less. */
+static double expected_bytes(const struct simai *simai)
 {
+    const struct simai_program *program = simai->config->program;
+    double sum = 0;
+    for (uint32_t i = 0; i < program->row_count; i++) {
+        for (uint32_t phase = 0; phase < SIMAI_PHASES; phase++) {
+            const struct simai_cell *cell = &program->rows[i].cells[phase];
+            sum += cell->type == SIMAI_NO_COMM ? 0 : 2.0 * (double)cell->bytes;
+        }
+    }
+    return sum * simai->rank_count / (program->stages == 0 ? 1 : program->stages);
+}
+
+static enum orr_status play(struct simai *simai, bool (*progress)(void *, const struct orr_progress *), void *context,
+                            struct orr_error *err)
+{
+    simai->net.expected_bytes = expected_bytes(simai);
     for (uint32_t rank = 0; rank < simai->rank_count && !simai->queue.failed; rank++) {
         simai_rank_go(simai, rank);
     }
-    enum orr_status status = loop(simai, progress, context, err);
+    return loop(simai, progress, context, err);
+}
+
+/* Again, on the network that the first one names. */
+static enum orr_status play_again(struct simai *simai, bool (*progress)(void *, const struct orr_progress *),
+                                  void *context, struct orr_error *err)
+{
+    const struct net_ops *instead = net_instead(&simai->net);
+    enum orr_status status = instead == &net_packet ? ORR_OK : net_note_doubt(&simai->net, simai->notes, err);
+    if (instead == NULL || status != ORR_OK) {
+        return status;
+    }
+    status = start_over(simai, instead, err);
+    return status == ORR_OK ? play(simai, progress, context, err) : status;
+}
+
+enum orr_status simai_run(struct simai *simai, bool (*progress)(void *, const struct orr_progress *), void *context,
+                          struct orr_error *err)
+{
+    enum orr_status status = play(simai, progress, context, err);
+    if (status == ORR_OK) {
+        status = play_again(simai, progress, context, err);
+    }
+    if (simai->net.ops == NULL) {
+        return status; /* it could not be made again */
+    }
     enum orr_status finished = finish(simai, status == ORR_OK ? err : NULL);
     status = status == ORR_OK ? finished : status;
     if (progress != NULL) {
