@@ -42,7 +42,8 @@ static const struct argp_option table[] = {
     {NULL, 0, NULL, 0, "How to simulate:", 4},
     {"backend", KEY_BACKEND, "NAME", 0,
      "Network model: unaware (of congestion; default), aware, packet (every packet, on a wired topology), flow "
-     "(fair shares of the same topology's links), or auto (packets where messages meet, flow elsewhere)",
+     "(fair shares of the same topology's links where they are right, else packets up to 16 million of them), or auto "
+     "(shares where they are right, else packets)",
      4},
     {"no-pfc", KEY_NO_PFC, NULL, 0, "--backend packet: ignore pause frames, so that full buffers drop packets", 4},
     {"cc", KEY_CC, "NAME", 0,

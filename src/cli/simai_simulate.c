@@ -48,8 +48,8 @@ static const struct argp_option table[] = {
     {"threads", 't', "N", 0,
      "Threads of the original. Accepted; one is used here, and the result does not depend on it", 0},
     {"backend", KEY_BACKEND, "NAME", 0,
-     "packet (default): every packet; flow: messages as fluid at their fair share, faster; auto: packets only where "
-     "messages meet",
+     "packet (default): every packet; flow: fair shares of links where they are right, else packets up to 16 million; "
+     "auto: shares where they are right, else packets",
      0},
     {"schedule", KEY_SCHEDULE, "1f1b|interleaved", 0,
      "Of pipeline stages: one forward, one backward in turn (default), or the same in as many chunks as vpp: says", 0},

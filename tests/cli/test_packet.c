@@ -172,7 +172,6 @@ TEST_MAIN(links_and_messages_are_in_every_report, files_of_the_configuration_are
           an_output_of_the_configuration_never_replaces_an_input, what_is_lost_stalls_astra_and_delays_us,
           a_link_that_is_not_there_cannot_go_down,
           a_buffer_smaller_than_what_is_set_aside_is_refused_and_kept_for_astra,
-          settings_that_contradict_the_control_are_told)
-=======
+          settings_that_contradict_the_control_are_told,
           flow_and_auto_say_whether_they_moved_packets_and_tell_each_message_once,
           a_job_by_packets_is_what_the_packet_network_says)
