@@ -115,6 +115,11 @@ ORR_MUST_CHECK enum orr_status cli_limit_default(uint64_t *limit, struct orr_err
 ORR_MUST_CHECK enum orr_status cli_parse_word(const char *option, const char *text, const char *const *words,
                                               unsigned *index, struct orr_error *err);
 
+/* The words of --comp-source, in the order of enum orr_compute_source; and the source that --force-avg-kernel-ns and
+ * --default-gpu-freq imply where none was named, checked against what it needs. run_check.c. */
+extern const char *const cli_compute_sources[];
+ORR_MUST_CHECK enum orr_status cli_tuning_settle(struct orr_tuning *tuning, bool source_given, struct orr_error *err);
+
 /* ---- messages --------------------------------------------------------------------------------------------------- */
 
 /* One line on standard error, "orrery: " before it. Line breaks and control characters in it are shown as '?'. */

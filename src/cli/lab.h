@@ -12,6 +12,7 @@ struct lab_command {
     struct cli_input input;
     struct orr_lab_options lab;
     bool strict, quiet, no_progress;
+    bool source_given; /* --comp-source */
 };
 
 extern const struct cli_command cli_lab_run;

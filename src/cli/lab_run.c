@@ -31,6 +31,9 @@ enum {
     KEY_AUTO_CALIBRATE,
     KEY_TRACE_DIR,
     KEY_HOST_FACTOR,
+    KEY_COMP_SOURCE,
+    KEY_FORCED_NS,
+    KEY_GPU_MHZ,
     KEY_NO_PROGRESS,
 };
 
@@ -90,7 +93,18 @@ static const struct argp_option table[] = {
      4},
     {"host-factor", KEY_HOST_FACTOR, "X", 0,
      "Multiply the time of CPU nodes, whatever a calibration says: 1 is as recorded, with the profiler. Default: 1", 4},
-    {"trace-dir", KEY_TRACE_DIR, "DIR", 0, "--auto-calibrate: the folder of the recording, where it is another", 4},
+    {"trace-dir", KEY_TRACE_DIR, "DIR", 0,
+     "--auto-calibrate: the folder of the recording. Default: that of the traces, or pytorch_traces or recording "
+     "beside "
+     "it",
+     4},
+    {"comp-source", KEY_COMP_SOURCE, "NAME", 0,
+     "Where the time of GPU compute comes from: auto (default), duration, cycles, roofline or forced, as for orrery "
+     "run",
+     4},
+    {"force-avg-kernel-ns", KEY_FORCED_NS, "NS", 0, "Let every GPU compute node take NS ns: --comp-source forced", 4},
+    {"default-gpu-freq", KEY_GPU_MHZ, "MHZ", 0,
+     "Clock for --comp-source cycles, which this implies unless another source is named. Default: 2400", 4},
     {NULL, 0, NULL, 0, "What to keep:", 5},
     {"output-dir", 'o', "DIR", 0, "The run gets a folder of its own in DIR. Default: runs", 5},
     {"store", KEY_STORE, "FILE", 0, "Result store (SQLite). Default: orrery.db in the output folder", 5},
@@ -129,6 +143,15 @@ static error_t parse_number(int key, const char *arg, struct lab_command *comman
     case KEY_SEED:
         status = cli_parse_count("--seed", arg, 0, UINT64_MAX, &lab->seed, err);
         break;
+    case KEY_FORCED_NS:
+        status = cli_parse_count("--force-avg-kernel-ns", arg, 1, UINT64_C(1) << 50, &lab->tuning.forced_ns, err);
+        break;
+    case KEY_GPU_MHZ:
+        status = cli_parse_real("--default-gpu-freq", arg, &lab->tuning.gpu_mhz, err);
+        if (status == ORR_OK && !(lab->tuning.gpu_mhz >= 1)) {
+            status = error_set(err, ORR_ERANGE, "--default-gpu-freq: %s is below 1 (MHz)", arg);
+        }
+        break;
     default:
         status = cli_parse_limit("--memory-limit", arg, &lab->memory_limit, err);
         break;
@@ -140,15 +163,28 @@ static error_t parse_word(int key, const char *arg, struct lab_command *command)
 {
     static const char *const backends[] = {"unaware", "aware", "packet", "flow", "auto", NULL};
     static const char *const policies[] = {"astra", "safe", "streams", NULL};
+    const struct {
+        int key;
+        const char *option;
+        const char *const *words;
+    } lists[] = {{KEY_BACKEND, "--backend", backends},
+                 {KEY_POLICY, "--policy", policies},
+                 {KEY_COMP_SOURCE, "--comp-source", cli_compute_sources}};
     unsigned index = 0;
-    bool backend = key == KEY_BACKEND;
-    enum orr_status status = cli_parse_word(backend ? "--backend" : "--policy", arg, backend ? backends : policies,
-                                            &index, &command->input.error);
-    if (backend) {
+    enum orr_status status = ORR_OK;
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        if (lists[i].key == key) {
+            status = cli_parse_word(lists[i].option, arg, lists[i].words, &index, &command->input.error);
+        }
+    }
+    if (key == KEY_BACKEND) {
         command->lab.backend = (enum orr_backend)index;
         command->lab.has_backend = true;
-    } else {
+    } else if (key == KEY_POLICY) {
         command->lab.policy = (enum orr_policy)index;
+    } else {
+        command->lab.tuning.source = (enum orr_compute_source)index;
+        command->source_given = true;
     }
     return cli_options_status(status);
 }
@@ -218,11 +254,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case KEY_BACKEND:
     case KEY_POLICY:
+    case KEY_COMP_SOURCE:
         return parse_word(key, arg, command);
     case KEY_SCALE:
     case KEY_WORLD:
     case KEY_JITTER:
     case KEY_HOST_FACTOR:
+    case KEY_FORCED_NS:
+    case KEY_GPU_MHZ:
     case KEY_SEED:
     case KEY_LIMIT:
         return parse_number(key, arg, command);
@@ -298,7 +337,8 @@ static int run_lab_run(const struct cli_command *self, int argc, char **argv)
         cli_print_help(self, argv[0], stdout);
     } else if (status == ORR_OK) {
         command.lab.command = typed;
-        status = run_and_print(&command, &err);
+        status = cli_tuning_settle(&command.lab.tuning, command.source_given, &err);
+        status = status == ORR_OK ? run_and_print(&command, &err) : status;
     }
     free(typed);
     return cli_end(status, &err);

@@ -42,11 +42,11 @@ static enum orr_status check_growth(const struct run_options *options, struct or
     return ORR_OK;
 }
 
-/* The source that the other options imply, and what a source needs. */
-static enum orr_status settle_tuning(struct run_options *options, struct orr_error *err)
+const char *const cli_compute_sources[] = {"auto", "duration", "cycles", "roofline", "forced", NULL};
+
+enum orr_status cli_tuning_settle(struct orr_tuning *tuning, bool source_given, struct orr_error *err)
 {
-    struct orr_tuning *tuning = &options->run.tuning;
-    if (!options->source_given) {
+    if (!source_given) {
         tuning->source = tuning->forced_ns > 0 ? ORR_COMPUTE_FORCED
                          : tuning->gpu_mhz > 0 ? ORR_COMPUTE_CYCLES
                                                : tuning->source;
@@ -121,7 +121,7 @@ enum orr_status run_options_settle(struct run_options *options, bool lenient, st
         status = check_growth(options, err);
     }
     if (status == ORR_OK) {
-        status = settle_tuning(options, err);
+        status = cli_tuning_settle(&options->run.tuning, options->source_given, err);
     }
     if (status == ORR_OK) {
         status = resolve_dash(options, err);

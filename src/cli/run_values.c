@@ -21,7 +21,6 @@ error_t run_choice_parse(int key, const char *arg, struct run_options *run)
     static const char *const routings[] = {"ecmp", "spray", "adaptive", NULL};
     static const char *const controls[] = {"none", "dcqcn", "hpcc", "timely", "dctcp", "pint", "swift", "credit", NULL};
     static const char *const places[] = {"gpu", "cpu", NULL};
-    static const char *const sources[] = {"auto", "duration", "cycles", "roofline", "forced", NULL};
     unsigned index = 0;
     error_t failed = 0;
     switch (key) {
@@ -30,7 +29,7 @@ error_t run_choice_parse(int key, const char *arg, struct run_options *run)
         run->run.missing_is_cpu = index == 1;
         return failed;
     case KEY_COMP_SOURCE:
-        failed = read_word(run, "--comp-source", arg, sources, &index);
+        failed = read_word(run, "--comp-source", arg, cli_compute_sources, &index);
         run->run.tuning.source = (enum orr_compute_source)index;
         run->source_given = true;
         return failed;

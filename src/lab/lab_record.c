@@ -41,10 +41,22 @@ static void set_growth(struct lab_plan *plan)
     set(plan, "scaling", growth->strong ? "strong" : "weak");
 }
 
-/* What a calibration changed; without memory the caller's next text fails too. */
+static const char *const source_words[] = {"auto", "duration", "cycles", "roofline", "forced"};
+
+/* Where compute times come from and what a calibration changed; without memory the caller's next text fails too. */
 static void set_tuning(struct lab_plan *plan)
 {
     const struct orr_tuning *tuning = &plan->options->tuning;
+    if (tuning->source != ORR_COMPUTE_AUTO) {
+        set(plan, "comp-source", source_words[tuning->source]);
+    }
+    if (tuning->source == ORR_COMPUTE_FORCED) {
+        set(plan, "force-avg-kernel-ns", arena_printf(&plan->arena, "%" PRIu64 "ns", tuning->forced_ns));
+    }
+    if (tuning->source == ORR_COMPUTE_CYCLES) {
+        const char *mhz = spell_real(&plan->arena, tuning->gpu_mhz);
+        set(plan, "default-gpu-freq", mhz == NULL ? NULL : arena_printf(&plan->arena, "%s MHz", mhz));
+    }
     if (tuning->compute_scale > 0) {
         set(plan, "compute-factor", spell_real(&plan->arena, tuning->compute_scale));
     }
@@ -175,6 +187,15 @@ const char *lab_plan_repeat(struct lab_plan *plan)
         line = add(arena, line, "", growth->strong ? "--strong" : NULL);
     }
     const struct orr_tuning *tuning = &plan->options->tuning;
+    if (tuning->source != ORR_COMPUTE_AUTO) {
+        line = add(arena, line, "--comp-source ", source_words[tuning->source]);
+    }
+    if (tuning->source == ORR_COMPUTE_FORCED && line != NULL) {
+        line = arena_printf(arena, "%s --force-avg-kernel-ns %" PRIu64, line, tuning->forced_ns);
+    }
+    if (tuning->source == ORR_COMPUTE_CYCLES) {
+        line = add(arena, line, "--default-gpu-freq ", spell_real(arena, tuning->gpu_mhz));
+    }
     if (tuning->compute_scale > 0) {
         line = add(arena, line, "--compute-factor ", spell_real(arena, tuning->compute_scale));
     }

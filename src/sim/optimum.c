@@ -290,7 +290,9 @@ static void walk_graph(struct walk *walk)
     if (walk->whole.bytes_per_ns > 0) {
         walk->best.bandwidth_ns = later(walk->best.bandwidth_ns, whole_ns(bytes / walk->whole.bytes_per_ns));
     }
-    walk->best.compute_ns = later(walk->best.compute_ns, walk->device_ns);
+    if (walk->sim->config->policy != ORR_POLICY_STREAMS) {
+        walk->best.compute_ns = later(walk->best.compute_ns, walk->device_ns);
+    }
 }
 
 static bool walk_begin(struct walk *walk, uint32_t most)

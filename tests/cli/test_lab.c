@@ -54,6 +54,24 @@ static unsigned folders_in(const char *path)
     return count;
 }
 
+static void compute_times_can_be_forced_as_in_run(void **state)
+{
+    (void)state;
+    enter();
+    const struct program_result *result = program_run("lab run --workload traces --topology 2gpu_ring --output-dir "
+                                                      "forced --force-avg-kernel-ns 609000");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "--comp-source forced --force-avg-kernel-ns 609000");
+    uint64_t forced = time_of(result);
+    CHECK(forced > 50 * UINT64_C(609000), "dozens of kernels on one stream: %llu ns", (unsigned long long)forced);
+    char repeat[2000];
+    (void)snprintf(repeat, sizeof repeat, "%s", line_of(result, "Repeat") + strlen("orrery "));
+    CHECK_U64(time_of(program_run(repeat)), forced, "repeated");
+    result = program_run("lab run --workload traces --comp-source duration --default-gpu-freq 2000");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "--default-gpu-freq has no effect");
+}
+
 static void a_run_s_folder_has_its_row_its_calibrations_and_astra_sims_lines(void **state)
 {
     (void)state;
@@ -325,7 +343,7 @@ static void a_run_that_stalls_is_kept_as_such(void **state)
     CHECK_CONTAINS(program_read("stalled/0001_2gpu_auto1d_2/summary.txt", NULL), "Fix: ");
 }
 
-TEST_MAIN(a_run_s_folder_has_its_row_its_calibrations_and_astra_sims_lines,
+TEST_MAIN(compute_times_can_be_forced_as_in_run, a_run_s_folder_has_its_row_its_calibrations_and_astra_sims_lines,
           the_first_promised_command_runs_from_the_recording, the_second_promised_command_is_told_how_to_grow,
           the_topology_has_the_last_word_on_the_size_unless_strict, a_recorded_step_grows_to_a_thousand_ranks,
           every_kind_of_machine_runs_and_repeats_itself, a_collective_takes_half_the_time_on_twice_the_bandwidth,

@@ -120,18 +120,30 @@ static const char *default_folder(struct calibrating *c)
                                : arena_strndup(&c->session.arena, workload, (size_t)(slash - workload));
 }
 
+/* Where recordings lie that are kept apart from their traces: beside the folder, or in it. */
+static const char *const beside[] = {"../pytorch_traces", "../recording", "pytorch_traces", "recording"};
+
 static enum orr_status find_measured(struct calibrating *c)
 {
-    const char *folder = c->options->trace_folder;
+    const char *tag = c->options->recording_tag;
+    struct arena *arena = &c->session.arena;
     struct orr_error why = {0};
-    if (folder == NULL) {
-        folder = default_folder(c);
-    }
+    struct orr_error other = {0};
+    const char *folder = c->options->trace_folder != NULL ? c->options->trace_folder : default_folder(c);
     if (folder == NULL) {
         return mem_error(&c->session.mem, "a path", c->err);
     }
-    enum orr_status status =
-        calib_lab_find(folder, c->options->recording_tag, &c->session.arena, &c->paths, &c->path_count, &why);
+    enum orr_status status = calib_lab_find(folder, tag, arena, &c->paths, &c->path_count, &why);
+    size_t count = c->options->trace_folder != NULL ? 0 : sizeof beside / sizeof beside[0];
+    for (size_t i = 0; status != ORR_OK && i < count; i++) {
+        const char *place = arena_printf(arena, "%s/%s", folder, beside[i]);
+        if (place == NULL) {
+            return mem_error(&c->session.mem, "a path", c->err);
+        }
+        if (is_folder(place) && calib_lab_find(place, tag, arena, &c->paths, &c->path_count, &other) == ORR_OK) {
+            status = ORR_OK;
+        }
+    }
     return status == ORR_OK
                ? ORR_OK
                : error_set(c->err, status, "--auto-calibrate: %s; --trace-dir DIR says where the recording lies",
