@@ -155,7 +155,8 @@ static void receives_that_overlap_get_threads_of_their_own(void **state)
     } rows[] = {{100, 200, 4}, {0, 300, 3}, {200, 400, 4}, {300, 500, 3}, {350, 600, 5}};
     f.nodes[1].type = TRACE_RECV;
     for (uint32_t i = 0; i < COUNT_OF(rows); i++) {
-        f.intervals[i] = (struct sim_interval){2, 1, rows[i].start, rows[i].end, SIM_SLOT_NONE};
+        f.intervals[i] = (struct sim_interval){
+            .rank = 2, .node = 1, .start_ns = rows[i].start, .end_ns = rows[i].end, .slot = SIM_SLOT_NONE};
     }
     f.result.interval_count = COUNT_OF(rows);
     struct orr_error err = {0};

@@ -93,8 +93,9 @@ ORR_MUST_CHECK enum orr_status metrics_read(const char *path, struct arena *aren
 
 /* RFC 4180 with line feeds. */
 void metrics_write_cell(const char *cell, bool first, FILE *stream);
-/* `network` takes the place of "ns3" in ns3_comm_ms and ns3_rel_err_comm: what computed these was not always ns-3 or its
- * equal. "ns3" of packets and of rows that were imported, the network's word where all rows are of one, else "net". */
+/* `network` takes the place of "ns3" in ns3_comm_ms and ns3_rel_err_comm: what computed these was not always ns-3 or
+ * its equal. "ns3" of packets and of rows that were imported, the network's word where all rows are of one, else "net".
+ */
 void metrics_write_header(enum metrics_order order, const char *network, FILE *stream);
 void metrics_write_row(const struct metrics_row *row, enum metrics_order order, FILE *stream);
 
