@@ -97,7 +97,11 @@ static void identify_binary(const char *bytes, size_t size, const char *name, st
     } else if (size >= 2 && (uint8_t)bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 5) {
         identify_pickle(bytes, size, about);
     } else if (is_xplane(bytes, size)) {
-        *about = (struct recording_about){.kind = RECORDING_XPLANE, .what = "a profile of JAX or TensorFlow (XSpace)"};
+        is_other(
+            about, "a profile of JAX or TensorFlow (XSpace)",
+            "its events have no launches and no sizes of collectives; orrery trace convert --from tensorflow reads "
+            "the trace.json.gz that TensorBoard writes beside it (JAX: jax.profiler.trace with "
+            "create_perfetto_trace=True)");
     } else if (ends_with(name, ".nsys-rep") || ends_with(name, ".qdrep") || ends_with(name, ".qdstrm")) {
         is_other(about, "a report of Nsight Systems", "it has no ops of the program: " RECORD_PYTORCH);
     } else if (ends_with(name, ".ncu-rep")) {
@@ -276,9 +280,6 @@ void recording_identify_bytes(const char *bytes, size_t size, const char *name, 
     }
     about->what = about->what == NULL ? "" : about->what;
     about->advice = about->advice == NULL ? "" : about->advice;
-    if (about->kind == RECORDING_XPLANE) {
-        about->rank = about->world_size = about->pid = -1;
-    }
 }
 
 /* ---- a file ---- */
@@ -363,6 +364,6 @@ enum orr_status recording_refuse(const char *path, const struct recording_about 
     }
     return error_set(err, ORR_EINVAL,
                      "%s: no recording: neither a trace of PyTorch's profiler (\"traceEvents\") nor an execution trace "
-                     "(\"nodes\"), nor one of rocprofv3, JAX or TensorFlow; " RECORD_PYTORCH,
+                     "(\"nodes\"), nor one of rocprofv3; " RECORD_PYTORCH,
                      path);
 }

@@ -16,7 +16,6 @@ enum recording_kind {
     RECORDING_HOST,    /* PyTorch's execution trace, or one that was linked */
     RECORDING_KINETO,  /* PyTorch's profiler */
     RECORDING_ROCPROF, /* rocprofv3's JSON */
-    RECORDING_XPLANE,  /* JAX's and TensorFlow's profiler: XSpace */
     RECORDING_OTHER,   /* known by name, of no use here */
 };
 
@@ -34,7 +33,7 @@ struct recording_about {
 
 static inline bool recording_is_device(enum recording_kind kind)
 {
-    return kind == RECORDING_KINETO || kind == RECORDING_ROCPROF || kind == RECORDING_XPLANE;
+    return kind == RECORDING_KINETO || kind == RECORDING_ROCPROF;
 }
 
 /* Fails with ORR_EIO, ORR_ENOMEM, or ORR_EINVAL where a packed file is damaged. A file that is nothing we know is no

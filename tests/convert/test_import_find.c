@@ -231,7 +231,7 @@ static const struct {
     enum recording_kind kind;
     const char *what;
 } kinds[] = {
-    {"a.xplane.pb", BYTES("\x0a\x10\x08\x01\x12\x0c/host:CPU xyz"), RECORDING_XPLANE, "JAX or TensorFlow"},
+    {"a.xplane.pb", BYTES("\x0a\x10\x08\x01\x12\x0c/host:CPU xyz"), RECORDING_OTHER, "JAX or TensorFlow"},
     {"x.json", BYTES("{\"rocprofiler-sdk-tool\": [{\"metadata\": {}}]}"), RECORDING_ROCPROF, "rocprofv3"},
     {"x.csv", BYTES("\"Kind\",\"Agent_Id\",\"Kernel_Name\",\"Start_Timestamp\",\"End_Timestamp\"\n"), RECORDING_OTHER,
      "rocprofv3 (CSV)"},

@@ -13,6 +13,7 @@
 
 #include "convert/pytorch/collective_level.h"
 #include "convert/pytorch/collective_match.h"
+#include "convert/pytorch/rocprof.h"
 #include "io/outfile.h"
 
 struct rank_work {
@@ -108,7 +109,9 @@ static enum orr_status read_rank(const struct import_work *work, struct rank_wor
     const struct emit_options *emit = &work->request->emit;
     enum orr_status status = ORR_OK;
     if (rank->pair->device != NULL) {
-        status = emit->step_pair_count > 0
+        status = rank->pair->is_rocprof
+                     ? rocprof_read(rank->pair->device, &rank->mem, &rank->notes, &rank->kineto, &rank->err)
+                 : emit->step_pair_count > 0
                      ? kineto_read_steps(rank->pair->device, emit->steps, emit->step_pair_count, &rank->mem,
                                          &rank->notes, &rank->kineto, &rank->err)
                      : kineto_read(rank->pair->device, &rank->mem, &rank->notes, &rank->kineto, &rank->err);

@@ -14,6 +14,7 @@
 struct import_pair {
     uint32_t rank;
     const char *host, *device;
+    bool is_rocprof; /* the device trace is rocprofv3's, not Kineto's */
 };
 
 /* One recorded run: all its ranks. */

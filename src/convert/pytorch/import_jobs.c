@@ -368,6 +368,7 @@ static enum orr_status put(struct import_job *job, const struct found *file, str
                          *place, is_device(file) ? "device" : "host", pair->rank);
     }
     *place = file->path;
+    pair->is_rocprof = pair->is_rocprof || file->about.kind == RECORDING_ROCPROF;
     return ORR_OK;
 }
 

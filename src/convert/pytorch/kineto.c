@@ -57,7 +57,7 @@ static bool is_sorted(const struct kineto_trace *trace)
     return true;
 }
 
-static bool sort_events(struct kineto_trace *trace)
+bool kineto_sort(struct kineto_trace *trace)
 {
     size_t bytes = (size_t)trace->event_count * sizeof(struct order);
     if (is_sorted(trace)) {
@@ -156,7 +156,7 @@ static enum orr_status read_stream(struct kineto_trace *trace, struct json_strea
     if (status == ORR_OK) {
         status = note_losses(&reader, stream, notes, err);
     }
-    if (status == ORR_OK && !sort_events(trace)) {
+    if (status == ORR_OK && !kineto_sort(trace)) {
         status = mem_error(trace->mem, "sorting device trace events", err);
     }
     if (status == ORR_OK && trace->first_ts_us > trace->last_end_us) {

@@ -23,6 +23,9 @@ struct kineto_reader {
 /* Empty; NULL when memory is refused. kineto_free gives it back. */
 struct kineto_trace *kineto_trace_new(struct mem *mem);
 
+/* Puts the events in the order of their starts, equal ones as they are. False when memory is refused. */
+ORR_MUST_CHECK bool kineto_sort(struct kineto_trace *trace);
+
 /* Adds the event, if it is one to be kept, and its time in any case. False when memory is refused. */
 ORR_MUST_CHECK bool kineto_event_add(struct kineto_reader *reader, uint32_t index, const struct json_item *item);
 

@@ -20,7 +20,8 @@ static enum orr_status scan_rank(struct ready_run *run, struct ready_rank *rank,
     struct orr_error why = {0};
     enum orr_status status = ORR_OK;
     if (rank->pair->device != NULL) {
-        status = ready_scan_device(rank->pair->device, mem, &rank->device, &why);
+        status = rank->pair->is_rocprof ? ready_scan_rocprof(rank->pair->device, mem, &rank->device, &why)
+                                        : ready_scan_device(rank->pair->device, mem, &rank->device, &why);
         status = status == ORR_OK ? ORR_OK : keep_reason(run, status, &why, &rank->device_error, err);
     }
     if (status == ORR_OK && rank->pair->host != NULL) {

@@ -11,6 +11,7 @@
 #include "convert/pytorch/host.h"
 #include "convert/pytorch/host_fields.h"
 #include "convert/pytorch/kineto_parts.h"
+#include "convert/pytorch/rocprof.h"
 
 /* ---- durations ---- */
 
@@ -417,6 +418,37 @@ enum orr_status ready_scan_device(const char *path, struct mem *mem, struct read
     }
     kineto_free(scan.trace);
     kineto_free(scan.about);
+    return status;
+}
+
+/* ---- a trace of rocprofv3 ---- */
+
+enum orr_status ready_scan_rocprof(const char *path, struct mem *mem, struct ready_device *device,
+                                   struct orr_error *err)
+{
+    struct ready_device made = {.least_rf = -1, .most_rf = -1, .rank = -1, .world_size = -1, .amd = true};
+    struct kineto_trace *trace = NULL;
+    struct notes notes;
+    notes_init(&notes, mem, false);
+    enum orr_status status = rocprof_read(path, mem, &notes, &trace, err);
+    struct scanning scan = {.device = &made, .mem = mem, .trace = trace};
+    for (uint32_t i = 0; status == ORR_OK && i < trace->event_count; i++) {
+        if (!take_event(&scan, &trace->events[i])) {
+            status = mem_error(mem, "a trace of rocprofv3", err);
+        }
+    }
+    settle_all_times(&made, mem);
+    if (status == ORR_OK) {
+        made.there = true;
+        made.bytes = trace->byte_count;
+        made.events = trace->event_total;
+        made.unusable = trace->event_total - trace->event_count;
+        made.first_us = trace->first_ts_us;
+        made.last_us = trace->last_end_us;
+        *device = made;
+    }
+    kineto_free(trace);
+    notes_free(&notes);
     return status;
 }
 

@@ -70,6 +70,10 @@ struct ready_host {
     char schema[READY_NAME];
 };
 
+/* The same of a trace of rocprofv3, which is held whole for it. */
+ORR_MUST_CHECK enum orr_status ready_scan_rocprof(const char *path, struct mem *mem, struct ready_device *device,
+                                                  struct orr_error *err);
+
 /* Both fail with ORR_EINVAL (no JSON, or not such a trace), ORR_EIO or ORR_ENOMEM. What they fill holds no memory. */
 ORR_MUST_CHECK enum orr_status ready_scan_device(const char *path, struct mem *mem, struct ready_device *device,
                                                  struct orr_error *err);
