@@ -54,7 +54,10 @@ static const struct argp_option table[] = {
     {"schedule", KEY_SCHEDULE, "1f1b|interleaved", 0,
      "Of pipeline stages: one forward, one backward in turn (default), or the same in as many chunks as vpp: says", 0},
     {"no-fast-forward", KEY_FORWARD, NULL, 0,
-     "Send every packet, even where traffic repeats itself; slower, and the result is the same", 0},
+     "Send every packet, even where traffic repeats itself; slower, and the result is the same. flow: every channel of "
+     "a "
+     "ring by itself, also where all go the same way",
+     0},
     {NULL, 0, NULL, 0, "Instead of the environment (variable in brackets):", 1},
     {"send-latency", KEY_LATENCY, "TIME", 0,
      "Before a message starts: 3us, 7200ns; bare: us, as in SimAI 1.6 (1.7 counts ns) [AS_SEND_LAT]. Default: 6us, "

@@ -161,6 +161,7 @@ static enum orr_status read_all(struct orr_simai *simai, const struct orr_simai_
     simai->config.machine = &simai->wired.machine;
     simai->config.network = networks[options->backend];
     simai->config.compat = options->compat;
+    simai->config.merge_channels = options->backend == ORR_BACKEND_FLOW && !options->no_fast_forward;
     simai->config.keep_intervals = options->keep_intervals;
     return simai_open(&simai->config, &simai->mem, &simai->notes, &simai->simai, err);
 }

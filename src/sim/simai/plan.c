@@ -141,10 +141,14 @@ static bool find_posters(struct simai_plan *plan, const struct nccl_group *group
 
 /* ---- taking and giving ---- */
 
+/* Inside a server every channel's ring goes round the same way. */
 static enum orr_status fill_plan(struct simai_plan *plan, const struct nccl_job *job, struct simai_group *group,
-                                 struct mem *mem, struct orr_error *err)
+                                 bool merged, struct mem *mem, struct orr_error *err)
 {
     struct nccl_choice choice = nccl_choose(job, &group->nccl, (enum coll_type)plan->type, plan->bytes);
+    if (merged && choice.algo == NCCL_RING && group->nccl.node_count == 1) {
+        choice.channels = 1;
+    }
     enum orr_status status = nccl_flows_build(job, &group->nccl, &group->channels, &choice, (enum coll_type)plan->type,
                                               plan->bytes, &plan->arena, &plan->flows, err);
     if (status == ORR_OK && (!index_flows(plan, &group->nccl) || !find_posters(plan, &group->nccl, job->compat, mem))) {
@@ -191,7 +195,7 @@ struct simai_plan *simai_plan_take(struct simai_plans *plans, const struct nccl_
     plan->group = group_index;
     plan->type = type;
     plan->bytes = bytes;
-    if (fill_plan(plan, job, group, plans->mem, err) != ORR_OK) {
+    if (fill_plan(plan, job, group, plans->merged, plans->mem, err) != ORR_OK) {
         arena_free(&plan->arena);
         mem_free(plans->mem, plan, sizeof *plan);
         return NULL;

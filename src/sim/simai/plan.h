@@ -32,6 +32,8 @@ struct simai_plans {
     struct simai_plan *first;
     uint64_t idle_flows; /* of plans without users */
     struct mem *mem;
+    bool
+        merged; /* channels that send the same ways are one: where messages are fluid they would only share the links */
 };
 
 struct simai_group;

@@ -79,6 +79,7 @@ static enum orr_status begin(struct simai *simai, struct orr_error *err)
     const struct simai_config *config = simai->config;
     simai->rank_count = config->job.gpus;
     simai->plans.mem = simai->mem;
+    simai->plans.merged = config->merge_channels && !config->compat && simai->carrier != &net_packet;
     simai->result.program = config->program;
     simai->result.job = config->job;
     simai->result.nodes = config->nodes;
