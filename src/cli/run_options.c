@@ -119,7 +119,7 @@ static const struct argp_option table[] = {
     {"injection-scale", KEY_INJECTION, "X", 0, "Multiplies the system file's endpoint-delay. Default: 1", 4},
     {"rendezvous", KEY_RENDEZVOUS, "BOOL", OPTION_ARG_OPTIONAL, "Send data only after the receiver asked for it", 4},
     {"jitter", KEY_JITTER, "J", 0, "Multiply each message's delay by 1 + J*u, u random in [0,1). Default: 0", 4},
-    {"seed", KEY_SEED, "N", 0, "Seed of the jitter. Default: 0", 4},
+    {"seed", KEY_SEED, "N", 0, "Seed of the jitter, and of what lossy links lose. Default: 0", 4},
     {"memory-limit", KEY_MEMORY_LIMIT, "SIZE", 0,
      "Stop with exit code 3 rather than use more memory: 512M, 8GiB, bytes. Default: the environment variable "
      "ASTRA_SIM_MEMORY_LIMIT, else none",

@@ -121,6 +121,7 @@ static enum orr_status set_network(struct orr_simai *simai, const struct orr_sim
     config->global_t = true; /* whatever the file says */
     config->timeouts = !options->compat;
     config->int_sizes = false;
+    config->own_losses = !options->compat;
     config->no_fast_forward = options->no_fast_forward;
     lab_wired_listen(&simai->wired, options->keep_flows, false);
     return lab_wired_check(&simai->wired, options->config, options->compat, &simai->notes, err);

@@ -176,6 +176,8 @@ static enum orr_status take_options(struct lab_wired *wired, const struct orr_ru
     config->timeout_ns = options->rto_ns;
     config->no_fast_forward = options->no_fast_forward;
     config->int_sizes = options->compat == ORR_COMPAT_ASTRA;
+    config->own_losses = options->compat != ORR_COMPAT_ASTRA;
+    config->loss_seed = options->seed;
     config->routing = routings[options->routing];
     config->parallel_links = options->parallel_links;
     if (options->congestion != ORR_CONGESTION_FILE) {

@@ -103,12 +103,28 @@ static enum orr_status note_hpcc(const struct packet_config *config, const char 
                      name);
 }
 
+/* Packets in any order are kept as they come; there is no chunk to go back to the beginning of. */
+static enum orr_status check_going_back(const struct packet_config *config, const char *name, struct orr_error *err)
+{
+    if (!config->back_to_zero || config->routing == PACKET_ROUTING_ECMP) {
+        return ORR_OK;
+    }
+    return error_set(
+        err, ORR_EINVAL,
+        "%s: L2_BACK_TO_ZERO 1 needs packets in order, and %s lets them overtake each other; set it to 0, or "
+        "use --routing ecmp",
+        name, config->routing == PACKET_ROUTING_SPRAY ? "--routing spray" : "--routing adaptive");
+}
+
 enum orr_status lab_wired_check(const struct lab_wired *wired, const char *name, bool compat, struct notes *notes,
                                 struct orr_error *err)
 {
     enum orr_status status = check_buffer(wired, name, compat, notes, err);
     if (status == ORR_OK) {
         status = check_timers(&wired->config, name, err);
+    }
+    if (status == ORR_OK) {
+        status = check_going_back(&wired->config, name, err);
     }
     return status == ORR_OK ? note_hpcc(&wired->config, name, notes, err) : status;
 }

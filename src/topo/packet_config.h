@@ -77,6 +77,8 @@ struct packet_config { // NOLINT(clang-analyzer-optin.performance.Padding)
     const struct packet_link_change *link_changes;
     uint32_t link_change_count;
     bool no_fast_forward; /* every packet is sent, even where what comes is known */
+    bool own_losses;      /* every lossy link draws from a random stream of its own, not all from the same */
+    uint64_t loss_seed;   /* of those streams */
     bool int_sizes;       /* the reference's sizes are 32-bit and signed: longer messages never end */
     /* What differs in SimAI (spec packet B4, B6). */
     uint32_t link_header_bytes; /* 2 */

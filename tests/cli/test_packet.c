@@ -168,10 +168,55 @@ static void a_job_by_packets_is_what_the_packet_network_says(void **state)
     CHECK_TEXT(program_read("judged.fct", &size), packet);
 }
 
+static void a_stall_names_the_link_that_is_down(void **state)
+{
+    (void)state;
+    prepare("0", "");
+    const struct program_result *result = program_run(MACHINE "--link-down 3-8@0us");
+    CHECK_EXIT(result, 4);
+    CHECK_CONTAINS(result->err, "link 3-8"); /* lines are broken anywhere behind it */
+    CHECK_CONTAINS(result->err, "let the link come back");
+    result = program_run(MACHINE "--link-down 3-8@5us");
+    CHECK_EXIT(result, 4);
+    CHECK_CONTAINS(result->err, "3-8");
+    CHECK_CONTAINS(result->err, "5000");
+}
+
+/* All with all and no window: hosts pause their switch by themselves just when it pauses them. */
+static void a_host_that_cannot_end_its_own_pause_is_told_as_such(void **state)
+{
+    (void)state;
+    struct orr_error err = {0};
+    prepare("0", "HAS_WIN 0 BUFFER_SIZE 1 NIC_TOTAL_PAUSE_TIME 3\n");
+    CHECK_OK(orr_gen(&(struct orr_gen_options){.pattern = ORR_PATTERN_COLLECTIVE,
+                                               .type = "all-to-all",
+                                               .bytes = 16 << 20,
+                                               .npus = 8,
+                                               .prefix = "w/ar"},
+                     &err),
+             &err);
+    const struct program_result *result = program_run(MACHINE "--set system.all-to-all-implementation=[direct]");
+    CHECK_EXIT(result, 4);
+    CHECK(strstr(result->err, "lost") == NULL, "nothing was lost: %s", result->err);
+    CHECK(strstr(result->err, "--compat") == NULL, "it was not given: %s", result->err);
+    CHECK_CONTAINS(result->err, "(NIC_TOTAL_PAUSE_TIME)");
+}
+
+static void going_back_to_chunks_needs_packets_in_order(void **state)
+{
+    (void)state;
+    prepare("0.01", "L2_BACK_TO_ZERO 1\n");
+    CHECK_EXIT(program_run(MACHINE), 0);
+    const struct program_result *result = program_run(MACHINE "--routing adaptive");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "L2_BACK_TO_ZERO 1 needs packets in order, and --routing adaptive lets them overtake");
+}
+
 TEST_MAIN(links_and_messages_are_in_every_report, files_of_the_configuration_are_written_for_astra_alone,
           an_output_of_the_configuration_never_replaces_an_input, what_is_lost_stalls_astra_and_delays_us,
           a_link_that_is_not_there_cannot_go_down,
           a_buffer_smaller_than_what_is_set_aside_is_refused_and_kept_for_astra,
           settings_that_contradict_the_control_are_told,
           flow_and_auto_say_whether_they_moved_packets_and_tell_each_message_once,
-          a_job_by_packets_is_what_the_packet_network_says)
+          a_job_by_packets_is_what_the_packet_network_says, a_stall_names_the_link_that_is_down,
+          a_host_that_cannot_end_its_own_pause_is_told_as_such, going_back_to_chunks_needs_packets_in_order)

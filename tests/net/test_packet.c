@@ -305,6 +305,82 @@ static void a_link_that_carries_nothing_is_given_up(void **state)
     close_machine(&m);
 }
 
+/* Without a window the host goes on sending; nothing ever comes back. */
+static void packets_that_get_nothing_through_are_a_livelock(void **state)
+{
+    (void)state;
+    for (int timeouts = 0; timeouts < 2; timeouts++) {
+        struct machine m;
+        struct arena arena;
+        struct net_stuck stuck[4];
+        make_machine(&m, 2);
+        m.config.error_rate = 1;
+        m.config.has_window = false;
+        m.config.int_sizes = false;
+        m.config.timeouts = timeouts == 1;
+        open_machine(&m);
+        net_send(&m.net, 0, 0, 1, UINT64_C(1) << 40, 1);
+        run_machine(&m);
+        CHECK_U64(m.arrived, 0, "nothing arrives");
+        CHECK(packet_counts(&m.net)->data_packets < UINT64_C(1) << 21, "it ends soon");
+        arena_init(&arena, &m.mem);
+        CHECK_U64(m.net.ops->explain(&m.net, &arena, stuck, 4), 1, "one reason");
+        CHECK_CONTAINS(stuck[0].text,
+                       "a livelock: since 0 ns no payload was acknowledged for the first time, although ");
+        CHECK_CONTAINS(stuck[0].text, " to rank 1 has 0 of 1099511627776 B through");
+        arena_free(&arena);
+        close_machine(&m);
+    }
+}
+
+/* Two pairs on links of their own, equal in everything but what those lose. */
+static void lossy_links_lose_in_step_for_astra_alone(void **state)
+{
+    (void)state;
+    static const struct machine_link two[] = {{0, 4}, {1, 4}, {2, 5}, {3, 5}};
+    uint64_t took[3][2];
+    for (uint32_t round = 0; round < 3; round++) {
+        struct machine m;
+        make_wired(&m, 4, 6, two, COUNT_OF(two));
+        m.graph.links[1].error_rate = 0.02;
+        m.graph.links[3].error_rate = 0.02;
+        m.config.timeouts = true;
+        m.config.own_losses = round > 0;
+        m.config.loss_seed = round;
+        open_machine(&m);
+        net_send(&m.net, 0, 0, 1, 1 << 20, 1);
+        net_send(&m.net, 1, 2, 3, 1 << 20, 1);
+        run_machine(&m);
+        CHECK_U64(m.arrived, 2, "both arrive");
+        for (uint32_t i = 0; i < 2; i++) {
+            took[round][m.flows[i].src / 2] = m.flows[i].duration_ns;
+        }
+        close_machine(&m);
+    }
+    CHECK_U64(took[0][0], took[0][1], "the reference draws the same numbers for both");
+    CHECK(took[1][0] != took[1][1], "each link has its own numbers");
+    CHECK(took[1][0] != took[2][0], "another seed, other numbers");
+}
+
+/* Chunks and packets that do not begin together. */
+static void going_back_to_a_chunk_s_start_ends(void **state)
+{
+    (void)state;
+    struct machine m;
+    make_machine(&m, 3);
+    m.config.payload_bytes = 1500;
+    m.config.back_to_zero = true;
+    m.config.error_rate = 0.02;
+    m.config.timeouts = true;
+    open_machine(&m);
+    net_send(&m.net, 0, 0, 2, 4 << 20, 1);
+    net_send(&m.net, 1, 1, 2, (4 << 20) + 1, 1);
+    run_machine(&m);
+    CHECK_U64(m.arrived, 2, "both arrive");
+    CHECK(packet_counts(&m.net)->losses > 0, "something was lost");
+    close_machine(&m);
+}
+
 static void without_a_timeout_a_lost_tail_is_explained(void **state)
 {
     (void)state;
@@ -503,6 +579,9 @@ int main(void)
         cmocka_unit_test(pauses_keep_a_small_buffer_from_dropping),
         cmocka_unit_test(what_is_lost_is_sent_again),
         cmocka_unit_test(a_link_that_carries_nothing_is_given_up),
+        cmocka_unit_test(packets_that_get_nothing_through_are_a_livelock),
+        cmocka_unit_test(lossy_links_lose_in_step_for_astra_alone),
+        cmocka_unit_test(going_back_to_a_chunk_s_start_ends),
         cmocka_unit_test(without_a_timeout_a_lost_tail_is_explained),
         cmocka_unit_test(timers_of_stuck_messages_do_not_keep_a_run_going),
         cmocka_unit_test(a_timeout_changes_nothing_where_nothing_is_lost),

@@ -37,6 +37,20 @@ static uint32_t known_ns(const struct packet_net *network, uint32_t bytes, uint6
     return ns <= UINT32_MAX ? (uint32_t)ns : 0;
 }
 
+/* The reference starts the same stream for every link that has a rate of its own; streams of one's own are numbered by
+ * the seed and the link, well mixed. */
+static struct mrg32k3a losses_of(const struct packet_net *network, uint64_t link)
+{
+    const struct packet_config *config = network->config;
+    if (!config->own_losses) {
+        return mrg32k3a_stream((UINT64_C(1) << 63) + 50);
+    }
+    uint64_t mixed = (config->loss_seed + 1) * UINT64_C(0x9e3779b97f4a7c15) + link;
+    mixed = (mixed ^ mixed >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    mixed = (mixed ^ mixed >> 27) * UINT64_C(0x94d049bb133111eb);
+    return mrg32k3a_stream(UINT64_C(1) << 63 | mixed >> 1);
+}
+
 static void set_ports(struct packet_net *network)
 {
     const struct topo_graph *graph = network->graph;
@@ -55,12 +69,12 @@ static void set_ports(struct packet_net *network)
         network->ports[i].ack_ns = known_ns(network, network->ack_size, link->rate_bps);
     }
     /* Error 1 is the machine's own, shared; links with a rate of their own have one each, for both ends. */
-    network->errors[1] = (struct packet_error){mrg32k3a_stream((UINT64_C(1) << 63) + 50), network->config->error_rate};
+    network->errors[1] = (struct packet_error){losses_of(network, graph->link_count), network->config->error_rate};
     for (uint32_t i = 0; i < graph->port_count; i++) {
         const struct topo_port *port = &graph->ports[i];
         const struct topo_link *link = &graph->links[port->link];
         if (link->error_rate > 0 && i < port->peer) {
-            network->errors[++own_errors] = (struct packet_error){network->errors[1].random, link->error_rate};
+            network->errors[++own_errors] = (struct packet_error){losses_of(network, port->link), link->error_rate};
             network->ports[i].error = own_errors;
             network->ports[port->peer].error = own_errors;
         } else if (link->error_rate <= 0 && network->config->error_rate > 0) {
@@ -273,8 +287,7 @@ uint32_t packet_pair_open(struct packet_net *network, uint32_t message, uint32_t
     return index;
 }
 
-/* When a link next changes, which may open a way; UINT64_MAX when none will. */
-static uint64_t next_change(const struct packet_net *network)
+uint64_t packet_next_change(const struct packet_net *network)
 {
     uint64_t next = UINT64_MAX;
     for (uint32_t i = 0; i < network->config->link_change_count; i++) {
@@ -296,7 +309,7 @@ static void set_out(struct packet_net *network, uint32_t index)
                                START_POSTED);
         return;
     }
-    uint64_t later = is_too_long(network, &network->pairs.at[index]) ? UINT64_MAX : next_change(network);
+    uint64_t later = is_too_long(network, &network->pairs.at[index]) ? UINT64_MAX : packet_next_change(network);
     if (later == UINT64_MAX) {
         give_up(network, index);
     } else {
@@ -402,6 +415,9 @@ static uint32_t packet_handle(struct net *net, const struct event *event)
 {
     struct packet_net *network = net->state;
     fetch_ahead(network);
+    if (__builtin_expect(network->is_livelocked, 0)) {
+        return NET_NO_MESSAGE; /* so that the queue runs dry and the stall is seen */
+    }
     switch ((enum net_event_kind)event->kind) {
     case NET_EVENT_PACKET_SENT:
         network->timers_in_row = 0;

@@ -186,6 +186,19 @@ enum { PACKET_UNSENT_KEPT = 16 };
  * thousandfold. */
 enum { PACKET_TIMEOUTS_MOST = 16, PACKET_TIMEOUT_DOUBLINGS = 10 };
 
+/*
+ * Two rules end a livelock, where packets are sent and sent again and next to nothing gets through. A period is a
+ * timeout, a NACK's interval and a packet at the lowest rate.
+ * - No progress for so many periods, and so many data packets sent meanwhile: who waits quietly sends fewer.
+ * - A span of so many data packets, over as many periods, of which fewer than one in so many made progress.
+ */
+enum {
+    PACKET_LIVELOCK_PERIODS = 32,
+    PACKET_LIVELOCK_SENT = 1 << 17,
+    PACKET_LIVELOCK_SPAN = 1 << 24,
+    PACKET_LIVELOCK_SHARE = 1024
+};
+
 /* One model of losses, shared by the ports that point at it. */
 struct packet_error {
     struct mrg32k3a random;
@@ -231,13 +244,18 @@ struct packet_net {
     uint64_t unroutable;                             /* messages between hosts that no way joins */
     uint64_t too_long;                               /* messages the reference's sizes cannot hold */
     struct packet_counts counts;
-    struct packet_forward *forward;             /* forward.h; NULL where it is off */
-    uint64_t started;                           /* messages */
-    uint32_t forward_anchor;                    /* the port whose events it watches */
-    uint32_t forward_wait;                      /* events until it looks around */
-    uint32_t timers_in_row;                     /* control timers and samples since anything else happened here */
-    bool at_rest;                               /* nothing but those is to come: they end too */
-    struct histogram_coarse *queues;            /* by port: what packets found before them in a switch's queue */
+    struct packet_forward *forward; /* forward.h; NULL where it is off */
+    uint64_t started;               /* messages */
+    uint32_t forward_anchor;        /* the port whose events it watches */
+    uint32_t forward_wait;          /* events until it looks around */
+    uint32_t timers_in_row;         /* control timers and samples since anything else happened here */
+    bool at_rest;                   /* nothing but those is to come: they end too */
+    /* Progress is payload acknowledged for the first time; what is sent for long with little of it is a livelock. */
+    uint64_t progress_ns;                    /* when there was some, or a message started */
+    uint64_t sent_since;                     /* data packets since then */
+    uint64_t span_ns, span_sent, span_bytes; /* of a span of packets: its start, how many so far, and their progress */
+    bool is_livelocked;                      /* no event does anything any more */
+    struct histogram_coarse *queues;         /* by port: what packets found before them in a switch's queue */
     struct histogram_fine durations, slowdowns; /* of messages, ns and thousandths */
 };
 
@@ -371,6 +389,9 @@ bool packet_figures(const struct net *net, struct arena *arena, struct net_figur
 
 /* ---- engine.c ---- */
 
+/* When a link next changes, which may open a way; UINT64_MAX when none will. */
+uint64_t packet_next_change(const struct packet_net *network);
+
 /* A queue pair with its ways, not started; 0 when there is no way (which is kept for the stall report) or no memory. */
 uint32_t packet_pair_open(struct packet_net *network, uint32_t message, uint32_t src, uint32_t dst, uint64_t bytes,
                           uint16_t source_port);
@@ -379,6 +400,8 @@ uint32_t packet_pair_open(struct packet_net *network, uint32_t message, uint32_t
 
 void packet_pair_start(struct packet_net *network, uint32_t pair);
 void packet_pair_timeout(struct packet_net *network, uint32_t pair, uint32_t stamp);
+/* What the network waits for progress of this pair. */
+uint64_t packet_patience_ns(const struct packet_net *network, const struct packet_pair *pair);
 void packet_nic_go(struct packet_net *network, uint32_t port);
 void packet_nic_receive(struct packet_net *network, uint32_t port, uint32_t packet);
 void packet_nic_resume(struct packet_net *network, uint32_t port);

@@ -23,6 +23,106 @@ static void tell(struct explainer *e, const char *text, const char *fix, uint32_
     }
 }
 
+/* ---- links that are down ---- */
+
+enum { DOWN_TOLD = 4 };
+
+/* "link 0-8 is down since 5000 ns"; NULL when none is. */
+static const char *down_words(const struct explainer *e)
+{
+    const struct packet_net *network = e->network;
+    const char *text = NULL;
+    uint32_t told = 0;
+    for (uint32_t i = 0; i < network->graph->link_count; i++) {
+        const struct topo_link *link = &network->graph->links[i];
+        if (!network->routes.down[i] || told == DOWN_TOLD) {
+            continue;
+        }
+        uint64_t since = 0;
+        for (uint32_t k = 0; k < network->config->link_change_count; k++) {
+            const struct packet_link_change *change = &network->config->link_changes[k];
+            since = change->link == i && change->down && change->time_ns > since ? change->time_ns : since;
+        }
+        text = arena_printf(e->arena, "%s%slink %" PRIu32 "-%" PRIu32 " is down since %" PRIu64 " ns",
+                            text == NULL ? "" : text, text == NULL ? "" : ", ", link->a, link->b, since);
+        told++;
+    }
+    return text;
+}
+
+static const char down_fix[] = "let the link come back (--link-down A-B@T..T2), or give the machine another way";
+
+/* What a timeout would have helped, said in the words of whom it was kept from. */
+static const char *timeout_fix(const struct packet_net *network)
+{
+    const struct packet_config *config = network->config;
+    return config->timeouts    ? NULL
+           : config->int_sizes ? "run without --compat astra, or with --rto: a timeout sends again what is lost"
+                               : "run without --compat: a timeout sends again what is lost";
+}
+
+/* ---- livelocks ---- */
+
+static const char *livelock_words(const struct explainer *e)
+{
+    const struct packet_net *network = e->network;
+    const char *words =
+        network->sent_since > PACKET_LIVELOCK_SENT
+            ? arena_printf(e->arena,
+                           "since %" PRIu64 " ns no payload was acknowledged for the first time, although %" PRIu64
+                           " data packets were sent",
+                           network->progress_ns, network->sent_since)
+            : arena_printf(e->arena,
+                           "of the last %d million data packets fewer than one in %d got payload acknowledged for the "
+                           "first time",
+                           PACKET_LIVELOCK_SPAN / 1000000, PACKET_LIVELOCK_SHARE);
+    return words == NULL ? "next to nothing gets through" : words;
+}
+
+/* Of the pairs under way, the one that has got least through. */
+static void tell_livelock(struct explainer *e)
+{
+    const struct packet_net *network = e->network;
+    const struct packet_pair *worst = NULL;
+    uint64_t count = 0;
+    for (uint32_t i = 0; network->is_livelocked && i < network->graph->port_count; i++) {
+        const struct packet_turns *turns = &network->ports[i].turns;
+        for (uint32_t k = 0; k < turns->count; k++) {
+            const struct packet_pair *pair = &network->pairs.at[turns->pairs[k]];
+            count += pair->finished ? 0 : 1;
+            worst = !pair->finished && (worst == NULL || pair->acked < worst->acked) ? pair : worst;
+        }
+    }
+    if (worst == NULL) {
+        return;
+    }
+    const struct packet_counts *counts = &network->counts;
+    const char *down = down_words(e);
+    tell(e,
+         arena_printf(e->arena,
+                      "a livelock: %s (%" PRIu64 " packets dropped by switches, %" PRIu64
+                      " lost on links in all); of %" PRIu64 " messages under way that from rank %" PRIu32
+                      " to rank %" PRIu32 " has %" PRIu64 " of %" PRIu64 " B through%s%s",
+                      livelock_words(e), counts->drops, counts->losses, count, worst->src, worst->dst, worst->acked,
+                      worst->size, down == NULL ? "" : "; ", down == NULL ? "" : down),
+         down != NULL ? down_fix
+         : !network->config->pfc_enabled
+             ? "let switches pause their senders (without --no-pfc), or bound what is on its "
+               "way (HAS_WIN 1)"
+             : "bound what is on its way (HAS_WIN 1), or give switches a larger BUFFER_SIZE",
+         worst->src, worst->dst, 2);
+}
+
+static const char *no_way_words(struct explainer *e, const struct packet_unsent *one)
+{
+    const char *down = down_words(e);
+    return arena_printf(e->arena,
+                        "no way leads from host %" PRIu32 " to host %" PRIu32 " (a message of %" PRIu64
+                        " B, the first of %" PRIu64 " such messages): %s",
+                        one->src, one->dst, one->size, e->network->unroutable,
+                        down != NULL ? down : "hosts do not forward, only switches do");
+}
+
 static void tell_unsent(struct explainer *e)
 {
     const struct packet_net *network = e->network;
@@ -37,13 +137,12 @@ static void tell_unsent(struct explainer *e)
                                 "the message of %" PRIu64 " B from rank %" PRIu32 " to rank %" PRIu32
                                 " has 2 GiB or more, which never ends in ASTRA-sim (its sizes are 32-bit integers)",
                                 one->size, one->src, one->dst)
-                 : arena_printf(e->arena,
-                                "no way leads from host %" PRIu32 " to host %" PRIu32 " (a message of %" PRIu64
-                                " B, the first of %" PRIu64 " such messages): hosts do not forward, only switches do",
-                                one->src, one->dst, one->size, network->unroutable),
+                 : no_way_words(e, one),
              too_long ? "run without --compat astra, or use smaller messages"
-                      : "join the two through switches in the topology file, or use a collective algorithm that only "
-                        "talks to neighbours",
+             : down_words(e) != NULL
+                 ? down_fix
+                 : "join the two through switches in the topology file, or use a collective algorithm that only "
+                   "talks to neighbours",
              one->src, one->dst, 2);
         if (!too_long) {
             break; /* one such pair tells it; there are usually many */
@@ -77,6 +176,7 @@ static bool is_lost(const struct packet_pair *pair)
 static void tell_lost(struct explainer *e)
 {
     const struct packet_net *network = e->network;
+    const char *down = down_words(e);
     for (uint32_t i = 0; i < network->graph->port_count; i++) {
         const struct packet_port *port = &network->ports[i];
         for (uint32_t k = 0; k < port->turns.count && e->count < e->room; k++) {
@@ -87,13 +187,10 @@ static void tell_lost(struct explainer *e)
             tell(e,
                  arena_printf(e->arena,
                               "the queue pair from rank %" PRIu32 " to rank %" PRIu32 " (source port %u) %s: %" PRIu64
-                              " of %" PRIu64 " B acknowledged, %" PRIu64 " received in order",
+                              " of %" PRIu64 " B acknowledged, %" PRIu64 " received in order%s%s",
                               pair->src, pair->dst, pair->source_port, lost_words(network, pair), pair->acked,
-                              pair->size, pair->expected),
-                 network->config->timeouts ? NULL
-                                           : "run without --compat astra, or with --rto: a timeout sends again what is "
-                                             "lost",
-                 pair->src, pair->dst, 2);
+                              pair->size, pair->expected, down == NULL ? "" : "; ", down == NULL ? "" : down),
+                 down != NULL ? down_fix : timeout_fix(network), pair->src, pair->dst, 2);
         }
     }
 }
@@ -149,6 +246,46 @@ static void tell_cycle(struct explainer *e, uint32_t first)
          0, 0);
 }
 
+/* A host's artificial pause (NIC_TOTAL_PAUSE_TIME) whose end waits among its acknowledgements, which the switch has
+ * paused in turn. */
+static bool keeps_its_resume(const struct packet_net *network, const struct packet_port *port)
+{
+    for (uint32_t p = port->is_switch || port->paused == 0 ? 0 : port->high.head; p != 0;
+         p = network->packets.at[p].next) {
+        if (network->packets.at[p].kind == PACKET_RESUME) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A port that is paused, and not in a circle. */
+static void tell_held(struct explainer *e, uint32_t index)
+{
+    const struct packet_net *network = e->network;
+    const struct packet_port *port = &network->ports[index];
+    const struct packet_port *peer = &network->ports[port->peer];
+    const char *why = "nothing is left that would end the pause";
+    const char *fix = NULL;
+    if (peer->peer_paused) {
+        why = "that node never has room again";
+        fix = "give the switch a larger BUFFER_SIZE";
+    } else if (keeps_its_resume(network, peer)) {
+        why = "that node paused it by itself (NIC_TOTAL_PAUSE_TIME), was paused by it in turn, and so cannot send the "
+              "frame that ends its own pause";
+        fix =
+            "set NIC_TOTAL_PAUSE_TIME 0, or ACK_HIGH_PRIO 1 so that a host's frames leave in spite of pauses, or bound "
+            "what is on its way (HAS_WIN 1)";
+    } else if (network->counts.losses > 0) {
+        why = "the frame that ends the pause was lost";
+        fix = timeout_fix(network);
+    }
+    tell(e,
+         arena_printf(e->arena, "node %" PRIu32 " is paused for ever towards node %" PRIu32 ": %s", port->node,
+                      peer->node, why),
+         fix, 0, 0, 0);
+}
+
 /* Follows who waits for whom from every held port; a walk that meets itself is a cycle, told once. */
 static void tell_pauses(struct explainer *e)
 {
@@ -174,21 +311,18 @@ static void tell_pauses(struct explainer *e)
         }
     }
     if (!cycles && alone != UINT32_MAX) {
-        const struct packet_port *port = &network->ports[alone];
-        bool asks = network->ports[port->peer].peer_paused != 0;
-        tell(e,
-             arena_printf(e->arena, "node %" PRIu32 " is paused for ever towards node %" PRIu32 ": %s", port->node,
-                          network->ports[port->peer].node,
-                          asks ? "that node never has room again" : "the frame that ends the pause was lost"),
-             asks ? "give the switch a larger BUFFER_SIZE" : "run without --compat astra, or with --rto", 0, 0, 0);
+        tell_held(e, alone);
     }
 }
 
 uint32_t packet_explain(const struct net *net, struct arena *arena, struct net_stuck *stuck, uint32_t room)
 {
     struct explainer e = {.network = net->state, .arena = arena, .stuck = stuck, .room = room};
+    tell_livelock(&e);
     tell_unsent(&e);
-    tell_pauses(&e);
-    tell_lost(&e);
+    if (!e.network->is_livelocked) { /* else nothing stands still */
+        tell_pauses(&e);
+        tell_lost(&e);
+    }
     return e.count;
 }

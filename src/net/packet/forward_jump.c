@@ -94,13 +94,15 @@ uint64_t forward_jump_most(const struct forward_state *state, struct packet_net 
         return 0;
     }
     uint64_t most = most_of_events(state, network);
+    bool advances = false;
     for (uint32_t i = 0; i < state->pair_count && most > 0; i++) {
         most = less(most, most_of_pair(state, network, &state->pairs[i]));
+        advances = advances || network->pairs.at[state->pairs[i].pair].acked != state->pairs[i].acked;
         if (network->config->cc_mode == PACKET_CC_DCTCP && !alpha_is_idle(state, network, &state->pairs[i])) {
             return 0;
         }
     }
-    return most;
+    return advances ? most : 0; /* what gets nowhere is not brought there sooner */
 }
 
 /* ---- the jump ---- */
@@ -305,6 +307,7 @@ bool forward_jump(struct forward_state *state, struct packet_net *network, uint6
         move_port(&jump, i);
     }
     move_counts(&jump);
+    network->progress_ns += jump.by_ns;
     event_order_move(&state->events, queue, jump.by_ns);
     mem_free(mem, jump.bytes, room);
     return true;

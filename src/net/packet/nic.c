@@ -15,6 +15,42 @@ static bool is_finished(const struct packet_pair *pair)
     return pair->acked >= pair->size;
 }
 
+/* A span of packets is over: whether it got anywhere. */
+static bool was_in_vain(struct packet_net *network, const struct packet_pair *pair)
+{
+    uint64_t now = network->net->queue->now;
+    uint64_t got = network->span_bytes / network->config->payload_bytes;
+    if (now - network->span_ns <= packet_patience_ns(network, pair)) {
+        return false; /* it grows until it is long enough */
+    }
+    bool in_vain = got < network->span_sent / PACKET_LIVELOCK_SHARE;
+    network->span_ns = now;
+    network->span_sent = 0;
+    network->span_bytes = 0;
+    return in_vain;
+}
+
+/* What is sent again and again and does not get through would keep a run going for ever. A link that comes back may end
+ * that. */
+static void count_sent(struct packet_net *network, const struct packet_pair *pair)
+{
+    network->sent_since++;
+    network->span_sent++;
+    bool stands = network->sent_since > PACKET_LIVELOCK_SENT &&
+                  network->net->queue->now - network->progress_ns > packet_patience_ns(network, pair);
+    bool crawls = network->span_sent >= PACKET_LIVELOCK_SPAN && was_in_vain(network, pair);
+    if ((stands || crawls) && packet_next_change(network) == UINT64_MAX) {
+        network->is_livelocked = true;
+    }
+}
+
+static void progress(struct packet_net *network, uint64_t bytes)
+{
+    network->progress_ns = network->net->queue->now;
+    network->sent_since = 0;
+    network->span_bytes += bytes;
+}
+
 static uint32_t make_data(struct packet_net *network, uint32_t pair_index)
 {
     uint32_t packet = packet_new(network);
@@ -32,6 +68,7 @@ static uint32_t make_data(struct packet_net *network, uint32_t pair_index)
     pair->sent += length;
     pair->holders++;
     network->counts.data_packets++;
+    count_sent(network, pair);
     return packet;
 }
 
@@ -236,7 +273,7 @@ static void data_received(struct packet_net *network, uint32_t port_index, uint3
     }
     if (data->seq == pair->expected) {
         pair->expected += packet_payload(network, data);
-        pair->nacked = 0;
+        pair->nacked = config->back_to_zero ? pair->nacked : 0; /* only there it may be expected a second time */
         if (pair->expected >= config->ack_interval ||
             (config->chunk_bytes > 0 && pair->expected % config->chunk_bytes == 0)) {
             acknowledge(network, packet, PACKET_ACK);
@@ -245,6 +282,9 @@ static void data_received(struct packet_net *network, uint32_t port_index, uint3
     } else if (data->seq > pair->expected && (now >= pair->nack_at || pair->nacked != pair->expected + 1)) {
         pair->nacked = pair->expected + 1;
         pair->nack_at = now + NACK_PERIOD_NS;
+        if (config->back_to_zero && config->chunk_bytes > 0) {
+            pair->expected -= pair->expected % config->chunk_bytes;
+        }
         network->counts.nacks++;
         acknowledge(network, packet, PACKET_NACK);
         return;
@@ -308,6 +348,7 @@ static void ack_received(struct packet_net *network, uint32_t packet)
         acked -= acked % config->chunk_bytes;
     }
     if (acked > pair->acked) {
+        progress(network, acked - pair->acked);
         pair->acked = acked;
         pair->timeouts = 0;
         if (config->timeouts && acked > pair->sent) {
@@ -361,6 +402,14 @@ static uint64_t timeout_of(const struct packet_net *network, const struct packet
     uint64_t first = network->config->timeout_ns;
     unsigned doublings = pair->timeouts < PACKET_TIMEOUT_DOUBLINGS ? pair->timeouts : PACKET_TIMEOUT_DOUBLINGS;
     return (first > 0 ? first : 4 * pair->base_rtt_ns + 1000000) << doublings;
+}
+
+uint64_t packet_patience_ns(const struct packet_net *network, const struct packet_pair *pair)
+{
+    const struct packet_config *config = network->config;
+    uint64_t timeout = config->timeout_ns > 0 ? config->timeout_ns : 4 * pair->base_rtt_ns + 1000000;
+    uint64_t slowest = packet_sending_ns(network, network->full_size, config->min_rate_bps);
+    return PACKET_LIVELOCK_PERIODS * (timeout + NACK_PERIOD_NS + slowest);
 }
 
 /* Something sent is not acknowledged, or there is more to send and no credit for it. */
@@ -440,6 +489,7 @@ void packet_pair_start(struct packet_net *network, uint32_t pair_index)
         return;
     }
     network->started++;
+    progress(network, 0);
     pair->holders = 1; /* the port's list */
     pair->start_ns = network->net->queue->now;
     pair->next_at = pair->start_ns;
