@@ -56,7 +56,7 @@ static bool open_arrays(struct flow_net *network)
     network->carried = mem_zalloc(net->mem, graph->port_count * sizeof *network->carried);
     network->data_cost = mem_zalloc(net->mem, graph->port_count * sizeof *network->data_cost);
     network->ack_cost = mem_zalloc(net->mem, graph->port_count * sizeof *network->ack_cost);
-    if (network->way == NULL || !source_ports_init(&network->next_ports, net->dims->ranks, net->mem) ||
+    if (network->way == NULL || !source_ports_init(&network->next_ports, graph->node_count, net->mem) ||
         network->data_cost == NULL || network->ack_cost == NULL || network->carried == NULL) {
         return false;
     }

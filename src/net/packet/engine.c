@@ -124,7 +124,7 @@ static enum orr_status packet_open(struct net *net, struct orr_error *err)
     network->errors = mem_zalloc(net->mem, (graph->link_count + 2) * sizeof *network->errors);
     network->queues = mem_zalloc(net->mem, graph->port_count * sizeof *network->queues);
     if (network->queues == NULL || network->ports == NULL || network->switches == NULL || network->errors == NULL ||
-        !source_ports_init(&network->next_ports, net->dims->ranks, net->mem) ||
+        !source_ports_init(&network->next_ports, graph->node_count, net->mem) ||
         !packets_init(&network->packets, net->mem) || !telemetries_init(&network->telemetries, net->mem) ||
         !pairs_init(&network->pairs, net->mem)) {
         return mem_error(net->mem, "the network", err);
