@@ -44,8 +44,8 @@ static const struct config_row system_rows[] = {
                     .fallback = "LIFO",
                     .choices = scheduling_names,
                     .offset = AT(system.scheduling),
-                    .help =
-                        "which collective's chunks go first: the latest, the earliest, or by the node's comm_priority"},
+                    .help = "read for ASTRA-sim's sake: a rank has one collective in flight at a time, in the order in "
+                            "which they can start, so that there are never two to choose from; EXPLICIT is noted"},
     [ROW_OPTIMIZATION] = {.key = "collective-optimization",
                           .type = CONFIG_CHOICE,
                           .flags = CONFIG_NOTE_DEFAULT,

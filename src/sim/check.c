@@ -533,6 +533,19 @@ static enum orr_status warn_of_chunks(struct sim *sim, struct orr_error *err)
     return ORR_OK;
 }
 
+/* With one collective of a rank (or, with --policy streams, of a stream) in flight, chunks of two never stand in line
+ * together. To let one overtake another would need ranks to agree on it: they become ready at different times. FIFO is
+ * what happens, LIFO is in every file; who writes EXPLICIT expects comm_priority to count. */
+static enum orr_status warn_of_priorities(struct sim *sim, struct orr_error *err)
+{
+    if (sim->config->system.scheduling != SIM_EXPLICIT) {
+        return ORR_OK;
+    }
+    return notes_add(sim->notes, err,
+                     "scheduling-policy EXPLICIT has no effect, nor has comm_priority: a rank has one collective in "
+                     "flight at a time, in the order in which they can start");
+}
+
 enum orr_status sim_check(struct sim *sim, struct orr_error *err)
 {
     if (sim_servers_find(sim->config, &sim->arena, &sim->nccl_servers) != ORR_OK) {
@@ -547,6 +560,9 @@ enum orr_status sim_check(struct sim *sim, struct orr_error *err)
     }
     if (status == ORR_OK) {
         status = warn_of_chunks(sim, err);
+    }
+    if (status == ORR_OK) {
+        status = warn_of_priorities(sim, err);
     }
     return status == ORR_OK ? warn_of_deadlock(sim, err) : status;
 }
