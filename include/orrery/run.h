@@ -117,6 +117,9 @@ struct orr_run_options {
     const char *memory;   /* remote memory JSON, or NULL: no remote memory */
     const char *groups;   /* communicator groups JSON, or NULL */
     enum orr_backend backend;
+    /* Nobody asked for `backend`: where it is UNAWARE and the system file names NCCL's algorithms, AWARE is used
+     * instead, with a warning that says why (orr_run_backend). */
+    bool backend_open;
     enum orr_policy policy;
     double contention; /* F: of k kernels in flight on a rank each goes on at 1/(1 + F*(k-1)) of its speed; 0 to 1 */
     enum orr_broadcast broadcast;
@@ -200,6 +203,7 @@ struct orr_collective_result {
     uint64_t total_ns, min_ns, max_ns;
 };
 
+enum orr_backend orr_run_backend(const struct orr_run *run); /* the network it runs on */
 uint32_t orr_run_rank_count(const struct orr_run *run);
 uint32_t orr_run_source_count(const struct orr_run *run); /* traces read; fewer than ranks where the job was grown */
 uint64_t orr_run_time_ns(const struct orr_run *run);      /* the last rank's finish */

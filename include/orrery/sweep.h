@@ -105,6 +105,8 @@ struct orr_sweep_result {
     uint64_t steps;                                /* training steps in the traces; 0: not known */
     uint64_t comm_ns, compute_ns, exposed_comm_ns; /* of the rank with most, in each */
     uint32_t world;
+    const char *network;  /* it ran on: "unaware", "flow" …; "" where it did not run */
+    bool another_network; /* it is from the store, and its network is not the one it would run on now: not ranked */
 };
 
 void orr_sweep_progress(const struct orr_sweep *sweep, struct orr_sweep_progress *end);

@@ -196,6 +196,7 @@ static int run_run(const struct cli_command *self, int argc, char **argv)
         return orr_status_exit_code(ORR_EINVAL);
     }
     struct run_options options = {.run = ORR_RUN_OPTIONS_DEFAULT, .format = ORR_OUTPUT_TEXT};
+    options.run.backend_open = true;
     return run_with(self, false, argc, argv, &options);
 }
 

@@ -36,6 +36,7 @@ error_t run_choice_parse(int key, const char *arg, struct run_options *run)
     case KEY_BACKEND:
         failed = read_word(run, "--backend", arg, backends, &index);
         run->run.backend = (enum orr_backend)index;
+        run->run.backend_open = false;
         return failed;
     case KEY_POLICY:
         failed = read_word(run, "--policy", arg, policies, &index);

@@ -297,6 +297,7 @@ static enum orr_status read_run(struct sweep_points *points, uint64_t point, int
                                 struct cli_warnings *warnings, struct orr_error *err)
 {
     struct run_options options = {.run = ORR_RUN_OPTIONS_DEFAULT};
+    options.run.backend_open = true;
     struct cli_vector vector = {0};
     enum orr_status status = run_options_read(&cli_run, false, argc, argv, &options, &vector, err);
     cli_vector_free(&vector); /* all words are ours by now: none was made there */

@@ -233,7 +233,7 @@ enum orr_status lab_record_describe(struct lab_record *record, const struct lab_
         .command = experiment->command,
         .folder = copy(record, folder),
         .tag = experiment->tag,
-        .backend = lab_backend_word(experiment->options.backend),
+        .backend = lab_backend_word(run == NULL ? experiment->options.backend : orr_run_backend(run)),
         .topology = experiment->topology,
         .logical_dims = experiment->dims,
         .comm_scale = growth != NULL && growth->comm_scale != NULL ? growth->comm_scale : "1",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/file.h"
+#include "lab/network_choice.h"
 #include "trace/graph.h"
 
 void lab_plan_init(struct lab_plan *plan, const struct orr_lab_options *options, const struct orr_notices *notices)
@@ -204,10 +205,16 @@ static enum orr_status settle_backend(struct lab_plan *plan, struct orr_error *e
 {
     const struct lab_machine *machine = &plan->machine;
     bool file = machine->kind == LAB_MACHINE_FILE;
-    bool wires = file ? !lab_machine_is_network(machine) : lab_machine_is_wired(machine->kind);
-    plan->backend = plan->options->has_backend ? plan->options->backend
-                    : wires                    ? ORR_BACKEND_FLOW
-                                               : ORR_BACKEND_UNAWARE;
+    bool wires = lab_machine_needs_wires(machine);
+    bool open = !plan->options->has_backend;
+    plan->backend = !open ? plan->options->backend : wires ? ORR_BACKEND_FLOW : ORR_BACKEND_UNAWARE;
+    if (open && !wires && lab_system_names_nccl(plan->options->system, NULL, 0)) {
+        plan->backend = ORR_BACKEND_AWARE;
+        enum orr_status status = warn(plan, err, "%s", LAB_WHY_AWARE);
+        if (status != ORR_OK) {
+            return status;
+        }
+    }
     bool wired = plan->backend >= ORR_BACKEND_PACKET;
     if (file && wired != wires) {
         return error_set(err, ORR_EINVAL, "--backend: %s needs %s, and %s is %s", lab_backend_word(plan->backend),

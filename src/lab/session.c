@@ -11,6 +11,7 @@
 #include "coll/nccl.h"
 #include "config/config.h"
 #include "lab/growth.h"
+#include "lab/network_choice.h"
 #include "lab/run_files.h"
 #include "lab/run_result.h"
 #include "lab/wired.h"
@@ -172,6 +173,21 @@ static enum orr_status read_system(struct orr_run *run, const struct orr_run_opt
     return status;
 }
 
+/* The channels of NCCL's algorithms send at once: on a network without contention each would have the link alone. */
+static enum orr_status settle_backend(struct orr_run *run, bool open, struct orr_error *err)
+{
+    bool nccl = false;
+    for (uint32_t i = 0; i < SIM_NATIVE_COUNT; i++) {
+        const struct sim_implementation *implementation = &run->config.system.implementation[i];
+        nccl = nccl || (implementation->count > 0 && implementation->list[0].algo == COLL_NCCL);
+    }
+    if (!open || !nccl || run->config.backend != ORR_BACKEND_UNAWARE) {
+        return ORR_OK;
+    }
+    run->config.backend = ORR_BACKEND_AWARE;
+    return notes_add(&run->notes, err, "%s", LAB_WHY_AWARE);
+}
+
 static enum orr_status read_memory(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
 {
     struct run_file file;
@@ -200,6 +216,9 @@ static enum orr_status read_configuration(struct orr_run *run, const struct orr_
     }
     if (status == ORR_OK) {
         status = read_system(run, options, custom, err);
+    }
+    if (status == ORR_OK) {
+        status = settle_backend(run, options->backend_open, err);
     }
     return status == ORR_OK && options->memory != NULL ? read_memory(run, options, err) : status;
 }
@@ -404,6 +423,11 @@ const char *orr_run_warning(const struct orr_run *run, size_t index)
 const struct sim_config *session_config(const struct orr_run *run)
 {
     return &run->config;
+}
+
+enum orr_backend orr_run_backend(const struct orr_run *run)
+{
+    return run->config.backend;
 }
 
 uint32_t orr_run_rank_count(const struct orr_run *run)

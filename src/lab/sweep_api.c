@@ -1,5 +1,6 @@
 /* A finished sweep written out: its results become the rows that report/ knows, and are ranked. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "io/outfile.h"
 #include "lab/sweep/plan.h"
@@ -7,8 +8,9 @@
 #include "lab/written.h"
 #include "report/sweep_text.h"
 
-/* The figure, and among equals the order of the points. */
+/* Networks apart, in the order of their first points; then the figure, and among equals the order of the points. */
 struct ranking {
+    uint64_t network; /* first point on it */
     uint64_t figure;
     struct report_sweep_row *row;
 };
@@ -17,10 +19,28 @@ static int compare(const void *a, const void *b)
 {
     const struct ranking *x = a;
     const struct ranking *y = b;
+    if (x->network != y->network) {
+        return x->network < y->network ? -1 : 1;
+    }
     if (x->figure != y->figure) {
         return x->figure < y->figure ? -1 : 1;
     }
     return (x->row->point > y->row->point) - (x->row->point < y->row->point);
+}
+
+static bool is_ranked(const struct report_sweep_row *row)
+{
+    return row->result.state == ORR_SWEEP_DONE && !row->result.another_network;
+}
+
+/* The first of the rows that is on the row's network. */
+static uint64_t first_on_network(const struct report_sweep_row *rows, const struct report_sweep_row *row)
+{
+    uint64_t i = 0;
+    while (!is_ranked(&rows[i]) || strcmp(rows[i].result.network, row->result.network) != 0) {
+        i++;
+    }
+    return i;
 }
 
 static enum orr_status rank_rows(struct report_sweep *report, struct report_sweep_row *rows, struct arena *arena,
@@ -33,15 +53,18 @@ static enum orr_status rank_rows(struct report_sweep *report, struct report_swee
         return mem_error(arena->mem, "a table of points", err);
     }
     for (uint64_t i = 0; i < report->row_count; i++) {
-        if (rows[i].result.state == ORR_SWEEP_DONE) {
-            ranking[count++] = (struct ranking){report_sweep_figure(&rows[i].result, report->by), &rows[i]};
+        if (is_ranked(&rows[i])) {
+            ranking[count++] = (struct ranking){first_on_network(rows, &rows[i]),
+                                                report_sweep_figure(&rows[i].result, report->by), &rows[i]};
         }
     }
     if (count > 0) {
         qsort(ranking, count, sizeof *ranking, compare);
     }
     for (uint64_t i = 0; i < count; i++) {
-        ranking[i].row->rank = i + 1;
+        bool first = i == 0 || ranking[i].network != ranking[i - 1].network;
+        ranking[i].row->rank = first ? 1 : ranking[i - 1].row->rank + 1;
+        ranking[i].row->best = first ? ranking[i].figure : ranking[i - 1].row->best;
         ranked[i] = ranking[i].row;
     }
     report->ranked = ranked;
@@ -67,6 +90,7 @@ static enum orr_status make_rows(const struct orr_sweep *sweep, struct arena *ar
         rows[i] =
             (struct report_sweep_row){.point = i + 1, .result = sweep->results[i], .values = values + (size_t)i * keys};
         rows[i].result.error = rows[i].result.error != NULL ? rows[i].result.error : "";
+        rows[i].result.network = rows[i].result.network != NULL ? rows[i].result.network : "";
         for (uint32_t key = 0; key < keys; key++) {
             values[(size_t)i * keys + key] = orr_sweep_plan_value(plan, i, key);
         }

@@ -12,9 +12,10 @@
 #include "report/number.h"
 
 enum {
-    FIXED_BEFORE = 2,
+    FIXED_BEFORE = 3,
     FIXED_AFTER = 6,
     COLUMNS_MOST = FIXED_BEFORE + FIXED_AFTER + 64,
+    NETWORK = 2, /* the column that is shown where there are several */
     CELL = 64,
     REASONS_MOST = 20
 };
@@ -46,25 +47,26 @@ uint64_t report_sweep_figure(const struct orr_sweep_result *result, enum orr_swe
 struct table {
     const struct report_sweep *sweep;
     uint32_t columns;
-    bool steps; /* some point knows its training steps */
+    bool steps;    /* some point knows its training steps */
+    bool networks; /* there are several */
     size_t width[COLUMNS_MOST];
-    double best; /* of the first */
 };
 
-static struct report_number ratio(const struct table *table, const struct orr_sweep_result *result)
+static struct report_number ratio(const struct table *table, const struct report_sweep_row *row)
 {
-    double figure = (double)report_sweep_figure(result, table->sweep->by);
+    double figure = (double)report_sweep_figure(&row->result, table->sweep->by);
     struct report_number number = {"-"};
-    if (table->best > 0) {
-        number = report_fixed(figure / table->best, 3);
+    if (row->best > 0) {
+        number = report_fixed(figure / (double)row->best, 3);
         size_t length = strlen(number.text);
         (void)snprintf(number.text + length, sizeof number.text - length, "x");
     }
     return number;
 }
 
-static struct report_number after_cell(const struct table *table, const struct orr_sweep_result *result, uint32_t at)
+static struct report_number after_cell(const struct table *table, const struct report_sweep_row *row, uint32_t at)
 {
+    const struct orr_sweep_result *result = &row->result;
     static const struct report_number not_known = {"-"};
     switch (at) {
     case 0:
@@ -78,7 +80,7 @@ static struct report_number after_cell(const struct table *table, const struct o
     case 4:
         return report_time((double)result->exposed_comm_ns);
     default:
-        return ratio(table, result);
+        return ratio(table, row);
     }
 }
 
@@ -89,14 +91,16 @@ static const char *cell(const struct table *table, const struct report_sweep_row
     uint32_t keys = table->sweep->key_count;
     const char *text = NULL;
     struct report_number number = {""};
-    if (column < FIXED_BEFORE) {
+    if (column == NETWORK) {
+        text = row == NULL ? "network" : row->result.network;
+    } else if (column < FIXED_BEFORE) {
         number = row == NULL ? number : report_count(column == 0 ? row->rank : row->point);
         text = row == NULL ? (column == 0 ? "rank" : "point") : number.text;
     } else if (column < FIXED_BEFORE + keys) {
         text = row == NULL ? table->sweep->keys[column - FIXED_BEFORE] : row->values[column - FIXED_BEFORE];
     } else {
         uint32_t at = column - FIXED_BEFORE - keys;
-        number = row == NULL ? number : after_cell(table, &row->result, at);
+        number = row == NULL ? number : after_cell(table, row, at);
         text = row == NULL ? titles_after[at] : number.text;
     }
     (void)snprintf(buffer, CELL, "%s", text);
@@ -105,7 +109,7 @@ static const char *cell(const struct table *table, const struct report_sweep_row
 
 static bool is_shown(const struct table *table, uint32_t column)
 {
-    return table->steps || column != FIXED_BEFORE + table->sweep->key_count + 1;
+    return column == NETWORK ? table->networks : table->steps || column != FIXED_BEFORE + table->sweep->key_count + 1;
 }
 
 static void measure(struct table *table, const struct report_sweep_row *row)
@@ -128,11 +132,17 @@ static void put_row(const struct table *table, const struct report_sweep_row *ro
     (void)fputc('\n', stream);
 }
 
+static bool has_networks(const struct report_sweep *sweep)
+{
+    return sweep->ranked_count > 0 &&
+           strcmp(sweep->ranked[0]->result.network, sweep->ranked[sweep->ranked_count - 1]->result.network) != 0;
+}
+
 static void put_table(const struct report_sweep *sweep, uint64_t shown, FILE *stream)
 {
     uint32_t columns = FIXED_BEFORE + sweep->key_count + FIXED_AFTER;
     struct table table = {.sweep = sweep, .columns = columns < COLUMNS_MOST ? columns : COLUMNS_MOST};
-    table.best = (double)report_sweep_figure(&sweep->ranked[0]->result, sweep->by);
+    table.networks = has_networks(sweep);
     measure(&table, NULL);
     for (uint64_t i = 0; i < shown; i++) {
         measure(&table, sweep->ranked[i]);
@@ -174,6 +184,30 @@ static void put_reasons(const struct report_sweep *sweep, enum orr_sweep_state s
     }
 }
 
+/* Points of the store that ran on another network than the others would now. */
+static void put_unranked(const struct report_sweep *sweep, FILE *stream)
+{
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < sweep->row_count; i++) {
+        const struct report_sweep_row *row = &sweep->rows[i];
+        if (row->result.state != ORR_SWEEP_DONE || !row->result.another_network) {
+            continue;
+        }
+        if (count++ == 0) {
+            (void)fprintf(stream, "\nNot ranked: in the store from another network; --fresh runs them again\n");
+        }
+        if (count <= REASONS_MOST) {
+            (void)fprintf(stream, "  point %" PRIu64 " (", row->point);
+            put_values(sweep, row, stream);
+            (void)fprintf(stream, "): %s on %s\n", report_time((double)row->result.time_ns).text,
+                          row->result.network[0] != '\0' ? row->result.network : "a network of no name");
+        }
+    }
+    if (count > REASONS_MOST) {
+        (void)fprintf(stream, "  ... and %" PRIu64 " more; --csv has them all\n", count - REASONS_MOST);
+    }
+}
+
 void report_sweep_text(const struct report_sweep *sweep, uint64_t best, FILE *stream)
 {
     const struct orr_sweep_progress *counts = &sweep->counts;
@@ -185,6 +219,7 @@ void report_sweep_text(const struct report_sweep *sweep, uint64_t best, FILE *st
     if (shown < sweep->ranked_count) {
         (void)fprintf(stream, "... and %" PRIu64 " more; --best 0 shows all\n", sweep->ranked_count - shown);
     }
+    put_unranked(sweep, stream);
     put_reasons(sweep, ORR_SWEEP_FAILED, counts->failed, stream);
     put_reasons(sweep, ORR_SWEEP_STALLED, counts->stalled, stream);
     (void)fprintf(stream, "\n%" PRIu64 " point%s: %" PRIu64 " done, %" PRIu64 " stalled, %" PRIu64 " failed",
@@ -196,6 +231,11 @@ void report_sweep_text(const struct report_sweep *sweep, uint64_t best, FILE *st
         (void)fprintf(stream, "; %" PRIu64 " of them from the store", counts->kept);
     }
     (void)fputc('\n', stream);
+    if (sweep->ranked_count > 0 && has_networks(sweep)) {
+        (void)fprintf(stream, "Each network is ranked by itself.\n");
+    } else if (sweep->ranked_count > 0) {
+        (void)fprintf(stream, "All ranked on the %s network.\n", sweep->ranked[0]->result.network);
+    }
 }
 
 /* ---- CSV ---- */
@@ -214,6 +254,7 @@ static void put_csv_row(const struct report_sweep *sweep, const struct report_sw
     }
     (void)fprintf(stream, ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu32 ",", result->time_ns,
                   result->steps, result->comm_ns, result->compute_ns, result->exposed_comm_ns, result->world);
+    (void)fprintf(stream, "%s,", result->network);
     csv_write_field(result->error, stream);
     (void)fputc('\n', stream);
 }
@@ -225,7 +266,7 @@ void report_sweep_csv(const struct report_sweep *sweep, FILE *stream)
         (void)fputc(',', stream);
         csv_write_field(sweep->keys[i], stream);
     }
-    (void)fputs(",state,rank,time_ns,steps,comm_ns,compute_ns,exposed_comm_ns,ranks,error\n", stream);
+    (void)fputs(",state,rank,time_ns,steps,comm_ns,compute_ns,exposed_comm_ns,ranks,network,error\n", stream);
     for (uint64_t i = 0; i < sweep->row_count; i++) {
         put_csv_row(sweep, &sweep->rows[i], stream);
     }
@@ -259,6 +300,7 @@ static void put_json_row(struct json_writer *writer, const struct report_sweep *
     json_write_member_u64(writer, "compute_ns", result->compute_ns);
     json_write_member_u64(writer, "exposed_comm_ns", result->exposed_comm_ns);
     json_write_member_u64(writer, "ranks", result->world);
+    json_write_member_string(writer, "network", result->network[0] != '\0' ? result->network : NULL);
     json_write_member_string(writer, "error", result->error[0] != '\0' ? result->error : NULL);
     json_write_object_end(writer);
 }

@@ -11,7 +11,8 @@
 
 struct report_sweep_row {
     uint64_t point; /* from 1 */
-    uint64_t rank;  /* from 1; 0: it has no result to be ranked by */
+    uint64_t rank;  /* from 1, among those of its network; 0: it has no result to be ranked by */
+    uint64_t best;  /* what the first of its network is ranked by */
     struct orr_sweep_result result;
     const char *const *values; /* one for each key */
 };
@@ -21,7 +22,7 @@ struct report_sweep {
     const char *const *keys;
     uint32_t key_count;
     const struct report_sweep_row *rows;
-    const struct report_sweep_row *const *ranked; /* those with a rank, best first */
+    const struct report_sweep_row *const *ranked; /* those with a rank: each network's together, best first */
     uint64_t row_count, ranked_count;
     enum orr_sweep_rank by;
     struct orr_sweep_progress counts;

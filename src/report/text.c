@@ -257,6 +257,40 @@ static void print_kind(const struct sim_result *result, const struct report_kind
     }
 }
 
+/* GB/s that all links of one rank carry together, one way. */
+static double rank_gbps(const struct topo_dims *dims)
+{
+    double sum = 0;
+    for (uint32_t d = 0; d < dims->count; d++) {
+        const struct topo_dim *dim = &dims->dim[d];
+        uint32_t links = dim->size < 2                             ? 0
+                         : dim->kind == TOPO_FULLY_CONNECTED       ? dim->size - 1
+                         : dim->kind == TOPO_RING && dim->size > 2 ? 2
+                                                                   : 1;
+        sum += links * dim->bytes_per_ns;
+    }
+    return sum;
+}
+
+/* A bus bandwidth is what each rank must at least send, whatever the algorithm; the unaware network lets it send more
+ * than its links could. */
+static void print_excess(const struct sim_result *result, const struct report_kind *kinds, uint32_t count, FILE *stream)
+{
+    double most = rank_gbps(&result->config->dims);
+    for (uint32_t k = 0; k < count && result->config->backend == ORR_BACKEND_UNAWARE; k++) {
+        if (kinds[k].type >= 0 && kinds[k].has_bandwidth && kinds[k].bus_gbps > most * 1.001) {
+            char words[256];
+            char name[32];
+            (void)snprintf(
+                words, sizeof words,
+                "%s: a bus bandwidth of %s GB/s is more than the %s GB/s that all links of a rank carry: the "
+                "unaware network does not let messages share a link. --backend aware does.",
+                report_kind_name(kinds[k].type, name), bandwidth(kinds[k].bus_gbps).text, bandwidth(most).text);
+            (void)report_text_wrapped("", words, 2, stream);
+        }
+    }
+}
+
 static void print_collectives(const struct sim_result *result, FILE *stream)
 {
     static const char *const head[] = {"Communication", "ranks", "count",    "bytes",   "mean",
@@ -290,6 +324,7 @@ static void print_collectives(const struct sim_result *result, FILE *stream)
         }
     }
     report_table_print(&table, stream);
+    print_excess(result, kinds, count, stream);
 }
 
 static void print_dimension(const struct sim_result *result, uint32_t d, struct report_table *table)

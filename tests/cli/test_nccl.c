@@ -281,6 +281,30 @@ static void what_it_cannot_do_is_a_named_error(void **state)
     CHECK_EXIT(program_run("run -q --strict -w w/c -s system.json -n network.yml"), 2);
 }
 
+static void a_job_of_nccl_has_a_network_whose_links_are_shared(void **state)
+{
+    (void)state;
+    program_enter();
+    write_machines();
+    write_system("[\"nccl\"]", "[\"nccl\"]", "");
+    write_traces("all-reduce", 8388608);
+    const struct program_result *result = program_run("run --no-progress -w w/c -s system.json -n network.yml");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "congestion-aware network");
+    CHECK_CONTAINS(result->err, "no --backend was given: aware, because");
+    result = program_run("run --no-progress -w w/c -s system.json -n network.yml --backend unaware");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "congestion-unaware network");
+    CHECK(strstr(result->out, "links of a rank carry") == NULL, "seven links of 50 GB/s are enough for eight channels");
+    program_write_text("network.yml", "topology: [Switch]\nnpus_count: [8]\nbandwidth: [50]\nlatency: [500]\n");
+    result = program_run("run --no-progress -w w/c -s system.json -n network.yml --backend unaware");
+    CHECK_CONTAINS(result->out, "is more than the 53.69 GB/s that all links of a rank");
+    write_system("[\"ring\"]", "[\"ring\"]", "");
+    result = program_run("run --no-progress -w w/c -s system.json -n network.yml");
+    CHECK_CONTAINS(result->out, "congestion-unaware network");
+    CHECK_TEXT(result->err, "");
+}
+
 static void environment_variables_of_simai_count_under_compat(void **state)
 {
     (void)state;
@@ -325,6 +349,6 @@ static void a_picture_is_written_whole_or_not_at_all(void **state)
 
 TEST_MAIN(what_travels_is_the_list_on_every_network, nvls_goes_through_the_switches_on_every_network,
           nccl_reduces_in_the_switch_where_the_gpus_can, the_same_is_carried_out_with_jitter_and_rendezvous,
-          a_rank_that_never_comes_is_named, what_it_cannot_do_is_a_named_error,
-          environment_variables_of_simai_count_under_compat, words_are_taken_in_simais_spelling_too,
-          a_picture_is_written_whole_or_not_at_all)
+          a_job_of_nccl_has_a_network_whose_links_are_shared, a_rank_that_never_comes_is_named,
+          what_it_cannot_do_is_a_named_error, environment_variables_of_simai_count_under_compat,
+          words_are_taken_in_simais_spelling_too, a_picture_is_written_whole_or_not_at_all)

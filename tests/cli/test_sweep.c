@@ -54,7 +54,7 @@ static void one_thread_and_eight_write_the_same_bytes(void **state)
     char *one = read_copy("t1.csv");
     CHECK_TEXT(program_read("t8.csv", NULL), one);
     CHECK_U64(line_count(one), 1 + 31 * 2 * 3, "a line a point");
-    CHECK_CONTAINS(one, "3,10,0,9,failed,,0,0,0,0,0,0,w/ar.8.et: cannot be opened");
+    CHECK_CONTAINS(one, "3,10,0,9,failed,,0,0,0,0,0,0,unaware,w/ar.8.et: cannot be opened");
     free(one);
 }
 
@@ -117,8 +117,8 @@ static void a_lab_point_gives_what_a_lab_run_gives_and_makes_no_folder(void **st
     for (size_t i = 0; i < COUNT_OF(topologies); i++) {
         char line[200];
         char want[40];
-        (void)snprintf(line, sizeof line, "lab run -q --workload w --bandwidth 50 --topology %s -o single",
-                       topologies[i]);
+        (void)snprintf(line, sizeof line,
+                       "lab run -q --workload w --bandwidth 50 --backend flow --topology %s -o single", topologies[i]);
         CHECK_EXIT(program_run(line), 0);
         (void)snprintf(line, sizeof line, "lab show --store single/orrery.db --json -");
         const char *found = strstr(program_run(line)->out, "\"total_ns\": ");

@@ -52,6 +52,17 @@ static enum lab_run_state state_of_word(const char *word)
     return (enum lab_run_state)state;
 }
 
+/* The store's word for a network as one that stays; "" for any other. */
+static const char *network_word(const char *word)
+{
+    for (int i = 0; i <= ORR_BACKEND_AUTO; i++) {
+        if (strcmp(word, lab_backend_word((enum orr_backend)i)) == 0) {
+            return lab_backend_word((enum orr_backend)i);
+        }
+    }
+    return "";
+}
+
 static enum orr_status take_row(struct orr_sweep *sweep, const struct io_statement *row, struct orr_error *err)
 {
     int64_t number = io_column_int(row, 0);
@@ -70,13 +81,16 @@ static enum orr_status take_row(struct orr_sweep *sweep, const struct io_stateme
                                         .compute_ns = (uint64_t)io_column_int(row, 7),
                                         .exposed_comm_ns = (uint64_t)io_column_int(row, 8),
                                         .world = (uint32_t)io_column_int(row, 9)};
+    result->network = network_word(io_column_text(row, 10));
+    result->another_network =
+        strcmp(result->network, lab_backend_word(sweep_network_of(sweep, (uint64_t)number - 1))) != 0;
     return result->error == NULL ? mem_error(&sweep->mem, "the results of a sweep", err) : ORR_OK;
 }
 
 static enum orr_status read_kept(struct orr_sweep *sweep, struct orr_error *err)
 {
     static const char sql[] = "SELECT number, run.id, state, error, total_ns, steps, comm_ns, compute_ns,"
-                              " (SELECT max(exposed_comm_ns) FROM rank WHERE rank.run = run.id), world"
+                              " (SELECT max(exposed_comm_ns) FROM rank WHERE rank.run = run.id), world, backend"
                               " FROM point JOIN run ON run.id = point.run WHERE sweep = ?1";
     struct io_statement *statement = NULL;
     bool row = false;
@@ -201,7 +215,8 @@ static enum orr_status settle(struct orr_sweep *sweep, const struct sweep_made *
                                         .comm_ns = outcome->comm_ns,
                                         .compute_ns = outcome->compute_ns,
                                         .exposed_comm_ns = outcome->exposed_comm_ns,
-                                        .world = outcome->world};
+                                        .world = outcome->world,
+                                        .network = lab_backend_word(sweep_network_of(sweep, made->point))};
     count(sweep, state);
     sweep->ended++;
     return result->error == NULL ? mem_error(&sweep->mem, "the results of a sweep", err) : ORR_OK;

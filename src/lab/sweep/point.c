@@ -18,7 +18,8 @@ struct making {
     int64_t told; /* thousandths of this point that sweep->running has */
     struct lab_experiment experiment;
     struct lab_setting settings[SETTINGS_MOST];
-    struct lab_plan plan; /* of a lab point */
+    struct orr_lab_options lab; /* of a lab point: its own, on the network of all */
+    struct lab_plan plan;
     struct lab_texts texts;
 };
 
@@ -233,10 +234,15 @@ static void make(struct making *making, const struct orr_sweep_job *job, struct 
         making->experiment.options = *job->run;
         making->experiment.options.overrides = NULL;
         making->experiment.options.override_count = 0;
+        making->experiment.options.backend = sweep_network_of(sweep, making->made->point);
+        making->experiment.options.backend_open = false;
     } else {
-        lab_plan_init(&making->plan, job->lab, &notices);
+        making->lab = *job->lab;
+        making->lab.backend = sweep_network_of(sweep, making->made->point);
+        making->lab.has_backend = true;
+        lab_plan_init(&making->plan, &making->lab, &notices);
         making->experiment.tag = job->lab->tag != NULL ? job->lab->tag : making->experiment.tag;
-        planned = plan_lab(making, job->lab, workload == NULL ? 0 : workload->steps, &made->err);
+        planned = plan_lab(making, &making->lab, workload == NULL ? 0 : workload->steps, &made->err);
     }
     if (planned == ORR_OK) {
         run_experiment(making, job, workload);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "lab/network_choice.h"
 #include "lab/sweep/exec.h"
 
 enum { WARNINGS_MOST = 200 };
@@ -94,6 +95,15 @@ static void tell_warnings(struct orr_sweep *sweep, const struct orr_notices *not
     }
 }
 
+enum orr_backend sweep_network_of(const struct orr_sweep *sweep, uint64_t point)
+{
+    const struct orr_sweep_job *job = &sweep->options->jobs[point];
+    if (job->run != NULL) {
+        return job->run->backend_open && sweep->network == ORR_BACKEND_AWARE ? sweep->network : job->run->backend;
+    }
+    return job->lab->has_backend ? job->lab->backend : sweep->network;
+}
+
 static enum orr_status prepare(struct orr_sweep *sweep, struct orr_error *err)
 {
     sweep->results = arena_zalloc(&sweep->arena, (size_t)sweep->points * sizeof *sweep->results);
@@ -101,8 +111,24 @@ static enum orr_status prepare(struct orr_sweep *sweep, struct orr_error *err)
     if (sweep->results == NULL || sweep->todo == NULL) {
         return mem_error(&sweep->mem, "the points of a sweep", err);
     }
-    enum orr_status status = sweep_inputs_find(&sweep->inputs, sweep->options->jobs, sweep->points, err);
+    enum orr_status status = lab_network_for_all(sweep->options->jobs, sweep->points, &sweep->network, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    status = sweep_inputs_find(&sweep->inputs, sweep->options->jobs, sweep->points, err);
     return status == ORR_OK ? sweep_keep_open(sweep, err) : status;
+}
+
+/* The same line as of a single run, once. */
+static enum orr_status tell_network(const struct orr_notices *notices, struct orr_error *err)
+{
+    if (notices != NULL && notices->strict) {
+        return error_set(err, ORR_EINVAL, "%s (--strict)", LAB_WHY_AWARE);
+    }
+    if (notices != NULL && notices->warn != NULL) {
+        notices->warn(notices->context, LAB_WHY_AWARE);
+    }
+    return ORR_OK;
 }
 
 enum orr_status orr_sweep_run(const struct orr_sweep_options *options, const struct orr_notices *notices,
@@ -120,6 +146,9 @@ enum orr_status orr_sweep_run(const struct orr_sweep_options *options, const str
     intern_init(&opened->lines, &opened->mem);
     sweep_inputs_init(&opened->inputs);
     enum orr_status status = prepare(opened, err);
+    if (status == ORR_OK && opened->network == ORR_BACKEND_AWARE) {
+        status = tell_network(notices, err);
+    }
     if (status == ORR_OK) {
         status = carry_out(opened, err);
         tell_warnings(opened, notices);

@@ -41,7 +41,8 @@ struct orr_sweep {
     struct mem mem;
     struct arena arena;
     struct sweep_inputs inputs;
-    bool strict; /* all points are */
+    bool strict;              /* all points are */
+    enum orr_backend network; /* of the points that leave it open */
     /* shared with threads */
     atomic_bool stop;
     atomic_int_least64_t running; /* work in points that run, in thousandths of a point */
@@ -66,6 +67,9 @@ struct orr_sweep {
 /* On any thread: runs one point to whatever end; NULL when there is no memory. */
 struct sweep_made *sweep_point_make(struct orr_sweep *sweep, uint64_t point);
 void sweep_made_free(struct sweep_made *made); /* NULL is fine */
+
+/* The network a point runs on: the one that was asked for, else that of all. */
+enum orr_backend sweep_network_of(const struct orr_sweep *sweep, uint64_t point);
 
 /* The rest is for the calling thread. Opens the store, finds the sweep in it, and takes over the points that have ended
  * well or stalled there; those that failed are tried again. */
