@@ -30,12 +30,12 @@ struct spelling {
 
 struct script {
     const char *name;
-    enum orr_aicb_kind kind;
     const struct setting *defaults;   /* ends with a NULL name */
     const struct spelling *spellings; /* the same */
     const struct aicb_model *models;  /* NULL: no -m */
     const char *model;                /* the one taken without -m */
-    uint32_t micro_batches;           /* a step, where --global_batch is not given; 0: AICB's 4 sequences */
+    enum orr_aicb_kind kind;
+    uint32_t micro_batches; /* a step, where --global_batch is not given; 0: as the generator has it */
 };
 
 struct aicb_model {
@@ -181,20 +181,20 @@ static const struct spelling deepspeed_spellings[] = {
 static const struct spelling no_spellings[] = {{NULL, NULL, false}};
 
 static const struct script scripts[] = {
-    {"megatron_gpt", ORR_AICB_PHYSICAL, megatron_defaults, megatron_spellings, megatron_models, "13", 2},
-    {"megatron_workload_with_aiob", ORR_AICB_TRAINING, workload_defaults, megatron_spellings, megatron_models, "13", 0},
-    {"inference_workload_with_aiob", ORR_AICB_INFERENCE, inference_defaults, inference_spellings, inference_models,
-     "deepseek-671B", 0},
-    {"deepspeed_llama", ORR_AICB_PHYSICAL, deepspeed_defaults, deepspeed_spellings, llama_models, "7", 1},
-    {"coll_comm_check", ORR_AICB_PHYSICAL, collective_defaults, no_spellings, NULL, NULL, 0},
-    {"SimAI_training_workload_generator", ORR_AICB_TRAINING, no_defaults, no_spellings, NULL, NULL, 0},
-    {"AIOB_simAI_workload_generator", ORR_AICB_TRAINING, no_defaults, no_spellings, NULL, NULL, 0},
-    {"SimAI_inference_workload_generator", ORR_AICB_INFERENCE, no_defaults, no_spellings, NULL, NULL, 0},
-    {"Vidur_workload_generator", ORR_AICB_VIDUR, no_defaults, no_spellings, NULL, NULL, 0},
-    {"generate_megatron_workload", ORR_AICB_PHYSICAL, no_defaults, no_spellings, NULL, NULL, 0},
-    {"generate_deepspeed_stage1_2_workload", ORR_AICB_PHYSICAL, zero_defaults, no_spellings, NULL, NULL, 0},
-    {"generate_deepspeed_stage3_workload", ORR_AICB_PHYSICAL, zero3_defaults, no_spellings, NULL, NULL, 0},
-    {"generate_collective_test", ORR_AICB_PHYSICAL, test_defaults, no_spellings, NULL, NULL, 0},
+    {"megatron_gpt", megatron_defaults, megatron_spellings, megatron_models, "13", ORR_AICB_PHYSICAL, 2},
+    {"megatron_workload_with_aiob", workload_defaults, megatron_spellings, megatron_models, "13", ORR_AICB_TRAINING, 0},
+    {"inference_workload_with_aiob", inference_defaults, inference_spellings, inference_models, "deepseek-671B",
+     ORR_AICB_INFERENCE, 0},
+    {"deepspeed_llama", deepspeed_defaults, deepspeed_spellings, llama_models, "7", ORR_AICB_PHYSICAL, 1},
+    {"coll_comm_check", collective_defaults, no_spellings, NULL, NULL, ORR_AICB_PHYSICAL, 0},
+    {"SimAI_training_workload_generator", no_defaults, no_spellings, NULL, NULL, ORR_AICB_TRAINING, 0},
+    {"AIOB_simAI_workload_generator", no_defaults, no_spellings, NULL, NULL, ORR_AICB_TRAINING, 0},
+    {"SimAI_inference_workload_generator", no_defaults, no_spellings, NULL, NULL, ORR_AICB_INFERENCE, 0},
+    {"Vidur_workload_generator", no_defaults, no_spellings, NULL, NULL, ORR_AICB_VIDUR, 0},
+    {"generate_megatron_workload", no_defaults, no_spellings, NULL, NULL, ORR_AICB_PHYSICAL, 0},
+    {"generate_deepspeed_stage1_2_workload", zero_defaults, no_spellings, NULL, NULL, ORR_AICB_PHYSICAL, 0},
+    {"generate_deepspeed_stage3_workload", zero3_defaults, no_spellings, NULL, NULL, ORR_AICB_PHYSICAL, 0},
+    {"generate_collective_test", test_defaults, no_spellings, NULL, NULL, ORR_AICB_PHYSICAL, 0},
 };
 
 /* ---- one call ---- */
@@ -291,7 +291,7 @@ static enum orr_status take_word(struct call *call, int argc, char **argv, int *
 {
     static const char *const places[] = {"model_name", "config_file"};
     const char *word = argv[*at];
-    const char *value = NULL;
+    const char *value = "";
     size_t length = strcspn(word, "=");
     bool is_size =
         strcmp(word, "-m") == 0 || strncmp(word, "--model_size", 12) == 0 || strncmp(word, "--model-size", 12) == 0;
@@ -311,7 +311,7 @@ static enum orr_status take_word(struct call *call, int argc, char **argv, int *
         return take_option(call, argc, argv, at, err);
     }
     enum orr_status status = row->flag ? ORR_OK : next_value(word, argc, argv, at, &value, err);
-    return status == ORR_OK && row->ours != NULL ? put(call, row->ours, value, err) : status;
+    return status == ORR_OK && row->ours != NULL ? put(call, row->ours, row->flag ? NULL : value, err) : status;
 }
 
 static enum orr_status put_all(struct call *call, const struct setting *settings, struct orr_error *err)

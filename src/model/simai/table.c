@@ -116,7 +116,7 @@ enum orr_status simai_table_detect(const char *path, struct mem *mem, bool *is_t
 /* Behind CommType. or CommGroup. */
 static struct et_text bare(struct et_text word)
 {
-    const char *point = memchr(word.text, '.', word.length);
+    const char *point = word.length == 0 ? NULL : memchr(word.text, '.', word.length);
     return point == NULL ? word
                          : (struct et_text){.text = point + 1, .length = word.length - (size_t)(point + 1 - word.text)};
 }
