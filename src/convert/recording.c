@@ -239,6 +239,21 @@ static void identify_events(const char *bytes, size_t size, struct recording_abo
     read_job(bytes, size, about);
 }
 
+/* A list of nodes in a file that names its schema; or its front, where the list of threads comes first and is long. Our
+ * own reports count "nodes" too. */
+static bool is_execution_trace(const char *bytes, size_t size)
+{
+    const char *end = bytes + size;
+    const char *at = find(bytes, size, "\"nodes\"");
+    if (at == NULL) {
+        return has(bytes, size, "\"schema\"") && has(bytes, size, "\"start_ts\"");
+    }
+    for (at += sizeof "\"nodes\"" - 1; at < end && (isspace((unsigned char)*at) || *at == ':'); at++) {
+    }
+    return at < end && *at == '[' &&
+           (has(bytes, size, "\"schema\"") || has(bytes, size, "\"ctrl_deps\"") || has(bytes, size, "\"start_ts\""));
+}
+
 static void identify_json(const char *bytes, size_t size, struct recording_about *about)
 {
     if (has(bytes, size, "\"rocprofiler-sdk-tool\"")) {
@@ -253,8 +268,7 @@ static void identify_json(const char *bytes, size_t size, struct recording_about
     } else if (has(bytes, size, "\"coll_perf\"")) {
         is_other(about, "a log of NCCL's inspector",
                  "it has collectives without the work between them: " RECORD_PYTORCH);
-    } else if (has(bytes, size, "\"nodes\"") && (has(bytes, size, "\"schema\"") || has(bytes, size, "\"ctrl_deps\"") ||
-                                                 has(bytes, size, "\"start_ts\""))) {
+    } else if (is_execution_trace(bytes, size)) {
         about->kind = RECORDING_HOST;
         about->what = "an execution trace of PyTorch";
         (void)find_integer(bytes, size, "\"pid\"", &about->pid);

@@ -249,6 +249,7 @@ static const struct {
     {"k.json", BYTES("{\"traceEvents\": []}"), RECORDING_KINETO, "PyTorch's profiler"},
     {"e.json", BYTES("{\"schema\": \"1.0.2\", \"nodes\": []}"), RECORDING_HOST, "execution trace"},
     {"c.json", BYTES("{\"a\": 1}"), RECORDING_UNKNOWN, ""},
+    {"ready.json", BYTES("{\"host\": {\"nodes\": 231, \"schema\": \"1.1.1\"}}"), RECORDING_UNKNOWN, ""},
     {"c.txt", BYTES("words"), RECORDING_UNKNOWN, ""},
     {"c.txt", BYTES(""), RECORDING_UNKNOWN, ""},
 };
