@@ -1,8 +1,8 @@
 /*
  * Is a recording usable, and if not, with what to record it again (spec rocm §1.11)? Every file of a folder is read
- * once, event by event, and only counted: memory does not grow with the file, so that a recording of many gigabytes can
- * be looked at before anyone spends hours on it. Whether it is usable is import.h's to say and nobody else's:
- * everything that an import does is tried, but for the writing, so that the two can never disagree.
+ * once, event by event, and only counted, in memory that does not grow with the file. Whether it is usable is
+ * import.h's to say and nobody else's: everything that an import does is then tried, in the memory that takes, but for
+ * the writing, so that the two can never disagree.
  *
  * ready_scan.h reads one file, ready_judge.c says what the counts mean; printing is lab/ready/text.h's. Times are
  * microseconds whatever "displayTimeUnit" says: that is for viewers, and recordings of AMD devices say "ms" there.
