@@ -65,7 +65,9 @@ static const struct argp_option table[] = {
     {"world-size", KEY_WORLD, "N", 0, "N ranks in all. A topology that names its size has the last word", 3},
     {"virtual-world", KEY_WORLD, "N", OPTION_HIDDEN, NULL, 3},
     {"parallel", KEY_PARALLEL, "ROLES", 0,
-     "How the traced job is split, fastest role first: tp:2,pp:2,dp:4. Default: all of it is data parallel (dp)", 3},
+     "How the traced job is split, fastest role first: tp:2,pp:2,dp:4. Default: as the process groups of one recorded "
+     "rank tell, else all of it is data parallel (dp)",
+     3},
     {"grow-role", KEY_ROLE, "NAME", 0, "The role that becomes larger. Default: dp", 3},
     {"strong", KEY_STRONG, NULL, 0, "The whole job's batch stays. Default: each rank's batch stays", 3},
     {"comm-scale", KEY_COMM_SCALE, "FACTOR", 0,

@@ -28,7 +28,8 @@ static const struct argp_option table[] = {
     {NULL, 0, NULL, 0, "More ranks than there are traces:", 3},
     {"grow", KEY_GROW, "ROLES", OPTION_ARG_OPTIONAL,
      "Fill the machine: the ranks of one role become more, and do what the ranks in their place of the traced job did. "
-     "ROLES says how that job is split, fastest first, as in tp:2,pp:2,dp:4. Default: all of it is data parallel (dp)",
+     "ROLES says how that job is split, fastest first, as in tp:2,pp:2,dp:4. Default: as the process groups of one "
+     "recorded rank tell, else all of it is data parallel (dp)",
      3},
     {"grow-role", KEY_GROW_ROLE, "NAME", 0, "--grow: the role that becomes larger. Default: dp", 3},
     {"grow-comm", KEY_GROW_COMM, "FACTOR", 0,

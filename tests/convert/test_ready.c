@@ -328,6 +328,39 @@ static void a_long_recording_takes_no_more_memory_than_a_short_one(void **state)
     CHECK(peaks[1] < peaks[0] + (64 << 10), "%" PRIu64 " bytes for 40 steps, %" PRIu64 " for 200", peaks[0], peaks[1]);
 }
 
+/* gloo carries a reduce-scatter out as an all-reduce, and FSDP says that it is FSDP. */
+static void a_collective_is_counted_once_as_an_import_counts_it(void **state)
+{
+    (void)state;
+    struct look look;
+    enum ready_level level;
+    uint64_t bytes = 0;
+    put_in("sharded", "device_0.json",
+           "{\"schemaVersion\": 1, \"distributedInfo\": {\"rank\": 0, \"world_size\": 4, \"pg_config\": ["
+           "{\"pg_name\": \"0\", \"pg_desc\": \"default_pg\", \"ranks\": [0, 1, 2, 3]}, "
+           "{\"pg_name\": \"1\", \"pg_desc\": \"mesh_tp\", \"ranks\": [0, 1]}]}, \"traceEvents\": [\n"
+           "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"ProfilerStep#1\", \"pid\": 1, \"tid\": 1, "
+           "\"ts\": 0, \"dur\": 1000, \"args\": {}},\n"
+           "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"FSDP::post_backward_reduce\", \"pid\": 1, "
+           "\"tid\": 1, \"ts\": 1, \"dur\": 90, \"args\": {}},\n"
+           "{\"ph\": \"X\", \"cat\": \"cpu_op\", \"name\": \"c10d::_reduce_scatter_base_\", \"pid\": 1, \"tid\": 1, "
+           "\"ts\": 2, \"dur\": 50, \"args\": {\"Record function id\": 1, \"Input Dims\": [[512], [1024]], "
+           "\"Input type\": [\"float\", \"float\"]}},\n"
+           "{\"ph\": \"X\", \"cat\": \"user_annotation\", \"name\": \"gloo:all_reduce\", \"pid\": 1, \"tid\": 2, "
+           "\"ts\": 60, \"dur\": 500, \"args\": {\"Record function id\": 2, \"Input Dims\": [[1024]], "
+           "\"Input type\": [\"float\"]}}\n]}\n");
+    look_begin(&look, "sharded");
+    const struct ready_device *device = &look.run.ranks[0].device;
+    CHECK(look.run.usable, "it is imported");
+    CHECK_U64(ready_comm_count(device, COMM_REDUCE_SCATTER, &level), 1, "a reduce-scatter");
+    CHECK_U64(ready_comm_count(device, COMM_ALL_REDUCE, &level), 0, "and no all-reduce");
+    CHECK(ready_comm_bytes(device, COMM_REDUCE_SCATTER, &bytes), "its bytes are known");
+    CHECK_U64(bytes, 4096, "the whole input");
+    CHECK(look.run.mode == READY_MODE_FSDP, "%s", ready_mode_text(look.run.mode));
+    CHECK_TEXT(look.run.split, "tp:2,dp:2");
+    look_end(&look);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -337,6 +370,7 @@ int main(void)
         cmocka_unit_test(ranks_that_do_not_fit_together_are_told),
         cmocka_unit_test(a_rank_asked_for_by_itself_is_no_gap_in_the_row),
         cmocka_unit_test(a_rank_that_has_been_read_leaves_a_few_kilobytes),
+        cmocka_unit_test(a_collective_is_counted_once_as_an_import_counts_it),
         cmocka_unit_test(many_all_reduces_a_step_are_tensor_parallel_and_few_are_not),
         cmocka_unit_test(a_long_recording_takes_no_more_memory_than_a_short_one),
     };

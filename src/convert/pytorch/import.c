@@ -15,6 +15,7 @@
 #include "convert/pytorch/collective_match.h"
 #include "convert/pytorch/rocprof.h"
 #include "io/outfile.h"
+#include "trace/roles.h"
 
 struct rank_work {
     const struct import_pair *pair;
@@ -408,6 +409,64 @@ static void take_steps(const struct linked_trace *linked, struct import_rank *in
     }
 }
 
+/* Groups of the first rank, with what it does in them; false when memory is refused. */
+static bool list_role_groups(const struct import_work *work, struct arena *arena, struct trace_role_clues *clues)
+{
+    const struct comm_groups *groups = &work->groups;
+    const struct linked_trace *linked = &work->ranks[0].linked;
+    struct trace_role_group *list = arena_zalloc(arena, ((size_t)groups->count + 1) * sizeof *list);
+    uint32_t *at = arena_zalloc(arena, ((size_t)groups->count + 1) * sizeof *at);
+    uint32_t *peers = arena_alloc(arena, ((size_t)linked->comm_count + 1) * sizeof *peers);
+    if (list == NULL || at == NULL || peers == NULL) {
+        return false;
+    }
+    for (uint32_t i = 0; i < groups->count; i++) {
+        const struct comm_group *group = &groups->groups[i];
+        bool member = false;
+        for (uint32_t m = 0; m < group->count && !member; m++) {
+            member = groups->ranks[group->first + m] == clues->rank;
+        }
+        if (member) {
+            list[clues->group_count] = (struct trace_role_group){.ranks = groups->ranks + group->first,
+                                                                 .count = group->count,
+                                                                 .text = intern_text(&groups->names, group->text)};
+            at[i] = ++clues->group_count;
+        }
+    }
+    for (uint32_t i = 0; i < linked->comm_count; i++) {
+        const struct comm_fact *fact = &linked->comms[i];
+        if (fact->kind == COMM_SEND || fact->kind == COMM_RECV) {
+            int64_t peer = fact->kind == COMM_SEND ? fact->dst : fact->src;
+            peers[clues->peer_count] = (uint32_t)peer;
+            clues->peer_count += peer >= 0 && peer < clues->ranks;
+        } else if (fact->group != COMM_GROUP_NONE && at[fact->group] != 0) {
+            list[at[fact->group] - 1].collectives++;
+            list[at[fact->group] - 1].exchanges |= fact->kind == COMM_ALL_TO_ALL;
+        }
+    }
+    clues->groups = list;
+    clues->peers = peers;
+    return true;
+}
+
+/* How the job is split, as its groups tell; what they do not tell is no error here. */
+static bool take_split(const struct import_work *work, struct import_result *result)
+{
+    struct trace_role_clues clues = {.rank = work->ranks[0].pair->rank, .ranks = work->groups.world_size};
+    struct trace_layout layout = {.role_count = 0};
+    struct orr_error why = {0};
+    char text[TRACE_LAYOUT_TEXT] = "";
+    if (clues.ranks > 1 && !list_role_groups(work, &result->arena, &clues)) {
+        return false;
+    }
+    if (clues.ranks > 1 && (clues.peer_count > 0 || comm_groups_any(&work->groups)) &&
+        trace_roles_infer(&clues, &layout, &why) == ORR_OK) {
+        (void)trace_layout_text(&layout, text);
+    }
+    result->split = arena_strndup(&result->arena, text, strlen(text));
+    return result->split != NULL;
+}
+
 static bool take_result(const struct import_work *work, struct import_result *result)
 {
     uint32_t count = work->request->pair_count;
@@ -426,7 +485,7 @@ static bool take_result(const struct import_work *work, struct import_result *re
         result->rank_count++;
     }
     result->world_size = work->groups.world_size;
-    return result->ranks != NULL;
+    return result->ranks != NULL && take_split(work, result);
 }
 
 static void free_work(struct import_work *work, struct mem *mem)

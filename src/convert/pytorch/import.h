@@ -85,6 +85,7 @@ struct import_result {
     uint32_t rank_count;
     uint32_t world_size; /* 0 = nobody says */
     bool wrote_groups;
+    const char *split;  /* the roles that the first rank's process groups tell of, "tp:2,dp:2"; "": none */
     struct arena arena; /* owns all of it */
 };
 

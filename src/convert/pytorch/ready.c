@@ -38,6 +38,21 @@ void ready_run_free(struct ready_run *run)
     *run = (struct ready_run){.arena = run->arena};
 }
 
+/* What an import counts is what is told: the scan alone cannot tell a collective from what carries it out, such as the
+ * all-reduce in gloo's reduce-scatter. */
+static void take_counts(const struct import_result *result, struct ready_run *run)
+{
+    for (uint32_t i = 0; i < result->rank_count && i < run->rank_count; i++) {
+        struct ready_device *device = &run->ranks[i].device;
+        const struct emit_counts *written = &result->ranks[i].written;
+        device->is_imported = device->there;
+        for (unsigned kind = 0; kind < COMM_KIND_COUNT; kind++) {
+            device->imported[kind].count = written->kind_count[kind];
+            device->imported[kind].bytes = written->kind_bytes[kind];
+        }
+    }
+}
+
 /* An import in all but the writing. Why it is refused is in `refusal`, which is NULL when it is not; what is no fault
  * of the recording (no memory, a disk that fails) is an error here too. */
 static enum orr_status try_import(const struct ready_request *request, struct ready_run *run, const char **refusal,
@@ -54,6 +69,11 @@ static enum orr_status try_import(const struct ready_request *request, struct re
         .memory_limit = mem.limit};
     *refusal = NULL;
     enum orr_status status = import_run(&import, &mem, &result, &why);
+    if (status == ORR_OK) {
+        take_counts(&result, run);
+        run->split = arena_strndup(&run->arena, result.split, strlen(result.split));
+        status = run->split == NULL ? mem_error(run->arena.mem, "findings", &why) : ORR_OK;
+    }
     import_result_free(&result);
     if (status == ORR_ENOMEM || status == ORR_EIO) {
         *err = why;
@@ -69,7 +89,7 @@ static enum orr_status try_import(const struct ready_request *request, struct re
 enum orr_status ready_check(const struct ready_request *request, struct mem *mem, struct ready_run *run,
                             struct orr_error *err)
 {
-    struct ready_run made = {.chosen = request->chosen};
+    struct ready_run made = {.chosen = request->chosen, .split = ""};
     const char *tag = request->tag;
     uint32_t count = request->pair_count;
     const char *refusal = NULL;

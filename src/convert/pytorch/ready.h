@@ -37,12 +37,14 @@ struct ready_rank {
 
 /* What the collectives of a step look like. Degrees cannot be told from one rank's counts. */
 enum ready_mode {
-    READY_MODE_NONE,   /* no communication */
-    READY_MODE_DDP,    /* few all-reduces a step */
-    READY_MODE_TP,     /* many of them */
-    READY_MODE_TP_SP,  /* all-gathers or reduce-scatters: tensor with sequence parallelism, or sharded (FSDP, ZeRO) */
-    READY_MODE_TP_DDP, /* both, and all-reduces */
-    READY_MODE_OTHER,  /* broadcasts, all-to-alls, sends alone */
+    READY_MODE_NONE,    /* no communication */
+    READY_MODE_DDP,     /* few all-reduces a step */
+    READY_MODE_TP,      /* many of them */
+    READY_MODE_TP_SP,   /* all-gathers or reduce-scatters: tensor with sequence parallelism, or sharded (FSDP, ZeRO) */
+    READY_MODE_TP_DDP,  /* both, and all-reduces */
+    READY_MODE_FSDP,    /* the same, where PyTorch's FSDP says so */
+    READY_MODE_TP_FSDP, /* and many all-reduces */
+    READY_MODE_OTHER,   /* broadcasts, all-to-alls, sends alone */
     READY_MODE_COUNT
 };
 const char *ready_mode_text(enum ready_mode mode);
@@ -61,6 +63,7 @@ struct ready_run {
     struct ready_finding *findings;
     uint32_t finding_count, finding_capacity;
     enum ready_mode mode;  /* of the first rank that communicates */
+    const char *split;     /* "tp:2,dp:2", by the process groups; "" where they tell nothing */
     bool pipeline, expert; /* there are sends and receives; all-to-alls */
     enum ready_verdict verdict;
     double comm_share; /* communication over compute time on the device; only where the verdict is known */

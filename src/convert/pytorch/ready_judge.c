@@ -19,6 +19,8 @@ static const char *const mode_texts[READY_MODE_COUNT] = {
     [READY_MODE_TP] = "tensor parallel (TP, all-reduce), or data parallel in more than 20 buckets",
     [READY_MODE_TP_SP] = "tensor parallel (TP with sequence parallelism), or sharded data parallel (FSDP)",
     [READY_MODE_TP_DDP] = "tensor and data parallel (TP + DDP)",
+    [READY_MODE_FSDP] = "sharded data parallel (FSDP)",
+    [READY_MODE_TP_FSDP] = "tensor and sharded data parallel (TP + FSDP)",
     [READY_MODE_OTHER] = "neither data nor tensor parallel",
 };
 
@@ -29,7 +31,8 @@ const char *ready_mode_text(enum ready_mode mode)
 
 const char *ready_mode_word(enum ready_mode mode)
 {
-    static const char *const words[READY_MODE_COUNT] = {"none", "DDP", "TP", "TP+SP or FSDP", "TP+DDP", "other"};
+    static const char *const words[READY_MODE_COUNT] = {"none",   "DDP",  "TP",      "TP+SP or FSDP",
+                                                        "TP+DDP", "FSDP", "TP+FSDP", "other"};
     return words[mode];
 }
 
@@ -347,7 +350,9 @@ static void find_mode(struct ready_run *run, const struct ready_device *device)
                         ready_comm_count(device, COMM_REDUCE_SCATTER_BLOCK, &level);
     run->pipeline = ready_comm_count(device, COMM_SEND, &level) + ready_comm_count(device, COMM_RECV, &level) > 0;
     run->expert = ready_comm_count(device, COMM_ALL_TO_ALL, &level) > 0;
-    if (gathers > 0 && scatters > 0 && reduces > 0) {
+    if (device->fsdp && gathers + scatters > 0) {
+        run->mode = reduces > TP_ALL_REDUCES * steps ? READY_MODE_TP_FSDP : READY_MODE_FSDP;
+    } else if (gathers > 0 && scatters > 0 && reduces > 0) {
         run->mode = READY_MODE_TP_DDP;
     } else if (gathers + scatters > 0) {
         run->mode = READY_MODE_TP_SP;

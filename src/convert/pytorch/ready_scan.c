@@ -105,14 +105,19 @@ uint64_t ready_comm_count(const struct ready_device *device, enum comm_kind kind
     for (unsigned i = 0; i < READY_LEVELS; i++) {
         if (device->comms[i][kind].count > 0) {
             *level = (enum ready_level)i;
-            return device->comms[i][kind].count;
+            return device->is_imported ? device->imported[kind].count : device->comms[i][kind].count;
         }
     }
-    return 0;
+    *level = READY_OP;
+    return device->is_imported ? device->imported[kind].count : 0;
 }
 
 bool ready_comm_bytes(const struct ready_device *device, enum comm_kind kind, uint64_t *bytes)
 {
+    if (device->is_imported) {
+        *bytes = device->imported[kind].bytes;
+        return device->imported[kind].count > 0;
+    }
     for (unsigned i = 0; i < READY_LEVELS; i++) {
         if (device->comms[i][kind].sized > 0) {
             *bytes = device->comms[i][kind].bytes;
@@ -262,6 +267,7 @@ static bool take_annotation(struct scanning *scan, const struct kineto_event *ev
     enum comm_kind kind = comm_name_op(name);
     bool enqueues = strncmp(name, "nccl", 4) == 0 || strncmp(name, "rccl", 4) == 0;
     scan->device->host_comm_us += kind == COMM_NONE || enqueues ? 0 : event->dur_us;
+    scan->device->fsdp = scan->device->fsdp || strncmp(name, "FSDP::", 6) == 0;
     return add_comm(scan, READY_ANNOTATION, kind, event, name);
 }
 

@@ -52,6 +52,11 @@ struct ready_device {
     double host_comm_us;                    /* annotations of libraries that communicate on the host: gloo, MPI, UCC */
     double first_us, last_us;               /* 0 without events */
     struct ready_comm comms[READY_LEVELS][COMM_KIND_COUNT];
+    struct {
+        uint64_t count, bytes;
+    } imported[COMM_KIND_COUNT]; /* what an import makes of it; only with is_imported */
+    bool is_imported;
+    bool fsdp;                   /* FSDP:: annotations */
     struct ready_times steps[3]; /* ProfilerStep#N: as annotation, as op, on the device */
     int64_t streams[READY_STREAMS];
     uint32_t stream_count;     /* different streams with work, up to READY_STREAMS */
@@ -83,8 +88,9 @@ ORR_MUST_CHECK enum orr_status ready_scan_host(const char *path, struct mem *mem
 /* The training steps seen, by the best mark of them. */
 const struct ready_times *ready_steps(const struct ready_device *device);
 
-/* How often a collective was seen, by the best level that knows its type; `*level` tells which. Its bytes come from the
- * best level that says them, which need not be the same. */
+/* How often a collective was seen: as an import has it, where one was tried and went well; else by the best level that
+ * knows its type. `*level` tells which that is. Its bytes come from the best level that says them, which need not be
+ * the same. */
 uint64_t ready_comm_count(const struct ready_device *device, enum comm_kind kind, enum ready_level *level);
 bool ready_comm_bytes(const struct ready_device *device, enum comm_kind kind, uint64_t *bytes);
 

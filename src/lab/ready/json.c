@@ -133,6 +133,7 @@ static void write_run(struct json_writer *writer, const struct ready_run *run)
     json_write_member_string(writer, "tag", run->tag);
     json_write_member_bool(writer, "usable", run->usable);
     json_write_member_string(writer, "mode", ready_mode_word(run->mode));
+    json_write_member_string(writer, "split", run->split);
     json_write_member_bool(writer, "sends", run->pipeline);
     json_write_member_bool(writer, "all_to_alls", run->expert);
     json_write_member_string(writer, "network", ready_verdict_text(run->verdict));

@@ -183,6 +183,9 @@ static void write_mode(const struct ready_run *run, FILE *stream)
 {
     (void)fprintf(stream, "Mode    %s%s%s\n", ready_mode_text(run->mode), run->pipeline ? ", sends and receives" : "",
                   run->expert ? ", all-to-alls" : "");
+    if (run->split[0] != '\0') {
+        (void)fprintf(stream, "Split   %s, by the process groups and messages, fastest role first\n", run->split);
+    }
     if (run->verdict != READY_NETWORK_UNKNOWN) {
         (void)fprintf(stream, "Network communication takes %s of the compute kernels' time: %s\n",
                       report_share(run->comm_share, 1).text, ready_verdict_text(run->verdict));
