@@ -21,7 +21,7 @@ static int64_t number_at(const char *text, size_t *digits)
 {
     int64_t value = 0;
     size_t at = 0;
-    for (; is_digit(text[at]) && at < 10; at++) {
+    for (; at < 10 && is_digit(text[at]); at++) {
         value = value * 10 + (text[at] - '0');
     }
     *digits = at;
