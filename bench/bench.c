@@ -20,6 +20,7 @@
 #include "bench/forward_bench.h"
 #include "bench/inputs.h"
 #include "bench/lab_bench.h"
+#include "bench/large_bench.h"
 #include "bench/packet_bench.h"
 #include "bench/simai_bench.h"
 #include "bench/sweep_bench.h"
@@ -314,6 +315,11 @@ static bool forward_run(int index, const struct options *options)
     return bench_forward_run(index, options->repeat);
 }
 
+static bool large_run(int index, const struct options *options)
+{
+    return bench_large_run(index, options->repeat);
+}
+
 static bool simai_run(int index, const struct options *options)
 {
     return bench_simai_run(index, options->repeat);
@@ -355,6 +361,7 @@ static const struct suite {
     {own_name, own_title, own_is_quick, own_run, print_header},
     {bench_packet_name, bench_packet_title, bench_packet_is_quick, packet_run, NULL},
     {bench_forward_name, bench_forward_title, bench_forward_is_quick, forward_run, NULL},
+    {bench_large_name, bench_large_title, NULL, large_run, NULL},
     {bench_simai_name, bench_simai_title, NULL, simai_run, NULL},
     {bench_lab_name, bench_lab_title, NULL, lab_run, NULL},
     {bench_sweep_name, bench_sweep_title, NULL, sweep_run, NULL},
