@@ -163,8 +163,9 @@ static enum orr_status nest(const struct inferring *inferring, uint32_t ranks, s
     for (uint32_t i = 0; i < inferring->count; i++) {
         const struct candidate *at = &inferring->found[i];
         uint64_t above = i + 1 < inferring->count ? inferring->found[i + 1].stride : ranks;
-        uint64_t size = at->size != 0 ? at->size : above / at->stride;
-        if (at->stride % below != 0 || at->stride < below || size == 0 || ranks % (at->stride * size) != 0) {
+        uint64_t stride = at->stride > 0 ? at->stride : 1; /* which it is: none is kept without one */
+        uint64_t size = at->size != 0 ? at->size : above / stride;
+        if (below == 0 || stride % below != 0 || stride < below || size == 0 || ranks % (stride * size) != 0) {
             return error_set(err, ORR_EINVAL,
                              "the process groups do not nest: ranks %" PRIu32 " apart in groups of %" PRIu64
                              ", above %" PRIu64 " ranks, in a job of %" PRIu32
@@ -172,14 +173,14 @@ static enum orr_status nest(const struct inferring *inferring, uint32_t ranks, s
                              at->stride, size, below, ranks);
         }
         enum orr_status status = ORR_OK;
-        if (at->stride > below) {
-            status = add_role(layout, NULL, (uint32_t)(at->stride / below), err);
+        if (stride > below) {
+            status = add_role(layout, NULL, (uint32_t)(stride / below), err);
         }
         status = status != ORR_OK ? status : add_role(layout, at, (uint32_t)size, err);
         if (status != ORR_OK) {
             return status;
         }
-        below = at->stride * size;
+        below = stride * size;
     }
     return below < ranks ? add_role(layout, NULL, (uint32_t)(ranks / below), err) : ORR_OK;
 }

@@ -321,7 +321,9 @@ enum orr_status comm_match(const struct comm_match_rank *ranks, uint32_t rank_co
     if (!fine) {
         status = mem_error(mem, "messages between ranks", err);
     } else {
-        qsort(m.pairs, m.pair_count, sizeof *m.pairs, by_cost);
+        if (m.pair_count > 1) {
+            qsort(m.pairs, m.pair_count, sizeof *m.pairs, by_cost);
+        }
         take_cheapest(&m);
         status = check_open(&m, err);
     }

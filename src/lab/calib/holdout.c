@@ -99,7 +99,7 @@ static bool take_nodes(struct holding *h, const struct steps *steps, const uint6
     }
     into->step_count = list_steps(steps, numbers);
     into->node_count = count;
-    for (uint32_t i = 0; i < count; i++) {
+    for (uint32_t i = 0; i < count && ids != NULL; i++) {
         const int64_t *found = steps->step[i] == STEPS_NONE
                                    ? NULL
                                    : bsearch(&steps->step[i], numbers, into->step_count, sizeof *numbers, by_number);
