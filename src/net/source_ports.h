@@ -24,7 +24,7 @@ struct source_row {
 
 struct source_ports {
     struct source_row *rows; /* by source */
-    uint32_t ranks;
+    uint32_t ranks;          /* nodes that may send or receive: hosts, and switches that reduce */
     struct mem *mem;
 };
 
