@@ -67,6 +67,7 @@ struct orr_sweep_progress {
     uint64_t left;                  /* that this call runs and that have not ended */
     uint64_t done, failed, stalled; /* those included */
     double running;                 /* points' worth of work in those that run now */
+    uint64_t limited;               /* of those that failed: for want of memory */
 };
 
 /* All is borrowed until orr_sweep_close. */

@@ -324,11 +324,17 @@ static enum orr_status write_results(const struct sweep_command *command, const 
     return status;
 }
 
-/* 1 when any point failed, 4 when all stalled: the rest of a sweep is worth having all the same. */
+/* 3 when a point ran out of memory, 1 when one failed, 4 when all stalled: the rest of a sweep is worth having all the
+ * same. */
 static int exit_code_of(const struct orr_sweep *sweep)
 {
     struct orr_sweep_progress end;
     orr_sweep_progress(sweep, &end);
+    if (end.limited > 0) {
+        cli_error("%" PRIu64 " of %" PRIu64 " points ran out of memory; fewer --threads leave each of them more",
+                  end.limited, end.points);
+        return orr_status_exit_code(ORR_ENOMEM);
+    }
     if (end.failed > 0) {
         return orr_status_exit_code(ORR_EFAIL);
     }

@@ -399,7 +399,7 @@ static void a_memory_limit_is_a_point_s_own_whatever_came_before_it(void **state
         (void)snprintf(line, sizeof line, "sweep -q -j1 --store limit%zu.db --vary memory-limit=%s" RUN_OPTIONS, i,
                        orders[i]);
         const struct program_result *result = program_run(line);
-        CHECK_EXIT(result, 1);
+        CHECK_EXIT(result, 3);
         CHECK_CONTAINS(result->out, "(memory-limit=100KB): memory limit: reading w/ar.0.et");
         CHECK_CONTAINS(result->out, "1 done, 0 stalled, 1 failed");
     }

@@ -37,7 +37,7 @@ enum orr_status sweep_threads_open(uint32_t threads, struct sweep_executor **exe
 {
     struct threads_executor *opened = calloc(1, sizeof *opened);
     if (opened == NULL) {
-        return error_set(err, ORR_ENOMEM, "no memory for a list of threads");
+        return error_set(err, ORR_ENOMEM, "out of memory for a list of threads");
     }
     uint32_t wanted = threads == 0 ? thread_pool_processors() : threads;
     *opened =

@@ -1,24 +1,14 @@
 /*
- * Results wait for each other a tenth of a second, and then become one transaction: a run with all that belongs to it,
- * and the line that says which point it is. A program that is killed loses what waited, and those points are run again;
- * what was committed is there, once.
+ * Every point that ends becomes one transaction at once: a run with all that belongs to it, and the line that says
+ * which point it is. A program that is killed loses only the points that were being run; what was committed is there,
+ * once. With a write-ahead log that is not flushed each time, a transaction costs far less than any simulation.
  *
  * Numbers of points count from 1 in the store, as they do for people.
  */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "lab/sweep/sweep.h"
-
-enum { COMMIT_MS = 100, COMMIT_MOST = 16 };
-
-static uint64_t now_ms(void)
-{
-    struct timespec now = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 static enum orr_sweep_state state_of(enum lab_run_state state)
 {
@@ -157,7 +147,6 @@ enum orr_status sweep_keep_open(struct orr_sweep *sweep, struct orr_error *err)
     if (status == ORR_OK) {
         choose(sweep);
     }
-    sweep->committed_ms = now_ms();
     return status;
 }
 
@@ -218,63 +207,28 @@ static enum orr_status settle(struct orr_sweep *sweep, const struct sweep_made *
                                         .world = outcome->world,
                                         .network = lab_backend_word(sweep_network_of(sweep, made->point))};
     count(sweep, state);
+    sweep->now.limited += state == ORR_SWEEP_FAILED && made->err.status == ORR_ENOMEM ? 1 : 0;
     sweep->ended++;
     return result->error == NULL ? mem_error(&sweep->mem, "the results of a sweep", err) : ORR_OK;
 }
 
-static enum orr_status commit(struct orr_sweep *sweep, struct orr_error *err)
+static enum orr_status commit(struct orr_sweep *sweep, struct sweep_made *made, struct orr_error *err)
 {
     enum orr_status status = lab_store_batch(sweep->store, err);
     if (status == ORR_OK) {
-        for (struct sweep_made *made = sweep->waiting; status == ORR_OK && made != NULL; made = made->next) {
-            status = keep_one(sweep, made, err);
-        }
-        status = lab_store_batch_end(sweep->store, status, err);
+        status = lab_store_batch_end(sweep->store, keep_one(sweep, made, err), err);
     }
-    while (sweep->waiting != NULL) {
-        struct sweep_made *made = sweep->waiting;
-        sweep->waiting = made->next;
-        if (status == ORR_OK) {
-            status = settle(sweep, made, err);
-        }
-        sweep_made_free(made);
-    }
-    sweep->waiting_count = 0;
-    return status;
-}
-
-enum orr_status sweep_keep_commit(struct orr_sweep *sweep, bool now, struct orr_error *err)
-{
-    if (sweep->waiting == NULL) {
-        return ORR_OK;
-    }
-    uint64_t clock = now_ms();
-    if (!now && sweep->waiting_count < COMMIT_MOST && clock - sweep->committed_ms < COMMIT_MS) {
-        return ORR_OK;
-    }
-    enum orr_status status = commit(sweep, err);
-    sweep->committed_ms = now_ms();
-    return status;
+    return status == ORR_OK ? settle(sweep, made, err) : status;
 }
 
 enum orr_status sweep_keep_add(struct orr_sweep *sweep, struct sweep_made *made, struct orr_error *err)
 {
-    if (made->recording == ORR_OK && made->outcome.state == LAB_RUN_INTERRUPTED) {
-        sweep_made_free(made); /* it will be run again */
-        return ORR_OK;
+    bool interrupted =
+        made->recording == ORR_OK && made->outcome.state == LAB_RUN_INTERRUPTED; /* it will be run again */
+    enum orr_status status = interrupted ? ORR_OK : keep_warnings(sweep, made, err);
+    if (status == ORR_OK && !interrupted) {
+        status = commit(sweep, made, err);
     }
-    enum orr_status status = keep_warnings(sweep, made, err);
-    if (status != ORR_OK) {
-        sweep_made_free(made);
-        return status;
-    }
-    /* In the order of the points, so that the runs of a small sweep have numbers in that order. */
-    struct sweep_made **at = &sweep->waiting;
-    while (*at != NULL && (*at)->point < made->point) {
-        at = &(*at)->next;
-    }
-    made->next = *at;
-    *at = made;
-    sweep->waiting_count++;
-    return sweep_keep_commit(sweep, false, err);
+    sweep_made_free(made);
+    return status;
 }

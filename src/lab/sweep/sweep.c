@@ -1,5 +1,5 @@
 /* The order is: find what the points read, find what the store has, run the rest, tell the warnings in the order of the
- * points. Whatever ends a sweep early, what has ended is committed first. */
+ * points. Whatever ends a sweep early, what has ended is in the store. */
 #include "lab/sweep/sweep.h"
 
 #include <inttypes.h>
@@ -24,7 +24,7 @@ static bool take(void *context, uint64_t index, void *made)
         return false;
     }
     sweep->status = made != NULL ? sweep_keep_add(sweep, made, &sweep->err)
-                                 : error_set(&sweep->err, ORR_ENOMEM, "no memory for the result of point %llu",
+                                 : error_set(&sweep->err, ORR_ENOMEM, "out of memory for the result of point %llu",
                                              (unsigned long long)sweep->todo[index] + 1);
     return sweep->status == ORR_OK;
 }
@@ -33,9 +33,6 @@ static bool tick(void *context)
 {
     struct orr_sweep *sweep = context;
     const struct orr_sweep_options *options = sweep->options;
-    if (sweep->status == ORR_OK) {
-        sweep->status = sweep_keep_commit(sweep, false, &sweep->err);
-    }
     sweep->now.left = sweep->todo_count - sweep->ended;
     sweep->now.running = (double)atomic_load_explicit(&sweep->running, memory_order_relaxed) / 1000;
     bool go_on = options->progress == NULL || options->progress(options->progress_context, &sweep->now);
@@ -56,9 +53,6 @@ static enum orr_status carry_out(struct orr_sweep *sweep, struct orr_error *err)
     }
     status = executor->ops->carry_out(executor, &work, err);
     executor->ops->close(executor);
-    if (sweep->status == ORR_OK) {
-        sweep->status = sweep_keep_commit(sweep, true, &sweep->err);
-    }
     if (status == ORR_OK && sweep->status != ORR_OK) {
         *err = sweep->err;
         status = sweep->status;
@@ -171,11 +165,6 @@ void orr_sweep_close(struct orr_sweep *sweep)
 {
     if (sweep == NULL) {
         return;
-    }
-    while (sweep->waiting != NULL) {
-        struct sweep_made *made = sweep->waiting;
-        sweep->waiting = made->next;
-        sweep_made_free(made);
     }
     sweep_inputs_free(&sweep->inputs);
     intern_free(&sweep->lines);

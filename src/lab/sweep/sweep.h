@@ -25,7 +25,6 @@ struct sweep_made {
     enum orr_status recording; /* ORR_OK: the record can be kept */
     uint64_t steps;
     uint64_t point;
-    struct sweep_made *next; /* waiting to be kept */
 };
 
 /* A warning, once, with the first point that had it. */
@@ -54,9 +53,6 @@ struct orr_sweep {
     uint64_t ended;                   /* of these */
     struct orr_sweep_result *results; /* by point; texts in the arena */
     struct orr_sweep_progress now;
-    struct sweep_made *waiting; /* for the next commit, by point */
-    uint32_t waiting_count;
-    uint64_t committed_ms;          /* when the last commit was */
     struct intern lines;            /* of the warnings */
     struct sweep_warning *warnings; /* by the number of the line, less 1 */
     uint32_t warning_count, warning_capacity;
@@ -74,9 +70,7 @@ enum orr_backend sweep_network_of(const struct orr_sweep *sweep, uint64_t point)
 /* The rest is for the calling thread. Opens the store, finds the sweep in it, and takes over the points that have ended
  * well or stalled there; those that failed are tried again. */
 ORR_MUST_CHECK enum orr_status sweep_keep_open(struct orr_sweep *sweep, struct orr_error *err);
-/* Takes a result over, and commits those that wait when it is time. */
+/* Takes a result over and puts it into the store, both of them for good. */
 ORR_MUST_CHECK enum orr_status sweep_keep_add(struct orr_sweep *sweep, struct sweep_made *made, struct orr_error *err);
-/* Commits what waits when it is time, or, with `now`, all of it. */
-ORR_MUST_CHECK enum orr_status sweep_keep_commit(struct orr_sweep *sweep, bool now, struct orr_error *err);
 
 #endif
