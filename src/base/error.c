@@ -2,9 +2,12 @@
  * ("Gpbs" is one step from "Gbps"); in full, since the lists are short and the words human. */
 #include "base/error.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "base/plain.h"
 
 enum { NEAREST_MAX_WORD = 64 };
 
@@ -13,11 +16,58 @@ enum orr_status error_set(struct orr_error *err, enum orr_status status, const c
     if (err != NULL) {
         va_list args;
         va_start(args, fmt);
-        (void)vsnprintf(err->text, sizeof err->text, fmt, args);
+        (void)plain_vsnprintf(err->text, sizeof err->text, fmt, args);
         va_end(args);
         err->status = status;
     }
     return status;
+}
+
+static enum orr_status status_of_system(int reason)
+{
+    switch (reason) {
+    case ENOMEM:
+    case EMFILE:
+    case ENFILE:
+        return ORR_ENOMEM;
+    case 0:
+    case EIO:
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+    case EPIPE:
+        return ORR_EFAIL;
+    default:
+        return ORR_EIO;
+    }
+}
+
+enum orr_status error_system(struct orr_error *err, int reason, const char *fmt, ...)
+{
+    enum orr_status status = status_of_system(reason);
+    if (err != NULL) {
+        va_list args;
+        va_start(args, fmt);
+        (void)plain_vsnprintf(err->text, sizeof err->text, fmt, args);
+        va_end(args);
+        err->status = status;
+        size_t used = strlen(err->text);
+        errno = reason == 0 ? EIO : reason;
+        (void)(reason == ENOMEM ? snprintf(err->text + used, sizeof err->text - used, ": out of memory")
+                                : snprintf(err->text + used, sizeof err->text - used, ": %m"));
+    }
+    return status;
+}
+
+enum orr_status error_of_stream(FILE *stream, const char *what, struct orr_error *err)
+{
+    bool failed = ferror(stream) != 0;
+    errno = 0;
+    if (fflush(stream) == 0 && !failed) {
+        return ORR_OK;
+    }
+    int reason = errno;
+    return error_system(err, fileno(stream) < 0 ? ENOMEM : reason, "%s cannot be written", what);
 }
 
 const char *orr_status_text(enum orr_status status)

@@ -5,6 +5,7 @@
  */
 #include "io/database.h"
 
+#include "io/file.h"
 #include "io/outfile.h"
 
 #include <errno.h>
@@ -30,8 +31,6 @@ struct io_statement {
 static enum orr_status status_of(int code)
 {
     switch (code & 0xff) {
-    case SQLITE_NOMEM:
-        return ORR_ENOMEM;
     case SQLITE_NOTADB:
     case SQLITE_CORRUPT:
     case SQLITE_CONSTRAINT:
@@ -48,8 +47,15 @@ static enum orr_status fail(const struct io_database *database, int code, struct
     if ((code & 0xff) == SQLITE_NOTADB) {
         return error_set(err, ORR_EINVAL, "%s: is not an SQLite database", database->path);
     }
+    if ((code & 0xff) == SQLITE_NOMEM || code == SQLITE_IOERR_NOMEM) {
+        return error_set(err, ORR_ENOMEM, "%s: out of memory", database->path);
+    }
+    if ((code & 0xff) == SQLITE_FULL || (code & 0xff) == SQLITE_IOERR) {
+        int system = sqlite3_system_errno(database->handle);
+        return error_system(err, (code & 0xff) == SQLITE_FULL ? ENOSPC : system, "%s", database->path);
+    }
     if ((code & 0xff) == SQLITE_BUSY) {
-        return error_set(err, ORR_EIO, "%s: another program has been writing to it for a minute", database->path);
+        return error_set(err, ORR_EFAIL, "%s: another program has been writing to it for a minute", database->path);
     }
     return error_set(err, status_of(code), "%s: %s", database->path, sqlite3_errmsg(database->handle));
 }
@@ -80,12 +86,12 @@ static enum orr_status open_handle(struct io_database *database, const char *nam
 {
     int code = sqlite3_open_v2(name, &database->handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
     if (database->handle == NULL) {
-        return error_set(err, ORR_ENOMEM, "%s: no memory to open it", database->path);
+        return error_set(err, ORR_ENOMEM, "%s: out of memory opening it", database->path);
     }
     if (code != SQLITE_OK) {
         int system = sqlite3_system_errno(database->handle);
-        return system == 0 ? fail(database, code, err)
-                           : error_set(err, ORR_EIO, "%s: %s", database->path, strerror(system));
+        return system == 0 || (code & 0xff) == SQLITE_NOMEM ? fail(database, code, err)
+                                                            : error_system(err, system, "%s", database->path);
     }
     (void)sqlite3_busy_timeout(database->handle, BUSY_MS);
     (void)sqlite3_extended_result_codes(database->handle, 1);
@@ -141,7 +147,7 @@ static enum orr_status open_for_reading(struct io_database *database, struct orr
     char *name = immutable_name(database->path);
     (void)sqlite3_close_v2(database->handle);
     database->handle = NULL;
-    status = name == NULL ? error_set(err, ORR_ENOMEM, "%s: no memory to open it", database->path)
+    status = name == NULL ? error_set(err, ORR_ENOMEM, "%s: out of memory opening it", database->path)
                           : open_handle(database, name, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
     free(name);
     return status;
@@ -149,31 +155,32 @@ static enum orr_status open_for_reading(struct io_database *database, struct orr
 
 static enum orr_status open_for_writing(struct io_database *database, struct orr_error *err)
 {
-    enum orr_status status = open_handle(database, database->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
-    return status != ORR_OK ? status
-                            : run_patiently(database, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", err);
+    return open_handle(database, database->path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, err);
+}
+
+enum orr_status io_database_share(struct io_database *database, struct orr_error *err)
+{
+    return run_patiently(database, "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL", err);
 }
 
 enum orr_status io_database_open(const char *path, enum io_database_mode mode, struct io_database **database,
                                  struct orr_error *err)
 {
-    if (mode == IO_DATABASE_READ && access(path, R_OK) != 0) {
-        return error_set(err, ORR_EIO, "%s: %s", path, strerror(errno));
+    enum orr_status status = mode == IO_DATABASE_WRITE ? io_make_folder_above(path, err) : ORR_OK;
+    if (status == ORR_OK && (mode == IO_DATABASE_READ || file_exists(path))) {
+        status = file_check_regular(path, err); /* SQLite would wait for the other end of a pipe for ever */
     }
-    if (mode == IO_DATABASE_WRITE) {
-        enum orr_status status = io_make_folder_above(path, err);
-        if (status != ORR_OK) {
-            return status;
-        }
+    if (status != ORR_OK) {
+        return status;
     }
     struct io_database *opened = calloc(1, sizeof *opened);
     char *copy = opened == NULL ? NULL : strdup(path);
     if (copy == NULL) {
         free(opened);
-        return error_set(err, ORR_ENOMEM, "%s: no memory to open it", path);
+        return error_set(err, ORR_ENOMEM, "%s: out of memory opening it", path);
     }
     opened->path = copy;
-    enum orr_status status = mode == IO_DATABASE_WRITE ? open_for_writing(opened, err) : open_for_reading(opened, err);
+    status = mode == IO_DATABASE_WRITE ? open_for_writing(opened, err) : open_for_reading(opened, err);
     if (status != ORR_OK) {
         io_database_close(opened);
         return status;
@@ -203,16 +210,16 @@ enum orr_status io_database_run(struct io_database *database, const char *sql, s
     return code == SQLITE_OK ? ORR_OK : fail(database, code, err);
 }
 
-enum orr_status io_database_version(struct io_database *database, int64_t *version, struct orr_error *err)
+enum orr_status io_database_ask(struct io_database *database, const char *sql, int64_t *answer, struct orr_error *err)
 {
     struct io_statement *statement = NULL;
-    enum orr_status status = io_statement_prepare(database, "PRAGMA user_version", &statement, err);
+    enum orr_status status = io_statement_prepare(database, sql, &statement, err);
     bool row = false;
     if (statement != NULL) {
         status = io_statement_step(statement, &row, err);
     }
     if (status == ORR_OK) {
-        *version = row ? io_column_int(statement, 0) : 0;
+        *answer = row ? io_column_int(statement, 0) : 0;
     }
     io_statement_free(statement);
     return status;
@@ -238,7 +245,7 @@ enum orr_status io_statement_prepare(struct io_database *database, const char *s
 {
     struct io_statement *prepared = calloc(1, sizeof *prepared);
     if (prepared == NULL) {
-        return error_set(err, ORR_ENOMEM, "%s: no memory for a statement", database->path);
+        return error_set(err, ORR_ENOMEM, "%s: out of memory for a statement", database->path);
     }
     prepared->database = database;
     int code = sqlite3_prepare_v2(database->handle, sql, -1, &prepared->handle, NULL);

@@ -22,18 +22,22 @@ enum io_database_mode {
     IO_DATABASE_WRITE, /* made where missing, folders above it too */
 };
 
-/* ORR_EIO: cannot be opened or made; ORR_EINVAL: is there and is no SQLite database. */
+/* ORR_EIO: cannot be opened or made, or is a folder, a device, a pipe; ORR_EINVAL: is there and is no SQLite database.
+ * Nothing is written to a file that is there: it may be another program's, and whoever knows its tables decides. */
 ORR_MUST_CHECK enum orr_status io_database_open(const char *path, enum io_database_mode mode,
                                                 struct io_database **database, struct orr_error *err);
 void io_database_close(struct io_database *database); /* NULL is fine; statements must be gone */
 const char *io_database_path(const struct io_database *database);
 
+/* Before the first write: from here on readers and writers do not wait for each other (write-ahead log). */
+ORR_MUST_CHECK enum orr_status io_database_share(struct io_database *database, struct orr_error *err);
+
 /* Runs statements that return no rows. */
 ORR_MUST_CHECK enum orr_status io_database_run(struct io_database *database, const char *sql, struct orr_error *err);
 
-/* "PRAGMA user_version": the number of the tables' form; 0 in a new file. */
-ORR_MUST_CHECK enum orr_status io_database_version(struct io_database *database, int64_t *version,
-                                                   struct orr_error *err);
+/* The first column of the first row, 0 where there is none: "PRAGMA user_version", "SELECT count(*) …". */
+ORR_MUST_CHECK enum orr_status io_database_ask(struct io_database *database, const char *sql, int64_t *answer,
+                                               struct orr_error *err);
 
 /* A transaction that takes the right to write at its begin, so that it cannot fail half way for another's sake. */
 ORR_MUST_CHECK enum orr_status io_database_begin(struct io_database *database, struct orr_error *err);

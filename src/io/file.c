@@ -45,12 +45,12 @@ enum orr_status file_open_regular(const char *path, int *fd, uint64_t *size, str
 {
     int opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (opened < 0) {
-        return error_set(err, ORR_EIO, "%s: cannot be opened: %s", path, strerror(errno));
+        return error_system(err, errno, "%s: cannot be opened", path);
     }
     struct stat info;
     enum orr_status status = ORR_OK;
     if (fstat(opened, &info) != 0) {
-        status = error_set(err, ORR_EIO, "%s: cannot be examined: %s", path, strerror(errno));
+        status = error_system(err, errno, "%s: cannot be examined", path);
     } else if (!S_ISREG(info.st_mode)) {
         status = error_set(err, ORR_EIO, "%s: is %s; a regular file is needed", path, kind_of(info.st_mode));
     }
@@ -61,6 +61,17 @@ enum orr_status file_open_regular(const char *path, int *fd, uint64_t *size, str
     *fd = opened;
     *size = (uint64_t)info.st_size;
     return ORR_OK;
+}
+
+enum orr_status file_check_regular(const char *path, struct orr_error *err)
+{
+    struct stat info;
+    if (stat(path, &info) != 0 || access(path, R_OK) != 0) {
+        return error_system(err, errno, "%s: cannot be opened", path);
+    }
+    return S_ISREG(info.st_mode)
+               ? ORR_OK
+               : error_set(err, ORR_EIO, "%s: is %s; a regular file is needed", path, kind_of(info.st_mode));
 }
 
 /* Reads until `size` bytes are there or the file ends; `offset` is for the message. */
@@ -74,8 +85,7 @@ static enum orr_status read_fully(int fd, const char *path, uint64_t offset, uin
             continue;
         }
         if (part < 0) {
-            return error_set(err, ORR_EIO, "%s: byte %" PRIu64 ": cannot be read: %s", path, offset + *got,
-                             strerror(errno));
+            return error_system(err, errno, "%s: byte %" PRIu64 ": cannot be read", path, offset + *got);
         }
         if (part == 0) {
             break;
@@ -206,7 +216,7 @@ enum orr_status file_window_move(struct file_window *window, size_t used, struct
 enum orr_status file_window_rewind(struct file_window *window, struct orr_error *err)
 {
     if (lseek(window->fd, 0, SEEK_SET) != 0) {
-        return error_set(err, ORR_EIO, "%s: cannot be read again: %s", window->path, strerror(errno));
+        return error_system(err, errno, "%s: cannot be read again", window->path);
     }
     window->offset = 0;
     window->size = 0;

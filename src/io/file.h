@@ -65,6 +65,9 @@ ORR_MUST_CHECK enum orr_status file_window_rewind(struct file_window *window, st
 /* Opens a regular file for reading and tells its size, or says what is wrong with it. The caller closes `*fd`. */
 ORR_MUST_CHECK enum orr_status file_open_regular(const char *path, int *fd, uint64_t *size, struct orr_error *err);
 
+/* The same without opening it: closing a file takes away the locks that other parts of the program hold on it. */
+ORR_MUST_CHECK enum orr_status file_check_regular(const char *path, struct orr_error *err);
+
 /* Whether anything is there under this name; a dangling link is not. */
 bool file_exists(const char *path);
 /* Whether both names lead to one file that is there. */

@@ -144,7 +144,7 @@ static const struct {
     {"lab import --strict", "missing FILE"},
     {"lab import traces/ar.0.et", "traces/ar.0.et"},
     {"lab import nothing.csv", "No such file"},
-    {"lab list --store nothing.db", "nothing.db: No such file"},
+    {"lab list --store nothing.db", "nothing.db: cannot be opened: No such file"},
     {"lab list --store traces/ar.0.et", "is not an SQLite database"},
     {"lab list --store traces", "traces"},
     {"lab list --json runs/orrery.db", "would replace the store"},

@@ -3,6 +3,7 @@
 #include "tests/folder.h"
 
 #include <pthread.h>
+#include <sys/stat.h>
 
 #include "io/database.h"
 
@@ -21,6 +22,9 @@ static void *make_and_write(void *argument)
     struct io_database *database = NULL;
     (void)pthread_barrier_wait(writer->start);
     writer->status = io_database_open(writer->path, IO_DATABASE_WRITE, &database, &writer->err);
+    if (writer->status == ORR_OK) {
+        writer->status = io_database_share(database, &writer->err);
+    }
     if (writer->status == ORR_OK) {
         writer->status = io_database_begin(database, &writer->err);
     }
@@ -77,8 +81,23 @@ static void writers_that_make_a_file_at_once_wait_for_each_other(void **state)
     (void)pthread_barrier_destroy(&start);
 }
 
+static void what_is_no_file_is_refused_at_once(void **state)
+{
+    (void)state;
+    struct orr_error err = {0};
+    struct io_database *database = NULL;
+    assert_int_equal(mkfifo(folder_path("pipe.db"), 0600), 0);
+    for (int mode = IO_DATABASE_READ; mode <= IO_DATABASE_WRITE; mode++) {
+        CHECK_STATUS(io_database_open(folder_path("pipe.db"), (enum io_database_mode)mode, &database, &err), ORR_EIO);
+        CHECK_CONTAINS(err.text, "pipe.db: ");
+        CHECK_STATUS(io_database_open("/dev/null", (enum io_database_mode)mode, &database, &err), ORR_EIO);
+        CHECK_STATUS(io_database_open(folder, (enum io_database_mode)mode, &database, &err), ORR_EIO);
+    }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(writers_that_make_a_file_at_once_wait_for_each_other)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(writers_that_make_a_file_at_once_wait_for_each_other),
+                                       cmocka_unit_test(what_is_no_file_is_refused_at_once)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

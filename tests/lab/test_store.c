@@ -234,6 +234,35 @@ static void what_is_not_our_store_is_refused(void **state)
     CHECK_CONTAINS(err.text, "newer Orrery");
 }
 
+static void a_database_of_another_program_is_left_as_it_is(void **state)
+{
+    (void)state;
+    /* Also one whose number of a form happens to be ours, and one with a table of one of our names. */
+    static const char *const others[] = {
+        "CREATE TABLE recipe (n INTEGER)",
+        "CREATE TABLE run (id INTEGER PRIMARY KEY, state TEXT); PRAGMA user_version = 1",
+        "PRAGMA application_id = 77",
+    };
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        char name[32];
+        char command[512];
+        (void)snprintf(name, sizeof name, "other-%zu.db", i);
+        struct io_database *database = NULL;
+        CHECK_OK(io_database_open(folder_path(name), IO_DATABASE_WRITE, &database, &err), &err);
+        CHECK_OK(io_database_run(database, others[i], &err), &err);
+        io_database_close(database);
+        (void)snprintf(command, sizeof command, "cp %s %s", folder_path(name), folder_path("before.db"));
+        assert_int_equal(system(command), 0);
+        struct lab_store *store = NULL;
+        for (int mode = IO_DATABASE_READ; mode <= IO_DATABASE_WRITE; mode++) {
+            CHECK_STATUS(lab_store_open(folder_path(name), (enum io_database_mode)mode, &store, &err), ORR_EINVAL);
+            CHECK_CONTAINS(err.text, "is a database of another program");
+        }
+        (void)snprintf(command, sizeof command, "cmp %s %s", folder_path(name), folder_path("before.db"));
+        CHECK(system(command) == 0, "not a byte of it is changed: %s", others[i]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +275,7 @@ int main(void)
         cmocka_unit_test(a_killed_program_leaves_a_partial_run_and_a_sound_file),
         cmocka_unit_test(a_store_in_a_folder_that_one_cannot_write_to_is_read),
         cmocka_unit_test(what_is_not_our_store_is_refused),
+        cmocka_unit_test(a_database_of_another_program_is_left_as_it_is),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

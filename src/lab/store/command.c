@@ -80,7 +80,7 @@ enum orr_status store_command_split(const char *line, char ***words, struct orr_
     char **list = calloc(length / 2 + 2, sizeof *list);
     enum orr_status status = ORR_ENOMEM;
     if (text == NULL || list == NULL) {
-        (void)error_set(err, status, "no memory for a command of %zu bytes", length);
+        (void)error_set(err, status, "out of memory for a command of %zu bytes", length);
     } else {
         struct splitting s = {.from = line, .to = text};
         status = split(&s, list, err);
@@ -155,7 +155,7 @@ static enum orr_status fill(const struct store_view *view, bool force, struct no
     }
     if (status == ORR_OK && run->folder[0] != '\0') {
         command->folder = strdup(run->folder);
-        status = command->folder != NULL ? ORR_OK : error_set(err, ORR_ENOMEM, "no memory for a path");
+        status = command->folder != NULL ? ORR_OK : error_set(err, ORR_ENOMEM, "out of memory for a path");
     }
     return status;
 }

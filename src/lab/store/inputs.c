@@ -43,7 +43,9 @@ static enum orr_status hash_parts(const char *path, bool traces, uint64_t parts,
         if (part == NULL) {
             status = mem_error(arena->mem, "a path", err);
         } else {
-            *read = io_hash_file(hash, part, &bytes, &unread) == ORR_OK;
+            enum orr_status hashed = io_hash_file(hash, part, &bytes, &unread);
+            *read = hashed == ORR_OK;
+            status = hashed == ORR_ENOMEM ? error_set(err, hashed, "%s", unread.text) : ORR_OK;
         }
     }
     if (status == ORR_OK) {
@@ -63,6 +65,7 @@ static enum orr_status look(const struct store_run *run, struct store_input *inp
     bool there = true;
     for (uint64_t i = 0; path != NULL && there && i < parts; i++) {
         const char *part = part_of(path, traces, i, arena);
+        path = part == NULL ? NULL : path;
         there = part != NULL && add_size(part, &bytes);
     }
     if (path == NULL) {

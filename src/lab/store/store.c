@@ -69,7 +69,7 @@ static const char *const upgrades[] = {
     " PRIMARY KEY (sweep, number)) WITHOUT ROWID;"
     "CREATE INDEX point_run ON point (run);",
 };
-enum { STORE_VERSION = sizeof upgrades / sizeof upgrades[0] };
+enum { STORE_VERSION = sizeof upgrades / sizeof upgrades[0], FIRST_TABLES = 8 };
 
 struct lab_store {
     struct io_database *database;
@@ -96,19 +96,50 @@ static enum orr_status check_version(const struct lab_store *store, int64_t vers
     return ORR_OK;
 }
 
+enum { STORE_APPLICATION = 0x4f727279 }; /* "Orry", in the header of the file; stores made before have 0 there */
+
+/* An SQLite file with tables of another program is left alone, whatever form their number claims. `*version` is 0 for
+ * one that nobody has used yet. */
+static enum orr_status find_version(const struct lab_store *store, int64_t *version, struct orr_error *err)
+{
+    int64_t application = 0;
+    int64_t tables = 0;
+    int64_t ours = 0;
+    enum orr_status status = io_database_ask(store->database, "PRAGMA application_id", &application, err);
+    if (status == ORR_OK) {
+        status = io_database_ask(store->database,
+                                 "SELECT count(*) FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+                                 &tables, err);
+    }
+    if (status == ORR_OK) {
+        status = io_database_ask(store->database,
+                                 "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('run', 'input',"
+                                 " 'setting', 'rank', 'collective', 'calibration', 'sweep', 'point')",
+                                 &ours, err);
+    }
+    if (status == ORR_OK) {
+        status = io_database_ask(store->database, "PRAGMA user_version", version, err);
+    }
+    bool is_new = application == 0 && tables == 0;
+    bool is_ours = (application == 0 || application == STORE_APPLICATION) && ours == FIRST_TABLES;
+    if (status == ORR_OK && !is_new && !is_ours) {
+        return error_set(err, ORR_EINVAL, "%s: is a database of another program, not a result store; it is left alone",
+                         io_database_path(store->database));
+    }
+    return status == ORR_OK ? check_version(store, *version, err) : status;
+}
+
 static enum orr_status upgrade_locked(struct lab_store *store, struct orr_error *err)
 {
     int64_t version = 0;
-    enum orr_status status = io_database_version(store->database, &version, err);
-    if (status == ORR_OK) {
-        status = check_version(store, version, err);
-    }
+    enum orr_status status = find_version(store, &version, err);
     for (; status == ORR_OK && version < STORE_VERSION; version++) {
         status = io_database_run(store->database, upgrades[version], err);
     }
     if (status == ORR_OK) {
-        char sql[64];
-        (void)snprintf(sql, sizeof sql, "PRAGMA user_version = %d", STORE_VERSION);
+        char sql[96];
+        (void)snprintf(sql, sizeof sql, "PRAGMA user_version = %d; PRAGMA application_id = %d", STORE_VERSION,
+                       STORE_APPLICATION);
         status = io_database_run(store->database, sql, err);
     }
     return status;
@@ -136,9 +167,9 @@ static enum orr_status end(struct lab_store *store, enum orr_status status, stru
 static enum orr_status prepare_tables(struct lab_store *store, enum io_database_mode mode, struct orr_error *err)
 {
     int64_t version = 0;
-    enum orr_status status = io_database_version(store->database, &version, err);
-    if (status == ORR_OK) {
-        status = check_version(store, version, err);
+    enum orr_status status = find_version(store, &version, err);
+    if (status == ORR_OK && mode == IO_DATABASE_WRITE) {
+        status = io_database_share(store->database, err);
     }
     if (status != ORR_OK || version == STORE_VERSION) {
         return status;
@@ -155,7 +186,7 @@ enum orr_status lab_store_open(const char *path, enum io_database_mode mode, str
 {
     struct lab_store *opened = calloc(1, sizeof *opened);
     if (opened == NULL) {
-        return error_set(err, ORR_ENOMEM, "%s: no memory to open it", path);
+        return error_set(err, ORR_ENOMEM, "%s: out of memory opening it", path);
     }
     enum orr_status status = io_database_open(path, mode, &opened->database, err);
     if (status == ORR_OK) {
