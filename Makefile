@@ -7,7 +7,7 @@ MESON_FLAGS  ?=
 BENCH_FLAGS  ?=
 SANITIZE      = -Dtests=enabled -Dbuildtype=debugoptimized -Db_lundef=false
 
-.PHONY: all help demo examples test test-long bench lint format asan tsan valgrind fuzz install clean
+.PHONY: all help demo examples test test-long test-oom bench lint format asan tsan valgrind fuzz install clean
 
 all: ## build/orrery and the library (the default)
 	@tools/setup-deps build
@@ -32,6 +32,12 @@ test-long: ## the tests, the slow ones and a trial installation
 	@tools/setup-deps test
 	@tools/configure $(BUILD) -Dtests=enabled $(MESON_FLAGS)
 	@tools/run-tests $(BUILD)
+
+test-oom: ## each allocation of each command refused in turn
+	@tools/setup-deps test
+	@tools/configure $(BUILD) -Dtests=enabled $(MESON_FLAGS)
+	@tools/build $(BUILD) orrery tests/oom/librefuse.so
+	@tools/oom $(BUILD)
 
 bench: all ## speed and memory, beside ASTRA-sim's
 	@$(BUILD)/bench/orrery-bench $(BENCH_FLAGS)

@@ -61,6 +61,11 @@ const char *orr_version(void);
 const char *orr_status_text(enum orr_status status);
 int orr_status_exit_code(enum orr_status status);
 
+/* Makes or replaces a file at once, as all functions here do that write one: whoever reads it sees the old or the new
+ * one, and on failure the old one stays. A device or a pipe is written directly, a symbolic link followed. Fails with
+ * ORR_EIO (no such folder, no right), ORR_EFAIL (the disk is full or broken) or ORR_ENOMEM. */
+ORR_MUST_CHECK enum orr_status orr_file_write(const char *path, const void *bytes, size_t size, struct orr_error *err);
+
 /* ---- warnings --------------------------------------------------------------------------------------------------- */
 
 /* Where a function that repairs, infers, drops or defaults something says so, one line each without a newline. With

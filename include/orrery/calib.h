@@ -46,7 +46,7 @@ struct orr_calib_options {
 
     const char *tag;       /* for the store */
     const char *output;    /* calibration file, JSON */
-    uint64_t memory_limit; /* bytes; 0 = none */
+    uint64_t memory_limit; /* bytes; 0 = 80 % of the machine */
 };
 #define ORR_CALIB_OPTIONS_DEFAULT                                                                                      \
     {                                                                                                                  \

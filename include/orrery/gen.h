@@ -124,7 +124,7 @@ struct orr_stg_options {
     bool fold_micro_batches; /* micro-batches are copies of nodes that share nothing, not even gradients */
     bool merge_comms;        /* a collective that feeds another of its type is left out (compat only) */
     bool legacy_attr;        /* comm_group in place of pg_name */
-    uint64_t memory_limit;   /* bytes; 0 = none */
+    uint64_t memory_limit;   /* bytes; 0 = 80 % of the machine */
 };
 #define ORR_STG_OPTIONS_DEFAULT                                                                                        \
     {                                                                                                                  \

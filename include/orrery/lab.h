@@ -37,7 +37,7 @@ struct orr_lab_options {
     enum orr_policy policy;
     double jitter;
     uint64_t seed;
-    uint64_t memory_limit;                                           /* bytes; 0 = none */
+    uint64_t memory_limit;                                           /* bytes; 0 = 80 % of the machine */
     bool timeline;                                                   /* also timeline.json.gz */
     bool (*progress)(void *context, const struct orr_progress *now); /* as in orr_run_options; may be NULL */
     void *progress_context;

@@ -129,7 +129,7 @@ struct orr_run_options {
     bool rendezvous;
     double jitter;         /* J: each message's delay is multiplied by 1 + J*u, u in [0,1) */
     uint64_t seed;         /* of the jitter, and of what lossy links lose */
-    uint64_t memory_limit; /* bytes; 0 = none */
+    uint64_t memory_limit; /* bytes; 0 = 80 % of the machine */
     bool strict;           /* warnings become errors */
     bool keep_intervals;   /* needed for ORR_OUTPUT_TIMELINE and ORR_OUTPUT_COMM_INTERVALS */
     bool keep_issue_order; /* needed for ORR_OUTPUT_ASTRA */

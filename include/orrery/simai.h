@@ -36,7 +36,7 @@ struct orr_simai_analytical {
     const char *label;     /* of table and page; NULL: the workload */
     bool japanese;         /* labels of the chart */
     bool compat;           /* SimAI's numbers, slips included */
-    uint64_t memory_limit; /* bytes; 0 = none */
+    uint64_t memory_limit; /* bytes; 0 = 80 % of the machine */
 };
 #define ORR_SIMAI_ANALYTICAL_DEFAULT                                                                                   \
     {                                                                                                                  \
@@ -70,7 +70,7 @@ struct orr_simai_simulation {
     bool keep_flows;                  /* needed for ORR_SIMAI_FCT and ORR_SIMAI_PFC */
     bool keep_intervals;              /* needed for ORR_SIMAI_TIMELINE */
     bool no_fast_forward;             /* as in orr_run_options */
-    uint64_t memory_limit;            /* bytes; 0 = none */
+    uint64_t memory_limit;            /* bytes; 0 = 80 % of the machine */
     bool (*progress)(void *context, const struct orr_progress *now); /* as in orr_run_options; may be NULL */
     void *progress_context;
 };

@@ -33,7 +33,7 @@ struct orr_fix_options {
     bool has_unknown_size; /* without it a missing size is an error */
     uint64_t unknown_size; /* bytes */
     bool renumber;         /* an id used twice gets a new one; without it that is an error */
-    uint64_t memory_limit; /* bytes; 0 = none */
+    uint64_t memory_limit; /* bytes; 0 = 80 % of the machine */
 };
 
 /* Repairs traces until orr_trace_check finds nothing: docs/trace-tools.md says how. In strict notices the first finding
@@ -65,7 +65,7 @@ struct orr_scale_options {
     const char *compute;   /* factor: "2", "1.5", "127/64"; NULL = 1 */
     const char *comm;      /* the same for the bytes of communication */
     const char *match;     /* only nodes of such names */
-    uint64_t memory_limit; /* bytes; 0 = none */
+    uint64_t memory_limit; /* bytes; 0 = 80 % of the machine */
 };
 
 ORR_MUST_CHECK enum orr_status orr_trace_scale(const struct orr_edit *edits, size_t count,
@@ -79,7 +79,7 @@ struct orr_rewrite_options {
     const char *group;     /* the pg_name they get, "" for none; NULL = as it is */
     bool set_bytes;
     uint64_t bytes;        /* the comm_size they get */
-    uint64_t memory_limit; /* bytes; 0 = none */
+    uint64_t memory_limit; /* bytes; 0 = 80 % of the machine */
 };
 
 ORR_MUST_CHECK enum orr_status orr_trace_rewrite(const struct orr_edit *edits, size_t count,
@@ -102,7 +102,7 @@ struct orr_diff_options {
     double tolerance;      /* share by which durations may differ */
     uint64_t limit;        /* differences to write out; 0 = all. All are counted */
     bool json;             /* one JSON object instead of text */
-    uint64_t memory_limit; /* bytes; 0 = none */
+    uint64_t memory_limit; /* bytes; 0 = 80 % of the machine */
 };
 
 /* Writes how two traces differ and stores whether they do not. */
@@ -117,7 +117,7 @@ struct orr_export_options {
     enum orr_export format;
     const char *groups;    /* GOAL: communicator groups JSON, or NULL */
     const char *output;    /* packed when the name ends in .gz or .zst; NULL: to `stream` */
-    uint64_t memory_limit; /* bytes; 0 = none */
+    uint64_t memory_limit; /* bytes; 0 = 80 % of the machine */
 };
 
 ORR_MUST_CHECK enum orr_status orr_trace_export(const struct orr_export_options *options,
@@ -145,7 +145,7 @@ struct orr_compose_options {
     const char *backward;        /* pattern, as in orr_scale_options, of the names of backward work; NULL: by rule */
     bool no_overlap;             /* all buckets after the last compute */
     bool write_all;              /* the traces of all ranks, not those of one replica alone */
-    uint64_t memory_limit;       /* bytes; 0 = none */
+    uint64_t memory_limit;       /* bytes; 0 = 80 % of the machine */
 };
 #define ORR_COMPOSE_OPTIONS_DEFAULT                                                                                    \
     {                                                                                                                  \

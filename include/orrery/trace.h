@@ -52,7 +52,7 @@ struct orr_ready_options {
     bool brief;            /* findings and verdict alone */
     bool json;             /* one JSON object instead of text */
     const char *writes;    /* where the caller will put the report: refused when it is a file that is read; or NULL */
-    uint64_t memory_limit; /* bytes; 0 = none. What is needed does not grow with the files */
+    uint64_t memory_limit; /* bytes; 0 = 80 % of the machine. What is needed does not grow with the files */
 };
 
 /* Whether recordings can be imported and simulated, what is missing in them, and with what to record again
@@ -68,7 +68,7 @@ struct orr_link_options {
     const char *device;    /* Kineto trace; may be NULL without compat_chakra. Both plain, gzip or zstd */
     const char *output;    /* linked trace, JSON; packed when the name ends in .gz or .zst */
     int64_t rank;          /* of the recording; -1: as the device trace says. Chakra's linker does not use it */
-    uint64_t memory_limit; /* bytes; 0 = none */
+    uint64_t memory_limit; /* bytes; 0 = 80 % of the machine */
     bool compat_chakra;    /* the bytes Chakra's own linker writes */
 };
 #define ORR_LINK_OPTIONS_DEFAULT                                                                                       \
@@ -117,7 +117,7 @@ struct orr_convert_options {
     const char *output;    /* an ET file; of formats that make several ranks, PREFIX of PREFIX.R.et */
     const char *map;       /* csv: "id=COLUMN,name=COLUMN,…"; NULL = by the header's names */
     uint64_t unknown_size; /* bytes for a communication whose size is not known; only with has_unknown_size */
-    uint64_t memory_limit; /* bytes; 0 = none */
+    uint64_t memory_limit; /* bytes; 0 = 80 % of the machine */
     uint32_t ranks;        /* 0 = as the input says */
     uint32_t passes;       /* text, simai: how often the workload is repeated; at least 1 */
     bool has_unknown_size; /* without it an unknown size is an error */
@@ -161,7 +161,7 @@ struct orr_import_options {
     const uint32_t *ranks; /* which ranks; count 0 = all that are there */
     const int64_t *steps;  /* pairs of first and last step to keep; count 0 = everything */
     uint64_t unknown_size; /* bytes for a communication whose size is not known; only with has_unknown_size */
-    uint64_t memory_limit; /* bytes; 0 = none */
+    uint64_t memory_limit; /* bytes; 0 = 80 % of the machine */
     uint32_t rank_count;
     uint32_t step_pair_count;
     uint32_t jobs;         /* ranks worked on at once; 0 = one a processor */

@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plain.h"
+
 enum { FIRST_BLOCK = 4096, LARGEST_BLOCK = 1 << 20 };
 
 struct arena_block {
@@ -105,11 +107,11 @@ char *arena_printf(struct arena *arena, const char *fmt, ...)
     va_start(args, fmt);
     va_list again;
     va_copy(again, args);
-    int length = vsnprintf(NULL, 0, fmt, args);
+    int length = plain_vsnprintf(NULL, 0, fmt, args);
     va_end(args);
     char *text = length < 0 ? NULL : arena_alloc(arena, (size_t)length + 1);
     if (text != NULL) {
-        (void)vsnprintf(text, (size_t)length + 1, fmt, again);
+        (void)plain_vsnprintf(text, (size_t)length + 1, fmt, again);
     }
     va_end(again);
     return text;

@@ -3,13 +3,51 @@
 #include "base/mem.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
+
+enum { LOOK_EVERY = 64 << 20 };
+
+/* What this process holds now: the account's own claims may not be touched yet, others' are not in the account. */
+static uint64_t held_bytes(const struct mem *mem)
+{
+    FILE *stream = fopen("/proc/self/statm", "re");
+    uint64_t pages = 0;
+    if (stream != NULL) {
+        if (fscanf(stream, "%*u %" SCNu64, &pages) != 1) {
+            pages = 0;
+        }
+        (void)fclose(stream);
+    }
+    uint64_t resident = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    return resident > mem->used ? resident : mem->used;
+}
+
+static bool machine_allows(struct mem *mem, size_t more)
+{
+    long pages = sysconf(_SC_PHYS_PAGES);
+    uint64_t physical = pages > 0 ? (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) : UINT64_MAX;
+    uint64_t share = mem_machine_share("", physical);
+    uint64_t held = held_bytes(mem);
+    if (held > share || more > share - held) {
+        mem->refused = more;
+        mem->machine = share;
+        return false;
+    }
+    mem->looked = mem->used + more + LOOK_EVERY;
+    return true;
+}
 
 static bool mem_allows(struct mem *mem, size_t more)
 {
-    if (mem->limit != 0 && (mem->used > mem->limit || more > mem->limit - mem->used)) {
+    if (mem->limit == 0) {
+        uint64_t free_until = mem->looked < LOOK_EVERY ? LOOK_EVERY : mem->looked;
+        return (mem->used <= free_until && more <= free_until - mem->used) || machine_allows(mem, more);
+    }
+    if (mem->used > mem->limit || more > mem->limit - mem->used) {
         mem->refused = more;
         return false;
     }
@@ -31,7 +69,7 @@ void *mem_alloc(struct mem *mem, size_t bytes)
     }
     void *block = malloc(bytes == 0 ? 1 : bytes);
     if (block == NULL) {
-        mem->refused = bytes;
+        mem->refused = bytes == 0 ? 1 : bytes; /* a refusal always shows there */
         return NULL;
     }
     mem_account(mem, bytes);
@@ -45,7 +83,7 @@ void *mem_zalloc(struct mem *mem, size_t bytes)
     }
     void *block = calloc(1, bytes == 0 ? 1 : bytes);
     if (block == NULL) {
-        mem->refused = bytes;
+        mem->refused = bytes == 0 ? 1 : bytes; /* a refusal always shows there */
         return NULL;
     }
     mem_account(mem, bytes);
@@ -111,6 +149,13 @@ enum orr_status mem_error(const struct mem *mem, const char *what, struct orr_er
                          "memory limit: %s needs %" PRIu64 " more bytes beside %" PRIu64
                          " in use; the limit is %" PRIu64 " bytes (--memory-limit, ASTRA_SIM_MEMORY_LIMIT)",
                          what, mem->refused, mem->used, mem->limit);
+    }
+    if (mem->machine != 0) {
+        return error_set(err, ORR_ENOMEM,
+                         "memory limit: %s needs %" PRIu64 " more bytes beside %" PRIu64
+                         " in use; 80 %% of this machine's memory is %" PRIu64
+                         " bytes (--memory-limit sets another limit)",
+                         what, mem->refused, mem->used, mem->machine);
     }
     return error_set(err, ORR_ENOMEM, "out of memory: %s needs %" PRIu64 " more bytes beside %" PRIu64 " in use", what,
                      mem->refused, mem->used);

@@ -2,6 +2,10 @@
  * Memory with an account: every allocation that grows with the input goes through a `struct mem`, so that a limit
  * (--memory-limit) is an error with figures instead of the kernel's out-of-memory killer. One account per run; not
  * shared between threads.
+ *
+ * An account without a limit still leaves the machine a fifth of its memory: as it grows it looks, every 64 MiB, at
+ * what the whole process holds (other accounts and libraries too) and refuses what would pass 80 % of the machine, or
+ * of the control group that the process is in.
  */
 #ifndef ORR_BASE_MEM_H
 #define ORR_BASE_MEM_H
@@ -12,11 +16,17 @@
 #include "base/error.h"
 
 struct mem {
-    uint64_t limit; /* bytes; 0 = none */
+    uint64_t limit; /* bytes; 0 = what the machine allows */
     uint64_t used;
     uint64_t peak;
     uint64_t refused; /* size of the last allocation that was refused, 0 if none was */
+    uint64_t looked;  /* limit 0: how far `used` may grow until the machine is looked at again */
+    uint64_t machine; /* what the machine allowed when it refused; 0 if it did not */
 };
+
+/* What a process may take: 80 % of `physical` bytes or of the smallest memory limit of the control groups it is in,
+ * read from below the folder `root` ("" for the machine itself). */
+uint64_t mem_machine_share(const char *root, uint64_t physical);
 
 /* NULL when the limit or the system refuses; the account then remembers the size. `bytes` may be 0 (gives non-NULL). */
 void *mem_alloc(struct mem *mem, size_t bytes);

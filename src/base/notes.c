@@ -4,6 +4,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/plain.h"
+
 void notes_init(struct notes *notes, struct mem *mem, bool strict)
 {
     *notes = (struct notes){.strict = strict};
@@ -24,7 +26,7 @@ enum orr_status notes_add(struct notes *notes, struct orr_error *err, const char
     char line[sizeof err->text];
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(line, sizeof line, fmt, args);
+    (void)plain_vsnprintf(line, sizeof line, fmt, args);
     va_end(args);
     if (notes->strict) {
         return error_set(err, ORR_EINVAL, "%s (an error because of --strict)", line);

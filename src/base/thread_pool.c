@@ -135,7 +135,7 @@ static enum orr_status run(struct pool *pool, uint32_t count, struct orr_error *
         (void)pthread_join(threads[i], NULL);
     }
     free(threads);
-    return made > 0 ? ORR_OK : error_set(err, ORR_ENOMEM, "no thread can be started");
+    return made > 0 ? ORR_OK : error_set(err, ORR_ENOMEM, "out of memory: no thread can be started");
 }
 
 enum orr_status thread_pool_run(uint32_t threads, const struct thread_pool_work *work, struct orr_error *err)
@@ -146,7 +146,7 @@ enum orr_status thread_pool_run(uint32_t threads, const struct thread_pool_work 
     uint32_t count = threads < work->count ? threads : (uint32_t)work->count;
     struct pool pool = {.work = work, .slots = calloc(work->window, sizeof *pool.slots)};
     if (pool.slots == NULL) {
-        return error_set(err, ORR_ENOMEM, "no memory for %u results at once", (unsigned)work->window);
+        return error_set(err, ORR_ENOMEM, "out of memory for %u results at once", (unsigned)work->window);
     }
     pthread_condattr_t clock;
     (void)pthread_condattr_init(&clock);

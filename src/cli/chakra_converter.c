@@ -13,6 +13,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text_stream.h"
+
 enum { KEY_INPUT = 256, KEY_OUTPUT, KEY_SIMULATE, KEY_NPUS, KEY_PASSES };
 
 struct converter_options {
@@ -146,7 +148,7 @@ static enum orr_status convert_logged(struct converter_options *options, const s
                              cli_is_rank_file(log, options->convert.output))) {
         status = error_set(err, ORR_EINVAL, "--log-filename would replace a trace: %s", log);
     }
-    FILE *out = status == ORR_OK ? open_memstream(&text, &size) : NULL;
+    FILE *out = status == ORR_OK ? text_stream_open(&text, &size) : NULL;
     if (status == ORR_OK && out == NULL) {
         status = error_set(err, ORR_ENOMEM, "out of memory");
     }
@@ -159,7 +161,7 @@ static enum orr_status convert_logged(struct converter_options *options, const s
     }
     if (status == ORR_OK) {
         (void)fwrite(text, 1, size, stdout);
-        status = cli_write_file(log, text, size, err);
+        status = orr_file_write(log, text, size, err);
     }
     free(text);
     return status;

@@ -72,7 +72,7 @@ struct cli_input {
 #define CLI_STRICT_HELP "Make every warning an error: whatever is inferred, repaired or dropped"
 #define CLI_LIMIT_HELP                                                                                                 \
     "Stop with exit code 3 rather than use more memory: 512M, 8GiB, bytes. Default: the environment variable "         \
-    "ASTRA_SIM_MEMORY_LIMIT, else none"
+    "ASTRA_SIM_MEMORY_LIMIT, else 80 % of the machine"
 
 /*
  * Reads argv into `input` with the command's argp. argp itself only ever sees options that exist and have the value
@@ -167,9 +167,6 @@ bool cli_is_rank_file(const char *path, const char *prefix);
 
 /* As cli_check_writable for a folder that is made where missing. */
 ORR_MUST_CHECK enum orr_status cli_check_folder(const char *option, const char *path, struct orr_error *err);
-
-/* Makes or replaces the file at once: a reader sees the old or the new one. A device or pipe is written directly. */
-ORR_MUST_CHECK enum orr_status cli_write_file(const char *path, const char *text, size_t size, struct orr_error *err);
 
 /* An output that is made whole before any of it is written: one cut short would be worse than none. */
 struct cli_text {

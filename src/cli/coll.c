@@ -91,7 +91,7 @@ static enum orr_status parse_pairs(const char *text, struct show_options *option
 {
     struct orr_coll_pair *pairs = calloc(MOST_PAIRS, sizeof *pairs);
     if (pairs == NULL) {
-        return error_set(err, ORR_ENOMEM, "no memory for the pairs");
+        return error_set(err, ORR_ENOMEM, "out of memory for the pairs");
     }
     free(options->pairs);
     options->pairs = pairs;

@@ -155,7 +155,7 @@ static enum orr_status spell_out(enum orr_aicb_kind kind, int argc, char **argv,
         size_t size = strlen(option.name) + strlen(argv[i] + length) + 3;
         made[i] = malloc(size);
         if (made[i] == NULL) {
-            return error_set(err, ORR_ENOMEM, "no memory for the command line");
+            return error_set(err, ORR_ENOMEM, "out of memory for the command line");
         }
         (void)snprintf(made[i], size, "--%s%s", option.name, argv[i] + length);
         argv[i] = made[i];
@@ -216,7 +216,7 @@ static int run_kind(const struct cli_command *self, int argc, char **argv, enum 
     struct orr_error err = {0};
     int exit_code = 0;
     if (table == NULL || made == NULL) {
-        (void)error_set(&err, ORR_ENOMEM, "no memory for the command line");
+        (void)error_set(&err, ORR_ENOMEM, "out of memory for the command line");
         exit_code = cli_fail(&err);
     } else if (spell_out(kind, argc, argv, made, &err) != ORR_OK) {
         exit_code = cli_fail(&err);

@@ -1,5 +1,6 @@
 /* `orrery lab run`: a workload on a machine that is made of a name, kept with everything that went into it. The library
  * does it and writes the summary; here are the options, the progress line and the exit code. */
+#include "base/text_stream.h"
 #include "cli/lab.h"
 #include "cli/watch.h"
 
@@ -314,12 +315,14 @@ static enum orr_status run_and_print(struct lab_command *command, struct orr_err
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *summary = open_memstream(&text, &size);
+    FILE *summary = text_stream_open(&text, &size);
     if (summary == NULL) {
         return error_set(err, ORR_ENOMEM, "out of memory");
     }
     enum orr_status status = simulate(command, summary, err);
-    (void)fclose(summary);
+    if (fclose(summary) != 0 && status == ORR_OK) {
+        status = error_set(err, ORR_ENOMEM, "out of memory making the output");
+    }
     (void)fputs(text != NULL ? text : "", stdout);
     free(text);
     return status;

@@ -252,7 +252,7 @@ enum orr_status cli_parse_limit(const char *option, const char *text, uint64_t *
 {
     enum orr_status status = cli_parse_size(option, text, limit, err);
     if (status == ORR_OK && *limit == 0) {
-        status = error_set(err, ORR_ERANGE, "%s: 0 leaves no memory; leave it out for no limit", option);
+        status = error_set(err, ORR_ERANGE, "%s: 0 leaves no memory; leave it out for 80 %% of the machine", option);
     }
     return status;
 }

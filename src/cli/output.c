@@ -1,5 +1,5 @@
 /* Where results go: a result that could not be written is never reported as success, and a file is either whole or as
- * it was. The library has its own writer of files; this one serves the few that the program itself makes. */
+ * it was: the library writes those that the program makes too. */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "base/text_stream.h"
 
 int cli_stdout_failed(const char *reason)
 {
@@ -53,7 +55,7 @@ static char *folder_of(const char *path)
 static enum orr_status check_new_file(const char *option, const char *path, const char *folder, struct orr_error *err)
 {
     if (folder == NULL) {
-        return error_set(err, ORR_ENOMEM, "%s: no memory to look at %s", option, path);
+        return error_set(err, ORR_ENOMEM, "%s: out of memory looking at %s", option, path);
     }
     if (!is_folder(folder)) {
         return error_set(err, ORR_EIO, "%s: cannot be written (%s): there is no folder %s", path, option, folder);
@@ -165,7 +167,7 @@ enum orr_status cli_check_folder(const char *option, const char *path, struct or
     }
     enum orr_status status = ORR_OK;
     if (above == NULL) {
-        status = error_set(err, ORR_ENOMEM, "%s: no memory to look at %s", option, path);
+        status = error_set(err, ORR_ENOMEM, "%s: out of memory looking at %s", option, path);
     } else if (stat(above, &found) != 0 || (S_ISDIR(found.st_mode) && access(above, W_OK | X_OK) != 0)) {
         status = error_set(err, ORR_EIO, "%s: cannot be written (%s): %s: %s", path, option, above, strerror(errno));
     } else if (!S_ISDIR(found.st_mode)) {
@@ -173,45 +175,6 @@ enum orr_status cli_check_folder(const char *option, const char *path, struct or
     }
     free(above);
     return status;
-}
-
-static bool write_bytes(const char *path, const char *text, size_t size)
-{
-    FILE *stream = fopen(path, "we");
-    if (stream == NULL) {
-        return false;
-    }
-    bool written = fwrite(text, 1, size, stream) == size;
-    return fclose(stream) == 0 && written;
-}
-
-static bool replace(const char *target, const char *text, size_t size)
-{
-    char *temporary = NULL;
-    if (asprintf(&temporary, "%s.%ld.tmp", target, (long)getpid()) < 0) {
-        errno = ENOMEM;
-        return false;
-    }
-    bool replaced = write_bytes(temporary, text, size) && rename(temporary, target) == 0;
-    int reason = errno;
-    if (!replaced) {
-        (void)unlink(temporary);
-    }
-    free(temporary);
-    errno = reason;
-    return replaced;
-}
-
-enum orr_status cli_write_file(const char *path, const char *text, size_t size, struct orr_error *err)
-{
-    struct stat st;
-    /* Renaming over a device would replace it; renaming over a link would replace the link. */
-    bool direct = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
-    char *target = direct ? NULL : realpath(path, NULL);
-    bool written = direct ? write_bytes(path, text, size) : replace(target != NULL ? target : path, text, size);
-    int reason = errno;
-    free(target);
-    return written ? ORR_OK : error_set(err, ORR_EIO, "%s: cannot be written: %s", path, strerror(reason));
 }
 
 static enum orr_status no_room(struct orr_error *err)
@@ -222,7 +185,7 @@ static enum orr_status no_room(struct orr_error *err)
 enum orr_status cli_text_open(struct cli_text *made, struct orr_error *err)
 {
     *made = (struct cli_text){0};
-    made->stream = open_memstream(&made->text, &made->size);
+    made->stream = text_stream_open(&made->text, &made->size);
     return made->stream == NULL ? no_room(err) : ORR_OK;
 }
 
@@ -233,7 +196,7 @@ enum orr_status cli_text_close(struct cli_text *made, enum orr_status status, co
     if (status == ORR_OK && failed) {
         status = no_room(err);
     } else if (status == ORR_OK && path != NULL && strcmp(path, "-") != 0) {
-        status = cli_write_file(path, made->text, made->size, err);
+        status = orr_file_write(path, made->text, made->size, err);
     } else if (status == ORR_OK) {
         (void)fwrite(made->text, 1, made->size, stdout);
     }

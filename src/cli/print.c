@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_stream.h"
+
 /* Bytes of 128 and above pass: file names are UTF-8 as a rule, and a terminal shows a stray byte as one mark. */
 static void print_line(const char *prefix, char *text)
 {
@@ -75,7 +77,7 @@ char *cli_quote_command(int argc, char **argv)
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = text_stream_open(&text, &size);
     if (stream == NULL) {
         return NULL;
     }

@@ -17,24 +17,26 @@ static const char short_usage[] =
     "\n"
     "orrery run --help shows all options with their units.\n";
 
-/* Reports what went wrong with one output; the exit code is that of the first. */
-static void note_failure(const struct orr_error *err, int *exit_code)
+/* Reports what went wrong with one output; the exit code is that of the first. False when the others are not worth
+ * trying: memory that ran out is said once. */
+static bool note_failure(const struct orr_error *err, int *exit_code)
 {
     int code = cli_fail(err);
     *exit_code = *exit_code == 0 ? code : *exit_code;
+    return err->status != ORR_ENOMEM;
 }
 
-static void write_standard_output(const struct run_options *options, const struct orr_run *run, int *exit_code)
+static bool write_standard_output(const struct run_options *options, const struct orr_run *run, int *exit_code)
 {
     struct orr_error err = {0};
     if (orr_run_write(run, options->format, NULL, stdout, &err) == ORR_OK) {
-        return;
+        return true;
     }
-    if (ferror(stdout) != 0) {
-        *exit_code = cli_stdout_failed(err.text);
-    } else {
-        note_failure(&err, exit_code);
+    if (ferror(stdout) == 0) {
+        return note_failure(&err, exit_code);
     }
+    *exit_code = cli_stdout_failed(err.text);
+    return true;
 }
 
 /* Standard output comes first: it is the result, and cannot fail for want of room for the others. */
@@ -51,11 +53,11 @@ static int write_outputs(const struct run_options *options, const struct orr_run
                  {options->qlen, ORR_OUTPUT_QLEN},
                  {options->comm_intervals, ORR_OUTPUT_COMM_INTERVALS}};
     int exit_code = 0;
-    write_standard_output(options, run, &exit_code);
-    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+    bool go_on = write_standard_output(options, run, &exit_code);
+    for (size_t i = 0; go_on && i < sizeof files / sizeof files[0]; i++) {
         struct orr_error err = {0};
         if (files[i].path != NULL && orr_run_write(run, files[i].output, files[i].path, NULL, &err) != ORR_OK) {
-            note_failure(&err, &exit_code);
+            go_on = note_failure(&err, &exit_code);
         }
     }
     return exit_code;

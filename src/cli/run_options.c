@@ -121,10 +121,7 @@ static const struct argp_option table[] = {
     {"rendezvous", KEY_RENDEZVOUS, "BOOL", OPTION_ARG_OPTIONAL, "Send data only after the receiver asked for it", 4},
     {"jitter", KEY_JITTER, "J", 0, "Multiply each message's delay by 1 + J*u, u random in [0,1). Default: 0", 4},
     {"seed", KEY_SEED, "N", 0, "Seed of the jitter, and of what lossy links lose. Default: 0", 4},
-    {"memory-limit", KEY_MEMORY_LIMIT, "SIZE", 0,
-     "Stop with exit code 3 rather than use more memory: 512M, 8GiB, bytes. Default: the environment variable "
-     "ASTRA_SIM_MEMORY_LIMIT, else none",
-     4},
+    {"memory-limit", KEY_MEMORY_LIMIT, "SIZE", 0, CLI_LIMIT_HELP, 4},
     {"strict", KEY_STRICT, NULL, 0, "Make every warning an error", 4},
     {NULL, 0, NULL, 0, "What to write:", 5},
     {"format", KEY_FORMAT, "NAME", 0, "Standard output: text (default), astra (ASTRA-sim's lines) or json", 5},

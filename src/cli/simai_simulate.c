@@ -359,7 +359,7 @@ static enum orr_status write_folder(const struct simulate_options *options, cons
     if (status == ORR_OK && options->as_original) {
         (void)snprintf(name, sizeof name, "detailed_%" PRIu32 ".csv", orr_simai_node_count(run));
         status = in_folder(options, name, path, err);
-        status = status == ORR_OK ? cli_write_file(path, "", 0, err) : status;
+        status = status == ORR_OK ? orr_file_write(path, "", 0, err) : status;
     }
     return status;
 }

@@ -111,7 +111,7 @@ static enum orr_status apply(enum trace_verb verb, const struct trace_options *o
 static int each_file(enum trace_verb verb, const struct trace_options *options)
 {
     int exit_code = 0;
-    bool lost = false; /* standard output takes no more */
+    bool lost = false; /* standard output takes no more, or there is no memory for the next file either */
     for (int i = 0; i < options->file_count && !lost; i++) {
         struct orr_error err = {0};
         uint64_t findings = 0;
@@ -124,8 +124,9 @@ static int each_file(enum trace_verb verb, const struct trace_options *options)
         int code = 0;
         if (apply(verb, options, options->files[i], stdout, &findings, &err) != ORR_OK) {
             (void)fflush(stdout);
-            lost = ferror(stdout) != 0;
-            code = !lost ? cli_fail(&err) : cli_stdout_failed(err.text);
+            bool unwritten = ferror(stdout) != 0;
+            lost = unwritten || err.status == ORR_ENOMEM;
+            code = !unwritten ? cli_fail(&err) : cli_stdout_failed(err.text);
         } else if (verb == VERB_CHECK) {
             (void)printf("%s: %" PRIu64 " finding%s\n", options->files[i], findings, findings == 1 ? "" : "s");
             code = findings == 0 ? 0 : orr_status_exit_code(ORR_EINVAL);

@@ -94,7 +94,7 @@ static enum orr_status write_status(const struct watch *watch, enum watch_state 
                           names[state], now->time_ns, now->events, events_per_s(watch), now->messages, now->nodes_done,
                           now->nodes, now->ranks_finished, now->ranks, (double)watch->elapsed_ns / (double)second_ns,
                           eta_text, (long)getpid());
-    return cli_write_file(watch->status_file, text, (size_t)length, err);
+    return orr_file_write(watch->status_file, text, (size_t)length, err);
 }
 
 static void update_status(struct watch *watch, enum watch_state state)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "config/wired.h"
 #include "config/words.h"
 
@@ -252,7 +253,7 @@ static enum orr_status read_unused(struct packet_reader *reader, const struct pa
 {
     char room[WORD_ROOM];
     if (row->why != NULL) {
-        bool agrees = strtod(word_text(word, room), NULL) == row->least;
+        bool agrees = plain_strtod(word_text(word, room), NULL) == row->least;
         return agrees ? ORR_OK
                       : notes_add(reader->notes, err, "%s:%" PRIu64 ": %s is ignored: %s", reader->words.name,
                                   word->line, row->key, row->why);

@@ -282,8 +282,5 @@ enum orr_status config_write_reference(bool json_schema, FILE *stream, struct or
     } else {
         markdown(stream);
     }
-    if (fflush(stream) != 0 || ferror(stream) != 0) {
-        return error_set(err, ORR_EIO, "the configuration reference cannot be written: %m");
-    }
-    return ORR_OK;
+    return error_of_stream(stream, "the configuration reference", err);
 }

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "base/units.h"
 #include "sim/config.h"
 
@@ -54,7 +55,7 @@ const char *config_row_accepts(const struct config_row *row, char *buffer, size_
     }
     used = snprintf(buffer, size, "%s", words[row->type]);
     if (is_numeric(row->type)) {
-        used += snprintf(buffer + used, size - (size_t)used, ", %.10g to %.10g", row->min, row->max);
+        used += plain_snprintf(buffer + used, size - (size_t)used, ", %.10g to %.10g", row->min, row->max);
     }
     if (config_type_has_units(row->type)) {
         (void)snprintf(buffer + used, size - (size_t)used, ", or a text with a unit such as \"%s\"",

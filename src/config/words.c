@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
+
 void words_init(struct words *words, const char *name, const char *text, size_t size)
 {
     *words = (struct words){.name = name, .at = text, .end = text + size, .line = 1};
@@ -61,7 +63,7 @@ enum orr_status word_real(const struct words *words, const struct word *word, co
     char room[WORD_ROOM];
     char *end = NULL;
     const char *text = word_text(word, room);
-    double read = strtod(text, &end);
+    double read = plain_strtod(text, &end);
     if (end == text || *end != '\0' || !isfinite(read) || word->length >= WORD_ROOM) {
         return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": %s is \"%s\", not a number", words->name, word->line, what,
                          text);
@@ -102,7 +104,7 @@ static enum orr_status quantity(const struct words *words, const struct word *wo
     char room[WORD_ROOM];
     char *end = NULL;
     const char *text = word_text(word, room);
-    double number = strtod(text, &end);
+    double number = plain_strtod(text, &end);
     const struct unit *unit = units;
     while (unit->name != NULL && strcmp(unit->name, end) != 0) {
         unit++;

@@ -21,7 +21,7 @@ enum orr_status io_hash_open(struct io_hash **hash, struct orr_error *err)
     }
     if (opened == NULL || opened->state == NULL || XXH3_128bits_reset(opened->state) != XXH_OK) {
         io_hash_close(opened);
-        return error_set(err, ORR_ENOMEM, "no memory for a hash");
+        return error_set(err, ORR_ENOMEM, "out of memory for a hash");
     }
     *hash = opened;
     return ORR_OK;

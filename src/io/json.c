@@ -3,6 +3,7 @@
  * scanner that needs to know no more than where strings and numbers end. */
 #include "io/json.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -155,6 +156,28 @@ static enum orr_status check_size(const char *name, size_t size, struct mem *mem
     return ORR_OK;
 }
 
+/*
+ * jansson takes its own lack of memory for a fault of the text, or drops a character and goes on. What tells is errno,
+ * until the end of the next number, which sets it back; so jansson gets its text a character at a time, and is looked
+ * at each time it asks.
+ */
+struct json_feed {
+    const char *at;
+    const char *end;
+    bool refused;
+};
+
+static size_t feed_one(void *buffer, size_t room, void *context)
+{
+    struct json_feed *feed = context;
+    feed->refused = feed->refused || errno == ENOMEM;
+    if (room == 0 || feed->at == feed->end) {
+        return 0;
+    }
+    *(char *)buffer = *feed->at++;
+    return 1;
+}
+
 enum orr_status io_json_parse(const char *name, const char *text, size_t size, struct arena *arena,
                               struct io_value **root, struct orr_error *err)
 {
@@ -172,11 +195,16 @@ enum orr_status io_json_parse(const char *name, const char *text, size_t size, s
         return status;
     }
     json_error_t problem;
-    json_t *json = json_loadb(text, size, JSON_REJECT_DUPLICATES, &problem);
+    struct json_feed feed = {.at = text, .end = text + size};
+    errno = 0;
+    json_t *json = json_load_callback(feed_one, &feed, JSON_REJECT_DUPLICATES, &problem);
+    if (feed.refused || errno == ENOMEM) {
+        json_decref(json);
+        return error_set(err, ORR_ENOMEM, "%s: out of memory reading it", name);
+    }
     if (json == NULL) {
         char what[JSON_ERROR_TEXT_LENGTH];
-        return error_set(err, json_error_code(&problem) == json_error_out_of_memory ? ORR_ENOMEM : ORR_EINVAL,
-                         "%s:%d: column %d: %s", name, problem.line > 0 ? problem.line : 1,
+        return error_set(err, ORR_EINVAL, "%s:%d: column %d: %s", name, problem.line > 0 ? problem.line : 1,
                          problem.column > 0 ? problem.column : 1, io_text_printable(problem.text, what, sizeof what));
     }
     walk.at = text;

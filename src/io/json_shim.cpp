@@ -5,6 +5,7 @@
 #include "io/json_shim.h"
 
 #include <charconv>
+#include <cstdlib>
 #include <limits>
 #include <memory>
 #include <new>
@@ -16,7 +17,7 @@ struct json_indexer {
 };
 
 /* simdjson rounds the capacity up to its step and keeps a depth of at least one. */
-enum { STEP_BYTES = 64, SLACK_INDEXES = 16 };
+enum { STEP_BYTES = 64, SLACK_INDEXES = 16, FIRST_USE_BYTES = 4096 };
 
 size_t json_indexer_bytes(size_t capacity)
 {
@@ -26,7 +27,11 @@ size_t json_indexer_bytes(size_t capacity)
 json_indexer *json_indexer_make(size_t capacity)
 {
     auto *indexer = new (std::nothrow) json_indexer;
-    if (indexer == nullptr) {
+    /* simdjson finds its implementation at the first use and ends the program where it has no memory for that. */
+    void *some = std::malloc(FIRST_USE_BYTES);
+    std::free(some);
+    if (indexer == nullptr || some == nullptr) {
+        delete indexer;
         return nullptr;
     }
     auto error = simdjson::get_active_implementation()->create_dom_parser_implementation(capacity, 1, indexer->stage);

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/plain.h"
+
 enum { INDENT_SPACES = 1, DIGITS_OF_U64 = 20 };
 
 static void put_text(const struct json_writer *writer, const char *text, size_t length)
@@ -220,7 +222,7 @@ void json_write_fixed(struct json_writer *writer, double value, int decimals)
     }
     separate(writer);
     char text[400]; /* DBL_MAX has 309 digits before the point */
-    int length = snprintf(text, sizeof text, "%.*f", decimals, value);
+    int length = plain_snprintf(text, sizeof text, "%.*f", decimals, value);
     for (int i = 0; i < length && i < (int)sizeof text; i++) {
         char c = text[i];
         if (c == '-' || (c >= '0' && c <= '9')) {

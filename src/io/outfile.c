@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "io/pack.h"
@@ -164,8 +165,7 @@ static int descriptor_open(struct io_outfile *file, const char *path)
 
 static enum orr_status write_error(const char *path, int reason, struct orr_error *err)
 {
-    errno = reason != 0 ? reason : EIO;
-    return error_set(err, ORR_EIO, "%s: cannot be written: %m", path);
+    return error_system(err, reason, "%s: cannot be written", path);
 }
 
 enum orr_status io_outfile_open(const char *path, enum io_outfile_form form, struct io_outfile **file,
@@ -174,7 +174,7 @@ enum orr_status io_outfile_open(const char *path, enum io_outfile_form form, str
     struct io_outfile *made = calloc(1, sizeof *made);
     if (made == NULL || (made->shown = strdup(path)) == NULL) {
         free(made);
-        return error_set(err, ORR_ENOMEM, "%s: no memory to open it for writing", path);
+        return error_set(err, ORR_ENOMEM, "%s: out of memory opening it for writing", path);
     }
     made->nameless = -1;
     errno = 0;
@@ -216,6 +216,14 @@ static void nameless_close(struct io_outfile *file)
     }
 }
 
+/* stdio remembers that a write failed, but not why when others followed; a full disk still shows. */
+static int forgotten_reason(FILE *stream)
+{
+    struct statvfs room;
+    int descriptor = fileno(stream);
+    return descriptor >= 0 && fstatvfs(descriptor, &room) == 0 && room.f_bavail == 0 ? ENOSPC : 0;
+}
+
 enum orr_status io_outfile_finish(struct io_outfile *file, struct orr_error *err)
 {
     if (file->stream == NULL) {
@@ -224,7 +232,7 @@ enum orr_status io_outfile_finish(struct io_outfile *file, struct orr_error *err
     errno = 0;
     bool bad = ferror(file->stream) != 0;
     bad = fflush(file->stream) != 0 || bad;
-    int reason = errno;
+    int reason = errno != 0 || !bad ? errno : forgotten_reason(file->stream);
     bad = fclose(file->stream) != 0 || bad;
     file->stream = NULL;
     reason = file->write_errno != 0 ? file->write_errno : reason != 0 ? reason : errno;
@@ -271,7 +279,7 @@ enum orr_status io_make_folder(const char *path, struct orr_error *err)
 {
     char *copy = strdup(path);
     if (copy == NULL) {
-        return error_set(err, ORR_ENOMEM, "%s: no memory to make this folder", path);
+        return error_set(err, ORR_ENOMEM, "%s: out of memory making this folder", path);
     }
     int reason = 0;
     for (char *at = copy + 1; copy[0] != '\0' && reason == 0; at++) {
@@ -294,8 +302,7 @@ enum orr_status io_make_folder(const char *path, struct orr_error *err)
     } else if (reason == 0 && !S_ISDIR(found.st_mode)) {
         reason = ENOTDIR;
     }
-    errno = reason;
-    return reason == 0 ? ORR_OK : error_set(err, ORR_EIO, "%s: cannot make this folder: %m", path);
+    return reason == 0 ? ORR_OK : error_system(err, reason, "%s: cannot make this folder", path);
 }
 
 enum orr_status io_make_folder_above(const char *path, struct orr_error *err)

@@ -30,6 +30,9 @@ static ssize_t gzip_write(void *context, const char *bytes, size_t count)
     errno = 0;
     int written = gzwrite(cookie->gz, bytes, part);
     if (written <= 0) {
+        int code = Z_OK;
+        (void)gzerror(cookie->gz, &code);
+        errno = code == Z_MEM_ERROR ? ENOMEM : errno;
         note(cookie->reason);
         return 0;
     }
@@ -42,6 +45,7 @@ static int gzip_close(void *context)
     errno = 0;
     int result = gzclose(cookie->gz);
     if (result != Z_OK) {
+        errno = result == Z_MEM_ERROR ? ENOMEM : errno;
         note(cookie->reason);
     }
     free(cookie);
@@ -62,6 +66,7 @@ FILE *io_pack_gzip(int descriptor, int *reason)
     FILE *stream = fopencookie(cookie, "w", (cookie_io_functions_t){.write = gzip_write, .close = gzip_close});
     if (stream == NULL) {
         (void)gzip_close(cookie);
+        errno = ENOMEM;
     }
     return stream;
 }
@@ -98,8 +103,8 @@ static bool zstd_step(struct zstd_cookie *cookie, ZSTD_inBuffer *in, ZSTD_EndDir
     size_t left = 0;
     do {
         ZSTD_outBuffer out = {.dst = cookie->packed, .size = PACKED_BYTES};
+        errno = 0; /* zstd's own errors come from memory alone, and leave ENOMEM there */
         left = ZSTD_compressStream2(cookie->zstd, &out, in, directive);
-        errno = 0;
         if (ZSTD_isError(left) || !write_fully(cookie->descriptor, cookie->packed, out.pos)) {
             note(cookie->reason);
             return false;
@@ -146,6 +151,7 @@ FILE *io_pack_zstd(int descriptor, int *reason)
     FILE *stream = fopencookie(cookie, "w", (cookie_io_functions_t){.write = zstd_write, .close = zstd_close});
     if (stream == NULL) {
         (void)zstd_close(cookie);
+        errno = ENOMEM;
     }
     return stream;
 }

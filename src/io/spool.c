@@ -16,9 +16,8 @@ static const char *folder(void)
 
 static enum orr_status spool_error(const char *what, struct orr_error *err)
 {
-    return error_set(err, ORR_EIO,
-                     "%s: a temporary file for unpacked data cannot be %s: %s (TMPDIR names another folder)", folder(),
-                     what, strerror(errno));
+    return error_system(err, errno, "%s: a temporary file for unpacked data cannot be %s (TMPDIR names another folder)",
+                        folder(), what);
 }
 
 static int named_open(void)

@@ -35,8 +35,7 @@ struct io_stream {
 
 static enum orr_status read_error(const struct io_stream *stream, struct orr_error *err)
 {
-    return error_set(err, ORR_EIO, "%s: byte %" PRIu64 ": cannot be read: %s", stream->path, stream->file_offset,
-                     strerror(errno));
+    return error_system(err, errno, "%s: byte %" PRIu64 ": cannot be read", stream->path, stream->file_offset);
 }
 
 /* `got` below `room` means the file's end. */
@@ -73,7 +72,7 @@ static enum io_packing packing_of(const uint8_t *first, size_t size)
 
 static enum orr_status no_memory(const struct io_stream *stream, struct orr_error *err)
 {
-    return error_set(err, ORR_ENOMEM, "%s: no memory to unpack it", stream->path);
+    return error_set(err, ORR_ENOMEM, "%s: out of memory unpacking it", stream->path);
 }
 
 static enum orr_status unpacker_open(struct io_stream *stream, struct orr_error *err)
@@ -273,8 +272,7 @@ enum orr_status io_stream_read_at(struct io_stream *stream, uint64_t offset, voi
             continue;
         }
         if (part < 0) {
-            return error_set(err, ORR_EIO, "%s: byte %" PRIu64 ": cannot be read: %s", stream->path, offset + got,
-                             strerror(errno));
+            return error_system(err, errno, "%s: byte %" PRIu64 ": cannot be read", stream->path, offset + got);
         }
         if (part == 0) {
             break;
@@ -288,7 +286,7 @@ enum orr_status io_stream_read_at(struct io_stream *stream, uint64_t offset, voi
 enum orr_status io_stream_rewind(struct io_stream *stream, struct orr_error *err)
 {
     if (lseek(stream->fd, 0, SEEK_SET) != 0) {
-        return error_set(err, ORR_EIO, "%s: cannot be read again: %s", stream->path, strerror(errno));
+        return error_system(err, errno, "%s: cannot be read again", stream->path);
     }
     stream->file_offset = 0;
     stream->packed_at = 0;

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
+
 enum { DESCRIBE_TEXT = 60 };
 
 struct io_value *io_value_add(struct arena *arena, struct io_value *parent, enum io_kind kind, uint32_t line)
@@ -154,7 +156,7 @@ const char *io_value_describe(const struct io_value *value, char *buffer, size_t
         (void)snprintf(buffer, size, "%" PRId64, value->integer);
         break;
     case IO_REAL:
-        (void)snprintf(buffer, size, "%.10g", value->real);
+        (void)plain_snprintf(buffer, size, "%.10g", value->real);
         break;
     case IO_LIST:
     case IO_MAP:

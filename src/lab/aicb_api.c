@@ -96,7 +96,7 @@ enum orr_status orr_aicb_open(enum orr_aicb_kind kind, bool compat, struct orr_a
 {
     struct orr_aicb *made = calloc(1, sizeof *made);
     if (made == NULL) {
-        return error_set(err, ORR_ENOMEM, "no memory for a workload's options");
+        return error_set(err, ORR_ENOMEM, "out of memory for a workload's options");
     }
     made->kind = kind;
     arena_init(&made->arena, &made->mem);

@@ -80,7 +80,7 @@ static enum orr_status add_workload(struct entering *e, uint32_t traces)
     size_t room = strlen(prefix) + sizeof ".4294967295.et";
     char *path = malloc(room);
     if (path == NULL) {
-        return error_set(e->err, ORR_ENOMEM, "no memory for a path of %zu bytes", room);
+        return error_set(e->err, ORR_ENOMEM, "out of memory for a path of %zu bytes", room);
     }
     struct io_hash *hash = NULL;
     uint64_t bytes = 0;

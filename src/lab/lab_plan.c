@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "io/file.h"
 #include "lab/network_choice.h"
 #include "trace/graph.h"
@@ -32,7 +33,7 @@ static enum orr_status warn(const struct lab_plan *plan, struct orr_error *err, 
     char line[512];
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(line, sizeof line, fmt, args);
+    (void)plain_vsnprintf(line, sizeof line, fmt, args);
     va_end(args);
     if (plan->notices == NULL) {
         return ORR_OK;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "io/json_write.h"
 #include "io/outfile.h"
 #include "report/summary.h"
@@ -15,8 +16,8 @@ static const char *spell_real(struct arena *arena, double value)
 {
     char text[40];
     for (int digits = 15; digits <= 17; digits++) {
-        (void)snprintf(text, sizeof text, "%.*g", digits, value);
-        if (strtod(text, NULL) == value) {
+        (void)plain_snprintf(text, sizeof text, "%.*g", digits, value);
+        if (plain_strtod(text, NULL) == value) {
             break;
         }
     }

@@ -54,7 +54,7 @@ static enum orr_status make_folder(struct lab_plan *plan, struct lab_store *stor
             return ORR_OK;
         }
         if (errno != EEXIST) {
-            return error_set(err, ORR_EIO, "%s: cannot be made: %s", path, strerror(errno));
+            return error_system(err, errno, "%s: cannot be made", path);
         }
     }
     return status != ORR_OK ? status

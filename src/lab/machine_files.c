@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_stream.h"
 #include "base/units.h"
 #include "config/config.h"
 #include "config/wired.h"
@@ -256,13 +257,15 @@ static enum orr_status keep_wires(struct lab_texts *texts, const struct orr_topo
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = text_stream_open(&text, &size);
     if (stream == NULL) {
-        return error_set(err, ORR_ENOMEM, "no memory for a topology");
+        return error_set(err, ORR_ENOMEM, "out of memory for a topology");
     }
     const struct orr_topo_write_options options = {.form = ORR_TOPO_ASTRA, .stream = stream};
     enum orr_status status = orr_topo_write(topo, NULL, &options, err);
-    (void)fclose(stream);
+    if (fclose(stream) != 0 && status == ORR_OK) {
+        status = error_set(err, ORR_ENOMEM, "out of memory for a topology");
+    }
     const char *copy = status == ORR_OK ? arena_strndup(arena, text, size) : NULL;
     free(text);
     if (status == ORR_OK && copy == NULL) {

@@ -172,7 +172,7 @@ enum orr_status orr_simai_open(const struct orr_simai_simulation *options, struc
 {
     struct orr_simai *made = calloc(1, sizeof *made);
     if (made == NULL) {
-        return error_set(err, ORR_ENOMEM, "no memory for a run");
+        return error_set(err, ORR_ENOMEM, "out of memory for a run");
     }
     made->mem.limit = options->memory_limit;
     made->backend = options->backend;

@@ -41,7 +41,7 @@ static struct orr_topo *topo_new(const char *title)
 
 static enum orr_status no_memory(struct orr_error *err)
 {
-    return error_set(err, ORR_ENOMEM, "no memory for a machine");
+    return error_set(err, ORR_ENOMEM, "out of memory for a machine");
 }
 
 enum orr_status orr_topo_make(const char *what, const struct orr_topo_setting *settings, size_t count,

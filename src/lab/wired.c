@@ -398,7 +398,5 @@ enum orr_status lab_wired_write(const struct lab_wired *wired, enum orr_output o
     if (file != NULL) {
         return io_outfile_commit(file, err);
     }
-    return fflush(stream) == 0 && ferror(stream) == 0
-               ? ORR_OK
-               : error_set(err, ORR_EIO, "the output cannot be written: %s", strerror(errno));
+    return error_of_stream(stream, "the output", err);
 }

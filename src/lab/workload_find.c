@@ -74,7 +74,7 @@ static enum orr_status look_through(struct finder *finder, struct orr_error *err
 {
     DIR *folder = opendir(finder->folder);
     if (folder == NULL) {
-        return error_set(err, ORR_EIO, "%s: cannot be read: %s", finder->folder, strerror(errno));
+        return error_system(err, errno, "%s: cannot be read", finder->folder);
     }
     for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
         uint64_t rank = 0;

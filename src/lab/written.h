@@ -8,13 +8,10 @@
 
 #include "base/error.h"
 
-/* ORR_EIO, naming `what` and the reason, when not all of it arrived. */
+/* error_of_stream: names `what` and the reason, when not all of it arrived. */
 ORR_MUST_CHECK static inline enum orr_status written(FILE *stream, const char *what, struct orr_error *err)
 {
-    if (fflush(stream) != 0 || ferror(stream) != 0) {
-        return error_set(err, ORR_EIO, "%s cannot be written: %s", what, strerror(errno));
-    }
-    return ORR_OK;
+    return error_of_stream(stream, what, err);
 }
 
 #endif

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "io/json_write.h"
 #include "report/number.h"
 #include "report/table.h"
@@ -36,7 +37,7 @@ static struct report_number money(uint64_t millionths, int decimals)
 static struct report_number six(double value)
 {
     struct report_number number;
-    (void)snprintf(number.text, sizeof number.text, "%.6g", value);
+    (void)plain_snprintf(number.text, sizeof number.text, "%.6g", value);
     return number;
 }
 

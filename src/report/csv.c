@@ -65,7 +65,7 @@ static enum orr_status open_in(const char *folder, const char *name, struct io_o
     size_t room = strlen(folder) + strlen(name) + 2;
     char *path = malloc(room);
     if (path == NULL) {
-        return error_set(err, ORR_ENOMEM, "%s: no memory to open %s in it", folder, name);
+        return error_set(err, ORR_ENOMEM, "%s: out of memory opening %s in it", folder, name);
     }
     (void)snprintf(path, room, "%s/%s", folder, name);
     enum orr_status status = io_outfile_open(path, IO_OUTFILE_PLAIN, file, err);

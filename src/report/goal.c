@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "coll/program.h"
 
 enum { CPU_GPU = 0, CPU_HOST = 1, CPU_COMM = 2 };
@@ -43,7 +44,7 @@ static enum orr_status complain(const struct goal *goal, uint32_t node, const ch
     char what[256];
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(what, sizeof what, fmt, args);
+    (void)plain_vsnprintf(what, sizeof what, fmt, args);
     va_end(args);
     return error_set(goal->err, ORR_EINVAL, "%s.%" PRIu32 ".et: node %" PRIu64 " \"%.80s\": %s", goal->traces->prefix,
                      goal->rank, trace_rank_node_id(&goal->traces->ranks[goal->rank], node),

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/plain.h"
+
 struct report_number report_fixed(double value, int decimals)
 {
     struct report_number number = {{0}};
@@ -15,7 +17,7 @@ struct report_number report_fixed(double value, int decimals)
         return number;
     }
     char raw[400]; /* DBL_MAX has 309 digits before the point */
-    (void)snprintf(raw, sizeof raw, "%.*f", decimals, value);
+    (void)plain_snprintf(raw, sizeof raw, "%.*f", decimals, value);
     size_t to = 0;
     for (size_t from = 0; raw[from] != '\0' && to + 1 < sizeof number.text; from++) {
         char c = raw[from];

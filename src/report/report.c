@@ -77,10 +77,5 @@ enum orr_status report_write(const struct sim_result *result, enum orr_output ou
                          output == ORR_OUTPUT_CSV ? "CSV output needs a folder" : "a timeline needs a file");
     }
     enum orr_status status = write_to(result, output, stream, err);
-    errno = 0;
-    if (status == ORR_OK && (fflush(stream) != 0 || ferror(stream) != 0)) {
-        errno = errno != 0 ? errno : EIO;
-        return error_set(err, ORR_EIO, "the report cannot be written: %m");
-    }
-    return status;
+    return status != ORR_OK ? status : error_of_stream(stream, "the report", err);
 }

@@ -96,9 +96,7 @@ enum orr_status report_simai_run_write(const struct report_simai_run *report, en
 {
     if (path == NULL) {
         put(report, output, stream);
-        return fflush(stream) == 0 && ferror(stream) == 0
-                   ? ORR_OK
-                   : error_set(err, ORR_EIO, "the output cannot be written: %s", strerror(errno));
+        return error_of_stream(stream, "the output", err);
     }
     struct io_outfile *file = NULL;
     enum io_outfile_form form = output == ORR_SIMAI_TIMELINE ? io_outfile_form_of(path) : IO_OUTFILE_PLAIN;

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/plain.h"
 #include "io/json_write.h"
 #include "report/number.h"
 
@@ -43,7 +44,7 @@ static struct text ways_text(double ways)
     if (ways < 1e7) {
         (void)snprintf(text.text, sizeof text.text, "%s", report_short(ways).text);
     } else {
-        (void)snprintf(text.text, sizeof text.text, "%.2e", ways);
+        (void)plain_snprintf(text.text, sizeof text.text, "%.2e", ways);
     }
     return text;
 }

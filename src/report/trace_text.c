@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "coll/impl.h"
 #include "io/json_write.h"
 #include "report/number.h"
@@ -39,7 +40,7 @@ static void quote(const char *text, FILE *stream)
     do {                                                                                                               \
         (void)fputc('[', stream);                                                                                      \
         for (size_t i = 0; i < (list)->n_values; i++) {                                                                \
-            (void)fprintf(stream, "%s" format, i == 0 ? "" : ", ", (cast)(list)->values[i]);                           \
+            (void)plain_fprintf(stream, "%s" format, i == 0 ? "" : ", ", (cast)(list)->values[i]);                     \
         }                                                                                                              \
         (void)fputc(']', stream);                                                                                      \
     } while (0)
@@ -51,10 +52,10 @@ static bool print_number(const Chakra__Attribute *attr, FILE *stream)
     bool negative;
     switch ((uint32_t)attr->value_case) {
     case TRACE_VALUE_DOUBLE:
-        (void)fprintf(stream, "%.17g", attr->double_val);
+        (void)plain_fprintf(stream, "%.17g", attr->double_val);
         return true;
     case TRACE_VALUE_FLOAT:
-        (void)fprintf(stream, "%.9g", (double)attr->float_val);
+        (void)plain_fprintf(stream, "%.9g", (double)attr->float_val);
         return true;
     case TRACE_VALUE_BOOL:
         (void)fputs(attr->bool_val != 0 ? "true" : "false", stream);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_stream.h"
 #include "report/number.h"
 #include "report/view.h"
 
@@ -153,7 +154,7 @@ enum orr_status view_write_pdf(const struct view *view, FILE *stream, struct orr
     double scale = largest > PAGE_MOST ? PAGE_MOST / largest : 1;
     char *content = NULL;
     size_t length = 0;
-    FILE *page = open_memstream(&content, &length);
+    FILE *page = text_stream_open(&content, &length);
     if (page == NULL) {
         return error_set(err, ORR_ENOMEM, "out of memory drawing a trace");
     }

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "sim/engine.h"
 
 /* As the system file spells them. */
@@ -34,7 +35,7 @@ static enum orr_status complain(const struct place *place, const char *fmt, ...)
     char what[512];
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(what, sizeof what, fmt, args);
+    (void)plain_vsnprintf(what, sizeof what, fmt, args);
     va_end(args);
     return error_set(place->err, ORR_EINVAL, "%s.%u.et: node %" PRIu64 " \"%.80s\": %s", traces->prefix, rank->file,
                      trace_rank_node_id(rank, place->node), trace_graph_name(rank->graph, place->node), what);

@@ -183,6 +183,7 @@ enum orr_status sim_run(struct sim *sim, bool (*progress)(void *, const struct o
 {
     sim->progress = progress;
     sim->progress_context = context;
+    sim->mem->refused = 0; /* of what came before: looked at when this run is over */
     enum orr_status status = play(sim, err);
     if (status == ORR_OK) {
         status = play_again(sim, err);
@@ -195,10 +196,19 @@ enum orr_status sim_run(struct sim *sim, bool (*progress)(void *, const struct o
         return status;
     }
     if (sim->result.nodes_done == sim->result.nodes) {
+        sim->mem->refused = 0;
         sim_optimum_find(sim, &sim->result.optimum);
+        if (sim->mem->refused != 0) {
+            return mem_error(sim->mem, "the run's optimum", err);
+        }
         return sim_messages_warn_unclaimed(sim, err);
     }
-    sim_stall_diagnose(sim);
+    if (sim->mem->refused == 0) {
+        sim_stall_diagnose(sim);
+    }
+    if (sim->mem->refused != 0) { /* whoever was refused may have left work undone: that is no stall of the job */
+        return mem_error(sim->mem, "the running simulation", err);
+    }
     const struct sim_stall *stall = &sim->result.stall;
     return error_set(err, ORR_ESTALL, "stalled at %" PRIu64 " ns with %u of %u ranks unfinished: %s", sim->queue.now,
                      sim->rank_count - sim->result.ranks_finished, sim->rank_count,

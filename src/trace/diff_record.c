@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
+
 enum { ATTRIBUTES = 256, TEXT = 160 };
 
 bool diff_duration(const struct diff_options *options, uint64_t a, uint64_t b)
@@ -47,11 +49,11 @@ static void value_text(const struct record_attribute *attr, char text[TEXT])
     switch (attr->kind) {
     case TRACE_VALUE_DOUBLE:
         memcpy(&wide, &attr->value.value, sizeof wide);
-        (void)snprintf(text, TEXT, "%s %.17g", kind, wide);
+        (void)plain_snprintf(text, TEXT, "%s %.17g", kind, wide);
         return;
     case TRACE_VALUE_FLOAT:
         memcpy(&real, &word, sizeof real);
-        (void)snprintf(text, TEXT, "%s %.9g", kind, (double)real);
+        (void)plain_snprintf(text, TEXT, "%s %.9g", kind, (double)real);
         return;
     case TRACE_VALUE_STRING:
         copy_text(text, (struct record_text){(const char *)attr->value.bytes, (size_t)attr->value.value});

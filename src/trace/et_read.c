@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "io/wire.h"
 
 bool et_fail(struct et_read *read, const uint8_t *at, const char *fmt, ...)
@@ -22,7 +23,7 @@ bool et_fail(struct et_read *read, const uint8_t *at, const char *fmt, ...)
     char text[512];
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, args);
+    (void)plain_vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     for (char *c = text; *c != '\0'; c++) {
         *c = (unsigned char)*c < ' ' ? '?' : *c; /* names come from the file; a message is one line */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "trace/chains.h"
 #include "trace/contract.h"
 #include "trace/cycles.h"
@@ -55,7 +56,7 @@ static enum orr_status found(struct fix *fix, enum fix_repair repair, const char
     }
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, args);
+    (void)plain_vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     return notes_add(fix->notes, fix->err, "%s: %s", fix->reader->path, text);
 }

@@ -2,6 +2,9 @@
 #include "base/mem.h"
 #include "tests/check.h"
 
+#include <stdlib.h>
+#include <sys/stat.h>
+
 static void the_account_follows_every_block(void **state)
 {
     (void)state;
@@ -92,6 +95,49 @@ static void bytes_double_and_what_cannot_be_counted_is_refused(void **state)
     CHECK_U64(mem.used, 0, "the account is square");
 }
 
-TEST_MAIN(the_account_follows_every_block, zeroed_memory_is_zero_and_an_empty_block_is_a_block,
+static void put(const char *path, const char *text)
+{
+    FILE *stream = fopen(path, "w");
+    CHECK(stream != NULL && fputs(text, stream) >= 0 && fclose(stream) == 0, "%s is written", path);
+}
+
+static void a_process_may_take_four_fifths_of_the_machine_or_of_its_control_group(void **state)
+{
+    (void)state;
+    assert_int_equal(mkdir("machine", 0700) + mkdir("machine/proc", 0700) + mkdir("machine/proc/self", 0700), 0);
+    CHECK_U64(mem_machine_share("machine", 1000), 800, "without control groups the machine counts");
+    assert_int_equal(system("mkdir -p machine/sys/fs/cgroup/job/step machine/sys/fs/cgroup/memory/box"), 0);
+    put("machine/proc/self/cgroup", "0::/job/step\n");
+    put("machine/sys/fs/cgroup/job/step/memory.max", "max\n");
+    CHECK_U64(mem_machine_share("machine", 1000), 800, "a group without a limit");
+    put("machine/sys/fs/cgroup/job/memory.max", "500\n");
+    CHECK_U64(mem_machine_share("machine", 1000), 400, "a limit of the group above counts");
+    put("machine/sys/fs/cgroup/job/step/memory.max", "100\n");
+    CHECK_U64(mem_machine_share("machine", 1000), 80, "the smallest counts");
+    put("machine/proc/self/cgroup", "12:cpu:/box\n4:memory:/box\n");
+    put("machine/sys/fs/cgroup/memory/box/memory.limit_in_bytes", "250\n");
+    CHECK_U64(mem_machine_share("machine", 1000), 200, "version 1");
+    put("machine/sys/fs/cgroup/memory/box/memory.limit_in_bytes", "9223372036854771712\n");
+    CHECK_U64(mem_machine_share("machine", 1000), 800, "a limit above the machine is none");
+    assert_int_equal(system("rm -r machine"), 0);
+}
+
+static void an_account_without_a_limit_leaves_the_machine_its_fifth(void **state)
+{
+    (void)state;
+    struct mem mem = {0};
+    struct orr_error err = {0};
+    CHECK(mem_alloc(&mem, SIZE_MAX / 4) == NULL, "more than any machine has is refused");
+    CHECK_STATUS(mem_error(&mem, "a test", &err), ORR_ENOMEM);
+    CHECK_CONTAINS(err.text, "80 % of this machine's memory is ");
+    CHECK_CONTAINS(err.text, "--memory-limit");
+    void *block = mem_alloc(&mem, 100 << 20);
+    CHECK(block != NULL, "what is modest is given");
+    mem_free(&mem, block, 100 << 20);
+}
+
+TEST_MAIN(a_process_may_take_four_fifths_of_the_machine_or_of_its_control_group,
+          an_account_without_a_limit_leaves_the_machine_its_fifth, the_account_follows_every_block,
+          zeroed_memory_is_zero_and_an_empty_block_is_a_block,
           a_refused_block_leaves_the_old_one_and_the_error_has_figures, an_array_doubles_and_stops_at_the_limit,
           bytes_double_and_what_cannot_be_counted_is_refused)

@@ -85,7 +85,7 @@ static void a_stream_that_cannot_be_written_is_an_error(void **state)
         return;
     }
     struct orr_error err = {0};
-    CHECK_STATUS(config_write_reference(false, full, &err), ORR_EIO);
+    CHECK_STATUS(config_write_reference(false, full, &err), ORR_EFAIL);
     (void)fclose(full);
 }
 

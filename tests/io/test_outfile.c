@@ -158,7 +158,7 @@ static void a_full_disk_is_an_error_in_both_forms(void **state)
         struct io_outfile *file = NULL;
         CHECK_OK(io_outfile_open("/dev/full", (enum io_outfile_form)form, &file, &err), &err);
         (void)fputs("something", io_outfile_stream(file));
-        CHECK_STATUS(io_outfile_commit(file, &err), ORR_EIO);
+        CHECK_STATUS(io_outfile_commit(file, &err), ORR_EFAIL);
         CHECK_CONTAINS(err.text, "/dev/full: cannot be written: No space left on device");
     }
 }

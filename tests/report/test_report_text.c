@@ -269,7 +269,7 @@ static void an_unwritable_stream_is_an_error(void **state)
     if (full == NULL) {
         skip();
     }
-    CHECK_STATUS(report_write(&f.result, ORR_OUTPUT_TEXT, NULL, full, &err), ORR_EIO);
+    CHECK_STATUS(report_write(&f.result, ORR_OUTPUT_TEXT, NULL, full, &err), ORR_EFAIL);
     CHECK_CONTAINS(err.text, "No space left on device");
     (void)fclose(full);
 }

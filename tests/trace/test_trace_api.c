@@ -101,7 +101,7 @@ static void check_counts_what_it_prints(void **state)
     free(text);
     stream = fopen("/dev/full", "w");
     if (stream != NULL) {
-        CHECK_STATUS(orr_trace_check(trace, stream, &findings, &err), ORR_EIO);
+        CHECK_STATUS(orr_trace_check(trace, stream, &findings, &err), ORR_EFAIL);
         (void)fclose(stream);
     }
     orr_trace_close(trace);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "convert/chakra/ascii_json.h"
 #include "io/file.h"
 #include "io/json_stream.h"
@@ -45,8 +46,8 @@ static void put_float(FILE *stream, float value)
     double shortest = value;
     for (int digits = 6; digits <= 9 && isfinite(value); digits++) {
         char text[32];
-        (void)snprintf(text, sizeof text, "%.*g", digits, (double)value);
-        shortest = strtod(text, NULL);
+        (void)plain_snprintf(text, sizeof text, "%.*g", digits, (double)value);
+        shortest = plain_strtod(text, NULL);
         if ((float)shortest >= value && (float)shortest <= value) {
             break;
         }

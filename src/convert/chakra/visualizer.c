@@ -158,12 +158,12 @@ static enum orr_status draw(const char *input, const char *format, FILE *drawing
 {
     FILE *source = tmpfile();
     if (source == NULL) {
-        return error_set(err, ORR_EIO, "no temporary file can be made: %s", strerror(errno));
+        return error_system(err, errno, "no temporary file can be made");
     }
     bool found = false;
     enum orr_status status = visualizer_dot(input, source, mem, err);
-    if (status == ORR_OK && (fflush(source) != 0 || ferror(source) != 0)) {
-        status = error_set(err, ORR_EIO, "a temporary file cannot be written: %s", strerror(errno));
+    if (status == ORR_OK) {
+        status = error_of_stream(source, "a temporary file", err);
     }
     status = status == ORR_OK ? visualizer_lay_out(source, format, drawing, &found, err) : status;
     if (status == ORR_OK && !found && strcmp(format, "dot") == 0) {

@@ -59,7 +59,7 @@ enum orr_status visualizer_lay_out(FILE *source, const char *format, FILE *drawi
         if (complaints != NULL) {
             (void)fclose(complaints);
         }
-        return error_set(err, ORR_EIO, "no temporary file can be made: %s", strerror(reason));
+        return error_system(err, reason, "no temporary file can be made");
     }
     rewind(source); /* the descriptor too: the child reads from the same place */
     (void)lseek(fileno(source), 0, SEEK_SET);

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "base/plain.h"
 #include "convert/pytorch/convert_compat_parts.h"
 #include "convert/pytorch/host_fields.h"
 
@@ -13,7 +14,7 @@ enum orr_status compat_fail(const struct compat *compat, uint32_t node, struct o
     char name[120];
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(what, sizeof what, fmt, args);
+    (void)plain_vsnprintf(what, sizeof what, fmt, args);
     va_end(args);
     (void)snprintf(name, sizeof name, "%s", compat_name(compat, node));
     host_text_clean(name);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_stream.h"
 #include "convert/pytorch/groups_internal.h"
 #include "io/json_write.h"
 #include "io/outfile.h"
@@ -322,7 +323,7 @@ const char *comm_groups_metadata(const struct comm_groups *groups, struct arena 
     size_t size = 0;
     const char *kept = NULL;
     struct place *places = sorted_by_id(groups, arena->mem, &count);
-    FILE *stream = places == NULL ? NULL : open_memstream(&text, &size);
+    FILE *stream = places == NULL ? NULL : text_stream_open(&text, &size);
     if (stream != NULL) {
         print_metadata(groups, places, count, stream);
         kept = fclose(stream) == 0 ? arena_strndup(arena, text, size) : NULL;

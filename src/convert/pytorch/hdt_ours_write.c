@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_stream.h"
 #include "convert/pytorch/hdt_ours.h"
 #include "convert/pytorch/hdt_write.h"
 #include "io/json_write.h"
@@ -137,7 +138,7 @@ static enum orr_status put_head(const struct ours *ours, struct orr_error *err)
 {
     char *text = NULL;
     size_t size = 0;
-    FILE *stream = open_memstream(&text, &size);
+    FILE *stream = text_stream_open(&text, &size);
     if (stream == NULL) {
         return error_set(err, ORR_ENOMEM, "out of memory writing a linked trace");
     }

@@ -82,7 +82,7 @@ static enum orr_status add_folder(struct finder *finder, const char *path, struc
 {
     DIR *folder = opendir(path);
     if (folder == NULL) {
-        return error_set(err, ORR_EIO, "%s: cannot be opened: %s", path, strerror(errno));
+        return error_system(err, errno, "%s: cannot be opened", path);
     }
     enum orr_status status = ORR_OK;
     for (const struct dirent *entry = readdir(folder); entry != NULL && status == ORR_OK; entry = readdir(folder)) {

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "config/config.h"
 #include "io/file.h"
 
@@ -39,7 +40,7 @@ static const char *spell(struct applying *a, double value, double scale, const c
 {
     char text[48];
     int decimals = scale > 1e3 ? 9 : 3;
-    (void)snprintf(text, sizeof text, "%.*f", decimals, value);
+    (void)plain_snprintf(text, sizeof text, "%.*f", decimals, value);
     size_t length = strlen(text);
     while (length > 0 && text[length - 1] == '0') {
         text[--length] = '\0';

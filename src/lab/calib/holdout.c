@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "lab/run_result.h"
 #include "report/number.h"
 #include "trace/record_edit.h"
@@ -184,7 +185,7 @@ static enum orr_status simulate(struct holding *h, double gbps, double *step_ms)
         .file = "network", .key = "bandwidth", .value = value, .origin = "calibration", .line = 1};
     options.keep_intervals = true;
     if (!isnan(gbps)) {
-        (void)snprintf(value, sizeof value, "[%.6fGbps]", gbps);
+        (void)plain_snprintf(value, sizeof value, "[%.6fGbps]", gbps);
         options.overrides = &rate;
         options.override_count = 1;
     }
@@ -332,9 +333,9 @@ static void put_step(const struct calib_holdout *holdout, const struct calib_ste
 {
     char name[48];
     (void)snprintf(name, sizeof name, "rank %" PRId64 ", step %" PRIu32, step->rank, step->place);
-    (void)fprintf(stream, "  %-28s%12s%12s%+11.1f%%\n", name, report_time(step->real_ms * 1e6).text,
-                  report_time((holdout->alpha * step->sim_ms + step->ahead_ms) * 1e6).text,
-                  100 * error_of(holdout, step));
+    (void)plain_fprintf(stream, "  %-28s%12s%12s%+11.1f%%\n", name, report_time(step->real_ms * 1e6).text,
+                        report_time((holdout->alpha * step->sim_ms + step->ahead_ms) * 1e6).text,
+                        100 * error_of(holdout, step));
 }
 
 void calib_holdout_put(const struct calib_holdout *holdout, FILE *stream)
@@ -369,6 +370,6 @@ void calib_holdout_put(const struct calib_holdout *holdout, FILE *stream)
     if (shown < holdout->count - 1) {
         (void)fprintf(stream, "  and %" PRIu32 " more\n", holdout->count - 1 - shown);
     }
-    (void)fprintf(stream, "  %-28s%36.1f%%, %.1f%% at the median\n", "at worst", 100 * holdout->worst,
-                  100 * holdout->median);
+    (void)plain_fprintf(stream, "  %-28s%36.1f%%, %.1f%% at the median\n", "at worst", 100 * holdout->worst,
+                        100 * holdout->median);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/plain.h"
 #include "convert/pytorch/import.h"
 #include "io/file.h"
 #include "lab/calib/holdout.h"
@@ -260,7 +261,7 @@ static enum orr_status check_host(struct calibrating *c)
     if (isnan(factor)) {
         return ORR_OK;
     }
-    (void)snprintf(value, sizeof value, "%.3f", factor);
+    (void)plain_snprintf(value, sizeof value, "%.3f", factor);
     enum orr_status status =
         calib_check_set(&c->calib, &c->session.arena, "host factor", "0.10 to 1", value, plausible, c->err);
     if (status != ORR_OK || plausible) {
@@ -312,10 +313,10 @@ static enum orr_status judge_holdout(struct calibrating *c)
     char reached[32] = "not known";
     calib->held_out = c->holdout.worst;
     if (!isnan(calib->held_out)) {
-        (void)snprintf(value, sizeof value, "%.4f", calib->held_out);
+        (void)plain_snprintf(value, sizeof value, "%.4f", calib->held_out);
     }
     if (!isnan(c->holdout.alpha)) {
-        (void)snprintf(reached, sizeof reached, "%.4f", c->holdout.alpha);
+        (void)plain_snprintf(reached, sizeof reached, "%.4f", c->holdout.alpha);
     }
     enum orr_status status = calib_check_set(calib, &c->session.arena, "error of a step", "held out, below 0.05", value,
                                              calib->held_out < 0.05, c->err);

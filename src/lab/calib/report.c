@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "report/number.h"
 
 enum { LABEL = 12 };
@@ -302,8 +303,8 @@ void calib_report_prediction(const struct calib *calib, double sim_step_ms, FILE
     if (isnan(calib->held_out)) {
         (void)fputs("no measured step was held out: how well this predicts is not known\n", stream);
     } else {
-        (void)fprintf(stream, "steps that it was not fitted on are predicted to within %.1f%%\n",
-                      100 * calib->held_out);
+        (void)plain_fprintf(stream, "steps that it was not fitted on are predicted to within %.1f%%\n",
+                            100 * calib->held_out);
     }
     if (calib->traced && !p.is_untraced && !isnan(p.untraced_ms) && !isnan(calib->profiler_us)) {
         label("", stream);

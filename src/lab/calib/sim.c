@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "coll/impl.h"
 #include "lab/calib/network.h"
 #include "lab/machine_files.h"
@@ -54,7 +55,7 @@ static enum orr_status find_rates(struct calib_sim *sim, const struct store_view
             }
             sim->launch_us = (double)list.value[0] / 1e3;
         } else if (strcmp(view->settings[i].key, "compute-factor") == 0) {
-            double factor = strtod(view->settings[i].value, NULL);
+            double factor = plain_strtod(view->settings[i].value, NULL);
             sim->compute_factor = factor > 0 && isfinite(factor) ? factor : 1;
         }
     }

@@ -13,6 +13,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/plain.h"
+
 static const double SPREAD_LIMIT = 0.10; /* spec rocm §1.9: acceptance */
 static const double ERROR_LIMIT = 0.05;
 enum { SAMPLES_LEAST = 3 };
@@ -349,7 +351,7 @@ static bool check(struct calib *calib, struct arena *arena, const char *rule, co
     char text[96];
     va_list args;
     va_start(args, fmt);
-    (void)vsnprintf(text, sizeof text, fmt, args);
+    (void)plain_vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     const char *value = arena_strndup(arena, text, strlen(text));
     if (value == NULL || calib->check_count == CALIB_CHECKS_MOST) {
@@ -388,7 +390,7 @@ static const char *known(double value, char *text, size_t size)
     if (isnan(value)) {
         return "not known";
     }
-    (void)snprintf(text, size, "%.4f", value);
+    (void)plain_snprintf(text, size, "%.4f", value);
     return text;
 }
 

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "base/units.h"
 #include "io/value.h"
 #include "io/yaml.h"
@@ -176,8 +177,8 @@ static enum orr_status read_value(struct reading *r, const struct key *key, cons
     }
     bool whole = key->type == KEY_COUNT;
     if (number < key->least || number > key->most || (whole && value->kind != IO_INTEGER)) {
-        (void)snprintf(expected, sizeof expected, "a %snumber from %g to %g", whole ? "whole " : "", key->least,
-                       key->most);
+        (void)plain_snprintf(expected, sizeof expected, "a %snumber from %g to %g", whole ? "whole " : "", key->least,
+                             key->most);
         return refuse(r, value, ORR_ERANGE, expected);
     }
     if (whole) {

@@ -287,7 +287,7 @@ enum orr_status doctor_sysfs_look(const char *sysfs, struct arena *arena, struct
     size_t count = 0;
     struct stat about;
     if (stat(sysfs, &about) != 0) {
-        return error_set(err, ORR_EIO, "%s: %s", sysfs, strerror(errno));
+        return error_system(err, errno, "%s", sysfs);
     }
     if (!S_ISDIR(about.st_mode)) {
         return error_set(err, ORR_EIO, "%s: not a folder; /sys of a machine, or a copy of it, is expected", sysfs);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "convert/text/text.h"
 
 static const double GIB = 1024.0 * 1024.0 * 1024.0;
@@ -131,7 +132,7 @@ static int64_t number_in(struct et_text word)
     }
     memcpy(text, word.text, word.length);
     text[word.length] = '\0';
-    double value = strtod(text, &rest);
+    double value = plain_strtod(text, &rest);
     return *rest == '\0' && value < 9e18 ? (int64_t)value : -1;
 }
 
@@ -263,9 +264,9 @@ static void write_row(const struct table *table, const struct line *line, const 
     for (unsigned i = 0; i < line->count; i++) {
         (void)fputs(i == 0 ? "" : ",", table->filled);
         if (ns > 0 && i == table->columns[ELAPSED]) {
-            (void)fprintf(table->filled, "%.6f", (double)ns / 1e6);
+            (void)plain_fprintf(table->filled, "%.6f", (double)ns / 1e6);
         } else if (ns > 0 && (i == table->columns[ALGBW] || i == table->columns[BUSBW])) {
-            (void)fprintf(table->filled, "%.2f", i == table->columns[ALGBW] ? rate : bus);
+            (void)plain_fprintf(table->filled, "%.2f", i == table->columns[ALGBW] ? rate : bus);
         } else {
             (void)fwrite(line->fields[i].text, 1, line->fields[i].length, table->filled);
         }

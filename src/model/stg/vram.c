@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
+
 struct counting {
     const struct stg_config *config;
     const struct stg_model *model;
@@ -27,7 +29,7 @@ static double compat_size(const struct counting *count, const struct stg_item *i
     char digits[40] = "";
     uint32_t length = fact->io_size_length < sizeof digits - 1 ? fact->io_size_length : (uint32_t)sizeof digits - 1;
     memcpy(digits, count->facts->texts.bytes + fact->io_size, length);
-    return strtod(digits, NULL);
+    return plain_strtod(digits, NULL);
 }
 
 static void count_compat(const struct counting *count, const struct stg_item *item)

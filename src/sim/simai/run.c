@@ -278,6 +278,7 @@ static enum orr_status play(struct simai *simai, bool (*progress)(void *, const 
                             struct orr_error *err)
 {
     simai->net.expected_bytes = expected_bytes(simai);
+    simai->mem->refused = 0; /* of what came before: looked at when this run is over */
     for (uint32_t rank = 0; rank < simai->rank_count && !simai->queue.failed; rank++) {
         simai_rank_go(simai, rank);
     }
@@ -314,7 +315,9 @@ enum orr_status simai_run(struct simai *simai, bool (*progress)(void *, const st
         (void)progress(context, &now);
     }
     if (status == ORR_OK && simai->result.ranks_finished < simai->rank_count) {
-        status = simai_explain(simai, err);
+        /* Whoever was refused memory may have left work undone: that is no stall of the job. */
+        status =
+            simai->mem->refused != 0 ? mem_error(simai->mem, "the running simulation", err) : simai_explain(simai, err);
     }
     return status;
 }

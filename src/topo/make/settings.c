@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "base/units.h"
 
 static const char *const names[TOPO_SET_COUNT + 1] = {
@@ -120,7 +121,7 @@ struct topo_quantity topo_time(uint64_t ns)
 static bool read_rounded(const char *text, enum units_kind kind, uint64_t *value)
 {
     char *end = NULL;
-    double number = strtod(text, &end);
+    double number = plain_strtod(text, &end);
     uint64_t unit = 0;
     char one[40];
     (void)snprintf(one, sizeof one, "1%s", end);
@@ -215,7 +216,7 @@ enum orr_status topo_settings_loss(const struct topo_settings *settings, double 
         return ORR_OK;
     }
     char *end = NULL;
-    double read = strtod(given, &end);
+    double read = plain_strtod(given, &end);
     bool plain = given[0] != '\0' && strspn(given, "0123456789.eE+-") == strlen(given);
     if (!plain || *end != '\0' || !isfinite(read)) {
         return error_set(err, ORR_EINVAL, "--loss: \"%.60s\" is not a number", given);
