@@ -121,6 +121,9 @@ struct orr_run_options {
      * instead, with a warning that says why (orr_run_backend). */
     bool backend_open;
     enum orr_policy policy;
+    /* Every node takes the time it carries, communications too, as with the system file's replay-only: what was
+     * recorded is played again. `system` and `network` may be NULL then, and there may be one rank. */
+    bool replay;
     double contention; /* F: of k kernels in flight on a rank each goes on at 1/(1 + F*(k-1)) of its speed; 0 to 1 */
     enum orr_broadcast broadcast;
     bool missing_is_cpu;     /* nodes without is_cpu_op belong to the CPU, as to ASTRA-sim of HOTI 2024 */

@@ -19,6 +19,7 @@ enum {
     KEY_SEED,
     KEY_MEMORY_LIMIT,
     KEY_STRICT,
+    KEY_REPLAY,
     KEY_FORMAT,
     KEY_JSON,
     KEY_CSV,

@@ -81,6 +81,11 @@ static const struct argp_option table[] = {
      "that the trace names beside the others. Default: streams for traces that ask for it (imported recordings), else "
      "astra",
      4},
+    {"replay", KEY_REPLAY, NULL, 0,
+     "Every node takes the time it carries, communications too: a recording played again. --system and --network may "
+     "be "
+     "left out, and there may be one rank",
+     4},
     {"contention", KEY_CONTENTION, "F", 0,
      "Of k kernels in flight on a rank each goes on at 1/(1 + F*(k-1)) of its speed; communications count, and keep "
      "their own. 0 (default): they do not notice each other, 1: they share one device. Recorded times of kernels that "
@@ -244,6 +249,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
                            : cli_options_status(cli_parse_bool("--rendezvous (--rendezvous-protocol)", arg,
                                                                &run->run.rendezvous, &run->input.error));
     case KEY_STRICT:
+    case KEY_REPLAY:
     case KEY_NO_PFC:
     case KEY_PARALLEL:
     case KEY_NO_FORWARD:

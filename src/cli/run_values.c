@@ -183,6 +183,7 @@ error_t run_number_parse(int key, const char *arg, struct run_options *run)
 error_t run_flag_parse(int key, struct run_options *run)
 {
     bool *flag = key == KEY_STRICT       ? &run->run.strict
+                 : key == KEY_REPLAY     ? &run->run.replay
                  : key == KEY_NO_PFC     ? &run->run.no_pfc
                  : key == KEY_PARALLEL   ? &run->run.parallel_links
                  : key == KEY_NO_FORWARD ? &run->run.no_fast_forward

@@ -4,7 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_TAG = 256, KEY_RANKS, KEY_COMPARE, KEY_ALL, KEY_SMOKE, KEY_FOLDER, KEY_JSON, KEY_LIMIT, KEY_UNKNOWN_SIZE };
+enum {
+    KEY_TAG = 256,
+    KEY_RANKS,
+    KEY_COMPARE,
+    KEY_ALL,
+    KEY_SMOKE,
+    KEY_FOLDER,
+    KEY_JSON,
+    KEY_LIMIT,
+    KEY_UNKNOWN_SIZE,
+    KEY_MEASURE
+};
 
 struct ready_options {
     struct cli_input input;
@@ -23,6 +34,11 @@ static const struct argp_option table[] = {
     {"ranks", KEY_RANKS, "LIST", OPTION_HIDDEN, NULL, 0},
     {"compare", KEY_COMPARE, "TAG", 0, "Show runs side by side: this one and those named behind DIR", 0},
     {"all", KEY_ALL, NULL, 0, "All runs side by side", 0},
+    {"measure", KEY_MEASURE, NULL, 0,
+     "Import it to a temporary folder, simulate each rank with communications as long as recorded, and hold that "
+     "against "
+     "the recording",
+     0},
     {"smoke-only", KEY_SMOKE, NULL, 0, "Print only what is wrong, and the verdict", 0},
     {"traces-dir", KEY_FOLDER, "DIR", OPTION_HIDDEN, NULL, 0},
     {"unknown-size", KEY_UNKNOWN_SIZE, "BYTES", 0,
@@ -64,6 +80,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return cli_options_status(cli_parse_ranks("--rank", arg, &options->ranks, &options->ready.rank_count, err));
     case KEY_ALL:
         options->ready.compare = true;
+        return 0;
+    case KEY_MEASURE:
+        options->ready.measure = true;
         return 0;
     case KEY_SMOKE:
         options->ready.brief = true;

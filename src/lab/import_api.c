@@ -68,6 +68,11 @@ static const struct count_row {
     {"Waits for the device, inferred", offsetof(struct import_rank, linked.waits_inferred), false},
     {"Handovers between threads", offsetof(struct import_rank, linked.handovers), false},
     {"Dependencies against time, dropped", offsetof(struct import_rank, linked.against_time), true},
+    {"Waits between streams, by the times", offsetof(struct import_rank, written.released), true},
+    {"  contradicted by the times, dropped", offsetof(struct import_rank, written.contradicted), true},
+    {"Gaps of the host unexplained", offsetof(struct import_rank, written.gap_count[EMIT_GAP_HOST]), true},
+    {"Gaps before launched work", offsetof(struct import_rank, written.gap_count[EMIT_GAP_LAUNCH]), true},
+    {"Gaps between kernels of a stream", offsetof(struct import_rank, written.gap_count[EMIT_GAP_DEVICE]), true},
     {"Host gaps", offsetof(struct import_rank, linked.gaps), false},
 };
 

@@ -6,6 +6,7 @@
 
 #include "io/file.h"
 #include "lab/import_one.h"
+#include "lab/ready/measure.h"
 #include "lab/ready/text.h"
 #include "lab/written.h"
 
@@ -64,8 +65,12 @@ static enum orr_status look_at_job(struct looking *looking, const char *place, c
         status = mem_error(&looking->mem, "the runs of a folder", err);
     }
     if (status == ORR_OK) {
-        status = ready_check(&request, &looking->mem, &looking->runs[looking->run_count], err);
+        struct ready_run *run = &looking->runs[looking->run_count];
+        status = ready_check(&request, &looking->mem, run, err);
         looking->run_count += status == ORR_OK;
+        if (status == ORR_OK && options->measure && run->usable) {
+            status = ready_measure(&request, run, err);
+        }
     }
     return status;
 }
@@ -176,6 +181,7 @@ static void report(const struct looking *looking, FILE *stream)
     for (uint32_t i = 0; i < looking->run_count; i++) {
         (void)fputs(i > 0 ? "\n" : "", stream);
         ready_text_run(&looking->runs[i], options->brief || options->compare, stream);
+        ready_text_measure(&looking->runs[i], stream);
     }
     for (uint32_t i = 0; i < looking->refusal_count; i++) {
         (void)fprintf(stream, "%sFAULT   %s\nUsable  no\n", looking->run_count + i > 0 ? "\n" : "",

@@ -57,10 +57,16 @@ static enum orr_status check_options(const struct orr_run_options *options, stru
         {options->network, "a network file"},
         {options->system, "a system file"},
     };
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+    size_t needs = options->replay ? 1 : sizeof needed / sizeof needed[0];
+    for (size_t i = 0; i < needs; i++) {
         if (needed[i].value == NULL || needed[i].value[0] == '\0') {
             return error_set(err, ORR_EINVAL, "%s is needed and was not given", needed[i].what);
         }
+    }
+    if (options->replay && options->network == NULL &&
+        (options->backend >= ORR_BACKEND_PACKET || options->growth != NULL)) {
+        return error_set(err, ORR_EINVAL, "a replay without a network file has no %s",
+                         options->growth != NULL ? "machine to grow to" : "wires");
     }
     if (options->queues_per_dim == 0) {
         return error_set(err, ORR_ERANGE, "queues per dimension is 0; it must be at least 1");
@@ -199,10 +205,67 @@ static enum orr_status read_memory(struct orr_run *run, const struct orr_run_opt
     return status;
 }
 
+static enum orr_status load_traces(struct orr_run *run, const struct orr_run_options *options, uint32_t ranks,
+                                   bool as_many_as_exist, struct orr_error *err)
+{
+    if (options->loaded != NULL) {
+        return workload_shared_view(options->loaded, options, ranks, &run->notes, &run->shared, err);
+    }
+    return workload_read(options->workload, ranks, as_many_as_exist, options->missing_is_cpu, &run->mem, &run->notes,
+                         &run->traces, err);
+}
+
+static const struct trace_set *traces_of(const struct orr_run *run)
+{
+    return run->traces != NULL ? run->traces : &run->shared;
+}
+
+/* What a replay needs of a machine, where it is given none: nothing that takes part. */
+static void imagine_machine(struct orr_run *run, const struct orr_run_options *options, uint32_t ranks)
+{
+    struct sim_config *config = &run->config;
+    if (options->network == NULL) {
+        config->dims = (struct topo_dims){.count = 1,
+                                          .ranks = ranks,
+                                          .dim[0] = {.kind = TOPO_RING,
+                                                     .size = ranks,
+                                                     .stride = 1,
+                                                     .bandwidth_gibps = 1.0,
+                                                     .bytes_per_ns = 1.073741824,
+                                                     .latency_ns = 0.0}};
+    }
+    if (options->system == NULL) {
+        config->system = (struct sim_system){
+            .optimization = SIM_LOCAL_BW_AWARE, .active_chunks_per_dimension = 1, .preferred_dataset_splits = 1};
+    }
+}
+
+/* Without a network file there are as many ranks as traces. */
+static enum orr_status replay_alone(struct orr_run *run, const struct orr_run_options *options,
+                                    struct config_custom *custom, struct orr_error *err)
+{
+    enum orr_status status = run_overrides_check(options, err);
+    if (status == ORR_OK && options->network != NULL) {
+        status = read_network(run, options, err);
+    } else if (status == ORR_OK) {
+        status = load_traces(run, options, UINT32_MAX, true, err);
+    }
+    if (status == ORR_OK && options->system != NULL) {
+        status = read_system(run, options, custom, err);
+    }
+    if (status == ORR_OK) {
+        imagine_machine(run, options, options->network == NULL ? traces_of(run)->rank_count : 0);
+    }
+    return status == ORR_OK && options->memory != NULL ? read_memory(run, options, err) : status;
+}
+
 static enum orr_status read_configuration(struct orr_run *run, const struct orr_run_options *options,
                                           struct config_custom *custom, struct orr_error *err)
 {
     struct sim_config *config = &run->config;
+    if (options->replay && (options->network == NULL || options->system == NULL)) {
+        return replay_alone(run, options, custom, err);
+    }
     bool wired = config->backend >= ORR_BACKEND_PACKET;
     enum orr_status status = run_overrides_check(options, err);
     if (status == ORR_OK) {
@@ -234,27 +297,12 @@ static enum orr_status read_groups(struct orr_run *run, const char *path, uint32
     return status;
 }
 
-static enum orr_status load_traces(struct orr_run *run, const struct orr_run_options *options, uint32_t ranks,
-                                   bool as_many_as_exist, struct orr_error *err)
-{
-    if (options->loaded != NULL) {
-        return workload_shared_view(options->loaded, options, ranks, &run->notes, &run->shared, err);
-    }
-    return workload_read(options->workload, ranks, as_many_as_exist, options->missing_is_cpu, &run->mem, &run->notes,
-                         &run->traces, err);
-}
-
-static const struct trace_set *traces_of(const struct orr_run *run)
-{
-    return run->traces != NULL ? run->traces : &run->shared;
-}
-
 /* A trace for every rank. */
 static enum orr_status read_traces(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
 {
     uint32_t ranks = run->config.dims.ranks;
     enum orr_status status = read_groups(run, options->groups, ranks, err);
-    if (status == ORR_OK) {
+    if (status == ORR_OK && run->traces == NULL) {
         status = load_traces(run, options, ranks, false, err);
     }
     run->config.traces = traces_of(run);
@@ -310,6 +358,7 @@ static enum orr_status open_all(struct orr_run *run, const struct orr_run_option
     if (status == ORR_OK) {
         status = options->growth != NULL ? grow_traces(run, options, err) : read_traces(run, options, err);
     }
+    run->config.system.replay_only = run->config.system.replay_only || options->replay;
     if (status == ORR_OK) {
         settle_policy(run);
         status = load_customs(run, &custom, err);

@@ -97,6 +97,9 @@ static enum orr_status check_group(const struct place *place, struct sim_graph_i
     if (known) {
         return group == SIM_NONE ? ORR_OK : set_group(place, info, group);
     }
+    if (place->sim->config->system.replay_only) {
+        return ORR_OK; /* who takes part does not matter where nothing is sent */
+    }
     return complain(place, "pg_name \"%.60s\" is not a communicator group; %s", name,
                     place->sim->config->group_count == 0 ? "no groups were given (--groups, --comm-group-configuration)"
                                                          : "the groups file has no such id");

@@ -66,8 +66,12 @@ enum sim_slot sim_node_slot(const struct trace_node *node)
 /* ---- a slot for each thread and stream ---- */
 
 /* Index into `held` and `waiting`; SIM_NONE: the node holds no slot. */
-static uint32_t side_of(const struct trace_node *node)
+static uint32_t side_of(const struct sim_rank *state, uint32_t index)
 {
+    const struct trace_node *node = &state->graph->nodes[index];
+    if (node->lane != 0 && state->graph->lanes[node->lane - 1].part == TRACE_LANE_NONE) {
+        return SIM_NONE;
+    }
     if (node->type == TRACE_SEND || node->type == TRACE_RECV || node->type == TRACE_METADATA) {
         return SIM_NONE;
     }
@@ -110,7 +114,7 @@ static uint32_t next_side(struct sim *sim, struct sim_rank *state)
     struct sim_ready *free_nodes = &state->ready[0];
     while (free_nodes->count > 0 && !sim->queue.failed) {
         uint32_t node = ready_pop(free_nodes);
-        uint32_t side = side_of(&state->graph->nodes[node]);
+        uint32_t side = side_of(state, node);
         if (side == SIM_NONE) {
             return node;
         }
@@ -125,7 +129,7 @@ static uint32_t next_side(struct sim *sim, struct sim_rank *state)
 
 static void release_side(struct sim *sim, struct sim_rank *state, uint32_t node)
 {
-    uint32_t side = side_of(&state->graph->nodes[node]);
+    uint32_t side = side_of(state, node);
     if (side == SIM_NONE) {
         return;
     }
@@ -202,7 +206,7 @@ bool sim_slots_any_free(const struct sim_rank *state)
 uint32_t sim_slots_holder(const struct sim_rank *state, uint32_t node)
 {
     if (state->held != NULL) {
-        uint32_t side = side_of(&state->graph->nodes[node]);
+        uint32_t side = side_of(state, node);
         return side == SIM_NONE ? SIM_NONE : state->held[side];
     }
     enum sim_slot slot = sim_node_slot(&state->graph->nodes[node]);
@@ -224,6 +228,6 @@ bool sim_slots_is_waiting(const struct sim_rank *state, uint32_t node)
     if (state->held == NULL) {
         return has(&state->ready[sim_node_slot(&state->graph->nodes[node])], node);
     }
-    uint32_t side = side_of(&state->graph->nodes[node]);
+    uint32_t side = side_of(state, node);
     return has(&state->ready[0], node) || (side != SIM_NONE && has(&state->waiting[side], node));
 }

@@ -76,11 +76,14 @@ struct trace_node {
     uint32_t lane;              /* index + 1 into graph->lanes: where it runs under --policy streams; 0 = not told */
 };
 
+enum { TRACE_LANE_NONE = -1 };
+
 /* A thread of the host or a stream of the device, as the attributes `tid`, `stream` and `lane` tell: one after the
  * other inside, side by side with the others. */
 struct trace_lane {
     int64_t number; /* tid or stream */
-    int64_t part;   /* `lane`: which of several of this number (another device's, a branch of a graph); mostly 0 */
+    int64_t part;   /* `lane`: which of several of this number (another device's, a branch of a graph); mostly 0, and
+                       TRACE_LANE_NONE of a wait that takes neither thread nor stream */
     bool is_stream;
 };
 

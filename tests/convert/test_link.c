@@ -26,8 +26,11 @@ static void an_op_has_only_its_own_time(void **state)
                                  {OP(1, "innermost", 25, 5, 3)},
                                  {OP(1, "second", 60, 10.5, 4)}};
     linking_open(&linking, lines, COUNT_OF(lines));
-    CHECK_U64(node_at(&linking, "outer")->duration_ns, 59500, "outer");
-    CHECK_U64(node_at(&linking, "inner")->duration_ns, 25000, "inner");
+    CHECK_U64(node_at(&linking, "outer")->duration_ns, 20000, "outer, up to the inner one");
+    CHECK_U64(linking.linked.nodes[node_named(&linking, "outer", 1)].duration_ns, 10000, "between the two");
+    CHECK_U64(linking.linked.nodes[node_named(&linking, "outer", 2)].duration_ns, 29500, "behind them");
+    CHECK_U64(node_at(&linking, "inner")->duration_ns, 5000, "inner, up to the innermost");
+    CHECK_U64(linking.linked.nodes[node_named(&linking, "inner", 1)].duration_ns, 20000, "behind it");
     CHECK_U64(node_at(&linking, "innermost")->duration_ns, 5000, "innermost");
     CHECK_U64(node_at(&linking, "second")->duration_ns, 10500, "second");
     CHECK_U64(node_at(&linking, "innermost")->parent, node_named(&linking, "inner", 0), "parent");
@@ -39,7 +42,8 @@ static void of_ops_that_start_together_the_longer_is_around(void **state)
     (void)state;
     const struct line lines[] = {{OP(1, "inside", 0, 10, 2)}, {OP(1, "around", 0, 30, 1)}};
     linking_open(&linking, lines, COUNT_OF(lines));
-    CHECK_U64(node_at(&linking, "around")->duration_ns, 20000, "around");
+    CHECK_U64(node_at(&linking, "around")->duration_ns, 0, "around");
+    CHECK_U64(linking.linked.nodes[node_named(&linking, "around", 1)].duration_ns, 20000, "what it did then");
     CHECK_U64(node_at(&linking, "inside")->parent, node_named(&linking, "around", 0), "parent");
     CHECK_DEPS(&linking, "inside", "around");
     linking_close(&linking);
@@ -148,7 +152,7 @@ static void a_linkers_kernel_node_speaks_by_its_own_tensors(void **state)
     linking_close(&chakras);
 }
 
-static void a_launch_after_an_inner_op_depends_on_that_op(void **state)
+static void a_launch_after_an_inner_op_depends_on_what_was_done_by_then(void **state)
 {
     (void)state;
     const struct line lines[] = {{OP(1, "outer", 0, 50, 1)},
@@ -156,7 +160,9 @@ static void a_launch_after_an_inner_op_depends_on_that_op(void **state)
                                  {CALL(1, "hipLaunchKernel", 20, 5, 7)},
                                  {KERNEL(3, "k", 30, 10, 7)}};
     linking_open(&linking, lines, COUNT_OF(lines));
-    CHECK_DEPS(&linking, "k", "inner");
+    CHECK(node_depends(&linking, node_named(&linking, "k", 0), node_named(&linking, "outer", 1)),
+          "the piece before it");
+    CHECK(node_depends(&linking, node_named(&linking, "outer", 1), node_named(&linking, "inner", 0)), "and the inner");
     CHECK_U64(node_at(&linking, "k")->parent, node_named(&linking, "outer", 0), "it was launched by the outer");
     linking_close(&linking);
 }
@@ -308,7 +314,7 @@ int main(void)
                   of_ops_that_start_together_the_longer_is_around, an_op_that_ends_after_the_one_around_is_cut,
                   time_between_ops_is_a_gap, an_annotation_around_ops_is_a_mark_without_time,
                   a_kernel_depends_on_its_launcher_and_its_stream, a_kernel_recorded_before_its_launch_comes_after_it,
-                  a_launch_after_an_inner_op_depends_on_that_op, a_graph_launch_has_many_kernels,
+                  a_launch_after_an_inner_op_depends_on_what_was_done_by_then, a_graph_launch_has_many_kernels,
                   a_kernel_without_launch_is_kept_in_its_stream, a_correlation_used_again_means_the_latest_call,
                   nodes_belong_to_the_step_they_were_launched_in, work_with_impossible_times_is_left_out_and_told,
                   every_dependency_goes_to_a_later_number, no_kernel_of_an_amd_recording_is_lost),

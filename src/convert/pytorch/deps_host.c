@@ -1,7 +1,9 @@
 /*
  * What each host thread did, one thing after the other: ops with the time that is their own, the time between them, and
  * the waiting that is neither. A thread is walked with a stack of open ops and a cursor up to which its time is
- * accounted for. Time goes to the innermost solid op, or, where only annotations or nothing is open, to a gap.
+ * accounted for. Time goes to the innermost solid op, or, where only annotations or nothing is open, to a gap. An op's
+ * own time is divided where it launches work, where an inner op ends and where it waits, each piece a node in its
+ * place: what it launched comes behind what it had done by then, and not behind all it ever did.
  *
  * A synchronising call divides: what was before it is host time, then the thread waited until the device was done, and
  * what its thread does next depends on that. The wait itself is nobody's time: in a simulation it comes of itself. The
@@ -16,7 +18,7 @@ enum {
 
 struct frame {
     uint32_t op;
-    uint32_t account; /* the node that its time goes to: itself, or what it did after it had waited */
+    uint32_t account; /* the node that its time goes to: itself, or what it did after a launch, a wait, an inner op */
 };
 
 struct walk {
@@ -38,6 +40,7 @@ struct walk {
     uint32_t step_thread; /* the one that drives: whose steps are marked; LINKED_NONE */
     int64_t steps_start, steps_end;
     bool begun;
+    bool divided; /* something depends on the tail as far as it has come: more time is another node's */
 };
 
 static void pend(struct walk *walk, uint32_t node)
@@ -62,6 +65,7 @@ static void follow(struct walk *walk, uint32_t node)
     }
     walk->pending_count = 0;
     walk->tail = node;
+    walk->divided = false;
 }
 
 static uint32_t add_made(struct walk *walk, enum linked_kind kind, uint32_t name, int64_t start_ns, int64_t end_ns)
@@ -100,9 +104,13 @@ static void account_op(struct walk *walk, int64_t until)
     if (time <= 0) {
         return;
     }
-    if (walk->pending_count > 0 && time >= GAP_NS) {
+    bool whole = out->nodes[frame->op].kind == LINKED_COMM_OP; /* its time is the communication's */
+    bool goes_on = walk->tail == frame->account && !walk->divided && walk->pending_count == 0;
+    if (!whole && !goes_on && time >= GAP_NS) {
         uint32_t rest = add_made(walk, LINKED_REST, out->nodes[frame->op].name, walk->cursor, until);
         frame->account = rest != LINKED_NONE ? rest : frame->account;
+    } else if (!whole && walk->tail != LINKED_NONE && out->nodes[walk->tail].kind <= LINKED_GAP) {
+        out->nodes[walk->tail].duration_ns += time;
     } else {
         out->nodes[frame->account].duration_ns += time;
     }
@@ -414,6 +422,19 @@ static void wait_handed_over(struct walk *walk, uint32_t index)
     work->out->counts.handovers++;
 }
 
+/* What the call launches comes behind the thread's time up to here. */
+static void launch(struct walk *walk, uint32_t index)
+{
+    struct link_work *work = walk->work;
+    struct link_call *call = &work->calls[index];
+    if (!walk->begun || (call->owner != LINKED_NONE && work->out->nodes[call->owner].kind == LINKED_COMM_OP)) {
+        return;
+    }
+    account(walk, call->start_ns, LINKED_NONE);
+    call->tail = walk->tail;
+    walk->divided = true;
+}
+
 static void take_call(struct walk *walk, uint32_t index)
 {
     struct link_work *work = walk->work;
@@ -421,6 +442,9 @@ static void take_call(struct walk *walk, uint32_t index)
     int64_t done = INT64_MIN;
     end_messages(walk, call->start_ns);
     close_until(walk, call->start_ns);
+    if (call->first_device != LINKED_NONE) {
+        launch(walk, index);
+    }
     uint32_t before = walk->pending_count;
     if (call->call == KINETO_CALL_STREAM_WAIT) {
         wait_handed_over(walk, index);
@@ -506,8 +530,24 @@ static void walk_thread(struct walk *walk)
         end_messages(walk, INT64_MAX);
         close_until(walk, INT64_MAX);
     }
-    if (!work->refused && walk->thread == walk->step_thread && walk->steps_end > walk->cursor) {
-        account_gap(walk, walk->steps_end, LINKED_NONE);
+    int64_t end = walk->thread == walk->step_thread ? walk->steps_end : INT64_MIN;
+    for (uint32_t i = 0; i < thread->call_count; i++) { /* such as the wait for the device when the recording ends */
+        const struct link_call *last = &work->calls[thread->first_call + i];
+        bool known = last->event != KINETO_NONE && kineto_is_call(link_event_name(work, last->event));
+        end = known && last->end_ns > end ? last->end_ns : end;
+    }
+    if (!work->refused && walk->begun && end > walk->cursor) {
+        account_gap(walk, end, LINKED_NONE);
+    }
+}
+
+static void link_launches(struct link_work *work)
+{
+    for (uint32_t i = 0; i < work->device_total && !work->refused; i++) {
+        uint32_t call = work->call_of[i];
+        if (call != LINKED_NONE) {
+            link_edge_add(work, work->op_total + i, work->calls[call].tail);
+        }
     }
 }
 
@@ -517,7 +557,7 @@ static void find_steps(struct walk *walk)
     walk->step_thread = LINKED_NONE;
     for (uint32_t i = 0; i < work->kineto->event_count; i++) {
         const struct kineto_event *event = &work->kineto->events[i];
-        if (event->cat != KINETO_USER_ANNOTATION || !link_is_timed(work, event) ||
+        if ((event->cat != KINETO_USER_ANNOTATION && event->cat != KINETO_CPU_OP) || !link_is_timed(work, event) ||
             strncmp(link_event_name(work, i), "ProfilerStep#", 13) != 0) {
             continue;
         }
@@ -544,6 +584,7 @@ void link_threads(struct link_work *work)
             walk_thread(&walk);
         }
     }
+    link_launches(work);
     mem_free(work->mem, walk.open, (size_t)walk.open_capacity * sizeof *walk.open);
     mem_free(work->mem, walk.pending, (size_t)walk.pending_capacity * sizeof *walk.pending);
     mem_free(work->mem, walk.under_way, (size_t)walk.under_way_capacity * sizeof *walk.under_way);

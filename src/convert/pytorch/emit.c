@@ -8,9 +8,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "convert/pytorch/emit_select.h"
+#include "convert/pytorch/emit_retime.h"
 
 enum { NS_PER_US = 1000 };
+
+struct lane_place {
+    int64_t stream;
+    uint32_t lane;
+};
 
 struct emit {
     const struct linked_trace *linked;
@@ -20,6 +25,8 @@ struct emit {
     struct et_writer *writer;
     struct emit_counts *counts;
     struct emit_selection selection;
+    struct emit_retiming retiming;
+    uint32_t *lane_parts; /* by lane: which of those with its stream's number */
     struct comm_tags tags;
     int64_t *lane_ns; /* by lane: time not yet written, below or above zero */
     uint64_t *deps;   /* of one node */
@@ -27,10 +34,10 @@ struct emit {
     int64_t last_step;
 };
 
-static uint64_t duration_us(struct emit *emit, const struct linked_node *node)
+static uint64_t duration_us(struct emit *emit, uint32_t lane, int64_t duration_ns)
 {
-    int64_t *left = &emit->lane_ns[node->lane];
-    int64_t total = *left + (node->duration_ns > 0 ? node->duration_ns : 0);
+    int64_t *left = &emit->lane_ns[lane];
+    int64_t total = *left + (duration_ns > 0 ? duration_ns : 0);
     int64_t us = total <= 0 ? 0 : (total + NS_PER_US / 2) / NS_PER_US;
     *left = total - us * NS_PER_US;
     return (uint64_t)us;
@@ -69,18 +76,26 @@ static uint32_t written_parent(const struct emit *emit, uint32_t node)
     return parent;
 }
 
+static void write_lane(struct emit *emit, uint32_t index, int64_t part)
+{
+    const struct linked_lane *lane = &emit->linked->lanes[index];
+    int64_t tid = 0;
+    if (lane->is_device) {
+        et_attr_int64(emit->writer, "stream", lane->stream);
+    } else if (whole_number(intern_text(&emit->linked->names, lane->text), &tid)) {
+        et_attr_int64(emit->writer, "tid", tid);
+    }
+    if (part != 0) {
+        et_attr_int64(emit->writer, "lane", part);
+    }
+}
+
 static void write_plain_attrs(struct emit *emit, uint32_t index)
 {
     const struct linked_node *node = &emit->linked->nodes[index];
-    const struct linked_lane *lane = &emit->linked->lanes[node->lane];
     bool is_host = linked_kind_is_host(node->kind);
-    int64_t tid = 0;
     et_attr_bool(emit->writer, "is_cpu_op", is_host);
-    if (lane->is_device && lane->stream >= 0) {
-        et_attr_int64(emit->writer, "stream", lane->stream);
-    } else if (!lane->is_device && whole_number(intern_text(&emit->linked->names, lane->text), &tid)) {
-        et_attr_int64(emit->writer, "tid", tid);
-    }
+    write_lane(emit, node->lane, emit->lane_parts[node->lane]);
     if (node->rf_id >= 0) {
         et_attr_int64(emit->writer, "rf_id", node->rf_id);
     }
@@ -170,9 +185,32 @@ static enum orr_status write_comm_attrs(struct emit *emit, uint32_t index, struc
     return ORR_OK;
 }
 
+/* Time that nothing explains, before a node. It is nobody's work: on the host's account, though it may take a stream.
+ */
+static enum orr_status write_gap(struct emit *emit, uint32_t index, const struct emit_gap *gap, struct orr_error *err)
+{
+    static const char *const names[] = {"host gap", "device gap", "launch gap"};
+    const struct linked_node *node = &emit->linked->nodes[index];
+    bool host = linked_kind_is_host(node->kind);
+    uint64_t after = gap->after == LINKED_NONE ? 0 : emit->selection.ids[gap->after];
+    et_node_begin(emit->writer, gap->id, et_text(names[host ? 0 : gap->holds ? 1 : 2]), TRACE_COMP);
+    et_node_data_deps(emit->writer, &after, gap->after == LINKED_NONE ? 0 : 1);
+    et_node_times(emit->writer, gap->start_ns > 0 ? (uint64_t)(gap->start_ns / NS_PER_US) : 0,
+                  duration_us(emit, node->lane, gap->ns));
+    et_attr_bool(emit->writer, "is_cpu_op", true);
+    write_lane(emit, node->lane, gap->holds ? (int64_t)emit->lane_parts[node->lane] : TRACE_LANE_NONE);
+    if (node->step >= 0) {
+        et_attr_int64(emit->writer, CONVERT_ATTR_STEP, emit->linked->steps[node->step].number);
+    }
+    emit->counts->summary.nodes++;
+    emit->counts->summary.compute++;
+    return et_record_end(emit->writer, err);
+}
+
 static enum orr_status write_deps(struct emit *emit, uint32_t index, struct orr_error *err)
 {
     const struct emit_selection *selection = &emit->selection;
+    const struct emit_gap *gap = emit->retiming.gaps == NULL ? NULL : &emit->retiming.gaps[index];
     uint32_t count = selection->counts[index];
     if (!mem_reserve(emit->linked->mem, (void **)&emit->deps, &emit->dep_capacity, (uint64_t)count + 1,
                      sizeof *emit->deps)) {
@@ -180,6 +218,9 @@ static enum orr_status write_deps(struct emit *emit, uint32_t index, struct orr_
     }
     for (uint32_t i = 0; i < count; i++) {
         emit->deps[i] = selection->ids[selection->deps[selection->first[index] + i]];
+    }
+    if (gap != NULL && gap->ns > 0) {
+        emit->deps[count++] = gap->id;
     }
     et_node_data_deps(emit->writer, emit->deps, count);
     return ORR_OK;
@@ -197,7 +238,7 @@ static enum orr_status write_node(struct emit *emit, uint32_t index, struct orr_
     }
     if (linked->has_times) {
         et_node_times(emit->writer, node->start_ns > 0 ? (uint64_t)(node->start_ns / NS_PER_US) : 0,
-                      duration_us(emit, node));
+                      duration_us(emit, node->lane, node->duration_ns));
     }
     write_plain_attrs(emit, index);
     if (node->comm != LINKED_NONE) {
@@ -241,11 +282,50 @@ static enum orr_status write_all(struct emit *emit, bool with_groups, struct orr
         status = write_groups_node(emit, err);
     }
     for (uint32_t i = 0; i < linked->node_count && status == ORR_OK; i++) {
-        if (emit->selection.ids[i] != LINKED_NONE) {
+        const struct emit_gap *gap = emit->retiming.gaps == NULL ? NULL : &emit->retiming.gaps[i];
+        if (gap != NULL && gap->ns > 0) {
+            status = write_gap(emit, i, gap, err);
+        }
+        if (status == ORR_OK && emit->selection.ids[i] != LINKED_NONE) {
             status = write_node(emit, i, err);
         }
     }
     return status;
+}
+
+static int compare_streams(const void *left, const void *right)
+{
+    const struct lane_place *a = left;
+    const struct lane_place *b = right;
+    if (a->stream != b->stream) {
+        return a->stream < b->stream ? -1 : 1;
+    }
+    return a->lane < b->lane ? -1 : a->lane > b->lane;
+}
+
+/* Lanes whose stream has the same number: other devices' streams, sides of one stream. */
+static bool number_lanes(struct emit *emit)
+{
+    const struct linked_trace *linked = emit->linked;
+    size_t bytes = ((size_t)linked->lane_count + 1) * sizeof(struct lane_place);
+    struct lane_place *places = mem_zalloc(linked->mem, bytes);
+    uint32_t count = 0;
+    if (places == NULL || emit->lane_parts == NULL) {
+        mem_free(linked->mem, places, bytes);
+        return false;
+    }
+    for (uint32_t i = 0; i < linked->lane_count; i++) {
+        if (linked->lanes[i].is_device) {
+            places[count++] = (struct lane_place){.stream = linked->lanes[i].stream, .lane = i};
+        }
+    }
+    qsort(places, count, sizeof *places, compare_streams);
+    for (uint32_t i = 1; i < count; i++) {
+        bool same = places[i].stream == places[i - 1].stream;
+        emit->lane_parts[places[i].lane] = same ? emit->lane_parts[places[i - 1].lane] + 1 : 0;
+    }
+    mem_free(linked->mem, places, bytes);
+    return true;
 }
 
 enum orr_status emit_write(const struct linked_trace *linked, const struct comm_groups *groups,
@@ -264,14 +344,20 @@ enum orr_status emit_write(const struct linked_trace *linked, const struct comm_
     size_t lane_bytes = ((size_t)linked->lane_count + 1) * sizeof *emit.lane_ns;
     *counts = (struct emit_counts){.summary.files = 1};
     comm_tags_init(&emit.tags, mem);
+    size_t part_bytes = ((size_t)linked->lane_count + 1) * sizeof *emit.lane_parts;
+    uint32_t first_id = with_groups ? 1 : 0;
     emit.lane_ns = mem_zalloc(mem, lane_bytes);
+    emit.lane_parts = mem_zalloc(mem, part_bytes);
     enum orr_status status = ORR_OK;
-    if (emit.lane_ns == NULL || !emit_select(&emit.selection, linked, options, with_groups ? 1 : 0)) {
+    if (emit.lane_ns == NULL || !number_lanes(&emit) || !emit_select(&emit.selection, linked, options, first_id) ||
+        !emit_retime(&emit.retiming, &emit.selection, linked, options, first_id, counts)) {
         status = mem_error(mem, "the nodes to write", err);
     } else {
         status = write_all(&emit, with_groups, err);
     }
     emit_selection_free(&emit.selection);
+    emit_retiming_free(&emit.retiming);
+    mem_free(mem, emit.lane_parts, part_bytes);
     comm_tags_free(&emit.tags);
     mem_free(mem, emit.lane_ns, lane_bytes);
     mem_free(mem, emit.deps, (size_t)emit.dep_capacity * sizeof *emit.deps);

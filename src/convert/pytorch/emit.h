@@ -24,6 +24,10 @@ struct emit_options {
     uint32_t step_pair_count; /* 0 = everything */
 };
 
+/* Time that no dependency explains (emit_retime.h), by where it was spent: between what the host did, on the way of a
+ * launch to the device, on a stream between two kernels. */
+enum emit_gap_kind { EMIT_GAP_HOST, EMIT_GAP_LAUNCH, EMIT_GAP_DEVICE, EMIT_GAP_KINDS };
+
 /* Bytes and number by kind of communication, all nodes and per step. */
 struct emit_counts {
     struct convert_summary summary;
@@ -33,6 +37,10 @@ struct emit_counts {
     uint64_t host_out;
     uint64_t type_from[PROVENANCE_COUNT], size_from[PROVENANCE_COUNT], peer_from[PROVENANCE_COUNT];
     uint64_t steps; /* distinct steps among the written nodes */
+    uint64_t gap_count[EMIT_GAP_KINDS], gap_ns[EMIT_GAP_KINDS];
+    uint64_t released;              /* waits for another stream that only the times tell */
+    uint64_t contradicted;          /* dependencies that the recorded times contradict: left out */
+    int64_t recorded_ns, played_ns; /* from first start to last end, as recorded and as the graph plays */
 };
 
 /* Writes all records; the writer is the caller's, to commit or abort. `name` starts messages. Fails with ORR_EINVAL

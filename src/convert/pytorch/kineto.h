@@ -168,6 +168,8 @@ int64_t kineto_end_ns(const struct kineto_event *event);
 /* Whether the call starts work on the device: every launch, copy, set and graph launch name of CUDA and HIP, runtime
  * and driver (the compatible linker has its own, shorter list: spec §5). */
 bool kineto_is_launch(const char *name);
+/* Whether it is a name of CUDA's or HIP's interface. */
+bool kineto_is_call(const char *name);
 
 enum kineto_call {
     KINETO_CALL_OTHER,

@@ -57,6 +57,11 @@ static const char *stem_of(const char *name)
     return NULL;
 }
 
+bool kineto_is_call(const char *name)
+{
+    return stem_of(name) != NULL;
+}
+
 enum kineto_call kineto_call_of(const char *name)
 {
     const char *stem = stem_of(name);

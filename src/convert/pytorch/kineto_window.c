@@ -64,6 +64,21 @@ static bool is_mark(const struct kineto_event *event, const struct json_item *na
     return (event->cat == KINETO_USER_ANNOTATION || event->cat == KINETO_CPU_OP) && step_of(name) >= 0;
 }
 
+static bool is_known_call(const struct json_item *name)
+{
+    char text[64] = "";
+    if (name == NULL || name->kind != JSON_ITEM_STRING) {
+        return false;
+    }
+    memcpy(text, name->text, name->length < sizeof text ? name->length : sizeof text - 1);
+    return kineto_is_call(text);
+}
+
+static bool is_host(const struct kineto_event *event)
+{
+    return event->cat == KINETO_CPU_OP || event->cat == KINETO_USER_ANNOTATION;
+}
+
 static bool touches(const struct kineto_window *window, const struct kineto_event *event)
 {
     return event->ts_us <= window->end_us && event->ts_us + event->dur_us >= window->start_us;
@@ -73,11 +88,6 @@ static bool correlation_of(const struct json_item *args, int64_t *correlation)
 {
     const struct json_item *item = args == NULL ? NULL : json_item_member(args, "correlation");
     return item != NULL && kineto_integer(item, correlation);
-}
-
-static bool is_host(const struct kineto_event *event)
-{
-    return event->cat == KINETO_CPU_OP || event->cat == KINETO_USER_ANNOTATION;
 }
 
 static void learn_edges(struct kineto_window *window, const struct kineto_event *event)
@@ -107,7 +117,7 @@ static bool is_edge(const struct kineto_window *window, const struct kineto_even
 
 static void learn_mark(struct kineto_window *window, const struct kineto_event *event, const struct json_item *name)
 {
-    if ((is_work(event) || event->cat == KINETO_CPU_OP || event->cat == KINETO_USER_ANNOTATION) && event->ph == 'X' &&
+    if ((is_work(event) || is_host(event) || (is_call(event) && is_known_call(name))) && event->ph == 'X' &&
         event->ts_us > -2.2e15 && event->ts_us < 2.2e15) {
         window->origin_us = event->ts_us < window->origin_us ? event->ts_us : window->origin_us;
     }

@@ -6,7 +6,7 @@
 
 #include "convert/pytorch/link_work.h"
 
-/* Of the first op, annotation, kernel, copy or set: calls before them are of what ran before the recording. */
+/* Of the first op, annotation, kernel, copy or set, or of a call before them: the host was busy by then. */
 static int64_t first_start(const struct kineto_trace *kineto)
 {
     if (kineto->has_origin) { /* some steps only: times are as if all had been read */
@@ -16,7 +16,9 @@ static int64_t first_start(const struct kineto_trace *kineto)
         uint8_t cat = kineto->events[i].cat;
         if (kineto->events[i].ph == 'X' && kineto->events[i].ts_us > -2.2e15 && kineto->events[i].ts_us < 2.2e15 &&
             (cat == KINETO_CPU_OP || cat == KINETO_USER_ANNOTATION || cat == KINETO_KERNEL || cat == KINETO_MEMCPY ||
-             cat == KINETO_MEMSET)) {
+             cat == KINETO_MEMSET ||
+             ((cat == KINETO_RUNTIME || cat == KINETO_DRIVER) &&
+              kineto_is_call(intern_text(&kineto->names, kineto->events[i].name))))) {
             return kineto_start_ns(&kineto->events[i]);
         }
     }
@@ -61,16 +63,45 @@ static enum orr_status note_oddities(const struct link_work *work, struct orr_er
     return status;
 }
 
+/* From the first start to the last end of what host and device did, and what of it lies outside all nodes. */
+static void measure_span(struct link_work *work)
+{
+    const struct kineto_trace *kineto = work->kineto;
+    const struct linked_trace *out = work->out;
+    int64_t end = 0;
+    int64_t last = 0;
+    for (uint32_t i = 0; i < kineto->event_count; i++) {
+        const struct kineto_event *event = &kineto->events[i];
+        bool call = event->cat == KINETO_RUNTIME || event->cat == KINETO_DRIVER;
+        bool counts = event->cat == KINETO_CPU_OP || event->cat == KINETO_USER_ANNOTATION ||
+                      event->cat == KINETO_KERNEL || event->cat == KINETO_MEMCPY || event->cat == KINETO_MEMSET ||
+                      (call && kineto_is_call(link_event_name(work, i)));
+        if (counts && link_is_timed(work, event) && kineto_end_ns(event) - work->base_ns > end) {
+            end = kineto_end_ns(event) - work->base_ns;
+        }
+    }
+    for (uint32_t i = 0; i < out->node_count; i++) {
+        int64_t node_end = out->nodes[i].start_ns + out->nodes[i].duration_ns;
+        last = node_end > last ? node_end : last;
+    }
+    work->out->counts.span_ns = end;
+    work->out->counts.outside_ns = end > last ? end - last : 0;
+}
+
 static enum orr_status build(struct link_work *work, struct orr_error *err)
 {
     static void (*const parts[])(struct link_work *) = {
         link_collect, link_nest,       link_launch, link_waits, link_threads, link_turns,
-        link_stated,  link_join_parts, link_steps,  link_clues, link_number,
+        link_stated,  link_join_parts, link_steps,  link_clues, link_sides,   link_number,
     };
     for (size_t i = 0; i < sizeof parts / sizeof parts[0] && !work->refused; i++) {
         parts[i](work);
     }
-    return work->refused ? mem_error(work->mem, "linking", err) : note_oddities(work, err);
+    if (work->refused) {
+        return mem_error(work->mem, "linking", err);
+    }
+    measure_span(work);
+    return note_oddities(work, err);
 }
 
 enum orr_status link_work_run(struct link_work *work, struct orr_error *err)

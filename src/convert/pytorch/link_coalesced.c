@@ -78,7 +78,7 @@ static void gather_parts(struct link_work *work, uint32_t from, uint32_t call)
     if (count > 0 && !work->refused) {
         struct linked_node *node = &work->out->nodes[kernel];
         work->flags[kernel] = (uint8_t)((work->flags[kernel] & ~LINK_IS_COMM) | LINK_IS_JOIN);
-        node->start_ns += node->duration_ns > 1; /* behind its parts */
+        node->start_ns += node->duration_ns; /* behind its parts */
         node->duration_ns = 0;
     }
 }

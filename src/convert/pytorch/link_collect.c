@@ -117,15 +117,52 @@ static bool is_mark(const char *name)
     return strncmp(name, "ProfilerStep", 12) == 0 || strstr(name, "process_group:init") != NULL;
 }
 
-static bool is_host_op(const struct link_work *work, const struct kineto_event *event)
-{
-    return event->cat == KINETO_CPU_OP ||
-           (event->cat == KINETO_USER_ANNOTATION && !is_mark(intern_text(&work->kineto->names, event->name)));
-}
-
 static bool is_device_work(const struct kineto_event *event)
 {
     return event->cat == KINETO_KERNEL || event->cat == KINETO_MEMCPY || event->cat == KINETO_MEMSET;
+}
+
+static bool is_host_op(const struct link_work *work, const struct kineto_event *event)
+{
+    if (event->cat == KINETO_RUNTIME || event->cat == KINETO_DRIVER) {
+        return work->threads[event->tid].calls_only;
+    }
+    return (event->cat == KINETO_CPU_OP || event->cat == KINETO_USER_ANNOTATION) &&
+           !is_mark(intern_text(&work->kineto->names, event->name));
+}
+
+/* A thread of which no op was recorded, but that drove the device (a program without PyTorch's ops, or one whose ops
+ * were not asked for): its calls are all it is known to have done, and stand in for ops. A thread that launched nothing
+ * that was recorded is of no matter. */
+static void find_call_threads(struct link_work *work)
+{
+    const struct kineto_trace *kineto = work->kineto;
+    struct link_key *launched = link_alloc(work, kineto->event_count, sizeof *launched);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < kineto->event_count && !work->refused; i++) {
+        const struct kineto_event *event = &kineto->events[i];
+        if (is_device_work(event) && event->correlation > 0) {
+            launched[count++] = (struct link_key){.key = event->correlation, .value = i};
+        }
+    }
+    if (work->refused) {
+        return;
+    }
+    link_keys_sort(launched, count);
+    for (uint32_t i = 0; i < kineto->event_count; i++) {
+        const struct kineto_event *event = &kineto->events[i];
+        if ((event->cat == KINETO_RUNTIME || event->cat == KINETO_DRIVER) && event->correlation > 0 &&
+            !work->threads[event->tid].calls_only) {
+            work->threads[event->tid].calls_only = link_keys_find(launched, count, event->correlation) < count;
+        }
+    }
+    for (uint32_t i = 0; i < kineto->event_count; i++) {
+        const struct kineto_event *event = &kineto->events[i];
+        if ((event->cat == KINETO_CPU_OP || event->cat == KINETO_USER_ANNOTATION) && link_is_timed(work, event) &&
+            !is_mark(intern_text(&kineto->names, event->name))) {
+            work->threads[event->tid].calls_only = false;
+        }
+    }
 }
 
 static uint8_t op_comm_kind(struct link_work *work, uint32_t name)
@@ -381,6 +418,7 @@ void link_collect(struct link_work *work)
         return;
     }
     work->out->counts.events = work->kineto->event_total;
+    find_call_threads(work);
     collect_ops(work);
     collect_devices(work);
     if (!work->refused) {

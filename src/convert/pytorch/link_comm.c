@@ -40,6 +40,12 @@ static void add_ops(struct link_work *work, struct linked_clue *clue, uint32_t o
     }
 }
 
+static bool is_graph_launch(const struct link_work *work, uint32_t call)
+{
+    uint32_t event = work->calls[call].event;
+    return event != KINETO_NONE && strstr(link_event_name(work, event), "GraphLaunch") != NULL;
+}
+
 static void add_clue(struct link_work *work, uint32_t node)
 {
     struct linked_trace *out = work->out;
@@ -52,6 +58,7 @@ static void add_clue(struct link_work *work, uint32_t node)
     if (at->kind == LINKED_DEVICE) {
         uint32_t call = work->call_of[node - work->op_total];
         clue.device = work->kineto->events[work->events[node]].comm;
+        clue.unlaunched = call == LINKED_NONE || is_graph_launch(work, call);
         if (call != LINKED_NONE && work->calls[call].event != KINETO_NONE) {
             clue.launch = work->kineto->events[work->calls[call].event].comm;
         }
@@ -169,11 +176,17 @@ static enum orr_status settle_all(const struct settle *settle, struct link_key *
     struct linked_trace *linked = settle->linked;
     for (uint32_t i = 0; i < linked->clue_count; i++) {
         struct comm_fact fact = {0};
+        struct linked_node *node = &linked->nodes[linked->clues[i].node];
         enum orr_status status = settle_one(settle, &linked->clues[i], &fact, err);
+        if (linked->clues[i].unlaunched && (status == ORR_EINVAL || fact.size_from == PROVENANCE_GIVEN)) {
+            enum comm_family family = comm_name_family(intern_text(&linked->names, node->name));
+            linked_count_timed(&linked->counts, family, node->duration_ns);
+            make_plain(node);
+            continue;
+        }
         if (status != ORR_OK) {
             return status;
         }
-        struct linked_node *node = &linked->nodes[linked->clues[i].node];
         if (fact.kind == COMM_NONE) {
             make_plain(node);
             continue;

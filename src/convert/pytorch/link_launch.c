@@ -160,8 +160,7 @@ static void launch_device(struct link_work *work, uint32_t node, struct link_key
         made->last_device = node;
         device->parent = made->owner;
         counts->launched++;
-        link_edge_add(work, node, made->tail);
-        return;
+        return; /* deps_host.c says which node of the thread was the last before the call */
     }
     uint32_t op = find_external(work, external, event->external_id, device->start_ns);
     device->parent = op;
@@ -391,12 +390,15 @@ static void order_streams(struct link_work *work)
         uint32_t at = lane->first + lane->count;
         int64_t launched = launched_at(work, node);
         if (lane->count > 0) {
-            link_edge_add(work, node, work->lane_nodes[at - 1]);
             launched = launched > work->lane_launched[at - 1] ? launched : work->lane_launched[at - 1];
         }
         work->lane_nodes[at] = node;
         work->lane_launched[at] = launched;
         lane->count++;
+    }
+    work->sides = link_alloc(work, total, sizeof *work->sides);
+    for (uint32_t l = 0; l < out->lane_count && !work->refused; l++) {
+        link_order_lane(work, work->lane_nodes + work->lanes[l].first, work->lanes[l].count);
     }
 }
 

@@ -29,8 +29,9 @@ struct link_call {
     int64_t correlation; /* -1 = none */
     uint32_t event;      /* in the device trace; KINETO_NONE for the stand-in launch of a collective without kernel */
     uint32_t thread;
-    uint32_t owner;                     /* node: the innermost op around it; LINKED_NONE */
-    uint32_t tail;                      /* node: the op its thread began last before it; LINKED_NONE */
+    uint32_t owner; /* node: the innermost op around it; LINKED_NONE */
+    uint32_t tail;  /* node: the op its thread began last before it, once the thread is walked (deps_host.c) its last
+                       node before it; LINKED_NONE */
     uint32_t first_device, last_device; /* nodes it launched, by start; LINKED_NONE */
     uint32_t sync;                      /* event of the synchronisation it made, or KINETO_NONE */
     uint8_t call;                       /* enum kineto_call */
@@ -41,6 +42,7 @@ struct link_thread {
     uint32_t first_call, call_count; /* in calls, by start */
     uint32_t first_busy, busy_count; /* in busy */
     uint32_t lane;
+    bool calls_only; /* no op was recorded of it: its calls stand in for them */
 };
 
 /* A stream's nodes in order, and by when they were launched. */
@@ -101,6 +103,7 @@ struct link_work {
     uint32_t *call_of;       /* by device node - op_total: call, or LINKED_NONE */
     struct link_lane *lanes; /* by lane; threads' lanes are empty */
     uint32_t *lane_nodes;
+    uint32_t *sides;        /* by device node - op_total: which of the stream's nodes side by side it is among */
     int64_t *lane_launched; /* beside lane_nodes: the latest launch up to here */
 
     uint32_t *before;         /* by call: the device node its thread launched last before it; LINKED_NONE */
@@ -166,6 +169,8 @@ uint32_t link_keys_below(const struct link_key *keys, uint32_t count, int64_t ke
 /* The whole of linking, all of `work` but its input still zero. */
 ORR_MUST_CHECK enum orr_status link_work_run(struct link_work *work, struct orr_error *err);
 
+/* Within link_launch: the order of a stream's nodes (link_sides.c). */
+void link_order_lane(struct link_work *work, const uint32_t *nodes, uint32_t count);
 /* Within link_launch: kernels of several communications (link_coalesced.c). */
 void link_coalesced(struct link_work *work);
 bool link_is_collective(const struct link_work *work, uint32_t op); /* and not a wait, say */
@@ -183,6 +188,7 @@ void link_stated(struct link_work *work);     /* what the input states (link_hos
 void link_join_parts(struct link_work *work); /* what kernels of several communications wait for (link_coalesced.c) */
 void link_steps(struct link_work *work);      /* steps.c */
 void link_clues(struct link_work *work);      /* link_comm.c */
+void link_sides(struct link_work *work);      /* lanes for what overlapped on one stream (link_sides.c) */
 void link_number(struct link_work *work);     /* final order, dependencies by node (link_number.c) */
 
 /* ---- shared questions ---- */

@@ -68,6 +68,8 @@ struct linked_step {
 /* What was found, made and left out. */
 struct linked_counts {
     uint64_t events;        /* in the device trace */
+    int64_t span_ns;        /* first start to last end of its ops, annotations, calls and device work */
+    int64_t outside_ns;     /* of it, before and after all nodes: calls of threads that did nothing else */
     uint64_t host_nodes;    /* ops in the host trace */
     uint64_t host_ops;      /* ops and annotations in the device trace */
     uint64_t matched;       /* in both */
@@ -96,6 +98,8 @@ struct linked_clue {
     uint32_t first_op, op_count; /* in clue_ops */
     uint32_t device, launch;     /* in the device trace's comms, or KINETO_NONE */
     bool on_device;              /* the node's name is the kernel's */
+    bool unlaunched;             /* the kernel has no launch of its own: left over from before the recording, or one of
+                                    a graph, which is launched whole */
 };
 
 struct linked_clue_op {

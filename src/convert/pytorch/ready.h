@@ -28,8 +28,18 @@ struct ready_finding {
 
 #define READY_ALL_RANKS UINT32_MAX
 
+/* A rank's recording against the simulation of its import, communications as long as they were recorded. */
+struct ready_measure {
+    bool done;
+    int64_t recorded_ns; /* first start to last end of host and device */
+    int64_t simulated_ns;
+    int64_t gap_ns[EMIT_GAP_KINDS]; /* of it: time that no dependency explains */
+    int64_t outside_ns;             /* of recorded_ns: in calls of threads that did nothing else */
+};
+
 struct ready_rank {
     const struct import_pair *pair;
+    struct ready_measure measure;
     struct ready_device device; /* all zero without a device trace */
     struct ready_host host;
     const char *device_error, *host_error; /* why the file could not be read; NULL where it could, or is not there */

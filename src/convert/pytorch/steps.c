@@ -72,7 +72,7 @@ void link_steps(struct link_work *work)
     for (uint32_t i = 0; i < kineto->event_count && !work->refused; i++) {
         const struct kineto_event *event = &kineto->events[i];
         int64_t number = 0;
-        if (event->cat == KINETO_USER_ANNOTATION && link_is_timed(work, event) &&
+        if ((event->cat == KINETO_USER_ANNOTATION || event->cat == KINETO_CPU_OP) && link_is_timed(work, event) &&
             step_number(link_event_name(work, i), &number)) {
             add_step(work, &(struct linked_step){.number = number,
                                                  .start_ns = kineto_start_ns(event) - work->base_ns,

@@ -102,6 +102,16 @@ static void write_rank(struct json_writer *writer, const struct ready_rank *rank
     } else {
         json_write_null(writer);
     }
+    if (rank->measure.done) {
+        json_write_key(writer, "measure");
+        json_write_object(writer, true);
+        json_write_member_i64(writer, "recorded_ns", rank->measure.recorded_ns);
+        json_write_member_i64(writer, "simulated_ns", rank->measure.simulated_ns);
+        json_write_member_i64(writer, "host_gap_ns", rank->measure.gap_ns[EMIT_GAP_HOST]);
+        json_write_member_i64(writer, "launch_gap_ns", rank->measure.gap_ns[EMIT_GAP_LAUNCH]);
+        json_write_member_i64(writer, "device_gap_ns", rank->measure.gap_ns[EMIT_GAP_DEVICE]);
+        json_write_object_end(writer);
+    }
     json_write_key(writer, "device");
     if (rank->device.there) {
         write_device(writer, &rank->device);

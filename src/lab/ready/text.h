@@ -12,6 +12,9 @@
 /* One run: counts by rank, collectives, mode, findings, verdict. `brief`: the last two alone. */
 void ready_text_run(const struct ready_run *run, bool brief, FILE *stream);
 
+/* Recorded against simulated, a line a rank, and why they differ where they do; nothing where nothing was measured. */
+void ready_text_measure(const struct ready_run *run, FILE *stream);
+
 /* Runs side by side, a column each. */
 void ready_text_compare(const struct ready_run *runs, uint32_t count, FILE *stream);
 
