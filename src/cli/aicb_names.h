@@ -8,8 +8,8 @@
 
 #include "cli/cli.h"
 
-/* Runs the script that `word` names, with or without folder, package and ending; false where it names none. `argv[0]` is
- * that word. */
+/* Runs the script that `word` names, with or without folder, package and ending; false where it names none. `argv[0]`
+ * is that word. */
 bool cli_aicb_named(const char *word, int argc, char **argv, int *exit_code);
 
 #endif
