@@ -42,9 +42,10 @@ static const struct argp_option table[] = {
      3},
     {NULL, 0, NULL, 0, "How to simulate:", 4},
     {"backend", KEY_BACKEND, "NAME", 0,
-     "Network model: unaware (of congestion; default), aware, packet (every packet, on a wired topology), flow "
-     "(fair shares of the same topology's links where they are right, else packets up to 16 million of them), or auto "
-     "(shares where they are right, else packets)",
+     "Network model: unaware (of congestion), aware, packet (every packet, on a wired topology), flow (fair shares of "
+     "the same topology's links where they are right, else packets up to 16 million of them), or auto (shares where "
+     "they are right, else packets). Default: unaware; aware where the system file names NCCL's algorithms, with a "
+     "warning that says so",
      4},
     {"no-pfc", KEY_NO_PFC, NULL, 0, "--backend packet: ignore pause frames, so that full buffers drop packets", 4},
     {"cc", KEY_CC, "NAME", 0,

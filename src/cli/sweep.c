@@ -470,8 +470,10 @@ static const struct argp sweep_argp = {
     .args_doc = "FILE\n--vary KEY=VALUES... -- [run|lab run] OPTIONS",
     .doc =
         "Run a command many times with other values, on all processors, and rank what comes out. Every point is kept "
-        "in the result store when it ends; the same command goes on where a killed one stopped. FILE is a sweep in "
-        "YAML; docs/sweeps.md describes it.\v"
+        "in the result store when it ends; the same command goes on where a killed one stopped. All points run on "
+        "one network that all of them can run on, which the line below the table names, unless --backend is given. "
+        "FILE "
+        "is a sweep in YAML; docs/sweeps.md describes it.\v"
         "Examples:\n"
         "  orrery sweep --vary network.bandwidth=50,100,200 \\\n"
         "      --vary system.preferred-dataset-splits=1,4 -- \\\n"
