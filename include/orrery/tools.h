@@ -162,8 +162,9 @@ ORR_MUST_CHECK enum orr_status orr_trace_compose(const struct orr_compose_option
 /* ---- pictures of traces ----------------------------------------------------------------------------------------- */
 
 struct orr_view_options {
-    uint32_t limit; /* boxes to draw at most (.svg, .html, .pdf); 0 = all */
-    bool unfolded;  /* one box a node, instead of one for a chain of compute nodes */
+    uint32_t limit;                        /* boxes to draw at most (.svg, .html, .pdf); 0 = all */
+    bool unfolded;                         /* one box a node, instead of one for a chain of compute nodes */
+    const struct orr_trace_filter *filter; /* which nodes, or NULL: all; not for .dot and .graphml */
 };
 #define ORR_VIEW_OPTIONS_DEFAULT                                                                                       \
     {                                                                                                                  \

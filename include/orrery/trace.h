@@ -17,6 +17,21 @@ struct orr_trace;
 ORR_MUST_CHECK enum orr_status orr_trace_open(const char *path, struct orr_trace **trace, struct orr_error *err);
 void orr_trace_close(struct orr_trace *trace);
 
+/* Which nodes to look at; all zero: every node. Texts are borrowed for the call. */
+struct orr_trace_filter {
+    const char *name; /* a shell pattern for the whole name, or between slashes a regular expression for a part of it */
+    const char *types; /* a list: compute, cpu, gpu, memory, communication, collective, send, receive, other, or a
+                          collective's type such as all-reduce */
+    uint64_t from_us;  /* started no earlier than this after the trace's first start */
+    uint64_t to_us;    /* and before this; 0: no end */
+};
+
+/* Cuts an open trace down to these nodes, for what is shown, counted or checked after: a node that waited for one that
+ * is gone waits for the nearest that are left. `kept` gets how many stay. ORR_EINVAL for a word that is no type, a
+ * pattern that is none, or times of which none is after the other. */
+ORR_MUST_CHECK enum orr_status orr_trace_keep(struct orr_trace *trace, const struct orr_trace_filter *filter,
+                                              uint64_t *kept, struct orr_error *err);
+
 /* One block a node, every attribute with its type. `limit` 0 means all nodes. */
 ORR_MUST_CHECK enum orr_status orr_trace_show(const struct orr_trace *trace, uint64_t limit, FILE *stream,
                                               struct orr_error *err);

@@ -14,12 +14,14 @@ struct trace_options {
     uint64_t limit;
     const char *json; /* a path, "-", or NULL */
     bool provenance;
+    struct orr_trace_filter filter;
     int file_count;
     char **files; /* argp moves what is not an option to the end of the vector */
 };
 
 static const struct argp_option show_options[] = {
     {"limit", KEY_LIMIT, "N", 0, "Show only the first N nodes of each file. Default: all", 0},
+    CLI_FILTER_OPTIONS,
     CLI_HELP_OPTION,
     {0},
 };
@@ -28,15 +30,46 @@ static const struct argp_option stat_options[] = {
     {"json", KEY_JSON, "OUT", 0, "Write JSON to the file OUT instead, or to standard output when OUT is -", 0},
     {"provenance", KEY_PROVENANCE, NULL, 0,
      "Also tell how the types and sizes of communication were known, and its bytes by step", 0},
+    CLI_FILTER_OPTIONS,
     CLI_HELP_OPTION,
     {0},
 };
 
 static const struct argp_option check_options[] = {CLI_HELP_OPTION, {0}};
 
+bool cli_filter_parse(int key, const char *arg, struct orr_trace_filter *filter, struct orr_error *err, error_t *failed)
+{
+    *failed = 0;
+    switch (key) {
+    case CLI_FILTER_NAME:
+        filter->name = arg;
+        return true;
+    case CLI_FILTER_TYPE:
+        filter->types = arg;
+        return true;
+    case CLI_FILTER_FROM:
+        *failed = cli_options_status(cli_parse_trace_time("--from", arg, &filter->from_us, err));
+        return true;
+    case CLI_FILTER_TO:
+        *failed = cli_options_status(cli_parse_trace_time("--to", arg, &filter->to_us, err));
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool cli_filter_given(const struct orr_trace_filter *filter)
+{
+    return filter->name != NULL || filter->types != NULL || filter->from_us != 0 || filter->to_us != 0;
+}
+
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct trace_options *options = state->input;
+    error_t failed = 0;
+    if (cli_filter_parse(key, arg, &options->filter, &options->input.error, &failed)) {
+        return failed;
+    }
     switch (key) {
     case KEY_LIMIT:
         return cli_options_status(
@@ -86,7 +119,12 @@ static enum orr_status apply(enum trace_verb verb, const struct trace_options *o
 {
     struct orr_trace *trace = NULL;
     enum orr_status status = orr_trace_open(path, &trace, err);
+    if (status == ORR_OK && cli_filter_given(&options->filter)) {
+        uint64_t kept = 0;
+        status = orr_trace_keep(trace, &options->filter, &kept, err);
+    }
     if (status != ORR_OK) {
+        orr_trace_close(trace);
         return status;
     }
     switch (verb) {
@@ -208,7 +246,8 @@ static const struct argp show_argp = {
     .parser = parse,
     .args_doc = "FILE...",
     .doc = "Print the nodes of Chakra ET files, every attribute with its type. Sizes are bytes, durations us.\v"
-           "Examples:\n  orrery trace show traces/allreduce.0.et\n  orrery trace show --limit 10 traces/*.et\n",
+           "Examples:\n  orrery trace show traces/allreduce.0.et\n  orrery trace show --limit 10 traces/*.et\n"
+           "  orrery trace show --type all-reduce --from 5ms traces/resnet50.0.et\n",
 };
 
 static const struct argp stat_argp = {

@@ -6,6 +6,7 @@ enum { KEY_LIMIT = 256, KEY_UNFOLDED };
 struct view_command {
     struct cli_input input;
     struct orr_view_options view;
+    struct orr_trace_filter filter;
     const char *output;
     const char *trace;
 };
@@ -14,6 +15,7 @@ static const struct argp_option table[] = {
     {"output", 'o', "OUT", 0, "The picture; its ending says which: .svg, .html, .pdf, .dot or .graphml. Required", 0},
     {"limit", KEY_LIMIT, "N", 0, "Draw N boxes at most (.svg, .html, .pdf); 0 draws all. Default: 4000", 0},
     {"unfolded", KEY_UNFOLDED, NULL, 0, "One box a node: do not fold chains of compute nodes", 0},
+    CLI_FILTER_OPTIONS,
     CLI_HELP_OPTION,
     {0},
 };
@@ -22,6 +24,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
     struct view_command *view = state->input;
     uint64_t count = 0;
+    error_t failed = 0;
+    if (cli_filter_parse(key, arg, &view->filter, &view->input.error, &failed)) {
+        return failed;
+    }
     switch (key) {
     case 'o':
         view->output = arg;
@@ -55,7 +61,8 @@ static const struct argp view_argp = {
            "The HTML page stands alone and can be moved, zoomed and searched; .dot and .graphml hold every node for "
            "other programs.\v"
            "Examples:\n  orrery trace view traces/resnet50.0.et -o resnet50.html\n"
-           "  orrery trace view traces/allreduce.0.et -o allreduce.svg\n",
+           "  orrery trace view traces/allreduce.0.et -o allreduce.svg\n"
+           "  orrery trace view traces/resnet50.0.et --type gpu,communication -o device.html\n",
 };
 
 static enum orr_status check(const struct view_command *view, struct orr_error *err)
@@ -83,6 +90,7 @@ static int run_view(const struct cli_command *self, int argc, char **argv)
         cli_print_help(self, argv[0], stdout);
         return 0;
     }
+    view.view.filter = cli_filter_given(&view.filter) ? &view.filter : NULL;
     if (check(&view, &err) != ORR_OK || orr_trace_view(view.trace, &view.view, view.output, &err) != ORR_OK) {
         return cli_fail(&err);
     }

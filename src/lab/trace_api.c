@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "coll/impl.h"
+#include "lab/trace_filter.h"
 #include "lab/type_word.h"
 #include "lab/written.h"
 #include "model/gen.h"
@@ -38,6 +39,12 @@ void orr_trace_close(struct orr_trace *trace)
         trace_document_free(trace->document);
         free(trace);
     }
+}
+
+enum orr_status orr_trace_keep(struct orr_trace *trace, const struct orr_trace_filter *filter, uint64_t *kept,
+                               struct orr_error *err)
+{
+    return lab_trace_filter(trace->document, filter, &trace->mem, kept, err);
 }
 
 enum orr_status orr_trace_show(const struct orr_trace *trace, uint64_t limit, FILE *stream, struct orr_error *err)

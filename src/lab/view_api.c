@@ -5,6 +5,7 @@
 
 #include "convert/export.h"
 #include "io/outfile.h"
+#include "lab/trace_filter.h"
 #include "report/view.h"
 
 /* What a file of this ending holds. */
@@ -36,7 +37,10 @@ static enum orr_status draw(const char *trace, enum view_form form, const struct
     }
     struct view view;
     struct view_options asked = {.limit = options->limit, .unfolded = options->unfolded};
-    status = view_make(document, &asked, mem, &view, err);
+    if (options->filter != NULL) {
+        status = lab_trace_filter(document, options->filter, mem, NULL, err);
+    }
+    status = status != ORR_OK ? status : view_make(document, &asked, mem, &view, err);
     if (status == ORR_OK) {
         if (form == FORM_PDF) {
             status = view_write_pdf(&view, stream, err);
@@ -56,6 +60,10 @@ enum orr_status orr_trace_view(const char *trace, const struct orr_view_options 
     struct io_outfile *file = NULL;
     struct mem mem = {0};
     enum orr_status status = find_form(path, &form, err);
+    if (status == ORR_OK && options->filter != NULL && (form == FORM_DOT || form == FORM_GRAPHML)) {
+        status = error_set(err, ORR_EINVAL, "%s: %s holds every node; a choice of them is drawn as .svg, .html or .pdf",
+                           path, endings[form]);
+    }
     if (status == ORR_OK) {
         status = io_outfile_open(path, IO_OUTFILE_PLAIN, &file, err);
     }
