@@ -77,7 +77,7 @@ static void what_is_left_waits_for_the_nearest_that_is_left(void **state)
 {
     (void)state;
     expect(&(struct trace_filter){.kinds = 1u << TRACE_KIND_GPU, .to_us = UINT64_MAX}, "2 4<2");
-    expect(&(struct trace_filter){.kinds = 1u << TRACE_KIND_CPU, .to_us = UINT64_MAX}, "1 3<1 6<3");
+    expect(&(struct trace_filter){.kinds = 1u << TRACE_KIND_CPU, .to_us = UINT64_MAX}, "1 3<1 6<1<3");
     expect(&(struct trace_filter){.collectives = 1u << 0, .kinds = 1u << TRACE_KIND_CPU, .to_us = UINT64_MAX},
            "1 3<1 5<1<3 6<5<3");
     expect(&(struct trace_filter){.collectives = 1u << 6, .to_us = UINT64_MAX}, "");
@@ -86,7 +86,7 @@ static void what_is_left_waits_for_the_nearest_that_is_left(void **state)
 static void names_are_patterns_and_starts_count_from_the_first(void **state)
 {
     (void)state;
-    expect(&(struct trace_filter){.name = "aten::*", .to_us = UINT64_MAX}, "1 3<1 6<3");
+    expect(&(struct trace_filter){.name = "aten::*", .to_us = UINT64_MAX}, "1 3<1 6<1<3");
     expect(&(struct trace_filter){.name = "/reduce|gemm/", .to_us = UINT64_MAX}, "2 5<2");
     expect(&(struct trace_filter){.from_us = 20, .to_us = 50}, "3 4<3 5<4");
 }
