@@ -22,12 +22,13 @@ enum nccl_protocol { NCCL_PROTOCOL_NONE = -1, NCCL_LL = 0, NCCL_LL128 = 1, NCCL_
 enum { NCCL_MAX_CHANNELS = 32 }; /* not under compat */
 
 /* In the order in which groups are numbered. */
-enum nccl_group_type { NCCL_GROUP_TP, NCCL_GROUP_DP, NCCL_GROUP_EP, NCCL_GROUP_DP_EP, NCCL_GROUP_TYPES };
+enum nccl_group_type { NCCL_GROUP_TP, NCCL_GROUP_DP, NCCL_GROUP_EP, NCCL_GROUP_DP_EP, NCCL_GROUP_CP, NCCL_GROUP_TYPES };
 
 /* What of the machine and the job the layout depends on. NVSwitches are numbered after the GPUs, server by server. */
 struct nccl_job {
     uint32_t gpus, gpus_per_server, switches_per_server;
     uint32_t tp, ep; /* dp = gpus / tp; at least 1 each */
+    uint32_t cp;     /* context parallelism, inside dp; 0 and 1: none. Not under compat */
     bool has_nvls;   /* the GPU type can reduce in its NVLink switch (H100, H800; by default H20 and later too) */
     bool nvls, pxn;  /* asked for: AS_NVLS_ENABLE, AS_PXN_ENABLE */
     bool as_nccl;    /* rings keep to their rails and switches reduce for heads; else SimAI's layout of both */

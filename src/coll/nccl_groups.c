@@ -36,6 +36,10 @@ static enum orr_status check_job(const struct nccl_job *job, struct orr_error *e
         return error_set(err, ORR_EINVAL, "EP %u does not divide DP %u (%u GPUs / TP %u)", job->ep, job->gpus / job->tp,
                          job->gpus, job->tp);
     }
+    if (job->cp > 1 && job->gpus / job->tp % job->cp != 0) {
+        return error_set(err, ORR_EINVAL, "CP %u does not divide DP %u (%u GPUs / TP %u)", job->cp, job->gpus / job->tp,
+                         job->gpus, job->tp);
+    }
     uint64_t servers = (job->gpus - 1) / job->gpus_per_server + 1;
     if (job->gpus + servers * job->switches_per_server > UINT32_MAX) {
         return error_set(err, ORR_ERANGE, "%u GPUs and %u switches in each of %llu servers are more than 32-bit ids",
@@ -50,10 +54,12 @@ static void describe(const struct nccl_job *job, struct family families[NCCL_GRO
     uint32_t dp = job->gpus / tp;
     uint32_t ep = job->ep;
     uint32_t dp_ep = dp / ep;
+    uint32_t cp = job->cp > 1 && !job->compat ? job->cp : 1;
     families[0] = (struct family){NCCL_GROUP_TP, dp, 1, 1, tp, 0, 1, tp};
     families[1] = (struct family){NCCL_GROUP_DP, 1, tp, 1, 0, 1, tp, dp};
     families[2] = (struct family){NCCL_GROUP_EP, dp_ep, tp, job->compat ? ep : 1, ep * tp, 1, tp, ep};
     families[3] = (struct family){NCCL_GROUP_DP_EP, ep, tp, job->compat ? dp_ep : 1, tp, 1, ep * tp, dp_ep};
+    families[4] = (struct family){NCCL_GROUP_CP, dp / cp, tp, 1, cp * tp, 1, tp, cp};
     for (uint32_t i = 0; i < NCCL_GROUP_TYPES; i++) {
         /* SimAI takes the expert groups from the TP groups, which there are none of when TP is 1. */
         bool lost = job->compat && tp == 1 && (i == NCCL_GROUP_EP || i == NCCL_GROUP_DP_EP);

@@ -164,6 +164,7 @@ static void fill_report(const struct job *job, struct report_simai_row *rows, st
         .gpus_per_server = job->machine.gpus_per_server,
         .tp = analysis->tp,
         .ep = analysis->ep,
+        .cp = analysis->cp,
         .pp = analysis->pp,
         .dp = analysis->dp,
         .vpp = analysis->vpp,

@@ -58,6 +58,12 @@ static enum orr_status check_degrees(const struct program_reader *reader, struct
                          " (%" PRIu32 " GPUs / TP %" PRIu32 " / PP %" PRIu32 ")",
                          reader->path, made->ep, dp, reader->gpus, made->tp, stages);
     }
+    if (dp % made->cp != 0) {
+        return error_set(err, ORR_EINVAL,
+                         "%s:1: context parallelism of %" PRIu32 " does not divide the %" PRIu64
+                         " ranks that TP and PP leave (%" PRIu32 " GPUs / TP %" PRIu32 " / PP %" PRIu32 ")",
+                         reader->path, made->cp, dp, reader->gpus, made->tp, stages);
+    }
     return note_gpus(reader, err);
 }
 
@@ -95,6 +101,8 @@ static enum orr_status read_degrees(struct program_reader *reader, struct orr_er
     struct lab_simai_program *made = reader->made;
     enum orr_status status = read_degree(reader, SIMAI_TP, &made->tp, err);
     status = status == ORR_OK ? read_degree(reader, SIMAI_EP, &made->ep, err) : status;
+    status = status == ORR_OK ? read_degree(reader, SIMAI_CP, &made->cp, err) : status;
+    made->cp = reader->compat ? 1 : made->cp; /* SimAI has no such key */
     status = status == ORR_OK ? read_degree(reader, SIMAI_PP, &made->pp, err) : status;
     status = status == ORR_OK ? read_degree(reader, SIMAI_VPP, &made->vpp, err) : status;
     status = status == ORR_OK ? read_degree(reader, SIMAI_GA, &made->ga, err) : status;
@@ -127,7 +135,8 @@ static enum orr_status read_word(const struct program_reader *reader, const stru
     static const enum nccl_group_type groups[SIMAI_GROUPS] = {[SIMAI_GROUP_TP] = NCCL_GROUP_TP,
                                                               [SIMAI_GROUP_DP] = NCCL_GROUP_DP,
                                                               [SIMAI_GROUP_EP] = NCCL_GROUP_EP,
-                                                              [SIMAI_GROUP_DP_EP] = NCCL_GROUP_DP_EP};
+                                                              [SIMAI_GROUP_DP_EP] = NCCL_GROUP_DP_EP,
+                                                              [SIMAI_GROUP_CP] = NCCL_GROUP_CP};
     static const char *const known[] = {"NONE",
                                         "ALLREDUCE",
                                         "ALLGATHER",
@@ -141,11 +150,18 @@ static enum orr_status read_word(const struct program_reader *reader, const stru
                                         "ALLGATHER_DP_EP",
                                         "REDUCESCATTER_DP_EP",
                                         "ALLTOALL_DP_EP",
+                                        "ALLREDUCE_CP",
+                                        "ALLGATHER_CP",
+                                        "REDUCESCATTER_CP",
+                                        "ALLTOALL_CP",
                                         NULL};
     const struct et_text word = layer->cells[phase].comm;
     enum simai_op op = SIMAI_OP_NONE;
     enum simai_group group = SIMAI_GROUP_NONE;
     simai_word_read(word.text, word.length, phase == SIMAI_WG ? SIMAI_GROUP_DP : SIMAI_GROUP_TP, &op, &group);
+    if (reader->compat && group == SIMAI_GROUP_CP) {
+        group = SIMAI_GROUP_NONE;
+    }
     bool is_none = word.length == 4 && memcmp(word.text, "NONE", 4) == 0;
     if (!is_none && (op == SIMAI_OP_NONE || group == SIMAI_GROUP_NONE) && !reader->compat) {
         char text[64];

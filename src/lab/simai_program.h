@@ -11,7 +11,7 @@
 
 struct lab_simai_program {
     struct simai_program program;
-    uint32_t tp, ep, pp, vpp, ga; /* of the header, at least 1 */
+    uint32_t tp, ep, cp, pp, vpp, ga; /* of the header, at least 1 */
 };
 
 /* Everything in the arena. `gpus` are the machine's. Compat: read as SimAI reads, with one pipeline stage. Interleaved:

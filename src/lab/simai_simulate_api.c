@@ -158,6 +158,7 @@ static enum orr_status read_all(struct orr_simai *simai, const struct orr_simai_
     }
     simai->config.job.tp = simai->program.tp;
     simai->config.job.ep = simai->program.ep;
+    simai->config.job.cp = simai->program.cp;
     simai->config.program = &simai->program.program;
     simai->config.machine = &simai->wired.machine;
     simai->config.network = networks[options->backend];

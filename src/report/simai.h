@@ -14,7 +14,14 @@
 #include "base/error.h"
 
 enum report_simai_phase { REPORT_SIMAI_FWD, REPORT_SIMAI_IG, REPORT_SIMAI_WG, REPORT_SIMAI_PHASES };
-enum report_simai_group { REPORT_SIMAI_TP, REPORT_SIMAI_DP, REPORT_SIMAI_EP, REPORT_SIMAI_DP_EP, REPORT_SIMAI_GROUPS };
+enum report_simai_group {
+    REPORT_SIMAI_TP,
+    REPORT_SIMAI_DP,
+    REPORT_SIMAI_EP,
+    REPORT_SIMAI_DP_EP,
+    REPORT_SIMAI_CP,
+    REPORT_SIMAI_GROUPS
+};
 
 struct report_simai_cell {
     double compute, comm, exposed;
@@ -40,7 +47,7 @@ struct report_simai {
     uint32_t chunks;    /* of a stage's layers: 1 is the schedule 1F1B */
     bool messages_hide; /* what stages send is not counted */
     uint64_t pp_bytes;  /* what a stage sends the next, each time */
-    int32_t gpus, gpus_per_server, tp, ep, pp, dp, vpp, ga;
+    int32_t gpus, gpus_per_server, tp, ep, cp, pp, dp, vpp, ga;
     bool given_up; /* the table is left empty */
 };
 

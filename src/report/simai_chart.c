@@ -8,7 +8,7 @@
 #include "report/number.h"
 #include "report/simai.h"
 
-enum { PARTS = 7, LANGUAGES = 2, BAR_WIDTH = 720, LINE_HEIGHT = 26 };
+enum { PARTS = 8, CP_PART = 7, LANGUAGES = 2, BAR_WIDTH = 720, LINE_HEIGHT = 26 };
 
 struct chart_part {
     const char *labels[LANGUAGES];
@@ -23,7 +23,14 @@ static const struct chart_part parts[PARTS] = {
     {{"Compute", "合計計算時間"}, "#7d5ba6"},
     {{"Pipeline bubble", "PPバブル時間"}, "#e07b39"},
     {{"Exposed PP communication", "PP通信（露出）"}, "#8b98a9"},
+    {{"Exposed CP communication", "CP通信（露出）"}, "#5f7f3f"}, /* SimAI has none: where there is some */
 };
+
+/* How many of the parts are drawn. */
+static unsigned shown(const double values[PARTS])
+{
+    return values[CP_PART] > 0 ? PARTS : CP_PART;
+}
 
 static const char *const headings[LANGUAGES] = {"Time of one iteration", "合計時間"};
 static const char *const model_words[LANGUAGES] = {"model", "モデル"};
@@ -31,7 +38,7 @@ static const char *const model_words[LANGUAGES] = {"model", "モデル"};
 static void put_bar(const double values[PARTS], double total, FILE *stream)
 {
     double at = 0;
-    for (unsigned i = 0; i < PARTS; i++) {
+    for (unsigned i = 0; i < shown(values); i++) {
         double share = total > 0 && isfinite(total) && isfinite(values[i]) && values[i] > 0 ? values[i] / total : 0;
         double width = share * BAR_WIDTH;
         (void)fprintf(stream, "<rect x=\"%s\" y=\"0\" width=\"%s\" height=\"44\" fill=\"%s\"/>\n",
@@ -42,7 +49,7 @@ static void put_bar(const double values[PARTS], double total, FILE *stream)
 
 static void put_legend(const double values[PARTS], double total, unsigned language, FILE *stream)
 {
-    for (unsigned i = 0; i < PARTS; i++) {
+    for (unsigned i = 0; i < shown(values); i++) {
         unsigned y = 64 + i * LINE_HEIGHT;
         (void)fprintf(
             stream,
@@ -63,7 +70,9 @@ static void put_page(const struct report_simai *report, unsigned language, FILE 
         report->compute,
         report->bubble,
         report->pipeline,
+        report->exposed[REPORT_SIMAI_CP],
     };
+    unsigned height = 64 + shown(values) * LINE_HEIGHT;
     (void)fprintf(
         stream,
         "<!DOCTYPE html>\n<html lang=\"%s\">\n<head>\n<meta charset=\"utf-8\">\n<title>%s</title>\n<style>\n"
@@ -73,8 +82,8 @@ static void put_page(const struct report_simai *report, unsigned language, FILE 
     (void)fprintf(stream, "<h2>%s: %s us</h2>\n<p>%s: ", headings[language], report_fixed(report->total, 0).text,
                   model_words[language]);
     io_xml_text(stream, report->label, strlen(report->label));
-    (void)fprintf(stream, "</p>\n<svg width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\">\n", BAR_WIDTH,
-                  64 + PARTS * LINE_HEIGHT, BAR_WIDTH, 64 + PARTS * LINE_HEIGHT);
+    (void)fprintf(stream, "</p>\n<svg width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\">\n", BAR_WIDTH, height,
+                  BAR_WIDTH, height);
     put_bar(values, report->total, stream);
     put_legend(values, report->total, language, stream);
     (void)fputs("</svg>\n</body>\n</html>\n", stream);

@@ -7,8 +7,9 @@
 #include "io/outfile.h"
 #include "report/number.h"
 
+/* Expose_CP_comm is there where the workload has such a group, which SimAI's have not. */
 static const char sums_line[] = "File name, Expose DP comm, Expose DP_EP comm, Expose TP comm, Expose_EP_comm, "
-                                "Expose_PP_comm, bubble time, total comp, total exposed comm, Total time\n";
+                                "%sExpose_PP_comm, bubble time, total comp, total exposed comm, Total time\n";
 static const char rows_line[] = "layer_name,Analytical_test,fwd compute,wg compute,ig compute,fwd exposed comm,wg "
                                 "exposed comm,ig exposed comm,fwd total comm,algbw,busbw,wg total comm,algbw,busbw,ig "
                                 "total comm,algbw,busbw\n";
@@ -29,12 +30,15 @@ static void write_sum(const struct report_simai *report, double value, FILE *str
 
 static void write_sums(const struct report_simai *report, FILE *stream)
 {
-    (void)fputs(sums_line, stream);
+    (void)fprintf(stream, sums_line, report->cp > 1 ? "Expose_CP_comm, " : "");
     (void)fputs(report->label, stream);
     write_sum(report, report->exposed[REPORT_SIMAI_DP], stream);
     write_sum(report, report->exposed[REPORT_SIMAI_DP_EP], stream);
     write_sum(report, report->exposed[REPORT_SIMAI_TP], stream);
     write_sum(report, report->exposed[REPORT_SIMAI_EP], stream);
+    if (report->cp > 1) {
+        write_sum(report, report->exposed[REPORT_SIMAI_CP], stream);
+    }
     write_sum(report, report->pipeline, stream);
     write_sum(report, report->bubble, stream);
     write_sum(report, report->compute, stream);

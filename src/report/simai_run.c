@@ -18,17 +18,29 @@ uint64_t report_simai_run_compute(const struct simai_result *result)
     return sum;
 }
 
+static bool is_in(const struct simai_cell *cell, enum nccl_group_type group)
+{
+    return cell->type != SIMAI_NO_COMM && cell->group == group;
+}
+
+/* What a row's forward pass and input gradient are booked under: by the forward pass, as SimAI does; rows of context
+ * parallelism have nothing else in either. */
+static enum nccl_group_type model_group(const struct simai_cell *cells)
+{
+    if (is_in(&cells[SIMAI_FWD], NCCL_GROUP_CP) || is_in(&cells[SIMAI_IG], NCCL_GROUP_CP)) {
+        return NCCL_GROUP_CP;
+    }
+    return is_in(&cells[SIMAI_FWD], NCCL_GROUP_EP) ? NCCL_GROUP_EP : NCCL_GROUP_TP;
+}
+
 uint64_t report_simai_run_exposed(const struct simai_result *result, enum nccl_group_type group)
 {
     uint64_t sum = 0;
     for (uint32_t row = 0; row < result->program->row_count; row++) {
         const struct simai_cell *cells = result->program->rows[row].cells;
         const struct simai_phase_result *times = result->rows[row];
-        bool by_experts = cells[SIMAI_FWD].type != SIMAI_NO_COMM && cells[SIMAI_FWD].group == NCCL_GROUP_EP;
-        bool of_experts = cells[SIMAI_WG].type != SIMAI_NO_COMM && cells[SIMAI_WG].group == NCCL_GROUP_DP_EP;
-        sum += group == (by_experts ? NCCL_GROUP_EP : NCCL_GROUP_TP)
-                   ? times[SIMAI_FWD].exposed_ns + times[SIMAI_IG].exposed_ns
-                   : 0;
+        bool of_experts = is_in(&cells[SIMAI_WG], NCCL_GROUP_DP_EP);
+        sum += group == model_group(cells) ? times[SIMAI_FWD].exposed_ns + times[SIMAI_IG].exposed_ns : 0;
         sum += group == (of_experts ? NCCL_GROUP_DP_EP : NCCL_GROUP_DP) ? times[SIMAI_WG].exposed_ns : 0;
     }
     return sum;
@@ -44,6 +56,8 @@ uint32_t report_simai_run_ranks(const struct simai_result *result, uint32_t row,
         return result->job.tp;
     case NCCL_GROUP_EP:
         return result->job.ep;
+    case NCCL_GROUP_CP:
+        return result->job.cp > 1 ? result->job.cp : 1;
     case NCCL_GROUP_DP_EP:
         return dp / result->job.ep;
     default:

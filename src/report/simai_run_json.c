@@ -5,7 +5,7 @@
 #include "report/simai_run.h"
 
 static const char *const phase_keys[SIMAI_PHASES] = {"forward", "input_gradient", "weight_gradient"};
-static const char *const group_keys[NCCL_GROUP_TYPES] = {"tp", "dp", "ep", "dp_ep"};
+static const char *const group_keys[NCCL_GROUP_TYPES] = {"tp", "dp", "ep", "dp_ep", "cp"};
 
 /* ---- the result ---- */
 

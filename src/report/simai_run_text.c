@@ -12,7 +12,7 @@
 
 enum { MOST_ROWS = 10, MOST_KINDS = 512 };
 
-static const char *const group_names[NCCL_GROUP_TYPES] = {"TP", "DP", "EP", "DP_EP"};
+static const char *const group_names[NCCL_GROUP_TYPES] = {"TP", "DP", "EP", "DP_EP", "CP"};
 
 struct row_sum {
     uint32_t row; /* the first of its kind */
@@ -131,6 +131,7 @@ static void print_parts(const struct simai_result *result, FILE *stream)
         const char *words;
         enum nccl_group_type group;
     } parts[] = {{"exposed tensor parallelism", NCCL_GROUP_TP},
+                 {"exposed context parallelism", NCCL_GROUP_CP},
                  {"exposed expert parallelism", NCCL_GROUP_EP},
                  {"exposed data parallelism", NCCL_GROUP_DP},
                  {"exposed data parallelism of experts", NCCL_GROUP_DP_EP}};
@@ -176,12 +177,16 @@ static void print_head(const struct report_simai_run *report, FILE *stream)
                       result->stall.kind != SIM_STALL_NONE ? "STALLED" : "INTERRUPTED",
                       report_time_long(result->end_ns).text, result->end_ns, result->ranks_finished, result->ranks);
     }
+    char cp[32] = "";
+    if (job->cp > 1) {
+        (void)snprintf(cp, sizeof cp, ", CP %" PRIu32, job->cp);
+    }
     (void)fprintf(stream, "%-11s%s\n", "Workload", report->workload);
     (void)fprintf(stream,
                   "%-11s%" PRIu32 " GPUs in %" PRIu32 " server%s; TP %" PRIu32 ", DP %" PRIu32 ", EP %" PRIu32
-                  ", PP %" PRIu32 "; %s network%s\n",
+                  ", PP %" PRIu32 "%s; %s network%s\n",
                   "Machine", job->gpus, servers, servers == 1 ? "" : "s", job->tp, job->gpus / stages / job->tp,
-                  job->ep, stages, report->network, result->by_packets ? ", by packets" : "");
+                  job->ep, stages, cp, report->network, result->by_packets ? ", by packets" : "");
     (void)fprintf(stream,
                   "%-11s%" PRIu32 " rows, %" PRIu64 " collectives, %" PRIu64 " messages of %s, %" PRIu64 " events\n",
                   "Work", result->program->row_count, result->collectives, result->flows,

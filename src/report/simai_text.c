@@ -21,8 +21,10 @@ struct part {
 
 static void print_parts(const struct report_simai *report, FILE *stream)
 {
+    enum { CP_PART = 1 }; /* shown where there is such a group: SimAI has none */
     const struct part shown[] = {
         {"compute", report->compute},
+        {"CP communication, exposed", report->exposed[REPORT_SIMAI_CP]},
         {"TP communication, exposed", report->exposed[REPORT_SIMAI_TP]},
         {"EP communication, exposed", report->exposed[REPORT_SIMAI_EP]},
         {"DP communication, exposed", report->exposed[REPORT_SIMAI_DP]},
@@ -33,6 +35,9 @@ static void print_parts(const struct report_simai *report, FILE *stream)
     struct report_table table;
     report_table_begin(&table, 1);
     for (size_t i = 0; i < sizeof shown / sizeof shown[0]; i++) {
+        if (i == CP_PART && report->cp <= 1) {
+            continue;
+        }
         report_table_row(&table);
         report_table_cell(&table, shown[i].name);
         report_table_cell(&table, report_time(shown[i].us * 1000).text);
@@ -155,6 +160,8 @@ static void print_advice(const struct report_simai *report, FILE *stream)
                    crosses ? "TP groups reach over servers: a TP of at most -g_p_s stays on NVLink."
                            : "A smaller TP, faster NVLink (-nv), or overlap (-tp_o).",
                    stream);
+    said |= advise(report, report->exposed[REPORT_SIMAI_CP], "the exchange of keys and values",
+                   "Fewer key/value heads, a smaller CP, or one that stays on a server.", stream);
     said |= advise(report, report->exposed[REPORT_SIMAI_EP], "expert all-to-alls",
                    "More NIC bandwidth (-nic, -n_p_s), an EP that stays on a server, or overlap (-ep_o).", stream);
     said |= advise(report, report->exposed[REPORT_SIMAI_DP] + report->exposed[REPORT_SIMAI_DP_EP],
@@ -177,10 +184,14 @@ static void print_advice(const struct report_simai *report, FILE *stream)
 
 void report_simai_text(const struct report_simai *report, FILE *stream)
 {
+    char cp[32] = "";
+    if (report->cp > 1) {
+        (void)snprintf(cp, sizeof cp, ", CP %" PRId32, report->cp);
+    }
     (void)fprintf(stream,
                   "%s: one iteration on %" PRId32 " GPUs (TP %" PRId32 ", PP %" PRId32 ", DP %" PRId32 ", EP %" PRId32
-                  "; %" PRId32 " micro-batches)\n\n",
-                  report->workload, report->gpus, report->tp, report->pp, report->dp, report->ep, report->ga);
+                  "%s; %" PRId32 " micro-batches)\n\n",
+                  report->workload, report->gpus, report->tp, report->pp, report->dp, report->ep, cp, report->ga);
     if (!isfinite(report->total)) {
         (void)fputs("The total is no number, as in SimAI: the header lacks degrees (pp:, ga:, vpp:).\n", stream);
         return;

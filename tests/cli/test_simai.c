@@ -309,6 +309,59 @@ static void the_calculators_answer(void **state)
     CHECK_CONTAINS(both, "own: world 48 = dp 3 x pp 2 x ep 4 x cp 1 x tp 2");
 }
 
+/* 2 x 2 ranks of TP and CP twice: an exchange of 1 MiB is 512 KiB from each of two ranks, in every tool. */
+static void the_exchange_of_context_parallelism_is_timed_and_sent(void **state)
+{
+    static const char rows[] = "1\nkv -1 0 ALLGATHER_CP 1048576 0 REDUCESCATTER_CP 1048576 0 NONE 0 0\n";
+    char text[512];
+    (void)state;
+    program_enter();
+    (void)snprintf(text, sizeof text,
+                   "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 1 cp: 2 pp: 1 "
+                   "vpp: 1 ga: 1 all_gpus: 8 checkpoints: 0 checkpoint_initiates: 0 pp_comm: 0\n%s",
+                   rows);
+    program_write_text("cp.txt", text);
+    program_write_text("SimAI.conf", "PACKET_PAYLOAD_SIZE 9000\nCC_MODE 12\nL2_ACK_INTERVAL 1\nL2_CHUNK_SIZE 4000\n");
+    CHECK_EXIT(program_run("topo make -topo Spectrum-X -g 8 -psn 2 -o sx8"), 0);
+    /* 1 MiB at 100 GB/s, half of it each way: 4.88 us are less than what two ranks take at least. */
+    const struct program_result *result =
+        program_run("simai analytical -w cp.txt -g 8 -g_p_s 8 -n_p_s 8 -nv 100 -nic 50 -o cp.csv");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "EP 1, CP 2; 1 micro-batches");
+    CHECK_CONTAINS(result->out, "CP communication, exposed     20.00 us  100.0%");
+    CHECK_CONTAINS(program_read("cp.csv", NULL), "Expose_CP_comm, Expose_PP_comm");
+    result = program_run("simai simulate -w cp.txt -n sx8 -c SimAI.conf --backend flow -q");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "EP 1, PP 1, CP 2; flow network");
+    CHECK_CONTAINS(result->out, " 8 collectives, ");
+    CHECK_CONTAINS(result->out, " messages of 8 MiB, "); /* 512 KiB a rank and pass */
+    CHECK_CONTAINS(result->out, "exposed context parallelism");
+    result = program_run("simai simulate -w cp.txt -n sx8 -c SimAI.conf --backend packet -q --json -");
+    CHECK_EXIT(result, 0);
+    CHECK(strstr(result->out, "\"cp\": 0,") == NULL && strstr(result->out, "\"cp\"") != NULL, "%s", result->out);
+    result = program_run("trace convert cp.txt -o cpjob");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(program_read("cpjob.groups.json", NULL), "[0, 2]");
+    /* SimAI knows no such group. */
+    result = program_run("simai analytical --compat simai -w cp.txt -g 8 -g_p_s 8 -n_p_s 8 -nv 100 -nic 50 -o cp.csv");
+    CHECK_EXIT(result, 0);
+    CHECK(strstr(program_read("cp.csv", NULL), "CP_comm") == NULL, "SimAI's columns");
+    (void)snprintf(text, sizeof text,
+                   "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 2 ep: 1 cp: 3 pp: 1 "
+                   "vpp: 1 ga: 1 all_gpus: 8 checkpoints: 0 checkpoint_initiates: 0 pp_comm: 0\n%s",
+                   rows);
+    program_write_text("cp.txt", text);
+    static const char *const lines[] = {"simai analytical -w cp.txt -g 8 -g_p_s 8 -n_p_s 8 -nv 100 -nic 50",
+                                        "simai simulate -w cp.txt -n sx8 -c SimAI.conf",
+                                        "trace convert cp.txt -o cpjob"};
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        result = program_run(lines[i]);
+        CHECK_EXIT(result, 2);
+        CHECK_CONTAINS(result->err,
+                       "cp.txt:1: context parallelism of 3 does not divide the 4 ranks that TP and PP leave");
+    }
+}
+
 static void a_document_on_standard_output_takes_the_place_of_the_text(void **state)
 {
     (void)state;
@@ -341,6 +394,7 @@ static void a_variable_without_a_value_is_not_set(void **state)
 
 TEST_MAIN(simais_spellings_are_taken_and_its_table_is_written, a_file_of_bandwidths_is_enough,
           simais_name_gives_simais_numbers, what_is_wrong_is_said_in_one_line, the_calculators_answer,
+          the_exchange_of_context_parallelism_is_timed_and_sent,
           a_document_on_standard_output_takes_the_place_of_the_text, a_variable_without_a_value_is_not_set,
           simais_readme_lines_run_as_they_stand, simais_environment_is_read, an_nvls_tree_can_be_asked_for_by_itself,
           counting_and_running_a_pipeline_agree, aicbs_table_is_read_back_and_filled)

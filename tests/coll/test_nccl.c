@@ -128,7 +128,8 @@ static void every_rank_has_one_group_of_each_type_that_has_two_members(void **st
     (void)state;
     static const struct nccl_job jobs[] = {{.gpus = 16, .gpus_per_server = 8, .tp = 1, .ep = 4},
                                            {.gpus = 32, .gpus_per_server = 8, .tp = 2, .ep = 4},
-                                           {.gpus = 24, .gpus_per_server = 8, .tp = 3, .ep = 2}};
+                                           {.gpus = 24, .gpus_per_server = 8, .tp = 3, .ep = 2},
+                                           {.gpus = 24, .gpus_per_server = 8, .tp = 2, .ep = 2, .cp = 3}};
     for (size_t i = 0; i < COUNT_OF(jobs); i++) {
         struct bench bench;
         struct nccl_group *groups = NULL;
@@ -138,7 +139,7 @@ static void every_rank_has_one_group_of_each_type_that_has_two_members(void **st
         CHECK_OK(nccl_groups_build(&bench.job, &bench.arena, &groups, &count, &err), &err);
         for (uint32_t rank = 0; rank < jobs[i].gpus; rank++) {
             uint32_t dp = jobs[i].gpus / jobs[i].tp;
-            uint32_t sizes[] = {jobs[i].tp, dp, jobs[i].ep, dp / jobs[i].ep};
+            uint32_t sizes[] = {jobs[i].tp, dp, jobs[i].ep, dp / jobs[i].ep, jobs[i].cp};
             for (uint32_t type = 0; type < NCCL_GROUP_TYPES; type++) {
                 const struct nccl_group *found = nccl_group_find(groups, count, (enum nccl_group_type)type, rank);
                 uint32_t members = 0;

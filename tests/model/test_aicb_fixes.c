@@ -216,21 +216,57 @@ static void deepseek_needs_no_compute_file(void **state)
     aicb_made_free(&made);
 }
 
-/* The format has no word for its group. */
-static void the_exchange_of_context_parallelism_is_said_to_be_missing(void **state)
+#define CP2 "--context-parallel-size 2 --global_batch 8 --seq_length 64 --micro_batch 2 --world_size 4 "
+
+/* By hand: 2 micro-batches of 64 tokens, K and V of the rank's heads, 2 B a value. */
+static void ranks_of_a_sequence_exchange_its_keys_and_values(void **state)
+{
+    static const struct {
+        const char *options, *bytes;
+    } cases[] = {
+        {CP2 "--hidden_size 128 --num_attention_heads 8", "65536"}, /* 2 x 8 heads of 16 */
+        {CP2 "--hidden_size 128 --num_attention_heads 8 --num_query_groups 2 --tensor_model_parallel_size 2", "8192"},
+        /* A key/value head for each TP rank, however few there are. */
+        {CP2 "--hidden_size 128 --num_attention_heads 8 --num_query_groups 1 --tensor_model_parallel_size 2", "8192"},
+        {CP2 "--hidden_size 128 --num_attention_heads 8 --num_query_groups 2 --tensor_model_parallel_size 2 "
+             "--enable_sequence_parallel",
+         "8192"},
+        /* 8 heads of 4 + 2 for K and 3 for V. */
+        {CP2
+         "--frame DeepSeek --hidden_size 128 --num_attention_heads 8 --qk_nope_dim 4 --qk_rope_dim 2 --v_head_dim 3",
+         "18432"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct aicb_made made;
+        char rows[256];
+        aicb_make(AICB_TRAINING, false, NULL, cases[i].options, &made);
+        CHECK_OK(made.status, &made.err);
+        CHECK_U64(made.notes, 0, "notes");
+        CHECK_CONTAINS(made.text, " ep: 1 cp: 2 pp: 1 ");
+        (void)snprintf(rows, sizeof rows,
+                       "attention_kv_exchange\t-1\t0\tALLGATHER_CP\t%s\t0\tREDUCESCATTER_CP\t%s\t0\tNONE\t0\t100\n"
+                       "attention_kv_again\t-1\t0\tNONE\t0\t0\tALLGATHER_CP\t%s\t0\tNONE\t0\t100\nattention_",
+                       cases[i].bytes, cases[i].bytes, cases[i].bytes);
+        CHECK_CONTAINS(made.text, rows);
+        aicb_made_free(&made);
+    }
+}
+
+static void aicb_has_no_context_parallelism_in_its_text(void **state)
 {
     (void)state;
     struct aicb_made made;
-    aicb_make(AICB_TRAINING, false, NULL, "--num_attention_heads 16 --world_size 2 --context-parallel-size 2", &made);
+    aicb_make(AICB_TRAINING, true, NULL, CP2 "--hidden_size 128 --num_attention_heads 8", &made);
     CHECK_OK(made.status, &made.err);
-    CHECK_U64(made.notes, 1, "notes");
+    CHECK(strstr(made.text, "cp:") == NULL && strstr(made.text, "_CP") == NULL, "as AICB writes it");
     aicb_made_free(&made);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {CHECK_MAP(each_fix_changes_its_number_and_is_off_without_its_flag,
-                                                 every_fix_has_a_case, deepseek_needs_no_compute_file,
-                                                 the_exchange_of_context_parallelism_is_said_to_be_missing)};
+    const struct CMUnitTest tests[] = {CHECK_MAP(
+        each_fix_changes_its_number_and_is_off_without_its_flag, every_fix_has_a_case, deepseek_needs_no_compute_file,
+        ranks_of_a_sequence_exchange_its_keys_and_values, aicb_has_no_context_parallelism_in_its_text)};
     return cmocka_run_group_tests(tests, enter_folder, leave_folder);
 }

@@ -77,6 +77,14 @@ static enum orr_status lay_out(const struct convert_request *request, const stru
                          " (%" PRIu32 " ranks / TP %" PRIu64 " / PP %" PRIu64 ")",
                          request->input, ep, dp, ranks, tp, pp);
     }
+    uint64_t cp = degree(simai, SIMAI_CP);
+    if (cp > dp || dp % cp != 0) {
+        return error_set(err, ORR_EINVAL,
+                         "%s:1: context parallelism of %" PRIu64 " does not divide the %" PRIu64
+                         " ranks that TP and PP leave (%" PRIu32 " ranks / TP %" PRIu64 " / PP %" PRIu64 ")",
+                         request->input, cp, dp, ranks, tp, pp);
+    }
+    work->layouts[WORK_CP] = (struct work_layout){.stride = (uint32_t)tp, .count = (uint32_t)cp};
     work->layouts[WORK_TP] = (struct work_layout){.stride = 1, .count = (uint32_t)tp};
     work->layouts[WORK_DP] = (struct work_layout){.stride = (uint32_t)tp, .count = (uint32_t)dp};
     work->layouts[WORK_EP] = (struct work_layout){.stride = (uint32_t)tp, .count = (uint32_t)ep};

@@ -1,7 +1,8 @@
 /*
  * SimAI's workload text (spec simai §1), as AICB writes it: the layers of text.h behind a header of keys that say how
  * the ranks are divided (tensor, expert, data and pipeline parallelism), and operations with a suffix that names the
- * group: none (TP in the forward and input-gradient columns, DP in the weight-gradient column), _EP or _DP_EP.
+ * group: none (TP in the forward and input-gradient columns, DP in the weight-gradient column), _EP or _DP_EP, and ours
+ * _CP.
  *
  * simai_read.h reads the file; program and files are those of text.h and work.h. Times are nanoseconds.
  */
@@ -16,8 +17,8 @@ ORR_MUST_CHECK enum orr_status simai_graph(const struct convert_request *request
                                            struct orr_error *err);
 
 /*
- * Ranks are numbered as AICB does: tensor parallelism fastest, then expert, data and pipeline parallelism. Writes one
- * file for each of all_gpus ranks (request->ranks, where given, wins) and PREFIX.groups.json.
+ * Ranks are numbered as AICB does: tensor parallelism fastest, then context, expert, data and pipeline parallelism.
+ * Writes one file for each of all_gpus ranks (request->ranks, where given, wins) and PREFIX.groups.json.
  */
 ORR_MUST_CHECK enum orr_status simai_convert(const struct convert_request *request, struct convert_summary *summary,
                                              struct orr_error *err);

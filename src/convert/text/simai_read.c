@@ -8,6 +8,7 @@
 const char *const simai_key_names[] = {
     "model_parallel_NPU_group:",
     "ep:",
+    "cp:",
     "pp:",
     "vpp:",
     "ga:",

@@ -13,6 +13,7 @@
 enum simai_key {
     SIMAI_TP,
     SIMAI_EP,
+    SIMAI_CP, /* ours: SimAI has none */
     SIMAI_PP,
     SIMAI_VPP,
     SIMAI_GA,
@@ -44,7 +45,7 @@ struct simai_text {
 ORR_MUST_CHECK enum orr_status simai_text_read(const char *path, struct mem *mem, bool lenient, struct simai_text *text,
                                                struct orr_error *err);
 
-/* Whether the first line has a key only SimAI knows (ep:, pp:, vpp:, ga:, all_gpus:, pp_comm). */
+/* Whether the first line has a key only SimAI knows (ep:, cp:, pp:, vpp:, ga:, all_gpus:, pp_comm). */
 ORR_MUST_CHECK enum orr_status simai_detect(const char *path, struct mem *mem, bool *is_simai, struct orr_error *err);
 
 /* The next number of a list; `which` is SIMAI_CHECKPOINTS or SIMAI_INITIATES. */

@@ -84,7 +84,7 @@ static enum text_span take_suffix(enum text_span span, struct et_text *word, str
     static const struct {
         const char *suffix;
         enum work_group group;
-    } known[] = {{"_DP_EP", WORK_DP_EP}, {"_EP", WORK_EP}};
+    } known[] = {{"_DP_EP", WORK_DP_EP}, {"_EP", WORK_EP}, {"_CP", WORK_CP}};
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         size_t length = strlen(known[i].suffix);
         if (word->length > length && memcmp(word->text + word->length - length, known[i].suffix, length) == 0) {

@@ -13,7 +13,7 @@
 #include "trace/et_write.h"
 
 /* The ranks of a node's collective: all, or those that differ only in one digit of the rank's number. */
-enum work_group { WORK_ALL, WORK_TP, WORK_DP, WORK_EP, WORK_DP_EP, WORK_GROUPS };
+enum work_group { WORK_ALL, WORK_TP, WORK_DP, WORK_EP, WORK_DP_EP, WORK_CP, WORK_GROUPS };
 
 /* A network dimension takes part or not (Chakra's involved_dim). Eight entries: a longer list than the network has
  * dimensions is harmless, a shorter one leaves the dimensions behind its end out. */

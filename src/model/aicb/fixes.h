@@ -32,7 +32,8 @@
     /* degrees */                                                                                                      \
     X(stage_layers, "drops the layers that remain when num_layers is divided by the stages",                           \
       "the stage with one layer more is written")                                                                      \
-    X(context_parallel, "ignores context parallelism", "it divides the ranks and the tokens of each")                  \
+    X(context_parallel, "ignores context parallelism",                                                                 \
+      "it divides the ranks and the tokens of each, which exchange keys and values")                                   \
     X(whole_batches, "drops what remains of global_batch / (micro_batch x DP)", "an error")                            \
     X(pp_comm_whole, "writes pp_comm as a fraction with sequence parallelism (8388608.0)", "whole bytes")              \
     /* rows */                                                                                                         \

@@ -19,6 +19,8 @@
 #define AICB_ALLGATHER_EP   "ALLGATHER_EP"
 #define AICB_ALLGATHER_DPEP "ALLGATHER_DP_EP"
 #define AICB_SCATTER_DPEP   "REDUCESCATTER_DP_EP"
+#define AICB_ALLGATHER_CP   "ALLGATHER_CP" /* ours: the format has no such group */
+#define AICB_SCATTER_CP     "REDUCESCATTER_CP"
 
 /* One pass of a layer: how long it computes, what it communicates after that. */
 struct aicb_pass {

@@ -190,12 +190,16 @@ static const char *make_header(const struct training *t, struct arena *arena)
 {
     const struct aicb_options *o = t->o;
     char pp_comm[64];
+    char cp[32] = ""; /* a key of ours, where it is needed */
+    if (training_has_cp(t)) {
+        (void)snprintf(cp, sizeof cp, " cp: %" PRId64, o->cp);
+    }
     pipeline_bytes(t, pp_comm, sizeof pp_comm);
     return arena_printf(arena,
                         "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: %" PRId64 " ep: %" PRId64
-                        " pp: %" PRId64 " vpp: %" PRId64 " ga: %" PRId64 " all_gpus: %" PRId64
+                        "%s pp: %" PRId64 " vpp: %" PRId64 " ga: %" PRId64 " all_gpus: %" PRId64
                         " checkpoints: 0 checkpoint_initiates: 0 pp_comm: %s",
-                        o->tp, o->ep, o->pp, t->s.layers, t->s.ga, o->world_size, pp_comm);
+                        o->tp, o->ep, cp, o->pp, t->s.layers, t->s.ga, o->world_size, pp_comm);
 }
 
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
@@ -227,12 +231,6 @@ static enum orr_status check_frame(const struct training *t, struct orr_error *e
     if (o->compat && t->model.split && t->model.experts && !o->moe_enable) {
         return error_set(err, ORR_EINVAL,
                          "--frame DeepSeek without --moe_enable: AICB crashes here; without --compat aicb it works");
-    }
-    if (!o->compat && o->cp > 1) {
-        return notes_add(t->notes, err,
-                         "--context-parallel-size %" PRId64
-                         ": the exchange of keys and values is not in the file, which has no word for that group",
-                         o->cp);
     }
     return ORR_OK;
 }

@@ -19,6 +19,11 @@ struct aicb_pass training_tp(const struct training *t, int64_t compute_ns, const
     return (struct aicb_pass){compute_ns, alone ? NULL : comm, alone ? 0 : bytes};
 }
 
+bool training_has_cp(const struct training *t)
+{
+    return t->o->fix.context_parallel && t->o->cp > 1;
+}
+
 /* ---- times ------------------------------------------------------------------------------------------------------ */
 
 struct layer_time {
@@ -166,10 +171,42 @@ void training_add_experts(struct training *t, struct aicb_rows *rows, int64_t fo
     }
 }
 
+/* Values of K and V a token that a rank holds. Fewer key/value heads than TP ranks are copied; latent ones are
+ * exchanged as heads, as Megatron-LM does. */
+static int64_t kv_width(struct training *t)
+{
+    const struct aicb_options *o = t->o;
+    if (o->frame == AICB_FRAME_DEEPSEEK) {
+        return aicb_mul(t->s.heads / o->tp, o->qk_nope_dim + o->qk_rope_dim + o->v_head_dim, &t->overflow);
+    }
+    int64_t heads = t->s.kv_heads > o->tp ? t->s.kv_heads / o->tp : 1;
+    return aicb_mul(2 * heads, t->s.head_dim, &t->overflow);
+}
+
+/*
+ * Each of the ranks that share a sequence has to see all its keys and values: they go round in CP - 1 rounds, which is
+ * a ring's all-gather. Back they go round again, and their gradients are summed to where they belong, a ring's
+ * reduce-scatter in as many rounds. A row has one exchange a pass; backward the second row comes first.
+ */
+static void add_exchange(struct training *t, struct aicb_rows *rows)
+{
+    int64_t own = aicb_mul(2 * t->s.tokens, kv_width(t), &t->overflow);
+    int64_t all = aicb_mul(own, t->o->cp, &t->overflow);
+    const struct aicb_pass none = {0, NULL, 0};
+    training_add(
+        t, rows,
+        (struct aicb_row){"attention_kv_exchange", {0, AICB_ALLGATHER_CP, all}, {0, AICB_SCATTER_CP, all}, none});
+    training_add(t, rows, (struct aicb_row){"attention_kv_again", none, {0, AICB_ALLGATHER_CP, all}, none});
+}
+
 void training_add_layers(struct training *t, struct aicb_rows *rows)
 {
     for (uint32_t i = 0; i < t->model.count && t->status == ORR_OK; i++) {
         const struct aicb_piece *piece = &t->model.pieces[i];
+        bool attends = piece->attention && (piece->kind == AICB_PIECE_ROW || piece->kind == AICB_PIECE_WHOLE);
+        if (attends && training_has_cp(t)) {
+            add_exchange(t, rows);
+        }
         switch (piece->kind) {
         case AICB_PIECE_COUNTED:
             break;

@@ -28,6 +28,9 @@ void training_add(struct training *t, struct aicb_rows *rows, struct aicb_row ro
 /* A collective in the TP group, or nothing where the group is one rank. */
 struct aicb_pass training_tp(const struct training *t, int64_t compute_ns, const char *comm, int64_t bytes);
 
+/* Whether several ranks share a sequence, and so exchange keys and values. */
+bool training_has_cp(const struct training *t);
+
 /* The five rows of experts (§2.5); times are those of the first. */
 void training_add_experts(struct training *t, struct aicb_rows *rows, int64_t forward_ns, int64_t backward_ns);
 

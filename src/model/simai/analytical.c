@@ -84,13 +84,14 @@ static enum orr_status divide_ranks(struct count *count)
 {
     struct simai_analysis *analysis = count->analysis;
     const struct simai_text *text = count->text;
-    int32_t *degrees[] = {&analysis->tp, &analysis->ep, &analysis->pp, &analysis->vpp, &analysis->ga};
-    static const enum simai_key keys[] = {SIMAI_TP, SIMAI_EP, SIMAI_PP, SIMAI_VPP, SIMAI_GA};
+    int32_t *degrees[] = {&analysis->tp, &analysis->ep, &analysis->cp, &analysis->pp, &analysis->vpp, &analysis->ga};
+    static const enum simai_key keys[] = {SIMAI_TP, SIMAI_EP, SIMAI_CP, SIMAI_PP, SIMAI_VPP, SIMAI_GA};
     bool compat = count->machine->compat;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
         int32_t value = is_transformer(text->workload.strategy) || !compat ? header_value(text, keys[i]) : 0;
         *degrees[i] = value == 0 && !compat ? 1 : value;
     }
+    analysis->cp = compat ? 1 : analysis->cp; /* SimAI has no such key */
     int64_t stage = (int64_t)analysis->tp * analysis->pp;
     analysis->dp = stage == 0 ? 0 : (int32_t)(count->machine->gpus / stage);
     if (compat) {
@@ -110,6 +111,13 @@ static enum orr_status divide_ranks(struct count *count)
     if (count->machine->gpus % analysis->ep != 0) {
         return error_set(count->err, ORR_EINVAL, "%s:1: %" PRId32 " GPUs (-g) do not divide into EP %" PRId32,
                          text->workload.path, count->machine->gpus, analysis->ep);
+    }
+    if (analysis->dp % analysis->cp != 0) {
+        return error_set(count->err, ORR_EINVAL,
+                         "%s:1: context parallelism of %" PRId32 " does not divide the %" PRId32
+                         " ranks that TP and PP leave (%" PRId32 " GPUs / TP %" PRId32 " / PP %" PRId32 ")",
+                         text->workload.path, analysis->cp, analysis->dp, count->machine->gpus, analysis->tp,
+                         analysis->pp);
     }
     if (text->given[SIMAI_GPUS] && text->values[SIMAI_GPUS] != count->machine->gpus) {
         return notes_add(count->notes, count->err, "%s:1: all_gpus: is %" PRId64 "; counted with the %" PRId32 " of -g",
@@ -131,6 +139,8 @@ static int32_t group_ranks(const struct simai_analysis *analysis, enum text_phas
         return analysis->tp;
     case SIMAI_GROUP_EP:
         return analysis->ep;
+    case SIMAI_GROUP_CP:
+        return analysis->cp;
     case SIMAI_GROUP_DP_EP:
         return between > 1 ? between : 1;
     default:
@@ -172,6 +182,9 @@ static enum orr_status count_phase(struct count *count, const struct text_layer 
     enum text_strategy strategy = count->text->workload.strategy;
     simai_word_read(cell->comm.text, cell->comm.length, phase == TEXT_WG ? SIMAI_GROUP_DP : SIMAI_GROUP_TP,
                     &collective->op, &collective->group);
+    if (machine->compat && collective->group == SIMAI_GROUP_CP) {
+        collective->group = SIMAI_GROUP_NONE;
+    }
     bool known = collective->op != SIMAI_OP_NONE ? collective->group != SIMAI_GROUP_NONE
                                                  : cell->comm.length == 0 || text_word_is(cell->comm, "NONE");
     count->unknown_words += !known;
@@ -275,7 +288,7 @@ static enum orr_status finish(struct count *count)
     if (status == ORR_OK && count->unknown_words > 0 && !count->machine->compat) {
         status = notes_add(count->notes, count->err,
                            "%s: %" PRIu64 " collectives are of a kind SimAI does not count (BROADCAST, another suffix "
-                           "than _EP and _DP_EP); they cost nothing here either",
+                           "than _EP, _DP_EP and _CP); they cost nothing here either",
                            count->text->workload.path, count->unknown_words);
     }
     return status;

@@ -42,10 +42,10 @@ struct simai_analysis {
     struct simai_row *rows;
     uint32_t row_count, row_capacity;
     struct simai_sums sums;
-    int32_t tp, ep, pp, dp, vpp, ga; /* as counted with */
-    uint32_t chunks;                 /* of a stage's layers: 1 without interleaving */
-    bool given_up;                   /* compat: SimAI leaves its report empty */
-    bool messages_hide;              /* what stages send is taken to hide behind compute */
+    int32_t tp, ep, cp, pp, dp, vpp, ga; /* as counted with; cp ranks of dp share a sequence */
+    uint32_t chunks;                     /* of a stage's layers: 1 without interleaving */
+    bool given_up;                       /* compat: SimAI leaves its report empty */
+    bool messages_hide;                  /* what stages send is taken to hide behind compute */
 };
 
 /* Counts a text through. Fails with ORR_EINVAL or ORR_ERANGE (degrees that do not fit the machine, a bandwidth nobody

@@ -11,7 +11,7 @@
 
 enum { WORD_SIZE = 64, SECTION_NONE = -1, SECTION_PP = SIMAI_GROUPS };
 
-static const char *const section_names[] = {"TP", "DP", "EP", "DP_EP", "PP", NULL};
+static const char *const section_names[] = {"TP", "DP", "EP", "DP_EP", "CP", "PP", NULL};
 static const char *const key_names[] = {"allreduce", "allgather", "reducescatter", "alltoall", NULL};
 
 struct busbw_line {
@@ -152,7 +152,7 @@ static enum orr_status read_line(const struct busbw_line *line, int *section, bo
         return ORR_OK;
     }
     if (line->value[0] == '\0' && find(key_names, line->key) < 0 && strcmp(line->key, "busbw") != 0) {
-        return unknown(line, "section", section_names, "known are TP, DP, EP, DP_EP, PP", err);
+        return unknown(line, "section", section_names, "known are TP, DP, EP, DP_EP, CP, PP", err);
     }
     return read_key(line, *section, busbw, err);
 }
@@ -198,7 +198,7 @@ enum orr_status simai_busbw_parse(const char *name, const char *text, size_t siz
     }
     if (status == ORR_OK && !has_value(&made)) {
         return error_set(err, ORR_EINVAL,
-                         "%s: no bandwidth in it; a section (TP:, DP:, EP:, DP_EP:, PP:) and lines such as "
+                         "%s: no bandwidth in it; a section (TP:, DP:, EP:, DP_EP:, CP:, PP:) and lines such as "
                          "\"allreduce: 300\" (GB/s) are expected",
                          name);
     }

@@ -11,7 +11,7 @@
 #include "model/simai/busbw.h"
 
 const char *const simai_op_names[SIMAI_OPS] = {"none", "allreduce", "allgather", "reducescatter", "alltoall"};
-const char *const simai_group_names[SIMAI_GROUPS] = {"TP", "DP", "EP", "DP_EP"};
+const char *const simai_group_names[SIMAI_GROUPS] = {"TP", "DP", "EP", "DP_EP", "CP"};
 
 static const double GIB = 1024.0 * 1024.0 * 1024.0;
 enum { SMALL_BYTES = 1 << 20 };
@@ -40,6 +40,7 @@ void simai_word_read(const char *word, size_t length, enum simai_group plain, en
         *group = rest == 0                                       ? plain
                  : rest == 3 && memcmp(suffix, "_EP", 3) == 0    ? SIMAI_GROUP_EP
                  : rest == 6 && memcmp(suffix, "_DP_EP", 6) == 0 ? SIMAI_GROUP_DP_EP
+                 : rest == 3 && memcmp(suffix, "_CP", 3) == 0    ? SIMAI_GROUP_CP
                                                                  : SIMAI_GROUP_NONE;
         return;
     }

@@ -22,13 +22,22 @@ enum simai_op {
     SIMAI_OPS
 };
 
-enum simai_group { SIMAI_GROUP_TP, SIMAI_GROUP_DP, SIMAI_GROUP_EP, SIMAI_GROUP_DP_EP, SIMAI_GROUPS, SIMAI_GROUP_NONE };
+enum simai_group {
+    SIMAI_GROUP_TP,
+    SIMAI_GROUP_DP,
+    SIMAI_GROUP_EP,
+    SIMAI_GROUP_DP_EP,
+    SIMAI_GROUP_CP,
+    SIMAI_GROUPS,
+    SIMAI_GROUP_NONE
+};
 
 extern const char *const simai_op_names[SIMAI_OPS];
 extern const char *const simai_group_names[SIMAI_GROUPS];
 
 /* A communication word: the operation by its beginning, the group by what follows it. `plain` is the group of a word
- * without a suffix. What SimAI does not know is SIMAI_OP_NONE; a suffix it does not know is SIMAI_GROUP_NONE. */
+ * without a suffix. What SimAI does not know is SIMAI_OP_NONE; a suffix it does not know is SIMAI_GROUP_NONE, but
+ * for our _CP, which only who counts as SimAI has to leave out. */
 void simai_word_read(const char *word, size_t length, enum simai_group plain, enum simai_op *op,
                      enum simai_group *group);
 

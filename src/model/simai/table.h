@@ -14,7 +14,7 @@
 #include "base/notes.h"
 #include "model/simai/busbw.h"
 
-enum { SIMAI_TABLE_MESSAGES = SIMAI_GROUPS, SIMAI_TABLE_PARTS };
+enum { SIMAI_TABLE_MESSAGES = SIMAI_GROUP_CP, SIMAI_TABLE_PARTS }; /* AICB's tables have no such group */
 
 struct simai_table_sums {
     uint64_t rows, collectives, products;
