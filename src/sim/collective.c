@@ -246,6 +246,10 @@ void sim_collective_issue(struct sim *sim, uint32_t rank, uint32_t node)
     int32_t priority = draw_priority(sim, state, trace_node);
     operation.streams = (uint32_t)count;
     operation.streams_left = (uint32_t)count;
+    if (!sim_agree_issue(sim, &operation)) {
+        sim_fail_memory(sim);
+        return;
+    }
     uint32_t index = sim_operations_take(&sim->operations, sim->mem, &sim->queue.failed);
     sim->operations.at[index] = operation;
     if (count == 0 || (operation.plan != NULL && operation.plan->phase_count == 0)) {

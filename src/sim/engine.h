@@ -8,6 +8,7 @@
  * - workload: what the nodes of a trace do (§5); slots: which of them may go; contention: kernels that share a device
  * - memory: remote memory (§12)
  * - collective, plans: a collective node becomes chunks, a chunk becomes a stream of phases (§6)
+ * - agree: whether all ranks mean the same collective
  * - scheduler: which streams of a rank run at once (§7)
  * - endpoint: the delay before a message may leave; bus: its detailed form (§8)
  * - packets, trees, programs, custom: what a stream does in a phase (§9, §14); flows: the same for NCCL's lists
@@ -21,6 +22,7 @@
 #include "base/event_queue.h"
 #include "base/ticks.h"
 #include "net/net.h"
+#include "sim/agree.h"
 #include "sim/events.h"
 #include "sim/ranks.h"
 #include "sim/servers.h"
@@ -60,6 +62,7 @@ struct sim {
     struct sim_graph_info *graphs;
     struct sim_graph_info **rank_graph;
     struct sim_group_state *groups;
+    struct sim_agreements *agreements; /* of all ranks, then by group */
 
     struct sim_calls calls;
     struct sim_far_ticks far_ticks;

@@ -201,7 +201,8 @@ enum orr_status sim_run(struct sim *sim, bool (*progress)(void *, const struct o
         if (sim->mem->refused != 0) {
             return mem_error(sim->mem, "the run's optimum", err);
         }
-        return sim_messages_warn_unclaimed(sim, err);
+        status = sim_agree_warn(sim, err);
+        return status == ORR_OK ? sim_messages_warn_unclaimed(sim, err) : status;
     }
     if (sim->mem->refused == 0) {
         sim_stall_diagnose(sim);

@@ -219,7 +219,7 @@ static bool make_servers(struct sim *sim)
 static enum orr_status fill(struct sim *sim, struct orr_error *err)
 {
     const struct sim_config *config = sim->config;
-    if (!make_pools(sim) || !make_ranks(sim) || !make_groups(sim) || !make_servers(sim)) {
+    if (!make_pools(sim) || !make_ranks(sim) || !make_groups(sim) || !sim_agree_make(sim) || !make_servers(sim)) {
         return mem_error(sim->mem, "the simulation's state", err);
     }
     make_logical_dims(sim);
@@ -312,6 +312,7 @@ static void clear(struct sim *sim)
     for (uint32_t i = 0; sim->servers != NULL && i < sim->server_count; i++) {
         mem_free(mem, sim->servers[i].waiting, (size_t)sim->servers[i].capacity * 2 * sizeof(uint32_t));
     }
+    sim_agree_free(sim);
     sim_routes_free(&sim->channel_routes, mem);
     sim_routes_free(&sim->lane_routes, mem);
     mem_free(mem, sim->result.collectives, (size_t)sim->collective_capacity * sizeof *sim->result.collectives);

@@ -76,15 +76,6 @@ static void tell_pair(struct diagnosis *d, enum sim_stall_kind kind, const struc
     tell(d, kind, text, fix, ranks, 2, nodes, other_node == SIM_NONE ? 1 : 2);
 }
 
-/* Whether a node has not been issued yet: it waits for a parent, or for a slot. */
-static bool to_come(const struct sim_rank *state, uint32_t node)
-{
-    if (state->parents_left[node] > 0) {
-        return true;
-    }
-    return sim_slots_is_waiting(state, node);
-}
-
 /* ---- point to point ------------------------------------------------------------------------------------------- */
 
 /* A message from `wait`'s peer that arrived and was never received: the nearest thing to what the rank waits for. */
@@ -116,7 +107,8 @@ static uint32_t peer_partner(const struct sim *sim, const struct sim_wait *wait)
         const struct trace_node *node = &peer->graph->nodes[i];
         int32_t other = wants_send ? node->comm_dst : node->comm_src;
         if (node->type == (wants_send ? TRACE_SEND : TRACE_RECV) && other == (int32_t)wait->rank &&
-            node->comm_bytes == wait->bytes && sim_tag_native(node->comm_tag) == wait->tag && to_come(peer, i)) {
+            node->comm_bytes == wait->bytes && sim_tag_native(node->comm_tag) == wait->tag &&
+            sim_node_to_come(peer, i)) {
             return i;
         }
     }
@@ -155,7 +147,7 @@ static uint32_t peer_may_join(const struct sim *sim, const struct sim_wait *wait
     uint32_t group = sim_graph_group(sim->rank_graph[wait->rank], wait->node);
     for (uint32_t i = 0; i < peer->graph->node_count; i++) {
         if (peer->graph->nodes[i].type == TRACE_COLL && sim_graph_group(sim->rank_graph[wait->peer], i) == group &&
-            to_come(peer, i)) {
+            sim_node_to_come(peer, i)) {
             return i;
         }
     }
@@ -189,42 +181,48 @@ static bool same_collective(const struct sim *sim, const struct sim_wait *wait, 
     return mine->plan == theirs->plan && mine->custom == theirs->custom;
 }
 
-/* The collective that `wait` is in, further on in the peer's trace. */
-static bool peer_has_it_later(const struct sim *sim, const struct sim_wait *wait)
+/* Two ranks that give the collective of this wait, or one before it, different sizes; false when they do not. What is
+ * left over when the chunks do not come out even looks like anything but that. */
+static bool tell_sizes(struct diagnosis *d, const struct sim_wait *wait)
 {
-    const struct sim_rank *peer = &sim->ranks[wait->peer];
-    const struct trace_node *mine = &sim->ranks[wait->rank].graph->nodes[wait->node];
-    uint32_t group = sim_graph_group(sim->rank_graph[wait->rank], wait->node);
-    for (uint32_t i = 0; i < peer->graph->node_count; i++) {
-        const struct trace_node *node = &peer->graph->nodes[i];
-        if (node->type == TRACE_COLL && node->comm_type == mine->comm_type && node->comm_bytes == mine->comm_bytes &&
-            sim_graph_group(sim->rank_graph[wait->peer], i) == group && to_come(peer, i)) {
-            return true;
-        }
+    struct sim *sim = d->sim;
+    if (wait->stream == 0) {
+        return false;
     }
-    return false;
+    const struct sim_operation *operation = &sim->operations.at[sim->streams.at[wait->stream].operation];
+    const struct sim_agreement *odds = sim_agree_at_odds(sim, operation, wait->peer);
+    if (odds == NULL) {
+        return false;
+    }
+    const struct sim_issued *first = &odds->first;
+    const struct sim_issued *other = &odds->other;
+    uint32_t ranks[] = {first->rank, other->rank};
+    uint64_t nodes[] = {node_id(sim, first->rank, first->node), node_id(sim, other->rank, other->node)};
+    const char *text = arena_printf(&sim->arena, "rank %u has %s where rank %u has %s: the sizes differ", first->rank,
+                                    sim_say_node(sim, first->rank, first->node), other->rank,
+                                    sim_say_node(sim, other->rank, other->node));
+    tell(d, SIM_STALL_SIZES_DIFFER, text, "give the collective the same comm_size on all ranks", ranks, 2, nodes, 2);
+    return true;
 }
 
 static void tell_disagreement(struct diagnosis *d, const struct sim_wait *wait, uint32_t other_node)
 {
     struct sim *sim = d->sim;
-    const struct trace_node *mine = &sim->ranks[wait->rank].graph->nodes[wait->node];
-    const struct trace_node *theirs = &sim->ranks[wait->peer].graph->nodes[other_node];
-    bool sizes = mine->comm_type == theirs->comm_type && mine->comm_bytes != theirs->comm_bytes &&
-                 sim_graph_group(sim->rank_graph[wait->rank], wait->node) ==
-                     sim_graph_group(sim->rank_graph[wait->peer], other_node) &&
-                 !peer_has_it_later(sim, wait);
-    const char *text =
-        arena_printf(&sim->arena, "rank %u is in %s while rank %u is in %s: %s", wait->rank,
-                     sim_say_node(sim, wait->rank, wait->node), wait->peer, sim_say_node(sim, wait->peer, other_node),
-                     sizes ? "the sizes differ" : "they are not at the same collective");
-    tell_pair(d, sizes ? SIM_STALL_SIZES_DIFFER : SIM_STALL_ORDER_DIFFERS, wait, other_node, text,
-              sizes ? "give the collective the same comm_size on all ranks"
-                    : "let all ranks issue their collectives in the same order (dependencies between them fix it)");
+    if (tell_sizes(d, wait)) {
+        return;
+    }
+    tell_pair(d, SIM_STALL_ORDER_DIFFERS, wait, other_node,
+              arena_printf(&sim->arena, "rank %u is in %s while rank %u is in %s: they are not at the same collective",
+                           wait->rank, sim_say_node(sim, wait->rank, wait->node), wait->peer,
+                           sim_say_node(sim, wait->peer, other_node)),
+              "let all ranks issue their collectives in the same order (dependencies between them fix it)");
 }
 
 static void tell_never_joins(struct diagnosis *d, const struct sim_wait *wait)
 {
+    if (tell_sizes(d, wait)) {
+        return;
+    }
     struct sim *sim = d->sim;
     const char *state = sim->ranks[wait->peer].finished ? "has finished without it" : "has no such collective to come";
     tell_pair(d, SIM_STALL_RANK_NEVER_JOINS, wait, SIM_NONE,
@@ -275,7 +273,7 @@ static uint32_t what_holds_up(const struct sim *sim, const struct sim_waits *wai
             if (wait != SIM_NONE) {
                 return wait;
             }
-            behind = behind == SIM_NONE && to_come(state, parents[i]) ? parents[i] : behind;
+            behind = behind == SIM_NONE && sim_node_to_come(state, parents[i]) ? parents[i] : behind;
         }
         if (behind == SIM_NONE) {
             return SIM_NONE;
@@ -402,6 +400,11 @@ static void tell_cycle(struct diagnosis *d, const uint32_t *cycle, uint32_t leng
     struct sim *sim = d->sim;
     enum sim_stall_kind kind = cycle_kind(d, cycle, length);
     uint32_t told = length < MAX_CYCLE_TOLD ? length : MAX_CYCLE_TOLD;
+    for (uint32_t i = 0; i < told; i++) {
+        if (tell_sizes(d, &d->waits.at[cycle[i]])) {
+            return;
+        }
+    }
     uint32_t ranks[MAX_CYCLE_TOLD];
     uint64_t nodes[MAX_CYCLE_TOLD];
     const char *text = arena_printf(&sim->arena, "a cycle of %u: ", length);

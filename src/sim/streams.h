@@ -44,6 +44,7 @@ struct sim_operation {
     const struct sim_plan *plan;    /* NULL for custom collectives */
     const struct trace_set *custom; /* or NULL */
     uint32_t group;                 /* index, or SIM_NONE */
+    uint32_t order;                 /* how many of the group the rank issued before it */
 };
 POOL_DEFINE(sim_operations, struct sim_operation, next);
 

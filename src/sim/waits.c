@@ -220,6 +220,14 @@ uint32_t sim_waits_of_stream(const struct sim_waits *waits, const struct sim *si
     return SIM_NONE;
 }
 
+bool sim_node_to_come(const struct sim_rank *state, uint32_t node)
+{
+    if (state->parents_left[node] > 0) {
+        return true;
+    }
+    return sim_slots_is_waiting(state, node);
+}
+
 /* ---- sentences ------------------------------------------------------------------------------------------------ */
 
 static const char *or_empty(const char *text)

@@ -42,6 +42,9 @@ uint32_t sim_waits_find_stream(const struct sim *sim, const struct sim_waits *wa
 /* The first entry about this stream, or SIM_NONE. */
 uint32_t sim_waits_of_stream(const struct sim_waits *waits, const struct sim *sim, uint32_t stream);
 
+/* Whether a node has not been issued yet: it waits for a parent, or for a slot. */
+bool sim_node_to_come(const struct sim_rank *state, uint32_t node);
+
 /* Sentences about parts of a run; in the arena, "" when memory is refused. */
 const char *sim_say_node(struct sim *sim, uint32_t rank, uint32_t node);
 const char *sim_say_wait(struct sim *sim, const struct sim_wait *wait);
