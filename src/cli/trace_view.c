@@ -62,7 +62,7 @@ static const struct argp view_argp = {
            "other programs.\v"
            "Examples:\n  orrery trace view traces/resnet50.0.et -o resnet50.html\n"
            "  orrery trace view traces/allreduce.0.et -o allreduce.svg\n"
-           "  orrery trace view traces/resnet50.0.et --type gpu,communication -o device.html\n",
+           "  orrery trace view traces/resnet50.0.et --type gpu -o gpu.html\n",
 };
 
 static enum orr_status check(const struct view_command *view, struct orr_error *err)
