@@ -11,8 +11,11 @@ Each rank R writes into the output folder, with a suffix _TAG where --tag is giv
     gpu_metrics_R.json  core clock while training (AMD: sysfs, amd-smi or rocm-smi; NVIDIA: nvidia-smi)
 
 Needs PyTorch 2.1 or later, CUDA or ROCm; without a device it records the host alone. Models are built here with random
-weights and trained on random data: times do not depend on the values, and nothing is downloaded. To record a program of
-your own, copy the four marked places (1) to (4) into it.
+weights and trained on random data: times do not depend on the values, and nothing is downloaded. --dataset sets the
+shape of a sample and the number of classes, no more:
+    mnist 1x28x28, 10 classes             cifar10 3x32x32, 10          cifar100 3x32x32, 100
+    tiny-imagenet 3x64x64, 200            imagenet 3x224x224, 1000     tokens --seq-len tokens of the vocabulary
+To record a program of your own, copy the four marked places (1) to (4) into it.
 """
 import argparse
 import contextlib
@@ -27,6 +30,7 @@ import sys
 import threading
 import time
 from datetime import timedelta
+from typing import Callable, NamedTuple
 
 import torch
 import torch.distributed as dist
@@ -34,11 +38,16 @@ import torch.nn as nn
 import torch.nn.functional as F
 from torch.profiler import ExecutionTraceObserver, ProfilerActivity, profile, record_function, schedule
 
+PICKED = {}  # what `orrery trace recipe` was asked for: defaults of this copy
+LARGE_MB = 100  # of traces a rank: more takes minutes to write and to read
+
 
 def options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     add = parser.add_argument
     add("--model", choices=sorted(MODELS), default="cifar10", help="what to train (default: %(default)s)")
+    add("--dataset", choices=sorted(DATASETS),
+        help="shape of the random data (default: cifar10, or tokens for a language model)")
     add("--epochs", type=int, default=3, help="default: %(default)s")
     add("--steps-per-epoch", type=int, default=64, help="default: %(default)s, or more where tracing needs it")
     add("--batch-size", type=int, default=128, help="samples a rank and step (default: %(default)s)")
@@ -64,6 +73,7 @@ def options():
     add("--tag", default="", help="suffix of the file names, such as the model's name")
     add("--gzip", action="store_true", help="compress the traces")
     add("--seed", type=int, default=1, help="default: %(default)s")
+    parser.set_defaults(**PICKED)
     chosen = parser.parse_args()
     for name in ("epochs", "batch_size", "seq_len", "trace_steps", "profile_epoch", "steps_per_epoch"):
         if getattr(chosen, name) < 1:
@@ -72,6 +82,14 @@ def options():
         parser.error("--trace-wait must not be negative")
     if chosen.profile_epoch > chosen.epochs:
         parser.error(f"--profile-epoch {chosen.profile_epoch} lies after the last of {chosen.epochs} epochs")
+    language = MODELS[chosen.model].language
+    if chosen.dataset is None:
+        chosen.dataset = "tokens" if language else "cifar10"
+    if language != (chosen.dataset == "tokens"):
+        fitting = sorted(name for name in DATASETS if language == (name == "tokens"))
+        parser.error(f"--dataset {chosen.dataset} does not fit --model {chosen.model}: it takes {', '.join(fitting)}")
+    if chosen.model == "bert" and chosen.seq_len > Bert.POSITIONS:
+        parser.error(f"--seq-len {chosen.seq_len}: BERT has {Bert.POSITIONS} positions")
     if not re.fullmatch(r"[A-Za-z0-9.-]*", chosen.tag):
         parser.error("--tag: letters, digits, '.' and '-' only, since it becomes part of file names")
     return chosen
@@ -80,15 +98,32 @@ def options():
 # ---- models -------------------------------------------------------------------------------------------------------
 
 
+class Picture(NamedTuple):
+    channels: int
+    side: int
+    classes: int
+
+
+DATASETS = {
+    "mnist": Picture(1, 28, 10),
+    "cifar10": Picture(3, 32, 10),
+    "cifar100": Picture(3, 32, 100),
+    "tiny-imagenet": Picture(3, 64, 200),
+    "imagenet": Picture(3, 224, 1000),
+    "tokens": None,
+}
+
+
 class Cifar10(nn.Module):
-    """Three convolutions and two linear layers for 3x32x32 pictures: 17,159,306 parameters, most of them in the first
+    """Three convolutions and two linear layers: 17,159,306 parameters for 3x32x32 pictures, most of them in the first
     linear layer, so that one gradient bucket is much larger than the others."""
 
-    def __init__(self):
+    def __init__(self, picture):
         super().__init__()
-        self.conv1, self.conv2 = nn.Conv2d(3, 64, 3, padding=1), nn.Conv2d(64, 128, 3, padding=1)
-        self.conv3 = nn.Conv2d(128, 256, 3, padding=1)
-        self.fc1, self.fc2 = nn.Linear(256 * 8 * 8, 1024), nn.Linear(1024, 10)
+        self.conv1 = nn.Conv2d(picture.channels, 64, 3, padding=1)
+        self.conv2, self.conv3 = nn.Conv2d(64, 128, 3, padding=1), nn.Conv2d(128, 256, 3, padding=1)
+        self.fc1 = nn.Linear(256 * (picture.side // 4) ** 2, 1024)
+        self.fc2 = nn.Linear(1024, picture.classes)
 
     def forward(self, x):
         x = F.relu(self.conv1(x))
@@ -97,17 +132,41 @@ class Cifar10(nn.Module):
         return self.fc2(F.relu(self.fc1(x.flatten(1))))
 
 
-class Bottleneck(nn.Module):
+def shortcut(inner, outer, stride):
+    if stride == 1 and inner == outer:
+        return nn.Sequential()
+    return nn.Sequential(nn.Conv2d(inner, outer, 1, stride, bias=False), nn.BatchNorm2d(outer))
+
+
+class Basic(nn.Module):
+    """The block of ResNet-18 and ResNet-34."""
+
+    WIDER = 1
+
     def __init__(self, inner, planes, stride):
         super().__init__()
-        outer = planes * 4
+        self.conv1, self.bn1 = nn.Conv2d(inner, planes, 3, stride, 1, bias=False), nn.BatchNorm2d(planes)
+        self.conv2, self.bn2 = nn.Conv2d(planes, planes, 3, 1, 1, bias=False), nn.BatchNorm2d(planes)
+        self.shortcut = shortcut(inner, planes, stride)
+
+    def forward(self, x):
+        y = F.relu(self.bn1(self.conv1(x)))
+        return F.relu(self.bn2(self.conv2(y)) + self.shortcut(x))
+
+
+class Bottleneck(nn.Module):
+    """The block of ResNet-50 and the deeper ones."""
+
+    WIDER = 4
+
+    def __init__(self, inner, planes, stride):
+        super().__init__()
+        outer = planes * self.WIDER
         self.conv1, self.bn1 = nn.Conv2d(inner, planes, 1, bias=False), nn.BatchNorm2d(planes)
         self.conv2 = nn.Conv2d(planes, planes, 3, stride, 1, bias=False)
         self.bn2 = nn.BatchNorm2d(planes)
         self.conv3, self.bn3 = nn.Conv2d(planes, outer, 1, bias=False), nn.BatchNorm2d(outer)
-        self.shortcut = nn.Sequential()
-        if stride != 1 or inner != outer:
-            self.shortcut = nn.Sequential(nn.Conv2d(inner, outer, 1, stride, bias=False), nn.BatchNorm2d(outer))
+        self.shortcut = shortcut(inner, outer, stride)
 
     def forward(self, x):
         y = F.relu(self.bn1(self.conv1(x)))
@@ -115,18 +174,25 @@ class Bottleneck(nn.Module):
         return F.relu(self.bn3(self.conv3(y)) + self.shortcut(x))
 
 
-class ResNet50(nn.Module):
-    """ResNet-50 for 3x32x32 pictures (3x3 first convolution, no max pool, ten classes): 23,520,842 parameters."""
+class ResNet(nn.Module):
+    """For pictures wider than 64 as published: 7x7 first convolution and a max pool; for smaller ones a 3x3 convolution
+    and no pool, as is usual for CIFAR. Parameters of ResNet-18: 11,689,512 (imagenet), 11,173,962 (cifar10); of
+    ResNet-50: 25,557,032 and 23,520,842."""
 
-    def __init__(self):
+    def __init__(self, picture, block, counts):
         super().__init__()
-        self.stem = nn.Sequential(nn.Conv2d(3, 64, 3, 1, 1, bias=False), nn.BatchNorm2d(64), nn.ReLU())
+        if picture.side > 64:
+            self.stem = nn.Sequential(nn.Conv2d(picture.channels, 64, 7, 2, 3, bias=False), nn.BatchNorm2d(64),
+                                      nn.ReLU(), nn.MaxPool2d(3, 2, 1))
+        else:
+            self.stem = nn.Sequential(nn.Conv2d(picture.channels, 64, 3, 1, 1, bias=False), nn.BatchNorm2d(64),
+                                      nn.ReLU())
         blocks, inner = [], 64
-        for planes, count, stride in ((64, 3, 1), (128, 4, 2), (256, 6, 2), (512, 3, 2)):
+        for planes, count, stride in zip((64, 128, 256, 512), counts, (1, 2, 2, 2)):
             for i in range(count):
-                blocks.append(Bottleneck(inner, planes, stride if i == 0 else 1))
-                inner = planes * 4
-        self.blocks, self.fc = nn.Sequential(*blocks), nn.Linear(2048, 10)
+                blocks.append(block(inner, planes, stride if i == 0 else 1))
+                inner = planes * block.WIDER
+        self.blocks, self.fc = nn.Sequential(*blocks), nn.Linear(inner, picture.classes)
 
     def forward(self, x):
         return self.fc(self.blocks(self.stem(x)).mean((2, 3)))
@@ -194,24 +260,85 @@ class Decoder(nn.Module):
         return F.linear(self.norm(x), self.embedding.weight)
 
 
+class Encoder(nn.Module):
+    """One layer of BERT: attention in both directions, normalised after each part."""
+
+    def __init__(self, hidden, heads, inner, dropout):
+        super().__init__()
+        self.heads, self.dropout = heads, dropout
+        self.q, self.k, self.v = nn.Linear(hidden, hidden), nn.Linear(hidden, hidden), nn.Linear(hidden, hidden)
+        self.o, self.norm1 = nn.Linear(hidden, hidden), nn.LayerNorm(hidden)
+        self.up, self.down, self.norm2 = nn.Linear(hidden, inner), nn.Linear(inner, hidden), nn.LayerNorm(hidden)
+
+    def forward(self, x):
+        q, k, v = (part(x).unflatten(-1, (self.heads, -1)).transpose(1, 2) for part in (self.q, self.k, self.v))
+        y = F.scaled_dot_product_attention(q, k, v, dropout_p=self.dropout if self.training else 0.0)
+        y = F.dropout(self.o(y.transpose(1, 2).flatten(2)), self.dropout, self.training)
+        x = self.norm1(x + y)
+        y = F.dropout(self.down(F.gelu(self.up(x))), self.dropout, self.training)
+        return self.norm2(x + y)
+
+
+class Bert(nn.Module):
+    """BERT base with its masked-language head, tied to the embedding: 109,514,298 parameters."""
+
+    POSITIONS, MASK, MASKED_SHARE = 512, 103, 0.15
+
+    def __init__(self, vocabulary=30522, hidden=768, layers=12, heads=12, inner=3072, dropout=0.1):
+        super().__init__()
+        self.vocabulary, self.dropout = vocabulary, dropout
+        self.embedding, self.position = nn.Embedding(vocabulary, hidden), nn.Embedding(self.POSITIONS, hidden)
+        self.segment, self.norm = nn.Embedding(2, hidden), nn.LayerNorm(hidden)
+        self.layers = nn.Sequential(*(Encoder(hidden, heads, inner, dropout) for _ in range(layers)))
+        self.transform, self.norm2 = nn.Linear(hidden, hidden), nn.LayerNorm(hidden)
+        self.bias = nn.Parameter(torch.zeros(vocabulary))
+
+    def forward(self, tokens):
+        places = torch.arange(tokens.shape[1], device=tokens.device)
+        x = self.embedding(tokens) + self.position(places) + self.segment(torch.zeros_like(tokens))
+        x = self.layers(F.dropout(self.norm(x), self.dropout, self.training))
+        return F.linear(self.norm2(F.gelu(self.transform(x))), self.embedding.weight, self.bias)
+
+
+class Model(NamedTuple):
+    step_kb: int  # traces a rank and step, as recorded without shapes and stacks
+    language: bool
+    make: Callable  # of a Picture, or of nothing
+
+
 MODELS = {
-    "cifar10": Cifar10,
-    "resnet50": ResNet50,
-    "qwen05b": lambda: Decoder(151936, 896, 24, 14, 2, 4864, True),
-    "llama1b": lambda: Decoder(128256, 2048, 16, 32, 8, 8192, False),
+    "cifar10": Model(200, False, Cifar10),
+    "resnet18": Model(700, False, lambda picture: ResNet(picture, Basic, (2, 2, 2, 2))),
+    "resnet50": Model(1700, False, lambda picture: ResNet(picture, Bottleneck, (3, 4, 6, 3))),
+    "bert": Model(1700, True, Bert),
+    "qwen05b": Model(4000, True, lambda: Decoder(151936, 896, 24, 14, 2, 4864, True)),
+    "llama1b": Model(2700, True, lambda: Decoder(128256, 2048, 16, 32, 8, 8192, False)),
 }
+
+
+def make_model(chosen):
+    model, picture = MODELS[chosen.model], DATASETS[chosen.dataset]
+    return model.make() if model.language else model.make(picture)
+
+
+def random_batch(chosen, model, generator):
+    """Inputs and what is to be learnt of them: classes of pictures, next tokens, or masked tokens (-100: none)."""
+    picture, several = DATASETS[chosen.dataset], chosen.batch_size
+    if picture is not None:
+        return (torch.randn(several, picture.channels, picture.side, picture.side, generator=generator),
+                torch.randint(picture.classes, (several,), generator=generator))
+    tokens = torch.randint(model.vocabulary, (several, chosen.seq_len + 1), generator=generator)
+    if isinstance(model, Decoder):
+        return tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous()
+    tokens = tokens[:, 1:].contiguous()
+    masked = torch.rand(tokens.shape, generator=generator) < model.MASKED_SHARE
+    return tokens.masked_fill(masked, model.MASK), tokens.masked_fill(~masked, -100)
 
 
 def batches(chosen, model, device):
     """Endless random batches, the same for every run with one seed and rank; the first is reused, so that preparing
     data costs what copying it costs."""
-    generator = torch.Generator().manual_seed(chosen.seed)
-    if isinstance(model, Decoder):
-        tokens = torch.randint(model.vocabulary, (chosen.batch_size, chosen.seq_len + 1), generator=generator)
-        x, y = tokens[:, :-1].contiguous(), tokens[:, 1:].contiguous()
-    else:
-        x = torch.randn(chosen.batch_size, 3, 32, 32, generator=generator)
-        y = torch.randint(10, (chosen.batch_size,), generator=generator)
+    x, y = random_batch(chosen, model, torch.Generator().manual_seed(chosen.seed))
     data = torch.utils.data.TensorDataset(x, y)
     loader = torch.utils.data.DataLoader(data, chosen.batch_size, num_workers=chosen.workers,
                                          pin_memory=device.type == "cuda")
@@ -349,7 +476,7 @@ def check_device_trace(path, device):
 
 def train(chosen, rank, world, device, backend):
     torch.manual_seed(chosen.seed)
-    model = MODELS[chosen.model]().to(device)
+    model = make_model(chosen).to(device)
     params = sum(p.numel() for p in model.parameters() if p.requires_grad)
     wrapped = model
     if world > 1 or backend == "nccl":
@@ -428,6 +555,10 @@ def main():
     os.makedirs(chosen.output_dir, exist_ok=True)
     if not chosen.no_cleanup:
         clean(chosen, rank)
+    predicted_mb = MODELS[chosen.model].step_kb * chosen.trace_steps / 1000
+    if rank == 0 and predicted_mb > LARGE_MB:
+        print(f"--trace-steps {chosen.trace_steps}: about {predicted_mb:.0f} MB of traces a rank; 2 to 4 steps tell as "
+              "much, and --gzip packs them", file=sys.stderr)
     backend = backend_for(chosen, device, world)
     os.environ.setdefault("MASTER_ADDR", "localhost")
     os.environ.setdefault("MASTER_PORT", "29531")
@@ -439,7 +570,7 @@ def main():
     params, times = train(chosen, rank, world, device, backend)
     if times:
         put_json(place(chosen, "training", rank), {
-            "model": chosen.model, "backend": backend, "world": world, "rank": rank,
+            "model": chosen.model, "dataset": chosen.dataset, "backend": backend, "world": world, "rank": rank,
             "step_ms_median": statistics.median(times), "step_times_ms": [round(time, 4) for time in times],
             "params": params, "steps": len(times)})
     elif rank == 0:
@@ -456,8 +587,9 @@ def main():
     dist.barrier()
     dist.destroy_process_group()
     if rank == 0:
-        print(f"{world} rank{'s' if world > 1 else ''} of {chosen.model} ({params:,} parameters, {backend}) recorded in "
-              f"{chosen.output_dir}; next: orrery trace import {chosen.output_dir} -o traces/{chosen.model}")
+        print(f"{world} rank{'s' if world > 1 else ''} of {chosen.model} on {chosen.dataset} ({params:,} parameters, "
+              f"{backend}) recorded in {chosen.output_dir}; next: orrery trace import {chosen.output_dir} "
+              f"-o traces/{chosen.model}")
 
 
 if __name__ == "__main__":

@@ -210,9 +210,29 @@ ORR_MUST_CHECK enum orr_status orr_trace_import_batch(const struct orr_import_op
 enum orr_framework { ORR_FRAMEWORK_PYTORCH, ORR_FRAMEWORK_TENSORFLOW, ORR_FRAMEWORK_HOROVOD };
 enum orr_vendor { ORR_VENDOR_NVIDIA, ORR_VENDOR_AMD };
 
-/* A Python script that records a job of this framework on this vendor's devices. */
-ORR_MUST_CHECK enum orr_status orr_recipe(enum orr_framework framework, enum orr_vendor vendor, FILE *stream,
-                                          struct orr_error *err);
+/* What to record. Fields other than the first two are for PyTorch alone, become the defaults of the script, and are
+ * NULL, 0 (trace_wait: -1) or false where the script's own default is to hold. Start from ORR_RECIPE_OPTIONS_DEFAULT.
+ */
+struct orr_recipe_options {
+    enum orr_framework framework;
+    enum orr_vendor vendor;
+    const char *model; /* cifar10, resnet18, resnet50, bert, qwen05b, llama1b */
+    const char
+        *dataset; /* shape and classes of the random data: mnist, cifar10, cifar100, tiny-imagenet, imagenet; tokens */
+    uint32_t epochs, batch_size;
+    uint32_t profile_epoch; /* the one to trace, from 1 */
+    int32_t trace_wait;     /* steps of it before tracing */
+    uint32_t trace_steps;
+    bool inject_sync_hack;
+};
+#define ORR_RECIPE_OPTIONS_DEFAULT                                                                                     \
+    {                                                                                                                  \
+        .trace_wait = -1                                                                                               \
+    }
+
+/* A Python script that records a job. A trace that would be large is a warning; `notices` may be NULL. */
+ORR_MUST_CHECK enum orr_status orr_recipe(const struct orr_recipe_options *options, const struct orr_notices *notices,
+                                          FILE *stream, struct orr_error *err);
 
 ORR_END
 

@@ -1,6 +1,9 @@
 /* `orrery gen` and `orrery trace` from the shell's side. */
 #include "tests/cli/program.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static void prepare(void)
@@ -81,6 +84,73 @@ static void statistics_as_json_go_where_json_says(void **state)
     CHECK_CONTAINS(result->err, "--json would replace the trace deep/er/ar.0.et");
 }
 
+static void a_recipe_has_what_was_picked_as_its_defaults(void **state)
+{
+    (void)state;
+    program_enter();
+    const struct program_result *result =
+        program_run("trace recipe --framework pytorch --dataset imagenet --model resnet18 --epochs 5 --batch-size 256 "
+                    "--profile-epoch 3 --trace-wait 50 --trace-steps 200 --inject-sync-hack");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(
+        result->out,
+        "\nPICKED = {\"model\": \"resnet18\", \"dataset\": \"imagenet\", \"epochs\": 5, \"batch_size\": 256, "
+        "\"profile_epoch\": 3, \"trace_wait\": 50, \"trace_steps\": 200, \"inject_sync_hack\": True}");
+    CHECK_CONTAINS(result->err, "--trace-steps 200 of resnet18: about ");
+    result = program_run("trace recipe --framework pytorch --model bert --trace-steps 4");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "PICKED = {\"model\": \"bert\", \"trace_steps\": 4}");
+    CHECK(result->err[0] == '\0', "four steps are no large trace: %s", result->err);
+    static const struct {
+        const char *command, *says;
+    } refused[] = {
+        {"--framework pytorch --model resnet19", "did you mean \"resnet18\"?"},
+        {"--framework pytorch --dataset imagnet", "did you mean \"imagenet\"?"},
+        {"--framework pytorch --model bert --dataset cifar10", "does not fit --model bert, which takes tokens"},
+        {"--framework pytorch --dataset tokens", "does not fit --model cifar10"},
+        {"--framework pytorch --profile-epoch 4", "lies after the last of 3 epochs"},
+        {"--framework horovod --model bert", "only the script for pytorch"},
+    };
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        char command[160];
+        (void)snprintf(command, sizeof command, "trace recipe %s", refused[i].command);
+        result = program_run(command);
+        CHECK_EXIT(result, 2);
+        CHECK_ONE_LINE(result);
+        CHECK_CONTAINS(result->err, refused[i].says);
+    }
+}
+
+/* The program warns by a table of its own, which must be the script's. */
+static void a_recipe_knows_the_models_of_the_script(void **state)
+{
+    (void)state;
+    program_enter();
+    const struct program_result *result = program_run("trace recipe --framework pytorch");
+    CHECK_EXIT(result, 0);
+    char *script = strdup(result->out);
+    assert_non_null(script);
+    const char *at = strstr(script, "\nMODELS = {\n");
+    assert_non_null(at);
+    int count = 0;
+    char name[32];
+    unsigned step_kb = 0;
+    for (at += strlen("\nMODELS = {\n"); sscanf(at, " \"%31[^\"]\": Model(%u,", name, &step_kb) == 2; count++) {
+        char command[160];
+        char says[160];
+        (void)snprintf(command, sizeof command, "trace recipe --framework pytorch --model %s --trace-steps 1000", name);
+        (void)snprintf(says, sizeof says, "--trace-steps 1000 of %s: about %u MB", name, step_kb);
+        result = program_run(command);
+        CHECK_EXIT(result, 0);
+        CHECK_CONTAINS(result->err, says);
+        at = strchr(at, '\n');
+        assert_non_null(at);
+        at++;
+    }
+    free(script);
+    assert_int_equal(count, 6);
+}
+
 static void a_recipe_is_a_script_for_the_vendor(void **state)
 {
     (void)state;
@@ -143,4 +213,5 @@ static void a_finding_gives_exit_code_2(void **state)
 TEST_MAIN(gen_makes_folders_and_says_what_to_do_next, the_three_nodes_are_those_of_the_tutorial,
           show_stat_and_check_take_several_files, one_bad_file_does_not_hide_the_others,
           statistics_as_json_go_where_json_says, a_recipe_is_a_script_for_the_vendor,
+          a_recipe_has_what_was_picked_as_its_defaults, a_recipe_knows_the_models_of_the_script,
           a_trace_is_drawn_in_the_form_its_ending_says, a_finding_gives_exit_code_2)
