@@ -97,11 +97,12 @@ static void identify_binary(const char *bytes, size_t size, const char *name, st
     } else if (size >= 2 && (uint8_t)bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 5) {
         identify_pickle(bytes, size, about);
     } else if (is_xplane(bytes, size)) {
-        is_other(
-            about, "a profile of JAX or TensorFlow (XSpace)",
-            "its events have no launches and no sizes of collectives; orrery trace convert --from tensorflow reads "
-            "the trace.json.gz that TensorBoard writes beside it (JAX: jax.profiler.trace with "
-            "create_perfetto_trace=True)");
+        /* A recording of JAX on an H200: kernels with stream, times and correlation id, as in the JSON; shapes only in
+         * the compiled program (HLO), which a plane of its own holds. */
+        is_other(about, "a profile of JAX or TensorFlow (XSpace)",
+                 "this form of it is not read; orrery trace convert --from tensorflow reads the kernels from the "
+                 "trace.json.gz beside it (JAX writes that with jax.profiler.trace(DIR, create_perfetto_trace=True)), "
+                 "with --unknown-size where that tells no sizes of collectives");
     } else if (ends_with(name, ".nsys-rep") || ends_with(name, ".qdrep") || ends_with(name, ".qdstrm")) {
         is_other(about, "a report of Nsight Systems", "it has no ops of the program: " RECORD_PYTORCH);
     } else if (ends_with(name, ".ncu-rep")) {
