@@ -172,8 +172,10 @@ struct orr_import_options {
     const char *folder;       /* with recordings, or one of them; any names (docs/import.md) */
     const char *const *paths; /* files and folders instead, or beside it: all of one run */
     size_t path_count;
-    const char *prefix;    /* files are PREFIX.R.et, and PREFIX.groups.json where there are process groups */
-    const char *tag;       /* which run, where there are several; or NULL */
+    const char *prefix; /* files are PREFIX.R.et, and PREFIX.groups.json where there are process groups */
+    const char
+        *et_prefix;  /* batches only: the first word of the files' names; "auto": the dominant collective's; or NULL */
+    const char *tag; /* which run, where there are several; or NULL */
     const uint32_t *ranks; /* which ranks; count 0 = all that are there */
     const int64_t *steps;  /* pairs of first and last step to keep; count 0 = everything */
     uint64_t unknown_size; /* bytes for a communication whose size is not known; only with has_unknown_size */
@@ -197,9 +199,11 @@ ORR_MUST_CHECK enum orr_status orr_trace_import(const struct orr_import_options 
 
 /*
  * Many recordings in one call: each path is judged and imported by itself, every run in a folder too, into
- * OUT_DIR/NAME.R.et, NAME made of the path's and the run's. `folder`, `prefix` and `tag` of the options are not used.
- * One that fails does not stop the others: `*failed` counts them, and a table at the end of the report says why. Errors
- * are those that stop all: no memory, nothing that can be written.
+ * OUT_DIR/NAME.R.et, NAME made of the path's and the run's; with et_prefix OUT_DIR/ET_PREFIX.R.et for a single run and
+ * OUT_DIR/ET_PREFIX.NAME.R.et for several, "auto" being allreduce, allgather and so on by which collective each has
+ * most, workload for none or a tie. `folder`, `prefix` and `tag` of the options are not used. One that fails does not
+ * stop the others: `*failed` counts them, and a table at the end of the report says why. Errors are those that stop
+ * all: no memory, nothing that can be written.
  */
 ORR_MUST_CHECK enum orr_status orr_trace_import_batch(const struct orr_import_options *options, const char *out_dir,
                                                       const struct orr_notices *notices, FILE *stream, uint32_t *failed,

@@ -6,7 +6,8 @@
 #include <string.h>
 
 enum {
-    KEY_OUT_DIR = 255,
+    KEY_ET_PREFIX = 254,
+    KEY_OUT_DIR,
     KEY_RANKS,
     KEY_TAG,
     KEY_UNKNOWN_SIZE,
@@ -36,6 +37,10 @@ static const struct argp_option table[] = {
      "Write PREFIX.R.et for each rank R, and PREFIX.groups.json where there are groups. Missing folders are made", 0},
     {"out-dir", KEY_OUT_DIR, "DIR", 0,
      "Import each RECORDING by itself, into DIR/NAME.R.et; one that fails does not stop the others (exit code 1)", 0},
+    {"et-prefix", KEY_ET_PREFIX, "et|auto|NAME", 0,
+     "With --out-dir: files are DIR/NAME.R.et, or DIR/NAME.RUN.R.et where there are several runs. auto: allreduce, "
+     "allgather … after the collective that occurs most, workload where none does or two are level",
+     0},
     {"rank", KEY_RANKS, "LIST", 0, "Only these ranks, such as 0,2-5. Default: all that are there", 0},
     {"tag", KEY_TAG, "TAG", 0, "Which run, where there are several; the error that asks names them", 0},
     {"unknown-size", KEY_UNKNOWN_SIZE, "BYTES", 0,
@@ -104,6 +109,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case 'o':
         import->prefix = arg;
+        return 0;
+    case KEY_ET_PREFIX:
+        import->et_prefix = arg;
         return 0;
     case KEY_OUT_DIR:
         options->out_dir = arg;
@@ -187,6 +195,10 @@ static enum orr_status check(const struct import_options *options, struct orr_er
         return error_set(err, ORR_EINVAL, "--out-dir imports every recording by itself, so it excludes %s",
                          import->prefix != NULL ? "-o PREFIX" : "--tag");
     }
+    if (options->out_dir == NULL && import->et_prefix != NULL) {
+        return error_set(err, ORR_EINVAL,
+                         "--et-prefix names the files of a folder: --out-dir DIR instead of -o PREFIX");
+    }
     if (options->out_dir == NULL && import->prefix == NULL) {
         return error_set(err, ORR_EINVAL,
                          "missing -o PREFIX (files become PREFIX.0.et, PREFIX.1.et …), or --out-dir DIR for several "
@@ -255,6 +267,7 @@ static const struct argp import_argp = {
            "  orrery trace import recording -o traces/resnet50\n"
            "  orrery trace import recording/device_0.json.gz -o traces/one\n"
            "  orrery trace import recording recording/device_0.json.gz --out-dir traces\n"
+           "  orrery trace import recording --out-dir traces --et-prefix auto\n"
            "  orrery trace import recording --rank 0-1 --step 1 --cpu drop -o traces/short\n"
            "  orrery run -w traces/resnet50 -s system.json -n network.yml\n",
 };

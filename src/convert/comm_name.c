@@ -17,6 +17,36 @@ const char *comm_kind_text(enum comm_kind kind)
     return texts[kind];
 }
 
+const char *comm_kind_dominant(const uint64_t counts[COMM_KIND_COUNT])
+{
+    static const struct {
+        const char *word;
+        enum comm_kind kinds[2];
+    } patterns[] = {
+        {"allreduce", {COMM_ALL_REDUCE, COMM_NONE}},
+        {"allgather", {COMM_ALL_GATHER, COMM_NONE}},
+        {"alltoall", {COMM_ALL_TO_ALL, COMM_NONE}},
+        {"reducescatter", {COMM_REDUCE_SCATTER, COMM_REDUCE_SCATTER_BLOCK}},
+        {"broadcast", {COMM_BROADCAST, COMM_NONE}},
+        {"reduce", {COMM_REDUCE, COMM_NONE}},
+        {"gather", {COMM_GATHER, COMM_NONE}},
+        {"scatter", {COMM_SCATTER, COMM_NONE}},
+    };
+    const char *word = "workload";
+    uint64_t most = 0;
+    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {
+        const enum comm_kind *kinds = patterns[i].kinds;
+        uint64_t count = counts[kinds[0]] + (kinds[1] == COMM_NONE ? 0 : counts[kinds[1]]);
+        if (count > most) {
+            most = count;
+            word = patterns[i].word;
+        } else if (count > 0 && count == most) {
+            word = "workload";
+        }
+    }
+    return word;
+}
+
 enum { PLAIN_ROOM = 256 };
 
 static char lower(char c)

@@ -45,6 +45,10 @@ static inline bool comm_kind_is_rooted(enum comm_kind kind)
 
 const char *comm_kind_text(enum comm_kind kind);
 
+/* The collective that occurs most, as a word for file names ("allreduce"); "workload" where none does or two are level.
+ * Barriers are no pattern, and reduce-scatters of both kinds are one. */
+const char *comm_kind_dominant(const uint64_t counts[COMM_KIND_COUNT]);
+
 /* A word that is meant to name a collective ("allreduce", "_allgather_base", "reduce_scatter_tensor_coalesced",
  * "NCCL_BCAST"): COMM_NONE for "wait", "init" and what is no such word. */
 enum comm_kind comm_name_word(const char *word);

@@ -161,7 +161,7 @@ static void write_provenance(const struct import_result *result, const char *wha
     (void)fputs(first ? "" : "\n", stream);
 }
 
-static void write_report(const struct import_result *result, const struct orr_import_options *options, FILE *stream)
+static void write_report(const struct import_result *result, FILE *stream)
 {
     struct report_table table;
     for (uint32_t first = 0; first < result->rank_count; first += RANKS_BESIDE) {
@@ -181,13 +181,13 @@ static void write_report(const struct import_result *result, const struct orr_im
     write_provenance(result, "Size known from: ", offsetof(struct import_rank, written.size_from), stream);
     write_provenance(result, "Peer known from: ", offsetof(struct import_rank, written.peer_from), stream);
     if (result->rank_count == 1) {
-        (void)fprintf(stream, "Wrote %s.%u.et", options->prefix, result->ranks[0].pair->rank);
+        (void)fprintf(stream, "Wrote %s.%u.et", result->prefix, result->ranks[0].pair->rank);
     } else {
-        (void)fprintf(stream, "Wrote %u traces, %s.%u.et to %s.%u.et", result->rank_count, options->prefix,
-                      result->ranks[0].pair->rank, options->prefix, result->ranks[result->rank_count - 1].pair->rank);
+        (void)fprintf(stream, "Wrote %u traces, %s.%u.et to %s.%u.et", result->rank_count, result->prefix,
+                      result->ranks[0].pair->rank, result->prefix, result->ranks[result->rank_count - 1].pair->rank);
     }
     if (result->wrote_groups) {
-        (void)fprintf(stream, ", and %s.groups.json", options->prefix);
+        (void)fprintf(stream, ", and %s.groups.json", result->prefix);
     }
     (void)fputs(".\n", stream);
 }
@@ -248,15 +248,19 @@ static enum orr_status check(const struct orr_import_options *options, struct or
     if (prefix[0] == '\0' || prefix[strlen(prefix) - 1] == '/') {
         return error_set(err, ORR_EINVAL, "\"%.200s\" names no file; a prefix such as DIR/resnet50 is needed", prefix);
     }
+    if (options->et_prefix != NULL) {
+        return error_set(err, ORR_EINVAL, "--et-prefix names the files of a folder: --out-dir DIR instead of a prefix");
+    }
     return ORR_OK;
 }
 
-enum orr_status import_pairs(const struct orr_import_options *options, const struct import_pair *pairs, uint32_t count,
-                             const struct orr_notices *notices, struct mem *mem, FILE *stream, struct import_sum *sum,
-                             struct orr_error *err)
+enum orr_status import_pairs(const struct orr_import_options *options, const char *pattern_rest,
+                             const struct import_pair *pairs, uint32_t count, const struct orr_notices *notices,
+                             struct mem *mem, FILE *stream, struct import_sum *sum, struct orr_error *err)
 {
     struct import_result result = {0};
     struct import_request request = {.prefix = options->prefix,
+                                     .pattern_rest = pattern_rest,
                                      .pairs = pairs,
                                      .pair_count = count,
                                      .emit = {.unknown_size = options->unknown_size,
@@ -271,7 +275,7 @@ enum orr_status import_pairs(const struct orr_import_options *options, const str
     enum orr_status status = import_run(&request, mem, &result, err);
     pass_on(&result, notices);
     if (status == ORR_OK && stream != NULL) {
-        write_report(&result, options, stream);
+        write_report(&result, stream);
         status = written(stream, "the report", err);
     }
     for (uint32_t i = 0; i < result.rank_count && sum != NULL; i++) {
@@ -300,7 +304,7 @@ enum orr_status orr_trace_import(const struct orr_import_options *options, const
                                 &count, err);
     }
     if (status == ORR_OK) {
-        status = import_pairs(options, pairs, count, notices, &mem, stream, NULL, err);
+        status = import_pairs(options, NULL, pairs, count, notices, &mem, stream, NULL, err);
     }
     arena_free(&arena);
     return status;

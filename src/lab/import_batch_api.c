@@ -28,6 +28,7 @@ struct batch {
     struct arena arena;
     struct batch_row *rows;
     uint32_t count, capacity;
+    bool alone; /* one recording with one run in it */
 };
 
 /* ---- names ---- */
@@ -68,6 +69,26 @@ static const char *name_of(struct batch *batch, const char *path, const char *ta
     return name;
 }
 
+/* DIR/RUN, or what options->et_prefix makes of it: DIR/NAME where there is one run, DIR/NAME.RUN where there are
+ * several. For "auto" it ends before the pattern's word and `*rest` is what follows that. NULL when memory is refused.
+ */
+static const char *prefix_of(struct batch *batch, const char *run, const char **rest)
+{
+    const char *word = batch->options->et_prefix;
+    if (word == NULL) {
+        return arena_printf(&batch->arena, "%s/%s", batch->out_dir, run);
+    }
+    const char *tail = batch->alone ? "" : arena_printf(&batch->arena, ".%s", run);
+    if (tail == NULL) {
+        return NULL;
+    }
+    if (strcmp(word, "auto") == 0) {
+        *rest = tail;
+        return arena_printf(&batch->arena, "%s/", batch->out_dir);
+    }
+    return arena_printf(&batch->arena, "%s/%s%s", batch->out_dir, word, tail);
+}
+
 /* ---- one after the other ---- */
 
 /* What is wrong with one recording is its row's; what would be wrong with all ends the batch. */
@@ -97,18 +118,19 @@ static enum orr_status import_job_of(struct batch *batch, const char *path, cons
     struct orr_import_options options = *batch->options;
     struct orr_error why = {0};
     struct batch_row row = {.name = name_of(batch, path, job->tag), .ranks = job->pair_count};
-    const char *prefix = row.name == NULL ? NULL : arena_printf(&batch->arena, "%s/%s", batch->out_dir, row.name);
-    if (prefix == NULL) {
+    const char *rest = NULL;
+    options.prefix = row.name == NULL ? NULL : prefix_of(batch, row.name, &rest);
+    if (options.prefix == NULL) {
         return mem_error(&batch->mem, "the recordings of a batch", err);
     }
-    options.prefix = prefix;
     if (stream != NULL) {
         (void)fprintf(stream, "%s%s%s:\n", path, job->tag[0] == '\0' ? "" : ", tag ", job->tag);
     }
     enum orr_status status =
         import_job_pick_ranks(path, options.ranks, options.rank_count, job->pairs, &row.ranks, &why);
     if (status == ORR_OK) {
-        status = import_pairs(&options, job->pairs, row.ranks, batch->notices, &batch->mem, stream, &row.sum, &why);
+        status =
+            import_pairs(&options, rest, job->pairs, row.ranks, batch->notices, &batch->mem, stream, &row.sum, &why);
     }
     if (status != ORR_OK && !is_of_one(status)) {
         *err = why;
@@ -136,6 +158,7 @@ static enum orr_status import_path(struct batch *batch, const char *path, FILE *
         }
         return add_row(batch, (struct batch_row){.name = path}, &why, err);
     }
+    batch->alone = batch->alone && count == 1;
     for (uint32_t i = 0; i < count && status == ORR_OK; i++) {
         status = import_job_of(batch, path, &jobs[i], stream, err);
     }
@@ -198,9 +221,15 @@ enum orr_status orr_trace_import_batch(const struct orr_import_options *options,
     if (out_dir == NULL || out_dir[0] == '\0') {
         return error_set(err, ORR_EINVAL, "a folder for the traces of a batch is needed");
     }
+    const char *word = options->et_prefix;
+    if (word != NULL && (word[0] == '\0' || strchr(word, '/') != NULL)) {
+        return error_set(err, ORR_EINVAL, "--et-prefix: \"%.100s\" is no name of a file: a word such as et, or auto",
+                         word);
+    }
     arena_init(&batch.arena, &batch.mem);
     enum orr_status status =
         import_paths(options->folder, options->paths, options->path_count, &batch.arena, &paths, &count, err);
+    batch.alone = count == 1;
     for (uint32_t i = 0; i < count && status == ORR_OK; i++) {
         status = import_path(&batch, paths[i], stream, err);
     }

@@ -18,9 +18,11 @@ struct import_sum {
     int64_t step_ns; /* mean over the ranks of the mean length of a step; 0 = none recorded */
 };
 
-/* Imports one job to options->prefix; the report goes to `stream`, which may be NULL, as may `sum`. */
-ORR_MUST_CHECK enum orr_status import_pairs(const struct orr_import_options *options, const struct import_pair *pairs,
-                                            uint32_t count, const struct orr_notices *notices, struct mem *mem,
-                                            FILE *stream, struct import_sum *sum, struct orr_error *err);
+/* Imports one job to options->prefix, where `pattern_rest` is not NULL followed by the word of its dominant collective
+ * and that; the report goes to `stream`, which may be NULL, as may `sum`. */
+ORR_MUST_CHECK enum orr_status import_pairs(const struct orr_import_options *options, const char *pattern_rest,
+                                            const struct import_pair *pairs, uint32_t count,
+                                            const struct orr_notices *notices, struct mem *mem, FILE *stream,
+                                            struct import_sum *sum, struct orr_error *err);
 
 #endif

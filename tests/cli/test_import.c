@@ -26,6 +26,15 @@ static void two_commands_lead_from_a_recording_to_a_simulation(void **state)
     CHECK_EXIT(program_run(import_line("--step 6 -o traces/one")), 0);
 }
 
+static void files_of_a_folder_are_named_after_the_dominant_collective(void **state)
+{
+    (void)state;
+    CHECK_EXIT(program_run(import_line("--out-dir named --et-prefix auto")), 0);
+    CHECK(program_exists("named/allreduce.0.et"), "data parallel training is all-reduces");
+    CHECK_EXIT(program_run(import_line("--out-dir named --et-prefix et")), 0);
+    CHECK(program_exists("named/et.0.et"), "a name of one's own");
+}
+
 static void a_step_that_was_not_recorded_is_an_error_and_writes_nothing(void **state)
 {
     (void)state;
@@ -36,5 +45,5 @@ static void a_step_that_was_not_recorded_is_an_error_and_writes_nothing(void **s
     CHECK(!program_exists("none/x.0.et"), "nothing was written");
 }
 
-TEST_MAIN(two_commands_lead_from_a_recording_to_a_simulation,
+TEST_MAIN(two_commands_lead_from_a_recording_to_a_simulation, files_of_a_folder_are_named_after_the_dominant_collective,
           a_step_that_was_not_recorded_is_an_error_and_writes_nothing)

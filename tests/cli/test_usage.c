@@ -74,6 +74,8 @@ static const struct {
     {"trace import x", "missing -o PREFIX"},
     {"trace import a b -o x", "a: cannot be opened"},
     {"trace import a -o x --out-dir y", "excludes -o PREFIX"},
+    {"trace import a -o x --et-prefix auto", "--out-dir DIR instead of -o PREFIX"},
+    {"trace import a --out-dir y --et-prefix a/b", "\"a/b\" is no name of a file"},
     {"trace import x -o y --rank 0-", "--rank: \"0-\" is not a list of numbers and ranges"},
     {"trace import x -o y --cpu dorp", "did you mean \"drop\"?"},
     {"trace import x -o y --memory-limit 0", "--memory-limit: 0 leaves no memory"},

@@ -209,6 +209,27 @@ static void provenances_have_names_that_differ(void **state)
     }
 }
 
-TEST_MAIN(a_word_names_its_collective_in_every_spelling, only_names_that_begin_as_communication_speak_of_it,
+static void the_dominant_collective_is_the_one_that_occurs_most(void **state)
+{
+    (void)state;
+    const struct {
+        uint64_t counts[COMM_KIND_COUNT];
+        const char *word;
+    } cases[] = {
+        {{0}, "workload"},
+        {{[COMM_ALL_GATHER] = 5, [COMM_ALL_REDUCE] = 4}, "allgather"},
+        {{[COMM_ALL_GATHER] = 5, [COMM_ALL_REDUCE] = 5}, "workload"},
+        {{[COMM_ALL_GATHER] = 5, [COMM_ALL_REDUCE] = 5, [COMM_BROADCAST] = 6}, "broadcast"},
+        {{[COMM_REDUCE_SCATTER] = 2, [COMM_REDUCE_SCATTER_BLOCK] = 2, [COMM_ALL_TO_ALL] = 3}, "reducescatter"},
+        {{[COMM_BARRIER] = 9, [COMM_SEND] = 9, [COMM_UNKNOWN] = 9}, "workload"},
+        {{[COMM_BARRIER] = 9, [COMM_ALL_TO_ALL] = 1}, "alltoall"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        assert_string_equal(comm_kind_dominant(cases[i].counts), cases[i].word);
+    }
+}
+
+TEST_MAIN(the_dominant_collective_is_the_one_that_occurs_most, a_word_names_its_collective_in_every_spelling,
+          only_names_that_begin_as_communication_speak_of_it,
           a_kernel_of_a_library_is_communication_even_when_its_type_is_open, a_family_is_told_by_its_kernels_name,
           a_data_type_has_its_width, provenances_have_names_that_differ)

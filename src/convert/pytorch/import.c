@@ -36,6 +36,8 @@ struct import_work {
     const struct import_request *request;
     struct rank_work *ranks;
     struct comm_groups groups;
+    struct arena *arena;
+    const char *prefix; /* the request's, with the pattern's word where it asks for that */
     void (*task)(struct import_work *work, struct rank_work *rank);
     atomic_uint next;
     atomic_bool failed; /* no need to begin another */
@@ -341,13 +343,33 @@ static enum orr_status match_ranks(struct import_work *work, struct orr_error *e
 
 /* ---- the second round ---- */
 
+/* What was linked is known before anything is written, so that files have their last name from the start. */
+static enum orr_status choose_prefix(struct import_work *work, struct orr_error *err)
+{
+    const struct import_request *request = work->request;
+    work->prefix = request->prefix;
+    if (request->prefix == NULL || request->pattern_rest == NULL) {
+        return ORR_OK;
+    }
+    uint64_t counts[COMM_KIND_COUNT] = {0};
+    for (uint32_t i = 0; i < request->pair_count; i++) {
+        const struct linked_trace *linked = &work->ranks[i].linked;
+        for (uint32_t c = 0; c < linked->comm_count; c++) {
+            counts[linked->comms[c].kind]++;
+        }
+    }
+    work->prefix =
+        arena_printf(work->arena, "%s%s%s", request->prefix, comm_kind_dominant(counts), request->pattern_rest);
+    return work->prefix == NULL ? mem_error(work->arena->mem, "file names", err) : ORR_OK;
+}
+
 static void write_rank(struct import_work *work, struct rank_work *rank)
 {
     char path[4096];
-    const char *prefix = work->request->prefix;
+    const char *prefix = work->prefix;
     int length = snprintf(path, sizeof path, "%s.%u.et", prefix == NULL ? "" : prefix, rank->pair->rank);
     if (length < 0 || (size_t)length >= sizeof path) {
-        rank->status = error_set(&rank->err, ORR_EINVAL, "the path %.100s… is too long", work->request->prefix);
+        rank->status = error_set(&rank->err, ORR_EINVAL, "the path %.100s… is too long", prefix);
         return;
     }
     rank->status = prefix == NULL ? et_writer_open_nowhere(&rank->mem, &rank->writer, &rank->err)
@@ -364,9 +386,9 @@ static void write_rank(struct import_work *work, struct rank_work *rank)
 static enum orr_status commit_all(struct import_work *work, struct orr_error *err)
 {
     enum orr_status status = ORR_OK;
-    if (comm_groups_any(&work->groups) && work->request->prefix != NULL) {
+    if (comm_groups_any(&work->groups) && work->prefix != NULL) {
         char path[4096];
-        (void)snprintf(path, sizeof path, "%s.groups.json", work->request->prefix);
+        (void)snprintf(path, sizeof path, "%s.groups.json", work->prefix);
         status = comm_groups_write(&work->groups, work->groups.world_size > work->request->pair_count, path, err);
     }
     for (uint32_t i = 0; i < work->request->pair_count && status == ORR_OK; i++) {
@@ -521,6 +543,9 @@ static enum orr_status work_through(struct import_work *work, struct orr_error *
         status = level_ranks(work, err);
     }
     if (status == ORR_OK) {
+        status = choose_prefix(work, err);
+    }
+    if (status == ORR_OK) {
         status = for_ranks(work, write_rank, err);
     }
     return status == ORR_OK ? commit_all(work, err) : status;
@@ -529,7 +554,7 @@ static enum orr_status work_through(struct import_work *work, struct orr_error *
 enum orr_status import_run(const struct import_request *request, struct mem *mem, struct import_result *result,
                            struct orr_error *err)
 {
-    struct import_work work = {.request = request};
+    struct import_work work = {.request = request, .arena = &result->arena};
     arena_init(&result->arena, mem);
     work.ranks = mem_zalloc(mem, (size_t)request->pair_count * sizeof *work.ranks);
     if (work.ranks == NULL) {
@@ -547,6 +572,7 @@ enum orr_status import_run(const struct import_request *request, struct mem *mem
     if (!take_result(&work, result) && status == ORR_OK) {
         status = mem_error(mem, "the report", err);
     }
+    result->prefix = work.prefix;
     result->wrote_groups = status == ORR_OK && comm_groups_any(&work.groups);
     free_work(&work, mem);
     return status;

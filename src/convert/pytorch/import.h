@@ -59,6 +59,7 @@ struct import_request {
     /* PREFIX.R.et, and PREFIX.groups.json where there are groups beside that of all ranks. NULL: everything is done but
      * the writing, which is how a recording is judged (ready.h). */
     const char *prefix;
+    const char *pattern_rest; /* not NULL: the prefix is followed by the dominant collective's word, then by this */
     const struct import_pair *pairs;
     uint32_t pair_count;
     struct emit_options emit;
@@ -85,6 +86,7 @@ struct import_result {
     uint32_t rank_count;
     uint32_t world_size; /* 0 = nobody says */
     bool wrote_groups;
+    const char *prefix; /* of the files, with the pattern's word in it; NULL: none were written */
     const char *split;  /* the roles that the first rank's process groups tell of, "tp:2,dp:2"; "": none */
     struct arena arena; /* owns all of it */
 };
