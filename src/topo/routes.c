@@ -14,6 +14,8 @@
 /* Rows kept at a time; a machine whose rows need more makes some of them again. */
 #define ROW_BYTES_MOST (UINT64_C(256) << 20)
 
+enum { KNOWN_MOST = 1 << 17 }; /* about five megabytes */
+
 struct neighbour {
     uint64_t key; /* hosts ascending, then switches descending */
     uint32_t port;
@@ -96,8 +98,10 @@ static bool take_arrays(struct topo_routes *routes)
     routes->neighbour_ports = mem_zalloc(mem, graph->port_count * sizeof *routes->neighbour_ports);
     routes->neighbours = mem_zalloc(mem, graph->port_count * sizeof *routes->neighbours);
     routes->down = mem_zalloc(mem, graph->link_count);
-    return routes->neighbours != NULL && routes->number != NULL && routes->switches != NULL && routes->row_of != NULL &&
-           routes->kinds != NULL && routes->kind_node != NULL && routes->rows != NULL &&
+    routes->known_room = 4 * (uint64_t)routes->kind_room < KNOWN_MOST ? 4 * routes->kind_room : KNOWN_MOST;
+    routes->known = mem_zalloc(mem, routes->known_room * sizeof *routes->known);
+    return routes->known != NULL && routes->neighbours != NULL && routes->number != NULL && routes->switches != NULL &&
+           routes->row_of != NULL && routes->kinds != NULL && routes->kind_node != NULL && routes->rows != NULL &&
            routes->neighbour_start != NULL && routes->switch_start != NULL && routes->neighbour_ports != NULL &&
            routes->down != NULL;
 }
@@ -170,6 +174,7 @@ void topo_routes_free(struct topo_routes *routes)
     mem_free(mem, routes->neighbour_ports, graph->port_count * sizeof *routes->neighbour_ports);
     mem_free(mem, routes->neighbours, graph->port_count * sizeof *routes->neighbours);
     mem_free(mem, routes->down, graph->link_count);
+    mem_free(mem, routes->known, routes->known_room * sizeof *routes->known);
     *routes = (struct topo_routes){0};
 }
 
@@ -243,6 +248,7 @@ void topo_routes_set_down(struct topo_routes *routes, uint32_t link, bool down)
     routes->row_count = 0;
     memset(routes->row_of, 0, routes->graph->node_count * sizeof *routes->row_of);
     memset(routes->kinds, 0, routes->kind_room * sizeof *routes->kinds);
+    memset(routes->known, 0, routes->known_room * sizeof *routes->known);
 }
 
 /* ---- the search ---- */
@@ -401,14 +407,30 @@ static struct topo_pair sum_way(const struct topo_routes *routes, struct topo_ro
     return pair;
 }
 
+static struct topo_known *place_of(const struct topo_routes *routes, uint32_t from, uint32_t to)
+{
+    uint32_t hash = (from * UINT32_C(0x9e3779b1)) ^ (to * UINT32_C(0x85ebca6b));
+    return &routes->known[(hash >> 12) & (routes->known_room - 1)];
+}
+
+static bool is_of(const struct topo_known *known, uint32_t from, uint32_t to)
+{
+    return known->from == from && known->to == to && from != to;
+}
+
 const struct topo_pair *topo_routes_pair(struct topo_routes *routes, uint32_t from, uint32_t to)
 {
+    struct topo_known *known = place_of(routes, from, to);
+    bool is_known = is_of(known, from, to);
+    if (is_known && known->pair.rate_bps != 0) {
+        return &known->pair;
+    }
     struct topo_row *row = row_to(routes, to);
     if (row == NULL) {
         return NULL;
     }
-    routes->pair = sum_way(routes, row, from, to);
-    return &routes->pair;
+    *known = (struct topo_known){from, to, is_known ? known->next : UINT32_MAX, sum_way(routes, row, from, to)};
+    return &known->pair;
 }
 
 /* ---- equal ways ---- */
@@ -468,7 +490,7 @@ static uint32_t ports_beside(const struct topo_routes *routes, uint32_t node, ui
     return count;
 }
 
-uint32_t topo_routes_next(struct topo_routes *routes, uint32_t node, uint32_t host, uint32_t *ports, uint32_t room)
+static uint32_t find_next(struct topo_routes *routes, uint32_t node, uint32_t host, uint32_t *ports, uint32_t room)
 {
     struct topo_row *row = row_to(routes, host);
     struct step step = {UINT32_MAX, 0};
@@ -491,6 +513,23 @@ uint32_t topo_routes_next(struct topo_routes *routes, uint32_t node, uint32_t ho
         }
     }
     return choice.count;
+}
+
+uint32_t topo_routes_next(struct topo_routes *routes, uint32_t node, uint32_t host, uint32_t *ports, uint32_t room)
+{
+    struct topo_known *known = place_of(routes, node, host);
+    bool is_known = is_of(known, node, host);
+    if (is_known && known->next != UINT32_MAX && room > 0) {
+        ports[0] = known->next;
+        return 1;
+    }
+    uint32_t count = find_next(routes, node, host, ports, room);
+    if (is_known && count == 1 && room > 0) {
+        known->next = ports[0];
+    } else if (count == 1 && room > 0 && is_host(routes, node)) { /* from switches few ways are the only ones */
+        *known = (struct topo_known){.from = node, .to = host, .next = ports[0]};
+    }
+    return count;
 }
 
 /* ---- all of them ---- */
@@ -563,11 +602,25 @@ static void sum_row(const struct topo_routes *routes, struct topo_row *row, uint
     }
 }
 
+/* Whether a host at the same switch, behind a link of the same kind, has been seen on its way to this destination. */
+static bool is_again(const struct topo_routes *routes, uint32_t port, uint32_t to, uint32_t *seen_from)
+{
+    const struct topo_graph *graph = routes->graph;
+    uint32_t number = routes->number[peer_of(routes, port)];
+    uint32_t link = graph->ports[port].link;
+    const uint32_t *last = &seen_from[2 * (size_t)number];
+    bool again = last[0] == to && graph->links[last[1]].rate_bps == graph->links[link].rate_bps &&
+                 graph->links[last[1]].delay_ns == graph->links[link].delay_ns;
+    seen_from[2 * (size_t)number] = to;
+    seen_from[2 * (size_t)number + 1] = link;
+    return again;
+}
+
 static struct topo_pair sum_from(const struct topo_routes *routes, struct topo_row *row, uint32_t from, uint32_t to,
-                                 const struct topo_pair *sums)
+                                 const struct topo_pair *sums, uint32_t *seen_from)
 {
     struct step step = host_step(routes, row, from, to);
-    if (step.port == UINT32_MAX) {
+    if (step.port == UINT32_MAX || (step.hops != 1 && is_again(routes, step.port, to, seen_from))) {
         return (struct topo_pair){0};
     }
     struct topo_pair pair =
@@ -577,7 +630,7 @@ static struct topo_pair sum_from(const struct topo_routes *routes, struct topo_r
 }
 
 static bool visit_all(struct topo_routes *routes, const struct alikes *alikes, struct topo_pair *sums,
-                      void (*visit)(void *context, const struct topo_pair *pair), void *context)
+                      uint32_t *seen_from, void (*visit)(void *context, const struct topo_pair *pair), void *context)
 {
     for (uint32_t i = 0; i < alikes->count; i++) {
         uint32_t to = alikes->at[i].first;
@@ -590,7 +643,7 @@ static bool visit_all(struct topo_routes *routes, const struct alikes *alikes, s
             uint32_t from = k == i ? alikes->at[k].second : alikes->at[k].first;
             struct topo_pair pair = {0};
             if (from != UINT32_MAX) {
-                pair = sum_from(routes, row, from, to, sums);
+                pair = sum_from(routes, row, from, to, sums, seen_from);
             }
             if (pair.rate_bps != 0) {
                 visit(context, &pair);
@@ -607,15 +660,21 @@ bool topo_routes_each_pair(struct topo_routes *routes, void (*visit)(void *conte
     struct alikes alikes = {.at = mem_alloc(routes->mem, nodes * sizeof *alikes.at),
                             .table = mem_zalloc(routes->mem, routes->kind_room * sizeof *alikes.table)};
     struct topo_pair *sums = mem_zalloc(routes->mem, (routes->switch_count + 1) * sizeof *sums);
-    bool done = alikes.at != NULL && alikes.table != NULL && sums != NULL;
+    size_t seen_bytes = 2 * ((size_t)routes->switch_count + 1) * sizeof(uint32_t);
+    uint32_t *seen_from = mem_alloc(routes->mem, seen_bytes);
+    bool done = alikes.at != NULL && alikes.table != NULL && sums != NULL && seen_from != NULL;
+    if (done) {
+        memset(seen_from, 0xff, seen_bytes);
+    }
     for (uint32_t node = 0; done && node < nodes; node++) {
         if (is_host(routes, node)) {
             add_alike(routes, &alikes, node);
         }
     }
-    done = done && visit_all(routes, &alikes, sums, visit, context);
+    done = done && visit_all(routes, &alikes, sums, seen_from, visit, context);
     mem_free(routes->mem, alikes.at, nodes * sizeof *alikes.at);
     mem_free(routes->mem, alikes.table, routes->kind_room * sizeof *alikes.table);
     mem_free(routes->mem, sums, (routes->switch_count + 1) * sizeof *sums);
+    mem_free(routes->mem, seen_from, seen_bytes);
     return done;
 }

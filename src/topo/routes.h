@@ -35,6 +35,13 @@ struct topo_pair {
     uint64_t rate_bps;   /* of the slowest link; 0 when there is no way */
 };
 
+/* A pair that was asked for, and what its way is like. A ring's ranks ask for the same few all the time. */
+struct topo_known {
+    uint32_t from, to;     /* from equals to: none */
+    uint32_t next;         /* the only port of `from` on shortest ways to `to`; UINT32_MAX: several, or not asked for */
+    struct topo_pair pair; /* rate 0: not asked for, or there is no way */
+};
+
 struct topo_routes {
     const struct topo_graph *graph;
     uint32_t *number;   /* by node: among the switches */
@@ -54,7 +61,8 @@ struct topo_routes {
     uint32_t neighbour_count;
     uint8_t *down; /* by link: taken out of service */
     bool any_down;
-    struct topo_pair pair; /* the last one asked for */
+    struct topo_known *known; /* pairs asked for before, each at the place of its hash */
+    uint32_t known_room;      /* a power of two */
     uint32_t payload_bytes;
     bool parallel; /* parallel links are ways of their own */
     struct mem *mem;

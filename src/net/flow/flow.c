@@ -418,8 +418,10 @@ static void arrive(struct flow_net *network, uint32_t index)
 uint64_t flow_window(struct flow_net *network, const struct flow *flow)
 {
     const struct packet_config *config = network->machine->config;
-    const struct topo_pair *pair = topo_routes_pair(&network->routes, flow->src, flow->dst);
-    return !config->has_window ? 0 : config->global_t ? network->largest_window : topo_way_window(pair);
+    if (!config->has_window || config->global_t) {
+        return config->has_window ? network->largest_window : 0;
+    }
+    return topo_way_window(topo_routes_pair(&network->routes, flow->src, flow->dst));
 }
 
 /* Finds the way there and back and what the message takes alone; false when there is no way. */
