@@ -257,24 +257,11 @@ static enum orr_status check_memory_node(const struct place *place)
     return need(place, TRACE_HAS_TENSOR_SIZE, "tensor_size", "a memory access");
 }
 
-/* What holds for a node on whatever rank it runs. */
-static enum orr_status check_node(const struct place *place, struct sim_graph_info *info)
+/* What a node of this type and of these attributes needs. */
+static enum orr_status check_kind(const struct place *place, const struct sim_graph_info *info)
 {
     const struct trace_node *node = node_at(place);
-    const struct sim_system *system = &place->sim->config->system;
-    enum orr_status status = check_group(place, info);
-    if (status != ORR_OK) {
-        return status;
-    }
-    if (node->duration_us > TICKS_MAX_STEP / 1000) {
-        return complain(place, "a duration of %" PRIu64 " us is out of range", node->duration_us);
-    }
-    if (system->replay_only) {
-        return ORR_OK;
-    }
-    if (node->type >= TRACE_SEND && node->is_cpu_op) {
-        return complain(place, "a communication node with is_cpu_op set; only GPU nodes can communicate");
-    }
+    enum orr_status status = ORR_OK;
     switch ((enum trace_node_type)node->type) {
     case TRACE_COMP:
         if (!sim_uses_roofline(place->sim->config) || node->is_cpu_op) {
@@ -294,6 +281,49 @@ static enum orr_status check_node(const struct place *place, struct sim_graph_in
     default:
         return ORR_OK;
     }
+}
+
+/* A time that does not fit comes from a number of the node, whatever the machine adds to it. */
+static enum orr_status check_time(const struct place *place)
+{
+    const struct trace_node *node = node_at(place);
+    if (sim_time_fits(place->sim, node)) {
+        return ORR_OK;
+    }
+    const char *late = "it would take more than 2^56 ns (two years) on this machine";
+    switch ((enum trace_node_type)node->type) {
+    case TRACE_COMP:
+        return complain(place, "rank %u: with a duration of %" PRIu64 " us and %" PRIu64 " operations %s", place->rank,
+                        node->duration_us, node->num_ops, late);
+    case TRACE_MEM_LOAD:
+    case TRACE_MEM_STORE:
+        return complain(place, "rank %u: with a tensor_size of %" PRIu64 " B %s", place->rank, node->tensor_bytes,
+                        late);
+    default:
+        return complain(place, "rank %u: with a comm_size of %" PRIu64 " B %s", place->rank, node->comm_bytes, late);
+    }
+}
+
+/* What holds for a node on whatever rank it runs. */
+static enum orr_status check_node(const struct place *place, struct sim_graph_info *info)
+{
+    const struct trace_node *node = node_at(place);
+    const struct sim_system *system = &place->sim->config->system;
+    enum orr_status status = check_group(place, info);
+    if (status != ORR_OK) {
+        return status;
+    }
+    if (node->duration_us > TICKS_MAX_STEP / 1000) {
+        return complain(place, "a duration of %" PRIu64 " us is out of range", node->duration_us);
+    }
+    if (system->replay_only) {
+        return ORR_OK;
+    }
+    if (node->type >= TRACE_SEND && node->is_cpu_op) {
+        return complain(place, "a communication node with is_cpu_op set; only GPU nodes can communicate");
+    }
+    status = check_kind(place, info);
+    return status == ORR_OK ? check_time(place) : status;
 }
 
 static enum orr_status check_peer(const struct place *place, int32_t peer, const char *attribute)
@@ -368,7 +398,7 @@ static enum orr_status check_rank(struct sim *sim, const struct sim_graph_info *
 /* Compute nodes need a look only where they can be wrong: with the roofline model, or when some duration is. */
 static bool compute_needs_checking(const struct sim *sim, const struct trace_graph *graph)
 {
-    return sim_uses_roofline(sim->config) || graph->longest_us > TICKS_MAX_STEP / 1000;
+    return sim_uses_roofline(sim->config) || sim_compute_times_may_not_fit(sim->config, graph);
 }
 
 /* Checks a graph on the first rank that has it. */

@@ -2,6 +2,7 @@
  * How long GPU compute takes where a run does not leave it to the traces and the system file (struct orr_tuning).
  * Applied while simulating rather than to the traces, which runs may share.
  */
+#include "compute/roofline.h"
 #include "sim/engine.h"
 
 #include <inttypes.h>
@@ -10,6 +11,12 @@ bool sim_uses_roofline(const struct sim_config *config)
 {
     enum orr_compute_source source = config->tuning.source;
     return source == ORR_COMPUTE_ROOFLINE || (source == ORR_COMPUTE_AUTO && config->system.roofline_enabled);
+}
+
+struct roofline sim_roofline(const struct sim_system *system)
+{
+    return (struct roofline){.peak_flops = system->peak_perf_tflops * 1e12,
+                             .memory_bytes_rate = system->local_mem_bw_gbps * 1e9};
 }
 
 uint64_t sim_compute_scaled(const struct sim_config *config, uint64_t ns)

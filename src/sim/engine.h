@@ -42,6 +42,7 @@ struct sim_memory_server {
 
 struct sim_buses;
 struct custom_layout;
+struct roofline;
 
 struct sim_jitter_pair {
     uint64_t key;   /* source, destination */
@@ -260,6 +261,7 @@ uint64_t sim_compute_ns(const struct sim_config *config, const struct trace_node
 uint64_t sim_host_ns(const struct sim_config *config, const struct trace_node *node);
 /* The run's factor of compute times. */
 uint64_t sim_compute_scaled(const struct sim_config *config, uint64_t ns);
+struct roofline sim_roofline(const struct sim_system *system);
 /* Is there what the run's source of compute times needs? Warns of nodes that have no time. */
 ORR_MUST_CHECK enum orr_status sim_compute_check(struct sim *sim, struct orr_error *err);
 
@@ -380,6 +382,10 @@ ORR_MUST_CHECK enum orr_status sim_start_over(struct sim *sim, const struct net_
 /* What needs no state: before anything is allocated for it. */
 ORR_MUST_CHECK enum orr_status sim_check_machine(const struct sim_config *config, struct orr_error *err);
 ORR_MUST_CHECK enum orr_status sim_check(struct sim *sim, struct orr_error *err);
+
+/* Whether a node ends within TICKS_MAX_STEP, and whether compute nodes of a graph have to be asked; check_times.c. */
+bool sim_time_fits(const struct sim *sim, const struct trace_node *node);
+bool sim_compute_times_may_not_fit(const struct sim_config *config, const struct trace_graph *graph);
 /* Fills result.stall. */
 void sim_stall_diagnose(struct sim *sim);
 

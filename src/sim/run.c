@@ -3,6 +3,7 @@
 
 #include "net/packet/packet.h"
 #include "sim/lanes.h"
+#include "sim/waits.h"
 
 enum { PROGRESS_EVERY = 1 << 16 };
 
@@ -109,14 +110,30 @@ bool sim_keeps_going(struct sim *sim)
     return !sim->interrupted;
 }
 
+/* The nodes in flight are those that would end too late. */
+static enum orr_status fail_late(struct sim *sim, struct orr_error *err)
+{
+    for (uint32_t rank = 0; rank < sim->rank_count; rank++) {
+        const struct sim_rank *state = &sim->ranks[rank];
+        for (uint32_t slot = 0; slot < SIM_SLOT_NONE; slot++) {
+            if (state->slot[slot] != SIM_NONE) {
+                return error_set(err, ORR_EFAIL,
+                                 "simulated time has passed 2^62 ns while rank %u is in %s; a duration, size or "
+                                 "latency is out of range",
+                                 rank, sim_say_node(sim, rank, state->slot[slot]));
+            }
+        }
+    }
+    return error_set(err, ORR_EFAIL, "simulated time has passed 2^62 ns; a duration, size or latency is out of range");
+}
+
 static enum orr_status loop(struct sim *sim, struct orr_error *err)
 {
     struct event event;
     uint32_t until_progress = PROGRESS_EVERY;
     while (!sim->queue.failed && event_queue_pop(&sim->queue, &event)) {
         if (__builtin_expect(sim->queue.now > TICKS_MAX_NOW, 0)) {
-            return error_set(err, ORR_EFAIL,
-                             "simulated time has passed 2^62 ns; a duration or latency is out of range");
+            return fail_late(sim, err);
         }
         look_ahead(sim);
         handle(sim, &event);

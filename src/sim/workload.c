@@ -53,10 +53,8 @@ static void issue_timed(struct sim *sim, uint32_t rank, uint32_t node, uint64_t 
 
 static void issue_roofline(struct sim *sim, uint32_t rank, uint32_t node)
 {
-    const struct sim_system *system = &sim->config->system;
     const struct trace_node *trace_node = &sim->ranks[rank].graph->nodes[node];
-    struct roofline roofline = {.peak_flops = system->peak_perf_tflops * 1e12,
-                                .memory_bytes_rate = system->local_mem_bw_gbps * 1e9};
+    struct roofline roofline = sim_roofline(&sim->config->system);
     if (trace_node->tensor_bytes == 0) {
         finish_node(sim, rank, node);
         return;

@@ -175,5 +175,58 @@ static void a_run_that_is_stopped_keeps_what_it_knows(void **state)
     bench_close(&bench);
 }
 
+/* ---- time ----------------------------------------------------------------------------------------------------- */
+
+static void expect_too_long(struct bench *bench, const char *what)
+{
+    CHECK_STATUS(bench_create(bench), ORR_EINVAL);
+    CHECK_CONTAINS(bench->err.text, "node 7");
+    CHECK_CONTAINS(bench->err.text, "rank ");
+    CHECK_CONTAINS(bench->err.text, what);
+    bench_close(bench);
+}
+
+/* Times are kept within what a clock can be advanced by: a node that needs more is refused, not cut short. */
+static void a_node_that_would_take_years_is_refused_with_its_rank(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, "ring:4");
+    work_collective(&bench.work, EVERY_RANK, 7, COLL_ALL_REDUCE, UINT64_C(1) << 62);
+    expect_too_long(&bench, "comm_size of 4611686018427387904 B");
+
+    bench_open(&bench, "ring:4");
+    work_send(&bench.work, 2, 7, 1, UINT64_C(1) << 62, 1);
+    expect_too_long(&bench, "rank 2: with a comm_size of 4611686018427387904 B");
+
+    bench_open(&bench, "ring:4");
+    work_compute(&bench.work, 3, 7, 1000000);
+    bench.config.tuning.compute_scale = 1e12;
+    expect_too_long(&bench, "rank 3: with a duration of 1000000 us");
+
+    bench_open(&bench, "ring:4");
+    work_collective(&bench.work, EVERY_RANK, 7, COLL_ALL_REDUCE, 1 << 20);
+    bench.config.system.shared_bus = true;
+    bench.config.system.local_reduction_delay_ns = UINT64_C(1) << 60;
+    expect_too_long(&bench, "comm_size of 1048576 B");
+}
+
+static void a_job_that_takes_centuries_names_the_node_it_is_in(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, "ring:2");
+    for (uint64_t id = 1; id <= 80; id++) {
+        work_compute(&bench.work, 1, id, (UINT64_C(1) << 56) / 1000 - 1);
+        if (id > 1) {
+            work_after(&bench.work, id - 1);
+        }
+    }
+    CHECK_STATUS(bench_run(&bench), ORR_EFAIL);
+    CHECK_CONTAINS(bench.err.text, "simulated time has passed 2^62 ns while rank 1 is in node 65");
+    bench_close(&bench);
+}
+
 TEST_MAIN(a_run_with_too_little_memory_says_so_and_leaves_nothing, progress_only_ever_goes_forward,
-          a_run_that_is_stopped_keeps_what_it_knows)
+          a_run_that_is_stopped_keeps_what_it_knows, a_node_that_would_take_years_is_refused_with_its_rank,
+          a_job_that_takes_centuries_names_the_node_it_is_in)
