@@ -7,6 +7,7 @@
 
 #include "io/file.h"
 #include "io/wire.h"
+#include "trace/foreign.h"
 
 /* ---- what protobuf-c lets pass ---- */
 
@@ -193,10 +194,6 @@ static enum orr_status decode_record(struct decoder *decoder, unsigned kind, con
 static enum orr_status fail_length(const struct decoder *decoder, const uint8_t *at)
 {
     size_t byte = (size_t)(at - decoder->begin);
-    if (byte == 0 && decoder->end - at >= 2 && at[0] == 0x1f && at[1] == 0x8b) {
-        return error_set(decoder->err, ORR_EINVAL, "%s: byte 0: the file is compressed with gzip; unpack it first",
-                         decoder->name);
-    }
     uint64_t length;
     const uint8_t *next = wire_varint(at, decoder->end, &length);
     if (next == NULL || next - at > WIRE_TAG_MAX) {
@@ -290,7 +287,8 @@ enum orr_status trace_document_parse(const uint8_t *bytes, size_t size, const ch
     enum orr_status status = settle_nodes(&decoder, decode_all(&decoder));
     if (status != ORR_OK) {
         trace_document_free(made);
-        return status;
+        const char *foreign = status == ORR_EINVAL ? trace_foreign(bytes, size) : NULL;
+        return foreign == NULL ? status : error_set(err, ORR_EINVAL, "%s: byte 0: %s", name, foreign);
     }
     *document = made;
     return ORR_OK;

@@ -17,6 +17,7 @@
 
 #include "base/plain.h"
 #include "io/wire.h"
+#include "trace/foreign.h"
 
 bool et_fail(struct et_read *read, const uint8_t *at, const char *fmt, ...)
 {
@@ -341,9 +342,6 @@ static bool fail_record(struct et_read *read, const uint8_t *at)
 {
     uint64_t length;
     const uint8_t *next = wire_varint(at, read->end, &length);
-    if (read->end - at >= 2 && read->offset == 0 && at == read->begin && at[0] == 0x1f && at[1] == 0x8b) {
-        return et_fail(read, at, "the file is compressed with gzip; unpack it first");
-    }
     if (next == NULL || next - at > WIRE_TAG_MAX) {
         return et_fail(read, at, "a record's length does not end: the file is cut short or not a Chakra ET file");
     }
@@ -388,6 +386,15 @@ static bool read_nodes(struct et_read *read, const uint8_t *at)
     return read->status == ORR_OK && (at == read->end || fail_record(read, at));
 }
 
+/* A file of another kind has that as its fault, not the place where it stopped making sense. */
+static enum orr_status say_foreign(struct et_read *read, const char *foreign)
+{
+    if (foreign != NULL && read->status == ORR_EINVAL) {
+        read->status = error_set(read->err, ORR_EINVAL, "%s: byte 0: %s", read->name, foreign);
+    }
+    return read->status;
+}
+
 enum orr_status et_read_file(struct et_read *read)
 {
     read->ascending = true;
@@ -398,6 +405,7 @@ enum orr_status et_read_file(struct et_read *read)
     read->strings[0] = '\0';
     read->string_bytes = 1;
     const uint8_t *at = read->begin;
+    const char *foreign = trace_foreign(at, (size_t)(read->end - at));
     struct wire_field record;
     if (at == read->end) {
         (void)et_fail(read, at, "the file is empty; a Chakra ET file starts with its metadata");
@@ -406,19 +414,20 @@ enum orr_status et_read_file(struct et_read *read)
     } else if (read_metadata(read, &record)) {
         (void)read_nodes(read, at);
     }
-    return read->status;
+    return say_foreign(read, foreign);
 }
 
 enum orr_status et_read_head(struct et_read *read)
 {
     const uint8_t *at = read->begin;
+    const char *foreign = trace_foreign(at, (size_t)(read->end - at));
     struct wire_field record;
     if (!next_record(read, &at, &record)) {
         (void)(read->status == ORR_OK && fail_record(read, at));
-        return read->status;
+    } else {
+        (void)read_metadata(read, &record);
     }
-    (void)read_metadata(read, &record);
-    return read->status;
+    return say_foreign(read, foreign);
 }
 
 void et_read_free(struct et_read *read)

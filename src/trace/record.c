@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "trace/foreign.h"
+
 enum { WINDOW_BYTES = 256 << 10 };
 
 /* ---- reading ---- */
@@ -69,6 +71,7 @@ enum orr_status record_reader_open(struct record_reader *reader, const char *pat
     status = status != ORR_OK ? status : io_stream_open(path, mem, &made.stream, err);
     status = status != ORR_OK ? status : fill(&made, err);
     status = status != ORR_OK ? status : check_not_empty(&made, err);
+    made.foreign = status == ORR_OK ? trace_foreign(made.bytes, made.size) : NULL;
     if (status != ORR_OK) {
         record_reader_close(&made);
         return status;
@@ -80,7 +83,12 @@ enum orr_status record_reader_open(struct record_reader *reader, const char *pat
 enum orr_status record_reader_open_bytes(struct record_reader *reader, const uint8_t *bytes, size_t size,
                                          const char *name, struct mem *mem, struct orr_error *err)
 {
-    struct record_reader made = {.mem = mem, .path = strdup(name), .bytes = bytes, .size = size, .at_end = true};
+    struct record_reader made = {.mem = mem,
+                                 .path = strdup(name),
+                                 .bytes = bytes,
+                                 .size = size,
+                                 .at_end = true,
+                                 .foreign = trace_foreign(bytes, size)};
     enum orr_status status = made.path == NULL ? mem_error(mem, "reading a trace", err) : check_not_empty(&made, err);
     if (status != ORR_OK) {
         record_reader_close(&made);
@@ -120,6 +128,9 @@ static enum orr_status fail_cut(const struct record_reader *reader, struct orr_e
     uint64_t length = 0;
     const uint8_t *next = wire_varint(at, end, &length);
     uint64_t byte = reader->offset + reader->used;
+    if (reader->foreign != NULL) {
+        return error_set(err, ORR_EINVAL, "%s: byte 0: %s", reader->path, reader->foreign);
+    }
     if (next == NULL || next - at > WIRE_TAG_MAX) {
         return error_set(err, ORR_EINVAL,
                          "%s: byte %" PRIu64
@@ -162,6 +173,9 @@ enum orr_status record_reader_next(struct record_reader *reader, struct record *
 enum orr_status record_error(const struct record_reader *reader, const struct record *record, const uint8_t *at,
                              const char *what, struct orr_error *err)
 {
+    if (reader->foreign != NULL) {
+        return error_set(err, ORR_EINVAL, "%s: byte 0: %s", reader->path, reader->foreign);
+    }
     return error_set(err, ORR_EINVAL, "%s: byte %" PRIu64 ": %s: the file is damaged or not a Chakra ET file",
                      reader->path, record->offset + (uint64_t)(at - record->bytes), what);
 }

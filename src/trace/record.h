@@ -42,9 +42,10 @@ struct record_reader {
     const uint8_t *bytes; /* at hand */
     uint8_t *buffer;      /* of which they are a part; NULL without a stream */
     size_t size, capacity;
-    size_t used;     /* of the bytes at hand */
-    uint64_t offset; /* of bytes[0] in the unpacked file */
-    bool at_end;     /* nothing follows them */
+    size_t used;         /* of the bytes at hand */
+    uint64_t offset;     /* of bytes[0] in the unpacked file */
+    bool at_end;         /* nothing follows them */
+    const char *foreign; /* what the file is instead of a trace, if it cannot be read; or NULL */
 };
 
 /* Opens a file and leaves the reader before the metadata. ORR_EIO, ORR_EINVAL (empty) or ORR_ENOMEM. */

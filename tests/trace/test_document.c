@@ -92,6 +92,7 @@ static const struct {
     {"", 0, "byte 0: the file is empty"},
     {"\x05\x0a", 2,
      "byte 0: a record of 5 bytes, but the file ends after 1 more: it is cut short or not a Chakra ET file"},
+    {"{}\n", 3, "byte 0: the file is JSON; a Chakra ET file (protobuf) is wanted"},
     {"\x03\x0a\x01\xff", 4, "a text that is not UTF-8"},
     {"\x00\x05\x12\x03\x61\x00\x62", 7, "a NUL byte in a text"},
     {"\x00\x05\x52\x03\xda\x01\x00", 7, "a bool of the wrong wire type"},
