@@ -39,7 +39,7 @@ import torch.nn.functional as F
 from torch.profiler import ExecutionTraceObserver, ProfilerActivity, profile, record_function, schedule
 
 PICKED = {}  # what `orrery trace recipe` was asked for: defaults of this copy
-LARGE_MB = 100  # of traces a rank: more takes minutes to write and to read
+LARGE_MB = 200  # of traces a rank: more takes minutes to write and to read
 
 
 def options():
@@ -307,12 +307,12 @@ class Model(NamedTuple):
 
 
 MODELS = {
-    "cifar10": Model(200, False, Cifar10),
-    "resnet18": Model(700, False, lambda picture: ResNet(picture, Basic, (2, 2, 2, 2))),
-    "resnet50": Model(1700, False, lambda picture: ResNet(picture, Bottleneck, (3, 4, 6, 3))),
-    "bert": Model(1700, True, Bert),
-    "qwen05b": Model(4000, True, lambda: Decoder(151936, 896, 24, 14, 2, 4864, True)),
-    "llama1b": Model(2700, True, lambda: Decoder(128256, 2048, 16, 32, 8, 8192, False)),
+    "cifar10": Model(660, False, Cifar10),
+    "resnet18": Model(3200, False, lambda picture: ResNet(picture, Basic, (2, 2, 2, 2))),
+    "resnet50": Model(7600, False, lambda picture: ResNet(picture, Bottleneck, (3, 4, 6, 3))),
+    "bert": Model(10200, True, Bert),
+    "qwen05b": Model(28000, True, lambda: Decoder(151936, 896, 24, 14, 2, 4864, True)),
+    "llama1b": Model(19000, True, lambda: Decoder(128256, 2048, 16, 32, 8, 8192, False)),
 }
 
 
