@@ -30,6 +30,7 @@ struct orr_lab_options {
     const char *trace_folder;  /* auto_calibrate: the measured steps; NULL: beside the traces */
     bool auto_calibrate;       /* run the traced world first, fit it to the measured steps, and use that */
     struct orr_tuning tuning;
+    const char *devices; /* as in orr_run_options */
     struct orr_growth growth;
     uint32_t virtual_scale, world_size; /* ranks for each trace; ranks. At most one of them */
     enum orr_backend backend;           /* only with has_backend; else what the topology needs */

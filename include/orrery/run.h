@@ -156,6 +156,9 @@ struct orr_run_options {
      * reads its own. */
     const struct orr_workload *loaded;
     struct orr_tuning tuning;
+    /* What ranks compute on, where they differ: "0-3=h100,4-7=mi300x:x1.1" (docs/run.md); NULL: all as the system file
+     * says. Borrowed until orr_run_open returns. */
+    const char *devices;
     uint64_t rto_ns;      /* PACKET: after how long what was lost is sent again; 0 = four round trips and 1 ms */
     bool no_fast_forward; /* PACKET: send every packet, even where traffic repeats itself; the results are the same */
     /* Called every so many events, several times a second; a false return ends the run with ORR_EINTR. Called once more

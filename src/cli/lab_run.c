@@ -35,6 +35,7 @@ enum {
     KEY_COMP_SOURCE,
     KEY_FORCED_NS,
     KEY_GPU_MHZ,
+    KEY_DEVICES,
     KEY_NO_PROGRESS,
 };
 
@@ -108,6 +109,8 @@ static const struct argp_option table[] = {
     {"force-avg-kernel-ns", KEY_FORCED_NS, "NS", 0, "Let every GPU compute node take NS ns: --comp-source forced", 4},
     {"default-gpu-freq", KEY_GPU_MHZ, "MHZ", 0,
      "Clock for --comp-source cycles, which this implies unless another source is named. Default: 2400", 4},
+    {"devices", KEY_DEVICES, "LIST", 0,
+     "What ranks compute on, where they differ: 0-3=h100,4-7=mi300x:x1.1, as for orrery run", 4},
     {NULL, 0, NULL, 0, "What to keep:", 5},
     {"output-dir", 'o', "DIR", 0, "The run gets a folder of its own in DIR. Default: runs", 5},
     {"store", KEY_STORE, "FILE", 0, "Result store (SQLite). Default: orrery.db in the output folder", 5},
@@ -212,6 +215,7 @@ static const char **text_of(int key, struct orr_lab_options *lab)
                  {KEY_STORE, &lab->store},
                  {KEY_TAG, &lab->tag},
                  {KEY_CALIBRATION, &lab->calibration},
+                 {KEY_DEVICES, &lab->devices},
                  {KEY_TRACE_DIR, &lab->trace_folder}};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (texts[i].key == key) {

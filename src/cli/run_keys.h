@@ -56,6 +56,7 @@ enum {
     KEY_CALIBRATION,
     KEY_SET,
     KEY_COMM_INTERVALS,
+    KEY_DEVICES,
 };
 
 /* One option each, into `run`; what is wrong goes into its input's error. */

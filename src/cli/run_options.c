@@ -111,6 +111,12 @@ static const struct argp_option table[] = {
      "Clock for --comp-source cycles, which this implies unless another source is named. Default: 2400", 4},
     {"compute-factor", KEY_COMPUTE_FACTOR, "X", 0, "Multiply the time of GPU compute, whatever its source. Default: 1",
      4},
+    {"devices", KEY_DEVICES, "LIST", 0,
+     "What ranks compute on, where they differ: 0-3=h100,4-7=mi300x. A device is a name or TFLOPS@GB/s (1307@5300), "
+     "for "
+     "the roofline, and x with a factor of its compute times, for any source; or both: 4-7=mi300x:x1.1. Ranks that are "
+     "not named are as the system file says",
+     4},
     {"host-factor", KEY_HOST_FACTOR, "X", 0,
      "Multiply the time of CPU nodes: below 1 for traces that a profiler slowed down. Default: 1", 4},
     {"launch-overhead", KEY_LAUNCH, "TIME", 0,
@@ -193,6 +199,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         {KEY_PFC, &run->pfc},
         {KEY_QLEN, &run->qlen},
         {KEY_CALIBRATION, &run->calibration},
+        {KEY_DEVICES, &run->run.devices},
         {KEY_GROW_ROLE, &run->growth.role},
         {KEY_GROW_COMM, &run->growth.comm_scale},
     };

@@ -96,6 +96,7 @@ enum orr_status lab_plan_settings(struct lab_plan *plan, struct orr_error *err)
         set_growth(plan);
     }
     set_tuning(plan);
+    set(plan, "devices", options->devices);
     if (options->jitter > 0) {
         set(plan, "jitter", jitter);
         set(plan, "seed", seed);
@@ -124,6 +125,7 @@ void lab_plan_run_options(struct lab_plan *plan, struct orr_run_options *run)
     run->keep_issue_order = true; /* for stdout.log */
     run->growth = plan->grows ? &options->growth : NULL;
     run->tuning = options->tuning;
+    run->devices = options->devices;
     if (plan->files.topology != NULL) { /* a file of that name in the current folder is another machine's */
         plan->override = (struct orr_override){
             .file = "network", .key = "TOPOLOGY_FILE", .value = plan->files.topology, .origin = "lab run", .line = 1};
@@ -206,6 +208,7 @@ const char *lab_plan_repeat(struct lab_plan *plan)
     if (tuning->launch_ns > 0 && line != NULL) {
         line = arena_printf(arena, "%s --launch-overhead %" PRIu64 "ns", line, tuning->launch_ns);
     }
+    line = add(arena, line, "--devices ", plan->options->devices);
     if (plan->options->jitter > 0 && line != NULL) {
         line =
             arena_printf(arena, "%s --jitter %.17g --seed %" PRIu64, line, plan->options->jitter, plan->options->seed);

@@ -10,6 +10,7 @@
 #include "base/notes.h"
 #include "coll/nccl.h"
 #include "config/config.h"
+#include "config/devices.h"
 #include "lab/growth.h"
 #include "lab/network_choice.h"
 #include "lab/run_files.h"
@@ -67,6 +68,9 @@ static enum orr_status check_options(const struct orr_run_options *options, stru
         (options->backend >= ORR_BACKEND_PACKET || options->growth != NULL)) {
         return error_set(err, ORR_EINVAL, "a replay without a network file has no %s",
                          options->growth != NULL ? "machine to grow to" : "wires");
+    }
+    if (options->replay && options->devices != NULL) {
+        return error_set(err, ORR_EINVAL, "devices change nothing in a replay: nodes take the time they carry");
     }
     if (options->queues_per_dim == 0) {
         return error_set(err, ORR_ERANGE, "queues per dimension is 0; it must be at least 1");
@@ -282,6 +286,9 @@ static enum orr_status read_configuration(struct orr_run *run, const struct orr_
     }
     if (status == ORR_OK) {
         status = settle_backend(run, options->backend_open, err);
+    }
+    if (status == ORR_OK && options->devices != NULL) {
+        status = config_parse_devices(options->devices, config->dims.ranks, &run->arena, &config->devices, err);
     }
     return status == ORR_OK && options->memory != NULL ? read_memory(run, options, err) : status;
 }

@@ -36,6 +36,9 @@ static void write_settings(struct json_writer *json, const struct sim_config *co
     json_write_member_bool(json, "rendezvous", config->rendezvous);
     json_write_member_fixed(json, "jitter", config->jitter, SHARE_DECIMALS);
     json_write_member_u64(json, "seed", config->seed);
+    if (config->devices.text != NULL) {
+        json_write_member_string(json, "devices", config->devices.text);
+    }
     json_write_object_end(json);
 }
 
@@ -206,6 +209,9 @@ static void write_ranks(struct json_writer *json, const struct sim_result *resul
         const struct sim_rank_result *row = &result->ranks[rank];
         json_write_object(json, true);
         json_write_member_u64(json, "rank", rank);
+        if (result->config->devices.text != NULL) {
+            json_write_member_string(json, "device", sim_device_of(result->config, rank)->name);
+        }
         json_write_member_bool(json, "finished", row->finished);
         json_write_member_u64(json, "finish_ns", row->finish_ns);
         json_write_member_u64(json, "compute_ns", row->compute_ns);

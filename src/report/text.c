@@ -100,6 +100,9 @@ static void print_machine(const struct sim_result *result, FILE *stream)
     bool wired = result->config->backend >= ORR_BACKEND_PACKET;
     (void)fprintf(stream, ", %s%s network%s\n", wired ? "" : "congestion-",
                   report_backend_name(result->config->backend), result->by_packets ? ", by packets" : "");
+    if (result->config->devices.text != NULL) {
+        (void)fprintf(stream, "%-11s%s\n", "Devices", result->config->devices.text);
+    }
 }
 
 static void print_head(const struct sim_result *result, FILE *stream)

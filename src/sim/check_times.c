@@ -50,19 +50,43 @@ static double memory_ns(const struct sim_memory *memory, const struct trace_node
            (memory->bandwidth_gbps == 0 ? 0.0 : (double)node->tensor_bytes / (double)memory->bandwidth_gbps);
 }
 
+static double device_ns(const struct sim_config *config, const struct sim_device *device, const struct trace_node *node)
+{
+    if (!sim_uses_roofline(config)) {
+        return (double)sim_compute_ns(config, device, node);
+    }
+    struct roofline roofline = sim_device_roofline(config, device);
+    if (node->tensor_bytes == 0 || roofline.peak_flops == 0.0 || roofline.memory_bytes_rate == 0.0) {
+        return 0.0; /* without rates no rank has it: sim_compute_check */
+    }
+    uint64_t ns = roofline_estimate(&roofline, node->num_ops, node->tensor_bytes).duration_ns;
+    return (double)sim_compute_scaled(config, device, ns);
+}
+
+/* On the slowest of the devices: a graph is looked at once, whichever of them its ranks have. */
 static double compute_ns(const struct sim_config *config, const struct trace_node *node)
 {
+    const struct sim_devices *devices = &config->devices;
     if (node->is_cpu_op) {
         return (double)sim_host_ns(config, node);
     }
-    if (!sim_uses_roofline(config)) {
-        return (double)sim_compute_ns(config, node);
+    double longest = devices->kinds == NULL ? device_ns(config, sim_device_of(config, 0), node) : 0.0;
+    for (uint32_t kind = 0; kind < devices->kind_count; kind++) {
+        double ns = device_ns(config, &devices->kinds[kind], node);
+        longest = ns > longest ? ns : longest;
     }
-    struct roofline roofline = sim_roofline(&config->system);
-    return node->tensor_bytes == 0
-               ? 0.0
-               : (double)sim_compute_scaled(
-                     config, roofline_estimate(&roofline, node->num_ops, node->tensor_bytes).duration_ns);
+    return longest;
+}
+
+static double largest_factor(const struct sim_config *config)
+{
+    const struct orr_tuning *tuning = &config->tuning;
+    double device = 1.0;
+    for (uint32_t kind = 0; kind < config->devices.kind_count; kind++) {
+        device = config->devices.kinds[kind].scale > device ? config->devices.kinds[kind].scale : device;
+    }
+    double run = tuning->compute_scale > tuning->host_scale ? tuning->compute_scale : tuning->host_scale;
+    return (run > 1.0 ? run : 1.0) * device;
 }
 
 bool sim_time_fits(const struct sim *sim, const struct trace_node *node)
@@ -85,8 +109,8 @@ bool sim_time_fits(const struct sim *sim, const struct trace_node *node)
 bool sim_compute_times_may_not_fit(const struct sim_config *config, const struct trace_graph *graph)
 {
     const struct orr_tuning *tuning = &config->tuning;
-    double scale = tuning->compute_scale > tuning->host_scale ? tuning->compute_scale : tuning->host_scale;
-    double longest = (double)graph->longest_us * 1000.0 * (scale > 1.0 ? scale : 1.0);
+    double scale = largest_factor(config);
+    double longest = (double)graph->longest_us * 1000.0 * scale;
     return longest >= most_ns || (tuning->source == ORR_COMPUTE_CYCLES && graph->cycles_count > 0) ||
-           (tuning->source == ORR_COMPUTE_FORCED && (double)tuning->forced_ns * (scale > 1.0 ? scale : 1.0) >= most_ns);
+           (tuning->source == ORR_COMPUTE_FORCED && (double)tuning->forced_ns * scale >= most_ns);
 }

@@ -13,16 +13,26 @@ bool sim_uses_roofline(const struct sim_config *config)
     return source == ORR_COMPUTE_ROOFLINE || (source == ORR_COMPUTE_AUTO && config->system.roofline_enabled);
 }
 
-struct roofline sim_roofline(const struct sim_system *system)
+const struct sim_device *sim_device_of(const struct sim_config *config, uint32_t rank)
 {
-    return (struct roofline){.peak_flops = system->peak_perf_tflops * 1e12,
-                             .memory_bytes_rate = system->local_mem_bw_gbps * 1e9};
+    static const struct sim_device same = {.scale = 1.0};
+    const struct sim_devices *devices = &config->devices;
+    return devices->kinds == NULL ? &same : &devices->kinds[devices->of_rank[rank]];
 }
 
-uint64_t sim_compute_scaled(const struct sim_config *config, uint64_t ns)
+struct roofline sim_device_roofline(const struct sim_config *config, const struct sim_device *device)
 {
-    double scale = config->tuning.compute_scale;
-    return scale == 0.0 || scale == 1.0 ? ns : ticks_from_double((double)ns * scale + 0.5);
+    const struct sim_system *system = &config->system;
+    return (struct roofline){
+        .peak_flops = device->peak_flops > 0 ? device->peak_flops : system->peak_perf_tflops * 1e12,
+        .memory_bytes_rate = device->memory_rate > 0 ? device->memory_rate : system->local_mem_bw_gbps * 1e9};
+}
+
+uint64_t sim_compute_scaled(const struct sim_config *config, const struct sim_device *device, uint64_t ns)
+{
+    double run = config->tuning.compute_scale;
+    double scale = run == 0.0 ? device->scale : run * device->scale;
+    return scale == 1.0 ? ns : ticks_from_double((double)ns * scale + 0.5);
 }
 
 uint64_t sim_host_ns(const struct sim_config *config, const struct trace_node *node)
@@ -37,7 +47,7 @@ static bool has_cycles(const struct trace_node *node)
     return (node->has & TRACE_HAS_CYCLES) != 0;
 }
 
-uint64_t sim_compute_ns(const struct sim_config *config, const struct trace_node *node)
+uint64_t sim_compute_ns(const struct sim_config *config, const struct sim_device *device, const struct trace_node *node)
 {
     uint64_t ns = sim_replay_ns(node);
     if (config->tuning.source == ORR_COMPUTE_FORCED) {
@@ -45,7 +55,7 @@ uint64_t sim_compute_ns(const struct sim_config *config, const struct trace_node
     } else if (config->tuning.source == ORR_COMPUTE_CYCLES && has_cycles(node)) {
         ns = ticks_from_double((double)node->cycles * 1000.0 / config->tuning.gpu_mhz + 0.5);
     }
-    return sim_compute_scaled(config, ns);
+    return sim_compute_scaled(config, device, ns);
 }
 
 struct tally {
@@ -100,14 +110,49 @@ static enum orr_status check_cycles(const struct sim *sim, const struct tally *t
     return ORR_OK;
 }
 
+/* Rates of a device are for the roofline, factors for whatever is computed: what would change nothing is a mistake. */
+static enum orr_status check_device(const struct sim_config *config, const struct sim_device *device,
+                                    struct orr_error *err)
+{
+    if (device->name != NULL && config->system.replay_only) {
+        return error_set(err, ORR_EINVAL,
+                         "devices: \"%s\" changes nothing where the system file says replay-only: nodes take the time "
+                         "they carry",
+                         device->name);
+    }
+    if (device->peak_flops > 0 && !sim_uses_roofline(config)) {
+        return error_set(err, ORR_EINVAL,
+                         "devices: the rates of \"%s\" are for the roofline, and this run does not take compute times "
+                         "from it; --comp-source roofline does, and a factor (x1.25) holds for any source",
+                         device->name);
+    }
+    struct roofline roofline = sim_device_roofline(config, device);
+    if (sim_uses_roofline(config) && (roofline.peak_flops == 0.0 || roofline.memory_bytes_rate == 0.0)) {
+        return error_set(err, ORR_EINVAL, "--comp-source roofline needs \"%s\" above 0 in the system file",
+                         roofline.peak_flops == 0.0 ? "peak-perf" : "local-mem-bw");
+    }
+    return ORR_OK;
+}
+
+static enum orr_status check_devices(const struct sim_config *config, struct orr_error *err)
+{
+    enum orr_status status = ORR_OK;
+    const struct sim_device *before = NULL;
+    for (uint32_t rank = 0; rank < config->dims.ranks && status == ORR_OK; rank++) {
+        const struct sim_device *device = sim_device_of(config, rank);
+        status = device != before ? check_device(config, device, err) : ORR_OK;
+        before = device;
+    }
+    return status;
+}
+
 enum orr_status sim_compute_check(struct sim *sim, struct orr_error *err)
 {
     const struct sim_config *config = sim->config;
-    const struct sim_system *system = &config->system;
     enum orr_compute_source source = config->tuning.source;
-    if (sim_uses_roofline(config) && (system->local_mem_bw_gbps == 0.0 || system->peak_perf_tflops == 0.0)) {
-        return error_set(err, ORR_EINVAL, "--comp-source roofline needs \"%s\" above 0 in the system file",
-                         system->peak_perf_tflops == 0.0 ? "peak-perf" : "local-mem-bw");
+    enum orr_status status = check_devices(config, err);
+    if (status != ORR_OK) {
+        return status;
     }
     if (source == ORR_COMPUTE_FORCED || sim_uses_roofline(config) ||
         (source != ORR_COMPUTE_CYCLES && !any_cycles(config->traces))) {

@@ -63,6 +63,21 @@ struct sim_memory {
     uint64_t npus_per_node;
 };
 
+/* What a rank computes on, where ranks differ. */
+struct sim_device {
+    double peak_flops, memory_rate; /* operations and bytes a second, for the roofline; 0: the system file's */
+    double scale;                   /* factor of the time of GPU compute */
+    const char *name;               /* as it was given; NULL: as the system file says */
+};
+
+/* Kind 0 is that of the system file. All zero: every rank has it. */
+struct sim_devices {
+    const char *text; /* the list they come from */
+    const struct sim_device *kinds;
+    uint32_t kind_count;
+    const uint16_t *of_rank;
+};
+
 struct packet_machine;
 
 struct sim_config {
@@ -84,11 +99,13 @@ struct sim_config {
     double jitter;
     uint64_t seed;
     struct orr_tuning tuning;
+    struct sim_devices devices;
     bool keep_intervals;
     bool keep_issue_order;
 };
 
 /* Whether GPU compute nodes go by the roofline: the run's word before the system file's. compute_time.c. */
 bool sim_uses_roofline(const struct sim_config *config);
+const struct sim_device *sim_device_of(const struct sim_config *config, uint32_t rank);
 
 #endif

@@ -257,11 +257,12 @@ void sim_share_close(struct sim *sim); /* at the end of the run, before the acco
 /* ---- compute_time.c ------------------------------------------------------------------------------------------ */
 
 /* How long a GPU compute node takes that does not go by the roofline. */
-uint64_t sim_compute_ns(const struct sim_config *config, const struct trace_node *node);
+uint64_t sim_compute_ns(const struct sim_config *config, const struct sim_device *device,
+                        const struct trace_node *node);
 uint64_t sim_host_ns(const struct sim_config *config, const struct trace_node *node);
-/* The run's factor of compute times. */
-uint64_t sim_compute_scaled(const struct sim_config *config, uint64_t ns);
-struct roofline sim_roofline(const struct sim_system *system);
+/* By the run's factor of compute times and the device's. */
+uint64_t sim_compute_scaled(const struct sim_config *config, const struct sim_device *device, uint64_t ns);
+struct roofline sim_device_roofline(const struct sim_config *config, const struct sim_device *device);
 /* Is there what the run's source of compute times needs? Warns of nodes that have no time. */
 ORR_MUST_CHECK enum orr_status sim_compute_check(struct sim *sim, struct orr_error *err);
 

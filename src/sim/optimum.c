@@ -30,9 +30,11 @@ struct walk {
     struct reach *groups; /* by group */
     const struct trace_graph *graph;
     const struct sim_graph_info *info;
-    struct chains *reached; /* by node */
-    uint32_t *parents_left; /* by node */
-    uint32_t *free;         /* nodes that may start; a stack */
+    const struct sim_device *device; /* that the graph runs on */
+    struct chains *reached;          /* by node */
+    uint32_t *parents_left;          /* by node */
+    uint32_t *free;                  /* nodes that may start; a stack */
+    uint8_t *walked;                 /* by graph and kind of device */
     double bus_bytes, received_bytes;
     uint64_t device_ns; /* all that the device computes */
     struct sim_optimum best;
@@ -182,18 +184,18 @@ static bool in_network_reduction(const struct sim_config *config)
     return false;
 }
 
-static uint64_t roofline_ns(const struct sim_config *config, const struct trace_node *node)
+static uint64_t roofline_ns(const struct sim_config *config, const struct sim_device *device,
+                            const struct trace_node *node)
 {
-    struct roofline roofline = {.peak_flops = config->system.peak_perf_tflops * 1e12,
-                                .memory_bytes_rate = config->system.local_mem_bw_gbps * 1e9};
+    struct roofline roofline = sim_device_roofline(config, device);
     return node->tensor_bytes == 0
                ? 0
-               : sim_compute_scaled(config,
+               : sim_compute_scaled(config, device,
                                     roofline_estimate(&roofline, node->num_ops, node->tensor_bytes).duration_ns);
 }
 
 /* What the node takes apart from messages: that which every schedule must wait for. */
-static uint64_t own_ns(const struct sim_config *config, const struct trace_node *node)
+static uint64_t own_ns(const struct sim_config *config, const struct sim_device *device, const struct trace_node *node)
 {
     bool replayed = config->system.replay_only || (node->type == TRACE_COLL && node->comm_type == COLL_BROADCAST &&
                                                    config->broadcast == ORR_BROADCAST_REPLAY);
@@ -205,7 +207,7 @@ static uint64_t own_ns(const struct sim_config *config, const struct trace_node 
         if (node->is_cpu_op) {
             return sim_host_ns(config, node);
         }
-        return sim_uses_roofline(config) ? roofline_ns(config, node) : sim_compute_ns(config, node);
+        return sim_uses_roofline(config) ? roofline_ns(config, device, node) : sim_compute_ns(config, device, node);
     case TRACE_MEM_LOAD:
     case TRACE_MEM_STORE:
         return sim_memory_ns(config, node);
@@ -219,7 +221,7 @@ static struct chains node_least(struct walk *walk, uint32_t index)
 {
     const struct sim_config *config = walk->sim->config;
     const struct trace_node *node = &walk->graph->nodes[index];
-    uint64_t own = own_ns(config, node);
+    uint64_t own = own_ns(config, walk->device, node);
     struct chains least = {.compute_ns = own, .all_ns = own};
     bool talks = own == 0 && !config->system.replay_only;
     if (node->type == TRACE_COMP && !node->is_cpu_op) {
@@ -295,6 +297,35 @@ static void walk_graph(struct walk *walk)
     }
 }
 
+static uint32_t kind_count(const struct sim *sim)
+{
+    return sim->config->devices.kinds != NULL ? sim->config->devices.kind_count : 1;
+}
+
+static size_t walked_bytes(const struct sim *sim)
+{
+    return (size_t)sim->config->traces->graph_count * kind_count(sim);
+}
+
+/* Each rank's bound is one of the job, so that a graph is walked once for every kind of device that its ranks have. */
+static void walk_ranks(struct walk *walk)
+{
+    const struct sim *sim = walk->sim;
+    const struct sim_devices *devices = &sim->config->devices;
+    for (uint32_t rank = 0; rank < sim->rank_count; rank++) {
+        const struct sim_graph_info *info = sim->rank_graph[rank];
+        uint32_t kind = devices->kinds != NULL ? devices->of_rank[rank] : 0;
+        uint8_t *walked = &walk->walked[(size_t)(info - sim->graphs) * kind_count(sim) + kind];
+        if (*walked == 0) {
+            *walked = 1;
+            walk->graph = info->graph;
+            walk->info = info;
+            walk->device = sim_device_of(sim->config, rank);
+            walk_graph(walk);
+        }
+    }
+}
+
 static bool walk_begin(struct walk *walk, uint32_t most)
 {
     struct mem *mem = walk->sim->mem;
@@ -302,7 +333,9 @@ static bool walk_begin(struct walk *walk, uint32_t most)
     walk->parents_left = mem_alloc(mem, most * sizeof *walk->parents_left);
     walk->free = mem_alloc(mem, most * sizeof *walk->free);
     walk->groups = mem_alloc(mem, walk->sim->config->group_count * sizeof *walk->groups);
-    return walk->reached != NULL && walk->parents_left != NULL && walk->free != NULL && walk->groups != NULL;
+    walk->walked = mem_zalloc(mem, walked_bytes(walk->sim));
+    return walk->reached != NULL && walk->parents_left != NULL && walk->free != NULL && walk->groups != NULL &&
+           walk->walked != NULL;
 }
 
 static void walk_end(struct walk *walk, uint32_t most)
@@ -311,6 +344,7 @@ static void walk_end(struct walk *walk, uint32_t most)
     mem_free(mem, walk->reached, most * sizeof *walk->reached);
     mem_free(mem, walk->parents_left, most * sizeof *walk->parents_left);
     mem_free(mem, walk->free, most * sizeof *walk->free);
+    mem_free(mem, walk->walked, walked_bytes(walk->sim));
     mem_free(mem, walk->groups, walk->sim->config->group_count * sizeof *walk->groups);
 }
 
@@ -325,11 +359,7 @@ void sim_optimum_find(struct sim *sim, struct sim_optimum *optimum)
     *optimum = (struct sim_optimum){0};
     if (walk_begin(&walk, most)) {
         find_reaches(&walk);
-        for (uint32_t g = 0; g < traces->graph_count && sim->graphs[g].graph != NULL; g++) {
-            walk.graph = sim->graphs[g].graph;
-            walk.info = &sim->graphs[g];
-            walk_graph(&walk);
-        }
+        walk_ranks(&walk);
         walk.best.all_ns = later(walk.best.all_ns, later(walk.best.compute_ns, walk.best.bandwidth_ns));
         *optimum = walk.best;
     }

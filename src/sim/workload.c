@@ -54,7 +54,8 @@ static void issue_timed(struct sim *sim, uint32_t rank, uint32_t node, uint64_t 
 static void issue_roofline(struct sim *sim, uint32_t rank, uint32_t node)
 {
     const struct trace_node *trace_node = &sim->ranks[rank].graph->nodes[node];
-    struct roofline roofline = sim_roofline(&sim->config->system);
+    const struct sim_device *device = sim_device_of(sim->config, rank);
+    struct roofline roofline = sim_device_roofline(sim->config, device);
     if (trace_node->tensor_bytes == 0) {
         finish_node(sim, rank, node);
         return;
@@ -67,7 +68,7 @@ static void issue_roofline(struct sim *sim, uint32_t rank, uint32_t node)
     result->compute_utilization += estimate.compute_share * weight;
     result->memory_utilization += estimate.memory_share * weight;
     result->operation_intensity += estimate.intensity * weight;
-    issue_timed(sim, rank, node, sim_compute_scaled(sim->config, estimate.duration_ns), true);
+    issue_timed(sim, rank, node, sim_compute_scaled(sim->config, device, estimate.duration_ns), true);
 }
 
 static void issue_send(struct sim *sim, uint32_t rank, uint32_t node)
@@ -112,7 +113,7 @@ static void issue_compute(struct sim *sim, uint32_t rank, uint32_t node)
     } else if (sim_uses_roofline(sim->config)) {
         issue_roofline(sim, rank, node);
     } else {
-        issue_timed(sim, rank, node, sim_compute_ns(sim->config, trace_node), true);
+        issue_timed(sim, rank, node, sim_compute_ns(sim->config, sim_device_of(sim->config, rank), trace_node), true);
     }
 }
 

@@ -67,6 +67,14 @@ static void compute_times_can_be_forced_as_in_run(void **state)
     char repeat[2000];
     (void)snprintf(repeat, sizeof repeat, "%s", line_of(result, "Repeat") + strlen("orrery "));
     CHECK_U64(time_of(program_run(repeat)), forced, "repeated");
+    result = program_run("lab run --workload traces --topology 2gpu_ring --output-dir forced --force-avg-kernel-ns "
+                         "609000 --devices 1=x2");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "--devices 1=x2");
+    uint64_t slower = time_of(result);
+    CHECK(slower > forced, "one rank's device is slower: %llu ns", (unsigned long long)slower);
+    (void)snprintf(repeat, sizeof repeat, "%s", line_of(result, "Repeat") + strlen("orrery "));
+    CHECK_U64(time_of(program_run(repeat)), slower, "repeated with its devices");
     result = program_run("lab run --workload traces --comp-source duration --default-gpu-freq 2000");
     CHECK_EXIT(result, 2);
     CHECK_CONTAINS(result->err, "--default-gpu-freq has no effect");

@@ -45,6 +45,32 @@ static void a_run_prints_its_result_on_standard_output_only(void **state)
     CHECK(result->out[0] == '{', "JSON is one object");
 }
 
+/* 50 us of compute beside the collectives; nine times that ends last on four of the eight ranks. */
+static void ranks_can_have_devices_of_their_own(void **state)
+{
+    (void)state;
+    prepare();
+    CHECK_EXIT(program_run("gen three-node --npus 8 -o w/three"), 0);
+    const struct program_result *result = program_run("run -w w/three" MACHINE "--devices 4-7=x9 --format astra");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "sys[3] finished, 405520 cycles");
+    CHECK_CONTAINS(result->out, "sys[4] finished, 567780 cycles");
+    result = program_run("run -w w/three" MACHINE "--devices 4-7=x9");
+    CHECK_CONTAINS(result->out, "\nDevices    4-7=x9\n");
+    result = program_run("run -w w/three" MACHINE "--devices 4-7=x9 --format json");
+    CHECK_CONTAINS(result->out, "\"devices\": \"4-7=x9\"");
+    CHECK_CONTAINS(result->out, "{\"rank\": 4, \"device\": \"x9\", ");
+    result = program_run("run -w w/three" MACHINE "--devices 4-8=x9");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "devices: there is no rank 8; the machine has ranks 0 to 7");
+    result = program_run("run -w w/three" MACHINE "--devices 4-7=h100");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "the rates of \"h100\" are for the roofline");
+    result = program_run("run -w w/three" MACHINE "--replay --devices 4-7=x9");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "devices change nothing in a replay");
+}
+
 static void astra_sims_names_and_options_do_what_they_did(void **state)
 {
     (void)state;
@@ -397,8 +423,8 @@ static void warnings_stop_after_twenty_and_are_counted(void **state)
     CHECK(result->err[0] == '\0', "quiet is quiet: %s", result->err);
 }
 
-TEST_MAIN(a_run_prints_its_result_on_standard_output_only, astra_sims_names_and_options_do_what_they_did,
-          outputs_asked_for_are_written_and_no_temporary_is_left,
+TEST_MAIN(a_run_prints_its_result_on_standard_output_only, ranks_can_have_devices_of_their_own,
+          astra_sims_names_and_options_do_what_they_did, outputs_asked_for_are_written_and_no_temporary_is_left,
           an_output_that_is_an_input_or_another_output_is_refused,
           a_folder_that_may_not_be_written_to_is_told_of_before_the_run,
           a_dash_for_the_json_document_is_standard_output, a_stall_gives_exit_code_4_and_a_diagnosis,

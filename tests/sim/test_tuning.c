@@ -128,7 +128,72 @@ static void a_launch_comes_before_every_communication(void **state)
     bench_close(&bench);
 }
 
+/* Ranks 2 and 3 have the second kind of device, the others that of the system file. */
+static void give_devices(struct bench *bench, const struct sim_device *second)
+{
+    static struct sim_device kinds[2];
+    static const uint16_t of_rank[] = {0, 0, 1, 1};
+    kinds[0] = (struct sim_device){.scale = 1};
+    kinds[1] = *second;
+    bench->config.devices = (struct sim_devices){.kinds = kinds, .kind_count = 2, .of_rank = of_rank};
+}
+
+static void ranks_compute_at_the_rates_of_their_devices(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, "ring:4");
+    struct work_node *node = work_compute(&bench.work, EVERY_RANK, 1, 3);
+    node->ops = 2000000;
+    node->bytes = 1000;
+    bench.config.system.peak_perf_tflops = 1;
+    bench.config.system.roofline_enabled = true;
+    give_devices(&bench, &(struct sim_device){.peak_flops = 4e12, .memory_rate = 50e9, .scale = 1, .name = "quick"});
+    CHECK_U64(bench_completes(&bench), 2000, "those of the system file are waited for");
+    CHECK_U64(bench.result->ranks[1].gpu_busy_ns, 2000, "2e6 operations at 1e12 a second");
+    CHECK_U64(bench.result->ranks[2].gpu_busy_ns, 500, "and at 4e12");
+    CHECK_U64(bench.result->optimum.compute_ns, 2000, "the slowest rank bounds the step");
+    give_devices(&bench, &(struct sim_device){.peak_flops = 4e12, .memory_rate = 50e9, .scale = 6, .name = "not so"});
+    CHECK_U64(bench_completes(&bench), 3000, "rates and factor");
+    CHECK_U64(bench.result->optimum.compute_ns, 3000, "on whichever device it is");
+    bench_close(&bench);
+}
+
+static void the_factor_of_a_device_holds_for_its_ranks_and_any_source(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, "ring:4");
+    work_compute(&bench.work, EVERY_RANK, 1, 10);
+    give_devices(&bench, &(struct sim_device){.scale = 1.5, .name = "x1.5"});
+    CHECK_U64(bench_completes(&bench), 15000, "recorded");
+    CHECK_U64(bench.result->ranks[0].gpu_busy_ns, 10000, "another rank");
+    bench.config.tuning.compute_scale = 2;
+    CHECK_U64(bench_completes(&bench), 30000, "on top of the run's own factor");
+    CHECK_U64(bench.result->ranks[0].gpu_busy_ns, 20000, "which holds for all");
+    bench.config.tuning = (struct orr_tuning){.source = ORR_COMPUTE_FORCED, .forced_ns = 7000};
+    CHECK_U64(bench_completes(&bench), 10500, "forced");
+    bench_close(&bench);
+}
+
+static void a_device_that_would_change_nothing_is_refused(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_open(&bench, "ring:4");
+    work_compute(&bench.work, EVERY_RANK, 1, 10);
+    give_devices(&bench, &(struct sim_device){.peak_flops = 4e12, .memory_rate = 1e9, .scale = 1, .name = "quick"});
+    CHECK_STATUS(bench_create(&bench), ORR_EINVAL);
+    CHECK_CONTAINS(bench.err.text, "the rates of \"quick\" are for the roofline");
+    give_devices(&bench, &(struct sim_device){.scale = 2, .name = "x2"});
+    bench.config.system.replay_only = true;
+    CHECK_STATUS(bench_create(&bench), ORR_EINVAL);
+    CHECK_CONTAINS(bench.err.text, "replay-only");
+    bench_close(&bench);
+}
+
 TEST_MAIN(forced_times_hold_for_every_gpu_node, cycles_are_times_at_the_clock,
           a_node_without_cycles_takes_its_duration_and_all_without_are_refused,
           the_roofline_can_be_asked_for_and_turned_off, the_factor_scales_gpu_compute_alone,
-          a_launch_comes_before_every_communication)
+          a_launch_comes_before_every_communication, ranks_compute_at_the_rates_of_their_devices,
+          the_factor_of_a_device_holds_for_its_ranks_and_any_source, a_device_that_would_change_nothing_is_refused)

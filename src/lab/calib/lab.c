@@ -159,6 +159,7 @@ static struct orr_lab_options traced_world(const struct calibrating *c)
     options.virtual_scale = 0;
     options.world_size = 0;
     options.growth = (struct orr_growth){0};
+    options.devices = NULL; /* what was recorded ran on its own */
     options.has_backend = c->options->has_backend && c->options->backend <= ORR_BACKEND_AWARE;
     options.command = NULL;
     options.system = NULL; /* one for another number of dimensions would not fit */

@@ -1,0 +1,243 @@
+/*
+ * Which device each rank computes on, as the user lists it: "0-3=h100,4-7=mi300x:x1.1" (struct orr_run_options,
+ * devices). The names stand for what their makers publish, so that a list of names needs no data sheets at hand.
+ */
+#include "config/devices.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* name, peak of dense BF16 matrix products in TFLOPS (10^12 a second), HBM in GB/s (10^9 bytes a second); the makers'
+ * data sheets, named in docs/run.md. */
+#define DEVICES(X)                                                                                                     \
+    X("v100", 125, 900)                                                                                                \
+    X("a100", 312, 2039)                                                                                               \
+    X("h100", 989.4, 3350)                                                                                             \
+    X("h200", 989.4, 4800)                                                                                             \
+    X("b200", 2250, 8000)                                                                                              \
+    X("gb200", 2500, 8000)                                                                                             \
+    X("mi250x", 383, 3276.8)                                                                                           \
+    X("mi300x", 1307.4, 5300)                                                                                          \
+    X("mi325x", 1307.4, 6000)                                                                                          \
+    X("mi350x", 2306.9, 8000)                                                                                          \
+    X("mi355x", 2516.6, 8000)
+
+static const struct {
+    double tflops, gbytes;
+} known[] = {
+#define DEVICES_X(name, tflops, gbytes) {tflops, gbytes},
+    DEVICES(DEVICES_X)
+#undef DEVICES_X
+};
+static const char *const names[] = {
+#define DEVICES_X(name, tflops, gbytes) name,
+    DEVICES(DEVICES_X)
+#undef DEVICES_X
+        NULL};
+
+enum { KINDS_MOST = 256, PART_MOST = 64 };
+
+struct list {
+    const char *text; /* all of it, for messages */
+    uint32_t ranks;
+    struct sim_device *kinds;
+    uint32_t kind_count;
+    uint16_t *of_rank;
+    struct arena *arena;
+    struct orr_error *err;
+};
+
+static enum orr_status complain(const struct list *list, const char *at, size_t length, const char *what)
+{
+    return error_set(list->err, ORR_EINVAL, "devices: \"%.*s\" %s", (int)(length < 80 ? length : 80), at, what);
+}
+
+/* A number above 0 and what follows it, or NULL. Digits are wanted first: strtod would take "inf" and "0x1" too. */
+static const char *read_positive(const char *at, double *value)
+{
+    char *end = NULL;
+    if (strspn(at, "0123456789.") == 0 || (at[0] == '0' && (at[1] == 'x' || at[1] == 'X'))) {
+        return NULL;
+    }
+    *value = strtod(at, &end);
+    return isfinite(*value) && *value > 0 ? end : NULL;
+}
+
+static const char *skip_word(const char *at, const char *word)
+{
+    size_t length = strlen(word);
+    return strncmp(at, word, length) == 0 ? at + length : at;
+}
+
+/* "1307TFLOPS@5300GB/s"; both units may be left out. */
+static bool read_rates(const char *part, struct sim_device *device)
+{
+    double tflops = 0;
+    double gbytes = 0;
+    const char *end = read_positive(part, &tflops);
+    end = end == NULL ? NULL : skip_word(end, "TFLOPS");
+    end = end == NULL || *end != '@' ? NULL : read_positive(end + 1, &gbytes);
+    end = end == NULL ? NULL : skip_word(end, "GB/s");
+    if (end == NULL || *end != '\0' || tflops > 1e9 || gbytes > 1e9) {
+        return false;
+    }
+    device->peak_flops = tflops * 1e12;
+    device->memory_rate = gbytes * 1e9;
+    return true;
+}
+
+static bool read_name(const char *part, struct sim_device *device)
+{
+    for (size_t i = 0; names[i] != NULL; i++) {
+        if (strcmp(names[i], part) == 0) {
+            device->peak_flops = known[i].tflops * 1e12;
+            device->memory_rate = known[i].gbytes * 1e9;
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool read_factor(const char *part, struct sim_device *device)
+{
+    const char *end = part[0] == 'x' ? read_positive(part + 1, &device->scale) : NULL;
+    return end != NULL && *end == '\0' && device->scale >= 1e-6 && device->scale <= 1e6;
+}
+
+static enum orr_status read_part(const struct list *list, const char *part, struct sim_device *device)
+{
+    bool rated = device->peak_flops > 0;
+    bool scaled = device->scale > 0;
+    if ((!scaled && read_factor(part, device)) || (!rated && (read_name(part, device) || read_rates(part, device)))) {
+        return ORR_OK;
+    }
+    struct sim_device again = {0};
+    if ((scaled && read_factor(part, &again)) || (rated && (read_name(part, &again) || read_rates(part, &again)))) {
+        return complain(list, part, strlen(part), "says again what the device has been given already");
+    }
+    const char *near = error_nearest(part, names);
+    return error_set(list->err, ORR_EINVAL,
+                     "devices: \"%s\" is neither a device%s%s%s nor TFLOPS@GB/s (1307@5300) nor a factor of compute "
+                     "times (x1.25); devices are %s",
+                     part, near != NULL ? " (did you mean \"" : "", near != NULL ? near : "",
+                     near != NULL ? "\"?)" : "", config_device_names());
+}
+
+/* What stands behind '=': parts with ':' between them. */
+static enum orr_status read_kind(struct list *list, const char *at, size_t length, struct sim_device *device)
+{
+    *device = (struct sim_device){.name = arena_strndup(list->arena, at, length)};
+    if (device->name == NULL) {
+        return error_set(list->err, ORR_ENOMEM, "out of memory reading the list of devices");
+    }
+    for (const char *end = at + length;; at++) {
+        const char *colon = memchr(at, ':', (size_t)(end - at));
+        size_t size = (size_t)((colon != NULL ? colon : end) - at);
+        char part[PART_MOST];
+        if (size == 0 || size >= sizeof part) {
+            return complain(list, device->name, length, "has a part that is empty or too long");
+        }
+        memcpy(part, at, size);
+        part[size] = '\0';
+        enum orr_status status = read_part(list, part, device);
+        if (status != ORR_OK || colon == NULL) {
+            device->scale = device->scale > 0 ? device->scale : 1.0;
+            return status;
+        }
+        at = colon;
+    }
+}
+
+static const char *read_rank(const char *at, uint32_t *rank)
+{
+    size_t digits = strspn(at, "0123456789");
+    unsigned long long number = digits > 0 && digits <= 10 ? strtoull(at, NULL, 10) : UINT64_MAX;
+    *rank = (uint32_t)number;
+    return number < UINT32_MAX ? at + digits : NULL;
+}
+
+/* "0-3", "5", "0-3+8-11", up to '='. */
+static enum orr_status take_ranks(struct list *list, const char *at, const char *equals)
+{
+    const char *whole = at;
+    for (;;) {
+        uint32_t first = 0;
+        uint32_t last = 0;
+        const char *end = read_rank(at, &first);
+        last = first;
+        end = end != NULL && *end == '-' ? read_rank(end + 1, &last) : end;
+        if (end == NULL || end > equals || (end < equals && *end != '+') || last < first) {
+            return complain(list, whole, (size_t)(equals - whole), "is not a list of ranks such as 0-3+8-11");
+        }
+        if (last >= list->ranks) {
+            return error_set(list->err, ORR_ERANGE,
+                             "devices: there is no rank %" PRIu32 "; the machine has ranks 0 to %" PRIu32, last,
+                             list->ranks - 1);
+        }
+        for (uint32_t rank = first; rank <= last; rank++) {
+            if (list->of_rank[rank] != 0) {
+                return error_set(list->err, ORR_EINVAL, "devices: rank %" PRIu32 " is given two devices", rank);
+            }
+            list->of_rank[rank] = (uint16_t)list->kind_count;
+        }
+        if (end == equals) {
+            return ORR_OK;
+        }
+        at = end + 1;
+    }
+}
+
+static enum orr_status take_entry(struct list *list, const char *at, size_t length)
+{
+    const char *equals = memchr(at, '=', length);
+    if (equals == NULL) {
+        return complain(list, at, length, "is not RANKS=DEVICE, as in 4-7=mi300x");
+    }
+    if (list->kind_count == KINDS_MOST) {
+        return error_set(list->err, ORR_ERANGE, "devices: more than %d entries", KINDS_MOST - 1);
+    }
+    enum orr_status status =
+        read_kind(list, equals + 1, length - (size_t)(equals + 1 - at), &list->kinds[list->kind_count]);
+    if (status == ORR_OK) {
+        status = take_ranks(list, at, equals);
+    }
+    list->kind_count++;
+    return status;
+}
+
+const char *config_device_names(void)
+{
+#define DEVICES_X(name, tflops, gbytes) ", " name
+    static const char all[] = DEVICES(DEVICES_X);
+#undef DEVICES_X
+    return all + 2;
+}
+
+enum orr_status config_parse_devices(const char *text, uint32_t ranks, struct arena *arena, struct sim_devices *devices,
+                                     struct orr_error *err)
+{
+    struct list list = {.text = text, .ranks = ranks, .arena = arena, .err = err, .kind_count = 1};
+    list.kinds = arena_zalloc(arena, KINDS_MOST * sizeof *list.kinds);
+    list.of_rank = arena_zalloc(arena, ranks * sizeof *list.of_rank);
+    char *copy = arena_strndup(arena, text, strlen(text));
+    if (list.kinds == NULL || list.of_rank == NULL || copy == NULL) {
+        return error_set(err, ORR_ENOMEM, "out of memory reading the list of devices");
+    }
+    list.kinds[0].scale = 1.0;
+    for (const char *at = text;; at++) {
+        size_t length = strcspn(at, ",");
+        enum orr_status status = take_entry(&list, at, length);
+        if (status != ORR_OK) {
+            return status;
+        }
+        at += length;
+        if (*at == '\0') {
+            break;
+        }
+    }
+    *devices =
+        (struct sim_devices){.text = copy, .kinds = list.kinds, .kind_count = list.kind_count, .of_rank = list.of_rank};
+    return ORR_OK;
+}

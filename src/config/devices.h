@@ -1,0 +1,26 @@
+/*
+ * The list of devices of a run, "0-3=h100,4-7=mi300x:x1.1", turned into sim/config.h's kinds of device and which of
+ * them each rank has. Knows the published rates of a few devices by name; not how long anything takes on them.
+ */
+#ifndef ORR_CONFIG_DEVICES_H
+#define ORR_CONFIG_DEVICES_H
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "sim/config.h"
+
+/*
+ * Entries RANKS=DEVICE with commas between them. RANKS: "5", "0-3", "0-3+8-11"; each rank once, those not named are as
+ * the system file says. DEVICE: a name or TFLOPS@GB/s, for the roofline, and x with a factor of compute times; either,
+ * or both with ':' between them.
+ *
+ * Fails with ORR_EINVAL, ORR_ERANGE (a rank that the machine does not have) or ORR_ENOMEM. What is filled lives in the
+ * arena.
+ */
+ORR_MUST_CHECK enum orr_status config_parse_devices(const char *text, uint32_t ranks, struct arena *arena,
+                                                    struct sim_devices *devices, struct orr_error *err);
+
+/* The names, for messages: "v100, a100, ...". */
+const char *config_device_names(void);
+
+#endif
