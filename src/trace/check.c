@@ -4,10 +4,12 @@
  * at fault itself, is unreachable and named in one finding. */
 #include "trace/check.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ticks.h"
 #include "trace/document_graph.h"
 #include "trace/graph.h"
 
@@ -52,6 +54,7 @@ static void add(struct check *check, enum trace_finding_kind kind, const uint64_
 /* ---- faults of one node ---- */
 
 enum { COLL_BARRIER = 9 }; /* the one collective without a size (spec analytical §4.1) */
+enum { LAST_COLLECTIVE = 9 };
 
 static bool is_barrier(const Chakra__Node *node)
 {
@@ -146,6 +149,101 @@ static void check_attributes(struct check *check, const Chakra__Node *node)
     }
 }
 
+/* ---- values that a run refuses on whatever machine (sim/check.c) ---- */
+
+/* The value of an integer attribute; false when there is none, which is a finding of its own. */
+static bool integer_of(const Chakra__Node *node, enum trace_attr which, uint64_t *bits, bool *negative)
+{
+    const Chakra__Attribute *attr = trace_document_attribute(node, which);
+    return attr != NULL && trace_document_integer(attr, bits, negative);
+}
+
+#define REFUSE(check, node, ...) ADD((check), TRACE_FINDING_OUT_OF_RANGE, &(node)->id, 1, __VA_ARGS__)
+
+static void check_collective(struct check *check, const Chakra__Node *node)
+{
+    uint64_t type;
+    bool negative;
+    if (integer_of(node, TRACE_ATTR_COMM_TYPE, &type, &negative) && (negative || type > LAST_COLLECTIVE)) {
+        REFUSE(check, node, "node %" PRIu64 ": comm_type %" PRId64 " is not a collective; 0 to %d are", node->id,
+               (int64_t)type, LAST_COLLECTIVE);
+    }
+    const Chakra__Attribute *group = trace_document_attribute(node, TRACE_ATTR_PG_NAME);
+    if (group != NULL && (uint32_t)group->value_case == TRACE_VALUE_STRING && group->string_val[0] != '\0') {
+        char *end = NULL;
+        errno = 0;
+        (void)strtol(group->string_val, &end, 10);
+        if (errno != 0 || *end != '\0' || end == group->string_val) {
+            REFUSE(check, node, "node %" PRIu64 ": pg_name \"%.60s\" is not the number of a communicator group",
+                   node->id, group->string_val);
+        }
+    }
+}
+
+/* The rank that a file's name gives it (PREFIX.RANK.et), or -1. */
+static int64_t rank_of_file(const char *name)
+{
+    size_t length = strlen(name);
+    if (length < 4 || strcmp(name + length - 3, ".et") != 0) {
+        return -1;
+    }
+    size_t at = length - 3;
+    while (at > 0 && name[at - 1] >= '0' && name[at - 1] <= '9') {
+        at--;
+    }
+    size_t digits = length - 3 - at;
+    return digits == 0 || digits > 9 || at == 0 || name[at - 1] != '.' ? -1 : strtol(name + at, NULL, 10);
+}
+
+static void check_message(struct check *check, const Chakra__Node *node)
+{
+    uint64_t bytes;
+    bool negative;
+    if (integer_of(node, TRACE_ATTR_COMM_SIZE, &bytes, &negative) && bytes == 0) {
+        REFUSE(check, node, "node %" PRIu64 ": comm_size is 0; a message has at least one byte", node->id);
+    }
+    bool sends = (uint32_t)node->type == TRACE_SEND;
+    const char *peer_name = sends ? "comm_dst" : "comm_src";
+    uint64_t peer;
+    if (!integer_of(node, sends ? TRACE_ATTR_COMM_DST : TRACE_ATTR_COMM_SRC, &peer, &negative)) {
+        return;
+    }
+    if (negative || peer > INT32_MAX) {
+        REFUSE(check, node, "node %" PRIu64 ": %s is %" PRId64 ", which is no rank", node->id, peer_name,
+               (int64_t)peer);
+        return;
+    }
+    uint64_t own;
+    if (!integer_of(node, sends ? TRACE_ATTR_COMM_SRC : TRACE_ATTR_COMM_DST, &own, &negative)) {
+        own = (uint64_t)rank_of_file(check->document->name);
+    }
+    if (own == peer) {
+        REFUSE(check, node, "node %" PRIu64 ": %s is %" PRIu64 ", the rank itself; a rank cannot send to itself",
+               node->id, peer_name, peer);
+    }
+}
+
+static void check_values(struct check *check, const Chakra__Node *node)
+{
+    uint64_t flag;
+    bool negative;
+    if (node->duration_micros > TICKS_MAX_STEP / 1000) {
+        REFUSE(check, node, "node %" PRIu64 ": a duration of %" PRIu64 " us is out of range", node->id,
+               node->duration_micros);
+    }
+    bool message = (uint32_t)node->type == TRACE_SEND || (uint32_t)node->type == TRACE_RECV;
+    bool collective = (uint32_t)node->type == TRACE_COLL;
+    if (message) {
+        check_message(check, node);
+    } else if (collective) {
+        check_collective(check, node);
+    }
+    if ((message || collective) && integer_of(node, TRACE_ATTR_IS_CPU_OP, &flag, &negative) && flag != 0) {
+        REFUSE(check, node, "node %" PRIu64 ": a communication node with is_cpu_op set; only GPU nodes can communicate",
+               node->id);
+    }
+}
+
 static void check_dependencies(struct check *check, uint32_t place, const char *kind, const uint64_t *ids, size_t count)
 {
     uint64_t id = check->document->nodes[place]->id;
@@ -179,6 +277,7 @@ static void check_node(struct check *check, uint32_t place)
             TRACE_NODE_TYPES - 1);
     }
     check_attributes(check, node);
+    check_values(check, node);
     check_dependencies(check, place, "data", node->data_deps, node->n_data_deps);
     check_dependencies(check, place, "control", node->ctrl_deps, node->n_ctrl_deps);
 }

@@ -15,6 +15,7 @@
     X(UNKNOWN_TYPE, "unknown node type")                                                                               \
     X(MISSING_ATTRIBUTE, "missing attribute")                                                                          \
     X(WRONG_ATTRIBUTE, "attribute of the wrong kind")                                                                  \
+    X(OUT_OF_RANGE, "value that no run accepts")                                                                       \
     X(SELF_DEPENDENCY, "self dependency")                                                                              \
     X(MISSING_DEPENDENCY, "missing dependency")                                                                        \
     X(CYCLE, "dependency cycle")                                                                                       \

@@ -152,6 +152,58 @@ static void a_barrier_needs_no_size_and_a_size_is_not_negative(void **state)
     checked_free(&checked);
 }
 
+/* What a run refuses whatever the machine is (sim/check.c) is found without one. */
+static void values_that_a_run_refuses_are_found(void **state)
+{
+    (void)state;
+    enum { INT64_FIELD = 9 };
+    static const struct {
+        const char *name;
+        uint32_t type;
+        uint64_t duration, comm_type, size, source, target, cpu;
+        const char *says;
+    } cases[] = {
+        {"f.et", TRACE_COMP, 72057594037928, 0, 1, 1, 2, 0, "a duration of 72057594037928 us is out of range"},
+        {"f.et", TRACE_COLL, 0, 10, 1, 1, 2, 0, "comm_type 10 is not a collective; 0 to 9 are"},
+        {"f.et", TRACE_COLL, 0, UINT64_MAX, 1, 1, 2, 0, "comm_type -1 is not a collective"},
+        {"f.et", TRACE_COLL, 0, 0, 1, 1, 2, 1, "is_cpu_op set"},
+        {"f.et", TRACE_SEND, 0, 0, 0, 1, 2, 0, "comm_size is 0"},
+        {"f.et", TRACE_SEND, 0, 0, 1, 3, 3, 0, "comm_dst is 3, the rank itself"},
+        {"f.et", TRACE_RECV, 0, 0, 1, 3, 3, 0, "comm_src is 3, the rank itself"},
+        {"f.et", TRACE_RECV, 0, 0, 1, UINT64_MAX, 3, 0, "comm_src is -1, which is no rank"},
+        {"t/job.12.et", TRACE_SEND, 0, 0, 1, 99, 12, 0, "comm_dst is 12, the rank itself"},
+        {"t/job.12.et", TRACE_SEND, 0, 0, 1, 99, 11, 0, NULL},
+        {"f.et", TRACE_COLL, 0, 9, 1, 1, 2, 0, NULL},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct bytes file;
+        struct bytes node = {.size = 0};
+        struct orr_error err = {0};
+        struct checked checked = {0};
+        bytes_begin(&file);
+        bytes_number(&node, 1, 6);
+        bytes_number(&node, 3, cases[i].type);
+        bytes_number(&node, 7, cases[i].duration);
+        bytes_integer(&node, "comm_type", INT64_FIELD, cases[i].comm_type);
+        bytes_integer(&node, "comm_size", INT64_FIELD, cases[i].size);
+        bytes_integer(&node, "comm_tag", INT64_FIELD, 1);
+        if (cases[i].source != 99) { /* else the file's name alone says whose it is */
+            bytes_integer(&node, "comm_src", INT64_FIELD, cases[i].source);
+        }
+        bytes_integer(&node, "comm_dst", INT64_FIELD, cases[i].target);
+        bytes_integer(&node, "is_cpu_op", INT64_FIELD, cases[i].cpu);
+        bytes_record(&file, &node);
+        CHECK_OK(trace_document_parse(file.at, file.size, cases[i].name, &checked.mem, &checked.document, &err), &err);
+        CHECK_OK(trace_check(checked.document, &checked.mem, &checked.findings, &err), &err);
+        CHECK_U64(checked.findings.count, cases[i].says == NULL ? 0 : 1, "case %zu", i);
+        if (cases[i].says != NULL) {
+            expect(&checked, 0, TRACE_FINDING_OUT_OF_RANGE, (uint64_t[]){6}, 1);
+            CHECK_CONTAINS(checked.findings.items[0].text, cases[i].says);
+        }
+        checked_free(&checked);
+    }
+}
+
 /* Whether `to` can be reached from `from` over parents, by walking everything. */
 static bool reaches(const struct trace_document *document, uint64_t from, uint64_t to, uint64_t *seen, size_t *count)
 {
@@ -260,5 +312,6 @@ static void a_chain_of_a_hundred_thousand_nodes_closed_to_a_ring_is_one_cycle(vo
 
 TEST_MAIN(a_sound_trace_has_no_findings, a_trace_without_nodes_has_that_one_finding,
           each_planted_fault_is_named_by_its_ids, each_type_misses_what_it_needs,
-          a_barrier_needs_no_size_and_a_size_is_not_negative, random_graphs_have_a_cycle_shown_for_each_node_on_one,
+          a_barrier_needs_no_size_and_a_size_is_not_negative, values_that_a_run_refuses_are_found,
+          random_graphs_have_a_cycle_shown_for_each_node_on_one,
           a_chain_of_a_hundred_thousand_nodes_closed_to_a_ring_is_one_cycle)
