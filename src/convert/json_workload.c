@@ -38,6 +38,18 @@ static bool first_key(const char *text, char key[KEY_ROOM])
     return true;
 }
 
+/* Whether an empty object is all there is: as metadata it would be of a trace without nodes, and any tool may write it.
+ */
+static bool is_empty_object(const char *text)
+{
+    static const char blank[] = " \t\r\n";
+    text += strncmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+    text += strspn(text, blank);
+    text += *text == '{';
+    text += strspn(text, blank);
+    return *text == '}' && text[1 + strspn(text + 1, blank)] == '\0';
+}
+
 static enum orr_status read_head(const struct convert_request *request, char head[HEAD + 1], struct orr_error *err)
 {
     struct io_stream *stream = NULL;
@@ -430,5 +442,6 @@ enum orr_status json_convert(const struct convert_request *request, struct conve
     if (strcmp(key, "format") == 0) {
         return et_json_convert_export(request, summary, err);
     }
-    return is_jsonized(key) ? et_json_convert_jsonized(request, summary, err) : convert_feeder(request, summary, err);
+    return is_jsonized(key) && !is_empty_object(head) ? et_json_convert_jsonized(request, summary, err)
+                                                      : convert_feeder(request, summary, err);
 }

@@ -140,6 +140,7 @@ static const struct {
     {"", "no JSON object"},
     {"[]", "no JSON object"},
     {"{\"foo\": 1}", "no workload_graph with nodes"},
+    {"{\r\n}\r\n", "no workload_graph with nodes"},
     {"{\"workload_graph\": [{\"Name\": \"a\"}]}", ":1: a node without \"Id\""},
     {"{\"workload_graph\": [\n{\"Id\": 1, \"NodeType\": 9}]}", ":2: \"NodeType\" is none of 2 to 7"},
     {"{\"workload_graph\": [{\"Id\": 1, \"NodeType\": 4}, {\"Id\": 1, \"NodeType\": 4}]}", "two nodes have the Id 1"},
