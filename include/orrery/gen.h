@@ -105,9 +105,11 @@ const char *orr_aicb_path(const struct orr_aicb *aicb);
 enum orr_stg_model { ORR_STG_DENSE, ORR_STG_LLAMA, ORR_STG_GPT, ORR_STG_MOE };
 
 struct orr_stg_options {
-    const char *output_dir;  /* made where missing */
-    const char *output_name; /* "%d" in it is the rank; without one, ".%d.et" is appended */
-    const char *sheets;      /* folder of STG's spreadsheets; NULL: our own */
+    const char *output_dir;        /* made where missing */
+    const char *output_name;       /* "%d" in it is the rank; without one, ".%d.et" is appended */
+    const char *sheets;            /* folder of STG's spreadsheets; NULL: our own */
+    const char *const *own_sheets; /* "NAME=FILE.csv", FILE.json beside it: in place of the sheet NAME of either */
+    size_t own_sheet_count;
     enum orr_stg_model model;
     bool compat;               /* the original's graph, with its errors: sizes in elements, and more */
     uint32_t dp, tp, pp;       /* degrees of data, tensor and pipeline parallelism */

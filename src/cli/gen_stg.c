@@ -15,6 +15,7 @@ enum {
     KEY_DIR = 256,
     KEY_NAME,
     KEY_SHEETS,
+    KEY_SHEET,
     KEY_COMPAT,
     KEY_MODEL,
     KEY_SCHEMA,
@@ -36,11 +37,14 @@ enum stg_bool {
     BOOL_COUNT,
 };
 
+enum { OWN_SHEETS_MAX = 32 };
+
 struct stg_input {
     struct cli_input input;
     struct orr_stg_options stg;
     const char *bools[BOOL_COUNT]; /* as written; NULL: not given */
     const char *schema;
+    const char *own_sheets[OWN_SHEETS_MAX];
     bool strict, quiet;
 };
 
@@ -112,6 +116,8 @@ static const struct argp_option options[] = {
      "Elements of 2 bytes, with a master copy of the weights. Default: false", 2},
     {"element_bytes", KEY_NUMBER + 16, "N", 0, "Bytes of an element. Default: 4, or 2 with --mixed_precision", 2},
     {"sheets", KEY_SHEETS, "DIR", 0, "STG's sharding_spreadsheets, in place of our own sheets", 3},
+    {"sheet", KEY_SHEET, "NAME=FILE.csv", 0,
+     "A sheet of your own, with FILE.json beside it, in place of the sheet NAME; may be given several times", 3},
     {"compat", KEY_COMPAT, "stg", 0,
      "The original's graph, node by node, with its errors (docs/differences.md); needs --sheets", 3},
     {"print_gpu_vram", KEY_BOOL + BOOL_VRAM, "BOOL", 0, "Print what each rank keeps in memory. Default: false", 3},
@@ -213,6 +219,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_SHEETS:
         in->stg.sheets = arg;
+        return 0;
+    case KEY_SHEET:
+        if (in->stg.own_sheet_count == OWN_SHEETS_MAX) {
+            return cli_options_status(
+                error_set(&in->input.error, ORR_EINVAL, "--sheet: at most %d sheets", OWN_SHEETS_MAX));
+        }
+        in->own_sheets[in->stg.own_sheet_count++] = arg;
+        in->stg.own_sheets = in->own_sheets;
         return 0;
     case KEY_COMPAT:
         in->stg.compat = true;
@@ -378,7 +392,8 @@ static const struct argp stg_argp = {
            "    --dp 2 --tp 2 --pp 2 --batch 16 --micro_batch 4\n"
            "  orrery gen stg --output_dir traces/moe --output_name moe.%d.et \\\n"
            "    --model_type moe --num_stacks 2 --dmodel 1024 --dff 2048 --head 16 \\\n"
-           "    --experts 8 --kexperts 2 --ep 4 --dp 2 --print_gpu_vram true\n",
+           "    --experts 8 --kexperts 2 --ep 4 --dp 2 --print_gpu_vram true\n"
+           "  orrery gen stg -o traces/own --model_type gpt --num_stacks 4 --sheet mlp=sheets/mlp.csv\n",
 };
 
 const struct cli_command cli_gen_stg = {.name = "stg",

@@ -1,6 +1,7 @@
 /* Traces from symbolic tensor graphs, with our own sheets: every model runs to its end on a network, and what is sent
  * is what the architecture says, worked out by hand. The original's graphs are compared in tests/golden. */
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/check.h"
@@ -309,6 +310,72 @@ static void what_does_not_divide_is_refused_by_name(void **state)
     }
 }
 
+/* A residual that adds twice: the same ports as the model's own, one more operation. */
+static const char twice_table[] =
+    "id,require_grads,x1,x2,op_type,op_attr,x1_shape,x1_hidden,x2_shape,x2_hidden,grad_of\n"
+    "a,N,,,T,,\"Batch/(dp*ep), Seq/(cp*sp), Dmodel\",1,,,\n"
+    "b,N,,,T,,\"Batch/(dp*ep), Seq/(cp*sp), Dmodel\",1,,,\n"
+    "once,N,a,b,A,,\"Batch/(dp*ep), Seq/(cp*sp), Dmodel\",1,\"Batch/(dp*ep), Seq/(cp*sp), Dmodel\",1,\n"
+    "out,N,once,b,A,,\"Batch/(dp*ep), Seq/(cp*sp), Dmodel\",1,\"Batch/(dp*ep), Seq/(cp*sp), Dmodel\",1,\n"
+    "dout,N,,,T,,\"Batch/(dp*ep), Seq/(cp*sp), Dmodel\",1,,,out\n"
+    "da,N,dout,,I,,\"Batch/(dp*ep), Seq/(cp*sp), Dmodel\",1,,,a\n"
+    "db,N,dout,,I,,\"Batch/(dp*ep), Seq/(cp*sp), Dmodel\",1,,,b\n";
+static const char twice_ports[] = "{\"symbols\": [\"Batch\", \"Seq\", \"Dmodel\", \"dp\", \"ep\", \"cp\", \"sp\"], "
+                                  "\"in_tensors\": [\"a\", \"b\", \"dout\"], "
+                                  "\"out_tensors\": [\"out\", \"da\", \"db\"]}\n";
+
+static void a_sheet_of_the_users_takes_the_place_of_one_of_the_models(void **state)
+{
+    (void)state;
+    char sheets[160];
+    char path[200];
+    char own[240];
+    char broken[240];
+    (void)snprintf(sheets, sizeof sheets, "%s/sheets", folder);
+    (void)mkdir(sheets, 0777);
+    (void)snprintf(path, sizeof path, "%s/twice.csv", sheets);
+    write_text("sheets/twice.csv", twice_table);
+    (void)snprintf(own, sizeof own, "residual=%s", path);
+    write_text("sheets/twice.json", twice_ports);
+    (void)snprintf(path, sizeof path, "%s/broken.csv", sheets);
+    write_text("sheets/broken.csv",
+               "id,require_grads,x1,x2,op_type,op_attr,x1_shape,x1_hidden,x2_shape,x2_hidden,grad_of\n"
+               "a,N,,,T,,Bach,1,,,\n");
+    (void)snprintf(broken, sizeof broken, "residual=%s", path);
+
+    struct orr_stg_options options = small(ORR_STG_GPT);
+    struct orr_stg_result plain = generate(&options);
+    uint64_t ops = add_up(0, 0).ops;
+    const char *list[] = {own};
+    options.own_sheets = list;
+    options.own_sheet_count = 1;
+    struct orr_stg_result result = generate(&options);
+    /* Two residuals a layer and micro-batch, each one addition more for every element. */
+    CHECK_U64(add_up(0, 0).ops, ops + 2ull * LAYERS * 8 * SEQ * D, "operations");
+    orr_stg_result_free(&plain);
+    orr_stg_result_free(&result);
+
+    const struct {
+        const char *sheet, *says;
+    } refused[] = {
+        {"residal=x.csv", "did you mean \"residual\"?"},
+        {"residual", "is not NAME=FILE.csv"},
+        {"residual=nowhere.csv", "nowhere.csv"},
+        {broken, "broken.csv:2:10: "},
+    };
+    for (size_t i = 0; i < COUNT_OF(refused); i++) {
+        struct orr_error err = {0};
+        list[0] = refused[i].sheet;
+        CHECK(orr_gen_stg(&options, NULL, &result, &err) != ORR_OK, "refused: %s", refused[i].sheet);
+        CHECK_CONTAINS(err.text, refused[i].says);
+    }
+    struct orr_error err = {0};
+    list[0] = own;
+    options.output_dir = sheets;
+    CHECK_STATUS(orr_gen_stg(&options, NULL, &result, &err), ORR_EINVAL);
+    CHECK_CONTAINS(err.text, "lies among the sheets");
+}
+
 static void modes_that_exclude_each_other_are_refused(void **state)
 {
     (void)state;
@@ -339,6 +406,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_model_runs_to_its_end_on_a_network),
+        cmocka_unit_test(a_sheet_of_the_users_takes_the_place_of_one_of_the_models),
         cmocka_unit_test(data_parallel_gradients_are_the_parameters_once_a_step),
         cmocka_unit_test(tensor_parallelism_reduces_four_activations_a_layer_and_micro_batch),
         cmocka_unit_test(sequence_parallelism_gathers_and_scatters_instead),

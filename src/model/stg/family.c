@@ -5,6 +5,8 @@
  */
 #include "model/stg/family.h"
 
+#include <string.h>
+
 #define END_RULE                                                                                                       \
     {                                                                                                                  \
         STG_BATCH, NULL                                                                                                \
@@ -174,4 +176,31 @@ const struct stg_family *stg_family_find(const struct stg_config *config)
     default:
         return own ? &own_gpt : config->tpsp ? &public_gpt : &public_gpt_tp;
     }
+}
+
+static void add_sheets(const struct stg_module *modules, size_t count, const char *names[STG_SHEET_NAMES_MAX],
+                       size_t *used)
+{
+    for (size_t i = 0; i < count && modules[i].prefix != NULL; i++) {
+        bool known = false;
+        for (size_t n = 0; n < *used && !known; n++) {
+            known = strcmp(names[n], modules[i].sheet) == 0;
+        }
+        if (!known && *used + 1 < STG_SHEET_NAMES_MAX) {
+            names[(*used)++] = modules[i].sheet;
+        }
+    }
+}
+
+void stg_family_sheets(const struct stg_family *family, const char *names[STG_SHEET_NAMES_MAX])
+{
+    size_t used = 0;
+    add_sheets(family->first, sizeof family->first / sizeof *family->first, names, &used);
+    add_sheets(family->block, sizeof family->block / sizeof *family->block, names, &used);
+    if (family->experts.behind != NULL) {
+        add_sheets(family->experts.modules, sizeof family->experts.modules / sizeof *family->experts.modules, names,
+                   &used);
+    }
+    add_sheets(family->last, sizeof family->last / sizeof *family->last, names, &used);
+    names[used] = NULL;
 }

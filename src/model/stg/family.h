@@ -58,6 +58,10 @@ struct stg_family {
 
 const struct stg_family *stg_family_find(const struct stg_config *config);
 
+/* The names of a family's sheets, each once, NULL behind the last. */
+enum { STG_SHEET_NAMES_MAX = 24 };
+void stg_family_sheets(const struct stg_family *family, const char *names[STG_SHEET_NAMES_MAX]);
+
 /* Loads a sheet of the program's own; ORR_EINVAL when there is none of this name. */
 ORR_MUST_CHECK enum orr_status stg_sheet_builtin(const char *name, struct stg_graph *sheet, struct orr_error *err);
 

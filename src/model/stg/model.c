@@ -44,10 +44,39 @@ static enum orr_status add_rules(const struct building *building, const struct s
     return ORR_OK;
 }
 
-/* Replacements are not replaced again: Seq may become an expression of Seq. */
+/* The user's file for a sheet, or NULL; the last one named counts. */
+static const char *own_sheet(const struct stg_config *config, const char *name)
+{
+    size_t length = strlen(name);
+    for (size_t i = config->own_sheet_count; i > 0; i--) {
+        const char *own = config->own_sheets[i - 1];
+        if (strncmp(own, name, length) == 0 && own[length] == '=') {
+            return own + length + 1;
+        }
+    }
+    return NULL;
+}
+
+/* FILE.csv, and FILE.json beside it. */
+static enum orr_status load_own(const struct building *building, const char *table, struct stg_graph *sheet)
+{
+    char ports[PATH_BYTES];
+    size_t length = strlen(table);
+    size_t stem = length > 4 && strcmp(table + length - 4, ".csv") == 0 ? length - 4 : length;
+    int made = snprintf(ports, sizeof ports, "%.*s.json", (int)stem, table);
+    if (length >= PATH_BYTES || made < 0 || (size_t)made >= sizeof ports) {
+        return error_set(building->err, ORR_EINVAL, "--sheet: the path is too long");
+    }
+    return stg_sheet_read(table, ports, sheet, building->err);
+}
+
 static enum orr_status load_module(const struct building *building, const struct stg_module *module,
                                    struct stg_graph *sheet)
 {
+    const char *own = own_sheet(building->config, module->sheet);
+    if (own != NULL) {
+        return load_own(building, own, sheet);
+    }
     if (building->config->sheets == NULL) {
         return stg_sheet_builtin(module->sheet, sheet, building->err);
     }
@@ -62,6 +91,7 @@ static enum orr_status load_module(const struct building *building, const struct
     return stg_sheet_read(table, ports, sheet, building->err);
 }
 
+/* Replacements are not replaced again: Seq may become an expression of Seq. */
 static enum orr_status append_module(const struct building *building, const struct stg_module *module,
                                      const char *prefix)
 {

@@ -21,8 +21,10 @@ struct stg_config {
     bool weight_sharded;
     bool mixed_precision;
     bool recompute;
-    bool last_head;     /* the head on the last stage, not on stage (layers - 1) mod pp */
-    const char *sheets; /* folder of STG's sheets; NULL: our own */
+    bool last_head;                /* the head on the last stage, not on stage (layers - 1) mod pp */
+    const char *sheets;            /* folder of STG's sheets; NULL: our own */
+    const char *const *own_sheets; /* "NAME=FILE.csv" in place of the sheet NAME */
+    size_t own_sheet_count;
     uint32_t layers, micro_batches;
     uint32_t element_bytes;            /* 1 under compat: sizes are elements */
     uint64_t values[STG_SYMBOL_COUNT]; /* degrees and dimensions */

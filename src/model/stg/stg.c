@@ -199,6 +199,37 @@ static enum orr_status find_sheets(struct generating *work)
                      folder);
 }
 
+/* Every sheet of the user's takes the place of one that this model has. */
+static enum orr_status check_own_sheets(const struct generating *work)
+{
+    const struct orr_stg_options *options = work->options;
+    const char *names[STG_SHEET_NAMES_MAX];
+    stg_family_sheets(stg_family_find(&work->config), names);
+    for (size_t i = 0; i < options->own_sheet_count; i++) {
+        const char *own = options->own_sheets[i];
+        const char *equals = strchr(own, '=');
+        char name[64];
+        if (equals == NULL || equals == own || equals[1] == '\0' || (size_t)(equals - own) >= sizeof name) {
+            return error_set(work->err, ORR_EINVAL, "--sheet: \"%.100s\" is not NAME=FILE.csv", own);
+        }
+        (void)snprintf(name, sizeof name, "%.*s", (int)(equals - own), own);
+        bool known = false;
+        char all[400] = "";
+        for (size_t n = 0, used = 0; names[n] != NULL; n++) {
+            known = known || strcmp(name, names[n]) == 0;
+            int more = snprintf(all + used, sizeof all - used, "%s%s", n == 0 ? "" : ", ", names[n]);
+            used += more > 0 && (size_t)more < sizeof all - used ? (size_t)more : 0;
+        }
+        if (!known) {
+            const char *nearest = error_nearest(name, names);
+            return error_set(work->err, ORR_EINVAL, "--sheet: this model has no sheet \"%s\"; it has %s%s%s%s", name,
+                             all, nearest == NULL ? "" : "; did you mean \"", nearest == NULL ? "" : nearest,
+                             nearest == NULL ? "" : "\"?");
+        }
+    }
+    return ORR_OK;
+}
+
 static enum orr_status read_options(struct generating *work)
 {
     const struct orr_stg_options *options = work->options;
@@ -226,7 +257,10 @@ static enum orr_status read_options(struct generating *work)
                                    .tag_base = options->tag_base,
                                    .copies = options->fold_micro_batches ? work->config.micro_batches : 1};
     stg_mapping_init(&work->mapping, &work->config);
-    return find_sheets(work);
+    enum orr_status found = find_sheets(work);
+    work->config.own_sheets = options->own_sheets;
+    work->config.own_sheet_count = options->own_sheet_count;
+    return found == ORR_OK ? check_own_sheets(work) : found;
 }
 
 /* ---- files ---- */
@@ -278,13 +312,30 @@ static enum orr_status check_name(const struct generating *work)
     return status;
 }
 
+/* Whether a sheet of the user's lies in the folder `out`. */
+static bool holds_own_sheet(const struct generating *work, const char *out)
+{
+    bool holds = false;
+    for (size_t i = 0; i < work->config.own_sheet_count && !holds; i++) {
+        char *file = realpath(strchr(work->config.own_sheets[i], '=') + 1, NULL);
+        char *slash = file == NULL ? NULL : strrchr(file, '/');
+        if (slash != NULL) {
+            slash[slash == file ? 1 : 0] = '\0';
+            holds = strcmp(file, out) == 0;
+        }
+        free(file);
+    }
+    return holds;
+}
+
 /* A groups' file among the sheets could take the place of one. */
 static enum orr_status check_place(const struct generating *work)
 {
-    char *out = work->config.sheets == NULL ? NULL : realpath(work->options->output_dir, NULL);
-    char *sheets = out == NULL ? NULL : realpath(work->config.sheets, NULL);
+    char *out = realpath(work->options->output_dir, NULL);
+    char *sheets = out == NULL || work->config.sheets == NULL ? NULL : realpath(work->config.sheets, NULL);
     size_t length = sheets == NULL ? 0 : strlen(sheets);
     bool inside = length > 0 && strncmp(out, sheets, length) == 0 && (out[length] == '/' || out[length] == '\0');
+    inside = inside || (out != NULL && holds_own_sheet(work, out));
     free(out);
     free(sheets);
     return inside ? error_set(work->err, ORR_EINVAL, "%.400s lies among the sheets; write somewhere else",
