@@ -76,27 +76,28 @@
         CHECK(strcmp(check_text, (want)) == 0, "\"%s\" is not \"%s\"", check_text, (want));                            \
     } while (0)
 
-#define CHECK_MAP_1(f)                                                                                   cmocka_unit_test(f)
-#define CHECK_MAP_2(f, ...)                                                                              cmocka_unit_test(f), CHECK_MAP_1(__VA_ARGS__)
-#define CHECK_MAP_3(f, ...)                                                                              cmocka_unit_test(f), CHECK_MAP_2(__VA_ARGS__)
-#define CHECK_MAP_4(f, ...)                                                                              cmocka_unit_test(f), CHECK_MAP_3(__VA_ARGS__)
-#define CHECK_MAP_5(f, ...)                                                                              cmocka_unit_test(f), CHECK_MAP_4(__VA_ARGS__)
-#define CHECK_MAP_6(f, ...)                                                                              cmocka_unit_test(f), CHECK_MAP_5(__VA_ARGS__)
-#define CHECK_MAP_7(f, ...)                                                                              cmocka_unit_test(f), CHECK_MAP_6(__VA_ARGS__)
-#define CHECK_MAP_8(f, ...)                                                                              cmocka_unit_test(f), CHECK_MAP_7(__VA_ARGS__)
-#define CHECK_MAP_9(f, ...)                                                                              cmocka_unit_test(f), CHECK_MAP_8(__VA_ARGS__)
-#define CHECK_MAP_10(f, ...)                                                                             cmocka_unit_test(f), CHECK_MAP_9(__VA_ARGS__)
-#define CHECK_MAP_11(f, ...)                                                                             cmocka_unit_test(f), CHECK_MAP_10(__VA_ARGS__)
-#define CHECK_MAP_12(f, ...)                                                                             cmocka_unit_test(f), CHECK_MAP_11(__VA_ARGS__)
-#define CHECK_MAP_13(f, ...)                                                                             cmocka_unit_test(f), CHECK_MAP_12(__VA_ARGS__)
-#define CHECK_MAP_14(f, ...)                                                                             cmocka_unit_test(f), CHECK_MAP_13(__VA_ARGS__)
-#define CHECK_MAP_15(f, ...)                                                                             cmocka_unit_test(f), CHECK_MAP_14(__VA_ARGS__)
-#define CHECK_MAP_16(f, ...)                                                                             cmocka_unit_test(f), CHECK_MAP_15(__VA_ARGS__)
-#define CHECK_MAP_PICK(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, name, ...) name
+#define CHECK_MAP_1(f)                                                                                        cmocka_unit_test(f)
+#define CHECK_MAP_2(f, ...)                                                                                   cmocka_unit_test(f), CHECK_MAP_1(__VA_ARGS__)
+#define CHECK_MAP_3(f, ...)                                                                                   cmocka_unit_test(f), CHECK_MAP_2(__VA_ARGS__)
+#define CHECK_MAP_4(f, ...)                                                                                   cmocka_unit_test(f), CHECK_MAP_3(__VA_ARGS__)
+#define CHECK_MAP_5(f, ...)                                                                                   cmocka_unit_test(f), CHECK_MAP_4(__VA_ARGS__)
+#define CHECK_MAP_6(f, ...)                                                                                   cmocka_unit_test(f), CHECK_MAP_5(__VA_ARGS__)
+#define CHECK_MAP_7(f, ...)                                                                                   cmocka_unit_test(f), CHECK_MAP_6(__VA_ARGS__)
+#define CHECK_MAP_8(f, ...)                                                                                   cmocka_unit_test(f), CHECK_MAP_7(__VA_ARGS__)
+#define CHECK_MAP_9(f, ...)                                                                                   cmocka_unit_test(f), CHECK_MAP_8(__VA_ARGS__)
+#define CHECK_MAP_10(f, ...)                                                                                  cmocka_unit_test(f), CHECK_MAP_9(__VA_ARGS__)
+#define CHECK_MAP_11(f, ...)                                                                                  cmocka_unit_test(f), CHECK_MAP_10(__VA_ARGS__)
+#define CHECK_MAP_12(f, ...)                                                                                  cmocka_unit_test(f), CHECK_MAP_11(__VA_ARGS__)
+#define CHECK_MAP_13(f, ...)                                                                                  cmocka_unit_test(f), CHECK_MAP_12(__VA_ARGS__)
+#define CHECK_MAP_14(f, ...)                                                                                  cmocka_unit_test(f), CHECK_MAP_13(__VA_ARGS__)
+#define CHECK_MAP_15(f, ...)                                                                                  cmocka_unit_test(f), CHECK_MAP_14(__VA_ARGS__)
+#define CHECK_MAP_16(f, ...)                                                                                  cmocka_unit_test(f), CHECK_MAP_15(__VA_ARGS__)
+#define CHECK_MAP_17(f, ...)                                                                                  cmocka_unit_test(f), CHECK_MAP_16(__VA_ARGS__)
+#define CHECK_MAP_PICK(_1, _2, _3, _4, _5, _6, _7, _8, _9, _10, _11, _12, _13, _14, _15, _16, _17, name, ...) name
 #define CHECK_MAP(...)                                                                                                 \
-    CHECK_MAP_PICK(__VA_ARGS__, CHECK_MAP_16, CHECK_MAP_15, CHECK_MAP_14, CHECK_MAP_13, CHECK_MAP_12, CHECK_MAP_11,    \
-                   CHECK_MAP_10, CHECK_MAP_9, CHECK_MAP_8, CHECK_MAP_7, CHECK_MAP_6, CHECK_MAP_5, CHECK_MAP_4,         \
-                   CHECK_MAP_3, CHECK_MAP_2, CHECK_MAP_1, )                                                            \
+    CHECK_MAP_PICK(__VA_ARGS__, CHECK_MAP_17, CHECK_MAP_16, CHECK_MAP_15, CHECK_MAP_14, CHECK_MAP_13, CHECK_MAP_12,    \
+                   CHECK_MAP_11, CHECK_MAP_10, CHECK_MAP_9, CHECK_MAP_8, CHECK_MAP_7, CHECK_MAP_6, CHECK_MAP_5,        \
+                   CHECK_MAP_4, CHECK_MAP_3, CHECK_MAP_2, CHECK_MAP_1, )                                               \
     (__VA_ARGS__)
 
 #define TEST_MAIN(...)                                                                                                 \

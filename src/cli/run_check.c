@@ -14,7 +14,8 @@ static enum orr_status check_required(const struct run_options *options, struct 
         {options->run.system, "--system FILE", "the system file, JSON"},
         {options->run.network, "--network FILE", "the network file, YAML"},
     };
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+    size_t count = options->run.replay ? 1 : sizeof needed / sizeof needed[0]; /* a replay needs no machine */
+    for (size_t i = 0; i < count; i++) {
         if (needed[i].value == NULL || needed[i].value[0] == '\0') {
             return error_set(err, ORR_EINVAL, "missing %s (%s); orrery run --help shows the options", needed[i].option,
                              needed[i].what);

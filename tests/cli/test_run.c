@@ -46,6 +46,17 @@ static void a_run_prints_its_result_on_standard_output_only(void **state)
 }
 
 /* 50 us of compute beside the collectives; nine times that ends last on four of the eight ranks. */
+static void a_replay_needs_no_machine(void **state)
+{
+    (void)state;
+    prepare();
+    CHECK_EXIT(program_run("gen three-node --npus 2 -o w/two"), 0);
+    const struct program_result *result = program_run("run -w w/two --replay");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "Step time");
+    CHECK_EXIT(program_run("run -w w/two"), 2);
+}
+
 static void ranks_can_have_devices_of_their_own(void **state)
 {
     (void)state;
@@ -423,8 +434,9 @@ static void warnings_stop_after_twenty_and_are_counted(void **state)
     CHECK(result->err[0] == '\0', "quiet is quiet: %s", result->err);
 }
 
-TEST_MAIN(a_run_prints_its_result_on_standard_output_only, ranks_can_have_devices_of_their_own,
-          astra_sims_names_and_options_do_what_they_did, outputs_asked_for_are_written_and_no_temporary_is_left,
+TEST_MAIN(a_run_prints_its_result_on_standard_output_only, a_replay_needs_no_machine,
+          ranks_can_have_devices_of_their_own, astra_sims_names_and_options_do_what_they_did,
+          outputs_asked_for_are_written_and_no_temporary_is_left,
           an_output_that_is_an_input_or_another_output_is_refused,
           a_folder_that_may_not_be_written_to_is_told_of_before_the_run,
           a_dash_for_the_json_document_is_standard_output, a_stall_gives_exit_code_4_and_a_diagnosis,

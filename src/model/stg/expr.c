@@ -114,13 +114,28 @@ static struct ratio reduced(struct ratio ratio)
     return (struct ratio){ratio.over / common, ratio.under / common};
 }
 
+/* Clang asks its own runtime for a product of 128 bits with a check, which is not linked everywhere. False when it is
+ * too large. */
+static bool product(__int128 a, __int128 b, __int128 *result)
+{
+    const __int128 most = (__int128)(~(unsigned __int128)0 >> 1);
+    if (a < -most || b < -most) {
+        return false; /* the least number has no opposite */
+    }
+    __int128 size_a = a < 0 ? -a : a;
+    __int128 size_b = b < 0 ? -b : b;
+    if (size_b != 0 && size_a > most / size_b) {
+        return false;
+    }
+    *result = a * b;
+    return true;
+}
+
 static bool multiply(struct ratio a, struct ratio b, struct ratio *result)
 {
     struct ratio first = reduced((struct ratio){a.over, b.under});
     struct ratio second = reduced((struct ratio){b.over, a.under});
-    bool large = __builtin_mul_overflow(first.over, second.over, &result->over) ||
-                 __builtin_mul_overflow(first.under, second.under, &result->under);
-    return !large;
+    return product(first.over, second.over, &result->over) && product(first.under, second.under, &result->under);
 }
 
 static bool add(struct ratio a, struct ratio b, struct ratio *result)
@@ -129,8 +144,8 @@ static bool add(struct ratio a, struct ratio b, struct ratio *result)
     __int128 right = 0;
     __int128 over = 0;
     __int128 under = 0;
-    if (__builtin_mul_overflow(a.over, b.under, &left) || __builtin_mul_overflow(b.over, a.under, &right) ||
-        __builtin_add_overflow(left, right, &over) || __builtin_mul_overflow(a.under, b.under, &under)) {
+    if (!product(a.over, b.under, &left) || !product(b.over, a.under, &right) ||
+        __builtin_add_overflow(left, right, &over) || !product(a.under, b.under, &under)) {
         return false;
     }
     *result = reduced((struct ratio){over, under});
