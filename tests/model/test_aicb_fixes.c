@@ -223,7 +223,7 @@ static void ranks_of_a_sequence_exchange_its_keys_and_values(void **state)
 {
     static const struct {
         const char *options, *bytes;
-    } cases[] = {
+    } shapes[] = {
         {CP2 "--hidden_size 128 --num_attention_heads 8", "65536"}, /* 2 x 8 heads of 16 */
         {CP2 "--hidden_size 128 --num_attention_heads 8 --num_query_groups 2 --tensor_model_parallel_size 2", "8192"},
         /* A key/value head for each TP rank, however few there are. */
@@ -237,17 +237,17 @@ static void ranks_of_a_sequence_exchange_its_keys_and_values(void **state)
          "18432"},
     };
     (void)state;
-    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         struct aicb_made made;
         char rows[256];
-        aicb_make(AICB_TRAINING, false, NULL, cases[i].options, &made);
+        aicb_make(AICB_TRAINING, false, NULL, shapes[i].options, &made);
         CHECK_OK(made.status, &made.err);
         CHECK_U64(made.notes, 0, "notes");
         CHECK_CONTAINS(made.text, " ep: 1 cp: 2 pp: 1 ");
         (void)snprintf(rows, sizeof rows,
                        "attention_kv_exchange\t-1\t0\tALLGATHER_CP\t%s\t0\tREDUCESCATTER_CP\t%s\t0\tNONE\t0\t100\n"
                        "attention_kv_again\t-1\t0\tNONE\t0\t0\tALLGATHER_CP\t%s\t0\tNONE\t0\t100\nattention_",
-                       cases[i].bytes, cases[i].bytes, cases[i].bytes);
+                       shapes[i].bytes, shapes[i].bytes, shapes[i].bytes);
         CHECK_CONTAINS(made.text, rows);
         aicb_made_free(&made);
     }
