@@ -392,8 +392,7 @@ static const struct argp stg_argp = {
            "    --dp 2 --tp 2 --pp 2 --batch 16 --micro_batch 4\n"
            "  orrery gen stg --output_dir traces/moe --output_name moe.%d.et \\\n"
            "    --model_type moe --num_stacks 2 --dmodel 1024 --dff 2048 --head 16 \\\n"
-           "    --experts 8 --kexperts 2 --ep 4 --dp 2 --print_gpu_vram true\n"
-           "  orrery gen stg -o traces/own --model_type gpt --num_stacks 4 --sheet mlp=sheets/mlp.csv\n",
+           "    --experts 8 --kexperts 2 --ep 4 --dp 2 --print_gpu_vram true\n",
 };
 
 const struct cli_command cli_gen_stg = {.name = "stg",

@@ -112,8 +112,8 @@ static const struct argp recipe_argp = {
            "Run it where the GPUs are, then import what it wrote.\v"
            "Examples:\n  orrery trace recipe --framework pytorch -o record_pytorch.py\n"
            "  orrery trace recipe --framework pytorch --vendor amd > record_pytorch.py\n"
-           "  orrery trace recipe --framework pytorch --model resnet18 --dataset imagenet \\\n"
-           "      --batch-size 256 -o record_resnet18.py\n"
+           "  orrery trace recipe --framework pytorch --model resnet18 \\\n"
+           "      --dataset imagenet --batch-size 256 -o record_resnet18.py\n"
            "  torchrun --nproc-per-node 2 record_pytorch.py --model resnet50 \\\n"
            "      --output-dir recording\n"
            "  orrery trace import recording -o traces/resnet50\n",

@@ -433,7 +433,7 @@ static void a_file_describes_a_sweep_and_the_command_line_adds_to_it(void **stat
                             "point 3: system.preferred-dataset-splits=2 seed=1\n"
                             "point 4: system.preferred-dataset-splits=2 seed=2\n");
     CHECK(!program_exists("f.db"), "a dry run keeps nothing");
-    CHECK_EXIT(program_run("sweep sweep.yml --store f.db"), 0);
+    CHECK_EXIT(program_run("sweep sweep.yml --store f.db -j 1"), 0); /* runs are numbered as they end */
     CHECK_CONTAINS(program_run("lab list --store f.db")->out, "chunks");
     CHECK_CONTAINS(program_run("lab show --store f.db")->out, "system.preferred-dataset-splits  2\n");
 }
