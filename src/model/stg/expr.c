@@ -114,20 +114,18 @@ static struct ratio reduced(struct ratio ratio)
     return (struct ratio){ratio.over / common, ratio.under / common};
 }
 
-/* Clang asks its own runtime for a product of 128 bits with a check, which is not linked everywhere. False when it is
- * too large. */
+/* Clang, and its check for overflow of signed products, asks its own runtime for 128 bits, which is not linked
+ * everywhere: sizes are multiplied without a sign. False when the product is too large. */
 static bool product(__int128 a, __int128 b, __int128 *result)
 {
-    const __int128 most = (__int128)(~(unsigned __int128)0 >> 1);
-    if (a < -most || b < -most) {
-        return false; /* the least number has no opposite */
-    }
-    __int128 size_a = a < 0 ? -a : a;
-    __int128 size_b = b < 0 ? -b : b;
+    const unsigned __int128 most = ~(unsigned __int128)0 >> 1;
+    unsigned __int128 size_a = a < 0 ? -(unsigned __int128)a : (unsigned __int128)a;
+    unsigned __int128 size_b = b < 0 ? -(unsigned __int128)b : (unsigned __int128)b;
     if (size_b != 0 && size_a > most / size_b) {
         return false;
     }
-    *result = a * b;
+    __int128 size = (__int128)(size_a * size_b);
+    *result = (a < 0) != (b < 0) ? -size : size;
     return true;
 }
 
