@@ -240,7 +240,9 @@ static void end_messages(struct walk *walk, int64_t until)
         }
     }
     walk->under_way_count -= taken;
-    memmove(walk->under_way, walk->under_way + taken, walk->under_way_count * sizeof *walk->under_way);
+    if (taken > 0) {
+        memmove(walk->under_way, walk->under_way + taken, walk->under_way_count * sizeof *walk->under_way);
+    }
 }
 
 /* ---- what a host library's collective waits for ---- */

@@ -63,8 +63,8 @@ void link_order_lane(struct link_work *work, const uint32_t *nodes, uint32_t cou
     for (uint32_t n = 0; n < count && !work->refused; n++) {
         uint32_t at = nodes[n];
         struct linked_node *node = &work->out->nodes[at];
-        int64_t overlap = end_of(work, sides[0].last) - node->start_ns;
-        bool beside = sides[0].last != LINKED_NONE && overlap > 0 && !is_early_start(overlap, node->duration_ns);
+        int64_t overlap = sides[0].last == LINKED_NONE ? 0 : end_of(work, sides[0].last) - node->start_ns;
+        bool beside = overlap > 0 && !is_early_start(overlap, node->duration_ns);
         uint32_t side = beside ? free_side(work, sides, &side_count, node->start_ns) : 0;
         if (side > 0) {
             come_behind(work, at, sides, side_count);

@@ -175,7 +175,7 @@ static enum orr_status read_lines(struct sums *sums, sink *take, struct orr_erro
     file_buffer_init(&buffer, sums->arena->mem);
     enum orr_status status = file_buffer_read(&buffer, sums->reading->path, err);
     struct line line = {.path = sums->reading->path, .text = (const char *)buffer.bytes};
-    const char *end = line.text + (status == ORR_OK ? buffer.size : 0);
+    const char *end = status == ORR_OK && buffer.size > 0 ? line.text + buffer.size : line.text;
     while (status == ORR_OK && line.text < end) {
         const char *stop = memchr(line.text, '\n', (size_t)(end - line.text));
         stop = stop == NULL ? end : stop;
