@@ -11,14 +11,21 @@
 
 enum { NEAREST_MAX_WORD = 64 };
 
+static void fill(struct orr_error *err, enum orr_status status, const char *fmt, va_list args) ORR_PRINTF(3, 0);
+
+static void fill(struct orr_error *err, enum orr_status status, const char *fmt, va_list args)
+{
+    (void)plain_vsnprintf(err->text, sizeof err->text, fmt, args);
+    err->status = status;
+}
+
 enum orr_status error_set(struct orr_error *err, enum orr_status status, const char *fmt, ...)
 {
     if (err != NULL) {
         va_list args;
         va_start(args, fmt);
-        (void)plain_vsnprintf(err->text, sizeof err->text, fmt, args);
+        fill(err, status, fmt, args);
         va_end(args);
-        err->status = status;
     }
     return status;
 }
@@ -48,9 +55,8 @@ enum orr_status error_system(struct orr_error *err, int reason, const char *fmt,
     if (err != NULL) {
         va_list args;
         va_start(args, fmt);
-        (void)plain_vsnprintf(err->text, sizeof err->text, fmt, args);
+        fill(err, status, fmt, args);
         va_end(args);
-        err->status = status;
         size_t used = strlen(err->text);
         errno = reason == 0 ? EIO : reason;
         (void)(reason == ENOMEM ? snprintf(err->text + used, sizeof err->text - used, ": out of memory")

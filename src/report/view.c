@@ -33,17 +33,11 @@ static bool integer_attribute(const Chakra__Node *node, const char *name, uint64
     return false;
 }
 
-static bool is_host(const Chakra__Node *node)
-{
-    uint64_t bits = 0;
-    return integer_attribute(node, "is_cpu_op", &bits) && bits != 0;
-}
-
 static enum view_kind kind_of(const Chakra__Node *node)
 {
     switch ((uint32_t)node->type) {
     case TRACE_COMP:
-        return is_host(node) ? VIEW_HOST : VIEW_COMPUTE;
+        return trace_document_is_host(node) ? VIEW_HOST : VIEW_COMPUTE;
     case TRACE_COLL:
         return VIEW_COLLECTIVE;
     case TRACE_SEND:
@@ -62,7 +56,7 @@ static enum view_kind kind_of(const Chakra__Node *node)
 static uint32_t lane_of(const Chakra__Node *node)
 {
     uint64_t bits = 0;
-    if (is_host(node)) {
+    if (trace_document_is_host(node)) {
         return integer_attribute(node, "tid", &bits) ? (uint32_t)(bits & 0x3fffffff) : 0;
     }
     return UINT32_C(0x40000000) | (integer_attribute(node, "stream", &bits) ? (uint32_t)(bits & 0x3fffffff) : 0);

@@ -432,3 +432,11 @@ bool trace_document_integer(const Chakra__Attribute *attr, uint64_t *bits, bool 
         return false;
     }
 }
+
+bool trace_document_is_host(const Chakra__Node *node)
+{
+    uint64_t bits = 0;
+    bool negative = false;
+    const Chakra__Attribute *attr = trace_document_attribute(node, TRACE_ATTR_IS_CPU_OP);
+    return attr != NULL && trace_document_integer(attr, &bits, &negative) && bits != 0;
+}

@@ -47,6 +47,9 @@ ORR_MUST_CHECK enum orr_status trace_document_write(const struct trace_document 
 /* The first attribute of this meaning, or NULL. */
 const Chakra__Attribute *trace_document_attribute(const Chakra__Node *node, enum trace_attr which);
 
+/* Whether the node says that it runs on the host. */
+bool trace_document_is_host(const Chakra__Node *node);
+
 /* An attribute's value if it is of any integer kind; a negative one as its two's complement. */
 bool trace_document_integer(const Chakra__Attribute *attr, uint64_t *bits, bool *negative);
 

@@ -29,19 +29,11 @@ struct filtering {
     bool refused;
 };
 
-static bool is_host(const Chakra__Node *node)
-{
-    uint64_t bits = 0;
-    bool negative = false;
-    const Chakra__Attribute *attr = trace_document_attribute(node, TRACE_ATTR_IS_CPU_OP);
-    return attr != NULL && trace_document_integer(attr, &bits, &negative) && bits != 0;
-}
-
 static enum trace_kind kind_of(const Chakra__Node *node)
 {
     switch ((uint32_t)node->type) {
     case TRACE_COMP:
-        return is_host(node) ? TRACE_KIND_CPU : TRACE_KIND_GPU;
+        return trace_document_is_host(node) ? TRACE_KIND_CPU : TRACE_KIND_GPU;
     case TRACE_MEM_LOAD:
     case TRACE_MEM_STORE:
         return TRACE_KIND_MEMORY;
