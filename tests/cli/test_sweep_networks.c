@@ -63,7 +63,7 @@ static void a_stored_point_of_another_network_is_marked_and_not_ranked(void **st
 {
     (void)state;
     prepare();
-    static const char line[] = "sweep -q --store s.db --csv s.csv --vary network.bandwidth=10,20" RUN_OPTIONS;
+    static const char line[] = "sweep -q -j 1 --store s.db --csv s.csv --vary network.bandwidth=10,20" RUN_OPTIONS;
     CHECK_EXIT(program_run(line), 0);
     struct io_database *database = NULL;
     struct orr_error err = {0};
