@@ -67,12 +67,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         if (key == numbers[i].key) {
             return cli_options_status(
-                cli_parse_count(numbers[i].name, arg, numbers[i].least, LARGEST, numbers[i].value, err));
+                param_parse_count(numbers[i].name, arg, numbers[i].least, LARGEST, numbers[i].value, err));
         }
     }
     if (key == KEY_NESTING) {
         options->nesting_given = true;
-        return cli_options_status(cli_parse_word("--nesting", arg, nestings, &options->nesting, err));
+        return cli_options_status(param_parse_word("--nesting", arg, nestings, &options->nesting, err));
     }
     if (key == KEY_SP) {
         options->pp_comm.sequence_parallel = true;

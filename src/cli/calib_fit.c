@@ -114,7 +114,7 @@ static const struct argp_option table[] = {
 
 static enum orr_status parse_ms(const char *option, const char *arg, double *value, struct orr_error *err)
 {
-    enum orr_status status = cli_parse_real(option, arg, value, err);
+    enum orr_status status = param_parse_real(option, arg, value, err);
     if (status == ORR_OK && !(*value > 0)) {
         status = error_set(err, ORR_ERANGE, "%s: %s is no time of a step: milliseconds above 0 are", option, arg);
     }
@@ -145,8 +145,8 @@ static enum orr_status parse_count(int key, const char *arg, struct fit_options 
     enum orr_status status = ORR_OK;
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         if (counts[i].key == key) {
-            status = cli_parse_count(counts[i].option, arg, counts[i].least, counts[i].most, counts[i].into,
-                                     &options->input.error);
+            status = param_parse_count(counts[i].option, arg, counts[i].least, counts[i].most, counts[i].into,
+                                       &options->input.error);
         }
     }
     calib->rank = key == KEY_RANK ? (int64_t)number : calib->rank;
@@ -163,7 +163,7 @@ static enum orr_status parse_split(const char *arg, struct orr_calib_options *ca
     if (calib->bench_split_count == sizeof calib->bench_splits / sizeof calib->bench_splits[0]) {
         return error_set(err, ORR_EINVAL, "--split %s: three ranges have two ends", arg);
     }
-    return cli_parse_size("--split", arg, &calib->bench_splits[calib->bench_split_count++], err);
+    return param_parse_size("--split", arg, &calib->bench_splits[calib->bench_split_count++], err);
 }
 
 static error_t parse_quantity(int key, char *arg, struct fit_options *options)
@@ -178,7 +178,7 @@ static error_t parse_quantity(int key, char *arg, struct fit_options *options)
     case KEY_REAL_KERNEL:
         return cli_options_status(parse_ms("--real-kernel-ms", arg, &calib->real_kernel_ms, err));
     case KEY_BYTES:
-        return cli_options_status(cli_parse_size("--comm-bytes", arg, &calib->comm_bytes, err));
+        return cli_options_status(param_parse_size("--comm-bytes", arg, &calib->comm_bytes, err));
     case KEY_SPLIT:
         return cli_options_status(parse_split(arg, calib, err));
     case KEY_LIMIT:

@@ -58,11 +58,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->simulate = true;
         return 0;
     case KEY_NPUS:
-        status = cli_parse_count("--num-npus", arg, 1, 1u << 20, &count, &options->input.error);
+        status = param_parse_count("--num-npus", arg, 1, 1u << 20, &count, &options->input.error);
         convert->ranks = (uint32_t)count;
         return cli_options_status(status);
     case KEY_PASSES:
-        status = cli_parse_count("--num-passes", arg, 1, 1u << 20, &count, &options->input.error);
+        status = param_parse_count("--num-passes", arg, 1, 1u << 20, &count, &options->input.error);
         convert->passes = (uint32_t)count;
         return cli_options_status(status);
     default:

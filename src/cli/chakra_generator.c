@@ -26,18 +26,18 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     enum orr_status status;
     switch (key) {
     case KEY_NPUS:
-        status = cli_parse_count("--num_npus", arg, 1, RANKS_MAX, &count, err);
+        status = param_parse_count("--num_npus", arg, 1, RANKS_MAX, &count, err);
         generator->npus = (uint32_t)count;
         return cli_options_status(status);
     case KEY_RUNTIME:
         return cli_options_status(
-            cli_parse_count("--default_runtime", arg, 0, UINT64_MAX, &generator->runtime_us, err));
+            param_parse_count("--default_runtime", arg, 0, UINT64_MAX, &generator->runtime_us, err));
     case KEY_TENSOR:
         return cli_options_status(
-            cli_parse_count("--default_tensor_size", arg, 0, UINT64_MAX, &generator->tensor_bytes, err));
+            param_parse_count("--default_tensor_size", arg, 0, UINT64_MAX, &generator->tensor_bytes, err));
     case KEY_COMM:
         return cli_options_status(
-            cli_parse_count("--default_comm_size", arg, 0, INT64_MAX, &generator->comm_bytes, err));
+            param_parse_count("--default_comm_size", arg, 0, INT64_MAX, &generator->comm_bytes, err));
     default:
         return cli_options_default(key, arg, state);
     }

@@ -34,11 +34,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         timeline->output = arg;
         return 0;
     case KEY_NPUS:
-        status = cli_parse_count("--num_npus", arg, 1, UINT32_MAX, &count, err);
+        status = param_parse_count("--num_npus", arg, 1, UINT32_MAX, &count, err);
         timeline->npus = (uint32_t)count;
         return cli_options_status(status);
     case KEY_FREQUENCY:
-        return cli_options_status(cli_parse_count("--npu_frequency", arg, 1, INT64_MAX, &timeline->frequency_mhz, err));
+        return cli_options_status(
+            param_parse_count("--npu_frequency", arg, 1, INT64_MAX, &timeline->frequency_mhz, err));
     case KEY_LOG:
         options->log = arg;
         return 0;

@@ -11,6 +11,7 @@
 #include <argp.h>
 
 #include "base/error.h"
+#include "param/param.h"
 
 struct cli_command {
     const char *name;
@@ -92,18 +93,6 @@ static inline error_t cli_options_status(enum orr_status status)
 
 const struct argp_option *cli_options_find(const struct argp_option *table, const char *name, size_t length);
 
-/* Values. `option` is the name for messages, with its dashes. */
-ORR_MUST_CHECK enum orr_status cli_parse_count(const char *option, const char *text, uint64_t least, uint64_t most,
-                                               uint64_t *value, struct orr_error *err);
-ORR_MUST_CHECK enum orr_status cli_parse_real(const char *option, const char *text, double *value,
-                                              struct orr_error *err);
-ORR_MUST_CHECK enum orr_status cli_parse_bool(const char *option, const char *text, bool *value, struct orr_error *err);
-/* Bytes; suffixes of base/units.h, and K, M, G for the powers of 1024. */
-ORR_MUST_CHECK enum orr_status cli_parse_size(const char *option, const char *text, uint64_t *bytes,
-                                              struct orr_error *err);
-/* Nanoseconds; a bare number is in `bare`, a unit of base/units.h. */
-ORR_MUST_CHECK enum orr_status cli_parse_time(const char *option, const char *text, const char *bare, uint64_t *ns,
-                                              struct orr_error *err);
 /* Microseconds, as traces count them: whole ones, and a bare number is in them. */
 ORR_MUST_CHECK enum orr_status cli_parse_trace_time(const char *option, const char *text, uint64_t *us,
                                                     struct orr_error *err);
@@ -111,9 +100,6 @@ ORR_MUST_CHECK enum orr_status cli_parse_trace_time(const char *option, const ch
 ORR_MUST_CHECK enum orr_status cli_parse_limit(const char *option, const char *text, uint64_t *limit,
                                                struct orr_error *err);
 ORR_MUST_CHECK enum orr_status cli_limit_default(uint64_t *limit, struct orr_error *err);
-/* The index of `text` in `words` (NULL-terminated). */
-ORR_MUST_CHECK enum orr_status cli_parse_word(const char *option, const char *text, const char *const *words,
-                                              unsigned *index, struct orr_error *err);
 
 /* The words of --comp-source, in the order of enum orr_compute_source; and the source that --force-avg-kernel-ns and
  * --default-gpu-freq imply where none was named, checked against what it needs. run_check.c. */

@@ -79,7 +79,7 @@ static enum orr_status parse_u32(const char *option, const char *text, uint64_t 
                                  struct orr_error *err)
 {
     uint64_t count = 0;
-    enum orr_status status = cli_parse_count(option, text, least, most, &count, err);
+    enum orr_status status = param_parse_count(option, text, least, most, &count, err);
     if (status == ORR_OK) {
         *value = (uint32_t)count;
     }
@@ -123,7 +123,7 @@ static enum orr_status parse_compat(const char *arg, struct show_options *option
 {
     static const char *const words[] = {"simai", NULL};
     unsigned index = 0;
-    enum orr_status status = cli_parse_word("--compat", arg, words, &index, err);
+    enum orr_status status = param_parse_word("--compat", arg, words, &index, err);
     options->coll.compat = status == ORR_OK;
     return status;
 }
@@ -178,14 +178,14 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->has_type = true;
         return 0;
     case KEY_BYTES:
-        return cli_options_status(cli_parse_size("--bytes", arg, &coll->bytes, err));
+        return cli_options_status(param_parse_size("--bytes", arg, &coll->bytes, err));
     case KEY_PAIRS:
         return cli_options_status(parse_pairs(arg, options, err));
     case KEY_ALGO:
         coll->algo = arg;
         return 0;
     case KEY_CHUNK:
-        return cli_options_status(cli_parse_size("--chunk", arg, &coll->chunk_bytes, err));
+        return cli_options_status(param_parse_size("--chunk", arg, &coll->chunk_bytes, err));
     case KEY_NVLS:
         coll->nvls = true;
         return 0;

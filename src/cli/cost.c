@@ -86,7 +86,7 @@ static enum orr_status read_list(const char *option, char *text, size_t *count, 
 
 static enum orr_status take_time(const char *option, const char *piece, uint64_t *value, struct orr_error *err)
 {
-    enum orr_status status = cli_parse_time(option, piece, "ms", value, err);
+    enum orr_status status = param_parse_time(option, piece, "ms", value, err);
     if (status == ORR_OK && *value == 0) {
         return error_set(err, ORR_EINVAL, "%s: a step takes longer than 0", option);
     }
@@ -95,7 +95,7 @@ static enum orr_status take_time(const char *option, const char *piece, uint64_t
 
 static enum orr_status take_run(const char *option, const char *piece, uint64_t *value, struct orr_error *err)
 {
-    return cli_parse_count(option, piece, 0, INT64_MAX, value, err);
+    return param_parse_count(option, piece, 0, INT64_MAX, value, err);
 }
 
 static error_t parse_count(int key, char *arg, struct cost_options *options)
@@ -108,8 +108,8 @@ static error_t parse_count(int key, char *arg, struct cost_options *options)
                 {"--leaves", &options->counts.leaves},     {"--spines", &options->counts.spines},
                 {"--switches", &options->counts.switches}, {"--links", &options->counts.links}};
     options->by_hand = true;
-    return cli_options_status(cli_parse_count(rows[key - KEY_GPUS].name, arg, 0, UINT64_C(1) << 40,
-                                              rows[key - KEY_GPUS].value, &options->input.error));
+    return cli_options_status(param_parse_count(rows[key - KEY_GPUS].name, arg, 0, UINT64_C(1) << 40,
+                                                rows[key - KEY_GPUS].value, &options->input.error));
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -131,7 +131,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->cost.store = arg;
         return 0;
     case KEY_SAMPLES:
-        return cli_options_status(cli_parse_count("--samples", arg, 1, UINT64_C(1) << 50, &options->cost.samples, err));
+        return cli_options_status(
+            param_parse_count("--samples", arg, 1, UINT64_C(1) << 50, &options->cost.samples, err));
     case KEY_JSON:
         options->json = arg;
         return 0;

@@ -106,7 +106,7 @@ static enum orr_status pass_theirs(const struct cli_foreign_option *option, cons
     const char *value = word->value;
     if (option->kind == CLI_FOREIGN_BOOL) {
         bool truth = true;
-        if (value == NULL && *at + 1 < argc && cli_parse_bool("", argv[*at + 1], &truth, NULL) == ORR_OK) {
+        if (value == NULL && *at + 1 < argc && param_parse_bool("", argv[*at + 1], &truth, NULL) == ORR_OK) {
             value = argv[++*at];
         }
         return make(vector, false, err, "--%s=%s", option->ours, value != NULL ? value : "true");

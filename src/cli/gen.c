@@ -46,11 +46,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->gen.prefix = arg;
         return 0;
     case KEY_BYTES:
-        return cli_options_status(cli_parse_size("--bytes", arg, &options->gen.bytes, err));
+        return cli_options_status(param_parse_size("--bytes", arg, &options->gen.bytes, err));
     case KEY_COMPUTE:
         return cli_options_status(cli_parse_trace_time("--compute", arg, &options->gen.compute_us, err));
     case KEY_NPUS:
-        status = cli_parse_count("--npus", arg, 1, 1u << 20, &count, err);
+        status = param_parse_count("--npus", arg, 1, 1u << 20, &count, err);
         options->gen.npus = (uint32_t)count;
         return cli_options_status(status);
     default:

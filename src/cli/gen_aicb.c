@@ -116,7 +116,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_COMPAT:
         in->compat = true;
-        return cli_options_status(cli_parse_word("--compat", arg, compats, &index, &in->input.error));
+        return cli_options_status(param_parse_word("--compat", arg, compats, &index, &in->input.error));
     case KEY_STRICT:
         in->strict = true;
         return 0;

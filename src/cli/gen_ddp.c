@@ -48,18 +48,18 @@ static error_t parse_count(int key, const char *arg, struct ddp_options *options
     uint64_t count = 0;
     switch (key) {
     case KEY_PARAMS:
-        return cli_options_status(cli_parse_count("--params", arg, 1, UINT64_MAX, &ddp->params, err));
+        return cli_options_status(param_parse_count("--params", arg, 1, UINT64_MAX, &ddp->params, err));
     case KEY_STEPS:
-        return cli_options_status(cli_parse_count("--steps", arg, 1, 1u << 20, &ddp->steps, err));
+        return cli_options_status(param_parse_count("--steps", arg, 1, 1u << 20, &ddp->steps, err));
     case KEY_NPUS: {
-        enum orr_status status = cli_parse_count("--npus", arg, 1, 1u << 20, &count, err);
+        enum orr_status status = param_parse_count("--npus", arg, 1, 1u << 20, &count, err);
         ddp->npus = (uint32_t)count;
         return cli_options_status(status);
     }
     case KEY_BUCKET:
-        return cli_options_status(cli_parse_size("--bucket-size", arg, &ddp->bucket_bytes, err));
+        return cli_options_status(param_parse_size("--bucket-size", arg, &ddp->bucket_bytes, err));
     default:
-        return cli_options_status(cli_parse_size("--first-bucket", arg, &ddp->first_bucket_bytes, err));
+        return cli_options_status(param_parse_size("--first-bucket", arg, &ddp->first_bucket_bytes, err));
     }
 }
 
@@ -67,7 +67,7 @@ static error_t parse_dtype(const char *arg, struct ddp_options *options)
 {
     static const char *const words[] = {"fp32", "fp16", "bf16", NULL};
     unsigned index = 0;
-    enum orr_status status = cli_parse_word("--dtype", arg, words, &index, &options->input.error);
+    enum orr_status status = param_parse_word("--dtype", arg, words, &index, &options->input.error);
     options->ddp.element_bytes = index == 0 ? 4 : 2;
     return cli_options_status(status);
 }

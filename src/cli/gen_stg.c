@@ -145,7 +145,7 @@ static enum orr_status parse_number(struct stg_input *in, const struct number_ro
         *field = 0;
         return ORR_OK;
     }
-    enum orr_status status = cli_parse_count(row->name, text, row->least, row->most, &value, &in->input.error);
+    enum orr_status status = param_parse_count(row->name, text, row->least, row->most, &value, &in->input.error);
     if (status == ORR_OK) {
         *field = (uint32_t)value;
     }
@@ -156,7 +156,7 @@ static error_t parse_model(struct stg_input *in, const char *word)
 {
     static const char *const models[] = {"dense", "llama", "gpt", "moe", NULL}; /* in the order of enum orr_stg_model */
     unsigned index = 0;
-    enum orr_status status = cli_parse_word("--model_type", word, models, &index, &in->input.error);
+    enum orr_status status = param_parse_word("--model_type", word, models, &index, &in->input.error);
     in->stg.model = (enum orr_stg_model)index;
     return cli_options_status(status);
 }
@@ -230,7 +230,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_COMPAT:
         in->stg.compat = true;
-        return cli_options_status(cli_parse_word("--compat", arg, compats, &index, &in->input.error));
+        return cli_options_status(param_parse_word("--compat", arg, compats, &index, &in->input.error));
     case KEY_MODEL:
         return parse_model(in, arg);
     case KEY_SCHEMA:

@@ -40,7 +40,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case ARGP_KEY_ARG:
         if (options->run == 0) {
-            return cli_options_status(cli_parse_count("RUN", arg, 1, INT64_MAX, &options->run, &options->input.error));
+            return cli_options_status(
+                param_parse_count("RUN", arg, 1, INT64_MAX, &options->run, &options->input.error));
         }
         break;
     default:

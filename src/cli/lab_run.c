@@ -130,30 +130,30 @@ static error_t parse_number(int key, const char *arg, struct lab_command *comman
     enum orr_status status = ORR_OK;
     switch (key) {
     case KEY_SCALE:
-        status = cli_parse_count("--virtual-scale", arg, 1, INT32_MAX, &count, err);
+        status = param_parse_count("--virtual-scale", arg, 1, INT32_MAX, &count, err);
         lab->virtual_scale = (uint32_t)count;
         break;
     case KEY_WORLD:
-        status = cli_parse_count("--world-size", arg, 1, INT32_MAX, &count, err);
+        status = param_parse_count("--world-size", arg, 1, INT32_MAX, &count, err);
         lab->world_size = (uint32_t)count;
         break;
     case KEY_JITTER:
-        status = cli_parse_real("--jitter", arg, &lab->jitter, err);
+        status = param_parse_real("--jitter", arg, &lab->jitter, err);
         break;
     case KEY_HOST_FACTOR:
-        status = cli_parse_real("--host-factor", arg, &lab->tuning.host_scale, err);
+        status = param_parse_real("--host-factor", arg, &lab->tuning.host_scale, err);
         if (status == ORR_OK && !(lab->tuning.host_scale > 0)) {
             status = error_set(err, ORR_ERANGE, "--host-factor: %s is not above 0", arg);
         }
         break;
     case KEY_SEED:
-        status = cli_parse_count("--seed", arg, 0, UINT64_MAX, &lab->seed, err);
+        status = param_parse_count("--seed", arg, 0, UINT64_MAX, &lab->seed, err);
         break;
     case KEY_FORCED_NS:
-        status = cli_parse_count("--force-avg-kernel-ns", arg, 1, UINT64_C(1) << 50, &lab->tuning.forced_ns, err);
+        status = param_parse_count("--force-avg-kernel-ns", arg, 1, UINT64_C(1) << 50, &lab->tuning.forced_ns, err);
         break;
     case KEY_GPU_MHZ:
-        status = cli_parse_real("--default-gpu-freq", arg, &lab->tuning.gpu_mhz, err);
+        status = param_parse_real("--default-gpu-freq", arg, &lab->tuning.gpu_mhz, err);
         if (status == ORR_OK && !(lab->tuning.gpu_mhz >= 1)) {
             status = error_set(err, ORR_ERANGE, "--default-gpu-freq: %s is below 1 (MHz)", arg);
         }
@@ -180,7 +180,7 @@ static error_t parse_word(int key, const char *arg, struct lab_command *command)
     enum orr_status status = ORR_OK;
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         if (lists[i].key == key) {
-            status = cli_parse_word(lists[i].option, arg, lists[i].words, &index, &command->input.error);
+            status = param_parse_word(lists[i].option, arg, lists[i].words, &index, &command->input.error);
         }
     }
     if (key == KEY_BACKEND) {

@@ -60,7 +60,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->filter.kind = arg;
         return 0;
     case KEY_LIMIT:
-        return cli_options_status(cli_parse_count("--limit", arg, 1, INT64_MAX, &options->filter.newest, err));
+        return cli_options_status(param_parse_count("--limit", arg, 1, INT64_MAX, &options->filter.newest, err));
     case KEY_JSON:
         options->json = arg;
         return 0;
@@ -75,7 +75,7 @@ static error_t parse_runs(int key, char *arg, struct argp_state *state)
     struct store_options *options = state->input;
     if (key == ARGP_KEY_ARG && options->run_count < 2) {
         uint64_t *run = &options->runs[options->run_count++];
-        return cli_options_status(cli_parse_count("RUN", arg, 1, INT64_MAX, run, &options->input.error));
+        return cli_options_status(param_parse_count("RUN", arg, 1, INT64_MAX, run, &options->input.error));
     }
     return parse(key, arg, state);
 }

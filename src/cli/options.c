@@ -6,12 +6,8 @@
 #include "cli/cli.h"
 
 #include <errno.h>
-#include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "base/units.h"
 
 enum { OPTIONS_MAX = 128 };
 
@@ -171,75 +167,10 @@ error_t cli_options_default(int key, char *arg, struct argp_state *state)
     }
 }
 
-enum orr_status cli_parse_count(const char *option, const char *text, uint64_t least, uint64_t most, uint64_t *value,
-                                struct orr_error *err)
-{
-    char *end = NULL;
-    errno = 0;
-    unsigned long long number = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
-    if (end == NULL || *end != '\0') {
-        return error_set(err, ORR_EINVAL, "%s: \"%s\" is not a whole number", option, text);
-    }
-    if (errno == ERANGE || number < least || number > most) {
-        return error_set(err, ORR_ERANGE, "%s: %s is not between %" PRIu64 " and %" PRIu64, option, text, least, most);
-    }
-    *value = number;
-    return ORR_OK;
-}
-
-enum orr_status cli_parse_real(const char *option, const char *text, double *value, struct orr_error *err)
-{
-    char *end = NULL;
-    double number = strtod(text, &end);
-    if (end == text || *end != '\0' || !isfinite(number)) {
-        return error_set(err, ORR_EINVAL, "%s: \"%s\" is not a number", option, text);
-    }
-    if (number < 0) {
-        return error_set(err, ORR_ERANGE, "%s: %s is negative; it must be at least 0", option, text);
-    }
-    *value = number;
-    return ORR_OK;
-}
-
-/* The words of ASTRA-sim's option library, and the two a person would try besides. */
-enum orr_status cli_parse_bool(const char *option, const char *text, bool *value, struct orr_error *err)
-{
-    static const char *const words[] = {"true", "True", "t", "T", "1", "yes", "false", "False", "f", "F", "0", "no"};
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-        if (strcmp(text, words[i]) == 0) {
-            *value = i < 6;
-            return ORR_OK;
-        }
-    }
-    return error_set(err, ORR_EINVAL, "%s: \"%s\" is neither true nor false", option, text);
-}
-
-enum orr_status cli_parse_size(const char *option, const char *text, uint64_t *bytes, struct orr_error *err)
-{
-    char spelled[64];
-    size_t length = strnlen(text, sizeof spelled);
-    if (length + 3 > sizeof spelled) {
-        return error_set(err, ORR_EINVAL, "%s: \"%.60s…\" is not a size", option, text);
-    }
-    bool power = length > 0 && strchr("KMG", text[length - 1]) != NULL;
-    (void)snprintf(spelled, sizeof spelled, "%s%s", text, power ? "iB" : "");
-    struct orr_error reason = {0};
-    enum orr_status status = units_parse(spelled, UNITS_SIZE, "B", bytes, &reason);
-    return status == ORR_OK ? ORR_OK : error_set(err, status, "%s: %s", option, reason.text);
-}
-
-enum orr_status cli_parse_time(const char *option, const char *text, const char *bare, uint64_t *ns,
-                               struct orr_error *err)
-{
-    struct orr_error reason = {0};
-    enum orr_status status = units_parse(text, UNITS_TIME, bare, ns, &reason);
-    return status == ORR_OK ? ORR_OK : error_set(err, status, "%s: %s", option, reason.text);
-}
-
 enum orr_status cli_parse_trace_time(const char *option, const char *text, uint64_t *us, struct orr_error *err)
 {
     uint64_t ns = 0;
-    enum orr_status status = cli_parse_time(option, text, "us", &ns, err);
+    enum orr_status status = param_parse_time(option, text, "us", &ns, err);
     if (status == ORR_OK && ns % 1000 != 0) {
         return error_set(err, ORR_EINVAL, "%s: %s is not a whole number of microseconds, which traces count in", option,
                          text);
@@ -250,7 +181,7 @@ enum orr_status cli_parse_trace_time(const char *option, const char *text, uint6
 
 enum orr_status cli_parse_limit(const char *option, const char *text, uint64_t *limit, struct orr_error *err)
 {
-    enum orr_status status = cli_parse_size(option, text, limit, err);
+    enum orr_status status = param_parse_size(option, text, limit, err);
     if (status == ORR_OK && *limit == 0) {
         status = error_set(err, ORR_ERANGE, "%s: 0 leaves no memory; leave it out for 80 %% of the machine", option);
     }
@@ -263,26 +194,4 @@ enum orr_status cli_limit_default(uint64_t *limit, struct orr_error *err)
     const char *text = getenv(variable);
     bool unset = *limit != 0 || text == NULL || text[0] == '\0';
     return unset ? ORR_OK : cli_parse_limit(variable, text, limit, err);
-}
-
-enum orr_status cli_parse_word(const char *option, const char *text, const char *const *words, unsigned *index,
-                               struct orr_error *err)
-{
-    char list[256] = "";
-    size_t used = 0;
-    for (unsigned i = 0; words[i] != NULL; i++) {
-        if (strcmp(words[i], text) == 0) {
-            *index = i;
-            return ORR_OK;
-        }
-        if (used < sizeof list) {
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", words[i]);
-        }
-    }
-    const char *nearest = error_nearest(text, words);
-    if (nearest != NULL) {
-        return error_set(err, ORR_EINVAL, "%s: \"%s\" is not one of %s; did you mean \"%s\"?", option, text, list,
-                         nearest);
-    }
-    return error_set(err, ORR_EINVAL, "%s: \"%s\" is not one of %s", option, text, list);
 }

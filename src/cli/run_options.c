@@ -247,15 +247,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_QBB: {
         bool enabled = true;
-        enum orr_status status = cli_parse_bool("--ns3::QbbNetDevice::QbbEnabled", arg, &enabled, &run->input.error);
+        enum orr_status status = param_parse_bool("--ns3::QbbNetDevice::QbbEnabled", arg, &enabled, &run->input.error);
         run->run.no_pfc = status == ORR_OK ? !enabled : run->run.no_pfc;
         return cli_options_status(status);
     }
     case KEY_RENDEZVOUS:
         run->run.rendezvous = true;
         return arg == NULL ? 0
-                           : cli_options_status(cli_parse_bool("--rendezvous (--rendezvous-protocol)", arg,
-                                                               &run->run.rendezvous, &run->input.error));
+                           : cli_options_status(param_parse_bool("--rendezvous (--rendezvous-protocol)", arg,
+                                                                 &run->run.rendezvous, &run->input.error));
     case KEY_STRICT:
     case KEY_REPLAY:
     case KEY_NO_PFC:

@@ -7,7 +7,7 @@
 static error_t read_word(struct run_options *run, const char *option, const char *arg, const char *const *words,
                          unsigned *index)
 {
-    return cli_options_status(cli_parse_word(option, arg, words, index, &run->input.error));
+    return cli_options_status(param_parse_word(option, arg, words, index, &run->input.error));
 }
 
 /* Choices, in the order of their enumerations in orrery.h. */
@@ -68,7 +68,7 @@ error_t run_choice_parse(int key, const char *arg, struct run_options *run)
 
 static enum orr_status parse_time(const char *option, const char *text, uint64_t *ns, struct orr_error *err)
 {
-    enum orr_status status = cli_parse_time(option, text, "us", ns, err);
+    enum orr_status status = param_parse_time(option, text, "us", ns, err);
     if (status == ORR_OK && (*ns == 0 || *ns > UINT64_C(1) << 40)) {
         return error_set(err, ORR_ERANGE, "%s: %s must be more than 0 and at most 18 minutes", option, text);
     }
@@ -77,7 +77,7 @@ static enum orr_status parse_time(const char *option, const char *text, uint64_t
 
 static enum orr_status parse_positive(const char *option, const char *text, double *value, struct orr_error *err)
 {
-    enum orr_status status = cli_parse_real(option, text, value, err);
+    enum orr_status status = param_parse_real(option, text, value, err);
     if (status == ORR_OK && !(*value >= 1e-9 && *value <= 1e9)) {
         return error_set(err, ORR_ERANGE, "%s: %s must be more than 0, and between 1e-9 and 1e9", option, text);
     }
@@ -118,9 +118,9 @@ enum orr_status run_link_down_parse(const char *text, struct run_options *run)
     }
     memcpy(from, at + 1, length);
     from[length] = '\0';
-    enum orr_status status = cli_parse_time("--link-down", from, "us", &down.down_ns, err);
+    enum orr_status status = param_parse_time("--link-down", from, "us", &down.down_ns, err);
     if (status == ORR_OK && dots != NULL) {
-        status = cli_parse_time("--link-down", dots + 2, "us", &down.up_ns, err);
+        status = param_parse_time("--link-down", dots + 2, "us", &down.up_ns, err);
     }
     if (status == ORR_OK && down.up_ns <= down.down_ns) {
         return error_set(err, ORR_EINVAL, "--link-down: \"%s\" comes back before it goes", text);
@@ -143,7 +143,7 @@ error_t run_tuning_parse(int key, const char *arg, struct run_options *run)
     switch (key) {
     case KEY_FORCED_NS:
         return cli_options_status(
-            cli_parse_count("--force-avg-kernel-ns", arg, 1, UINT64_C(1) << 50, &tuning->forced_ns, err));
+            param_parse_count("--force-avg-kernel-ns", arg, 1, UINT64_C(1) << 50, &tuning->forced_ns, err));
     case KEY_GPU_MHZ:
         return cli_options_status(parse_positive("--default-gpu-freq", arg, &tuning->gpu_mhz, err));
     case KEY_COMPUTE_FACTOR:
@@ -162,19 +162,19 @@ error_t run_number_parse(int key, const char *arg, struct run_options *run)
     enum orr_status status = ORR_OK;
     switch (key) {
     case KEY_QUEUES:
-        status = cli_parse_count("--queues-per-dim", arg, 1, UINT32_MAX, &count, err);
+        status = param_parse_count("--queues-per-dim", arg, 1, UINT32_MAX, &count, err);
         run->run.queues_per_dim = (uint32_t)count;
         return cli_options_status(status);
     case KEY_SEED:
-        return cli_options_status(cli_parse_count("--seed", arg, 0, UINT64_MAX, &run->run.seed, err));
+        return cli_options_status(param_parse_count("--seed", arg, 0, UINT64_MAX, &run->run.seed, err));
     case KEY_CONTENTION:
-        return cli_options_status(cli_parse_real("--contention", arg, &run->run.contention, err));
+        return cli_options_status(param_parse_real("--contention", arg, &run->run.contention, err));
     case KEY_JITTER:
-        return cli_options_status(cli_parse_real("--jitter", arg, &run->run.jitter, err));
+        return cli_options_status(param_parse_real("--jitter", arg, &run->run.jitter, err));
     case KEY_RTO:
         return cli_options_status(parse_time("--rto", arg, &run->run.rto_ns, err));
     case KEY_INJECTION:
-        return cli_options_status(cli_parse_real("--injection-scale", arg, &run->run.injection_scale, err));
+        return cli_options_status(param_parse_real("--injection-scale", arg, &run->run.injection_scale, err));
     default:
         return cli_options_status(cli_parse_limit("--memory-limit", arg, &run->run.memory_limit, err));
     }

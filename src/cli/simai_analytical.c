@@ -130,7 +130,7 @@ static const struct argp_option table[] = {
 static enum orr_status parse_number(const char *option, const char *text, uint32_t *value, struct orr_error *err)
 {
     uint64_t number = 0;
-    enum orr_status status = cli_parse_count(option, text, 1, INT32_MAX, &number, err);
+    enum orr_status status = param_parse_count(option, text, 1, INT32_MAX, &number, err);
     *value = (uint32_t)number;
     return status;
 }
@@ -138,7 +138,7 @@ static enum orr_status parse_number(const char *option, const char *text, uint32
 static enum orr_status parse_share(const char *option, const char *text, double *value, struct orr_error *err)
 {
     double number = 0;
-    enum orr_status status = cli_parse_real(option, text, &number, err);
+    enum orr_status status = param_parse_real(option, text, &number, err);
     if (status == ORR_OK && number > 1) {
         return error_set(err, ORR_ERANGE, "%s: %s is not a share between 0 and 1", option, text);
     }
@@ -148,7 +148,7 @@ static enum orr_status parse_share(const char *option, const char *text, double 
 
 static enum orr_status parse_rate(const char *option, const char *text, double *value, struct orr_error *err)
 {
-    enum orr_status status = cli_parse_real(option, text, value, err);
+    enum orr_status status = param_parse_real(option, text, value, err);
     return status == ORR_OK && *value == 0 ? error_set(err, ORR_ERANGE, "%s: a bandwidth is above 0", option) : status;
 }
 
@@ -163,20 +163,20 @@ static enum orr_status parse_word(int key, const char *arg, struct analytical_op
     enum orr_status status;
     switch (key) {
     case 'v':
-        status = cli_parse_word("-v", arg, switches, &index, err);
+        status = param_parse_word("-v", arg, switches, &index, err);
         options->visual = index == 1;
         return status;
     case 'l':
-        status = cli_parse_word("-l", arg, languages, &index, err);
+        status = param_parse_word("-l", arg, languages, &index, err);
         options->run.japanese = index == 1;
         return status;
     case KEY_SCHEDULE:
-        status = cli_parse_word("--schedule", arg, schedules, &index, err);
+        status = param_parse_word("--schedule", arg, schedules, &index, err);
         options->run.schedule = index == 1 ? ORR_SIMAI_INTERLEAVED : ORR_SIMAI_1F1B;
         return status;
     default:
         options->run.compat = true;
-        return cli_parse_word("--compat", arg, compats, &index, err);
+        return param_parse_word("--compat", arg, compats, &index, err);
     }
 }
 

@@ -95,14 +95,14 @@ static enum orr_status parse_latency(const char *option, const char *text, struc
                                      struct orr_error *err)
 {
     run->has_send_latency = true;
-    return cli_parse_time(option, text, "us", &run->send_latency_ns, err);
+    return param_parse_time(option, text, "us", &run->send_latency_ns, err);
 }
 
 static enum orr_status parse_switch(const char *option, const char *text, bool *value, struct orr_error *err)
 {
     static const char *const words[] = {"0", "1", NULL};
     unsigned index = 0;
-    enum orr_status status = cli_parse_word(option, text, words, &index, err);
+    enum orr_status status = param_parse_word(option, text, words, &index, err);
     *value = index == 1;
     return status;
 }
@@ -112,7 +112,7 @@ static enum orr_status parse_backend(const char *text, enum orr_backend *backend
     static const char *const words[] = {"packet", "flow", "auto", NULL};
     static const enum orr_backend backends[] = {ORR_BACKEND_PACKET, ORR_BACKEND_FLOW, ORR_BACKEND_AUTO};
     unsigned index = 0;
-    enum orr_status status = cli_parse_word("--backend", text, words, &index, err);
+    enum orr_status status = param_parse_word("--backend", text, words, &index, err);
     *backend = backends[status == ORR_OK ? index : 0];
     return status;
 }
@@ -121,7 +121,7 @@ static enum orr_status parse_schedule(const char *text, enum orr_simai_schedule 
 {
     static const char *const words[] = {"1f1b", "interleaved", NULL};
     unsigned index = 0;
-    enum orr_status status = cli_parse_word("--schedule", text, words, &index, err);
+    enum orr_status status = param_parse_word("--schedule", text, words, &index, err);
     *schedule = index == 1 ? ORR_SIMAI_INTERLEAVED : ORR_SIMAI_1F1B;
     return status;
 }
@@ -131,7 +131,7 @@ static enum orr_status parse_compat(const char *text, bool *compat, struct orr_e
     static const char *const words[] = {"simai", NULL};
     unsigned index = 0;
     *compat = true;
-    return cli_parse_word("--compat", text, words, &index, err);
+    return param_parse_word("--compat", text, words, &index, err);
 }
 
 /* Options that are a name and nothing more; NULL for the others. */
@@ -173,7 +173,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     }
     switch (key) {
     case 't':
-        return cli_options_status(cli_parse_count("-t", arg, 1, INT32_MAX, &threads, err));
+        return cli_options_status(param_parse_count("-t", arg, 1, INT32_MAX, &threads, err));
     case KEY_BACKEND:
         return cli_options_status(parse_backend(arg, &run->backend, err));
     case KEY_SCHEDULE:

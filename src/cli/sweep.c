@@ -73,7 +73,7 @@ static enum orr_status parse_points(struct sweep_command *command, const char *t
         size_t length = strcspn(at, ",");
         uint64_t point = 0;
         (void)snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word), at);
-        enum orr_status status = cli_parse_count("--point", word, 1, UINT32_MAX, &point, &command->input.error);
+        enum orr_status status = param_parse_count("--point", word, 1, UINT32_MAX, &point, &command->input.error);
         if (status == ORR_OK && command->sweep.only_count == ONLY_MOST) {
             status = error_set(&command->input.error, ORR_ERANGE, "--point: more than %d points", ONLY_MOST);
         }
@@ -106,13 +106,13 @@ static enum orr_status parse_value(int key, const char *arg, struct sweep_comman
     enum orr_status status = ORR_OK;
     switch (key) {
     case 'j':
-        status = cli_parse_count("--threads", arg, 1, 1024, &count, err);
+        status = param_parse_count("--threads", arg, 1, 1024, &count, err);
         command->sweep.threads = (uint32_t)count;
         return status;
     case KEY_BEST:
-        return cli_parse_count("--best", arg, 0, UINT32_MAX, &command->best, err);
+        return param_parse_count("--best", arg, 0, UINT32_MAX, &command->best, err);
     case KEY_BY:
-        status = cli_parse_word("--by", arg, figures, &index, err);
+        status = param_parse_word("--by", arg, figures, &index, err);
         command->by = (enum orr_sweep_rank)index;
         return status;
     case KEY_POINT:

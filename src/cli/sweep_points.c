@@ -138,7 +138,7 @@ static enum orr_status make_word(struct sweep_points *points, const struct argp_
     if (option->arg == NULL) {
         char where[48];
         (void)snprintf(where, sizeof where, "--%.40s", option->name);
-        enum orr_status status = cli_parse_bool(where, value, &on, err);
+        enum orr_status status = param_parse_bool(where, value, &on, err);
         if (status != ORR_OK || !on) {
             return status;
         }

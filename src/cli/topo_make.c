@@ -82,7 +82,7 @@ struct make_command {
 static error_t take_word(struct make_command *make, const char *text, const char *const *words, unsigned *index,
                          const char *option)
 {
-    return cli_options_status(cli_parse_word(option, text, words, index, &make->input.error));
+    return cli_options_status(param_parse_word(option, text, words, index, &make->input.error));
 }
 
 static error_t take_name(struct make_command *make, const char *name, bool by_option)

@@ -73,7 +73,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case KEY_LIMIT:
         return cli_options_status(
-            cli_parse_count("--limit", arg, 1, UINT64_MAX, &options->limit, &options->input.error));
+            param_parse_count("--limit", arg, 1, UINT64_MAX, &options->limit, &options->input.error));
     case KEY_JSON:
         options->json = arg;
         return 0;

@@ -72,7 +72,7 @@ static error_t parse_count(int key, const char *arg, struct compose_options *opt
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
         if (counts[i].key == key) {
             uint64_t value = 0;
-            enum orr_status status = cli_parse_count(counts[i].name, arg, 1, 1u << 20, &value, &options->input.error);
+            enum orr_status status = param_parse_count(counts[i].name, arg, 1, 1u << 20, &value, &options->input.error);
             *counts[i].count = (uint32_t)value;
             return cli_options_status(status);
         }
@@ -82,7 +82,7 @@ static error_t parse_count(int key, const char *arg, struct compose_options *opt
 
 static error_t parse_size(const char *option, const char *arg, uint64_t *bytes, struct orr_error *err)
 {
-    enum orr_status status = cli_parse_size(option, arg, bytes, err);
+    enum orr_status status = param_parse_size(option, arg, bytes, err);
     if (status == ORR_OK && *bytes == 0) {
         status = error_set(err, ORR_ERANGE, "%s: 0 bytes; at least 1", option);
     }
@@ -111,7 +111,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_BUCKETS:
         return parse_count(key, arg, options);
     case KEY_PARAMS:
-        return cli_options_status(cli_parse_count("--params", arg, 1, UINT64_MAX, &compose->params, err));
+        return cli_options_status(param_parse_count("--params", arg, 1, UINT64_MAX, &compose->params, err));
     case KEY_DTYPE:
         compose->dtype = arg;
         return 0;

@@ -58,13 +58,13 @@ static error_t parse_compat(const char *arg, struct convert_options *options)
 {
     unsigned index = 0;
     options->convert.compat_chakra = true;
-    return cli_options_status(cli_parse_word("--compat", arg, compat_words, &index, &options->input.error));
+    return cli_options_status(param_parse_word("--compat", arg, compat_words, &index, &options->input.error));
 }
 
 static error_t parse_count(const char *option, const char *arg, uint32_t *value, struct orr_error *err)
 {
     uint64_t count = 0;
-    enum orr_status status = cli_parse_count(option, arg, 1, 1u << 20, &count, err);
+    enum orr_status status = param_parse_count(option, arg, 1, 1u << 20, &count, err);
     *value = (uint32_t)count;
     return cli_options_status(status);
 }
@@ -78,7 +78,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     enum orr_status status = ORR_OK;
     switch (key) {
     case KEY_FROM:
-        status = cli_parse_word("--from", arg, formats, &index, err);
+        status = param_parse_word("--from", arg, formats, &index, err);
         convert->format = (enum orr_format)index;
         return cli_options_status(status);
     case 'o':
@@ -93,7 +93,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_UNKNOWN_SIZE:
         convert->has_unknown_size = true;
-        return cli_options_status(cli_parse_size("--unknown-size", arg, &convert->unknown_size, err));
+        return cli_options_status(param_parse_size("--unknown-size", arg, &convert->unknown_size, err));
     case KEY_COMPAT:
         return parse_compat(arg, options);
     case KEY_SIMULATE:

@@ -24,14 +24,14 @@ static enum orr_status parse_steps(struct cut_options *options, char *arg)
     char *dash = strchr(arg, '-');
     options->has_step = true;
     if (dash == NULL) {
-        enum orr_status status = cli_parse_count("--step", arg, 0, INT64_MAX, &options->first, err);
+        enum orr_status status = param_parse_count("--step", arg, 0, INT64_MAX, &options->first, err);
         options->last = options->first;
         return status;
     }
     *dash = '\0';
-    enum orr_status status = cli_parse_count("--step", arg, 0, INT64_MAX, &options->first, err);
+    enum orr_status status = param_parse_count("--step", arg, 0, INT64_MAX, &options->first, err);
     *dash = '-';
-    status = status != ORR_OK ? status : cli_parse_count("--step", dash + 1, 0, INT64_MAX, &options->last, err);
+    status = status != ORR_OK ? status : param_parse_count("--step", dash + 1, 0, INT64_MAX, &options->last, err);
     if (status == ORR_OK && options->last < options->first) {
         status = error_set(err, ORR_ERANGE, "--step: %s ends before it begins", arg);
     }

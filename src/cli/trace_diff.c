@@ -35,7 +35,7 @@ static enum orr_status parse_share(const char *text, double *share, struct orr_e
     if (number == NULL) {
         return error_set(err, ORR_ENOMEM, "out of memory");
     }
-    enum orr_status status = cli_parse_real("--tolerance", number, share, err);
+    enum orr_status status = param_parse_real("--tolerance", number, share, err);
     *share = percent ? *share / 100 : *share;
     free(number);
     return status;
@@ -49,13 +49,13 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     enum orr_status status = ORR_OK;
     switch (key) {
     case KEY_BY:
-        status = cli_parse_word("--by", arg, by_words, &index, err);
+        status = param_parse_word("--by", arg, by_words, &index, err);
         options->diff.by_name = index == 1;
         return cli_options_status(status);
     case KEY_TOLERANCE:
         return cli_options_status(parse_share(arg, &options->diff.tolerance, err));
     case KEY_LIMIT:
-        return cli_options_status(cli_parse_count("--limit", arg, 0, UINT64_MAX, &options->diff.limit, err));
+        return cli_options_status(param_parse_count("--limit", arg, 0, UINT64_MAX, &options->diff.limit, err));
     case KEY_JSON:
         options->diff.json = true;
         options->json = arg;

@@ -33,7 +33,7 @@ static const char *const format_words[] = {"json", "dot", "graphml", "goal", NUL
 static enum orr_status parse_format(struct export_options *options, const char *word)
 {
     unsigned index = 0;
-    enum orr_status status = cli_parse_word("--to", word, format_words, &index, &options->input.error);
+    enum orr_status status = param_parse_word("--to", word, format_words, &index, &options->input.error);
     options->export.format = (enum orr_export)index;
     options->has_format = true;
     return status;

@@ -31,12 +31,12 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     enum orr_status status = ORR_OK;
     switch (key) {
     case KEY_CPU:
-        status = cli_parse_word("--cpu", arg, cpu_words, &index, err);
+        status = param_parse_word("--cpu", arg, cpu_words, &index, err);
         options->fix.cpu = (enum orr_fix_cpu)index;
         return cli_options_status(status);
     case KEY_UNKNOWN_SIZE:
         options->fix.has_unknown_size = true;
-        return cli_options_status(cli_parse_size("--unknown-size", arg, &options->fix.unknown_size, err));
+        return cli_options_status(param_parse_size("--unknown-size", arg, &options->fix.unknown_size, err));
     case KEY_RENUMBER:
         options->fix.renumber = true;
         return 0;

@@ -94,7 +94,7 @@ static enum orr_status parse_list(const char *option, const char *text, int64_t 
 static error_t parse_word(const char *option, const char *arg, bool *drop, struct orr_error *err)
 {
     unsigned index = 0;
-    enum orr_status status = cli_parse_word(option, arg, keep_words, &index, err);
+    enum orr_status status = param_parse_word(option, arg, keep_words, &index, err);
     *drop = index == 1;
     return cli_options_status(status);
 }
@@ -123,7 +123,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_UNKNOWN_SIZE:
         import->has_unknown_size = true;
-        return cli_options_status(cli_parse_size("--unknown-size", arg, &import->unknown_size, err));
+        return cli_options_status(param_parse_size("--unknown-size", arg, &import->unknown_size, err));
     case KEY_GAPS:
         return parse_word("--gaps", arg, &import->drop_gaps, err);
     case KEY_CPU:
@@ -131,7 +131,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_STEPS:
         return cli_options_status(parse_list("--step", arg, &options->steps, &import->step_pair_count, err));
     case KEY_JOBS:
-        status = cli_parse_count("--jobs", arg, 1, 256, &count, err);
+        status = param_parse_count("--jobs", arg, 1, 256, &count, err);
         import->jobs = (uint32_t)count;
         return cli_options_status(status);
     case KEY_STRICT:

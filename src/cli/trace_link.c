@@ -40,7 +40,7 @@ static const struct argp_option chakra_table[] = {
 static error_t parse_rank(const char *arg, struct link_options *options)
 {
     uint64_t rank = 0;
-    enum orr_status status = cli_parse_count("--rank", arg, 0, INT32_MAX, &rank, &options->input.error);
+    enum orr_status status = param_parse_count("--rank", arg, 0, INT32_MAX, &rank, &options->input.error);
     options->link.rank = (int64_t)rank;
     return cli_options_status(status);
 }
@@ -48,7 +48,7 @@ static error_t parse_rank(const char *arg, struct link_options *options)
 static error_t parse_log_level(const char *arg, struct link_options *options)
 {
     unsigned index = 0;
-    enum orr_status status = cli_parse_word("--log-level", arg, log_levels, &index, &options->input.error);
+    enum orr_status status = param_parse_word("--log-level", arg, log_levels, &index, &options->input.error);
     options->quiet = index >= 3;
     return cli_options_status(status);
 }
@@ -72,7 +72,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return parse_rank(arg, options);
     case KEY_COMPAT:
         options->link.compat_chakra = true;
-        return cli_options_status(cli_parse_word("--compat", arg, compat_words, &index, err));
+        return cli_options_status(param_parse_word("--compat", arg, compat_words, &index, err));
     case KEY_STRICT:
         options->strict = true;
         return 0;

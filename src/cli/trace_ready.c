@@ -92,7 +92,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_UNKNOWN_SIZE:
         options->ready.has_unknown_size = true;
-        return cli_options_status(cli_parse_size("--unknown-size", arg, &options->ready.unknown_size, err));
+        return cli_options_status(param_parse_size("--unknown-size", arg, &options->ready.unknown_size, err));
     case KEY_JSON:
         options->json = arg;
         return 0;

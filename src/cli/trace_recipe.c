@@ -52,7 +52,7 @@ enum { COUNT_MOST = 1000000 };
 static error_t parse_positive(const char *option, const char *arg, uint32_t *value, struct orr_error *err)
 {
     uint64_t count = 0;
-    enum orr_status status = cli_parse_count(option, arg, 1, COUNT_MOST, &count, err);
+    enum orr_status status = param_parse_count(option, arg, 1, COUNT_MOST, &count, err);
     *value = (uint32_t)count;
     return cli_options_status(status);
 }
@@ -68,11 +68,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     switch (key) {
     case KEY_FRAMEWORK:
         options->has_framework = true;
-        status = cli_parse_word("--framework", arg, frameworks, &word, err);
+        status = param_parse_word("--framework", arg, frameworks, &word, err);
         recipe->framework = (enum orr_framework)word;
         return cli_options_status(status);
     case KEY_VENDOR:
-        status = cli_parse_word("--vendor", arg, vendors, &word, err);
+        status = param_parse_word("--vendor", arg, vendors, &word, err);
         recipe->vendor = (enum orr_vendor)word;
         return cli_options_status(status);
     case KEY_MODEL:
@@ -88,7 +88,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     case KEY_PROFILE_EPOCH:
         return parse_positive("--profile-epoch", arg, &recipe->profile_epoch, err);
     case KEY_WAIT:
-        status = cli_parse_count("--trace-wait", arg, 0, COUNT_MOST, &count, err);
+        status = param_parse_count("--trace-wait", arg, 0, COUNT_MOST, &count, err);
         recipe->trace_wait = (int32_t)count;
         return cli_options_status(status);
     case KEY_STEPS:

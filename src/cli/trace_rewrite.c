@@ -40,7 +40,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         return 0;
     case KEY_BYTES:
         options->rewrite.set_bytes = true;
-        return cli_options_status(cli_parse_size("--bytes", arg, &options->rewrite.bytes, &options->edit.input.error));
+        return cli_options_status(
+            param_parse_size("--bytes", arg, &options->rewrite.bytes, &options->edit.input.error));
     case KEY_GROUP:
         options->rewrite.group = arg;
         return 0;

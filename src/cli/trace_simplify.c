@@ -44,7 +44,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
     enum orr_status status = ORR_OK;
     switch (key) {
     case KEY_LEVEL:
-        status = cli_parse_word("--level", arg, level_words, &index, err);
+        status = param_parse_word("--level", arg, level_words, &index, err);
         options->level = (enum orr_simplify)index;
         options->has_level = true;
         return cli_options_status(status);
@@ -64,7 +64,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         options->machine.groups = arg;
         return 0;
     case KEY_BACKEND:
-        status = cli_parse_word("--backend", arg, backend_words, &index, err);
+        status = param_parse_word("--backend", arg, backend_words, &index, err);
         options->has_backend = true;
         options->machine.backend = index == 0 ? ORR_BACKEND_UNAWARE : ORR_BACKEND_AWARE;
         return cli_options_status(status);

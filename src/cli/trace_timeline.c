@@ -47,7 +47,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         command->run.groups = arg;
         return 0;
     case KEY_BACKEND: {
-        enum orr_status status = cli_parse_word("--backend", arg, backends, &index, &command->input.error);
+        enum orr_status status = param_parse_word("--backend", arg, backends, &index, &command->input.error);
         command->run.backend = (enum orr_backend)index;
         command->has_backend = true;
         return cli_options_status(status);

@@ -33,7 +33,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
         view->output = arg;
         return 0;
     case KEY_LIMIT: {
-        enum orr_status status = cli_parse_count("--limit", arg, 0, UINT32_MAX, &count, &view->input.error);
+        enum orr_status status = param_parse_count("--limit", arg, 0, UINT32_MAX, &count, &view->input.error);
         view->view.limit = (uint32_t)count;
         return cli_options_status(status);
     }
