@@ -149,7 +149,8 @@ static bool simulate(const void *context, void *result)
     snprintf(system, sizeof system, "%s/system.json", folder);
     snprintf(network, sizeof network, "%s/network.yml", folder);
     snprintf(memory, sizeof memory, "%s/memory.json", folder);
-    struct orr_run_options options = ORR_RUN_OPTIONS_DEFAULT;
+    struct orr_run_options options;
+    orr_run_options_init(&options);
     options.workload = workload;
     options.system = system;
     options.network = network;

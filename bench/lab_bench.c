@@ -40,9 +40,10 @@ struct what {
 static bool run_once(const void *context, void *result)
 {
     const struct what *what = context;
-    struct orr_lab_options options = ORR_LAB_OPTIONS_DEFAULT;
+    struct orr_lab_options options;
+    orr_lab_options_init(&options);
     struct orr_error err = {0};
-    options.workload = what->recording;
+    options.run.workload = what->recording;
     options.topology = "auto:3d";
     options.output_folder = what->folder;
     options.world_size = what->item->ranks;

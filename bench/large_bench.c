@@ -90,7 +90,8 @@ static bool simulate(const void *context, void *result)
 {
     const struct what *what = context;
     struct measured *out = result;
-    struct orr_run_options options = ORR_RUN_OPTIONS_DEFAULT;
+    struct orr_run_options options;
+    orr_run_options_init(&options);
     struct orr_error err = {0};
     struct orr_run *run = NULL;
     options.workload = what->paths[0];

@@ -17,7 +17,8 @@ static bool simulate(const void *context, void *result)
     static const char *const names[] = {"trace", "system.json", "config.txt", "logical.json"};
     for (int i = 0; i < 4; i++)
         snprintf(paths[i], sizeof paths[i], "%s/%s", what->folder, names[i]);
-    struct orr_run_options options = ORR_RUN_OPTIONS_DEFAULT;
+    struct orr_run_options options;
+    orr_run_options_init(&options);
     options.workload = paths[0];
     options.system = paths[1];
     options.network = paths[2];

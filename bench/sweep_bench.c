@@ -85,7 +85,8 @@ static bool sweep(const struct orr_sweep_plan *plan, const char *store, uint32_t
 {
     static struct orr_override overrides[POINTS];
     static struct orr_sweep_job jobs[POINTS];
-    struct orr_run_options run = ORR_RUN_OPTIONS_DEFAULT;
+    struct orr_run_options run;
+    orr_run_options_init(&run);
     struct orr_error err = {0};
     run.workload = "step";
     run.system = "system.json";

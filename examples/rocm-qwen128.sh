@@ -29,7 +29,7 @@ step() {
     wires config.txt "$1.txt" "${PAYLOAD:-1000}"
     # Buffers of the study's runs were 127/64 of the gradients.
     orrery run --backend "$backend" -w step/qwen -s system.json -n config.txt --logical logical.json \
-        --grow --grow-comm 127/64 --json run.json --quiet > out.txt
+        --grow --comm-scale 127/64 --json run.json --quiet > out.txt
     time_ns=$(sed -n 's/.*"time_ns": *\([0-9]*\).*/\1/p' run.json | head -1)
     first=${first:-$time_ns}
     awk -v name="$1, $3" -v ns="$time_ns" -v first="$first" -v was="$4" \

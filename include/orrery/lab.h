@@ -12,41 +12,30 @@ ORR_BEGIN
 /*
  * A workload on a machine that is made of a name, grown to its size, run, and kept: files in a folder of its own, an
  * entry in the result store. Texts are borrowed for the call; NULL and 0: not given. Start from
- * ORR_LAB_OPTIONS_DEFAULT.
+ * orr_lab_options_init.
  */
 struct orr_lab_options {
-    const char *workload;      /* folder or prefix of traces, or a folder of recordings, which are imported */
-    const char *prefix;        /* which traces of a folder, where there are several */
-    const char *recording_tag; /* which recordings of a folder: host_R_TAG.json */
-    const char *topology;      /* docs/lab.md; NULL: auto:1d, above 64 ranks auto:3d */
-    const char *bandwidth;     /* one for all dimensions or a list, bare: Gbps; NULL: 25Gbps */
-    const char *latency;       /* the same, bare: us; NULL: 1us */
-    const char *system;        /* system JSON; NULL: one is made that fits the topology */
-    const char *output_folder; /* NULL: "runs" */
-    const char *store;         /* result store; NULL: orrery.db in the output folder */
-    const char *tag;           /* the user's name for the run */
-    const char *command;       /* what the store keeps as the command; NULL: nothing */
-    const char *calibration;   /* calibration file: what it fitted is used where nothing else is said */
-    const char *trace_folder;  /* auto_calibrate: the measured steps; NULL: beside the traces */
-    bool auto_calibrate;       /* run the traced world first, fit it to the measured steps, and use that */
-    struct orr_tuning tuning;
-    const char *devices; /* as in orr_run_options */
-    struct orr_growth growth;
+    /* How to simulate. Its workload may be a folder or prefix of traces, or a folder of recordings, which are imported;
+     * its system may be NULL: one is made that fits the topology; network and logical are made, memory and groups
+     * found; with backend_open the backend is what the topology needs. */
+    struct orr_run_options run;
+    const char *prefix;                 /* which traces of a folder, where there are several */
+    const char *recording_tag;          /* which recordings of a folder: host_R_TAG.json */
+    const char *topology;               /* docs/lab.md; NULL: auto:1d, above 64 ranks auto:3d */
+    const char *bandwidth;              /* one for all dimensions or a list, bare: Gbps; NULL: 25Gbps */
+    const char *latency;                /* the same, bare: us; NULL: 1us */
+    const char *output_folder;          /* NULL: "runs" */
+    const char *store;                  /* result store; NULL: orrery.db in the output folder */
+    const char *tag;                    /* the user's name for the run */
+    const char *command;                /* what the store keeps as the command; NULL: nothing */
+    const char *calibration;            /* calibration file: what it fitted is used where nothing else is said */
+    const char *trace_folder;           /* auto_calibrate: the measured steps; NULL: beside the traces */
+    bool auto_calibrate;                /* run the traced world first, fit it to the measured steps, and use that */
     uint32_t virtual_scale, world_size; /* ranks for each trace; ranks. At most one of them */
-    enum orr_backend backend;           /* only with has_backend; else what the topology needs */
-    bool has_backend;
-    enum orr_policy policy;
-    double jitter;
-    uint64_t seed;
-    uint64_t memory_limit;                                           /* bytes; 0 = 80 % of the machine */
-    bool timeline;                                                   /* also timeline.json.gz */
-    bool (*progress)(void *context, const struct orr_progress *now); /* as in orr_run_options; may be NULL */
-    void *progress_context;
+    bool timeline;                      /* also timeline.json.gz */
 };
-#define ORR_LAB_OPTIONS_DEFAULT                                                                                        \
-    {                                                                                                                  \
-        .policy = ORR_POLICY_AUTO_SAFE                                                                                 \
-    }
+
+void orr_lab_options_init(struct orr_lab_options *options); /* the defaults; orr_run_options_free(&options->run) */
 
 struct orr_lab_result {
     int64_t run; /* its number in the store; 0: it did not come to that */

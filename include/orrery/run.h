@@ -108,8 +108,10 @@ void orr_workload_close(struct orr_workload *workload);
 uint32_t orr_workload_ranks(const struct orr_workload *workload);
 uint64_t orr_workload_bytes(const struct orr_workload *workload); /* of memory */
 
-/* What to run. Paths are borrowed until orr_run_open returns. Start from ORR_RUN_OPTIONS_DEFAULT. */
+/* What to run: one field for each parameter (docs/reference.md). Start from orr_run_options_init; fill fields, or name
+ * parameters with orr_run_set. Texts are borrowed until orr_run_open returns. */
 struct orr_run_options {
+    size_t size;          /* of this struct, as orr_run_options_init writes it */
     const char *workload; /* prefix P: rank R's trace is P.R.et */
     const char *system;   /* system JSON */
     const char *network;  /* network YAML; PACKET: network configuration (KEY value) */
@@ -147,7 +149,8 @@ struct orr_run_options {
     bool parallel_links;                    /* PACKET: all links between two nodes carry traffic, not the last alone */
     const struct orr_link_down *link_downs; /* PACKET; borrowed until orr_run_open returns */
     size_t link_down_count;
-    const struct orr_growth *growth;      /* or NULL: one trace a rank; borrowed until orr_run_open returns */
+    bool grow; /* fill the machine, as `growth` says; else one trace a rank */
+    struct orr_growth growth;
     const struct orr_override *overrides; /* borrowed until orr_run_open returns */
     size_t override_count;
     const struct orr_text *texts; /* borrowed until orr_run_open returns */
@@ -156,6 +159,7 @@ struct orr_run_options {
      * reads its own. */
     const struct orr_workload *loaded;
     struct orr_tuning tuning;
+    bool source_given; /* tuning.source is meant as it is; else forced_ns and gpu_mhz imply one */
     /* What ranks compute on, where they differ: "0-3=h100,4-7=mi300x:x1.1" (docs/run.md); NULL: all as the system file
      * says. Borrowed until orr_run_open returns. */
     const char *devices;
@@ -165,11 +169,22 @@ struct orr_run_options {
      * at the end, whatever it was, with the final figures; the answer then does not matter. May be NULL. */
     bool (*progress)(void *context, const struct orr_progress *now);
     void *progress_context;
+    struct orr_run_lists *lists; /* what orr_run_set made; orr_run_options_free */
 };
-#define ORR_RUN_OPTIONS_DEFAULT                                                                                        \
-    {                                                                                                                  \
-        .policy = ORR_POLICY_AUTO, .queues_per_dim = 1, .injection_scale = 1.0                                         \
-    }
+
+void orr_run_options_init(struct orr_run_options *options); /* the defaults */
+void orr_run_options_free(struct orr_run_options *options); /* what orr_run_set made; NULL is fine */
+
+/* Sets a parameter by its name, as the option of `orrery run` of that name does: orr_run_set(&options, "rto", "500us",
+ * &err). A flag takes "true" and "false"; NULL for a value that may be left out. What may be given several times is
+ * added to. `value` is borrowed until orr_run_open returns. An unknown name is refused with the nearest one. */
+ORR_MUST_CHECK enum orr_status orr_run_set(struct orr_run_options *options, const char *name, const char *value,
+                                           struct orr_error *err);
+
+/* What orr_run_open refuses of the options by themselves, before any file is read; it checks them too. Fills in what
+ * follows from what was said: the source of compute times, the file a bare key of an override belongs to. Errors name
+ * parameters, as in "parameter 'rto' needs parameter 'backend' packet, flow or auto". */
+ORR_MUST_CHECK enum orr_status orr_run_settle(struct orr_run_options *options, struct orr_error *err);
 
 struct orr_run;
 

@@ -13,10 +13,25 @@
 #include "base/error.h"
 #include "param/param.h"
 
+/* What a command takes, in rows; all texts for its help. */
+struct cli_usage {
+    const struct param_table *tables; /* places in the command's own struct; ends with rows NULL */
+    const char *forms;                /* behind "[OPTION...]", one a line: "FILE... -o OUT"; NULL: nothing. In brackets
+                                       * where it may be left out; else the name alone prints the usage */
+    const char *about;                /* a paragraph above the options */
+    const char *notes;                /* and below them; or NULL */
+    const char *examples;             /* two blanks before each line; or NULL */
+    const char *ending;               /* below the examples; or NULL */
+    const char *const *headings;      /* by enum param_group; NULL, or NULL inside: the common ones */
+    /* A word that is no option; NULL: there are none. */
+    enum orr_status (*argument)(void *options, const char *word, struct orr_error *err);
+};
+
 struct cli_command {
     const char *name;
     const char *summary;                          /* for the list of commands; no full stop */
-    const struct argp *argp;                      /* NULL for a command that only has subcommands */
+    const struct cli_usage *usage;                /* NULL for a command that only has subcommands */
+    const struct argp *argp;                      /* instead of `usage` */
     const struct cli_command *const *subcommands; /* NULL-terminated, or NULL */
     const char *about;                            /* of a command with subcommands: printed below the list of them */
     bool takes_prefixes; /* a long option may be cut short where only one begins so, as Python's argparse has it */
@@ -57,6 +72,25 @@ void cli_print_help(const struct cli_command *command, const char *path, FILE *s
 int cli_print_usage(const struct cli_command *command, const char *path);
 
 /* ---- options ---------------------------------------------------------------------------------------------------- */
+
+enum cli_help { CLI_HELP_NONE, CLI_HELP_SHORT, CLI_HELP_ALL };
+
+/* Reads argv into `options`, whose defaults the caller has set, until help is asked for. ORR_EINVAL or ORR_ERANGE with
+ * the reason in `err`. */
+ORR_MUST_CHECK enum orr_status cli_read(const struct cli_command *command, int argc, char **argv, void *options,
+                                        enum cli_help *help, struct orr_error *err);
+/* The same, and says what is wrong or prints the help; false: the command is over, with this exit code. */
+ORR_MUST_CHECK bool cli_begin(const struct cli_command *command, int argc, char **argv, void *options, int *exit_code);
+
+ORR_MUST_CHECK enum orr_status cli_unknown_option(const struct cli_command *command, const char *path, const char *name,
+                                                  size_t length, struct orr_error *err);
+
+/* The help from the rows, `all` of them or the common ones; and usage and examples alone, on standard error, for who
+ * typed the name and nothing else, which gives the exit code. */
+void cli_print_options(const struct cli_command *command, const char *path, bool all, FILE *stream);
+int cli_print_brief(const struct cli_command *command, const char *path);
+/* A row's help as printed: options spelled, the default behind it; the first sentence, or all of it. */
+void cli_row_text(const struct param *row, bool all, char *text, size_t room);
 
 /* First member of every command's options; what argp's `input` points to. */
 struct cli_input {
@@ -100,12 +134,6 @@ ORR_MUST_CHECK enum orr_status cli_parse_trace_time(const char *option, const ch
 ORR_MUST_CHECK enum orr_status cli_parse_limit(const char *option, const char *text, uint64_t *limit,
                                                struct orr_error *err);
 ORR_MUST_CHECK enum orr_status cli_limit_default(uint64_t *limit, struct orr_error *err);
-
-/* The words of --comp-source, in the order of enum orr_compute_source; and the source that --force-avg-kernel-ns and
- * --default-gpu-freq imply where none was named, checked against what it needs. run_check.c. */
-extern const char *const cli_compute_sources[];
-ORR_MUST_CHECK enum orr_status cli_tuning_settle(struct orr_tuning *tuning, bool source_given, struct orr_error *err);
-
 /* ---- messages --------------------------------------------------------------------------------------------------- */
 
 /* One line on standard error, "orrery: " before it. Line breaks and control characters in it are shown as '?'. */

@@ -53,36 +53,24 @@ static const struct cli_foreign_option *find_foreign(const struct cli_foreign_op
     return NULL;
 }
 
-/* Of the names of both tables; `*is_ours` says which table has it. */
-static const char *find_nearest(const struct cli_foreign_option *table, const struct argp_option *ours,
-                                const struct word *word, bool *is_ours)
+/* Of the names of both tables. */
+static const char *find_nearest(const struct cli_foreign_option *table, const struct param_table *ours,
+                                const struct word *word)
 {
-    const char *names[NAMES_MAX + 1];
-    size_t count = 0;
+    const char *names[PARAM_NAMES_MOST + NAMES_MAX + 1];
     char text[80];
-    size_t length = word->length < sizeof text ? word->length : sizeof text - 1;
-    memcpy(text, word->name, length);
-    text[length] = '\0';
-    *is_ours = true;
-    for (; (ours->name != NULL || ours->key != 0 || ours->doc != NULL) && count < NAMES_MAX; ours++) {
-        if (ours->name != NULL) {
-            names[count++] = ours->name;
-            if (length >= 3 && strncmp(ours->name, text, length) == 0) {
-                return ours->name;
-            }
+    (void)snprintf(text, sizeof text, "%.*s", (int)(word->length < 79 ? word->length : 79), word->name);
+    size_t count = param_names(ours, names);
+    for (size_t i = 0; i < count && word->length >= 3; i++) {
+        if (strncmp(names[i], text, strlen(text)) == 0) {
+            return names[i];
         }
     }
-    size_t own = count;
-    for (; table->name != NULL && count < NAMES_MAX; table++) {
+    for (size_t i = 0; table->name != NULL && i < NAMES_MAX; table++, i++) {
         names[count++] = table->name;
     }
     names[count] = NULL;
-    const char *nearest = error_nearest(text, names);
-    *is_ours = false;
-    for (size_t i = 0; i < own; i++) {
-        *is_ours = *is_ours || names[i] == nearest;
-    }
-    return nearest;
+    return error_nearest(text, names);
 }
 
 static bool is_option(const char *text)
@@ -90,11 +78,11 @@ static bool is_option(const char *text)
     return text[0] == '-' && text[1] != '\0';
 }
 
-static void pass_ours(const struct argp_option *option, const struct word *word, int argc, char **argv, int *at,
+static void pass_ours(const struct param *option, const struct word *word, int argc, char **argv, int *at,
                       struct cli_vector *vector)
 {
     vector->argv[vector->argc++] = argv[*at];
-    bool wants_next = option->arg != NULL && (option->flags & OPTION_ARG_OPTIONAL) == 0 && word->value == NULL;
+    bool wants_next = option->value != NULL && (option->flags & PARAM_OPTIONAL) == 0 && word->value == NULL;
     if (wants_next && *at + 1 < argc) {
         vector->argv[vector->argc++] = argv[++*at];
     }
@@ -123,53 +111,53 @@ static enum orr_status pass_theirs(const struct cli_foreign_option *option, cons
     return make(vector, false, err, "--%s=%s", option->ours, value);
 }
 
-static enum orr_status pass_unknown(const struct cli_foreign_option *table, const struct argp_option *ours,
+/* One that is unknown is for our reader to refuse, unless we stand in for a program that ignores it. One that is near
+ * a name of theirs alone is refused here, since our reader does not know those. */
+static enum orr_status pass_unknown(const struct cli_foreign_option *table, const struct param_table *ours,
                                     bool lenient, const struct word *word, int argc, char **argv, int *at,
                                     struct cli_vector *vector, struct orr_error *err)
 {
-    bool next_is_value = word->value == NULL && *at + 1 < argc && !is_option(argv[*at + 1]);
-    bool near_ours = false;
-    const char *nearest = find_nearest(table, ours, word, &near_ours);
-    if (!lenient && ((nearest != NULL && near_ours) || (word->value == NULL && !next_is_value))) {
+    const char *nearest = find_nearest(table, ours, word);
+    int length = (int)(word->length < 80 ? word->length : 80);
+    if (!lenient && nearest != NULL && param_find(ours, nearest, strlen(nearest)).row == NULL) {
+        return error_set(err, ORR_EINVAL, "unknown option --%.*s; did you mean --%s?", length, word->name, nearest);
+    }
+    if (!lenient) {
         vector->argv[vector->argc++] = argv[*at];
         return ORR_OK;
     }
-    *at += next_is_value ? 1 : 0;
-    int length = (int)(word->length < 80 ? word->length : 80);
-    if (nearest != NULL) {
-        return make(vector, true, err, "unknown option --%.*s is ignored; did you mean --%s?", length, word->name,
-                    nearest);
-    }
-    return make(vector, true, err, "unknown option --%.*s is ignored", length, word->name);
+    *at += word->value == NULL && *at + 1 < argc && !is_option(argv[*at + 1]) ? 1 : 0;
+    return nearest != NULL ? make(vector, true, err, "unknown option --%.*s is ignored; did you mean --%s?", length,
+                                  word->name, nearest)
+                           : make(vector, true, err, "unknown option --%.*s is ignored", length, word->name);
 }
 
 /* A word that is no long option: one of our short ones, perhaps with its value, or a plain argument. */
-static enum orr_status pass_other(const struct argp_option *ours, bool lenient, int argc, char **argv, int *at,
+static enum orr_status pass_other(const struct param_table *ours, bool lenient, int argc, char **argv, int *at,
                                   struct cli_vector *vector, struct orr_error *err)
 {
     const char *text = argv[*at];
-    const struct argp_option *option = ours;
-    while (option->name != NULL || option->key != 0 || option->doc != NULL) {
-        if (is_option(text) && option->key == (unsigned char)text[1]) {
-            break;
-        }
-        option++;
-    }
-    bool known = option->key != 0;
-    if (lenient && !known) {
+    const struct param *option = is_option(text) ? param_find_letter(ours, text[1]).row : NULL;
+    if (lenient && option == NULL && strcmp(text, "-h") != 0) {
         return make(vector, true, err, "\"%s\" is ignored", text);
     }
     vector->argv[vector->argc++] = argv[*at];
-    if (known && option->arg != NULL && text[2] == '\0' && *at + 1 < argc) {
+    if (option != NULL && option->value != NULL && text[2] == '\0' && *at + 1 < argc) {
         vector->argv[vector->argc++] = argv[++*at];
     }
     return ORR_OK;
 }
 
-enum orr_status cli_foreign_translate(const struct cli_foreign_option *table, const struct argp_option *ours,
+static bool asks_for_help(const struct word *word)
+{
+    return word->value == NULL && (strcmp(word->name, "help") == 0 || strcmp(word->name, "help-all") == 0);
+}
+
+enum orr_status cli_foreign_translate(const struct cli_foreign_option *table, const struct cli_command *command,
                                       bool lenient, int argc, char **argv, struct cli_vector *vector,
                                       struct orr_error *err)
 {
+    const struct param_table *ours = command->usage->tables;
     size_t room = (size_t)argc + 1;
     *vector = (struct cli_vector){.argv = calloc(room, sizeof(char *)),
                                   .made = calloc(room, sizeof(char *)),
@@ -188,9 +176,11 @@ enum orr_status cli_foreign_translate(const struct cli_foreign_option *table, co
         const char *equals = strchr(argv[at], '=');
         struct word word = {.name = argv[at] + 2, .value = equals != NULL ? equals + 1 : NULL};
         word.length = equals != NULL ? (size_t)(equals - word.name) : strlen(word.name);
-        const struct argp_option *own = cli_options_find(ours, word.name, word.length);
+        const struct param *own = param_find(ours, word.name, word.length).row;
         const struct cli_foreign_option *theirs = find_foreign(table, &word);
-        if (own != NULL) {
+        if (asks_for_help(&word)) {
+            vector->argv[vector->argc++] = argv[at];
+        } else if (own != NULL && (!lenient || theirs == NULL)) {
             pass_ours(own, &word, argc, argv, &at, vector);
         } else if (theirs != NULL) {
             status = pass_theirs(theirs, &word, argc, argv, &at, vector, err);

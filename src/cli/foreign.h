@@ -29,12 +29,12 @@ struct cli_vector {
 };
 
 /*
- * Rewrites `argv` by `table` (ends with a NULL name); options of `ours` pass as they are. With `lenient` (we stand in
- * for the original program) every unknown word is dropped with a warning. Otherwise only an unknown `--name=value` or
- * `--name value` is, and one that looks like an option of ours spelled wrongly is left for our reader to refuse.
+ * Rewrites `argv` by `table` (ends with a NULL name); the command's own options pass as they are. With `lenient` (we
+ * stand in for the original program) theirs go before ours, and every unknown word is dropped with a warning; otherwise
+ * those are left for our reader to refuse.
  */
 ORR_MUST_CHECK enum orr_status cli_foreign_translate(const struct cli_foreign_option *table,
-                                                     const struct argp_option *ours, bool lenient, int argc,
+                                                     const struct cli_command *command, bool lenient, int argc,
                                                      char **argv, struct cli_vector *vector, struct orr_error *err);
 void cli_vector_free(struct cli_vector *vector);
 

@@ -37,6 +37,10 @@ void cli_print_help(const struct cli_command *command, const char *path, FILE *s
         command->print_help(command, path, stream);
         return;
     }
+    if (command->usage != NULL) {
+        cli_print_options(command, path, false, stream);
+        return;
+    }
     if (command->subcommands == NULL) {
         char name[PATH_BYTES];
         (void)snprintf(name, sizeof name, "%s", path);
@@ -55,6 +59,9 @@ void cli_print_help(const struct cli_command *command, const char *path, FILE *s
 
 int cli_print_usage(const struct cli_command *command, const char *path)
 {
+    if (command->usage != NULL) {
+        return cli_print_brief(command, path);
+    }
     const char *form = command->argp->args_doc;
     const char *examples = strchr(command->argp->doc, '\v');
     for (const char *lead = "Usage:"; form != NULL && *form != '\0'; lead = "  or: ") {
@@ -71,7 +78,10 @@ int cli_print_usage(const struct cli_command *command, const char *path)
 /* A command that says what has to follow its name has nothing to do without it. */
 static bool needs_words(const struct cli_command *command)
 {
-    return command->argp != NULL && command->argp->args_doc != NULL && command->argp->args_doc[0] != '[';
+    const char *forms = command->usage != NULL  ? command->usage->forms
+                        : command->argp != NULL ? command->argp->args_doc
+                                                : NULL;
+    return forms != NULL && forms[0] != '[';
 }
 
 int cli_dispatch(const struct cli_command *parent, int argc, char **argv)

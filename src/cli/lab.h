@@ -7,13 +7,14 @@
 #define CLI_STORE_DEFAULT "runs/orrery.db"
 #define CLI_STORE_HELP    "Result store (SQLite). Default: " CLI_STORE_DEFAULT
 
-/* What `orrery lab run` was told; cli_lab_run's argp fills it. */
+/* What `orrery lab run` was told. */
 struct lab_command {
-    struct cli_input input;
     struct orr_lab_options lab;
-    bool strict, quiet, no_progress;
-    bool source_given; /* --comp-source */
+    bool quiet, no_progress;
 };
+
+/* The name of an option that was given and is of a single run, such as --store; NULL: none was. */
+const char *lab_command_single(const struct lab_command *command);
 
 extern const struct cli_command cli_lab_run;
 extern const struct cli_command cli_lab_list;

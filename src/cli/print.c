@@ -9,8 +9,10 @@
 #include "base/text_stream.h"
 
 /* Bytes of 128 and above pass: file names are UTF-8 as a rule, and a terminal shows a stray byte as one mark. */
-static void print_line(const char *prefix, char *text)
+static void print_line(const char *prefix, const char *message)
 {
+    char text[2 * sizeof((struct orr_error *)NULL)->text];
+    (void)param_spell(message, text, sizeof text);
     for (char *c = text; *c != '\0'; c++) {
         unsigned char byte = (unsigned char)*c;
         if (byte < 0x20 || byte == 0x7f) {

@@ -8,15 +8,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-static const char short_usage[] =
-    "Usage: orrery run --workload PREFIX --system FILE --network FILE [OPTION...]\n"
-    "\n"
-    "Example:\n"
-    "  orrery gen collective --type all-reduce --bytes 1MiB --npus 8 -o traces/allreduce\n"
-    "  orrery run --workload traces/allreduce --system system.json --network network.yml\n"
-    "\n"
-    "orrery run --help shows all options with their units.\n";
-
 /* Reports what went wrong with one output; the exit code is that of the first. False when the others are not worth
  * trying: memory that ran out is said once. */
 static bool note_failure(const struct orr_error *err, int *exit_code)
@@ -175,11 +166,12 @@ static int run_with(const struct cli_command *self, bool lenient, int argc, char
 {
     struct cli_vector vector = {0};
     struct orr_error err = {0};
+    enum cli_help help = CLI_HELP_NONE;
     int exit_code = 0;
-    if (run_options_read(self, lenient, argc, argv, options, &vector, &err) != ORR_OK) {
+    if (run_options_read(self, lenient, argc, argv, options, &vector, &help, &err) != ORR_OK) {
         exit_code = cli_fail(&err);
-    } else if (options->input.help) {
-        cli_print_help(self, "orrery run", stdout);
+    } else if (help != CLI_HELP_NONE) {
+        cli_print_options(self, "orrery run", help == CLI_HELP_ALL, stdout);
     } else {
         struct cli_warnings warnings = {.quiet = options->quiet};
         for (int i = 0; i < vector.warning_count; i++) {
@@ -188,16 +180,14 @@ static int run_with(const struct cli_command *self, bool lenient, int argc, char
         exit_code = simulate(options, &warnings);
     }
     cli_vector_free(&vector);
+    orr_run_options_free(&options->run);
     return exit_code;
 }
 
 static int run_run(const struct cli_command *self, int argc, char **argv)
 {
-    if (argc == 1) {
-        (void)fputs(short_usage, stderr);
-        return orr_status_exit_code(ORR_EINVAL);
-    }
-    struct run_options options = {.run = ORR_RUN_OPTIONS_DEFAULT, .format = ORR_OUTPUT_TEXT};
+    struct run_options options = {.format = ORR_OUTPUT_TEXT};
+    orr_run_options_init(&options.run);
     options.run.backend_open = true;
     return run_with(self, false, argc, argv, &options);
 }
@@ -218,11 +208,12 @@ bool cli_run_astra_name(const char *name, enum orr_backend *backend)
 
 int cli_run_as_astra(enum orr_backend backend, int argc, char **argv)
 {
-    struct run_options options = {.run = ORR_RUN_OPTIONS_DEFAULT, .format = ORR_OUTPUT_ASTRA};
+    struct run_options options = {.format = ORR_OUTPUT_ASTRA};
+    orr_run_options_init(&options.run);
     options.run.backend = backend;
     options.run.compat = ORR_COMPAT_ASTRA;
     return run_with(&cli_run, true, argc, argv, &options);
 }
 
 const struct cli_command cli_run = {
-    .name = "run", .summary = "simulate traces on a machine", .argp = &run_argp, .run = run_run};
+    .name = "run", .summary = "simulate traces on a machine", .usage = &run_usage, .run = run_run};

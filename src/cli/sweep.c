@@ -255,11 +255,13 @@ static enum orr_status check_inputs(const struct sweep_command *command, const s
     for (uint64_t i = 0; i < points->count; i++) {
         const struct orr_run_options *run = points->jobs[i].run;
         const struct orr_lab_options *lab = points->jobs[i].lab;
-        const char *const inputs[] = {
-            run != NULL ? run->system : lab->system, run != NULL ? run->network : lab->topology,
-            run != NULL ? run->logical : NULL,       run != NULL ? run->memory : NULL,
-            run != NULL ? run->groups : NULL,        points->jobs[i].calibration};
-        const char *workload = run != NULL ? run->workload : lab->workload;
+        const char *const inputs[] = {run != NULL ? run->system : lab->run.system,
+                                      run != NULL ? run->network : lab->topology,
+                                      run != NULL ? run->logical : NULL,
+                                      run != NULL ? run->memory : NULL,
+                                      run != NULL ? run->groups : NULL,
+                                      points->jobs[i].calibration};
+        const char *workload = run != NULL ? run->workload : lab->run.workload;
         for (size_t o = 0; o < 2; o++) {
             bool same = outputs[o] != NULL && workload != NULL &&
                         (cli_is_rank_file(outputs[o], workload) || (lab != NULL && is_trace(outputs[o])));

@@ -16,18 +16,17 @@ struct sweep_points {
     const struct orr_sweep_plan *plan;
     bool lab;
     struct cli_vector base; /* the options all points share, after the command's name; foreign ones translated */
-    const struct argp_option *options[SWEEP_KEYS_MOST]; /* by key; NULL: of a configuration file */
-    const char *files[SWEEP_KEYS_MOST];                 /* which one */
-    const char *keys[SWEEP_KEYS_MOST];                  /* and the key in it */
+    const struct param *options[SWEEP_KEYS_MOST]; /* by key; NULL: of a configuration file */
+    const char *files[SWEEP_KEYS_MOST];           /* which one */
+    const char *keys[SWEEP_KEYS_MOST];            /* and the key in it */
     uint64_t count;
     struct orr_sweep_job *jobs;
     struct orr_run_options *runs;
     struct orr_lab_options *labs;
-    struct orr_growth *growths;
     size_t override_count; /* keys of files that vary */
     char **words;          /* made for the points */
     size_t word_count, word_room;
-    void **blocks; /* what the jobs point to besides: overrides, links that go down */
+    void **blocks; /* the overrides of each job */
     size_t block_count;
     bool quiet, no_progress; /* of the options that all points share */
 };

@@ -49,9 +49,8 @@ static enum orr_status read_base(struct sweep_points *points, int word_count, ch
     for (int i = skip; i < word_count; i++) {
         argv[argc++] = words[i];
     }
-    enum orr_status status =
-        cli_foreign_translate(points->lab ? none : run_astra_options, command_of(points)->argp->options, false, argc,
-                              argv, &points->base, err);
+    enum orr_status status = cli_foreign_translate(points->lab ? none : run_astra_options, command_of(points), false,
+                                                   argc, argv, &points->base, err);
     free((void *)argv);
     return status;
 }
@@ -73,29 +72,15 @@ char *sweep_points_base(const struct sweep_points *points)
 
 /* ---- keys ---- */
 
-enum { NAMES_MOST = 128 };
-
-static void option_names(const struct argp_option *table, const char *names[NAMES_MOST + 1])
-{
-    size_t count = 0;
-    for (; (table->name != NULL || table->key != 0 || table->doc != NULL || table->group != 0) && count < NAMES_MOST;
-         table++) {
-        if (table->name != NULL && (table->flags & OPTION_HIDDEN) == 0) {
-            names[count++] = table->name;
-        }
-    }
-    names[count] = NULL;
-}
-
 /* The network file's kind may itself vary, or follow from a topology's name: a key of either kind is known here, and
  * the run says whether its file has it. */
 static enum orr_status find_key(struct sweep_points *points, size_t index, struct orr_error *err)
 {
-    const struct argp_option *table = command_of(points)->argp->options;
+    const struct param_table *tables = command_of(points)->usage->tables;
     struct orr_sweep_key said;
     struct orr_error unsaid = {0};
     orr_sweep_plan_key(points->plan, index, &said);
-    points->options[index] = cli_options_find(table, said.name, strlen(said.name));
+    points->options[index] = param_find(tables, said.name, strlen(said.name)).row;
     if (points->options[index] != NULL) {
         return ORR_OK;
     }
@@ -103,8 +88,8 @@ static enum orr_status find_key(struct sweep_points *points, size_t index, struc
     if (orr_config_key(&said, true, NULL, &points->files[index], &points->keys[index], &unsaid) == ORR_OK) {
         return ORR_OK;
     }
-    const char *names[NAMES_MOST + 1];
-    option_names(table, names);
+    const char *names[PARAM_NAMES_MOST + 1];
+    (void)param_names(tables, names);
     return orr_config_key(&said, false, names, &points->files[index], &points->keys[index], err);
 }
 
@@ -130,12 +115,12 @@ static char *plain_value(const char *value)
 }
 
 /* "--key=value", or "--key" and nothing for a switch that is true or false. `*word` NULL: nothing. */
-static enum orr_status make_word(struct sweep_points *points, const struct argp_option *option, const char *value,
+static enum orr_status make_word(struct sweep_points *points, const struct param *option, const char *value,
                                  char **word, struct orr_error *err)
 {
     bool on = true;
     *word = NULL;
-    if (option->arg == NULL) {
+    if (option->value == NULL) {
         char where[48];
         (void)snprintf(where, sizeof where, "--%.40s", option->name);
         enum orr_status status = param_parse_bool(where, value, &on, err);
@@ -144,9 +129,9 @@ static enum orr_status make_word(struct sweep_points *points, const struct argp_
         }
     }
     char *plain = plain_value(value);
-    int made = plain == NULL         ? -1
-               : option->arg == NULL ? asprintf(word, "--%s", option->name)
-                                     : asprintf(word, "--%s=%s", option->name, plain);
+    int made = plain == NULL           ? -1
+               : option->value == NULL ? asprintf(word, "--%s", option->name)
+                                       : asprintf(word, "--%s=%s", option->name, plain);
     free(plain);
     if (made < 0) {
         return no_memory(err);
@@ -199,30 +184,20 @@ static bool varies(const struct sweep_points *points, const struct orr_override 
     return false;
 }
 
-/* The --set of all points (NULL: they are of lab run, which has none), and the keys that vary, which go before them. */
-static enum orr_status point_overrides(struct sweep_points *points, uint64_t point, const struct run_options *options,
+/* The --set of all points (lab run has none), and the keys that vary, which go before them. */
+static enum orr_status point_overrides(struct sweep_points *points, uint64_t point, const struct orr_run_options *run,
                                        struct orr_error *err)
 {
-    size_t sets = options == NULL ? 0 : options->set_count;
+    size_t sets = run == NULL ? 0 : run->override_count;
     struct orr_override *list = keep_block(points, (points->override_count + sets + 1) * sizeof *list);
     size_t count = 0;
     if (list == NULL) {
         return no_memory(err);
     }
     for (size_t i = 0; i < sets; i++) {
-        const struct orr_override *set = &options->sets[i];
-        size_t room = strlen(set->key) + 1;
-        if (varies(points, set)) {
-            continue;
+        if (!varies(points, &run->overrides[i])) {
+            list[count++] = run->overrides[i];
         }
-        char *key = malloc(room);
-        if (key == NULL) {
-            return no_memory(err);
-        }
-        memcpy(key, set->key, room);
-        points->words[points->word_count++] = key;
-        list[count] = *set;
-        list[count++].key = key;
     }
     for (size_t key = 0; key < orr_sweep_plan_key_count(points->plan); key++) {
         struct orr_sweep_key said;
@@ -247,62 +222,33 @@ static enum orr_status refuse(const char *option, struct orr_error *err)
     return error_set(err, ORR_EINVAL, "--%s is for a single run; a sweep has a store, --csv and --json", option);
 }
 
-static enum orr_status check_run(const struct run_options *options, struct orr_error *err)
-{
-    const struct {
-        const char *option;
-        bool given;
-    } single[] = {{"json", options->json != NULL},
-                  {"csv", options->csv != NULL},
-                  {"timeline", options->timeline != NULL},
-                  {"fct", options->fct != NULL},
-                  {"pfc", options->pfc != NULL},
-                  {"qlen", options->qlen != NULL},
-                  {"dump-comm-intervals", options->comm_intervals != NULL},
-                  {"status-file", options->status_file != NULL},
-                  {"format", options->format_given}};
-    for (size_t i = 0; i < sizeof single / sizeof single[0]; i++) {
-        if (single[i].given) {
-            return refuse(single[i].option, err);
-        }
-    }
-    return ORR_OK;
-}
-
-/* Of what the reader filled only the run's options are kept, with what they point to. */
+/* Of what the reader filled only the run's options are kept; they are freed with the points. */
 static enum orr_status keep_run(struct sweep_points *points, uint64_t point, const struct run_options *options,
                                 struct orr_error *err)
 {
     struct orr_run_options *run = &points->runs[point];
-    *run = options->run;
-    if (run->growth != NULL) {
-        points->growths[point] = options->growth;
-        run->growth = &points->growths[point];
-    }
-    if (run->link_down_count > 0) {
-        struct orr_link_down *copy = keep_block(points, run->link_down_count * sizeof *copy);
-        if (copy == NULL) {
-            return no_memory(err);
-        }
-        memcpy(copy, options->link_downs, run->link_down_count * sizeof *copy);
-        run->link_downs = copy;
-    }
     points->jobs[point].run = run;
     points->quiet = points->quiet || options->quiet;
     points->no_progress = points->no_progress || options->no_progress;
-    return point_overrides(points, point, options, err);
+    enum orr_status status = point_overrides(points, point, run, err);
+    run->overrides = NULL; /* the job has them, with those that vary */
+    run->override_count = 0;
+    return status;
 }
 
 static enum orr_status read_run(struct sweep_points *points, uint64_t point, int argc, char **argv,
                                 struct cli_warnings *warnings, struct orr_error *err)
 {
-    struct run_options options = {.run = ORR_RUN_OPTIONS_DEFAULT};
+    struct run_options options = {0};
+    enum cli_help help = CLI_HELP_NONE;
+    orr_run_options_init(&options.run);
     options.run.backend_open = true;
     struct cli_vector vector = {0};
-    enum orr_status status = run_options_read(&cli_run, false, argc, argv, &options, &vector, err);
+    enum orr_status status = run_options_read(&cli_run, false, argc, argv, &options, &vector, &help, err);
     cli_vector_free(&vector); /* all words are ours by now: none was made there */
-    if (status == ORR_OK) {
-        status = options.input.help ? refuse("help", err) : check_run(&options, err);
+    const char *single = help != CLI_HELP_NONE ? "help" : run_options_single(&options);
+    if (status == ORR_OK && single != NULL) {
+        status = refuse(single, err);
     }
     if (status == ORR_OK && options.run.strict && points->base.warning_count > 0) {
         status = error_set(err, ORR_EINVAL, "%s (an error because of --strict)", points->base.warnings[0]);
@@ -312,23 +258,25 @@ static enum orr_status read_run(struct sweep_points *points, uint64_t point, int
         status = orr_calib_tuning(options.calibration, &notices, &options.run.tuning, err);
         points->jobs[point].calibration = options.calibration;
     }
+    points->runs[point] = options.run;
     return status == ORR_OK ? keep_run(points, point, &options, err) : status;
 }
 
 static enum orr_status read_lab(struct sweep_points *points, uint64_t point, int argc, char **argv,
                                 struct orr_error *err)
 {
-    struct lab_command command = {.lab = ORR_LAB_OPTIONS_DEFAULT};
-    enum orr_status status = cli_options_parse(&cli_lab_run, argc, argv, &command.input, err);
+    struct lab_command command = {0};
+    enum cli_help help = CLI_HELP_NONE;
+    orr_lab_options_init(&command.lab);
+    enum orr_status status = cli_read(&cli_lab_run, argc, argv, &command, &help, err);
     const struct orr_lab_options *lab = &command.lab;
-    if (status == ORR_OK && command.input.help) {
-        return refuse("help", err);
+    const char *single = help != CLI_HELP_NONE ? "help" : lab_command_single(&command);
+    points->labs[point] = command.lab;
+    if (status == ORR_OK && single != NULL) {
+        return refuse(single, err);
     }
-    if (status == ORR_OK && (lab->workload == NULL || lab->workload[0] == '\0')) {
+    if (status == ORR_OK && (lab->run.workload == NULL || lab->run.workload[0] == '\0')) {
         return error_set(err, ORR_EINVAL, "missing --workload: a folder or prefix of traces");
-    }
-    if (status == ORR_OK && (lab->output_folder != NULL || lab->store != NULL || lab->timeline)) {
-        return refuse(lab->timeline ? "timeline" : lab->store != NULL ? "store" : "output-dir", err);
     }
     if (status == ORR_OK && (lab->auto_calibrate || lab->calibration != NULL)) {
         return error_set(err, ORR_EINVAL,
@@ -336,13 +284,12 @@ static enum orr_status read_lab(struct sweep_points *points, uint64_t point, int
                          lab->auto_calibrate ? "auto-calibrate" : "calibration");
     }
     if (status == ORR_OK) {
-        status = cli_limit_default(&command.lab.memory_limit, err);
+        status = cli_limit_default(&points->labs[point].run.memory_limit, err);
     }
     if (status == ORR_OK) {
-        points->jobs[point].strict = command.strict;
+        points->jobs[point].strict = lab->run.strict;
         points->quiet = points->quiet || command.quiet;
         points->no_progress = points->no_progress || command.no_progress;
-        points->labs[point] = command.lab;
         points->jobs[point].lab = &points->labs[point];
         status = point_overrides(points, point, NULL, err);
     }
@@ -375,7 +322,7 @@ static void find_place(const struct sweep_points *points, const char *text, char
         }
     }
     for (size_t key = 0; key < orr_sweep_plan_key_count(points->plan); key++) {
-        const struct argp_option *option = points->options[key];
+        const struct param *option = points->options[key];
         struct orr_sweep_key said;
         orr_sweep_plan_key(points->plan, key, &said);
         if (option != NULL && names_option(text, option->name, strlen(option->name))) {
@@ -406,8 +353,10 @@ static enum orr_status read_points(struct sweep_points *points, struct cli_warni
         }
         if (status != ORR_OK) {
             char place[240];
-            find_place(points, why.text, place, sizeof place);
-            status = error_set(err, status, "%spoint %" PRIu64 ": %s", place, point + 1, why.text);
+            char text[sizeof why.text];
+            (void)param_spell(why.text, text, sizeof text);
+            find_place(points, text, place, sizeof place);
+            status = error_set(err, status, "%spoint %" PRIu64 ": %s", place, point + 1, text);
         }
     }
     free((void *)argv);
@@ -417,14 +366,13 @@ static enum orr_status read_points(struct sweep_points *points, struct cli_warni
 static enum orr_status make_room(struct sweep_points *points, struct orr_error *err)
 {
     size_t count = points->count;
-    points->word_room = count * (orr_sweep_plan_key_count(points->plan) + RUN_SETS_MOST);
+    points->word_room = count * orr_sweep_plan_key_count(points->plan);
     points->jobs = calloc(count, sizeof *points->jobs);
     points->words = calloc(points->word_room + 1, sizeof *points->words);
-    points->blocks = calloc(2 * count, sizeof *points->blocks);
+    points->blocks = calloc(count, sizeof *points->blocks);
     points->runs = points->lab ? NULL : calloc(count, sizeof *points->runs);
-    points->growths = points->lab ? NULL : calloc(count, sizeof *points->growths);
     points->labs = points->lab ? calloc(count, sizeof *points->labs) : NULL;
-    bool own = points->lab ? points->labs != NULL : points->runs != NULL && points->growths != NULL;
+    bool own = points->lab ? points->labs != NULL : points->runs != NULL;
     return own && points->jobs != NULL && points->words != NULL && points->blocks != NULL ? ORR_OK : no_memory(err);
 }
 
@@ -453,11 +401,18 @@ void sweep_points_free(struct sweep_points *points)
     for (size_t i = 0; i < points->block_count; i++) {
         free(points->blocks[i]);
     }
+    for (uint64_t i = 0; i < points->count; i++) {
+        if (points->runs != NULL) {
+            orr_run_options_free(&points->runs[i]);
+        }
+        if (points->labs != NULL) {
+            orr_run_options_free(&points->labs[i].run);
+        }
+    }
     free((void *)points->words);
     free((void *)points->blocks);
     free(points->jobs);
     free(points->runs);
-    free(points->growths);
     free(points->labs);
     cli_vector_free(&points->base);
 }

@@ -137,7 +137,8 @@ static enum orr_status check(const struct simplify_options *options, struct orr_
 
 static int run(const struct cli_command *self, int argc, char **argv)
 {
-    struct simplify_options options = {.machine = ORR_RUN_OPTIONS_DEFAULT};
+    struct simplify_options options = {0};
+    orr_run_options_init(&options.machine);
     struct orr_error err = {0};
     int exit_code = 0;
     if (!cli_edit_begin(self, argc, argv, &options.edit, &exit_code)) {

@@ -143,7 +143,8 @@ static enum orr_status simulate(struct timeline_command *command, struct orr_err
 
 static int run_timeline(const struct cli_command *self, int argc, char **argv)
 {
-    struct timeline_command command = {.run = ORR_RUN_OPTIONS_DEFAULT};
+    struct timeline_command command = {0};
+    orr_run_options_init(&command.run);
     struct orr_error err = {0};
     enum orr_status status = cli_options_parse(self, argc, argv, &command.input, &err);
     if (status == ORR_OK && command.input.help) {

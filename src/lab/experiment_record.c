@@ -227,7 +227,7 @@ enum orr_status lab_record_describe(struct lab_record *record, const struct lab_
         return status;
     }
     char *folder = getcwd(NULL, 0);
-    const struct orr_growth *growth = experiment->options.growth;
+    const struct orr_growth *growth = &experiment->options.growth;
     record->manifest = (struct lab_manifest){
         .kind = experiment->kind,
         .command = experiment->command,
@@ -236,7 +236,7 @@ enum orr_status lab_record_describe(struct lab_record *record, const struct lab_
         .backend = lab_backend_word(run == NULL ? experiment->options.backend : orr_run_backend(run)),
         .topology = experiment->topology,
         .logical_dims = experiment->dims,
-        .comm_scale = growth != NULL && growth->comm_scale != NULL ? growth->comm_scale : "1",
+        .comm_scale = experiment->options.grow && growth->comm_scale != NULL ? growth->comm_scale : "1",
         .fingerprint = run == NULL ? NULL : copy(record, fingerprint),
         .seed = experiment->options.seed,
         .world = run == NULL ? 0 : orr_run_rank_count(run),

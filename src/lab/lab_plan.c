@@ -12,7 +12,7 @@
 
 void lab_plan_init(struct lab_plan *plan, const struct orr_lab_options *options, const struct orr_notices *notices)
 {
-    *plan = (struct lab_plan){.options = options, .notices = notices, .mem = {.limit = options->memory_limit}};
+    *plan = (struct lab_plan){.options = options, .notices = notices, .mem = {.limit = options->run.memory_limit}};
     arena_init(&plan->arena, &plan->mem);
 }
 
@@ -63,7 +63,7 @@ static enum orr_status check_tag(const char *tag, struct orr_error *err)
 
 static enum orr_status check_typed(const struct orr_lab_options *options, struct orr_error *err)
 {
-    if (options->workload == NULL || options->workload[0] == '\0') {
+    if (options->run.workload == NULL || options->run.workload[0] == '\0') {
         return error_set(err, ORR_EINVAL,
                          "missing --workload: a folder or prefix of traces, or a folder of recordings");
     }
@@ -76,7 +76,7 @@ static enum orr_status check_typed(const struct orr_lab_options *options, struct
 /* What the traces ask for where the user did not say; recordings become traces that ask to run side by side. */
 static enum orr_status settle_policy(struct lab_plan *plan, struct orr_error *err)
 {
-    plan->policy = plan->options->policy;
+    plan->policy = plan->options->run.policy;
     if (plan->policy != ORR_POLICY_AUTO && plan->policy != ORR_POLICY_AUTO_SAFE) {
         return ORR_OK;
     }
@@ -114,7 +114,7 @@ static enum orr_status read_typed(struct lab_plan *plan, struct orr_error *err)
                                 &plan->times, err);
     }
     if (status == ORR_OK) {
-        status = lab_workload_find(options->workload, options->prefix, options->recording_tag, &plan->arena,
+        status = lab_workload_find(options->run.workload, options->prefix, options->recording_tag, &plan->arena,
                                    &plan->workload, err);
     }
     return status == ORR_OK ? settle_policy(plan, err) : status;
@@ -195,8 +195,9 @@ static enum orr_status settle_size(struct lab_plan *plan, struct orr_error *err)
     if (status == ORR_OK && plan->options->topology == NULL && plan->world > ONE_RING_MOST) {
         status = lab_machine_parse("auto:3d", &plan->machine, err);
     }
-    const struct orr_growth *growth = &plan->options->growth;
-    plan->grows = plan->world != traces || growth->parallel != NULL || growth->comm_scale != NULL || growth->strong;
+    const struct orr_growth *growth = &plan->options->run.growth;
+    plan->grows = plan->world != traces || growth->parallel != NULL || growth->role != NULL ||
+                  growth->comm_scale != NULL || growth->strong;
     return status;
 }
 
@@ -207,9 +208,9 @@ static enum orr_status settle_backend(struct lab_plan *plan, struct orr_error *e
     const struct lab_machine *machine = &plan->machine;
     bool file = machine->kind == LAB_MACHINE_FILE;
     bool wires = lab_machine_needs_wires(machine);
-    bool open = !plan->options->has_backend;
-    plan->backend = !open ? plan->options->backend : wires ? ORR_BACKEND_FLOW : ORR_BACKEND_UNAWARE;
-    if (open && !wires && lab_system_names_nccl(plan->options->system, NULL, 0)) {
+    bool open = plan->options->run.backend_open;
+    plan->backend = !open ? plan->options->run.backend : wires ? ORR_BACKEND_FLOW : ORR_BACKEND_UNAWARE;
+    if (open && !wires && lab_system_names_nccl(plan->options->run.system, NULL, 0)) {
         plan->backend = ORR_BACKEND_AWARE;
         enum orr_status status = warn(plan, err, "%s", LAB_WHY_AWARE);
         if (status != ORR_OK) {

@@ -6,23 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/plain.h"
+#include "base/text_stream.h"
 #include "io/json_write.h"
 #include "io/outfile.h"
+#include "param/param.h"
 #include "report/summary.h"
-
-/* The shortest text that reads back as the same number. */
-static const char *spell_real(struct arena *arena, double value)
-{
-    char text[40];
-    for (int digits = 15; digits <= 17; digits++) {
-        (void)plain_snprintf(text, sizeof text, "%.*g", digits, value);
-        if (plain_strtod(text, NULL) == value) {
-            break;
-        }
-    }
-    return arena_strndup(arena, text, strlen(text));
-}
 
 /* ---- settings ---- */
 
@@ -33,40 +21,42 @@ static void set(struct lab_plan *plan, const char *key, const char *value)
     }
 }
 
-static void set_growth(struct lab_plan *plan)
+/* As the parameter would be given again; an empty text where its name alone says it, NULL where there is nothing to
+ * say. False: there is no memory. */
+static bool parameter_text(struct lab_plan *plan, const struct param *row, const struct orr_run_options *run,
+                           size_t index, const char **text)
 {
-    const struct orr_growth *growth = &plan->options->growth;
-    set(plan, "parallel", growth->parallel != NULL ? growth->parallel : "dp");
-    set(plan, "grow-role", growth->role != NULL ? growth->role : "dp");
-    set(plan, "comm-scale", growth->comm_scale != NULL ? growth->comm_scale : "1");
-    set(plan, "scaling", growth->strong ? "strong" : "weak");
+    char *made = NULL;
+    size_t size = 0;
+    FILE *stream = text_stream_open(&made, &size);
+    bool there = stream != NULL && param_write(row, run, index, stream);
+    bool failed = stream == NULL || fclose(stream) != 0;
+    *text = failed || !there ? NULL : arena_strndup(&plan->arena, made, size);
+    failed = failed || (there && *text == NULL);
+    free(made);
+    return !failed;
 }
 
-static const char *const source_words[] = {"auto", "duration", "cycles", "roofline", "forced"};
-
-/* Where compute times come from and what a calibration changed; without memory the caller's next text fails too. */
-static void set_tuning(struct lab_plan *plan)
+/* The parameters of the run that are not as they would be by themselves, by their names. */
+static enum orr_status set_parameters(struct lab_plan *plan, struct orr_error *err)
 {
-    const struct orr_tuning *tuning = &plan->options->tuning;
-    if (tuning->source != ORR_COMPUTE_AUTO) {
-        set(plan, "comp-source", source_words[tuning->source]);
+    struct orr_run_options run;
+    struct orr_run_options initial;
+    orr_run_options_init(&initial);
+    lab_plan_run_options(plan, &run);
+    for (const struct param *row = param_run; row->name != NULL; row++) {
+        bool text = row->kind != PARAM_PATH && row->kind != PARAM_READ && row->kind != PARAM_FLAG;
+        bool shown = row->group >= PARAM_GROWTH && row->group <= PARAM_COMPUTE && !param_same(row, &run, &initial);
+        const char *value = "true";
+        if (!shown || strcmp(row->name, "backend") == 0 || strcmp(row->name, "policy") == 0) {
+            continue;
+        }
+        if (text && !parameter_text(plan, row, &run, 0, &value)) {
+            return mem_error(&plan->mem, "the settings of a run", err);
+        }
+        set(plan, row->name, value);
     }
-    if (tuning->source == ORR_COMPUTE_FORCED) {
-        set(plan, "force-avg-kernel-ns", arena_printf(&plan->arena, "%" PRIu64 "ns", tuning->forced_ns));
-    }
-    if (tuning->source == ORR_COMPUTE_CYCLES) {
-        const char *mhz = spell_real(&plan->arena, tuning->gpu_mhz);
-        set(plan, "default-gpu-freq", mhz == NULL ? NULL : arena_printf(&plan->arena, "%s MHz", mhz));
-    }
-    if (tuning->compute_scale > 0) {
-        set(plan, "compute-factor", spell_real(&plan->arena, tuning->compute_scale));
-    }
-    if (tuning->host_scale > 0) {
-        set(plan, "host-factor", spell_real(&plan->arena, tuning->host_scale));
-    }
-    if (tuning->launch_ns > 0) {
-        set(plan, "launch-overhead", arena_printf(&plan->arena, "%" PRIu64 "ns", tuning->launch_ns));
-    }
+    return ORR_OK;
 }
 
 enum orr_status lab_plan_settings(struct lab_plan *plan, struct orr_error *err)
@@ -75,9 +65,7 @@ enum orr_status lab_plan_settings(struct lab_plan *plan, struct orr_error *err)
     struct arena *arena = &plan->arena;
     const char *world = arena_printf(arena, "%" PRIu32 " ranks", plan->world);
     const char *traces = arena_printf(arena, "%" PRIu32 " ranks", plan->workload.ranks);
-    const char *seed = arena_printf(arena, "%" PRIu64, options->seed);
-    const char *jitter = spell_real(arena, options->jitter);
-    if (world == NULL || traces == NULL || seed == NULL || jitter == NULL) {
+    if (world == NULL || traces == NULL) {
         return mem_error(&plan->mem, "the settings of a run", err);
     }
     plan->setting_count = 0;
@@ -89,19 +77,13 @@ enum orr_status lab_plan_settings(struct lab_plan *plan, struct orr_error *err)
     }
     set(plan, "backend", lab_backend_word(plan->backend));
     set(plan, "policy", report_policy_name(plan->policy));
-    set(plan, "system", options->system != NULL ? "given" : "made for the topology");
+    set(plan, "system", options->run.system != NULL ? "given" : "made for the topology");
     set(plan, "traces", traces);
     set(plan, "world-size", world);
     if (plan->grows) {
-        set_growth(plan);
+        set(plan, "scaling", options->run.growth.strong ? "strong" : "weak");
     }
-    set_tuning(plan);
-    set(plan, "devices", options->devices);
-    if (options->jitter > 0) {
-        set(plan, "jitter", jitter);
-        set(plan, "seed", seed);
-    }
-    return ORR_OK;
+    return set_parameters(plan, err);
 }
 
 /* ---- the run ---- */
@@ -109,31 +91,25 @@ enum orr_status lab_plan_settings(struct lab_plan *plan, struct orr_error *err)
 void lab_plan_run_options(struct lab_plan *plan, struct orr_run_options *run)
 {
     const struct orr_lab_options *options = plan->options;
-    *run = (struct orr_run_options)ORR_RUN_OPTIONS_DEFAULT;
+    *run = options->run;
     run->workload = plan->workload.prefix;
     run->groups = plan->workload.groups;
     run->system = plan->files.system;
     run->network = plan->files.network;
     run->logical = plan->files.logical;
     run->backend = plan->backend;
+    run->backend_open = false;
     run->policy = plan->policy;
-    run->jitter = options->jitter;
-    run->seed = options->seed;
-    run->memory_limit = options->memory_limit;
-    run->strict = plan->notices != NULL && plan->notices->strict;
+    run->strict = run->strict || (plan->notices != NULL && plan->notices->strict);
     run->keep_intervals = options->timeline;
     run->keep_issue_order = true; /* for stdout.log */
-    run->growth = plan->grows ? &options->growth : NULL;
-    run->tuning = options->tuning;
-    run->devices = options->devices;
+    run->grow = plan->grows;
     if (plan->files.topology != NULL) { /* a file of that name in the current folder is another machine's */
         plan->override = (struct orr_override){
             .file = "network", .key = "TOPOLOGY_FILE", .value = plan->files.topology, .origin = "lab run", .line = 1};
         run->overrides = &plan->override;
         run->override_count = 1;
     }
-    run->progress = options->progress;
-    run->progress_context = options->progress_context;
 }
 
 const char *lab_shell_word(struct arena *arena, const char *word)
@@ -162,56 +138,31 @@ const char *lab_shell_word(struct arena *arena, const char *word)
     return made;
 }
 
-/* Adds " OPTION VALUE", or nothing without a value. */
-static const char *add(struct arena *arena, const char *command, const char *option, const char *value)
+static const char *add_parameter(struct lab_plan *plan, const char *line, const struct param *row, const char *value)
 {
-    const char *word = value == NULL || command == NULL ? NULL : lab_shell_word(arena, value);
-    return value == NULL || command == NULL ? command
-           : word == NULL                   ? NULL
-                                            : arena_printf(arena, "%s %s%s", command, option, word);
+    const char *word = value[0] == '\0' ? value : lab_shell_word(&plan->arena, value);
+    return word == NULL || line == NULL
+               ? NULL
+               : arena_printf(&plan->arena, "%s --%s%s%s", line, row->name, value[0] == '\0' ? "" : " ", word);
 }
 
+/* Every parameter of the run that is not as it would be by itself; the network and the policy always. */
 const char *lab_plan_repeat(struct lab_plan *plan)
 {
-    const struct orr_growth *growth = &plan->options->growth;
-    struct arena *arena = &plan->arena;
-    const char *line = add(arena, "orrery run", "--workload ", plan->workload.prefix);
-    line = add(arena, line, "--groups ", plan->workload.groups);
-    line = add(arena, line, "--system ", plan->files.system);
-    line = add(arena, line, "--network ", plan->files.network);
-    line = add(arena, line, "--logical ", plan->files.logical);
-    line = add(arena, line, "--backend ", lab_backend_word(plan->backend));
-    line = add(arena, line, "--policy ", report_policy_name(plan->policy));
-    if (plan->grows) {
-        line =
-            growth->parallel != NULL ? add(arena, line, "--grow=", growth->parallel) : add(arena, line, "", "--grow");
-        line = add(arena, line, "--grow-role ", growth->role);
-        line = add(arena, line, "--grow-comm ", growth->comm_scale);
-        line = add(arena, line, "", growth->strong ? "--strong" : NULL);
-    }
-    const struct orr_tuning *tuning = &plan->options->tuning;
-    if (tuning->source != ORR_COMPUTE_AUTO) {
-        line = add(arena, line, "--comp-source ", source_words[tuning->source]);
-    }
-    if (tuning->source == ORR_COMPUTE_FORCED && line != NULL) {
-        line = arena_printf(arena, "%s --force-avg-kernel-ns %" PRIu64, line, tuning->forced_ns);
-    }
-    if (tuning->source == ORR_COMPUTE_CYCLES) {
-        line = add(arena, line, "--default-gpu-freq ", spell_real(arena, tuning->gpu_mhz));
-    }
-    if (tuning->compute_scale > 0) {
-        line = add(arena, line, "--compute-factor ", spell_real(arena, tuning->compute_scale));
-    }
-    if (tuning->host_scale > 0) {
-        line = add(arena, line, "--host-factor ", spell_real(arena, tuning->host_scale));
-    }
-    if (tuning->launch_ns > 0 && line != NULL) {
-        line = arena_printf(arena, "%s --launch-overhead %" PRIu64 "ns", line, tuning->launch_ns);
-    }
-    line = add(arena, line, "--devices ", plan->options->devices);
-    if (plan->options->jitter > 0 && line != NULL) {
-        line =
-            arena_printf(arena, "%s --jitter %.17g --seed %" PRIu64, line, plan->options->jitter, plan->options->seed);
+    const char *line = "orrery run";
+    struct orr_run_options run;
+    struct orr_run_options initial;
+    orr_run_options_init(&initial);
+    lab_plan_run_options(plan, &run);
+    for (const struct param *row = param_run; row->name != NULL; row++) {
+        bool always = strcmp(row->name, "backend") == 0 || strcmp(row->name, "policy") == 0;
+        const char *value = always || row->kind == PARAM_READ || !param_same(row, &run, &initial) ? "" : NULL;
+        for (size_t index = 0; value != NULL; index++) {
+            if (!parameter_text(plan, row, &run, index, &value)) {
+                return NULL;
+            }
+            line = value == NULL ? line : add_parameter(plan, line, row, value);
+        }
     }
     return line;
 }
@@ -280,7 +231,7 @@ static enum orr_status put_manifest(struct lab_plan *plan, struct lab_store *sto
     json_write_member_string(&writer, "tag", plan->options->tag);
     json_write_member_string(&writer, "command", plan->options->command);
     json_write_member_string(&writer, "repeat", repeat);
-    json_write_member_string(&writer, "workload", plan->options->workload);
+    json_write_member_string(&writer, "workload", plan->options->run.workload);
     json_write_key(&writer, "settings");
     json_write_object(&writer, false);
     for (uint32_t i = 0; i < plan->setting_count; i++) {

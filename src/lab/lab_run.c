@@ -89,7 +89,7 @@ static enum orr_status import(struct lab_plan *plan, struct orr_error *err)
     const struct orr_import_options options = {.folder = plan->workload.recording,
                                                .prefix = prefix,
                                                .tag = plan->options->recording_tag,
-                                               .memory_limit = plan->options->memory_limit};
+                                               .memory_limit = plan->options->run.memory_limit};
     enum orr_status status = io_outfile_open(path, IO_OUTFILE_PLAIN, &report, err);
     if (status != ORR_OK) {
         return status;
@@ -108,7 +108,7 @@ static enum orr_status prepare(struct lab_plan *plan, struct orr_error *err)
 {
     const struct lab_machine_request request = {.machine = &plan->machine,
                                                 .folder = plan->folder,
-                                                .system = plan->options->system,
+                                                .system = plan->options->run.system,
                                                 .backend = plan->backend,
                                                 .rates = &plan->rates,
                                                 .times = &plan->times,
@@ -146,10 +146,10 @@ static void pass_warnings(const struct lab_plan *plan, const struct orr_run *run
 
 static struct report_lab describe(const struct lab_plan *plan)
 {
-    const struct orr_growth *growth = &plan->options->growth;
+    const struct orr_growth *growth = &plan->options->run.growth;
     bool file = plan->machine.kind == LAB_MACHINE_FILE;
     return (struct report_lab){.folder = plan->folder,
-                               .workload = plan->options->workload,
+                               .workload = plan->options->run.workload,
                                .machine = plan->name,
                                .dims = plan->dims,
                                .rates = file ? NULL : plan->rates.list,

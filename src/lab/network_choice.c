@@ -75,11 +75,11 @@ static void look_at_lab(struct survey *survey, const struct orr_sweep_job *job, 
     }
     bool wires = lab_machine_needs_wires(&machine);
     bool network = machine.kind == LAB_MACHINE_FILE && lab_machine_is_network(&machine);
-    if (!lab->has_backend) {
+    if (lab->run.backend_open) {
         note(&survey->wires, point, wires);
         note(&survey->dimensions, point, network);
-        look_at_system(survey, lab->system, job);
-    } else if (lab->backend < ORR_BACKEND_PACKET) {
+        look_at_system(survey, lab->run.system, job);
+    } else if (lab->run.backend < ORR_BACKEND_PACKET) {
         note(&survey->blind, point, wires);
         note(&survey->seeing, point, !wires);
     } else {
@@ -101,12 +101,12 @@ enum orr_status lab_network_for_all(const struct orr_sweep_job *jobs, uint64_t c
     }
     if (survey.blind != 0 && survey.seeing != 0) {
         const struct orr_lab_options *lab = jobs[survey.blind - 1].lab;
-        bool dimensions = lab->backend < ORR_BACKEND_PACKET;
+        bool dimensions = lab->run.backend < ORR_BACKEND_PACKET;
         return error_set(
             err, ORR_EINVAL,
             "--backend %s sees the machine of point %llu and not that of point %llu (%s), so that their times "
             "cannot be ranked; %s",
-            lab_backend_word(lab->backend), (unsigned long long)survey.seeing, (unsigned long long)survey.blind,
+            lab_backend_word(lab->run.backend), (unsigned long long)survey.seeing, (unsigned long long)survey.blind,
             lab->topology, dimensions ? "flow, packet and auto see wires" : "unaware and aware take a network.yml");
     }
     if (survey.wires != 0 && survey.dimensions != 0) {

@@ -29,6 +29,10 @@ ORR_MUST_CHECK enum orr_status run_file_open(const struct orr_run_options *optio
                                              struct orr_error *err);
 void run_file_close(struct run_file *file);
 
+/* Overrides that name no file get the one their key belongs to; of two for one key the last counts. */
+ORR_MUST_CHECK enum orr_status run_overrides_resolve(struct orr_override *list, size_t *count, bool wired,
+                                                     struct orr_error *err);
+
 /* ORR_EINVAL when an override is of a file that this run does not have. */
 ORR_MUST_CHECK enum orr_status run_overrides_check(const struct orr_run_options *options, struct orr_error *err);
 

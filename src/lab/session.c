@@ -18,6 +18,7 @@
 #include "lab/wired.h"
 #include "lab/workload_shared.h"
 #include "orrery.h"
+#include "param/param.h"
 #include "report/report.h"
 #include "sim/sim.h"
 
@@ -48,60 +49,6 @@ struct orr_run {
     double done; /* share of the work as last told by the simulation */
     bool executed;
 };
-
-static enum orr_status check_options(const struct orr_run_options *options, struct orr_error *err)
-{
-    const struct {
-        const char *value, *what;
-    } needed[] = {
-        {options->workload, "a workload (prefix of the traces)"},
-        {options->network, "a network file"},
-        {options->system, "a system file"},
-    };
-    size_t needs = options->replay ? 1 : sizeof needed / sizeof needed[0];
-    for (size_t i = 0; i < needs; i++) {
-        if (needed[i].value == NULL || needed[i].value[0] == '\0') {
-            return error_set(err, ORR_EINVAL, "%s is needed and was not given", needed[i].what);
-        }
-    }
-    if (options->replay && options->network == NULL &&
-        (options->backend >= ORR_BACKEND_PACKET || options->growth != NULL)) {
-        return error_set(err, ORR_EINVAL, "a replay without a network file has no %s",
-                         options->growth != NULL ? "machine to grow to" : "wires");
-    }
-    if (options->replay && options->devices != NULL) {
-        return error_set(err, ORR_EINVAL, "devices change nothing in a replay: nodes take the time they carry");
-    }
-    if (options->queues_per_dim == 0) {
-        return error_set(err, ORR_ERANGE, "queues per dimension is 0; it must be at least 1");
-    }
-    if (!isfinite(options->injection_scale) || options->injection_scale < 0) {
-        return error_set(err, ORR_ERANGE, "injection scale is %g; it must be a number of at least 0",
-                         options->injection_scale);
-    }
-    const struct orr_tuning *tuning = &options->tuning;
-    if (tuning->source == ORR_COMPUTE_CYCLES && !(tuning->gpu_mhz > 0 && isfinite(tuning->gpu_mhz))) {
-        return error_set(err, ORR_ERANGE, "the GPU's clock is %g MHz; it must be a number above 0", tuning->gpu_mhz);
-    }
-    if (!isfinite(tuning->compute_scale) || tuning->compute_scale < 0) {
-        return error_set(err, ORR_ERANGE, "the factor of compute times is %g; it must be a number above 0",
-                         tuning->compute_scale);
-    }
-    if (!isfinite(tuning->host_scale) || tuning->host_scale < 0) {
-        return error_set(err, ORR_ERANGE, "the factor of host times is %g; it must be a number above 0",
-                         tuning->host_scale);
-    }
-    if (!(options->contention >= 0.0 && options->contention <= 1.0)) {
-        return error_set(err, ORR_ERANGE,
-                         "contention is %g; it must be from 0 (none) to 1 (kernels in flight share one "
-                         "device)",
-                         options->contention);
-    }
-    if (!isfinite(options->jitter) || options->jitter < 0) {
-        return error_set(err, ORR_ERANGE, "jitter is %g; it must be a number of at least 0", options->jitter);
-    }
-    return ORR_OK;
-}
 
 static enum orr_status load_custom(struct orr_run *run, const char *path, const struct trace_set **set,
                                    struct orr_error *err)
@@ -333,7 +280,7 @@ static enum orr_status grow_traces(struct orr_run *run, const struct orr_run_opt
         status = read_groups(run, options->groups, ranks_told(run), err);
     }
     if (status == ORR_OK) {
-        status = lab_grow(options->growth, traces_of(run), ranks, &run->arena, &run->mem, &run->notes,
+        status = lab_grow(&options->growth, traces_of(run), ranks, &run->arena, &run->mem, &run->notes,
                           &run->config.groups, &run->config.group_count, &run->grown, err);
     }
     run->config.traces = run->grown.larger != NULL  ? run->grown.larger
@@ -363,7 +310,10 @@ static enum orr_status open_all(struct orr_run *run, const struct orr_run_option
     struct config_custom custom = {0};
     enum orr_status status = read_configuration(run, options, &custom, err);
     if (status == ORR_OK) {
-        status = options->growth != NULL ? grow_traces(run, options, err) : read_traces(run, options, err);
+        status = options->grow ? grow_traces(run, options, err) : read_traces(run, options, err);
+    }
+    if (status == ORR_OK && !options->grow && options->growth.comm_scale != NULL) {
+        status = notes_add(&run->notes, err, "parameter 'comm-scale' has no effect on a job that is not grown");
     }
     run->config.system.replay_only = run->config.system.replay_only || options->replay;
     if (status == ORR_OK) {
@@ -376,12 +326,35 @@ static enum orr_status open_all(struct orr_run *run, const struct orr_run_option
     return status;
 }
 
+/* The overrides with the file each belongs to; the caller's own list stays as it is. */
+static enum orr_status own_overrides(struct orr_run *run, struct orr_run_options *own, struct orr_error *err)
+{
+    if (own->override_count == 0) {
+        return ORR_OK;
+    }
+    struct orr_override *list = arena_alloc(&run->arena, own->override_count * sizeof *list);
+    if (list == NULL) {
+        return mem_error(&run->mem, "the overrides of a run", err);
+    }
+    memcpy(list, own->overrides, own->override_count * sizeof *list);
+    own->overrides = list;
+    return run_overrides_resolve(list, &own->override_count, own->backend >= ORR_BACKEND_PACKET, err);
+}
+
 enum orr_status orr_run_open(const struct orr_run_options *options, struct orr_run **run, struct orr_error *err)
 {
-    enum orr_status status = check_options(options, err);
+    if (options->size != sizeof *options) {
+        return error_set(err, ORR_EINVAL,
+                         "the options of a run have %zu bytes, and this library's %zu: start from "
+                         "orr_run_options_init, and compile with this version's header",
+                         options->size, sizeof *options);
+    }
+    struct orr_run_options own = *options;
+    enum orr_status status = param_run_settle(&own, err);
     if (status != ORR_OK) {
         return status;
     }
+    options = &own;
     struct orr_run *opened = calloc(1, sizeof *opened);
     if (opened == NULL) {
         return error_set(err, ORR_ENOMEM, "out of memory: a run needs %zu bytes", sizeof *opened);
@@ -404,7 +377,10 @@ enum orr_status orr_run_open(const struct orr_run_options *options, struct orr_r
     };
     notes_init(&opened->notes, &opened->mem, options->strict);
     arena_init(&opened->arena, &opened->mem);
-    status = open_all(opened, options, err);
+    status = own_overrides(opened, &own, err);
+    if (status == ORR_OK) {
+        status = open_all(opened, &own, err);
+    }
     if (status != ORR_OK) {
         orr_run_close(opened);
         return status;

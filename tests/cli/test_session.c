@@ -12,7 +12,8 @@ static struct orr_run_options prepare(void)
                 .pattern = ORR_PATTERN_THREE_NODE, .bytes = 1 << 20, .compute_us = 50, .npus = 8, .prefix = "w/three"},
             &err),
         &err);
-    struct orr_run_options options = ORR_RUN_OPTIONS_DEFAULT;
+    struct orr_run_options options;
+    orr_run_options_init(&options);
     options.workload = "w/three";
     options.system = "system.json";
     options.network = "network.yml";

@@ -306,7 +306,7 @@ static const struct {
     {"--vary policy=safe,saef",
      "--vary:1: point 2: --policy: \"saef\" is not one of astra, safe, streams; did you mean \"safe\"?"},
     {"--vary strict=maybe", "--vary:1: point 1: --strict: \"maybe\" is neither true nor false"},
-    {"--vary help=true", "--vary:1: point 1: --help is for a single run"},
+    {"--vary help=true", "--vary:1: \"help\" is no option and no key of a configuration file"},
     {"--vary network.bandwidth=[50,25", "lacks a closing bracket"},
     {"wrong-value.yml", "wrong-value.yml:3: point 1: --jitter: \"much\""},
     {"wrong-name.yml", "wrong-name.yml:2: point 1: unknown option --wrokload; did you mean --workload?"},

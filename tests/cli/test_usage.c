@@ -45,7 +45,7 @@ static const struct {
     {"run -w a -s b -n c --backend packet --cc fast", "--cc"},
     {"run -w a -s b -n c --backend packet --link-down 0-1", "--link-down: \"0-1\" is not A-B@TIME or A-B@TIME..TIME"},
     {"gen stg -o traces/", "missing -o DIR/NAME, or --output_dir DIR"},
-    {"run -w a -s b -n c --backend packet --link-down 0-1@5us..4us", "comes back before it goes"},
+    {"run -w a -s b -n c --backend packet --link-down 0-1@5us..4us", "is up again before it is down"},
     {"run -w a -s b -n c --csv /dev/null/x", "/dev/null/x: cannot be written (--csv)"},
     {"run -w a -s b -n c --csv -", "--csv: \"-\" (standard output) is for --json only"},
     {"run -w a -s b -n c --timeline -", "--timeline: \"-\""},
@@ -288,17 +288,35 @@ static void the_configuration_reference_is_printed_as_text_and_as_schema(void **
     CHECK_CONTAINS(result->out, "preferred-dataset-splits");
 }
 
-static void an_unknown_option_with_a_value_is_a_warning_and_no_more(void **state)
+static void only_astra_sims_names_go_on_where_an_option_is_unknown(void **state)
 {
     (void)state;
     program_enter();
-    /* The files are missing, so the run ends there; the warning comes before. */
-    const struct program_result *result = program_run("run -w none -s none -n none --zebra=1 --giraffe 2");
+    const struct program_result *result = program_run("run -w none -s none -n none --zebra=1");
+    CHECK_EXIT(result, 2);
+    CHECK_TEXT(result->err, "orrery: unknown option --zebra; orrery run --help lists the options\n");
+    result = program_run("run -w none -s none -n none --num-queue-per-dim=2");
+    CHECK_CONTAINS(result->err, "unknown option --num-queue-per-dim; did you mean --num-queues-per-dim?");
+    result = program_run("run -w none -s none -n none --bandwidth 400Gbps");
+    CHECK_CONTAINS(result->err, "it is a key of a configuration file: --set bandwidth=VALUE");
+    /* The files are missing, so the run ends there; the warnings come before. */
+    assert_int_equal(symlink(getenv("ORRERY"), "AstraSimNetwork"), 0);
+    result = program_run_as("./AstraSimNetwork", "--zebra=1 --giraffe 2 -w none -s none -n none", NULL, NULL);
     CHECK_EXIT(result, 2);
     CHECK_CONTAINS(result->err, "orrery: warning: unknown option --zebra is ignored\n");
     CHECK_CONTAINS(result->err, "orrery: warning: unknown option --giraffe is ignored\n");
-    result = program_run("run -w none -s none -n none --num-queue-per-dim=2");
-    CHECK_CONTAINS(result->err, "ignored; did you mean --num-queues-per-dim?");
+}
+
+static void the_value_of_an_option_is_no_other_option(void **state)
+{
+    (void)state;
+    program_enter();
+    const struct program_result *result = program_run("run -w a -s b -n c --json --csv x");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "--json needs a value (FILE), and \"--csv\" is an option");
+    result = program_run("run -w a -s -q -n c");
+    CHECK_CONTAINS(result->err,
+                   "-s needs a value (FILE), and \"-q\" is an option; where it is meant write --system=-q");
 }
 
 /* Whatever is named behind `mark` in `text` must be named behind `other_mark` in `other`; gives how many there were. */
@@ -336,8 +354,12 @@ static void the_manual_page_and_the_help_know_the_same_options(void **state)
     static char help[1 << 18];
     for (size_t i = 0; i < COUNT_OF(commands); i++) {
         char line[80];
+        (void)snprintf(line, sizeof line, "%s --help-all", commands[i]);
+        const char *all = program_run(line)->exit_code == 0 ? program_run(line)->out : NULL;
         (void)snprintf(line, sizeof line, "help %s", commands[i]);
         size_t used = strlen(help);
+        (void)snprintf(help + used, sizeof help - used, "%s", all != NULL ? all : "");
+        used = strlen(help);
         (void)snprintf(help + used, sizeof help - used, "%s", program_run(line)->out);
     }
     for (size_t i = 0; i < COUNT_OF(chakra_commands); i++) {
@@ -355,4 +377,5 @@ TEST_MAIN(a_mistake_is_answered_in_one_line_with_exit_code_2, nothing_to_do_prin
           chakras_names_alone_print_a_usage_with_an_example, the_list_of_verbs_is_the_one_tested_here,
           every_command_has_help_under_both_spellings, the_version_is_printed_under_both_spellings,
           the_configuration_reference_is_printed_as_text_and_as_schema,
-          an_unknown_option_with_a_value_is_a_warning_and_no_more, the_manual_page_and_the_help_know_the_same_options)
+          only_astra_sims_names_go_on_where_an_option_is_unknown, the_value_of_an_option_is_no_other_option,
+          the_manual_page_and_the_help_know_the_same_options)

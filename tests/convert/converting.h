@@ -173,7 +173,8 @@ static inline uint64_t simulate(const struct converting *one, uint32_t ranks)
              "topology: [ Ring ]\nnpus_count: [ %" PRIu32 " ]\nbandwidth: [ 50.0 ]\nlatency: [ 500.0 ]\n", ranks);
     CHECK_OK(file_write(network, text, strlen(text), &err), &err);
     CHECK_OK(file_write(system_file, rules, strlen(rules), &err), &err);
-    struct orr_run_options options = ORR_RUN_OPTIONS_DEFAULT;
+    struct orr_run_options options;
+    orr_run_options_init(&options);
     options.workload = one->output;
     options.network = network;
     options.system = system_file;

@@ -54,7 +54,8 @@ static void keep_results(const struct orr_run *run, struct golden_answer *answer
 void golden_run(const struct case_file *file, const struct golden_case *one, enum orr_backend backend,
                 struct golden_answer *answer)
 {
-    struct orr_run_options options = ORR_RUN_OPTIONS_DEFAULT;
+    struct orr_run_options options;
+    orr_run_options_init(&options);
     struct orr_run *run = NULL;
     options.workload = "workload/w";
     options.system = "system.json";

@@ -42,7 +42,8 @@ static void keep_lines(const struct orr_run *run, struct answer *answer)
 
 static void run_case(const struct case_file *file, const struct golden_case *one, bool compat, struct answer *answer)
 {
-    struct orr_run_options options = ORR_RUN_OPTIONS_DEFAULT;
+    struct orr_run_options options;
+    orr_run_options_init(&options);
     struct orr_run *run = NULL;
     options.workload = "workload/w";
     options.system = "system.json";

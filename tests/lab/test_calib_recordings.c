@@ -33,14 +33,15 @@ static void find_files(struct recording *recording)
 static void calibrate(struct recording *recording, const char *profiler, struct orr_calib_result *result)
 {
     struct orr_error err = {0};
-    struct orr_lab_options lab = ORR_LAB_OPTIONS_DEFAULT;
+    struct orr_lab_options lab;
+    orr_lab_options_init(&lab);
     struct orr_lab_result ran;
     char workload[1200];
     char store[64];
     find_files(recording);
     (void)snprintf(workload, sizeof workload, "%s/%s", shared, recording->name);
     (void)snprintf(store, sizeof store, "%s/orrery.db", folder);
-    lab.workload = workload;
+    lab.run.workload = workload;
     lab.topology = "2gpu_auto1d_2";
     lab.output_folder = folder;
     CHECK_OK(orr_lab_run(&lab, NULL, NULL, &ran, &err), &err);

@@ -43,11 +43,9 @@ static int make_inputs(void **state)
 static enum orr_status run_one(struct lab_outcome *outcome)
 {
     static const struct lab_setting settings[] = {{"bandwidth", "50GB/s"}};
-    struct lab_experiment experiment = {.options = ORR_RUN_OPTIONS_DEFAULT,
-                                        .kind = "lab",
-                                        .command = "orrery lab run",
-                                        .settings = settings,
-                                        .setting_count = 1};
+    struct lab_experiment experiment = {
+        .kind = "lab", .command = "orrery lab run", .settings = settings, .setting_count = 1};
+    orr_run_options_init(&experiment.options);
     experiment.options.workload = workload;
     experiment.options.system = system_file;
     experiment.options.network = network;

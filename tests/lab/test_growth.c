@@ -191,14 +191,16 @@ static enum orr_status open_run(const char *name, const struct orr_growth *growt
 {
     char groups[128];
     (void)snprintf(groups, sizeof groups, "%s.json", folder_path(name));
-    struct orr_run_options options = ORR_RUN_OPTIONS_DEFAULT;
+    struct orr_run_options options;
+    orr_run_options_init(&options);
     options.workload = folder_path(name);
     options.groups = groups;
     options.system = folder_path("system.json");
     options.network = folder_path("network.yml");
     options.backend = ORR_BACKEND_AWARE;
     options.policy = policy;
-    options.growth = growth;
+    options.grow = growth != NULL;
+    options.growth = growth != NULL ? *growth : (struct orr_growth){0};
     return orr_run_open(&options, run, &err);
 }
 
@@ -431,11 +433,13 @@ static void the_factor_of_published_runs_is_exact(void **state)
     CHECK_OK(et_writer_commit(w.writer, &err), &err);
     write_machine(4);
     const struct orr_growth growth = {.comm_scale = "127/64"};
-    struct orr_run_options options = ORR_RUN_OPTIONS_DEFAULT;
+    struct orr_run_options options;
+    orr_run_options_init(&options);
     options.workload = folder_path("exact");
     options.system = folder_path("system.json");
     options.network = folder_path("network.yml");
-    options.growth = &growth;
+    options.grow = true;
+    options.growth = growth;
     struct orr_run *run = NULL;
     CHECK_OK(orr_run_open(&options, &run, &err), &err);
     CHECK_OK(orr_run_execute(run, &err), &err);

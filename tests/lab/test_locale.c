@@ -36,7 +36,8 @@ static char *numbers_of_a_run(void)
 {
     struct orr_error err = {0};
     const char *prefix = folder_path("ar");
-    struct orr_run_options options = ORR_RUN_OPTIONS_DEFAULT;
+    struct orr_run_options options;
+    orr_run_options_init(&options);
     char workload[128];
     char system_file[128];
     char network[128];

@@ -54,7 +54,8 @@ static const char *answer(struct orr_run_options *options)
 /* A network file of so many ranks that is nowhere on disk. */
 static struct orr_run_options options_of(unsigned ranks, char text[160], struct orr_text *network)
 {
-    struct orr_run_options options = ORR_RUN_OPTIONS_DEFAULT;
+    struct orr_run_options options;
+    orr_run_options_init(&options);
     (void)snprintf(text, 160, "topology: [ Ring ]\nnpus_count: [ %u ]\nbandwidth: [ 50 ]\nlatency: [ 500 ]\n", ranks);
     *network = (struct orr_text){"nowhere/network.yml", text, strlen(text)};
     options.workload = workload;
@@ -76,8 +77,7 @@ static void shared_traces_give_what_own_ones_give_for_any_number_of_ranks(void *
             char text[160];
             struct orr_text network;
             struct orr_run_options options = options_of(ranks, text, &network);
-            const struct orr_growth growth = {0};
-            options.growth = grown == 1 ? &growth : NULL;
+            options.grow = grown == 1;
             const char *own = answer(&options);
             options.loaded = shared;
             CHECK_TEXT(answer(&options), own);

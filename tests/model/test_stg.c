@@ -112,7 +112,8 @@ static void run_to_the_end(uint32_t ranks)
     static const char *const names[] = {"t", "system.json", "network.yml", "t.json"};
     for (size_t i = 0; i < 4; i++)
         (void)snprintf(paths[i], sizeof paths[i], "%s/%s", folder, names[i]);
-    struct orr_run_options options = ORR_RUN_OPTIONS_DEFAULT;
+    struct orr_run_options options;
+    orr_run_options_init(&options);
     options.workload = paths[0];
     options.system = paths[1];
     options.network = paths[2];

@@ -114,7 +114,7 @@ static bool is_folder(const char *path)
 /* The recording that the workload is, or the folder its traces lie in. */
 static const char *default_folder(struct calibrating *c)
 {
-    const char *workload = c->options->workload;
+    const char *workload = c->options->run.workload;
     const char *slash = strrchr(workload, '/');
     return is_folder(workload) ? workload
            : slash == NULL     ? "."
@@ -158,11 +158,11 @@ static struct orr_lab_options traced_world(const struct calibrating *c)
     options.topology = NULL;
     options.virtual_scale = 0;
     options.world_size = 0;
-    options.growth = (struct orr_growth){0};
-    options.devices = NULL; /* what was recorded ran on its own */
-    options.has_backend = c->options->has_backend && c->options->backend <= ORR_BACKEND_AWARE;
+    options.run.growth = (struct orr_growth){0};
+    options.run.devices = NULL; /* what was recorded ran on its own */
+    options.run.backend_open = c->options->run.backend_open || c->options->run.backend > ORR_BACKEND_AWARE;
     options.command = NULL;
-    options.system = NULL; /* one for another number of dimensions would not fit */
+    options.run.system = NULL; /* one for another number of dimensions would not fit */
     options.tag = "calibration";
     options.timeline = false;
     options.auto_calibrate = false;
@@ -188,7 +188,7 @@ static bool is_file(const char *topology)
 
 static enum orr_status tune(struct calibrating *c, const struct calib *calib, struct orr_lab_options *options)
 {
-    calib_tune(calib, &options->tuning);
+    calib_tune(calib, &options->run.tuning);
     if (is_file(options->topology)) {
         return ORR_OK;
     }
@@ -233,7 +233,7 @@ static enum orr_status options_of(struct calibrating *c, const struct orr_lab_op
     struct arena *arena = &c->session.arena;
     struct lab_workload found;
     enum orr_status status =
-        lab_workload_find(world->workload, world->prefix, world->recording_tag, arena, &found, c->err);
+        lab_workload_find(world->run.workload, world->prefix, world->recording_tag, arena, &found, c->err);
     if (status == ORR_OK && found.prefix == NULL) {
         found.prefix = arena_printf(arena, "%s/traces/job", traced->folder);
         status = found.prefix == NULL ? mem_error(&c->session.mem, "a path", c->err)
@@ -246,10 +246,10 @@ static enum orr_status options_of(struct calibrating *c, const struct orr_lab_op
     run->groups = found.groups;
     run->system = arena_printf(arena, "%s/system.json", traced->folder);
     run->network = arena_printf(arena, "%s/network.yml", traced->folder);
-    run->backend = world->has_backend ? world->backend : ORR_BACKEND_UNAWARE;
-    run->policy = world->policy;
-    run->memory_limit = world->memory_limit;
-    run->tuning = world->tuning;
+    run->backend = world->run.backend_open ? ORR_BACKEND_UNAWARE : world->run.backend;
+    run->policy = world->run.policy;
+    run->memory_limit = world->run.memory_limit;
+    run->tuning = world->run.tuning;
     return run->system == NULL || run->network == NULL ? mem_error(&c->session.mem, "a path", c->err) : ORR_OK;
 }
 
@@ -281,8 +281,9 @@ static enum orr_status check_host(struct calibrating *c)
 static enum orr_status fit_host(struct calibrating *c, const struct orr_lab_options *world,
                                 const struct orr_lab_result *traced)
 {
-    struct orr_run_options run = ORR_RUN_OPTIONS_DEFAULT;
-    if (!c->calib.traced || isnan(c->calib.untraced_ms) || c->options->tuning.host_scale > 0) {
+    struct orr_run_options run;
+    orr_run_options_init(&run);
+    if (!c->calib.traced || isnan(c->calib.untraced_ms) || c->options->run.tuning.host_scale > 0) {
         return ORR_OK;
     }
     enum orr_status status = options_of(c, world, traced, &run);
@@ -294,7 +295,8 @@ static enum orr_status fit_host(struct calibrating *c, const struct orr_lab_opti
 static enum orr_status hold_out(struct calibrating *c, const struct orr_lab_options *world,
                                 const struct orr_lab_result *traced, double start_gbps)
 {
-    struct orr_run_options run = ORR_RUN_OPTIONS_DEFAULT;
+    struct orr_run_options run;
+    orr_run_options_init(&run);
     c->files = arena_alloc(&c->session.arena, ((size_t)c->path_count + 1) * sizeof *c->files);
     enum orr_status status =
         c->files == NULL ? mem_error(&c->session.mem, "measured steps", c->err) : options_of(c, world, traced, &run);
@@ -370,7 +372,7 @@ static enum orr_status refine(struct calibrating *c, struct calib *first, struct
     if (fits_links) {
         first->link_gbps = isnan(c->holdout.link_gbps) ? first->achieved_gbps : c->holdout.link_gbps;
     }
-    if (is_folder(c->options->workload)) {
+    if (is_folder(c->options->run.workload)) {
         first->compute_scale = NAN;
     }
     status = status != ORR_OK ? status : tune(c, first, &world);
@@ -387,7 +389,7 @@ static enum orr_status refine(struct calibrating *c, struct calib *first, struct
 static enum orr_status count_ranks(struct calibrating *c)
 {
     struct lab_workload found;
-    enum orr_status status = lab_workload_find(c->options->workload, c->options->prefix, c->options->recording_tag,
+    enum orr_status status = lab_workload_find(c->options->run.workload, c->options->prefix, c->options->recording_tag,
                                                &c->session.arena, &found, c->err);
     c->ranks = status == ORR_OK ? found.ranks : 0;
     return status != ORR_OK || found.ranks != 1
@@ -395,7 +397,7 @@ static enum orr_status count_ranks(struct calibrating *c)
                : error_set(c->err, ORR_EINVAL,
                            "--auto-calibrate: %s has the trace of one rank, which sent nothing to hold a network "
                            "against; record two ranks or more, or run without it",
-                           c->options->workload);
+                           c->options->run.workload);
 }
 
 static enum orr_status calibrate(struct calibrating *c)
@@ -450,10 +452,10 @@ enum orr_status calib_lab_run(const struct orr_lab_options *options, const struc
     if (options->calibration != NULL && options->auto_calibrate) {
         return error_set(err, ORR_EINVAL, "--calibration has one, and --auto-calibrate makes one; give one of them");
     }
-    if (options->workload == NULL || options->workload[0] == '\0') {
+    if (options->run.workload == NULL || options->run.workload[0] == '\0') {
         return error_set(err, ORR_EINVAL, "missing --workload: a folder or prefix of traces, or of recordings");
     }
-    calib_session_init(&c.session, options->memory_limit, notices);
+    calib_session_init(&c.session, options->run.memory_limit, notices);
     enum orr_status status = run(&c, result);
     calib_session_free(&c.session);
     return status;

@@ -46,7 +46,8 @@ static enum orr_status simulate(const struct measuring *measuring, uint32_t rank
     if (rename(from, to) != 0) {
         return error_set(err, ORR_EIO, "%s: %s", from, strerror(errno));
     }
-    struct orr_run_options options = ORR_RUN_OPTIONS_DEFAULT;
+    struct orr_run_options options;
+    orr_run_options_init(&options);
     struct orr_run *run = NULL;
     options.workload = prefix;
     options.replay = true;

@@ -98,15 +98,15 @@ static enum orr_status lab_prefix(struct sweep_inputs *inputs, const struct orr_
     struct lab_workload found = {0};
     struct orr_error unsaid = {0};
     *prefix = NULL;
-    if (lab->workload == NULL ||
-        lab_workload_find(lab->workload, lab->prefix, lab->recording_tag, &inputs->arena, &found, &unsaid) != ORR_OK) {
+    if (lab->run.workload == NULL || lab_workload_find(lab->run.workload, lab->prefix, lab->recording_tag,
+                                                       &inputs->arena, &found, &unsaid) != ORR_OK) {
         return ORR_OK;
     }
     if (found.recording != NULL) {
         return error_set(err, ORR_EINVAL,
                          "%s: is a recording, which every point would have to import; do it once before: orrery trace "
                          "import %s -o traces/job",
-                         lab->workload, lab->workload);
+                         lab->run.workload, lab->run.workload);
     }
     *prefix = found.prefix;
     return ORR_OK;
@@ -119,7 +119,7 @@ static bool same_text(const char *a, const char *b)
 
 static bool same_lab_workload(const struct orr_lab_options *a, const struct orr_lab_options *b)
 {
-    return b != NULL && same_text(a->workload, b->workload) && same_text(a->prefix, b->prefix) &&
+    return b != NULL && same_text(a->run.workload, b->run.workload) && same_text(a->prefix, b->prefix) &&
            same_text(a->recording_tag, b->recording_tag);
 }
 
@@ -307,7 +307,7 @@ const struct lab_input *sweep_inputs_calibration(const struct sweep_inputs *inpu
 static enum orr_status hash_job(struct hashing *hashing, const struct orr_sweep_job *job)
 {
     const struct orr_run_options *run = job->run;
-    const char *const paths[] = {run != NULL ? run->system : job->lab->system,
+    const char *const paths[] = {run != NULL ? run->system : job->lab->run.system,
                                  run != NULL ? run->network : job->lab->topology, run != NULL ? run->logical : NULL,
                                  run != NULL ? run->memory : NULL, run != NULL ? run->groups : NULL};
     enum orr_status status = ORR_OK;

@@ -131,7 +131,7 @@ static enum orr_status plan_lab(struct making *making, const struct orr_lab_opti
     if (status == ORR_OK) {
         const struct lab_machine_request request = {.machine = &plan->machine,
                                                     .folder = plan->folder,
-                                                    .system = options->system,
+                                                    .system = options->run.system,
                                                     .backend = plan->backend,
                                                     .rates = &plan->rates,
                                                     .times = &plan->times,
@@ -238,8 +238,8 @@ static void make(struct making *making, const struct orr_sweep_job *job, struct 
         making->experiment.options.backend_open = false;
     } else {
         making->lab = *job->lab;
-        making->lab.backend = sweep_network_of(sweep, making->made->point);
-        making->lab.has_backend = true;
+        making->lab.run.backend = sweep_network_of(sweep, making->made->point);
+        making->lab.run.backend_open = false;
         lab_plan_init(&making->plan, &making->lab, &notices);
         making->experiment.tag = job->lab->tag != NULL ? job->lab->tag : making->experiment.tag;
         planned = plan_lab(making, &making->lab, workload == NULL ? 0 : workload->steps, &made->err);
@@ -259,7 +259,7 @@ static void make(struct making *making, const struct orr_sweep_job *job, struct 
 
 static uint64_t limit_of(const struct orr_sweep_job *job)
 {
-    return job->run != NULL ? job->run->memory_limit : job->lab->memory_limit;
+    return job->run != NULL ? job->run->memory_limit : job->lab->run.memory_limit;
 }
 
 struct sweep_made *sweep_point_make(struct orr_sweep *sweep, uint64_t point)

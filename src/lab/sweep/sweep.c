@@ -95,7 +95,7 @@ enum orr_backend sweep_network_of(const struct orr_sweep *sweep, uint64_t point)
     if (job->run != NULL) {
         return job->run->backend_open && sweep->network == ORR_BACKEND_AWARE ? sweep->network : job->run->backend;
     }
-    return job->lab->has_backend ? job->lab->backend : sweep->network;
+    return job->lab->run.backend_open ? sweep->network : job->lab->run.backend;
 }
 
 static enum orr_status prepare(struct orr_sweep *sweep, struct orr_error *err)

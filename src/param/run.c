@@ -1,0 +1,176 @@
+/* The parameters of a run, one row each: what `orrery run`, `lab run`, `sweep` and `simai` take, what orr_run_set takes
+ * and what orr_run_open checks. To add one: a row here, its field in struct orr_run_options, and whoever uses it. */
+#include "param/param.h"
+
+#include "param/run.h"
+
+#define AT(field)    .place = offsetof(struct orr_run_options, field)
+#define GIVEN(field) .given = offsetof(struct orr_run_options, field)
+#define RUN_LAB      (PARAM_OF_RUN | PARAM_OF_LAB)
+
+enum { MOST_NS_BITS = 40 }; /* 18 minutes */
+
+const char *const param_backends[] = {"unaware", "aware", "packet", "flow", "auto", NULL};
+static const char *const policies[] = {"astra", "safe", "streams", NULL};
+static const char *const broadcasts[] = {"replay", "simulate", NULL};
+static const char *const compats[] = {"none", "astra", NULL};
+static const char *const routings[] = {"ecmp", "spray", "adaptive", NULL};
+static const char *const controls[] = {"none", "dcqcn", "hpcc", "timely", "dctcp", "pint", "swift", "credit", NULL};
+static const char *const places[] = {"gpu", "cpu", NULL};
+static const char *const sources[] = {"auto", "duration", "cycles", "roofline", "forced", NULL};
+
+#define FACTOR_BOUNDS .real_least = 1e-9, .real_most = 1e9, .bounds = "must be more than 0, and between 1e-9 and 1e9"
+#define TIME_BOUNDS                                                                                                    \
+    .unit = "us", .least = 1, .most = UINT64_C(1) << MOST_NS_BITS,                                                     \
+    .bounds = "must be more than 0 and at most 18 minutes"
+
+const struct param param_run[] = {
+    /* ---- what to run ---- */
+    {"workload", .letter = 'w', .kind = PARAM_PATH, .group = PARAM_WHAT, .commands = PARAM_OF_RUN, .value = "PREFIX",
+     AT(workload), .help = "Traces: rank R's is PREFIX.R.et"},
+    {"system", .letter = 's', .kind = PARAM_PATH, .group = PARAM_WHAT, .commands = RUN_LAB, .value = "FILE", AT(system),
+     .help = "System file (JSON)"},
+    {"network", .letter = 'n', .kind = PARAM_PATH, .group = PARAM_WHAT, .commands = PARAM_OF_RUN, .value = "FILE",
+     AT(network), .help = "Network file (YAML); on wires, the network configuration (KEY value)"},
+    {"logical", .kind = PARAM_PATH, .group = PARAM_WHAT, .flags = PARAM_WIRED, .commands = PARAM_OF_RUN,
+     .value = "FILE", AT(logical), .help = "On wires: logical topology (JSON)",
+     .unwritten = "one dimension of all hosts"},
+    {"memory", .kind = PARAM_PATH, .group = PARAM_WHAT, .flags = PARAM_RARE, .commands = PARAM_OF_RUN, .value = "FILE",
+     AT(memory), .help = "Remote memory file (JSON)", .unwritten = "none"},
+    {"groups", .kind = PARAM_PATH, .group = PARAM_WHAT, .commands = PARAM_OF_RUN, .value = "FILE", AT(groups),
+     .help = "Communicator groups file (JSON)", .unwritten = "none"},
+    {"set", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_MANY, .commands = PARAM_OF_RUN,
+     .value = "KEY=VALUE", .read = param_run_read_set, .write = param_run_write_set,
+     .help = "Another value for a key of a file: network.bandwidth=100. The files are system, network, memory and "
+             "logical; network.latency[1]=2us is one entry of a list. May be given several times"},
+
+    /* ---- more ranks than there are traces ---- */
+    {"grow", .kind = PARAM_READ, .group = PARAM_GROWTH, .flags = PARAM_OPTIONAL, .commands = PARAM_OF_RUN,
+     .value = "ROLES", .read = param_run_read_grow, .write = param_run_write_grow,
+     .help = "Fill the machine: the ranks of one role become more. They do what the ranks in their place of the traced "
+             "job did. ROLES: as with parameter 'parallel'"},
+    {"parallel", .kind = PARAM_TEXT, .group = PARAM_GROWTH, .commands = RUN_LAB, .value = "ROLES", AT(growth.parallel),
+     .help = "How the traced job is split, fastest role first: tp:2,pp:2,dp:4",
+     .unwritten = "as the process groups tell, else dp"},
+    {"grow-role", .kind = PARAM_TEXT, .group = PARAM_GROWTH, .flags = PARAM_RARE, .commands = RUN_LAB, .value = "NAME",
+     AT(growth.role), .help = "The role that becomes larger", .unwritten = "dp"},
+    {"comm-scale", "grow-comm", .kind = PARAM_TEXT, .group = PARAM_GROWTH, .flags = PARAM_RARE, .commands = RUN_LAB,
+     .value = "FACTOR", AT(growth.comm_scale),
+     .help = "Multiply the bytes of every collective of a grown job, exactly: 2, 127/64",
+     .unwritten = "1, since the algorithms themselves send more as ranks become more"},
+    {"strong", .kind = PARAM_FLAG, .group = PARAM_GROWTH, .flags = PARAM_RARE, .commands = RUN_LAB, AT(growth.strong),
+     .help = "The whole job's batch stays, so that compute and the traffic inside a replica shrink",
+     .unwritten = "each rank's batch stays"},
+
+    /* ---- the network ---- */
+    {"backend", .kind = PARAM_WORD, .group = PARAM_NETWORK, .flags = PARAM_CLEARS, .commands = RUN_LAB, .value = "NAME",
+     AT(backend), GIVEN(backend_open), .words = param_backends, .first = ORR_BACKEND_UNAWARE,
+     .help = "Network model. unaware of congestion, aware of it; packet: every packet, on wires; flow: fair shares of "
+             "the wires where they are right, else packets up to 16 million of them; auto: shares where they are "
+             "right, else packets",
+     .unwritten = "unaware; aware with NCCL's algorithms; flow where only wires tell what the machine is"},
+    {"no-pfc", .kind = PARAM_FLAG, .group = PARAM_NETWORK, .flags = PARAM_RARE | PARAM_WIRED, .commands = RUN_LAB,
+     AT(no_pfc), .help = "On wires: ignore pause frames, so that full buffers drop packets"},
+    {"cc", .kind = PARAM_WORD, .group = PARAM_NETWORK, .flags = PARAM_WIRED, .commands = RUN_LAB, .value = "NAME",
+     AT(congestion), .words = controls, .first = ORR_CONGESTION_NONE,
+     .help = "On wires: congestion control instead of the file's CC_MODE. credit is given out by receivers"},
+    {"routing", .kind = PARAM_WORD, .group = PARAM_NETWORK, .flags = PARAM_WIRED, .commands = RUN_LAB, .value = "NAME",
+     AT(routing), .words = routings, .first = ORR_ROUTING_ECMP, .initial = "ecmp",
+     .help = "On wires: which of several equal paths packets take. ecmp: that of their message's hash; spray: in "
+             "turn; adaptive: shortest queue"},
+    {"spray", .kind = PARAM_READ, .group = PARAM_NETWORK, .flags = PARAM_HIDDEN | PARAM_WIRED, .commands = RUN_LAB,
+     .read = param_run_read_spray, .help = "The same as parameter 'routing' spray"},
+    {"parallel-links", .kind = PARAM_FLAG, .group = PARAM_NETWORK, .flags = PARAM_RARE | PARAM_WIRED,
+     .commands = RUN_LAB, AT(parallel_links), .help = "On wires: use all links between two nodes",
+     .unwritten = "the last of them, as ns-3 does"},
+    {"link-down", .kind = PARAM_READ, .group = PARAM_NETWORK, .flags = PARAM_RARE | PARAM_WIRED | PARAM_MANY,
+     .commands = RUN_LAB, .value = "A-B@T[..T]", .read = param_run_read_link_down, .write = param_run_write_link_down,
+     .help = "On wires: the links between nodes A and B are out of service from time T on (2us, 1ms; a bare number is "
+             "in us), for good or until another. May be given up to 64 times"},
+    {"rto", .kind = PARAM_TIME, .group = PARAM_NETWORK, .flags = PARAM_RARE | PARAM_WIRED, .commands = RUN_LAB,
+     .value = "TIME", AT(rto_ns), TIME_BOUNDS,
+     .help = "On wires: when what was lost is sent again (500us, 4ms; a bare number is in us)",
+     .unwritten = "four round trips and 1 ms; with parameter 'compat' astra never"},
+    {"no-fast-forward", .kind = PARAM_FLAG, .group = PARAM_NETWORK, .flags = PARAM_RARE | PARAM_WIRED,
+     .commands = PARAM_OF_ALL, AT(no_fast_forward),
+     .help = "On wires: send every packet, even where traffic repeats itself; the results are the same"},
+    {"compat", .kind = PARAM_WORD, .group = PARAM_NETWORK, .flags = PARAM_RARE, .commands = PARAM_OF_RUN,
+     .value = "NAME", AT(compat), .words = compats, .first = ORR_COMPAT_NONE, .initial = "none",
+     .help = "On wires, none, or astra: does without what ASTRA-sim's ns-3 network lacks (the retransmission timeout, "
+             "messages of 2 GiB and more), and writes fct, pfc and qlen files where the network configuration names "
+             "them"},
+    {"queues-per-dim", .kind = PARAM_COUNT32, .group = PARAM_NETWORK, .flags = PARAM_RARE, .commands = RUN_LAB,
+     .value = "N", AT(queues_per_dim), .least = 1, .most = UINT32_MAX, .initial = "1",
+     .help = "Queues of each dimension"},
+    {"injection-scale", .kind = PARAM_REAL, .group = PARAM_NETWORK, .flags = PARAM_RARE, .commands = RUN_LAB,
+     .value = "X", AT(injection_scale), .initial = "1", .help = "Multiplies the system file's endpoint-delay"},
+    {"rendezvous", .kind = PARAM_FLAG, .group = PARAM_NETWORK, .flags = PARAM_RARE | PARAM_OPTIONAL,
+     .commands = RUN_LAB, .value = "BOOL", AT(rendezvous), .help = "Send data only after the receiver asked for it"},
+    {"jitter", .kind = PARAM_REAL, .group = PARAM_NETWORK, .flags = PARAM_RARE, .commands = RUN_LAB, .value = "J",
+     AT(jitter), .initial = "0", .help = "Multiply each message's delay by 1 + J*u, u random in [0,1)"},
+    {"seed", .kind = PARAM_COUNT, .group = PARAM_NETWORK, .flags = PARAM_RARE, .commands = RUN_LAB, .value = "N",
+     AT(seed), .initial = "0", .help = "Seed of the jitter, and of what lossy links lose"},
+
+    /* ---- what runs at once, and how long compute takes ---- */
+    {"policy", .kind = PARAM_WORD, .group = PARAM_COMPUTE, .commands = RUN_LAB, .value = "NAME", AT(policy),
+     .words = policies, .first = ORR_POLICY_ASTRA,
+     .help = "What runs at once. astra: one CPU and one GPU operation and one communication, chunks admitted as "
+             "ASTRA-sim does, which can deadlock in three dimensions. safe: chunks admitted so that they cannot. "
+             "streams: each thread and stream that the trace names beside the others",
+     .unwritten = "streams for imported recordings, else astra (lab run: safe)"},
+    {"replay", .kind = PARAM_FLAG, .group = PARAM_COMPUTE, .commands = PARAM_OF_RUN, AT(replay),
+     .help =
+         "Every node takes the time it carries, communications too: a recording played again. There may be one rank, "
+         "and no parameter 'system' and parameter 'network'"},
+    {"contention", .kind = PARAM_REAL, .group = PARAM_COMPUTE, .flags = PARAM_RARE, .commands = RUN_LAB, .value = "F",
+     AT(contention), .initial = "0", .real_most = 1,
+     .bounds = "must be from 0 (none) to 1 (kernels in flight share one device)",
+     .help = "Of k kernels in flight on a rank each goes on at 1/(1 + F*(k-1)) of its speed; communications count, and "
+             "keep their own. 0: they do not notice each other, 1: they share one device. Recorded times of kernels "
+             "that overlapped hold it already"},
+    {"broadcast", .kind = PARAM_WORD, .group = PARAM_COMPUTE, .flags = PARAM_RARE, .commands = RUN_LAB, .value = "NAME",
+     AT(broadcast), .words = broadcasts, .first = ORR_BROADCAST_REPLAY, .initial = "replay",
+     .help = "replay: a broadcast takes the time its node carries; reduce, gather, scatter and barrier are refused. "
+             "simulate: all of them are carried out on the network"},
+    {"missing-cpu-op", .kind = PARAM_CHOICE, .group = PARAM_COMPUTE, .flags = PARAM_RARE, .commands = PARAM_OF_RUN,
+     .value = "WHERE", AT(missing_is_cpu), .words = places, .initial = "gpu",
+     .help = "gpu or cpu: where nodes run that do not say (is_cpu_op). cpu is the reading of ASTRA-sim's release for "
+             "HOTI 2024, which did not simulate their communication: it takes the time the node carries, mostly none"},
+    {"comp-source", .kind = PARAM_WORD, .group = PARAM_COMPUTE, .commands = RUN_LAB, .value = "NAME", AT(tuning.source),
+     GIVEN(source_given), .words = sources, .first = ORR_COMPUTE_AUTO, .initial = "auto",
+     .help = "Where the time of GPU compute comes from. auto: as the system file says; duration: as recorded; cycles: "
+             "compute_cycles at parameter 'default-gpu-freq'; roofline: the system file's peak-perf and local-mem-bw; "
+             "forced: parameter 'force-avg-kernel-ns' for every node"},
+    {"force-avg-kernel-ns", .kind = PARAM_COUNT, .group = PARAM_COMPUTE, .flags = PARAM_RARE, .commands = RUN_LAB,
+     .value = "NS", AT(tuning.forced_ns), .least = 1, .most = UINT64_C(1) << 50,
+     .help = "Let every GPU compute node take NS ns: parameter 'comp-source' forced"},
+    {"default-gpu-freq", .kind = PARAM_REAL, .group = PARAM_COMPUTE, .flags = PARAM_RARE, .commands = RUN_LAB,
+     .value = "MHZ", AT(tuning.gpu_mhz), FACTOR_BOUNDS,
+     .help = "Clock for parameter 'comp-source' cycles, which this implies unless another source is named",
+     .unwritten = "2400"},
+    {"compute-factor", .kind = PARAM_REAL, .group = PARAM_COMPUTE, .commands = RUN_LAB, .value = "X",
+     AT(tuning.compute_scale), FACTOR_BOUNDS, .help = "Multiply the time of GPU compute, whatever its source",
+     .unwritten = "1"},
+    {"host-factor", .kind = PARAM_REAL, .group = PARAM_COMPUTE, .flags = PARAM_RARE, .commands = RUN_LAB, .value = "X",
+     AT(tuning.host_scale), FACTOR_BOUNDS,
+     .help = "Multiply the time of CPU nodes: below 1 for traces that a profiler slowed down", .unwritten = "1"},
+    {"launch-overhead", .kind = PARAM_TIME, .group = PARAM_COMPUTE, .flags = PARAM_RARE, .commands = RUN_LAB,
+     .value = "TIME", AT(tuning.launch_ns), TIME_BOUNDS,
+     .help = "Time between the moment a collective, send or receive could start and its start (20us, 800ns; a bare "
+             "number is in us)",
+     .unwritten = "0"},
+    {"devices", .kind = PARAM_TEXT, .group = PARAM_COMPUTE, .flags = PARAM_RARE, .commands = RUN_LAB, .value = "LIST",
+     AT(devices),
+     .help = "What ranks compute on, where they differ: 0-3=h100,4-7=mi300x. A device is a name or TFLOPS@GB/s "
+             "(1307@5300), for the roofline, and x with a factor of its compute times, for any source; or both: "
+             "4-7=mi300x:x1.1. Ranks that are not named are as the system file says"},
+
+    /* ---- the program around it ---- */
+    {"memory-limit", .kind = PARAM_SIZE, .group = PARAM_OTHER, .flags = PARAM_RARE, .commands = PARAM_OF_ALL,
+     .value = "SIZE", AT(memory_limit), .least = 1, .bounds = "leaves no memory; leave it out for 80 % of the machine",
+     .help = "Stop with exit code 3 rather than use more memory: 512M, 8GiB, bytes",
+     .unwritten = "the environment variable ASTRA_SIM_MEMORY_LIMIT, else 80 % of the machine"},
+    {"strict", .kind = PARAM_FLAG, .group = PARAM_OTHER, .commands = PARAM_OF_ALL, AT(strict),
+     .help = "Make every warning an error"},
+    {0},
+};

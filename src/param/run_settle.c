@@ -1,0 +1,128 @@
+/* What the parameters of a run mean together: what is missing, what contradicts, what implies what. The same sentences
+ * for whoever filled them. */
+#include "param/param.h"
+
+#include <string.h>
+
+static const struct param_table tables[] = {{param_run, 0, 0}, {0}};
+
+void orr_run_options_init(struct orr_run_options *options)
+{
+    *options = (struct orr_run_options){.size = sizeof *options, .policy = ORR_POLICY_AUTO};
+    param_defaults(tables, options);
+}
+
+static enum orr_status check_required(const struct orr_run_options *options, struct orr_error *err)
+{
+    const struct {
+        const char *value, *name, *what;
+    } needed[] = {
+        {options->workload, "workload", "PREFIX (the traces, PREFIX.RANK.et)"},
+        {options->system, "system", "FILE (the system file, JSON)"},
+        {options->network, "network", "FILE (the network file, YAML)"},
+    };
+    size_t count = options->replay ? 1 : sizeof needed / sizeof needed[0]; /* a replay needs no machine */
+    for (size_t i = 0; i < count; i++) {
+        if (needed[i].value == NULL || needed[i].value[0] == '\0') {
+            return error_set(err, ORR_EINVAL, "missing parameter '%s' %s", needed[i].name, needed[i].what);
+        }
+    }
+    for (const struct param *row = param_run; row->name != NULL; row++) {
+        const char *text = NULL;
+        if (row->kind == PARAM_PATH) {
+            memcpy((void *)&text, (const char *)options + row->place, sizeof text);
+        }
+        if (text != NULL && text[0] == '\0') {
+            return error_set(err, ORR_EINVAL, "parameter '%s': \"\" is not the name of a file; leave it out for none",
+                             row->name);
+        }
+    }
+    return ORR_OK;
+}
+
+/* What only a network on a wired topology can do: asked of another it is a mistake. */
+static enum orr_status check_rows(const struct orr_run_options *options, struct orr_error *err)
+{
+    struct orr_run_options initial;
+    orr_run_options_init(&initial);
+    bool wired = options->backend >= ORR_BACKEND_PACKET || options->compat == ORR_COMPAT_ASTRA;
+    for (const struct param *row = param_run; row->name != NULL; row++) {
+        bool policy = row->place == offsetof(struct orr_run_options, policy); /* which has two more, without a word */
+        enum orr_status status = policy ? ORR_OK : param_check(row, options, err);
+        if (status != ORR_OK) {
+            return status;
+        }
+        if ((row->flags & PARAM_WIRED) != 0 && !wired && !param_same(row, options, &initial)) {
+            return error_set(err, ORR_EINVAL, "parameter '%s' needs parameter 'backend' packet, flow or auto",
+                             row->name);
+        }
+    }
+    if (options->link_down_count > 0 && !wired) {
+        return error_set(err, ORR_EINVAL, "parameter 'link-down' needs parameter 'backend' packet, flow or auto");
+    }
+    if ((unsigned)options->policy > ORR_POLICY_AUTO_SAFE) {
+        return error_set(err, ORR_ERANGE, "parameter 'policy': %d is no value of it", (int)options->policy);
+    }
+    return ORR_OK;
+}
+
+/* Said of how to grow without asking for it: a mistake rather than a wish. */
+static enum orr_status check_growth(const struct orr_run_options *options, struct orr_error *err)
+{
+    const struct orr_growth *growth = &options->growth;
+    const char *given = growth->role != NULL       ? "grow-role"
+                        : growth->parallel != NULL ? "parallel"
+                        : growth->strong           ? "strong"
+                                                   : NULL;
+    if (given != NULL && !options->grow) {
+        return error_set(err, ORR_EINVAL, "parameter '%s' needs parameter 'grow'", given);
+    }
+    if (options->replay && options->network == NULL && (options->backend >= ORR_BACKEND_PACKET || options->grow)) {
+        return error_set(err, ORR_EINVAL, "a replay without a network file has no %s",
+                         options->grow ? "machine to grow to" : "wires");
+    }
+    if (options->replay && options->devices != NULL) {
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'devices' changes nothing in a replay: nodes take the time they carry");
+    }
+    return ORR_OK;
+}
+
+enum orr_status param_tuning_settle(struct orr_tuning *tuning, bool source_given, struct orr_error *err)
+{
+    if (!source_given && tuning->source == ORR_COMPUTE_AUTO) {
+        tuning->source = tuning->forced_ns > 0 ? ORR_COMPUTE_FORCED
+                         : tuning->gpu_mhz > 0 ? ORR_COMPUTE_CYCLES
+                                               : ORR_COMPUTE_AUTO;
+    }
+    if (tuning->forced_ns > 0 && tuning->source != ORR_COMPUTE_FORCED) {
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'force-avg-kernel-ns' has no effect with this parameter "
+                         "'comp-source'; forced has it");
+    }
+    if (tuning->forced_ns == 0 && tuning->source == ORR_COMPUTE_FORCED) {
+        return error_set(err, ORR_EINVAL, "parameter 'comp-source' forced needs parameter 'force-avg-kernel-ns' NS");
+    }
+    /* A forced time needs no clock, but ROCm-ASTRAsim's users give both. */
+    if (tuning->gpu_mhz > 0 && tuning->source != ORR_COMPUTE_CYCLES && tuning->source != ORR_COMPUTE_FORCED) {
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'default-gpu-freq' has no effect with this parameter "
+                         "'comp-source'; cycles has it");
+    }
+    if (tuning->gpu_mhz == 0 && tuning->source == ORR_COMPUTE_CYCLES) {
+        tuning->gpu_mhz = 2400;
+    }
+    return ORR_OK;
+}
+
+enum orr_status param_run_settle(struct orr_run_options *options, struct orr_error *err)
+{
+    enum orr_status status = check_required(options, err);
+    if (status == ORR_OK) {
+        status = check_rows(options, err);
+    }
+    if (status == ORR_OK) {
+        status = check_growth(options, err);
+    }
+    return status == ORR_OK ? param_tuning_settle(&options->tuning, options->source_given, err) : status;
+}
