@@ -1,5 +1,6 @@
 /* `orrery topo` through the program: SimAI's templates against what its generator wrote, every named machine made, read
  * back, checked and run. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <xxhash.h>
 
@@ -162,6 +163,10 @@ static const struct {
     {"AlibabaHPN --hosts 16 --spines 2", 16, 4},
     {"DCN+ --hosts 16 --per-leaf 8", 16, 4},
     {"custom --hosts 16 --spines 1 --per-leaf 8", 16, 4},
+    {"dgx-a100:2,pcie>rail>spine", 16, 6},
+    {"mi250x:2,pcie>leaf", 16, 8},
+    {"pcie-pair:2,pcie>leaf", 4, 6},
+    {"gpu:4,pcie>leaf", 4, 4},
 };
 
 static void every_machine_is_read_back_sound_and_as_wide_as_it_should_be(void **state)
@@ -204,7 +209,8 @@ static void measures_go_to_a_file_but_never_over_the_machine(void **state)
 /* A rail of the mi250x has the NIC of every second die; leaves that are not full differ; ends of a mesh too. */
 static bool is_uneven(const char *machine)
 {
-    return strstr(machine, "mi250x --nodes") != NULL || strstr(machine, "--hosts 20") != NULL;
+    return strstr(machine, "mi250x --nodes") != NULL || strstr(machine, "mi250x:2") != NULL ||
+           strstr(machine, "--hosts 20") != NULL;
 }
 
 static void what_is_made_has_no_findings(void **state)
@@ -243,6 +249,41 @@ static void every_machine_runs_an_all_reduce_on_both_wired_networks(void **state
             const struct program_result *result = program_run(line);
             CHECK(result->exit_code == 0, "%s on %s: %s", machines[i].machine, backends[backend], result->err);
         }
+    }
+}
+
+/* Of an all-gather of two GPUs on a network. */
+static uint64_t step_ns(const char *machine, const char *backend)
+{
+    char line[400];
+    (void)snprintf(line, sizeof line, "topo make %s --format astra -o m.topo", machine);
+    CHECK_EXIT(program_run(line), 0);
+    (void)snprintf(line, sizeof line, "run --backend %s --no-progress -w w/ar -s system.json -n config.txt", backend);
+    const struct program_result *result = program_run(line);
+    CHECK_EXIT(result, 0);
+    const char *told = strstr(result->out, "  (");
+    return told == NULL ? 0 : strtoull(told + 3, NULL, 10);
+}
+
+static void a_nic_faster_than_its_pcie_is_held_to_the_rate_of_pcie(void **state)
+{
+    (void)state;
+    program_enter();
+    program_write_machine(2, 1);
+    program_write_text("config.txt", "TOPOLOGY_FILE m.topo CC_MODE 12 ENABLE_QCN 0 L2_ACK_INTERVAL 1 "
+                                     "L2_CHUNK_SIZE 4000 PACKET_PAYLOAD_SIZE 4096 HAS_WIN 0\n");
+    CHECK_EXIT(program_run("gen collective --type all-gather --bytes 16MiB --npus 2 -o w/ar"), 0);
+    static const char *const backends[] = {"packet", "flow"};
+    for (size_t i = 0; i < COUNT_OF(backends); i++) {
+        uint64_t bare = step_ns("gpu:2>leaf:400Gbps", backends[i]);
+        uint64_t held = step_ns("gpu:2,pcie4>leaf:400Gbps", backends[i]);
+        uint64_t slow = step_ns("gpu:2>leaf:252Gbps", backends[i]);
+        uint64_t wide = step_ns("gpu:2,pcie5>leaf:400Gbps", backends[i]);
+        CHECK(held > bare + bare / 2, "%s: %" PRIu64 " against %" PRIu64, backends[i], held, bare);
+        CHECK(held > slow && held < slow + slow / 20,
+              "%s: as a NIC of 252 Gbps, and the switch on the way: %" PRIu64 " and %" PRIu64, backends[i], held, slow);
+        CHECK(wide > bare && wide < bare + bare / 20, "%s: PCIe 5.0 holds up nothing: %" PRIu64 " and %" PRIu64,
+              backends[i], wide, bare);
     }
 }
 
@@ -311,6 +352,7 @@ TEST_MAIN(simai_templates_are_written_byte_for_byte, a_machine_that_cannot_be_is
           a_corrected_count_of_switches_is_a_warning_or_with_strict_an_error,
           every_machine_is_read_back_sound_and_as_wide_as_it_should_be,
           measures_go_to_a_file_but_never_over_the_machine, what_is_made_has_no_findings,
-          every_machine_runs_an_all_reduce_on_both_wired_networks, a_check_finds_every_bad_line,
+          every_machine_runs_an_all_reduce_on_both_wired_networks,
+          a_nic_faster_than_its_pcie_is_held_to_the_rate_of_pcie, a_check_finds_every_bad_line,
           a_check_finds_what_a_reader_lets_pass, a_picture_is_drawn_of_every_machine,
           machines_are_listed_with_what_they_take)

@@ -169,6 +169,10 @@ static const struct {
     {"mi300x:2 > leaf", 16, 1, 56 + 16},
     {"dgx-h100:4,forward > rail", 32, 40, 96},
     {"pcie-pair:1", 2, 1, 2},
+    {"dgx-h100:16,pcie > rail > spine:2:1", 128, 128 + 16, 128 * 3 + 64}, /* a PCIe switch a NIC */
+    {"mi250x:2,pcie > rail", 16, 16 + 8 + 4, 16 + 24 + 2 * 8},            /* a router a die; 4 NICs a server */
+    {"pcie-pair:2,pcie > leaf", 4, 2 + 4 + 1, 4 + 8},                     /* slots of the switch that is there */
+    {"gpu:4,pcie4,forward > leaf", 4, 4 + 4 + 1, 12},
 };
 
 static void a_line_says_a_machine(void **state)
@@ -198,6 +202,38 @@ static void a_ratio_sets_the_rate_of_counted_spines(void **state)
 }
 
 static const struct {
+    const char *line;
+    uint64_t gbps; /* of a GPU's link to the PCIe switch that its NIC is on */
+} generations[] = {
+    {"dgx-a100:2,pcie > rail", 252},   {"dgx-h100:2,pcie > rail", 504}, {"dgx-b200:2,pcie > rail", 504},
+    {"dgx-h100:2,pcie3 > rail", 126},  {"mi300x:2,pcie4 > leaf", 252},  {"dgx-h100:2,pcie6 > rail", 968},
+    {"pcie-pair:2,pcie5 > leaf", 504},
+};
+
+static void pcie_has_the_rate_of_its_generation(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(generations); i++) {
+        struct mem mem = {0};
+        struct orr_error err = {0};
+        struct topo_made made;
+        CHECK_OK(make(generations[i].line, "", &made, &mem, &err), &err);
+        uint32_t nics = 0;
+        for (uint32_t link = 0; link < made.link_count; link++) {
+            const struct topo_made_link *at = &made.links[link];
+            bool leaves = at->a < made.hosts && at->b >= made.hosts + made.nvswitches;
+            const struct topo_class *class = &made.classes[at->class];
+            CHECK(!leaves || class->rate.value == generations[i].gbps * 1000000000, "%s: %s", generations[i].line,
+                  class->rate.text);
+            CHECK(!leaves || strcmp(class->delay.text, "110ns") == 0, "%s: %s", generations[i].line, class->delay.text);
+            nics += leaves;
+        }
+        CHECK_U64(nics, made.hosts, "%s: no GPU is on the network but through PCIe", generations[i].line);
+        topo_made_free(&made);
+    }
+}
+
+static const struct {
     const char *line, *says;
 } errors[] = {
     {"dgx-h10:16 > rail", "column 1: \"dgx-h10\" is not a make of server"},
@@ -214,6 +250,10 @@ static const struct {
     {"dgx-h100:16 > rail,plane", "did you mean \"planes\"?"},
     {"dgx-h100:16,planes > rail", "are said of levels, not of the servers"},
     {"dgx-h100:16 > rail,forward", "forward is said of the servers"},
+    {"dgx-h100:16 > rail,pcie", "pcie is said of the servers"},
+    {"dgx-h100:16,pcie", "there is no level that NICs are on"},
+    {"dgx-h100:16,pcie7 > rail", "column 13: \"pcie7\" is no argument"},
+    {"dgx-h100:16,pci > rail", "did you mean \"pcie\"?"},
     {"dgx-h100:16", "nothing joins the 16 servers"},
     {"gpu:1", "without a link is no network"},
     {"dgx-h100:16 > spine:8", "spine is what the NICs are on"},
@@ -283,5 +323,6 @@ static void a_quantity_keeps_its_spelling_where_readers_know_it(void **state)
 TEST_MAIN(distances_are_those_of_the_known_machines, a_ring_without_switches_is_measured_with_its_gpus_forwarding,
           the_bisection_is_the_flow_between_the_halves, counts_follow_their_formulas,
           a_die_of_the_mi250x_has_six_or_seven_xgmi_links, a_line_says_a_machine,
-          a_ratio_sets_the_rate_of_counted_spines, a_wrong_line_is_answered_with_its_column,
-          a_refused_allocation_is_an_error_and_leaves_nothing, a_quantity_keeps_its_spelling_where_readers_know_it)
+          a_ratio_sets_the_rate_of_counted_spines, pcie_has_the_rate_of_its_generation,
+          a_wrong_line_is_answered_with_its_column, a_refused_allocation_is_an_error_and_leaves_nothing,
+          a_quantity_keeps_its_spelling_where_readers_know_it)

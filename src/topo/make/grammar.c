@@ -17,6 +17,7 @@ struct reader {
 /* What an argument can set; the servers' and a level's in one. */
 struct arguments {
     uint64_t count, groups, parallel, down, up;
+    uint32_t pcie;
     bool has_rate, has_delay, planes, forward;
     struct topo_quantity rate, delay;
 };
@@ -132,9 +133,25 @@ static enum orr_status take_quantity(const struct reader *reader, struct argumen
     return topo_time_read(what, reader->item, &arguments->delay, err);
 }
 
+enum { PCIE_OF_THE_MAKE = 1 };
+
+/* "pcie" or "pcie5". */
+static bool take_pcie(const char *item, struct arguments *arguments)
+{
+    const char *at = item + 4;
+    uint64_t generation = PCIE_OF_THE_MAKE;
+    if (strncmp(item, "pcie", 4) != 0 ||
+        (*at != '\0' && (!read_number(&at, &generation) || *at != '\0' || generation < TOPO_PCIE_FIRST ||
+                         generation > TOPO_PCIE_LAST))) {
+        return false;
+    }
+    arguments->pcie = (uint32_t)generation;
+    return true;
+}
+
 static enum orr_status take_word(const struct reader *reader, struct arguments *arguments, struct orr_error *err)
 {
-    static const char *const words[] = {"planes", "forward", NULL};
+    static const char *const words[] = {"planes", "forward", "pcie", "pcie3", "pcie4", "pcie5", "pcie6", NULL};
     const char *at = reader->item + 1;
     if (reader->item[0] == 'x' && read_number(&at, &arguments->parallel) && *at == '\0') {
         return ORR_OK;
@@ -147,11 +164,14 @@ static enum orr_status take_word(const struct reader *reader, struct arguments *
         arguments->forward = true;
         return ORR_OK;
     }
+    if (take_pcie(reader->item, arguments)) {
+        return ORR_OK;
+    }
     const char *nearest = error_nearest(reader->item, words);
     return error_set(
         err, ORR_EINVAL,
         "column %u: \"%s\" is no argument; accepted are a count (16), count*groups (4*8), a rate (400Gbps), "
-        "a delay (500ns), a ratio (3:1), x and a number of links (x2), planes, forward%s%s%s",
+        "a delay (500ns), a ratio (3:1), x and a number of links (x2), planes, forward, pcie or pcie3 to pcie6%s%s%s",
         reader->column, reader->item, nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
         nearest != NULL ? "\"?" : "");
 }
@@ -218,6 +238,7 @@ static enum orr_status read_servers(struct reader *reader, struct topo_levels *l
     levels->servers = arguments.count == 0 ? 1 : arguments.count;
     levels->switches = arguments.parallel;
     levels->forward = arguments.forward;
+    levels->pcie = arguments.pcie == PCIE_OF_THE_MAKE ? levels->server->pcie : arguments.pcie;
     levels->has_rate = arguments.has_rate;
     levels->rate = arguments.rate;
     levels->has_delay = arguments.has_delay;
@@ -245,8 +266,9 @@ static enum orr_status read_level(struct reader *reader, struct topo_level *leve
     }
     unsigned column = reader->column;
     status = read_arguments(reader, &arguments, err);
-    if (status == ORR_OK && arguments.forward) {
-        return error_set(err, ORR_EINVAL, "column %u: forward is said of the servers, not of a level", column);
+    if (status == ORR_OK && (arguments.forward || arguments.pcie != 0)) {
+        return error_set(err, ORR_EINVAL, "column %u: %s is said of the servers, not of a level", column,
+                         arguments.forward ? "forward" : "pcie");
     }
     *level = (struct topo_level){.kind = kinds[kind].kind,
                                  .name = kinds[kind].name,

@@ -22,9 +22,10 @@ struct build {
     const struct topo_server *server;
     uint64_t gpus, hosts, nvswitches, nics, rails;
     bool routed; /* a switch for each GPU */
-    uint64_t first_router, first_pcie;
+    uint64_t first_router, first_pcie, first_slot;
     uint64_t switches, links;
-    struct topo_quantity rate, delay; /* inside */
+    struct topo_quantity rate, delay;           /* inside */
+    struct topo_quantity slot_rate, slot_delay; /* of PCIe up to a NIC */
     struct worked worked[TOPO_LEVELS_MOST];
 };
 
@@ -43,6 +44,40 @@ static uint64_t scale(uint64_t a, uint64_t b, uint64_t c, bool up)
 {
     unsigned __int128 product = (unsigned __int128)a * b + (up ? c - 1 : 0);
     return product / c > UINT64_MAX ? UINT64_MAX : (uint64_t)(product / c);
+}
+
+/* The nodes of PCIe: of a PCIE server the switch that its GPUs are on; where NICs are said to be behind PCIe, a slot
+ * for each NIC, which stands for the switch where the server has none. A real switch has the NICs and GPUs of two or
+ * four: each has 16 lanes of its own to it, so nothing is shared on the way to the NIC, and the way between its GPUs is
+ * one that nobody takes who has NVLink, while routes go by the number of links and would take both. */
+static enum orr_status size_pcie(struct build *build, struct orr_error *err)
+{
+    const struct topo_levels *levels = build->levels;
+    bool inside = build->server->fabric == TOPO_FABRIC_PCIE;
+    build->first_pcie = build->first_router + build->switches;
+    build->switches += inside ? levels->servers : 0;
+    build->links += inside ? build->hosts : 0;
+    build->first_slot = build->first_router + build->switches;
+    if (levels->pcie == 0) {
+        return ORR_OK;
+    }
+    if (levels->level_count == 0) {
+        return error_set(err, ORR_EINVAL,
+                         "pcie is between GPUs and NICs, and there is no level that NICs are on: add one, as in "
+                         "\"> rail\"");
+    }
+    build->switches += levels->servers * build->nics;
+    build->links += levels->servers * build->nics;
+    build->slot_delay = topo_time(1); /* the switch has been counted */
+    enum orr_status status = topo_rate_read("pcie", topo_pcie_rate(levels->pcie), &build->slot_rate, err);
+    return status == ORR_OK && !inside ? topo_time_read("pcie", TOPO_PCIE_DELAY, &build->slot_delay, err) : status;
+}
+
+/* The rate inside a server that nobody has set. */
+static const char *own_rate(const struct topo_levels *levels)
+{
+    bool told = levels->pcie != 0 && levels->server->fabric == TOPO_FABRIC_PCIE;
+    return told ? topo_pcie_rate(levels->pcie) : levels->server->rate;
 }
 
 static enum orr_status size_servers(struct build *build, struct topo_made *made, struct orr_error *err)
@@ -67,7 +102,7 @@ static enum orr_status size_servers(struct build *build, struct topo_made *made,
     build->rate = levels->rate;
     build->delay = levels->delay;
     if (!levels->has_rate) {
-        status = topo_rate_read("the server's links", server->rate, &build->rate, err);
+        status = topo_rate_read("the server's links", own_rate(levels), &build->rate, err);
     }
     if (status == ORR_OK && !levels->has_delay) {
         status = topo_time_read("the server's links", server->delay, &build->delay, err);
@@ -78,15 +113,12 @@ static enum orr_status size_servers(struct build *build, struct topo_made *made,
             build->rate.value == 0 ? error_set(err, ORR_ERANGE, "so many NVSwitches leave no rate for a link") : ORR_OK;
     }
     uint64_t pairs = server->fabric == TOPO_FABRIC_MESH ? build->gpus * (build->gpus - 1) / 2 : server->pair_count;
-    build->links = build->hosts * (build->nvswitches + (build->routed ? 1 : 0)) + pairs * levels->servers +
-                   (server->fabric == TOPO_FABRIC_PCIE ? build->hosts : 0);
+    build->links = build->hosts * (build->nvswitches + (build->routed ? 1 : 0)) + pairs * levels->servers;
     build->nvswitches *= levels->servers;
     build->switches = build->routed ? build->hosts : 0;
     build->first_router = build->hosts + build->nvswitches;
-    build->first_pcie = build->first_router + build->switches;
-    build->switches += server->fabric == TOPO_FABRIC_PCIE ? levels->servers : 0;
     made->gpus_per_server = (uint32_t)build->gpus;
-    return status;
+    return status == ORR_OK ? size_pcie(build, err) : status;
 }
 
 static enum orr_status take_quantities(const struct topo_level *level, const char *rate, const char *delay,
@@ -274,6 +306,20 @@ static struct topo_quantity router_rate(const struct build *build)
     return topo_rate(alone || nic > inside ? (nic != 0 ? nic : inside) : inside);
 }
 
+/* Where the cable of NIC `nic` of a server begins: at the GPU, whose port is `port`, or behind PCIe. */
+static uint32_t nic_slot(const struct build *build, struct topo_made *made, uint64_t server, uint64_t nic,
+                         uint32_t port)
+{
+    if (build->levels->pcie == 0) {
+        return port;
+    }
+    bool inside = build->server->fabric == TOPO_FABRIC_PCIE;
+    uint32_t slot = (uint32_t)(build->first_slot + server * build->nics + nic);
+    topo_made_link(made, inside ? (uint32_t)(build->first_pcie + server) : port, slot,
+                   topo_made_class(made, &build->slot_rate, &build->slot_delay));
+    return slot;
+}
+
 static void wire_gpu(const struct build *build, struct topo_made *made, uint64_t gpu)
 {
     uint64_t server = gpu / build->gpus;
@@ -303,8 +349,9 @@ static void wire_gpu(const struct build *build, struct topo_made *made, uint64_t
     uint64_t place = first->in_group == 1 ? 0 : in_server / every % build->rails;
     uint64_t target = first->first + server / or_one(first->share) * first->in_group + place;
     uint32_t nic = topo_made_class(made, &first->rate, &first->delay);
+    uint32_t slot = nic_slot(build, made, server, in_server / every, port);
     for (uint64_t i = 0; i < first->parallel; i++) {
-        topo_made_link(made, port, (uint32_t)target, nic);
+        topo_made_link(made, slot, (uint32_t)target, nic);
     }
 }
 

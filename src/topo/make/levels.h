@@ -37,6 +37,7 @@ struct topo_levels {
     uint64_t gpus;     /* of a server; 0: the make's own */
     uint64_t switches; /* NVSwitches of a server; 0: one */
     bool forward;      /* GPUs pass on what is not theirs: each gets a switch of its own */
+    uint32_t pcie;     /* generation of the PCIe that NICs are behind; 0: NICs are the GPU's own */
     bool has_rate, has_delay;
     struct topo_quantity rate, delay; /* inside */
     struct topo_level level[TOPO_LEVELS_MOST];

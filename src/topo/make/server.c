@@ -22,6 +22,7 @@ static const struct topo_server servers[] = {
      .delay = "25ns",
      .nic = "400Gbps",
      .nic_every = 1,
+     .pcie = 5,
      .source = "one GPU with a NIC"},
     {.name = "dgx-a100",
      .gpu_type = "A100",
@@ -31,6 +32,7 @@ static const struct topo_server servers[] = {
      .delay = "25ns",
      .nic = "200Gbps",
      .nic_every = 1,
+     .pcie = 4,
      .source = "DGX A100 data sheet: NVLink 600 GB/s a GPU, 8 x 200 Gb/s HDR"},
     {.name = "dgx-h100",
      .gpu_type = "H100",
@@ -40,6 +42,7 @@ static const struct topo_server servers[] = {
      .delay = "25ns",
      .nic = "400Gbps",
      .nic_every = 1,
+     .pcie = 5,
      .source = "DGX H100 data sheet: NVLink 900 GB/s a GPU, 8 x 400 Gb/s NDR"},
     {.name = "dgx-b200",
      .gpu_type = "B200",
@@ -49,6 +52,7 @@ static const struct topo_server servers[] = {
      .delay = "25ns",
      .nic = "400Gbps",
      .nic_every = 1,
+     .pcie = 5,
      .source = "DGX B200 data sheet: NVLink 14.4 TB/s in all, 8 x 400 Gb/s"},
     {.name = "nvl72",
      .gpu_type = "GB200",
@@ -59,6 +63,7 @@ static const struct topo_server servers[] = {
      .nic = "400Gbps",
      .nic_every = 1,
      .rails = 4,
+     .pcie = 5,
      .source = "GB200 NVL72 data sheet: NVLink 130 TB/s in all; 18 trays of 4 GPUs and 4 NICs"},
     {.name = "nvl36",
      .gpu_type = "GB200",
@@ -69,6 +74,7 @@ static const struct topo_server servers[] = {
      .nic = "400Gbps",
      .nic_every = 1,
      .rails = 4,
+     .pcie = 5,
      .source = "half an NVL72: 9 trays of 4 GPUs and 4 NICs"},
     {.name = "mi250x",
      .gpu_type = "MI250X",
@@ -80,6 +86,7 @@ static const struct topo_server servers[] = {
      .nic_every = 2,
      .pairs = mi250x_pairs,
      .pair_count = MI250X_PAIRS,
+     .pcie = 4,
      .source = "CDNA 2 white paper: xGMI 100 GB/s a link; Frontier's node of 8 dies and 4 x 200 Gb/s"},
     {.name = "mi300x",
      .gpu_type = "MI300X",
@@ -89,19 +96,29 @@ static const struct topo_server servers[] = {
      .delay = "25ns",
      .nic = "400Gbps",
      .nic_every = 1,
+     .pcie = 5,
      .source = "MI300X platform data sheet: 7 xGMI links a GPU, 128 GB/s each"},
     {.name = "pcie-pair",
      .gpu_type = "PCIe",
      .gpus = 2,
      .fabric = TOPO_FABRIC_PCIE,
      .rate = "252Gbps",
-     .delay = "110ns",
+     .delay = TOPO_PCIE_DELAY,
      .nic = "100Gbps",
      .nic_every = 1,
+     .pcie = 4,
      .source = "PCIe 4.0 x16: 16 GT/s on 16 lanes, 128b/130b"},
 };
 
 enum { SERVER_COUNT = sizeof servers / sizeof servers[0] };
+
+/* Transfers a second on 16 lanes: 8, 16 and 32 GT/s at 128b/130b; 64 GT/s in flits of 256 bytes, 242 of them data. What
+ * the headers of packets take besides depends on their sizes and is left to the network. */
+const char *topo_pcie_rate(uint32_t generation)
+{
+    static const char *const rates[] = {"126Gbps", "252Gbps", "504Gbps", "968Gbps"};
+    return rates[generation - TOPO_PCIE_FIRST];
+}
 
 const struct topo_server *topo_server_find(const char *name)
 {

@@ -32,6 +32,7 @@ struct topo_server {
     const char *nic;    /* rate of a NIC */
     uint32_t nic_every; /* every so many GPUs have a NIC: the last of each such group */
     uint32_t rails;     /* NICs of a server are spread over so many; 0: each on its own */
+    uint32_t pcie;      /* generation of the PCIe between a GPU and its NIC; x16 */
     const struct topo_pair_links *pairs;
     uint32_t pair_count;
     const char *source;
@@ -39,6 +40,14 @@ struct topo_server {
 
 /* Delay of a NIC's link and of links between switches where nothing is said: SimAI's (spec simai §8). */
 #define TOPO_NIC_DELAY "500ns"
+
+/* Of PCIe where nothing is said: that of a switch. */
+#define TOPO_PCIE_DELAY "110ns"
+
+enum { TOPO_PCIE_FIRST = 3, TOPO_PCIE_LAST = 6 };
+
+/* One direction of x16 of a generation, TOPO_PCIE_FIRST to TOPO_PCIE_LAST, after its line code. */
+const char *topo_pcie_rate(uint32_t generation);
 
 const struct topo_server *topo_server_find(const char *name); /* NULL when there is none */
 const struct topo_server *topo_server_at(size_t index);       /* NULL past the last */
