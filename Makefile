@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # The front door: each target installs what it lacks (tools/setup-deps), builds with Meson and Ninja, does its job.
 # `make help` lists them.
 BUILD        ?= build

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How fast, and in how much memory: the plain event engine on the cases ASTRA-sim was timed with, and the trace
  * reader; the packet network's cases are in bench/packet_bench.c, the trace toolchain's in bench/trace_bench.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A result comes through a pipe, whose room (64 KiB) no result comes near: the child never waits for its reader. */
 #include "bench/child.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One measured piece of work in a process of its own, so that what the kernel says of its time and memory is the work's
  * alone, and one that dies takes only its own row along.

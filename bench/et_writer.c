@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A node is put together in one buffer of fixed size, so that its length can be written before it. Names come from the
  * benchmark and are short; what would not fit is cut, never overrun.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Writes Chakra ET files for the benchmark: just the node kinds it needs, straight to the wire format (spec analytical
  * §4.1). Independent of the library's own reader and writer on purpose: the benchmark's inputs must not change when

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Inputs are named by the code that writes them; the whole tree is removed, so that none can be forgotten. */
 #include "bench/folder.h"
 

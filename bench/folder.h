@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A folder of its own for a benchmark's inputs and outputs, in TMPDIR or /tmp.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Long messages, so that most of the run is steady: rings of 8 and 64 hosts on one switch. The target is 500 times what
  * ns-3 does on as many hosts (0.72 and 0.45 M transmissions a second; spec packet, speed of the peers).

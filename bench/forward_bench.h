@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fast-forward on steady traffic: the same run with and without it, in transmissions a second of CPU time, those that
  * were skipped counted. The simulated times must be equal.

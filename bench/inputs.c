@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Everything is written afresh for each case and removed after it: the largest set (the traces of the reading case) is
  * hundreds of megabytes, and a stale input would make a figure a lie.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The benchmark's inputs: the machine's three files and one trace a rank, written below a folder of the caller. The
  * latency is 500 ns in every dimension; the other values are those the comparison figures were taken with.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each run is a child process with a folder of its own, as a user would start it; the target is a second. */
 #include "bench/lab_bench.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A recorded step of two ranks grown to 8, 128 and 1024 by `orrery lab run`'s own function: importing, growing,
  * simulating and keeping it.

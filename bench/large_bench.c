@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The machine is written and read as a user's would be. With GLOBAL_T 1 every window is that of the longest way between
  * any two hosts, which has to be found first. */
 #include "bench/large_bench.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A machine of 65,536 hosts (a fat tree of 64-port switches) opened, and 64 ranks' all-reduce run on it: seconds of CPU
  * time and memory, which are nearly all the machine's own: topology read, ways found.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Each case in a child process, as in bench.c, so that memory is the case's own. The figures of ns-3 are user seconds
  * of an optimised build on a 2-core machine (spec packet, speed of the peers); the ratio is what to look at. The first

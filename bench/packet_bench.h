@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The packet network's speed: transmissions (one packet over one link, acknowledgements counted) a second of CPU time,
  * on the cases ns-3 was timed with and on a torus. The topology, configuration and traces are made here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Plain text files, written as a user would: the cases must cost what a run costs, reading included. A torus has a
  * switch at every host; the machine that memory is measured on has switches nobody sends through, joined each with

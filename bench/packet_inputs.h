@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Makes what a packet case needs in a folder of its own: topology, configuration, system and logical files and traces.
  * The caller makes the folder; bench_packet_inputs_remove takes it away with all that is in it.

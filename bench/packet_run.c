@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The same files for every packet case, so that a case is its inputs and nothing else. */
 #include "bench/packet_run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One simulation on the inputs of packet_inputs.h, measured in a child process. */
 #ifndef ORR_BENCH_PACKET_RUN_H
 #define ORR_BENCH_PACKET_RUN_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SimAI's simulation: the two runs of 128 GPUs that SimAI itself was timed with, user seconds and memory against its
  * own. Machine, configuration and rows are made here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A point is a data-parallel step of ResNet-50: five all-reduces behind each other and beside compute, so that
  * simulating it takes far longer than keeping it, as in the sweeps people run.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A sweep of a thousand points on the analytical network: whether all processors are busy, and what a point that runs
  * takes of memory.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Each run is a child process, so that its CPU time (user and system: reading a file is the kernel's work too) and its
  * peak memory are the kernel's account of that run alone. Memory is told as a share of the input, which is what must

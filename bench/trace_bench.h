@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The benchmark's cases of the trace toolchain: reading the JSON of a large recording alone, and the whole import (link
  * and convert) of it. Figures are printed; a failure is told apart from being slow.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The recording is cut once into literal pieces and numbers that move from copy to copy; writing a copy is then one
  * pass over the pieces. Numbers are found by their keys in the text, which is as PyTorch writes it: this is a tool for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A large recording for the benchmark of the trace import: one recorded pair (host execution trace and Kineto trace)
  * repeated as if training had gone on. Each copy gets fresh ids (host nodes, record functions, external ids,

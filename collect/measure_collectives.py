@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Measure a workload's collectives for real, through PyTorch on any backend (nccl, RCCL under that name, gloo).
 
     torchrun --nproc-per-node 8 measure_collectives.py --workload gpt7b.txt -o measured

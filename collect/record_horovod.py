@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Record a Horovod timeline for Orrery: which tensors were reduced, when, and how large they were.
 
     horovodrun -np 2 python3 record_horovod.py --output-dir recording

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Record a PyTorch training step for Orrery: what the host did, what the device did, how long a step takes.
 
     torchrun --nproc-per-node 2 record_pytorch.py --model resnet50 --output-dir recording

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Record TensorFlow training steps for Orrery with TensorFlow's own profiler.
 
     python3 record_tensorflow.py --output-dir recording

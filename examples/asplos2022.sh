@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # ASPLOS 2022 exercises: the same collective on different machines, and one training step on all of them. 16 devices;
 # every device has 100 GB/s into the network in all, however its links divide it.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # ASPLOS 2023 exercises: training steps written as text, on systems like a DGX-2 (16 devices on NVSwitches) joined by a
 # slower network, and like a TPU pod (a 3-D torus). What is hidden behind compute depends on both.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # HOTI 2024, demo 1: traces made by hand, run on eight devices in a ring of 50 GB/s and 500 ns a link. The slides say
 # 117780 cycles (1-1) and 405520 cycles (1-2); a cycle is a nanosecond.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # HOTI 2024, demo 2: a text workload made into traces, run on the ring of demo 1. The slides say 195206000 cycles. That
 # is the compute alone: the release of that tutorial took nodes that do not say where they run for the CPU's and passed
 # over their communication. Today's ASTRA-sim, and orrery, add 144188 ns of it.

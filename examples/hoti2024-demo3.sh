@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # HOTI 2024, demo 3: a recorded training step, from PyTorch's two traces a rank to a simulation. The tutorial's own
 # recording is not public any more; ours is a small CNN on two ranks, in tests/data/pytorch.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # MICRO 2024, ASTRA-sim demo 1: an all-reduce of 1 MiB on eight devices, with and without congestion. On a ring and
 # fully connected nothing meets on a link and the two networks agree; an all-to-all on the ring shows what they differ in.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # MICRO 2024, ASTRA-sim demo 2: a model-parallel MLP on 32 devices, as four DGX-H100 and as a slice of TPUv4. ASTRA-sim
 # says 195323264 and 195394300 cycles.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # MICRO 2024, ASTRA-sim demo 3: one all-reduce of 1 MiB as one ring of all ranks and as rings along two dimensions, packet
 # by packet, on a fat tree of 128 hosts, and as one ring on 8 hosts. Two dimensions take far fewer steps (2 x 127 against
 # 2 x 15 + 2 x 7), which is what counts where messages are small.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # MICRO 2024, Chakra demo 1: traces written by a program. The tutorial uses Chakra's Python API; here it is a command, a
 # table of nodes (CSV), or the library (orr_* in orrery.h).
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # MICRO 2024, Chakra demo 2: workloads written as text (ASTRA-sim 1.0's language), made into traces for 32 ranks and
 # drawn. The same three layers under every strategy that takes no further words.
 set -eu

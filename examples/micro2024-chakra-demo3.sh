@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # MICRO 2024, Chakra demo 3: the training step of a transformer from symbolic tensors (STG), two ways each of data, tensor
 # and pipeline parallelism; then what the tutorial's page asks of an analysis: what a rank does, what it sends, what
 # bounds the step, and pictures of it.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # MICRO 2024, Chakra demo 4: PyTorch's traces into Chakra's, with Chakra's own programs by their names and options
 # (merge.sh, convert.sh), then with ours. The recording is ours: a small CNN on two ranks.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The ROCm work flow, from a recording on two GPUs to 128 virtual ones: record, check, import, simulate the machine it was
 # recorded on, calibrate with the measured step, then other machines and more ranks, and what they cost. The recording is
 # ours: one step of a small CNN (545,098 parameters) on two ranks.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Gradients of Qwen2.5-0.5B (494,032,768 parameters, 37 buckets a step) on 128 GPUs: torus, fat tree, twisted torus, as
 # in ROCm-ASTRAsim's study, whose runs on ns-3 took four to five days each. Flow by default, seconds a machine; with
 # BACKEND=packet every packet: five minutes for the torus, more for the others, where packets meet, unless PAYLOAD=9000.

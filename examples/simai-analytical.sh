@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # SimAI's quick start, by arithmetic: AICB's generator writes what a training step exchanges, SimAI-Analytical times it
 # as size over bandwidth. Options are theirs, in their spelling.
 set -eu

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # SimAI's quick start, packet by packet: a Spectrum-X machine of 128 GPUs, one all-reduce on it, every packet of NCCL's
 # messages sent. Options, environment and files are SimAI's.
 set -eu

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the fuzz targets of the converters of foreign formats share: the input as a file in memory, a workload, and what
  * must hold: a refusal is one printable line, what is accepted can be ordered or says why not, nothing stays in the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Model configurations of AICB's inference generators: whatever the JSON says, all three families end in a workload or
  * in one printable line, and nothing stays in the account. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Compute files of AIOB, read as AICB reads them and strictly, for training and inference. Besides not crashing: a
  * refusal is one printable line, what is read strictly is read the same as AICB reads it, and nothing stays in the
  * account. */

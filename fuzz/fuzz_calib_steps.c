@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files of measured steps (small JSON documents and device traces), and calibration files. Besides fuzz/reading.h's:
  * times that come out are above 0 and finite, and a calibration that was read can be reported. */
 #include "fuzz/converting.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Chakra's jsonizer, visualizer and timeline on any bytes. Besides not crashing: a refusal is one printable line, and
  * nothing stays in the account. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What recordings say of communication in texts: names, lists of ranks, splits, the process groups of a host trace. The
  * input's first lines are a name, a list of ranks and splits; the rest is the groups' JSON. Besides not crashing: a
  * refusal is one printable line, a fact is whole, and nothing stays in the account. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a Chakra ET file composed: none may crash, and what comes of a sound trace is sound and has every byte
  * of the gradients. */
 #include <stdio.h>

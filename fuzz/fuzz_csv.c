@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Users' tables, with the columns the header names: what must hold is in fuzz/converting.h. */
 #include "convert/csv.h"
 #include "fuzz/converting.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of devices. Besides not crashing: a refusal is one line, and what is taken gives each of the ranks a device
  * that has a factor, and rates in pairs. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a Chakra ET file: both readers, the checks, the statistics and the writer must neither crash nor
  * disagree (tests/trace/agree.h says on what). */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GOAL schedules: what must hold is in fuzz/converting.h. */
 #include "convert/goal.h"
 #include "fuzz/converting.h"

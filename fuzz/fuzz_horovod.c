@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Horovod timelines: what must hold is in fuzz/converting.h. */
 #include "convert/horovod.h"
 #include "fuzz/converting.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a PyTorch host or linked trace: read, repaired where it can be, every node read again, and converted as
  * Chakra does it with its replay. Besides not crashing: a refusal is one printable line, and nothing stays in the
  * account. The reader takes a path, so the bytes lie in a nameless file. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any bytes as a JSON document. Whole or in small pieces, the parts and the error must be the same; and what we accept
  * jansson accepts and the other way round, less what only we read (NaN and Infinity, integers beyond 64 bits, reals

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Chakra graphs as JSON, in all three spellings. They are written as they are read, so the output is a link to nowhere;
  * what must hold is what holds for the other converters (fuzz/converting.h). */
 #include "convert/json_workload.h"

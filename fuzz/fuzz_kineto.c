@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a Kineto device trace: read, looked through for the critical path, and linked as Chakra does it with a
  * host trace that has the record function ids 1 to 8. Besides not crashing: a refusal is one printable line, events are
  * in order, and nothing stays in the account. The readers take paths, so the bytes lie in nameless files. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes through our own linker. The first byte says as what: a device trace, linked, written as a linked trace and
  * read back; a host trace or linked trace, converted. Besides not crashing: a refusal is one printable line, every
  * dependency goes to a later node, times are not negative, and nothing stays in the account. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Machines by name. Besides not crashing: a refusal is one printable line, and what is settled has as many ranks as its
  * dimensions make. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files of network measurements, in all forms by content, and the fits through whatever they hold. Besides
  * fuzz/reading.h's: a refused file adds nothing, and a fit is finite. */
 #include "fuzz/converting.h"

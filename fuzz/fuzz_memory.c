@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Remote memory files. Besides not crashing: a refusal is one printable line, and nothing stays in the account. */
 #include "config/config.h"
 #include "fuzz/reading.h"

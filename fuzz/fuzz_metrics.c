@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* metrics.csv and calibration_all.csv. Besides fuzz/reading.h's: what was read and written is read as the same again.
  */
 #include "fuzz/converting.h"

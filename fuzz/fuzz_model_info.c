@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a recorder says of its model. Besides not crashing: a refusal is one printable line, and what was read is in the
  * range that composing counts on. */
 #include "fuzz/reading.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Network configurations of the packet network, and logical topologies. Besides not crashing: a refusal is one
  * printable line, and nothing stays in the account. */
 #include "config/wired.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Price lists. Besides not crashing: a refusal is one printable line, and what was read makes a bill whose rows add up
  * to its total, or a refusal of the same kind. */
 #include "fuzz/reading.h"

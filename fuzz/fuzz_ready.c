@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a device trace and as a host trace that someone wants to know the use of: read or refused in one
  * printable line, judged, and nothing stays in the account. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a file that someone took for a recording: recognised for what it is or not, read as rocprofv3's where it
  * may be that, some steps of it read as Kineto's; refused in one printable line, and nothing stays in the account. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SimAI's workload texts through the analytical mode in both ways of counting, and tables of achieved bandwidth (an
  * input that begins with "Size"). Besides not crashing: a refusal is one printable line, nothing stays in the account,
  * and where it is counted rightly the sums are numbers. */

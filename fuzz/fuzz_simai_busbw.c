@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files of measured bus bandwidths. Besides not crashing: a refusal is one printable line, and what is read is above 0
  * or not given. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SimAI workload texts as the simulation takes them, strictly and as SimAI itself reads. Besides not crashing: a
  * refusal is one printable line, what is accepted can be unrolled for its first and last stage, and nothing stays in
  * the account. */

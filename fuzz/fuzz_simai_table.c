@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* AICB's tables read back. Besides not crashing: a refusal is one printable line, and times are finite and not below 0.
  */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What amd-smi, rocm-smi, nvidia-smi and sysfs print. Besides not crashing: a refusal is one printable line, what is
  * shown of a file is printable, clocks lie in their range, and no GPU is there twice. */
 #include "fuzz/reading.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sheets of symbolic tensors: the input is a table and, behind a line of "---", its ports. Besides not crashing: a
  * refusal is one printable line, nothing stays in the account, and every expression that was read prints as a text that
  * reads back as the same one. */

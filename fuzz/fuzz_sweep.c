@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sweep files, and the texts of --vary. Besides not crashing: a refusal is one printable line, every point of what is
  * accepted has a value for every key, and nothing stays in the account. */
 #include <string.h>

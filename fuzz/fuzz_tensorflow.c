@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow and JAX profiles: what must hold is in fuzz/converting.h. */
 #include "convert/tensorflow.h"
 #include "fuzz/converting.h"

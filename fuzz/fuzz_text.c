@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text workloads: both readers of ASTRA-sim's format with both graphs, and SimAI's. Besides not crashing: a refusal is
  * one printable line, every dependency is on an earlier node, and nothing stays in the account. */
 #include <stdio.h>

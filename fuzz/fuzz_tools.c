@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a Chakra ET file through the tools that edit: none may crash, and what fix writes must be a file that
  * the check finds nothing wrong with and that simplification takes. */
 #include <stdio.h>

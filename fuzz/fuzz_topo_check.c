@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The check of topology files, and all that is done with a machine once it is read: measured, drawn, told. Besides not
  * crashing: findings are printable lines, and nothing stays in the account. */
 #include "config/topology_check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Machines in one line. Besides not crashing: a refusal is one printable line, what is accepted has links between nodes
  * that exist, and nothing stays in the account. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Physical topologies, ASTRA-sim's and SimAI's. Besides not crashing: a refusal is one printable line, what is accepted
  * can be routed, and nothing stays in the account. */
 #include "config/wired.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the fuzz targets of the configuration readers share: an account, notes and an arena for one input, and what must
  * hold whatever the input was.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Drives a fuzz target without libFuzzer, so that every test run, with any compiler, goes through the seed corpus: each
  * seed as it is, then mutations of it. The mutations come from a fixed generator, so a failure repeats.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Orrery's public interface: simulate a training job on a machine that exists as configuration files, and read what
  * came out. Everything the `orrery` program does goes through the functions declared here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The vocabulary of our tests on top of cmocka: statuses, numbers and texts compared with a sentence that says what was
  * expected of what. A test file ends with TEST_MAIN(names…); a test's name is a fact that can be false.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A folder of its own for a test program, made before its tests and removed after them:
  * cmocka_run_group_tests(tests, make_folder, remove_folder).

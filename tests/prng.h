@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Numbers for property tests: splitmix64, the same on every machine, so that a failing trial can be named by its seed.
  */

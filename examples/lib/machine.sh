@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
 # What several scripts here need; sourced by them. Files are written into the current folder.
 export LC_ALL=C

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # One direct all-to-all on 128 GPUs, every rank with BYTES (1GiB): fat tree, 4x4x8 torus, twisted torus, sent packet by
 # packet. Prints the step time of each and its ratio to the fat tree's. A few minutes at 1GiB, seconds at 100MiB.
 # usage: compare.sh [ORRERY [BYTES]]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What every part of the interface needs: statuses, errors, warnings. Included by orrery.h. */
 #ifndef ORRERY_BASE_H
 #define ORRERY_BASE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fitting a simulation to measurements. Included by orrery.h. */
 #ifndef ORRERY_CALIB_H
 #define ORRERY_CALIB_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is on this machine and whether collectives add up; what machines cost. Included by orrery.h. */
 #ifndef ORRERY_DOCTOR_H
 #define ORRERY_DOCTOR_H

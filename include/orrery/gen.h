@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Traces and workloads that no recording is needed for: patterns, data-parallel steps, AICB, symbolic tensor graphs.
  * Included by orrery.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs that are kept: machines by name, the folder of a run, the result store. Included by orrery.h. */
 #ifndef ORRERY_LAB_H
 #define ORRERY_LAB_H

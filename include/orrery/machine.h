@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Machines as they are wired, collectives as NCCL builds them, and the sums one does before a job.
  * Included by orrery.h.

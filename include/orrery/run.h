@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Running a simulation from files to results, and the reference of the configuration files. Included by orrery.h. */
 #ifndef ORRERY_RUN_H
 #define ORRERY_RUN_H

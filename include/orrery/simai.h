@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SimAI's two modes: by size over bandwidth, and message by message on a wired machine. Included by orrery.h. */
 #ifndef ORRERY_SIMAI_H
 #define ORRERY_SIMAI_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Many runs that differ in a few values, on all processors. Included by orrery.h. */
 #ifndef ORRERY_SWEEP_H
 #define ORRERY_SWEEP_H

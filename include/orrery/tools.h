@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tools on traces: changing, comparing, composing, exporting and drawing them; Chakra's own small tools.
  * Included by orrery.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Traces: looking at them, recordings and foreign formats turned into them, scripts that record.
  * Included by orrery.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Blocks double from 4 KiB to 1 MiB, so that a run with thousands of small arenas stays small and a large trace needs
  * few blocks; a request larger than a block gets a block of its own. */
 #include "base/arena.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An arena: allocations that live and die together (a loaded trace, a configuration, a report). Freed as a whole.
  * Memory comes from, and is accounted in, a `struct mem` that must outlive it.

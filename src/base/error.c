@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The nearest-name search counts insertions, deletions, substitutions and swapped neighbours, the commonest slip of all
  * ("Gpbs" is one step from "Gbps"); in full, since the lists are short and the words human. */
 #include "base/error.h"

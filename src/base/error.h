@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How a failure travels: the function that decides it calls error_set once and returns the status; everyone above only
  * propagates. The types are public (orrery.h) because the library's users see them unchanged.

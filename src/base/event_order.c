@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The wheel is read from now on round, then the far times in order. Moving takes everything out and puts it back: it
  * happens once for thousands of events that need not be handled at all.

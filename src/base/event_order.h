@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * All that is pending, in the order in which it will be taken, and putting it back at other times. For who wants to
  * skip a stretch of time in which nothing new would happen: list, decide which events belong to that stretch and move

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A wheel for the near future, one line a nanosecond: a packet's next hop or a neighbour's next step is a push and a
  * pop of a few instructions each, whatever else is pending. Beyond the wheel, a heap of distinct times over lines of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The future: events by time, first come first served within one time. An event is a number saying what happens and two
  * numbers saying to whom; whoever pops it knows what they mean.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One singly linked list of all entries, and for each bucket the entry before the first of its run: that is how
  * libstdc++ does it, and it is the only way to get its order. Bucket counts come from its list of primes; the limit is

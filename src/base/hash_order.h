@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The iteration order of a libstdc++ unordered container with 64-bit integer keys. ASTRA-sim walks such containers, and
  * what it does in that order shows in its results (spec analytical §19); this reproduces the order, not the speed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Open addressing with linear steps over 32-bit numbers, at most half full: a lookup is one hash, mostly one line of
  * the table and one comparison. The entry keeps 32 bits of the hash, so that growing the table touches no text and a

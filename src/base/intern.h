@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Texts kept once each and named by a 32-bit number: a trace repeats a few hundred names millions of times. Number 0 is
  * the empty text. Numbers count up in the order of first appearance, so they do not depend on the hash. Grows; nothing

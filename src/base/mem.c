@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The account is kept by size given back, not by a header before each block: blocks stay usable with plain pointers
  * from libraries, and the arrays that matter know their size anyway. */
 #include "base/mem.h"

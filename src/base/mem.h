@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory with an account: every allocation that grows with the input goes through a `struct mem`, so that a limit
  * (--memory-limit) is an error with figures instead of the kernel's out-of-memory killer. One account per run; not

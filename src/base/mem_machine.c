@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The control groups' limits count because a container is killed at its own, however large the machine is. Both forms
  * of the interface are read: one tree with memory.max (version 2), or the memory controller's own (version 1). A

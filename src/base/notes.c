@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Repeated lines are dropped here rather than at each caller: a thousand ranks that share a fault are one fault. */
 #include "base/notes.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Warnings on their way to the user: what was defaulted, repaired, ignored or looks wrong, one line each, in the order
  * found. Readers and the engine add; only the program prints. In strict mode the first one becomes the error.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The order in which a pipeline stage works on its micro-batches. 1F1B: as many forward as stages follow it, then one
  * forward and one backward in turn, then what is left backward. Interleaved: the stage's layers are cut into chunks, so

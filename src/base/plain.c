@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A locale object a call, not one for all: the C library's own "C" locale is a constant, for which nothing is
  * allocated, and a kept one would be a global. */
 #include "base/plain.h"

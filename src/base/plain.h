@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Numbers as text, always with a point: printf and strtod follow the locale that the program around the library has
  * chosen, which may write 1,5 for one and a half; files and messages here mean the same everywhere. Whatever prints or

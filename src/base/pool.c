@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * New entries go on the free list in ascending order, so that neighbours in time are neighbours in memory.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pools of plain structs named by 32-bit index, with a free list threaded through one of their fields. Index 0 is never
  * given out: it means "none", and is what a refused allocation gives, so that the hot path needs no error branch: entry

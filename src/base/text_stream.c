@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A cookie below stdio: what its write does not take, stdio remembers as an error of the stream. The first block is
  * taken at the opening, so that an empty text needs none at the end. */
 #include "base/text_stream.h"

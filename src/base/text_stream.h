@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A stream into memory, like POSIX's open_memstream, whose lack of memory can be seen: the C library's own lets writes
  * fall away without marking the stream as failed, so that a text cut short would pass for a whole one. Knows nothing of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One lock, two conditions. Pieces are large (a whole simulation), so that what a lock costs does not show; what
  * matters is that nobody waits while there is something to do, and that the lock is never held during the work itself.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Many independent pieces of work on a few threads, their results handed back on the caller's own thread, one at a
  * time. What is shared between the pieces must be read-only; what a piece makes belongs to its result. Only sweeps use

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Durations that come out of floating point, as whole nanoseconds: truncated towards zero, the way ASTRA-sim's are, and
  * kept within what a clock can be advanced by without wrapping. Not a number counts as no time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The number is kept as decimal digits and a power of ten and multiplied by the unit before any division, in 128 bits:
  * "0.1us" is exactly 100 ns, which no binary floating-point step could promise. */
 #include "base/units.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Quantities as people write them: "400Gbps", "50 GB/s", "1.5us", "25MiB".
  *

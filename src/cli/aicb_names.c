@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * AICB's scripts and SimAI's topology script under their own names. A script is a row: which generator it calls, what
  * it sets before it looks at its options, and which spellings it takes; a model (-m) is a row of such settings. What

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * AICB's scripts and generators (scripts/megatron_gpt.sh, workload_generator.SimAI_training_workload_generator,
  * run_suites …) and SimAI's gen_Topo_Template.py under their own names: as a symbolic link to the program, or as its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery calc`: the sums one does on paper before a job: batches, groups of ranks, what pipeline stages send. */
 #include "cli/cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery calib`, and the two subcommands that use what `fit` made: `show` and `apply`. */
 #include "cli/calib.h"
 #include "cli/lab.h"

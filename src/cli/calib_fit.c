@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery calib fit`: measured steps from files or as bare numbers, the simulated side from a store or as bare numbers.
  * The library does the rest and writes the report. */
 #include "cli/calib.h"

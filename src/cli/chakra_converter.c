@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * chakra_converter: Chakra's converter by its own name and options, `[--log-filename F] PyTorch|Text …`. It writes what
  * the original writes; exit codes and messages are ours. The original always leaves a log of every decision in the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* chakra_jsonizer and chakra_visualizer: one ET file in, one text or drawing out. */
 #include "cli/chakra_names.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* chakra_generator: Chakra's example traces, into the working folder. */
 #include "cli/chakra_names.h"
 

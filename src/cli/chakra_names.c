@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One table; main.c asks it once for the program's own name and once for its first word. */
 #include "cli/chakra_names.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The names of Chakra's programs, by symbolic link (chakra_converter …), as `orrery chakra_converter …`, and in the
  * spelling of `python3 -m chakra.src.converter.converter …`, also of the packages' older names

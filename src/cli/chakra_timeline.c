@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* chakra_timeline_visualizer: an issue and callback log as a trace for Chrome's viewer. */
 #include "cli/chakra_names.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the subcommands share: how a command is described, how its options are read, how it speaks and how it ends.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery coll show`: a collective as NCCL builds it, before any network is known. */
 #include "cli/cli.h"
 

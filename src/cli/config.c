@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery config`: what the configuration files may say, from the tables the readers use. */
 #include "cli/cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery cost`: what machines cost, and a step on them. */
 #include "cli/cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every word of ours that is made is "--name=value" in one piece: so argp can take no value for an option. */
 #include "cli/dashed.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Other programs' spellings of options that ours has too: words of several letters behind one dash (-g_p_s 8, -busbw
  * FILE), long names with underscores. A table says which of ours each one is; the vector is rewritten before our own

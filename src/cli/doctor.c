@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery doctor`: what the program finds on this machine, and whether its collectives add up. */
 #include "cli/cli.h"
 

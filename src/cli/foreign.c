@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One pass over the words. Each is ours, theirs or unknown; whether the next word is its value follows from the table
  * that knows it, and for an unknown one from whether the next word looks like an option, because no command that reads

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Other programs' options, accepted unchanged: a table says what each of theirs means in ours, and the vector is
  * rewritten before our own reader sees it. Options of theirs that never did anything are accepted and said to do

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery gen`: small traces to start from, one subcommand a pattern. */
 #include "cli/cli.h"
 

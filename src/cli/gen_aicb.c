@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `orrery gen aicb`: AICB's workload generators. Their options are the library's list (orr_aicb_option), so that the
  * command line, the help and the manual never name one that does nothing; argp's table is made from that list when a

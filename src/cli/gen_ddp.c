@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery gen ddp`: data-parallel training steps without a recording. */
 #include "cli/cli.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `orrery gen stg`: traces from symbolic tensor graphs, with the options of STG's main.py in their own spelling
  * (`--weight_sharded true`) and its environment variables. Numbers are one table: name, field, help. Words for true and

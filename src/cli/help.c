@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Finding a subcommand, and the help of any of them: one walk over the table of commands serves both. */
 #include "cli/chakra_names.h"
 

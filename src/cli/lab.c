@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery lab`: runs that are kept, and what looks into the store that keeps them. */
 #include "cli/lab.h"
 

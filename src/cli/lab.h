@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The subcommands of `orrery lab`, and what those that use the result store share. */
 #ifndef ORR_CLI_LAB_H
 #define ORR_CLI_LAB_H

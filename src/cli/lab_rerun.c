@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery lab rerun`: a kept run's command once more, in its folder, and whether the same came out. */
 #include "cli/lab.h"
 

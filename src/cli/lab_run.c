@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery lab run`: a workload on a machine that is made of a name, kept with everything that went into it. The library
  * does it and writes the summary; here are the options, the progress line and the exit code. */
 #include "base/text_stream.h"

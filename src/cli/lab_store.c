@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery lab list`, `show`, `diff`: what a result store holds. */
 #include "cli/lab.h"
 

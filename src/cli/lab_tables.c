@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery lab export` and `orrery lab import`: the store's runs as tables and documents, and old tables into it. */
 #include "cli/lab.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The program: finds the subcommand and hands it the rest. The names of ASTRA-sim's two analytical binaries (by
  * symbolic link) mean `run` in ASTRA-sim's manner, those of Chakra's and SimAI's programs theirs, so that a script

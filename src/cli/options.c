@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * argp reads options well and explains errors badly: two lines, no nearest name, and it takes any unambiguous prefix,
  * so that an option added later can change what a script means. So the vector is walked once before argp sees it, with

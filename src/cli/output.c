@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where results go: a result that could not be written is never reported as success, and a file is either whole or as
  * it was: the library writes those that the program makes too. */
 #include "cli/cli.h"

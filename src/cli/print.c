@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* All that the program says besides results goes through here, so that a message is one line whatever a file name or
  * a file holds. */
 #include "cli/cli.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A command line read by rows (param/param.h): every option that exists is a row, and its value is what the row reads.
  * Options and arguments may be mixed; "--" ends the options. Names are not cut short unless the command says so: an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `orrery run`: read, simulate, write. A run that stalls or is interrupted still writes every output that was asked
  * for, because what is known then is what the user needs to see; the exit code and standard error say what happened.

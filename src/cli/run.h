@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `orrery run` in three parts: the options (run_options.c), which end in a filled struct, the check of where the
  * results shall go (run_outputs.c), and what is done (run.c). Strings point into the argument

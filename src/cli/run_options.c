@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The options of `orrery run`: the parameters of a run (param/run.c), and what the program does with the results. */
 #include "cli/run.h"
 

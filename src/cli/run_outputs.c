@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What can be known of a run's outputs before the work: an hour of simulation should not end with a folder that is not
  * there, nor with a result that has replaced the file it came from or another result.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery simai`: the table of its subcommands, and of the names they had before. */
 #include "cli/simai.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SimAI's programs: `orrery simai analytical`, `orrery simai simulate`, and the same under the originals' names by
  * symbolic link, where the numbers are the originals' (--compat simai). */
 #ifndef ORR_CLI_SIMAI_H

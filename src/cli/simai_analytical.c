@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `orrery simai analytical`: SimAI's options as SimAI spells them, rewritten by one table to ours, which argp reads.
  * Result files go where SimAI puts them (results/FOLDER/PREFIXEndToEnd.csv), and with -o anywhere.

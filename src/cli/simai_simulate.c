@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `orrery simai simulate`: SimAI's four options, its environment variables, and our outputs. Under the original's name
  * the result files go where it puts them and standard output has its lines.

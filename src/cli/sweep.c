@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery sweep`: many runs that differ in a few values, on all processors, kept as they end and ranked at last. */
 #include "cli/sweep.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `orrery sweep` in two parts: what the user typed, progress and results (sweep.c), and the points of a plan turned
  * into what the library runs (sweep_points.c): every key is an option of the command that the points are, and is read

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A point is read by the command's own reader: the shared options, and behind them "--key=value" for each key that is
  * an option. So a sweep takes every option that the command has, also those it gets later, and says of a wrong value

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery topo`: machines as they are wired; listed, checked, measured, drawn. Making one is in topo_make.c. */
 #include "cli/topo.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The subcommands of `orrery topo`. */
 #ifndef ORR_CLI_TOPO_H
 #define ORR_CLI_TOPO_H

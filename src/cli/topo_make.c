@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `orrery topo make`. Our options are the rows of ORR_TOPO_SETTINGS; the options of SimAI's generator, which have one
  * dash and several letters, are rewritten to them by a table before our own reader sees the words.

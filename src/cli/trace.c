@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery trace`: the table of its subcommands, and those three that look into Chakra ET files. To these each file
  * stands alone, so one that cannot be read does not keep the rest from being shown; the exit code tells that it was
  * there. */

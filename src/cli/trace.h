@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The subcommands of `orrery trace`, one file each. */
 #ifndef ORR_CLI_TRACE_H
 #define ORR_CLI_TRACE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery trace compose`: a tensor-parallel trace as one replica of a data-parallel job. */
 #include "cli/trace.h"
 

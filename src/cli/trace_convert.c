@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery trace convert`, and Chakra's converter under its own name: two sets of options for one function. */
 #include "cli/trace.h"
 

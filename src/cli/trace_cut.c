@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery trace cut`: some of a trace's steps. */
 #include "cli/trace_edit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery trace diff`: how two traces differ. The exit code is diff's: 0 the same, 1 different, 2 trouble. */
 #include <stdlib.h>
 #include <string.h>

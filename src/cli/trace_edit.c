@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where results go is settled before any file is read: a name that cannot be is told at once. */
 #include "cli/trace_edit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the subcommands that edit traces share: which files are read, where each result goes, and the options that say
  * so. One input gives one output file; several inputs NAME.R.et give PREFIX.R.et; --in-place replaces the inputs;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery trace export`: traces for other programs. */
 #include <string.h>
 

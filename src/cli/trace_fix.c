@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery trace fix`: make traces fit to run. */
 #include "cli/trace_edit.h"
 

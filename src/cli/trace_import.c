@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery trace import`: PyTorch recordings in, one ET file a rank out, with a report on standard output. */
 #include "cli/trace.h"
 

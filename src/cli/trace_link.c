@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery trace link`, and Chakra's linker under its own name: two sets of options for one function. */
 #include <inttypes.h>
 

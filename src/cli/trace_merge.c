@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery trace merge`: several traces of one rank in one. */
 #include "cli/trace.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery trace ready`: is this recording usable? */
 #include "cli/trace.h"
 

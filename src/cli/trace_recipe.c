@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery trace recipe`: a script that records a job, ready to be run. */
 #include "cli/trace.h"
 

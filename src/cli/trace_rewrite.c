@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery trace rewrite`: other collectives, sizes, groups. */
 #include "cli/trace_edit.h"
 

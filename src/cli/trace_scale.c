@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery trace scale`: more or less work by an exact factor. */
 #include "cli/trace_edit.h"
 

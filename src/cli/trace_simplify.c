@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery trace simplify`: smaller traces, and what the difference costs. */
 #include "cli/trace_edit.h"
 

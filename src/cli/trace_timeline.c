@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery trace timeline`: when what ran, as recorded in the traces themselves, or as a simulation of them has it. */
 #include "cli/trace.h"
 

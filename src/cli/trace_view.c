@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery trace view`: a picture of one trace. */
 #include "cli/trace.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The help of a command that is described by rows: usage, what it does, its options in groups, examples. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The callback comes every so many events, far more often than anyone looks, so each part has a time before which it
  * does nothing. Rates are over the whole run: a simulation's events are even enough, and a figure that jumps tells

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the program does while a simulation runs: the progress line on a terminal, the status file, and the wish to
  * stop (Ctrl-C, SIGTERM). All of it happens inside the library's progress callback, so there is no thread, and the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names are matched whole; only the window of "direct<W>" and "oneDirect<W>" is parsed, because it is the one part of
  * a name that has no finite list. */
 #include "coll/impl.h"

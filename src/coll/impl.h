@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The names of collectives and of the algorithms that carry them out, as Chakra traces and system files spell them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Collectives as NCCL builds them: channels that are rings, double binary trees or NVLink-switch reductions, laid out
  * as a list of flows with dependencies (spec simai §6, §7, §14). Who sends what to whom after what; never when, and

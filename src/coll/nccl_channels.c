@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A ring visits the servers in order and, in channel c, the ranks of each server from its c-th one on: so that every
  * rank is once the one that talks to the next server, and all its network cards are used. There are as many channels as

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which algorithm carries out a collective, and the builder that all of them use. Flows, parents and prev lists are
  * three arrays of a size that each algorithm knows beforehand; the children are counted and placed in two passes over

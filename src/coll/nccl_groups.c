@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every group of a job is an arithmetic progression of ranks (spec simai §6), so a group is found by its first rank,
  * stride and length and its members are written down once, however often SimAI counts it.

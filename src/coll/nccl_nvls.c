@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Reductions in the NVLink switch. All-gather: the switch multicasts each rank's part. Reduce-scatter: it sums each
  * rank's part.

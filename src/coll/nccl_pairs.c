@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Collectives that NCCL makes of sends and receives: all-to-all as every ordered pair, gather and scatter as one pair
  * per rank and root, and lists of pairs as a program gives them. All at once, without dependencies.

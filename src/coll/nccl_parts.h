@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How the files of coll/nccl add flows: a builder with room for as many as the caller said, parents given with each
  * flow, children found at the end by turning the parents round. Only files of coll/nccl include this.

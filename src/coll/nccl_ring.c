@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What goes round the rings. All-reduce, all-gather and reduce-scatter: in each step every rank sends one chunk to the
  * next rank, and may do so when it has the previous rank's chunk of the step before. Broadcast and reduce: a chain

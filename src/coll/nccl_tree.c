@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * All-reduce over double binary trees: in each tree a share of the bytes is summed towards the root and the sum handed
  * down again, in chunks that follow one another. A rank sends up when all below it have sent, and down as soon as the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two binary trees over the servers, the second with every server's number one higher, so that who is a leaf in one has
  * children in the other. Inside a server the channel's ranks form a chain below the one that talks to other servers.

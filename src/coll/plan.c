@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The phase list is built front to back because sizes chain: each phase starts from what the one before left. */
 #include "coll/plan.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What one chunk of a collective goes through: a list of phases, one per dimension used and direction (spec analytical
  * §6). A plan is the same for every rank and chunk; what differs (the place in a ring, the queue) is added by the

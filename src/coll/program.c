@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Everything is computed from the member's own index, so that no rank holds a table of the whole collective. A message
  * of no bytes is never sent: each size is at least 1, which is also what a barrier carries.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Collectives as a short list of sends and receives per member, carried out in order: for the rooted collectives and
  * the barrier, and for halving-doubling on a number of members that is not a power of two. Receives wait; sends do not.

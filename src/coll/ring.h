@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who takes part in one phase of a collective, as a ring of members: either every `stride`-th rank of the grid, or the
  * ranks of a communicator group in the order its file lists them. Members are numbered 0..size-1.

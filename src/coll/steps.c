@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sizes go through double and truncate at each step because ASTRA-sim's do: S/2, S/4, … and back up from the truncated
  * value, so that odd sizes shrink the same way. */
 #include "coll/steps.h"

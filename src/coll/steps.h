@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The message sequence of the algorithms whose every step is "send one message, receive one message" (spec analytical
  * §9.1-9.4): ring, direct, halving-doubling. A step is known by its number alone, so that the engine needs no queue of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The balanced tree over members lo..hi has its top in the middle, (lo+hi)/2, and the halves below it. For 2^k - 1
  * members that is the perfect tree that ASTRA-sim builds; for any other number it is the same tree with some last-level

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The two trees of the double binary tree all-reduce (spec analytical §9.5), for any number of members. Members are
  * numbered in the order of an in-order walk. A root has one child, the top of a balanced tree over all others; in the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The order of the floating point operations is part of the result: it is ASTRA-sim's. */
 #include "compute/roofline.h"
 

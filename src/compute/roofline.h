@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How long an operator takes by the roofline rule (spec analytical §5.4): limited by the device's peak or by its
  * memory, whichever is lower at the operator's intensity.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ASTRA-sim's configuration files turned into the plain structs of sim/config.h: system JSON, network YAML, remote
  * memory JSON, communicator groups JSON, per-node custom implementation YAML.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which device each rank computes on, as the user lists it: "0-3=h100,4-7=mi300x:x1.1" (struct orr_run_options,
  * devices). The names stand for what their makers publish, so that a list of names needs no data sheets at hand.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The list of devices of a run, "0-3=h100,4-7=mi300x:x1.1", turned into sim/config.h's kinds of device and which of
  * them each rank has. Knows the published rates of a few devices by name; not how long anything takes on them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The file-reading half of each reader: the same four lines five times, kept apart so that everything that decides
  * something can be tested and fuzzed without a file. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The two formats whose keys are numbers: communicator groups and custom collectives by node. They have one row each,
  * for the reference; the reading is by hand because every key is a record of its own. Both sort by number before they
  * look for duplicates, so that "1" and "01" are the same group and a file of a million entries stays quick. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* {"logical-dims": ["8", "2"]}: the reference wants texts; numbers are what people write, and are taken too. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ASTRA-sim reads latency and bandwidth as unsigned integers (spec analytical §12): the rows say "whole". */
 #include <inttypes.h>
 #include <string.h>

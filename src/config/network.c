@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The one format of parallel lists: every row is a column of struct topo_dim, and the columns must be equally long. */
 #include <inttypes.h>
 #include <string.h>

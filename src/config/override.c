@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Overrides are read behind the file, with the same rows and the same messages, so that a value is accepted here where
  * it would be accepted there. Values of single entries come last, since they need the list they belong to; before them

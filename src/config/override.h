@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A configuration file as its reader gets it: a text with a name, and values that go before those in the text. A value
  * of such a list is what `--set` and the points of a sweep say: the file stays as it is, and a thousand variants of it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The network configuration, word by word: a key, then its value. The reference reads it the same way, so values may
  * stand on any line. Every key of the reference has a row here; those it never uses are rows too, with the reason,

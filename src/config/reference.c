@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Written from the rows and nothing else: what is not in a table cannot be documented, and what is in one cannot be
  * forgotten. */
 #include <math.h>

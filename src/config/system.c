@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The keys ASTRA-sim leaves uninitialised (scheduling-policy, collective-optimization) or divides by when absent
  * (preferred-dataset-splits) have the defaults its examples use, and using one is noted: a result that hangs on what
  * the file does not say should not look like one that does not. */

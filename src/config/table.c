@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Defaults are texts that go through the same reading as a file's values: a default that the reference page shows can
  * neither be out of range nor differ from the one used. */
 #include "config/table.h"

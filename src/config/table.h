@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A configuration format as a table: one row a key, with its type, default, range, meaning and the place of its value
  * in a struct. The readers, the reference page and the JSON schema are made from the same rows, so that none of them

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The physical topology. Two forms, told apart by the first line: three numbers (ASTRA-sim) or five numbers and a GPU
  * type (SimAI). The reference believes whatever the file says and reads past what is missing; here every number is held

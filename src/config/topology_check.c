@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * First the reader that runs use: what it refuses is the first finding, what it notes are findings too. A file that it
  * refuses is then gone through line by line, each link by itself, so that one bad line does not hide the next; a file

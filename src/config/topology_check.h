@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * All that is wrong with a topology file, not only the first thing: a reader stops where it must, a check goes on.
  * Every finding is a note that begins with the file and, where one is at fault, the line.

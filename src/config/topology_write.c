@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The writer of the physical topology: the reader's counterpart (config/topology.c), and the only place that knows the
  * two forms from this side. */
 #include "config/topology_write.h"

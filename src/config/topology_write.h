@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Files of a generated machine: the physical topology in ASTRA-sim's or SimAI's form (spec packet A2, B2) and the
  * logical one. Each file is complete or not touched.

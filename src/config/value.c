@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every number goes through one double: the ranges keep whole values below 2^53, where a double is exact, and what
  * ASTRA-sim does to a number afterwards (cut to an integer, squeeze through single precision) is then one step here
  * per type, visible side by side. */

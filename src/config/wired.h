@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The files of ASTRA-sim's and SimAI's packet networks (spec packet A2, A3, B2): the network configuration (KEY value),
  * the physical topology it names (nodes, switches, links) and the logical topology (dimensions of the ranks).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers are read with strtod from a terminated copy and must use the word up: what follows is a unit or a mistake. */
 #include "config/words.h"
 

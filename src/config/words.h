@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Text files that are words between blanks, with the line each word stands on: what the packet network's files are.
  * Reads only between two pointers; a word points into the text and is not terminated. Only config/ includes it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names are matched on what is left of them in lower case without '_', '-' and blanks, because every layer spells the
  * same collective its own way (allreduce, all_reduce, AllReduce, _allgather_base, allgather_into_tensor_coalesced). The
  * order of the words decides: a barrier may be carried out by an all-reduce and be called all_reduce_barrier,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What names say about communication: the words profilers use for a collective, the names of the libraries' kernels,
  * the names of data types. Tables and string matching only; which name to believe when several speak is for

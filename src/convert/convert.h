@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the converters share: how one is asked, and what it reports. Each format has a function of this shape, declared
  * in its own header (text/text.h, goal.h …); lab/ picks one by the format's name. A converter reads its input whole or

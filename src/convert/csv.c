@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rows become operations as they are read; who waits for whom is kept as texts until the last row is in, because a row
  * may wait for one below it. Ids are texts, each a rank's own, so that a table may number its rows or name them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A user's own table of operations turned into ET files: one row an operation, one file a rank. Which column means what
  * is told by the header line or by a map ("duration_us=time,deps=after"): convert/csv_columns.h. Rows may stand in any

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Words are compared by their letters and digits alone and whole: ALL_REDUCE and all-reduce are one, but a slip of the
  * pen must not become another collective. */
 #include "convert/csv_cells.h"

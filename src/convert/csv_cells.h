@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The cells of one row of a user's table, read as what their columns mean: numbers, times, sizes, the words for
  * collectives and types. Every refusal names the file, the line and the column. Knows one row at a time; ids and

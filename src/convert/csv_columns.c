@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names are compared without regard to case; the unit behind a name is found by asking units_parse, so that no list of
  * units is kept twice. */
 #include "convert/csv_columns.h"

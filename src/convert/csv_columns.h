@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which column of a user's table means what, and in which unit: from the names in the header, or from a map such as
  * "id=op,duration_ns=time,deps=7" whose right sides are names of columns or their numbers from 1. One table of meanings

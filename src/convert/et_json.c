@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The export goes part by part from json_stream to the output. The jsonizer's texts are no JSON document together, so
  * they are read whole and commas put where one text ends and the next begins: then they are an array.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A Chakra trace written as JSON, turned back into the file: our own export (grammar in convert/export.h), which comes
  * back as the same bytes, and protobuf's JSON as chakra_jsonizer writes it, one text behind the other without a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A message's fields are put one by one; a message inside another is made in a buffer of its own first, because its
  * length stands before it. Two such buffers are enough: node, attribute, list. Keys nobody knows are an error here and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One record of an ET file encoded from its JSON: the wire format of the metadata and node messages (spec chakra §1.1),
  * in both spellings (convert/et_json.h). A record grows in a buffer of the encoder's; fields go out in ascending order,

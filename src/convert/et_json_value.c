@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Whole numbers are carried as 64 bits in two's complement, as varints do; each kind then says which of them fit it. */
 #include "convert/et_json_value.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Values of a Chakra attribute from JSON to the wire, and the pieces of protobuf's wire format that records are made
  * of. Only for convert/et_json_record.h, whose encoder collects the bytes and the problem.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One walk for the formats that say a node at a time. */
 #include "convert/export.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A Chakra trace for other programs: our JSON, which holds everything and comes back as the same bytes (orrery trace
  * convert --from json), Graphviz and GraphML for drawing and graph libraries. Written record by record, so a file

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Graphviz and GraphML, for drawing and for graph libraries: a node with its type, duration and size, and both kinds of
  * dependency, drawn solid (data) and dashed (control). An edge goes from the node waited for to the one that waits.
  * Edges may name nodes that come later; both formats allow that. */

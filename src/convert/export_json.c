@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Written by hand instead of through io/json_write.h: texts come with a length and may hold any character, a node is
  * one line, and members are left out where the record has nothing to say, so that reading it back gives the same
  * bytes. */

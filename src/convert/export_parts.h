@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parts of each export that convert/export.c puts together: what stands before the nodes, one node, what follows
  * them. Private to the export's files. A false return means that the record is not well-formed inside. */
 #ifndef ORR_CONVERT_EXPORT_PARTS_H

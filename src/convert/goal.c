@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A recursive format it is not: blocks of statements, each begun by its first word, so that one token of look-ahead
  * decides everything. Dependencies wait until their rank's block ends, because only then is it known which operations

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * LogGOPSim's GOAL text (spec formats §8) turned into ET files, one a rank: calc becomes compute, send and recv become
  * messages, `requires` a dependency. `irequires` (after the other has started) has no counterpart in Chakra, where

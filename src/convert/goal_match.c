@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Messages are sorted by their ends and counted, so that a file of any size is matched in the time of a sort. Receives
  * with a wildcard are looked at in groups that ask for the same: a group is decided when exactly one sender and tag

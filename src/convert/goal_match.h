@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who receives what, in a GOAL file that was read whole: receives from any source or with any tag are given the one
  * sender there can be, every send must have its receive and the other way round, and the n-th send from one rank to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One byte of look-ahead is all the format needs: only '/' is not decided by its first byte. */
 #include "convert/goal_text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The words of a GOAL file, one after the other, with the line each stands in. Blanks, line ends and comments are
  * passed over wherever they stand; what the words mean is for goal.c. Reads the file in pieces, so that memory does not

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names are compared whole, up to the first '.': "reduce", "gather" and "scatter" are local operations in HLO, so
  * looking for words inside names would find collectives where there are none. Shapes are read without a grammar of
  * layouts: whatever stands in braces is passed over. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the names and shapes of XLA's operations (HLO) say: whether "all-reduce-start.3" is a collective and which half
  * of one, and how many bytes "(f32[128]{0}, bf16[2,64]{1,0})" takes. Texts need not be terminated. Knows no trace.

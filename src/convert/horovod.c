@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The model. Rank 0 makes tensors ready one after the other; what lies between two of them becoming ready is compute.
  * Collectives run one at a time in the order the timeline shows, each when its last tensor is ready. A tensor that

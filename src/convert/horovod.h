@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A Horovod timeline (spec formats §2) turned into ET files. The timeline is rank 0's diary of tensors: when each was
  * ready, when it was negotiated, when its operation ran. Tensors that were fused become the one collective that really

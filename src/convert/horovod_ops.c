@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One small state a tensor (Horovod's "process"): how deep its events are nested, and what of the operation in flight
  * is known. That is all a nesting of begins and ends needs, since an end carries no name.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The operations of a Horovod timeline as its events tell them: for each tensor, when rank 0 had it ready, when its
  * bytes moved and how many they were. Nested begin and end events are followed for each tensor; what is cut off at the

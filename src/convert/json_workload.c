@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which of the three it is can be told from the first key of the document; only the feeder's workload is a graph that
  * has to be built, the other two are files in another spelling (convert/et_json.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The JSON texts that hold a Chakra graph, told apart by their content: the feeder's workload (a document with
  * workload_graph[], spec chakra §13), our own export ("orrery-trace", which comes back as the same bytes) and what

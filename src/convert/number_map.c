@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Open addressing with linear probing, at most two thirds full. The mixing of the key is splitmix64's: ids of a trace
  * run in sequences, which plain masking would turn into runs. */
 #include "convert/number_map.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A map from 64-bit ids (correlations, external ids, record function ids, node ids) to 32-bit numbers. What is looked
  * up does not depend on the order of insertion, and there is no walk over it, so no result can depend on its hash.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One table: the names in files and the words for people cannot drift apart. */
 #include "convert/provenance.h"
 

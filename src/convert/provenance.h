@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How a communication's type or size was known, best evidence first. A converter keeps one of these a fact and writes
  * its name into the attributes type_from and size_from (convert.h), so that a user can see what rests on a recording's

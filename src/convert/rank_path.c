@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Apart from the converters, because the program names the files it wrote by the same rule. */
 #include "convert/rank_path.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How the files of a workload's ranks are named, for every format that makes several: OUT is a prefix, rank R's file is
  * OUT.R.et, and a ".et" at the end of OUT is taken for what the user meant, a name and not a part of the prefix. Of one

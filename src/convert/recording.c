@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Marks near the front decide: profilers write what describes a file before the bulk. JSON is not parsed here, keys are
  * looked for with their quotes, which inside a text would be escaped.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a file is that someone took a recording for: told by its content, which may be packed, and by its name only
  * where the content has no mark of its own. Names what we cannot use as well (databases of Nsight Systems, memory

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Formats that are JSON are told apart by keys near the front: recorders write what describes the file before the
  * events. A megabyte is looked at, since a device trace may list hundreds of process groups first. */
 #include "convert/sniff.h"

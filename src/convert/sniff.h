@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which format a file to convert has, told by its first bytes: a person who names a file should not have to name its
  * format too. Looks at content only, never at the file's name, and guesses nothing: what it does not recognise is an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Devices become ranks, in the order of their names and numbers. Within a device:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A TensorFlow, TensorBoard or JAX profiler trace (trace.json, plain or packed; spec formats §1) turned into ET files:
  * one rank for each device in it. A device's streams, or its "XLA Ops" line where it has no streams, become chains of

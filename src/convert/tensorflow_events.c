@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two passes, because the names of processes and threads may stand behind the events they explain: the first learns the
  * lines, the second keeps the events of those that matter. In this format every argument is a text, numbers too; plain

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The events of a TensorFlow, TensorBoard or JAX trace that a graph is made of, in compact form: kernels on devices'
  * streams, operations on their "XLA Ops" lines, the sizes those operations tell, and the steps. Everything else (host

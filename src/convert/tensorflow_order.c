@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Indices are sorted, not events; every comparison ends in the place in the file, so that the order is one. */
 #include "convert/tensorflow_order.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The order in which a trace's kernels are looked at: devices by name and number, which makes them ranks; within a
  * device by time. A device that has streams is told by them, any other by its "XLA Ops" line, whose operations may lie

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The collecting half: arrays that grow by doubling, and the questions every reader asks alike. */
 #include "convert/workload.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The graph a foreign format becomes on its way to ET files: operations of all ranks, each with what Chakra can say of
  * it, and who waits for whom, added in any order. Writing puts each rank's operations after those they wait for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Kahn's algorithm with the smallest index first: no recursion, the same result on every machine, and an input that was
  * in order already stays as it is. Edges are grouped by counting, so that nothing here is slower than the number of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The order in which a workload is written, and its edges by child and by parent: shared by the checking and the
  * writing half of convert/workload.h, and by nobody else.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Nodes go out one by one through trace/et_write.h. Files of one workload appear together: a batch of them is brought
  * out whole before the first gets its name, and a workload that cannot be written is known before the first is opened.

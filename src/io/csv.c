@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A row is gathered byte by byte into one growing text, fields terminated in place; the pointers are made when the row
  * is complete, because the text moves while it grows. The separator is decided before the header is split, by looking

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tables as text (RFC 4180), row by row, in the memory of one row: fields in quotes may hold separators, line ends and
  * doubled quotes; lines end in LF or CRLF; empty lines are passed over; a byte order mark is dropped. The separator

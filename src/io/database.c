@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The store is written by whoever runs simulations, perhaps many at once, and read by people with the sqlite3 program.
  * Hence the write-ahead log, a busy handler that waits, and "synchronous = normal": a killed process loses nothing, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SQLite, as much of it as a result store needs: open, run text, a prepared statement that is bound by position and
  * stepped, transactions. Every error names the file and what SQLite said of it. Knows no table.

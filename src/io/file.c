@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Plain read() into memory of ours rather than mmap: a mapped file that somebody truncates meanwhile kills the process
  * with SIGBUS, and bad input must never do that. The open is non-blocking so that a pipe without a writer is refused
  * instead of waited for. */

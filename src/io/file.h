@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Files read into accounted memory, whole or through a window. Everything that can be wrong with a path (missing,
  * unreadable, a directory, a device, too large for the memory limit) is said here once, in one line that starts with

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every piece is followed by its length, so that "ab" and "c" differ from "a" and "bc". Numbers are hashed as eight
  * bytes, the lowest first, whatever the machine does. */
 #include "io/hash.h"

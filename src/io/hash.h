@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a file says, in 32 hexadecimal digits: XXH3 of its bytes, 128 bits. For telling inputs apart and recognising
  * them again, not for keeping secrets.

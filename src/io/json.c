@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* jansson checks the syntax but forgets where a value stood. It keeps object members in the order of the text, so a
  * second walk over the (now known to be valid) text, in step with jansson's tree, finds the line of every value with a
  * scanner that needs to know no more than where strings and numbers end. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JSON text, checked by jansson, as a tree of io/value.h. Meant for configuration: the whole text is in memory and the
  * tree is kept. Duplicate keys, numbers that do not fit, text that is not UTF-8 and deep nesting are refused.

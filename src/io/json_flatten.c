@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One loop, a value with what separates it from the next at a time, and the open containers in an array: no recursion,
  * so that the depth of a hostile file is a number to compare and not a stack to overflow. A string without an escape is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From the tokens of a text to json_item structs: grammar, numbers and escapes. Texts of items point into the text
  * where nothing is escaped, else into a buffer of the flattener's; both are valid until its next use. Knows no files.

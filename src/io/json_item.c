@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Questions to flattened values. */
 #include "io/json_stream.h"
 

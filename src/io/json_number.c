@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Numbers, read and written. Most in a trace are short integers or times with three decimals: those are done here, the
  * second by one exact division (both operands are exact in a double, so the result is the nearest one). The rest goes

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /*
  * simdjson's implementation object is used directly: the parser classes above it always run both stages. Its stage one
  * is chosen for the machine when the program starts, so one build is fast everywhere.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The only place where C++ is spoken: simdjson's first stage (where in a text the brackets, commas, colons, strings and
  * scalars begin, with the widest vector instructions the machine has) and the C++ library's shortest and exact

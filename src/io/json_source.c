@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A packed file has one direction. Whoever wants to read parts again pays for a spool once; going back without one
  * (a restart) unpacks from the front again, which happens at most a few times a file. */
 #include "io/json_source.h"

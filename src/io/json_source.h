@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The unpacked bytes of a document for json_stream: a file, packed or not, or memory; read in order between two places,
  * and read again at any place when that was asked for. Knows nothing of JSON.

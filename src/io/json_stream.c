@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The document's outermost level is walked here token by token; each part below it is flattened in one go
  * (json_window.h, json_flatten.h), so that what is done once an element is short and what is done once a token is one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JSON documents of any size, part by part: the elements of the large top-level arrays (a profiler's "traceEvents", an
  * execution trace's "nodes") come one at a time, every other top-level member comes whole, and memory is bounded by the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * simdjson's first stage wants whole texts. A window into a larger one mostly ends inside a string or an element; such
  * a string gets a closing quote for the moment of the search, and the token it begins is not counted. The window is cut

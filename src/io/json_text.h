@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A stretch of JSON text in memory and the places where its tokens begin: brackets, commas, colons, strings, scalars.
  * The stretch may be cut anywhere when more is to come (`final` false); its last token is then not counted, since it

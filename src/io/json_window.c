@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A window moves over the unpacked bytes; what is consumed is dropped when it must move, so that it holds one
  * unfinished part and what was read ahead. A part that does not end inside the window is begun again after more was

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the two files of a JSON stream share: its state, the window's tokens and the values taken from it
  * (json_window.c) and the document's outermost level (json_stream.c). For nobody else.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Digits are made by hand because a timeline writes many millions of integers and printf is most of the cost there. */
 #include "io/json_write.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JSON written as it comes, without a tree: documents as large as the disk in constant memory, keys in the order the
  * caller gives them, the same bytes for the same calls. Numbers never depend on the locale. Strings may hold any bytes:

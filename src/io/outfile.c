@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compression hangs under the same FILE as plain output (io/pack.h), so writers do not know whether they are
  * compressed. Write errors are not looked at one by one: stdio remembers them, and the finish asks once. That includes

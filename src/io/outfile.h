@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * An output file that is either complete or not there: everything is written to a temporary beside the target, and
  * committing renames it. Whoever opens one must end it with exactly one commit or abort; both free it. Where the file

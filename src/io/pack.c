@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* fopencookie below, so that buffering, formatting and ferror stay stdio's. zstd at its default level packs
  * traces better than gzip in a fraction of the time; a checksum lets a reader tell damage from data. */
 #include "io/pack.h"

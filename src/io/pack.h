@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A stdio stream that packs what is written to it into a file descriptor: gzip or zstd. Writers do not know whether
  * they are packed. stdio remembers that a write failed, but not why when the failure came from below a cookie: the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* O_TMPFILE never gives the file a name; where the file system cannot do that, the name is removed at once. */
 #include "io/spool.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A nameless temporary file that grows at its end and is read at any place: for unpacked bytes that will be needed
  * again but not kept in memory. Lies in TMPDIR, else /tmp, and is gone when closed or when the program ends, however it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Our own loop over zlib and zstd rather than gzopen: it tells a damaged file from a cut one and from a disk error,
  * takes gzip members one after the other, and knows how far into the packed file it is. The packing is told by the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A file read from front to back, whatever it is packed in: plain, gzip (also several members one after the other) or
  * zstd, told by its first bytes and not by its name. What comes out are the unpacked bytes. Everything that can be

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Children are chained instead of held in arrays because neither syntax announces how many will come, and every reader
  * walks them once, in order. */
 #include "io/value.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a configuration file says, whatever its syntax: a tree of scalars, lists and maps in which every value knows
  * its line. io/json.h and io/yaml.h build it; whoever reads a tree checks types and reports lines, and needs to know

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Asked of the libraries at run time, where they can tell: what is installed may not be what was compiled against. */
 #include "io/versions.h"
 

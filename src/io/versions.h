@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The versions of the format libraries that the program runs with. Here because nobody above io/ sees their headers.
  */

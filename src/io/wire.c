@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The rare half of the wire format, kept out of line so that the common half stays small enough to inline: long
  * varints, text that is not ASCII, and explaining a fault, which decodes the same bytes again rather than carry a
  * reason through every successful read. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The protobuf wire format, one field at a time: varints, fixed words, length-prefixed spans, and what to say when the
  * bytes are none of these. Readers that know a schema stand on this when a tree of messages would cost more than the

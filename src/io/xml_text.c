@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A character at a time: names are short. */
 #include "io/xml_text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text inside XML (SVG, GraphML), in an element or between double quotes: what every writer of it needs, and no more.
  */
 #ifndef ORR_IO_XML_TEXT_H

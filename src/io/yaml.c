@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Built from libyaml's events rather than its documents: events carry lines, come in constant memory, and let aliases
  * and deep nesting be refused before anything is built from them. */
 #include "io/yaml.h"

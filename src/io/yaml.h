@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * YAML text, parsed by libyaml, as a tree of io/value.h. One document of plain scalars, lists and maps: anchors,
  * aliases and tags are refused, since a configuration that needs them is not one ASTRA-sim's users write, and an alias

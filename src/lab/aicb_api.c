@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public functions around AICB's generators: options by name, one write. model/aicb/ does the work. */
 #include <inttypes.h>
 #include <stdlib.h>

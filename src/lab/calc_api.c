@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public calculators; model/calc.h has the arithmetic. */
 #include "model/calc.h"
 

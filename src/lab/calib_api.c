@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public functions of calibration. What belongs together is read, fitted, told and kept here in that order; nothing
  * is kept before all of it is known. */
 #include <math.h>

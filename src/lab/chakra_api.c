@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public functions that stand in for Chakra's small programs; convert/chakra/ does the work. */
 #include "convert/chakra/generator.h"
 #include "convert/chakra/jsonizer.h"

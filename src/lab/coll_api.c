@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public function that shows a collective: words become numbers here, coll/ builds, report/ writes. */
 #include <inttypes.h>
 #include <string.h>

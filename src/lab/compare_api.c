@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public functions that look at traces without changing them: how two differ, what a simplification costs, and what
  * other programs read. */
 

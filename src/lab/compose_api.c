@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The public function behind `trace compose`: settles degrees and sizes before anything is read, composes rank by rank,
  * and gives the files their names together. Ranks are numbered with the tensor-parallel place fastest, which is what

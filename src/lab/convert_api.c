@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The one place that knows all converters: picks one by the format, after refusing options that the format would have
  * to ignore. */
 #include <inttypes.h>

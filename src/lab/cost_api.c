@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public functions of the cost model: reads the list, finds the machines, makes a bill of each, hands them to
  * report/. */
 #include <string.h>

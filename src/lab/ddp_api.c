@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Data-parallel steps: orr_gen_ddp. */
 #include "model/ddp/step.h"
 #include "orrery.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public function of the doctor: looks at everything in turn, and hands the rows to report/. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The run is opened before it is entered, because only then all of its inputs are known (a packet configuration names a
  * topology); one that cannot be opened is entered all the same and at once marked as failed, so that a sweep's list of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One simulation together with its entry in the result store: what `orrery lab run` and every point of a sweep are. The
  * run is entered before it starts and gets its results when it ends, whatever the end was (lab/store/store.h).

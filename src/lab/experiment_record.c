@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hashing is what costs: the traces of all ranks are read once more for it. Whoever has many runs of the same traces
  * says what their hash is.

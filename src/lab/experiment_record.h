@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the store is told of a run, before it is told: what went in, with hashes, and what came out, all of it copied,
  * so that the run may be closed, and the record be carried from the thread that made it to the one that has the store.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The one writer of files, for callers that made the bytes themselves. */
 #include "io/outfile.h"
 

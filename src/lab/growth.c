@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The role that grows is found from the number of ranks the machine has: all other roles keep their size, so the new
  * size is what is left, and a machine for which that is no whole number is refused. */
 #include "lab/growth.h"

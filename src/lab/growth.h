@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A traced job made as large as the machine (orrery.h, struct orr_growth): the user's words turned into what
  * trace/replicate.h carries out, and its groups into the simulator's. The arithmetic of sizes that fit lives here too,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Importing a folder of recordings: finds, runs, and writes the report that says what was linked, inferred and left
  * out. */
 #include <inttypes.h>

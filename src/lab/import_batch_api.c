@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A batch of recordings: each one found, judged and imported by itself, so that one that fails costs nobody else
  * anything. The name of a recording's files is the last part of its path without the endings of recordings, with the

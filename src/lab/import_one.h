@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Between the public functions that import (one recording, a batch of them) and look at recordings: the list of what
  * was named, and one job imported with its report.

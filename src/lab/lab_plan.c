@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Everything that can be refused is refused here, before there is a folder: names, sizes, rates, contradictions. */
 #include "lab/lab_run.h"
 

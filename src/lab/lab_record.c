@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is written down of a lab run: the settings with their units, the command that repeats it, the manifest. The
  * inputs' hashes are read back from the store, which made them, so that the two never disagree. */
 #include "lab/lab_run.h"

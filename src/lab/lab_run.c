@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The order is: settle, take a number and a folder, bring in the traces, write the machine, run. What fails before the
  * run leaves no folder behind; from then on folder and store keep whatever came out.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A lab run (orrery.h, struct orr_lab_options) in its parts: what was asked for is settled into a plan (lab_run.c), the
  * plan is carried out in a folder of its own, and what came out is written down (lab_record.c). All texts live in the

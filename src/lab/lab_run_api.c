@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public function of a lab run. */
 #include "lab/calib/lab.h"
 #include "lab/lab_run.h"

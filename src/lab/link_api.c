@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Linking: two files in, one out. The compatible linker and our own write different documents, and count differently;
  * what both know is what a caller gets. */
 #include "convert/pytorch/link.h"

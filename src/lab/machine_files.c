@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every value is written with its unit, so that nobody has to know whose bare numbers mean what. The settings that a
  * topology's name does not say (chunks, scheduling, packets) are those of the published runs on such machines (spec

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The machine of a lab run written out as the small files that `orrery run` takes, so that whoever doubts a result can
  * repeat it, or change one line and see: network.yml for the networks of dimensions; config.txt, topology.txt and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Read from front to back without a copy: a word starts with what it is ("file:", "auto:", a number and "gpu_", a
  * kind), so each part knows what may follow it and can say so. */
 #include "lab/machine_name.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The machine of a lab run in one word: "2gpu_auto1d_2", "8gpu_ring2d_4", "128gpu_torus3d_16", "auto:2d", "dims:4x4x8",
  * or the path of a file. docs/lab.md has the grammar; the kinds are one table, here.

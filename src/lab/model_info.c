@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names are compared first and only the chosen file is opened: a folder may hold the traces of many models. Two names
  * of equal rank are told in alphabetical order, because a folder has none. */
 #include "lab/model_info.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a recording script says of the model it recorded: model_info_TAG.json beside the traces (spec rocm §1.2), with
  * its parameters, the bytes of one, and the tensor-parallel degree. A file of somebody else's, so that keys which mean

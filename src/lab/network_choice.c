@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "lab/network_choice.h"
 
 #include <string.h>

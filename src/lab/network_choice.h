@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which network a job runs on where nobody chose one. A machine that only wires can tell needs flow; NCCL's algorithms,
  * whose channels send at once, need one on which messages share links; everything else goes without contention. And the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From the layers' notes to a caller's notices: what the public functions that take struct orr_notices do first and
  * last. */
 #ifndef ORR_LAB_NOTICES_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public function behind `trace ready`: which runs of the folder, each looked at by itself, then one report. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Recording scripts out of the program itself: the files of collect/, embedded when it is built, so that the machine
  * with the GPUs needs nothing but `orrery`. What differs between vendors is how a script is started and what the
  * profiler needs to be told; that stands as comments behind the script's first line. What a caller picks becomes the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Texts go before files, so that the files of a machine which exists in memory only may have any names. */
 #include "lab/run_files.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The configuration files of a run as their readers get them: from disk, or from the texts that the options bring
  * (orrery.h, struct orr_text), with the overrides that belong to each. A file is open from run_file_open to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The options of a run as the library's users fill them: by name, and settled before anything is read. */
 #include <string.h>
 

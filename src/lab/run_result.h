@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a run left behind, for parts of the lab that look at single nodes; valid until the run is closed. */
 #ifndef ORR_LAB_RUN_RESULT_H
 #define ORR_LAB_RUN_RESULT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One simulation from files to results, behind the orr_run_* functions of orrery.h.
  *

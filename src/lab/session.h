@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What other files of lab/ may know of an open run beyond orrery.h: the values its files came to.
  */

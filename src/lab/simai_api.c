@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public function of SimAI's analytical mode: reads the files, counts (model/simai/), hands the numbers to report/.
  */
 #include <stdio.h>

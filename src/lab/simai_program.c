@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Order: the header's degrees against the machine, then the rows, then the micro-batches, which only a pipeline needs.
  */
 #include "lab/simai_program.h"

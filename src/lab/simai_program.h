@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A SimAI workload text made into what the executor runs (sim/simai/program.h): words become collectives and groups,
  * the header's degrees become groups of ranks and stages, rows become micro-batches where there are stages. Says what

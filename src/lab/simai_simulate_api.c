@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public functions of SimAI's simulation: files into plain structs, the executor (sim/simai/), its result to
  * report/. */
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public functions of symbolic tensor graphs; model/stg/ does the work. */
 #include <stdlib.h>
 

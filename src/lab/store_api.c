@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public functions of a result store: lab/store/read.h finds the rows, report/ writes them; tables go out and come
  * in through lab/store/metrics_store.h. */
 #include <stdlib.h>

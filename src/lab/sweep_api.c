@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A finished sweep written out: its results become the rows that report/ knows, and are ranked. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public function that shows a recording's times: one document of all the traces named. */
 #include "io/outfile.h"
 #include "report/recorded_timeline.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public tools on traces. All that edit share one loop: read, work, write to a temporary; only when every file is
  * done are the temporaries given their names, so that a set of ranks changes together or not at all. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public functions on wired machines: a generated one keeps how it was made, so that its file has the spelling that
  * was asked for; what is asked of its wiring is asked of its graph, as of one that was read. */
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public functions on traces: each opens what it needs, lets the layers below do the work and turns a stream that
  * could not be written into a status. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A word is one of the kinds below, or a collective's type in any spelling that is taken elsewhere. */
 #include "lab/trace_filter.h"
 

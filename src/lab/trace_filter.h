@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The filter of orrery.h, its words read (coll/ and trace/ each know half of them). */
 #ifndef ORR_LAB_TRACE_FILTER_H
 #define ORR_LAB_TRACE_FILTER_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Both sides are brought to one spelling and then compared; a guess at what was meant is made with the words kept
  * apart, as the names have them. */
 #include "lab/type_word.h"

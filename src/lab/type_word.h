@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A collective type as people write it: all-reduce, ALL_REDUCE and AllReduce are one. */
 #ifndef ORR_LAB_TYPE_WORD_H
 #define ORR_LAB_TYPE_WORD_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The two facts about the library itself that its users ask for: which one it is, and what its files may say. */
 #include "config/config.h"
 #include "orrery.h"

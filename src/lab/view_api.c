@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public functions that draw a trace: the output's ending says what is made. */
 #include <errno.h>
 #include <string.h>

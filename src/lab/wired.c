@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading goes from what names the next file to what is named: configuration, topology, logical dimensions. */
 #include "lab/wired.h"
 

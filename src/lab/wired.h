@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The wired machine of a run on the packet network: read from its files, lent to the simulation, and filled with what
  * the network reports while it runs (finished messages, pauses). Owned by the run; must stay where it is while the

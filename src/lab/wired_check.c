@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A check a function; each says what was found, what comes of it and what is accepted. */
 #include "lab/wired_check.h"
 

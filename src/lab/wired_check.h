@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether a wired machine's settings fit together and fit its wires, once all of them are known: files and options.
  * What the reference makes of a contradiction is kept where its results are asked for, with a note; elsewhere it is an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One look at the folder collects the prefixes that have a rank's file; ranks are then counted by asking for each file,
  * since a hole in the row is an error that must name the file that is missing. */
 #include "lab/workload_find.h"

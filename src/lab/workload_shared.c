@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A run for fewer ranks than there are traces must not see the graphs of the others, since the engine looks at all
  * graphs of a set. Graphs lie in the order in which the ranks first have them, so that those of the first ranks are the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Traces that many runs use at once (orrery.h, struct orr_workload): read whole when opened and never changed, so that
  * threads need no lock for them. A run that has fewer ranks than there are traces gets a view of the first ones.

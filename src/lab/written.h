@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A stream that a caller gave us to write to: what the public functions that print into one do last. */
 #ifndef ORR_LAB_WRITTEN_H
 #define ORR_LAB_WRITTEN_H

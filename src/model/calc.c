@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two functions decide every divisibility (multiple, divisor), so that all messages have one form: what was given, the
  * rule, the values next to it that keep the rule. */
 #include "model/calc.h"

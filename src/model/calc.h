@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The arithmetic of a parallel training job: how many micro-batches a batch makes, how ranks fall into groups, what a
  * pipeline stage sends. Whole numbers only: what does not divide is an error that names the rule and the nearest values

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes are built on the stack as protobuf-c's structs and encoded once; the same bytes then go to every rank. The
  * attributes are those Chakra's own generator writes, less involved_dim: left out, it means all dimensions, whatever
  * network the trace is run on (spec analytical §6.5). */

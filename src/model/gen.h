@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Small traces with a known shape: one collective, or the three nodes of the tutorials' first demo. What a first run, a
  * benchmark and a test of the network need when there is no trace at hand.

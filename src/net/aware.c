@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A message holds one link at a time and waits in that link's line when it is busy. At each rank it goes on along the
  * lowest dimension in which it is not yet home; within a ring it keeps the shorter way round (clockwise at a tie), so

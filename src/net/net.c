@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What all models share: the dimensions' accounts, and how many links each has. */
 #include "net/net.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The networks: something that takes a message at one rank and hands it over at another, later. They know the machine's
  * dimensions and the event queue they share with their user, and nothing of what a message means: a message is a number

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Tables are at most three quarters full and double; one that would be larger than an array of all ranks becomes that
  * array. */
 #include "net/source_ports.h"

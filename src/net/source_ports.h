@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How many messages each pair of ranks has had, which gives every message a source port of its own (spec packet A6) and
  * so its way. A rank that talks to few others has a small table, one that talks to many an array; so the room goes with

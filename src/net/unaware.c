@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Only the lowest dimension in which the two ranks differ counts: ASTRA-sim's rule, which makes a message that changes
  * several coordinates too cheap. Collectives never send such messages. */
 #include "base/ticks.h"

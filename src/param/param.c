@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows found by name, read from text, checked, compared and written. */
 #include "param/param.h"
 

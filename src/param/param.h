@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Parameters as rows: name, type with unit, bounds, default, group, one line of help, place in a struct. What reads a
  * parameter (an option of the program, orr_run_set, a sweep's point), checks it (orr_run_open), prints it (help, manual

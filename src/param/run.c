@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The parameters of a run, one row each: what `orrery run`, `lab run`, `sweep` and `simai` take, what orr_run_set takes
  * and what orr_run_open checks. To add one: a row here, its field in struct orr_run_options, and whoever uses it. */
 #include "param/param.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the rows of a run are read by where a kind does not do it (param/run_lists.c). Used by param/run.c alone. */
 #ifndef ORR_PARAM_RUN_H
 #define ORR_PARAM_RUN_H

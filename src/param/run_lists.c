@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parameters of a run that are more than one value: lists that grow with every time they are given. */
 #include "param/run.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the parameters of a run mean together: what is missing, what contradicts, what implies what. The same sentences
  * for whoever filled them. */
 #include "param/param.h"

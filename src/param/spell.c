@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Messages name parameters; on a command line they are options. */
 #include "param/param.h"
 

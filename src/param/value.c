@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What stands behind a name: numbers, words, quantities with units. None of it depends on the locale. */
 #include "param/param.h"
 

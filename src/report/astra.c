@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ASTRA-sim prints while it runs; the engine keeps what it would have printed, and in which order, as a log of a few
  * words per line. Where ASTRA-sim itself aborts (statistics of a rank whose last event came from the network, spec

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shares are of the whole step and of mean ranks, so that the numbers in the sentence are those of the table above it.
  */
 #include "report/bound.h"

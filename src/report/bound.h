@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What bounds a run, in one sentence with a number. The step is split in three that add up: the work (compute, memory,
  * CPU) of a mean rank, what the rank with most work has beyond that (imbalance), and what even that rank spends

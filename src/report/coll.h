@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One collective as NCCL lays it out (coll/nccl.h), for people: the flow dump that SimAI's goldens have, a table with a
  * drawing in text, and a picture. Reads what was built, to a stream of the caller's; builds nothing.

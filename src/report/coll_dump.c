@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A line a group, ring place, tree place and flow, in the order and with the blanks of spec simai §14; the comment
  * lines are part of the format. A dump may have a million lines, so numbers are put together here and not by printf. */
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A panel a channel. Rings: a server a row, its ranks in ring order from left to right, the hop to the next server
  * between the rows and the way back at the left. Trees: a rank a circle, placed by its depth and by the order of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a collective costs before any network is known: messages one after another, bytes by kind of link and by rank.
  * Below it the channels, a server a bracket or a line; a person sees eight of them at most. */
 #include <inttypes.h>

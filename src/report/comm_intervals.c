@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The result has intervals in order of their end; those of communication are sorted apart, through an index. */
 #include "report/comm_intervals.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * When each communication of each rank was in flight (ORR_OUTPUT_COMM_INTERVALS), as CSV: rank by rank, by start, a
  * comment after each rank with the number of intervals, their sum and the time with at least one: what a comparison of

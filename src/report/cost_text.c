@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A bill each, then all machines beside the first: that is the order in which the question is asked. Money is printed
  * with the decimals it has; what is divided is rounded to six significant digits. */
 #include "report/cost_text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bills of machines and what a step on each of them costs, as people and programs read them. Plain rows come in, text
  * or JSON goes out to the caller's stream. Amounts are whole millionths of the currency; lab/cost/cost.h makes the

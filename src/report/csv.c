@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* No field can hold a comma or a quote (names are ours, the rest are numbers), so nothing is escaped. */
 #include "report/csv.h"
 

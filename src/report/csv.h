@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Three tables in a folder (ORR_OUTPUT_CSV): ranks.csv, collectives.csv, dimensions.csv. RFC 4180 with line feeds, a
  * header line, units in the column names, a point as decimal sign whatever the locale. The folder is made where it is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One line a difference; the node is named once, above its differences. */
 #include <inttypes.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The text is read once, top to bottom, by somebody whose set-up does not work: what is missing says what it would be
  * good for, and a clock says whether it is one to simulate with. */
 #include "report/doctor_text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What `orrery doctor` found, as people and programs read it: the program and its libraries, the machine it runs on,
  * the parts it could use, GPUs with their clocks, and the numeric test of the collectives. Plain rows come in, text or

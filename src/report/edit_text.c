@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counts of 0 are left out: a table of what was not done helps nobody. */
 #include "report/edit_text.h"
 

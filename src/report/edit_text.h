@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the tools on traces did, for people: a few lines or a table each. Writes to the stream it is given; whether that
  * worked is for the caller to ask the stream.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GOAL wants every label defined above its use, so nodes are written parents first (Kahn, first come first served by
  * place in the file). A node that becomes several operations ends in a calc of 0, so that who waits for the node waits
  * for one label. The k-th collective of a group has the same tag on all its members, which is what matches them. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The traces of all ranks as one schedule in LogGOPSim's GOAL text (spec formats §8): compute becomes calc in
  * nanoseconds, sends and receives stay what they are, and collectives, which GOAL does not have, become the messages of

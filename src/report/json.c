@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Streamed (io/json_write.h): tens of thousands of ranks need no tree in memory, and the order of keys is the order of
  * the calls below. Every array of records has one record a line, so that documents can be compared with diff. */
 #include "report/json.h"

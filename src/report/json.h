@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The whole result as one JSON document (ORR_OUTPUT_JSON) for programs: fixed key order, units in the key names, and a
  * schema_version that grows when a key changes its meaning or goes (new keys may appear without). Times are integers of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Shares are those of the mean rank: the four parts of every rank's time add up to the whole run, so their means do
  * too, and 128 ranks are no longer to read than two. */
 #include "report/lab_text.h"

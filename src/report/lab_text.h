@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The summary of a lab run for people: what ran on what, how long a step takes, what it is made of, what takes most of
  * it, and where to find and how to repeat it. Full tables are in the run's own files.

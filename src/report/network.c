@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Links are shown by how long they were busy, because that is what a person looks for first; all of them are in the
  * records. */
 #include "report/network.h"

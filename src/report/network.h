@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a run on the packet network says of its links and messages: the busiest links and the percentiles for people,
  * every direction of every link as records. Nothing at all for networks without such figures.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* printf does the rounding (it is exact); only the locale's decimal point is put right afterwards. */
 #include "report/number.h"
 

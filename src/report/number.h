@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Numbers as reports print them: fixed decimals that no locale changes, and times, sizes and shares in the unit a
  * person would choose. Each fills a small struct by value, so that a cell of a table is one expression.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where a run is shorter than the bound, the network was too kind, and that is the more useful thing to say. */
 #include "report/optimum.h"
 

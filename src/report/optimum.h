@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The run held against how short it could be at best (sim/optimum.h), in one sentence for people and as JSON. A reader
  * of a finished result; owns nothing.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Steps are shown with what they carry and not with the evidence too: the first table has that, and a reader looks at
  * steps to see whether they are alike. */
 #include "report/provenance_text.h"

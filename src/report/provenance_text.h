@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How a trace's communication was known, for people as tables and for programs as members of a JSON object that the
  * caller has open. Whether the stream took it is for the caller to ask.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rows are found in a first walk over the nodes, because viewers want their names before the events; they are few, so a
  * list is enough. Host threads come first, then streams, each by number. A node that took no time and has no start is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What ran when, as it was recorded: the start times and durations that a converter left on a trace's nodes, as Chrome
  * trace events for chrome://tracing and Perfetto. One process a file, one row a device stream and a host thread. The

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The writers only fill a stream; that it is a file made whole, a pipe or a terminal, and whether all of it got out, is
  * decided here once for all of them. */
 #include "report/report.h"

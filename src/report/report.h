@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A finished run, written in one of the forms of `enum orr_output`. Reads the result and nothing else: how a run is
  * made is not known here. The same result gives the same bytes, whatever the locale.

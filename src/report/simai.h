@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What comes out of SimAI's analytical mode, for its readers: SimAI's own table (EndToEnd.csv), a page with a chart,
  * and a page of text for people. Plain numbers and borrowed texts; whoever counted fills them in. Times in

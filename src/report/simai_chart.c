@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One bar of shares and a legend, drawn as SVG inside the page: it opens on a machine without a network, and the labels
  * are SimAI's own in its two languages. */
 #include <math.h>

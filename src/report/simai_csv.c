@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The layout is SimAI's: keys and sums first, then a line a row. Numbers go through report_fixed, whose "nan" has no
  * sign on any machine. */
 #include "report/simai.h"

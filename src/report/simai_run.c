@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which form goes where, and the sums that several of them show. */
 #include "report/simai_run.h"
 

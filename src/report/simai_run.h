@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A run of a SimAI workload, written: for people, as SimAI's own tables and lines, as JSON and as a timeline. Reads the
  * result and nothing else. The same result gives the same bytes, whatever the locale.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SimAI's own forms of a result, digit for digit where the times are SimAI's: microseconds with six decimals, rates in
  * 32-bit floats (spec packet B9). What is no number is spelt the same on every machine.

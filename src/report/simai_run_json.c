@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two documents: the result with all of its numbers, and what each rank did when, for Chrome's and Perfetto's viewers.
  */
 #include "io/json_write.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A page for people: where rank 0's time went, the dearest rows, how far the ranks are apart, and what the links say.
  * Rows that repeat (AICB unrolls layers and micro-batches) are added up by name, phase, operation and size.

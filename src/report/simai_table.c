@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One iteration is the mean of all. */
 #include "report/simai_table.h"
 

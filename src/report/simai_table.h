@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What was counted of AICB's table, for people. Times in microseconds; whoever counted fills it in. */
 #ifndef ORR_REPORT_SIMAI_TABLE_H
 #define ORR_REPORT_SIMAI_TABLE_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A person asks three things: how long, where the time goes, what to change. The advice is arithmetic on the same sums:
  * what the iteration would take without one of its parts, and the option or degree that moves that part. */
 #include <inttypes.h>

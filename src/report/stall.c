@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Findings come before waits because the sentence with the fix is what a user needs; the waits are its evidence. */
 #include "report/stall.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The diagnosis of a stalled run for people (ORR_OUTPUT_STALL): each finding with its fix, then who waits for what, cut
  * at about 40 lines with a count of the rest. Nothing at all for a run that did not stall.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The difference of two runs is first made into rows (what, before, after) and only then written, so that text and JSON
  * cannot disagree. A run's columns that are also settings (backend, topology …) are told once, as settings.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Numbers as the store has them (nanoseconds, bytes), null where nothing is known. */
 #include "report/store_text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lists grow with the store, so columns are measured over the rows themselves instead of being copied into a table of
  * bounded size. Control characters in users' texts are shown as '?', so that a tag cannot break a line.

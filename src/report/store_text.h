@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Kept runs as people and programs read them: a list, one run whole, the difference of two. Plain rows come in, text or
  * JSON goes out to the caller's stream. Texts in the rows are the user's (tags, paths, commands) and may hold anything.

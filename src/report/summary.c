@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One pass per question over plain arrays: a report is made once, and results are small beside the run that made them.
  */
 #include "report/summary.h"

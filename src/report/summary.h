@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What several reports say about a finished run and the result does not hold as such: minimum, mean and maximum over
  * ranks, collectives merged by kind with their bandwidths, utilisation of a dimension, and what bounds the run.

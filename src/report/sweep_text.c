@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The table has as many columns as keys vary, and rows as the user asks for, so that widths are found by spelling every
  * cell twice rather than by keeping them: the second time they are printed.

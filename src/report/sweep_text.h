@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The points of a sweep as people and programs read them: a ranked table, CSV, JSON. Plain rows come in, in the order
  * of the points; which of them is best was found before. Keys and values are the user's texts. Knows no store.

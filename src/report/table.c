@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Widths count bytes: everything put into these tables is ASCII. */
 #include "report/table.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A small table of texts, printed with every column as wide as its widest cell. Rows are bounded, since reports for
  * people are; a caller that has more to say says how much more in the last row. Holds copies of the cells.

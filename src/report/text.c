@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lines are spent where they tell most: one per collective kind always, then single sizes of the kinds that took most
  * time until the allowance is used up. Everything left out is counted in the table itself.

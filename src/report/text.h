@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The report for people (ORR_OUTPUT_TEXT): step time, where the ranks' time goes, communication by kind, dimensions,
  * and one sentence on what bounds the run. At most about 40 lines however large the run; plain ASCII. A run that did

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Events go out in the order the engine kept them (by end); only the receives are sorted, by start, to give each the
  * first thread that is free. Groups are looked up by the id a node names, in the ascending list of the configuration.

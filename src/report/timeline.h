@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What ran when, as Chrome trace events with the fields PyTorch's profiler writes (ORR_OUTPUT_TIMELINE): one process
  * per rank, one thread per hardware slot, for chrome://tracing, Perfetto and tools that read Kineto files. ts and dur

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The shape is found from the links: with a switch for each host, links whose ends differ by 1 give the size of the
  * first dimension (there are N - N/X of them), those that differ by X the second's, and so on; when the sizes come out

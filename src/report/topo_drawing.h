@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where the nodes of a wired machine stand in a picture, in pixels. Grids and rings (a switch a host, or no switches)
  * are laid out by their dimensions, machines without switches around a rectangle, everything else in rows: hosts, their

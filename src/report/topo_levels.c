@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The machine in words, level by level from the top: nodes of a level that have the same links are one line. */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The picture as SVG: links first, so that boxes lie on them. A link's width follows its rate, a line that jumps over
  * others is bent, and the words of a box or link appear when it is pointed at. */
 #include <inttypes.h>

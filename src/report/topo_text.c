@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each line says one thing and, where it is not the whole truth, what it was taken from. */
 #include "report/topo_text.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What was measured of a wired machine (topo/measure.h), for people and for programs. Errors are the stream's. */
 #ifndef ORR_REPORT_TOPO_TEXT_H
 #define ORR_REPORT_TOPO_TEXT_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Texts from a file may hold anything, so they are quoted with control characters escaped: one node can then never
  * look like two, nor a terminal be told to do something. */
 #include "report/trace_text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A trace for people and for other programs: its nodes one block each, its figures as a table or as one JSON object,
  * its faults one line each. Writes to the stream it is given; whether that worked is for the caller to ask the stream.

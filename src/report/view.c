@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From nodes to boxes. A chain is folded where each node is the only child of the one before and that one its only
  * parent: nothing can be seen to start or end inside it, so nothing is lost but names. Everything is done on indices in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A trace as a picture: boxes in layers from top to bottom, a box below everything it waits for. Long chains of compute
  * nodes with nothing else hanging on them are folded into one box, so that a trace of thousands of nodes shows its

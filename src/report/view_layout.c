@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Layers by longest path, then boxes sorted within their layer by where their neighbours stand (a few sweeps down and
  * up), then places. A recorded trace has threads and streams: each gets a column of its own, so that its boxes stand

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The drawing as a PDF of one page, written by hand: boxes, curves and Helvetica need a dozen of the format's
  * operators, and a layout program would take minutes for what is laid out already. The page description is made in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The drawing as SVG text, written as it goes. Styles are classes in one <style> block, so that a box costs little more
  * than its words; the page around it adds the few lines of script that moving, zooming and searching need, and refers

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where time went. Unions of intervals are kept as they grow: while at least one node of a kind is in flight its clock
  * runs, so no list of intervals is needed for totals. The rank's own time is split the same way, each nanosecond to the

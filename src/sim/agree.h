@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether the ranks agree on their collectives: the n-th collective that each member of a group issues is one and the
  * same. The first rank to issue it says what it is; the first that gives it another size is kept beside. A size that

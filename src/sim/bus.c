@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The endpoint in detail: a shared bus by the LogGP rules between the NPU and its memory agent (spec analytical §8.1).
  * Each rank has an outer bus whose NPU side hides a second, inner bus of the same kind: what enters or leaves that side

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Do the configuration and the traces fit together? Everything a node will need is asked for here, once, so that the
  * run can trust its input. Facts that are the same for all ranks are checked once per graph; what names ranks, once per

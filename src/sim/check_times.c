@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether a node can end within what a clock can be advanced by (TICKS_MAX_STEP). Where times come out of floating
  * point they are kept within that bound, so a node that would take longer must be refused before the run: it would

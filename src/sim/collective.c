@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A collective node becomes streams, one a chunk, each with its phases, queues and directions drawn when it is made
  * (spec analytical §6). Cursors and counters belong to the rank, so ranks that issue the same collectives draw alike.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How long GPU compute takes where a run does not leave it to the traces and the system file (struct orr_tuning).
  * Applied while simulating rather than to the traces, which runs may share.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Everything a simulation needs to know, as plain values: what the configuration readers produce and the engine
  * consumes. No file format is known here. All pointers are borrowed and must outlive the simulation.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Kernels that run at the same time on one device get in each other's way (--contention F). The model is one number: of
  * k kernels in flight on a rank, its communications counted, each goes on at 1/(1 + F*(k-1)) of its speed alone, from 0

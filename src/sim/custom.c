@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A collective that is itself a trace (spec analytical §14): each rank plays one file of sends, receives and compute
  * nodes. The order in which ASTRA-sim issues nodes that are free together is the order of its hash containers (§19),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A node that never ran, though nothing it depends on is running, has a parent that never ran either. Following such
  * parents must come round to a node seen before: that is the cycle. No recursion and no search tree: any such walk will

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A packet passes the endpoint before the algorithm may send: a fixed delay or the bus, then memory if it is reduced.
  */
 #include "sim/engine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The engine's inside: every struct that a running simulation is made of, and the functions its files call across each
  * other. Only files of sim/ include this; everyone else sees sim/sim.h.

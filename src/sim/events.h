@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the engine puts in the event queue: arrivals, and calls that a rank has put off to a later tick (spec analytical
  * §2). Numbers only; who handles them is in run.c and ticks.c.

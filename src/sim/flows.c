@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A stream that carries out its part of NCCL's list of flows (coll/nccl.h). The list is laid out once per kind of
  * collective and shared by all ranks and chunks; a stream only has counters: how many parents each of its sends still

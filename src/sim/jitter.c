@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Delays that vary without chance: the factor is a hash of the seed, the pair and how many messages the pair has sent,
  * so a run is the same on every machine and a message's factor does not depend on what others do. */
 #include "sim/engine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Messages between streams, which are nearly all messages there are: counted, not kept (struct sim_lane says why that
  * is enough). Where a run needs to tell messages apart, the same calls go through message.c.

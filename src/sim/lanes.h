@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What happens to a lane for every message: so short and so frequent that it is inline. Opening, finding and closing
  * lanes is in lanes.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Remote memory (spec analytical §12). A pool is one server for all ranks, per-node memory one for each node; they
  * serve one request at a time, in order. The two calls that end a request are put off on the requesting rank, the

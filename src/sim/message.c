@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Messages with the same tag, source, destination and size match in order, so they share a channel: an ordered list of
  * which at most the tail has only one side. Whether the next send meets a waiting receive, or the other way round, is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Each distinct trace is walked once, in the order in which its nodes become free; ranks that share a trace share its
  * bounds, since groups belong to the nodes. Three longest chains are carried along the edges together (compute alone,

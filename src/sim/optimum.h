@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How short the step could be at best: lower bounds of a job on a machine that no schedule, algorithm or overlap can
  * beat, so that a run's time can be held against something. Computed once, after a run, from the traces and the machine

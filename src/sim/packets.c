@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a stream does in a phase. Here are the dispatch and the packet machine that ring, direct and halving-doubling
  * share (spec analytical §9.1): a packet is inserted, passes the endpoint, and then a send and a receive go out

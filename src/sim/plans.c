@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Plans of the collectives met so far, by everything that decides them. A run has few: thousands of ranks and layers
  * share a handful of types and sizes. What memory costs is added here, because it needs the device and coll/ knows

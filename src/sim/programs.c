@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A stream that follows a list of sends and receives (coll/program.h). One endpoint delay before the first step, one
  * after each receive, with the memory delay where the data is reduced. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A rank: where it is in its trace, what its slots hold, what it has put off (spec analytical §5); and what setup found
  * out about groups and traces.

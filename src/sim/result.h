@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a simulation leaves behind: plain arrays that reports read. Owned by the simulation; valid until it is freed.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One table for two kinds of entry: it knows where in an entry the route is, and nothing else of it. */
 #include "sim/routes.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What messages with one tag, source, destination and size have in common: the path they take, and how many of them
  * were sent. Lanes and channels both are routes with something added, kept in pools; a table finds them by that key.

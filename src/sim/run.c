@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The loop. Events carry numbers, so this switch is the whole of the engine's dispatch. */
 #include <inttypes.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which streams of a rank run at once (spec analytical §7). Each queue runs up to `threshold` streams; the rest stand
  * in line by priority, first come first served among equals. Streams that run are at the front of ASTRA-sim's list by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A network of dimensions has its servers in dimension 0: where that is a switch, each server has one of its own, whose
  * number comes after the ranks (net/net.h). In a wired machine a server's switch is one that exactly its ranks are on

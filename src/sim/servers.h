@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The servers of a machine as NCCL's algorithms see them: how many ranks each has, whether they are joined faster than
  * the servers are, and which switches inside could take messages (NVLS). Found once, before the run. Knows dimensions

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Making and unmaking a simulation. All memory that depends on the number of ranks is laid out here; the pools grow as
  * the run needs them.

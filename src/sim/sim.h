@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The simulation: create it from a configuration, run it to the end, read the result. Sequential and deterministic;
  * any number may exist at once, each used by one thread at a time.

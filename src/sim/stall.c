@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From every stuck rank the chain of who waits for whom is followed to its end. It ends where something will never come
  * (a rank that has finished, a message nobody will send, ranks that disagree), or it comes round: then it is a cycle.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Why a run cannot go on: the event queue ran dry with work left. A diagnosis is a list of findings, each one sentence
  * with the ranks and nodes it names kept as numbers too, so that tests and other programs need not read prose.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A collective in flight: operations (a collective node of one rank), the plan they share, streams (one chunk of it
  * going through its phases, spec analytical §6, §9) and the queues that admit them (§7).

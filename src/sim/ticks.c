@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a rank does after a delay (spec analytical §2.2). All calls of one rank for one tick run back to back where the
  * first of them stands in the queue. Most ticks have one call, so the event is the call, and becomes a list only when a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Messages between ranks before, while and after they are on the network: who sent them, who waits for them (spec
  * analytical §10). Two kinds of place where sends meet receives: channels, which keep each message, and lanes, which

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Double binary tree (spec analytical §9.5): data is reduced up to the root and sent down again, whole, on every edge.
  * An inner node here has one or two children, since trees of any size are allowed; with two it is ASTRA-sim's.

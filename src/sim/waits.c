@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Streams tell what they wait for through the lanes and messages that name them; so the tables of lanes and messages
  * are walked, and the streams for those that wait for a slot. */
 #include "sim/waits.h"

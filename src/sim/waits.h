@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who waits for whom when nothing can go on: one entry per stream, receive or send that is stuck, in the order of
  * ranks. Built once, after the event queue has run dry, from what the engine left behind; diagnosis code reads it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a rank's trace does as its nodes become free (spec analytical §5): issue, carry out by type, finish. Which of
  * the free ones may go is the slots' business (slots.c). */
 #include "compute/roofline.h"

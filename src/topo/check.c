@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each question is one pass over nodes or links. Reaching is asked by joining: switches that are linked form sets, and
  * two hosts reach each other when they are on a common set or linked directly. */
 #include "topo/check.h"

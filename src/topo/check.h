@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is odd about a wired machine that a reader accepts: hosts that cannot reach each other because hosts do not
  * forward, hosts and switches that have less than the others like them, links written twice, switches that lead

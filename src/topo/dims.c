@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The bandwidth is multiplied before it is divided because ASTRA-sim does: the last bit of bytes_per_ns decides where
  * a transfer time is truncated (spec analytical §1). */
 #include "topo/dims.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A machine as dimensions: ranks are points of a grid, dimension 0 varies fastest, and each dimension is a ring, a full
  * mesh or a switch with one bandwidth and one latency. Plain facts and arithmetic; no simulation here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ports are numbered by two passes over the links, a count and a fill: so a node's ports lie side by side, in the order
  * of its links, which is the order the reference numbers its devices in (spec packet A2). */
 #include "topo/graph.h"

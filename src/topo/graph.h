@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A machine as it is wired: hosts and switches joined by links, each with a rate, a delay and a share of packets it
  * loses. A link is two ports, one at each end; ports are numbered over the whole machine, a node's own one after the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One breadth-first search from a host gives its distances and its numbers of ways. Hosts that are on the same switches
  * are alike, so one of them is searched from and counted for all: a fat tree of 16384 GPUs needs 512 searches.

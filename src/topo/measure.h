@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a wired machine amounts to: counts, degrees, distances and ways between hosts, bandwidth of a host and across
  * the middle. Plain numbers computed from a graph; how they are shown is not known here.

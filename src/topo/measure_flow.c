@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The flow between two halves of the hosts, by Dinic's algorithm. Each half is one node, so that only switches are left
  * to search: hosts on the same switch become one edge, and a host can pass nothing on. Flow is counted in bits a

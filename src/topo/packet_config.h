@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How the hosts and switches of a wired machine behave: packet sizes, windows, congestion control, marking, buffers.
  * Plain values with the names and defaults of the reference's network configuration (spec packet A3), filled by a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The search looks at a node's neighbours hosts first in ascending number, then switches in descending number. That is
  * how the reference happens to keep them (a map ordered by address), and it decides which of several equal ways a hash

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Shortest ways through a wired machine, in the order in which a search from the destination meets the nodes, which is
  * the order in which equal ways are listed (spec packet A9). Only switches forward.

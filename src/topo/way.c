@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hop by hop: the ports that lie on shortest ways, in the order of the search, and a hash that picks one. Hosts hash
  * with the reference's library seed, switches with their number, so that two switches split the same flows differently.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The way of one flow through a wired machine: of the equal shortest ways, the one that the hashes of hosts and
  * switches pick for its addresses and ports (spec packet A9). Every network on a wired machine asks here, so that a

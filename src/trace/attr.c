@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Names are told apart by length first: of the dozen names, no more than four share one, and most attributes of a
  * converted trace (rf_id, fw_parent, tid, …) are dismissed without comparing a byte. */
 #include "trace/attr.h"

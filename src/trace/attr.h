@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The attributes of a Chakra node that mean something to a simulation, and the kinds of value an attribute can carry:
  * one table each, shared by the fast reader, the lossless reader's checks and the texts shown to people.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A node is linked to its only parent when it is that parent's only child; rows are then followed to their first node,
  * each node once. Sums that pass 64 bits are refused: no trace lasts that long, and a wrapped one would be a lie. */
 #include "trace/chains.h"

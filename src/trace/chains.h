@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rows of compute nodes, each waiting for the one before and for nothing else, made into one node that lasts as long as
  * they did together. The first of a row stays, with the sums of durations and amounts; the others are dropped, and who

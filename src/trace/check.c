@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Faults that one node shows by itself come first, in file order. Cycles are found as strongly connected components
  * among the nodes that have no place in the order (Tarjan's algorithm, with a stack of its own instead of recursion: a
  * trace may be a chain of a million nodes), and one cycle is shown for each. What then still cannot run, without being

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What is wrong with a trace, node by node: everything that would make a simulation refuse it, or wait for ever, or
  * leave nodes out. Each finding is one sentence with its node ids kept as numbers too. Finding nothing means that the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Each made rank is a copy of the recorded graph with other groups and peers (replicate_graph.h). What a stage has to
  * do beyond that takes the place of nodes that are there already, so that edges stay as they are: the receive of what

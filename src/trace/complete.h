@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A whole job made of one rank's trace, in memory: rank 0 of a job of N was recorded, and the others do what it did,
  * each in its own groups. Where a group lies along a role, the other ranks' groups of that role are its images; a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two walks, as every tool that needs the graph: the first collects what the plan of the buckets needs, the second
  * copies the records with their changes and slips each bucket in behind the last node it waits for, so that a file in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A tensor-parallel trace made one rank of a job that is data-parallel too (spec rocm §1.6, its errors put right): its
  * own collectives go to the rank's tensor-parallel group, the gradients of the rank's shard, and not of the whole

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* All by arithmetic on running totals: a bucket is the difference of two, so no rounding is ever lost or done twice. */
 #include "trace/compose_buckets.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A rank's gradients cut into the buckets that data-parallel training reduces one by one: as DistributedDataParallel
  * does, full ones of a given size and what is left in the last, or a given number of equal ones. Sizes are whole

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Times first, in any order that respects dependencies (a queue of nodes whose parents are done), then a sort by time,
  * depth and place. Depth keeps parents before children where a node takes no time; the place makes the order the file's

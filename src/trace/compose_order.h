@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The nodes of a trace one after the other so that each comes behind all it waits for. A recording's own order is kept
  * where it is such an order already; where it is not (a generator that writes layer by layer), nodes come by the time

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Everything goes by places in one order that respects dependencies (compose_order.h). A step's buckets stand in it
  * right behind the work they wait for, and only what stands behind the last of that work is made to wait for them: all

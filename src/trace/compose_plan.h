@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * When the gradient buckets of a trace can start, and what has to wait for them (spec rocm §1.6, with the overlap that
  * its program lacks). A bucket is ready when the share of the backward pass that has run is the share of the gradients

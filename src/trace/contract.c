@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One walk over all nodes, parents first. Nodes that stay are strung on chains as it goes: a node continues the chain
  * whose last node it waits for, else starts one. Of two nodes on one chain the later waits for the earlier, so a list
  * of parents needs no more than the last one of each chain; traces are made of a few threads and streams, hence of a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Nodes taken out of a trace so that order survives: whoever waited for a removed node waits for what that node waited
  * for. A dependency made this way is a data dependency only where the whole way was, and is left out where another one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The reading collects steps and start times, the contraction does the work, the writing moves the start times. */
 #include "trace/cut.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One training step, or a few in a row, cut out of a trace: the nodes of other steps go, and so do nodes outside all
  * steps but those that describe process groups; who waited for them waits for what they waited for (trace/contract.h).

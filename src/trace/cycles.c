@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two walks share one set of marks: colour, stack and the place in each node's list of dependencies. The third step is
  * Tarjan's components on what is left, entered only when the second met a data dependency it would not remove; a sound
  * file pays for two walks. */

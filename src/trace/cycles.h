@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Dependency cycles taken out of a trace with as few and as weak dependencies as one walk can tell. The same file loses
  * the same dependencies everywhere:

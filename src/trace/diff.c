@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A fingerprint is the hash of a node's bytes without its id, dependencies and duration, which are compared by
  * themselves: ids may be what differs, dependencies are compared as nodes, durations with a tolerance. Records whose
  * fingerprints differ are kept in memory from the second reading, both sides, and compared in the end. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How two traces differ: nodes that only one has, and for the others which of their facts. Nodes are the same by id, or
  * by name and how many of that name came before. Differences are handed out one at a time, in the second trace's order

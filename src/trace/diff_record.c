@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Attributes are matched by name and how many of that name came before, so that their order does not matter. A node has
  * a dozen at most, so looking each one up is quick; one with more than ATTRIBUTES is compared as far as that. */
 #include "trace/diff_record.h"

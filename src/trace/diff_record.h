@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The second half of trace/diff.h: two records of one node compared fact by fact. Private to the two halves. */
 #ifndef ORR_TRACE_DIFF_RECORD_H
 #define ORR_TRACE_DIFF_RECORD_H

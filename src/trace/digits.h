@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A rank as a number in a mixed radix, one digit a role, the first role changing fastest: what replicate.c and
  * complete.c reckon with. */
 #ifndef ORR_TRACE_DIGITS_H

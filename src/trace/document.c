@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* protobuf-c does the decoding, record by record, into our arena. What it lets pass (texts that are not UTF-8 or hold a
  * NUL, bools of any wire type, a field numbered 0) is looked for on the wire before, where lengths are still known. */
 #include "trace/document.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A Chakra ET file whole: every attribute, both kinds of dependency, inputs and outputs, doc strings, and fields this
  * program has never heard of, so that a file can be shown, checked and written back without loss. The messages are

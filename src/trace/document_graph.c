@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sorting and binary search everywhere: a document is for people and tools, its size is what they can look at, and the
  * same few lines serve dense ids, sparse ids and ids used twice. The order is Kahn's, without recursion. */
 #include "trace/document_graph.h"

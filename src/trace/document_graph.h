@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The dependencies of a document as indices, for tools that must live with faults: ids used twice (the first one
  * counts), dependencies on nodes that are not there (left out and counted), cycles (their nodes have no place in the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* While the file is read dependencies are ids of 8 bytes; once all ids are known they become places of 4, in the same
  * memory. Traces number their nodes upwards and refer to nodes close by, so an id is looked for near the node that
  * names it; only files that do not ascend pay for a table of places sorted by id. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A trace being edited, in two walks over its file: the first keeps, for each node, its id, its type and its
  * dependencies as places in the file, some 20 bytes a node and 4 an edge; decisions are made on that; the second copies

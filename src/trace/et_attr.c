@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Attributes are read in two steps, because nothing says that a name stands before its value: first the message is
  * walked for its name and its (last) value, then the value is stored if the name means something to a simulation. */
 #include <inttypes.h>

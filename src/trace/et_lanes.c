@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A file names few threads and streams, each many times: they are kept once, in order of first appearance, and found by
  * hash. */
 #include <string.h>

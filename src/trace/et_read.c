@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The feed of the simulator, written by hand because a tree of messages costs several times the file in allocations
  * and most of what it would hold is thrown away: fields go from the wire straight into struct trace_node. The file
  * comes through a window that fits the processor's cache; touching it all in memory first would cost as much as reading

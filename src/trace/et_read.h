@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From the bytes of a Chakra ET file to nodes in file order with dependencies still named by id: the first half of
  * reading a trace_graph. The second half (trace/graph_build.h) sorts, resolves and turns the edges round. Private to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A record is built in one buffer that keeps its memory from record to record, because a length stands before it and
  * before each attribute inside. Attributes are small, so their length is worked out beforehand from the parts instead

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A Chakra ET file written record by record, in constant memory: for converters, whose output is larger than what they
  * keep. The bytes are those protobuf itself would write: fields in ascending order, zero scalars and empty texts left

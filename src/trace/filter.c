@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * For every node that goes, the nearest ones before it that stay are known once its parents' are: one pass in the order
  * of dependencies. Such a set is shared where a single parent has it; a union is cut to the latest MOST_NEAREST, since

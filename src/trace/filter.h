@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A document cut down to the nodes one wants to look at: by name, by kind and by when they started. What is left keeps
  * its order: a node that waited for one that is gone waits for the nearest ones before it that are still there. Changes

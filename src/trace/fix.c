@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Order of work, each step on what the one before left: faults of single nodes while reading; dependencies that cannot
  * be; cycles; removed nodes; rows of CPU nodes. A node whose record changes is looked at again when it is written
  * instead of remembering what was wrong with it: few are, and ten million are not remembered for free. */

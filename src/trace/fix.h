@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A trace made fit to run: what trace/check.h would report and the simulator refuse is repaired where one right answer
  * exists, and counted. What has no right answer is asked for (an unknown size) or refused (an id used twice, unless new

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Files that are given as a Chakra ET file and are something else that people have: told by their first bytes, once
  * they could not be read. (Any bytes may begin a protobuf file, so they are not looked at before.)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A graph is one arena, in which the struct itself lies too, and the blocks that grew while the file was read. */
 #include "trace/graph.h"
 

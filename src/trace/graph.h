@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A trace as the simulator walks it: nodes in ascending id, each with the few facts that decide when it runs and how
  * long, and the dependency edges turned round (parent to children). Built once by a reader, never changed afterwards,

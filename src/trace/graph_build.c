@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every writer in the field numbers nodes upwards and nearly densely, so both cases have a short way: nodes already in
  * order are not sorted, and an id that is an offset from the smallest one needs no search. The long ways (radix sort, a
  * table of id ranges) keep the time near linear whatever the ids are. */

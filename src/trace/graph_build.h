@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From nodes in file order with dependencies named by id to the graph a simulation walks: the second half of reading a
  * trace_graph (trace/et_read.h is the first).

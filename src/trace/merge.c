@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One file at a time is open; between two only the ids of what ended the one before are kept. */
 #include "trace/merge.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Several traces of one rank made into one, one after the other (what starts a trace waits for what ended the one
  * before; where many meet many, through one joint of no duration) or side by side. The first keeps its ids, the others

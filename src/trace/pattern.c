@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Both matchers of the C library want a terminated text, so a name is copied first; what is longer than the room here
  * is cut, and no name that a person tells nodes apart by is. */
 #include "trace/pattern.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which nodes a tool means, by name: a shell pattern that the whole name must match ("nccl*AllReduce*"), or between
  * slashes a POSIX extended regular expression that some part of it must match ("/all_?reduce/"). Owns the compiled

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One row a node, sorted, then equal neighbours made one: twice, once by evidence and once by step. */
 #include "trace/provenance.h"
 

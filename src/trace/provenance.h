@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The communication of a trace by how its type and size were known: what the attributes type_from, size_from and step
  * add up to, which converters

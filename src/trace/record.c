@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The reader is the window of io/file.h again, but over a stream that unpacks: records are contiguous, the buffer grows
  * to the largest of them and no more. A record's length is the file's word, so the buffer is doubled as bytes really
  * come and never sized by it. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A Chakra ET file record by record, as bytes, with the few facts of a node that the tools on traces decide by: what
  * they do not change they copy, so they never need a tree of messages, and a file of any size passes through a window.

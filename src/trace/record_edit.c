@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Fields are walked in the order they stand. A replaced field is written where its number belongs in a file written in
  * ascending order, which all writers do; in one that is not, at the first place that is not too early. Lengths inside
  * are a byte or two, so an attribute is built at the end of the buffer and moved up by the size of its length. */

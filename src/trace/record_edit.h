@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A node's record written again with some of its fields changed and everything else as it was, byte for byte: fields
  * nobody knows, texts, the order of attributes. An attribute that is set keeps the kind of integer it had, because the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One walk over a node's fields. What the simulator's reader would refuse as damage is refused here with the same
  * strictness, so that a tool never hands on a file that cannot be read; faults of content are kept as facts. */
 #include <inttypes.h>

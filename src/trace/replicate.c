@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ranks are numbers in a mixed radix, one digit a role, so that everything is arithmetic on digits: the source of a
  * rank of the larger job has the same digits with the growing one modulo its old size; `replica` is what that modulo

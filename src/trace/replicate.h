@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A larger job made of a smaller one's traces, in memory: the ranks of one role (data parallel, as a rule) become more,
  * each new one doing what the rank in its place of the small job did. Groups are carried over by role: what spans the

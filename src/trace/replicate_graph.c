@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Only nodes and strings differ from the source's graph, so only they are copied; edges, orders and counts are
  * borrowed. Nodes carry what rounding of durations left over to the next one, as trace/scale.h does and for the same

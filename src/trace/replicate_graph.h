@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One rank's graph with other groups, peers and amounts: replicate.c says which, replicate_graph.c makes it. */
 #ifndef ORR_TRACE_REPLICATE_GRAPH_H
 #define ORR_TRACE_REPLICATE_GRAPH_H

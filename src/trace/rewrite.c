@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One walk, record by record. A type is changed on collectives only: a send has no collective type to change. */
 #include "trace/rewrite.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Collectives and messages told to be others: another type, another size, another group, for the nodes whose name and
  * type match. What-if studies ("this job with all-to-all instead", "every bucket 64 MiB") without a converter. An

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A role is a stride and a size. Groups that are no arithmetic row, or a longer row of a stride that a shorter one has
  * already, span several roles at once (data and context parallel ranks together, say) and tell nothing new. */
 #include "trace/roles.h"

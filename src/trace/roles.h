@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How a job is split, told by its process groups: a group of ranks 0, 2, 4, 6 is a role of four ranks that lie two
  * apart, and the roles of a job nest, each one's stride being the product of the sizes below it. From the groups that

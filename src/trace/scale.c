@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One walk, record by record; nothing of the graph is needed. Products are 128 bits wide, so only the result can be too
  * large, and that is refused. */
 #include "trace/scale.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A trace's work multiplied by exact fractions: compute (duration_micros of compute nodes, and their num_ops,
  * compute_cycles and runtime) and communication (comm_size). A double cannot hold 127/64 of a prime number of bytes,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Thousands of rank files usually say the same thing, so sameness is looked for before work is done: equal bytes are
  * recognised by a 128-bit hash before parsing; files that differ only by a constant in their node ids are parsed, found
  * by hashes that leave the constant out, compared in full and dropped again. */

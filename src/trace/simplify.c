@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Levels comm and merge are the contraction and the merging of rows, each on a graph read once. */
 #include "trace/simplify.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A smaller trace that says nearly the same, at three levels:
  *

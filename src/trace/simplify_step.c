@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* No graph: a table of sums, one row for each step and kind of work, in the order first met, which files of one job
  * share. Rows are then put by step, and by kind within, so that all ranks write the same order whatever their files'
  * was; a collective that ranks met in different orders would stall. Two walks where steps are marked by time, because a

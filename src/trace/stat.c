@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One pass over the nodes for what can be summed, one over the order of the dependencies for the chains. */
 #include "trace/stat.h"
 

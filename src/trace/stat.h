@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a trace amounts to: nodes by type, bytes by collective, the longest chain. Read from a document, so that it
  * works on files with faults too; what a fault keeps out (nodes on cycles) is counted.

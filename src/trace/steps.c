@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Start times are kept for all nodes, because marks may come behind the nodes they cover. */
 #include "trace/steps.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which training step each node of a trace belongs to. The attribute "step" says it where a converter of ours wrote it;
  * in other traces the marks a profiler leaves ("ProfilerStep#7", with a start and a duration) do, by the start time of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The graph's types are changed rather than the simulator's rules: a communication node of the CPU is a timed one or
  * none, both of which exist already, and the engine keeps one meaning of every node. */
 #include "trace/unmarked.h"

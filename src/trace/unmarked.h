@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Nodes that do not say where they run. Today a node without is_cpu_op belongs to the GPU; to ASTRA-sim up to its
  * release for HOTI 2024 it belonged to the CPU, where communication is not simulated but takes the time its node

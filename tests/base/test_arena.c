@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An arena's blocks are aligned, distinct, accounted, and gone at once. */
 #include "base/arena.h"
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Statuses have texts and exit codes; a wrong word gets the right one proposed, or none. */
 #include "base/error.h"
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Looking at all that is to come, and putting it off: nothing is lost, and everything keeps its order. */
 #include "base/event_order.h"
 #include "tests/check.h"

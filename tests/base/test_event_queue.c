@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The order of the future: by time, and within one time by who came first, whatever else happens. */
 #include "base/event_queue.h"
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The orders below are what libstdc++'s std::unordered_set<uint64_t> (gcc 12) gave for the same calls. Short ones are
  * written out; of long ones a digest is kept. */
 #include "base/hash_order.h"

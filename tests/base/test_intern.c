@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Texts named by numbers: once each, in the order they came. */
 #include "base/intern.h"
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The account of memory and the limit it enforces. */
 #include "base/mem.h"
 #include "tests/check.h"

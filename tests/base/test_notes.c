@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Notes keep order, drop repeats, and turn into errors when asked to be strict. */
 #include "base/notes.h"
 #include "tests/check.h"

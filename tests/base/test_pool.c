@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Entries named by index: none twice, none called 0, given back ones first. */
 #include "base/pool.h"
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A stream into memory, whole or seen to have failed. */
 #include "tests/check.h"
 

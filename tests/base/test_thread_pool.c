@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Work on several threads: each piece once, bounded, in order where that is asked for, and stopped when told. */
 #include <stdatomic.h>
 #include <stdlib.h>

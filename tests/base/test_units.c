@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What units_parse promises, one fact a test; the table keeps each fact on a line that reads like the sentence. */
 #include "base/units.h"
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every command whose help has examples, in an order in which each finds the files that those before it made. The usage
  * test holds it against what `orrery help` lists, so that none can be forgotten.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Output goes through files rather than pipes: no reader is needed while the child runs, so none can deadlock with it,
  * and a child that is killed leaves what it had written. */
 #include "tests/cli/program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The built program as a child process: what it printed, how it ended. Each test executable works in a folder of its
  * own under the system's temporary folder, which is its working directory and is removed at the end.

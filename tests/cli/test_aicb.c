@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* AICB's generators from the command line: their spellings, where files go, and on to a simulation. */
 #include "tests/cli/program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files as they go wrong in practice. Whatever is wrong with whichever file: one line that names it, exit code 2,
  * nothing on standard output, nothing written. */
 #include "tests/cli/program.h"

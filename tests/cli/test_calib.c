@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery calib` and the calibrated runs as a user meets them: bare numbers, a run of the store, files that are made
  * and used, and what is refused. */
 #include "tests/cli/program.h"

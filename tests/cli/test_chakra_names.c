@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Chakra's programs by their own names, in all three spellings, with their own options. */
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `trace ready` and `trace compose` as their users meet them: a recording looked at, a tensor-parallel trace composed,
  * and the result run by itself, grown in memory, and written out, which all agree. */
 #include <stdlib.h>

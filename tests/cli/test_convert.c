@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery trace convert` and chakra_converter from the shell's side. */
 #include "tests/cli/program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery doctor` and `orrery cost` as their users meet them. */
 #include "tests/cli/program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every script of examples/ does today what the file beside it says: what it prints is compared line by line. Each runs
  * in a folder of its own with the built program first in PATH, as someone would run it from a clone. */
 #include "tests/cli/program.h"

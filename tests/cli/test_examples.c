@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every example in every help text is run as it stands there, in a folder that has the files it names: what a newcomer
  * copies from the screen works. Lines that start another program (torchrun) are passed over. */
 #include "tests/cli/commands.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery trace import` from the shell's side, on a recording of the repository. */
 #include "tests/cli/program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery lab run` as a user meets it: the commands that people were promised, machines by name, sizes that fit and
  * sizes that do not, and runs that can be repeated from what they left behind. */
 #include "tests/cli/program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The result store as its users meet it: lists, comparisons, runs done again, tables; programs that write at once, and
  * one that is killed. */
 #include "tests/cli/program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NCCL's lists of flows carried out on every network, and what the program says where they cannot be. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The packet network through the program: its reports and files, and what it says when packets are lost. */
 #include <unistd.h>
 

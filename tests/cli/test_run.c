@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A simulation from the shell's side: exit codes, what goes to which stream and file, and what an interruption, a stall
  * or a limit leaves behind. The numbers themselves are tests/golden's. */
 #include "tests/cli/program.h"

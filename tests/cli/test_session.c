@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The same library without the program: what a caller of orr_run_* is promised. */
 #include "tests/cli/program.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery simai` and `orrery calc` as users type them: SimAI's spellings, its files, its name; what is refused, and
  * how. */
 #include "tests/cli/program.h"

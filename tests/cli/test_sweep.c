@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sweeps as their users meet them: the same table whatever the threads, nothing lost and nothing twice when the program
  * is killed, failures that are results, and points that give what a single run gives. */
 #include "tests/cli/program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A ranked table never mixes networks: what a sweep chooses for all its points, what it refuses, and what it leaves
  * unranked. */
 #include "io/database.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tools on traces from the shell's side: where results go, what is refused, how they end. */
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery topo` through the program: SimAI's templates against what its generator wrote, every named machine made, read
  * back, checked and run. */
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery gen` and `orrery trace` from the shell's side. */
 #include "tests/cli/program.h"
 

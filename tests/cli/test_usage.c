@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the program says to someone who types: each wrong word has its answer, each command its help, and the manual
  * page knows the same options as the program. */
 #include "tests/cli/commands.h"

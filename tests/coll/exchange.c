@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rounds over all members, each going as far as it can, until nobody moves: slow and plain. Messages under way between
  * a pair are found by counting: the k-th send to a peer meets the k-th receive from it. */
 #include "tests/coll/exchange.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A collective acted out: each member has a list of sends and receives, carried out in order; a receive waits for the
  * oldest message from its peer, a send does not wait. What a member knows is a set of contributions, one bit a member

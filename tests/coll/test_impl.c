@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The names of algorithms and collectives, as system files and traces spell them. */
 #include "coll/impl.h"
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What coll/nccl.h promises of groups, channels and flows, whatever the network. The flows are checked by what they
  * must achieve: everybody's data reaches whom it must, no byte is lost, nothing is sent before it is there. The text of

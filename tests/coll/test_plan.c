@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which phases a chunk goes through (spec analytical §6.5), and with which numbers (§9.2-9.5). */
 #include "coll/plan.h"
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Programs do what their collective promises, acted out for every number of members, every member and every root. */
 #include "coll/program.h"
 #include "tests/check.h"

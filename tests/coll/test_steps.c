@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ring, direct and halving-doubling, known by step number alone: acted out, every message meets its receive and every
  * contribution arrives. */
 #include "coll/plan.h"

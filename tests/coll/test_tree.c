@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The two trees, for every number of members; for powers of two, the shape of spec analytical §9.5 built the way the
  * spec says it. */
 #include "coll/tree.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the tests of the configuration readers share: an account, notes and an arena for one reading, and a check that
  * nothing of it leaks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lists of devices as users write them (config/devices.h). */
 #include "config/devices.h"
 #include "tests/check.h"

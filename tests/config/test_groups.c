@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Communicator groups and custom collectives by node: the two formats whose keys are numbers. */
 #include "config/table.h"
 #include "tests/config/reading.h"

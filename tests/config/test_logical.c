@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The logical topology: the dimensions that collectives see. */
 #include "config/wired.h"
 #include "tests/config/reading.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a remote memory file may say, what it means, and how it is refused. */
 #include "config/table.h"
 #include "tests/config/reading.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Values that go before a file's: taken like the file's own, whole or one entry, and refused where they were said. */
 #include "config/config.h"
 #include "config/wired.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The network configuration of the packet network: what each kind of key means, and what is refused or told. */
 #include "config/wired.h"
 #include "tests/config/reading.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The reference page in docs/ is what the tables say; the schema is JSON and names every key. */
 #include <stdlib.h>
 

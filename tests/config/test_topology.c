@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a physical topology file may say, in both forms, and how each kind of contradiction is refused or told. */
 #include "config/wired.h"
 #include "tests/config/reading.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* zlib's gzread takes packed and plain files alike, so that callers need not know which of the archive's files passed
  * the size at which it packs them. */
 #include "tests/convert/archive.h"

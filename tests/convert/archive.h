@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The archive of what Chakra's own tools answered (golden/chakra.tar.xz), unpacked once a test program into a temporary
  * folder that goes with it. It is looked for in $ORRERY_SHARED, else in `shared` beside the source tree; a program that

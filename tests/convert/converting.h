@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A foreign text through its converter and back as one line a rank, so that a case is an input and a sentence. A node
  * is its name, then "/US" for compute ("~" before it for the host's), "=TYPE:BYTES" for a collective, ">PEER#TAG:BYTES"

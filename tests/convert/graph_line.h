@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A small ET file as one line, so that a table of cases reads as sentences. First the first node's id and ':', then for
  * each node its name without Chakra's prefix (a collective's begins with '*'), the duration "/US" or the type and size

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Small PyTorch traces for tests, written from a few words a node: "id~name~parent~members~inputs~attrs", one a line.
  * The name THREAD or PROCESS stands for the recorder's own; members are JSON ("\"stream\": 7"), inputs are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A recording written down as a table of events, one line each, for tests of our linker: the table becomes a device
  * trace as the profiler writes it, which is read and linked. Times are microseconds.

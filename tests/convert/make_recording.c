@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Time is counted in nanoseconds, one clock a thread and a stream; an op is written when it ends, as the observer does,
  * so that children precede their parents in the host trace. Ids of both traces come from one counter: rf_id is what
  * ties them together. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Recordings made for tests: what PyTorch's observer and profiler would have written of a small training job, for each
  * rank FOLDER/host_R.json and FOLDER/device_R.json. The job is a data-parallel step with everything that converters

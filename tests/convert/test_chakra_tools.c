@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Chakra's small tools, on files small enough to read: jsonizer, visualizer, timeline, generator. */
 #include <unistd.h>
 

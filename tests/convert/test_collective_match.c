@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sends and receives without a peer, put together across ranks: a job is a table of messages with their times. */
 #include "convert/pytorch/collective_match.h"
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What names say, as tables: each row is a name as a profiler wrote it and what it means. */
 #include "convert/comm_name.h"
 #include "convert/provenance.h"

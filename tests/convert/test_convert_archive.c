@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every trace that Chakra's converter was asked to convert, compared byte for byte with what it wrote, and every replay
  * with what it logged. Cases on which it failed must end in one of our errors, or in a result where only Python's
  * limits stood in the way. Skipped without the archive. */

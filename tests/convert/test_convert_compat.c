@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What Chakra's converter makes of small traces: the cases that were made to find its rules, restated, and what it said
  * about them (spec chakra §8). Each case is a few nodes and the lines they must come out as. */
 #include "convert/pytorch/convert_compat.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A user's table: which columns mean what, in which unit, and which tables are refused. */
 #include "convert/csv.h"
 #include "tests/convert/converting.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Who waits for whom across streams and threads, one rule a test; a recording is a table of events. */
 #include "tests/convert/linking.h"
 

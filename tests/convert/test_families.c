@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Kernels that communicate without a library's call: their size comes from the op that launches them, or they last as
  * long as they did. One recording a test. */
 #include "tests/convert/linking.h"

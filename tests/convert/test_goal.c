@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* GOAL schedules: what each statement becomes, which schedules are refused and with which words. */
 #include "convert/goal.h"
 #include "tests/convert/converting.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Process groups from what several ranks' recordings say of them. The traces are made by hand: only what groups.h reads
  * of them is filled in. */
 #include <stdlib.h>

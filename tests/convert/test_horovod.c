@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Horovod timelines: fused tensors, compute between collectives, steps, cut files. */
 #include "convert/horovod.h"
 #include "tests/convert/converting.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the reader of host traces promises: every schema, the linker's keys, files that hold several documents, and
  * errors that name the place. */
 #include "convert/pytorch/host.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A folder of recordings imported whole: files found and paired, all ranks or none written, the two-step way gives the
  * same bytes, and on real recordings the bytes of the gradients and the order of the all-reduces are right. */
 #include <stdlib.h>

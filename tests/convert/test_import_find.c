@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Recordings as people have them: of any name, in files and folders, packed or not. Which kind a file is, of which rank
  * and of which run, is told by its content, then by its name; what nothing tells apart is asked about. */
 #include <string.h>

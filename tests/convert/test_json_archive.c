@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What chakra_jsonizer made of a trace comes back as that trace, byte for byte, for every such pair of the archive; so
  * does our own export of it. The feeder's example workload becomes a trace without a fault. */
 #include <stdlib.h>

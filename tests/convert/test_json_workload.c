@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Chakra graphs as JSON: the feeder's workload, our export and the jsonizer's texts. */
 #include "convert/export.h"
 #include "convert/json_workload.h"

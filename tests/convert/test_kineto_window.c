@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Some steps of a recording read alone: what is held is theirs, and the graph of them is that of the whole recording.
  */
 #include <stdlib.h>

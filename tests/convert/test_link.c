@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What linking makes of a recording: nodes, their order and time, launches and streams. Dependencies across streams and
  * threads are in test_deps.c. */
 #include "tests/convert/hdt.h"

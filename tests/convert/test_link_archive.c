@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every pair of the archive that Chakra's linker linked, through the compatible one: the same bytes. Where the original
  * stopped because of HTA, the archive has what it answers with that step left out. */
 #include "tests/convert/archive.h"

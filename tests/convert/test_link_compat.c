@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The compatible linker on traces small enough to read. A case is two lists and what comes out: operators, calls and
  * kernels of the device trace, nodes of the host trace, nodes of the linked trace. The first two of every host trace

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Texts as Python 3.11 prints them; each row was asked of Python itself. */
 #include "convert/pytorch/python_repr.h"
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a look at a recording promises: its counts are what the recording holds, what import would refuse is a fault,
  * and every fault names what to record again with. */
 #include <stdlib.h>

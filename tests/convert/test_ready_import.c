@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* `trace ready` says yes exactly where `trace import` succeeds, and says no with the same words' reason: on recordings
  * changed at random in every way that recordings go wrong, and on those that share nothing, are empty, or are cut. */
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Facts of communication from whole recordings, through the readers and the linker: four ranks of a made-up job
  * (make_recording.h), in the forms that PyTorch versions and vendors write. */
 #include <stdlib.h>

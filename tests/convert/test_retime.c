@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A recording that is imported and played again takes as long as it was recorded: every stretch of time of every thread
  * and stream is work, a wait that a dependency explains, or a gap. One kind of recording a test. */
 #include <inttypes.h>

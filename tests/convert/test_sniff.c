@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A file's format is told by what stands in it; what is not known is not guessed. */
 #include "convert/sniff.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* TensorFlow and JAX profiles: streams and XLA lines, sizes from HLO, steps, several devices. */
 #include "convert/hlo.h"
 #include "convert/tensorflow.h"

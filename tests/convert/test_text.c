@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Text workloads as they are meant: the graph of each strategy, units, groups, SimAI's header, and what is refused. */
 #include "convert/text/simai.h"
 #include "tests/convert/graph_line.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Everything Chakra's Text converter, generator, jsonizer and visualizer answered, byte for byte. Where the original
  * died, ours says why in one line and leaves no file. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Chakra's Text converter, restated: what it writes for small workloads of every strategy it knows, the second rank's
  * file or a later one, so that ids that run on over ranks and passes that follow each other show. */
 #include "convert/text/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The text is read once, cut into lines, and the lines into cases; arguments are read when they are asked for, because
  * most of them depend on the rank. Errors name file and line: these files are also edited by hand. */
 #include "tests/golden/case_file.h"

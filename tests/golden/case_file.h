@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Golden cases as text: everything one run of ASTRA-sim was given, and what it answered, in a few lines a person can
  * read and change. A file holds one family of cases; this reader turns a case back into the files ASTRA-sim takes and

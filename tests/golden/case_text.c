@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Slices instead of copies: the same node line is read again for each of up to a thousand ranks. */
 #include "tests/golden/case_text.h"
 

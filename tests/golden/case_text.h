@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The small change of the golden cases' text: words, numbers, lists of ranks and values that depend on the rank. Pure
  * functions over slices; the caller names the line in its error.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One pass a node: the fields in the order of their numbers, as the generated protobuf code of ASTRA-sim's tools
  * writes them, then the attributes in the order of the line. */
 #include "tests/golden/case_trace.h"

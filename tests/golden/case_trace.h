@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Node lines of a golden case turned into the bytes of one rank's ET file. Reads the case's lines, writes through
  * et_bytes, and knows the attribute table of case_file.h; nothing of files.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ASTRA-sim's input files from a case's lines. Numbers are passed through as text: whether a value is `50` or `50.0`
  * is part of the case. */
 #include <errno.h>

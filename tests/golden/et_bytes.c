@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Everything is appended to a growing buffer; nested messages are built in a small one first because their length goes
  * in front of them. Out of memory ends the test: there is nothing to test without it. */
 #include "tests/golden/et_bytes.h"

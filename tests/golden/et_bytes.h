@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A Chakra ET encoder for oracles: the wire format of spec §4.1 written down a second time, by hand, so that a mistake
  * in the library's own reader or writer cannot cancel itself out in the golden tests. Knows messages and attributes,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Paths are relative and the working directory is the case's folder, because the paths of custom collectives inside
  * system.json are relative to it (spec §14). */
 #include "tests/golden/golden_run.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One simulation through the public interface, with everything a test compares kept: the status, each rank's result and
  * ASTRA-sim's lines. Also the temporary folders golden cases are written to. Owns what it hands out until the matching

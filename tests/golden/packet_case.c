@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files are put together in memory and written whole. Words are passed through as they stand, as in case_write.c. */
 #include "tests/golden/packet_case.h"
 

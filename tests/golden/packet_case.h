@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What golden cases of the packet network have beyond case_file.h, and the files it is turned back into: config.txt,
  * topology.txt and logical.json (from the sizes of the `network` line, whose other words do not count). The lines:

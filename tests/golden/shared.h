@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What tests of the reference archives have in common: finding an archive, running programs on what is in it, and
  * going through its cases. An archive lies in $ORRERY_SHARED, else in `shared` beside the source tree; a test program

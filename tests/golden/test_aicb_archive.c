@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * AICB's workloads of the golden archive, through the program itself: every training, inference and Vidur case of
  * workloads/MANIFEST.tsv by its own command line, the file compared by its SHA-256 and its name; cases that AICB

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The whole archive of golden cases, through the program itself: every case's own command line, its standard output
  * compared byte for byte. This covers what the restated cases cannot: the public examples, the reading of the original

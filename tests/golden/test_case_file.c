@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The oracle's own oracle: what the golden cases' text means, byte for byte where it matters. */
 #include <stdlib.h>
 #include <unistd.h>

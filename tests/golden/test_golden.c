@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every case of a family, on both backends, against what ASTRA-sim answered: the finish and exposed cycles of every
  * rank, and the hash of its standard output against the hash of ours.

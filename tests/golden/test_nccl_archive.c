@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SimAI's flow lists as its archive has them (golden/simai.tar.xz, mocknccl), every one against our dump of the same
  * case, byte for byte. The archive is looked for in $ORRERY_SHARED, else in `shared` beside the source tree; without it

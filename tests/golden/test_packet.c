@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every golden case of a file on the packet network, through the public interface: each rank's finish and every line of
  * fct.txt and pfc.txt must be those of ASTRA-sim on ns-3, by count and hash. Cases that hang the original must stall,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The whole archive of packet cases, through the program itself under the name of ASTRA-sim's ns-3 program: every
  * case's own command line and files as they are. What the program writes where the configuration says (fct.txt,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What SimAI's analytical mode and AICB's generators of physical workloads wrote, as golden/simai.tar.xz has it,
  * against the program with the original's own command line: every CSV that the archive holds, byte for byte. Tables and

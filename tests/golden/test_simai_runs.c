@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SimAI's runs of the archive of packet cases, through the program with SimAI's own options and files: the last
  * message's arrival within half a percent of the original's, as many messages, and rank 0's end too where the original

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every graph of the archive (golden/simai.tar.xz, stg/) through the program itself, with the sheets it was made from
  * (public/inputs.tar.xz): traces equal byte for byte, or node by node where there is only a dump; the groups' file and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Topologies as others' generators wrote them, against ours through the program, byte for byte: SimAI's templates
  * (golden/simai.tar.xz, topos/MANIFEST.tsv has the commands) and ROCm-ASTRAsim's torus, twisted torus and fat tree

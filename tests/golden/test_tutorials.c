@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The numbers people have in their hands from ASTRA-sim's tutorials, and the worked examples of spec §18. The inputs
  * are ours and are made here: a table says what a training step computes and exchanges, and the case text of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows and fields as RFC 4180 has them; what is no table is refused with line and column. */
 #include <stdlib.h>
 

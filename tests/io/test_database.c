@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One SQLite file that several writers make and use at once. */
 #include "tests/check.h"
 #include "tests/folder.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Reading files whole: what is read, and the one line that is said when it cannot be. */
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Documents part by part. Each case is a document and the parts it must give, written as text: see parts_of. */
 #include "io/json_stream.h"
 

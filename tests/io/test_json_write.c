@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every document written parses, and says what was put in. */
 #include "io/json_write.h"
 #include "tests/check.h"

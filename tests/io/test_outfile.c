@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A file is whole or not there, and what was there before survives a failure. */
 #include "io/outfile.h"
 #include "tests/check.h"

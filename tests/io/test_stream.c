@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files come out unpacked, whatever they are packed in, and damage is told from a cut. */
 #include "io/stream.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* JSON and YAML as trees: every value knows its line, whatever the layout. */
 #include "io/json.h"
 #include "io/yaml.h"

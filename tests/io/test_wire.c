@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The wire format's own rules, without any message: what a varint, a field and a text are, and what they are not. */
 #include "io/wire.h"
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the fits promise, with numbers worked out by hand: lines that were planted come back, bad measurements do not
  * move them, and a fit that says nothing is refused with the reason. */
 #include <math.h>

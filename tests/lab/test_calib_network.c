@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* From collectives to links, with the numbers of spec rocm §1.10, §2.1 and F3, and planted machines. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every published table of collectives, read and fitted: that each is readable, how near the fit comes, and which are
  * refused. The table is the one of docs/calibration-network.md. Skipped (exit 77) where the measurements are not there:

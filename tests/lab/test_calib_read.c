@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the readers of measurements take from each form, from files written here in the tools' own layout. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Calibration on real recordings of two ranks: import, simulate, calibrate on rank 0's traced step, and predict what
  * rank 1 measured: its ProfilerStep to 2 %, its step without the profiler to 10 %. Ends with 77 where the recordings

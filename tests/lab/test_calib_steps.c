@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Measured steps in all the forms they come in, and what is made of them: an alpha is of one step on both sides, the
  * bound is 2(N-1)/N B / bandwidth, and each rule of acceptance can say no. The numbers are those of spec rocm §2.2. */
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What machines cost: price lists as people write them, counting what is bought of a wiring, bills that add up to the
  * last digit, and the price of a step. */
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The doctor: collectives whose numbers add up and whose mistakes are seen; clocks in what the vendors' tools print, in
  * every form they have; GPUs of a sysfs that is a copy. */
 #include "tests/check.h"

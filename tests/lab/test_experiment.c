@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs and their entries in the store, whatever the end. */
 #include "tests/check.h"
 #include "tests/folder.h"

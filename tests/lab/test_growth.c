@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A small job grown in memory against the same job written out for every rank of the large machine: the oracle writes
  * traces and groups for any sizes, so that growing its small job must give what its large one gives, on every rank.

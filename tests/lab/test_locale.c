@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The library inside a program that has chosen a locale which writes 1,5: the same numbers are read and written. The
  * locale is the system's, or one made for the test where the system can make it; without either there is nothing to

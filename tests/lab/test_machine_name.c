@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Machines by name: what each word means, and what is said of those that mean nothing. */
 #include "tests/check.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* metrics.csv and calibration_all.csv in and out of the store: old headers, aliases, repetitions, bad lines. */
 #include "tests/check.h"
 #include "tests/folder.h"

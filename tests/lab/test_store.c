@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The result store: what a run leaves behind when it ends, when it is killed, and when others write at the same time.
  */
 #include "tests/check.h"

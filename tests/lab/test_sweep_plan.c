@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What varies: every combination or row by row, from the command line or a file, and what is refused where. */
 #include "lab/sweep/plan.h"
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs that share their traces, and machines that exist in memory only, give what runs of their own files give. */
 #include "tests/check.h"
 #include "tests/folder.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Options of an AICB generator from one line ("--world_size 8 --moe_enable"), through the public interface. */
 #ifndef ORR_TESTS_MODEL_AICB_LINE_H
 #define ORR_TESTS_MODEL_AICB_LINE_H

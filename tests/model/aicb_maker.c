@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A line is split at spaces; a word that begins with "--" is a name, and takes the next one unless it is a flag. */
 #include "tests/model/aicb_maker.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A workload from one line of options ("--world_size 8 --moe_enable"), in memory: what the tests of AICB's generators
  * share. Inference takes its model as "--model_name NAME".

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The bytes of AICB's files, by hash, for every line of tests/data/aicb/workloads.cases, with --compat aicb: what AICB
  * itself wrote, or refused.

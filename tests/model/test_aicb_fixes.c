@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Each counting error of AICB and its correction, one line a fix: everything as AICB has it but for that one flag. The
  * numbers are worked out by hand from small shapes; the arithmetic is beside them.

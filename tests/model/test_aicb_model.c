@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What AICB's model counts, against the published numbers of parameters, and how a stage is made of options. */
 #include "model/aicb/model.h"
 #include "tests/model/aicb_maker.h"

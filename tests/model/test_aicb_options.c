@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* AICB's options by name, what is refused and how it is said, presets, and compute files that are not what they should
  * be. */
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The calculators: each rule of a job's arithmetic, and what is said when it does not divide. */
 #include "model/calc.h"
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Data-parallel steps: counts of parameters, PyTorch's buckets, and the shape of the traces. */
 #include "model/ddp/gradients.h"
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Generated traces: their shape, the names that are accepted, and what is refused. The cycle counts they give on the
  * tutorials' network are tested where a simulation is run. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What physical workloads say where AICB is put right: one fact a test, with numbers worked out by hand. The model is
  * small on purpose: hidden size 64, 4 heads, MLP of 256, 2 layers, a vocabulary of 512, sequences of 32 tokens.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The bytes of AICB's physical workloads, by hash, for every line of tests/data/aicb/physical.cases, with --compat
  * aicb.

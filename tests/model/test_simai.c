@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The analytical mode part by part: words, tables, bandwidth files, what a collective costs in both ways of counting.
  */
 #include <math.h>

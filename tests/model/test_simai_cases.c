@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SimAI's analytical report, by hash, for every line of tests/data/simai/analytical.cases, with compat: a machine, and
  * the options that make the workload.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How long pipelines take by their schedules: against the closed forms where there are any, and over random shapes what
  * must hold of every schedule. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Traces from symbolic tensor graphs, with our own sheets: every model runs to its end on a network, and what is sent
  * is what the architecture says, worked out by hand. The original's graphs are compared in tests/golden. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The language of sheets: expressions, their one form and their text, rows, and what is said of a row that is wrong. */
 #include <stdlib.h>
 #include <unistd.h>

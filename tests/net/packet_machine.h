@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Small wired machines for tests of the packet network: hosts on one switch or any links, settings as in the
  * reference's sample file, and a drive that runs the network until nothing is left and counts what it reports.

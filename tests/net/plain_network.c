@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Nothing here is shared with src/net: not the queue, not the numbering of links, not the way a route is found. */
 #include "tests/net/plain_network.h"
 

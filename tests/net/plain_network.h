@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The congestion-aware network written down a second time, as plainly as spec analytical §11.2 states it: devices,
  * links named by their two ends, routes made in advance, events in a list that is searched for the earliest. An oracle

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The network with contention (spec analytical §11.2): worked examples, and agreement with plain_network.h. */
 #include <stdarg.h>
 

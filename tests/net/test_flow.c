@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The flow network against the packet network: a message alone, contention, order of magnitude of the work. */
 #include "net/flow/flow.h"
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Congestion control in the flow network: incasts against the packet network, and where it must change nothing. */
 #include "net/flow/control.h"
 #include "net/flow/flow.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which network carries a job that is given to `flow` or `auto`, and how far its end is from the packet network's. */
 #include "base/arena.h"
 #include "net/flow/flow.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Max-min fair shares: known ones on small graphs, and random graphs against filling by the book. */
 #include <math.h>
 #include <stdlib.h>

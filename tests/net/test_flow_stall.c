@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The flow network where it cannot go on, and where it must: pauses in a circle, and inputs at the edge. */
 #include "base/arena.h"
 #include "net/flow/contest.h"

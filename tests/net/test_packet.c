@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The packet network from below: its arithmetic against known values, and small machines whose outcome can be worked
  * out by hand. What it does as a whole is held against the reference by tests/golden. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fast-forward against the plain engine: the same machines and messages with and without it, and everything that can be
  * told of a run must be the same. Machines, settings and messages are drawn from a seed; `test_net_packet_forward FIRST

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the packet network can do beyond the reference: packets on several ways, links that fail, credit from receivers.
  */
 #include "tests/net/packet_machine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counts of pairs, beside an array of all of them. */
 #include "net/source_ports.h"
 

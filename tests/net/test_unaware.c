@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The network without contention: one formula (spec analytical §11.1), in integers worked out by hand. */
 #include "net/net.h"
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/net/wired_bench.h"
 
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A wired machine of one or more switches and a list of messages, carried by any network that runs on it: what each
  * message took. For tests that hold one network against another.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Loaded before the program (LD_PRELOAD), this counts what it allocates and refuses one allocation, or that one and all
  * after it, so that every way out of memory can be walked once. tools/oom drives it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Rows of parameters: what is read is what is written, the library refuses what the program refuses, and in the same
  * words. */
 #include "param/param.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A finished run filled by hand, small enough to check by eye: the three-node trace of spec analytical §18 (an
  * all-reduce of 1 MiB beside 50 us of compute, then an all-gather of 2 MiB) on a ring of 8. Tests change what they are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/report/nccl_case.h"
 
 #include <stdio.h>

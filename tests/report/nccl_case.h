@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A case of SimAI's flow lists by its name, such as AS_PXN_ENABLE_1n16-gps8-tp16-ep1-A100-TP-AG-1000003: environment,
  * GPUs, GPUs per server, degrees, GPU type, group, collective, bytes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What `orrery coll show` prints: SimAI's own flow lists byte for byte (here by the hash of their text), and what a
  * person gets instead of them. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The recorded times of a trace as Chrome trace events: rows, names, and what is left out. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lines ASTRA-sim prints, byte by byte; the golden cases check the same on whole runs. */
 #include "tests/report/fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The outputs programs read: JSON, CSV and the timeline, parsed back; and what is left behind when writing fails. */
 #include "tests/report/fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The diagnosis as text: findings and fixes first, then the waits, cut with a count. */
 #include "tests/report/fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a person reads first: the lines must be right, few, and honest about a run that did not end. */
 #include "tests/report/fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pictures of traces: what is folded, where boxes stand, that every form is whole. */
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Traces go through trace_graph_parse, so that a graph here is a graph as the reader makes it, whatever it comes to
  * hold. */
 #include "tests/sim/bench_top.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A machine and what runs on it, put together on the bench: no files, no configuration formats. A test says which
  * machine, which nodes on which ranks, turns the knobs it is about in `config`, and runs.

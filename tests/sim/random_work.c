@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ids grow with the order in which things are put down, so a rank's last communication is all that has to be kept. */
 #include "tests/sim/random_work.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A random program that ends: collectives among all ranks and among groups, messages, compute, CPU operators, remote
  * memory, INVALID and METADATA nodes. What communicates is in one order that all ranks keep, so that nothing can wait

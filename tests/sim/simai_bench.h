@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A SimAI run in a test: a machine of SimAI's templates, a network configuration, rows; all written to a folder of
  * their own (tests/folder.h) and run through the library. */
 #ifndef ORR_TESTS_SIM_SIMAI_BENCH_H

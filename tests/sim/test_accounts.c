@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a run adds up adds up: each rank's time, each dimension's traffic, the rows of collectives. */
 #include "tests/sim/random_work.h"
 

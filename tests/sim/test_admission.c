@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The deadlock of spec analytical §7.5: chunks of one all-reduce that hold each other's slots. Under --policy astra it
  * happens and is named; under --policy safe it does not; where it can happen there is a warning, elsewhere none.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Collectives that ASTRA-sim cannot do, hangs in or refuses: here they end, and not before they can. */
 #include "tests/sim/bench_top.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What holds for the collectives of a communicator group beyond who takes part. */
 #include "tests/sim/bench_top.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs that are cut short: by a memory limit, wherever it strikes, and by whoever watches. */
 #include "tests/sim/random_work.h"
 

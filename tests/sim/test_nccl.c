@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Collectives as NCCL lays them out, carried out by the engine: they end, all that is in the list is sent, and a rank
  * that is missing is found. */
 #include "coll/nccl.h"

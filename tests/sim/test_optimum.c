@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How short a run could be at best (sim/optimum.h). 50 GiB/s are 53.6870912 bytes a nanosecond. */
 #include "tests/sim/bench_top.h"
 

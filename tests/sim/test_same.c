@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The same input gives the same answer: again, beside other simulations, and by either way messages are kept. */
 #include <pthread.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Runs of SimAI workloads: golden ones restated (machine, rows, when rank 0 and the last message ended in SimAI 1.6
  * with AS_SEND_LAT=3), and what ours do that SimAI does not. */
 #include "tests/sim/simai_bench.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ranks that disagree about a collective: who is named, by rank and node id, on every algorithm. */
 #include "tests/prng.h"
 #include "tests/sim/bench_top.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Dependencies that go round: the ids named are the cycle, in order, and nothing but the cycle. */
 #include "tests/prng.h"
 #include "tests/sim/bench_top.h"

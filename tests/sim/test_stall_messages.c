@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sends and receives that do not meet: who is named, by rank and node id. */
 #include "tests/prng.h"
 #include "tests/sim/bench_top.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Programs that end, with one thing spoilt at one rank: the run stalls, and the rank at fault is among those named. */
 #include "tests/sim/random_work.h"
 

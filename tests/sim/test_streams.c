@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* --policy streams: what runs side by side on a rank, and what kernels in flight take from each other. */
 #include "tests/sim/bench_top.h"
 

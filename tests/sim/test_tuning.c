@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a calibration changes in a run (struct orr_tuning): where compute times come from, their factor, and what comes
  * before a communication. */
 #include "tests/sim/bench_top.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Generators against what is known of the machines they make: the figures of spec rocm §2.5, link counts of formulas,
  * and the line grammar with its errors. */
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Routes against a plain search from every destination over all nodes, which is what they are defined by: distances,
  * next ports in their order, the sums of the first way and the extremes, on random machines with hosts on one switch

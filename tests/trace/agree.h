@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the two readers of Chakra ET files owe each other, as one function that takes any bytes: the tests feed it
  * random and damaged documents, the fuzzer whatever it likes. The lossless reader (protobuf-c) is the oracle.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Chakra ET files written byte by byte, so that tests can make what no writer would: fields in odd order, lists not
  * packed, numbers of the wrong wire type, records cut short. Independent of the code under test.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Traces of a few nodes written, put through a tool, and looked at again: what the tests of the tools on traces share.
  */

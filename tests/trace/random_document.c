@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Values lean to the edges (0, 1, -1, the largest), where encodings go wrong. */
 #include "tests/trace/random_document.h"
 

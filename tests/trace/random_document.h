@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Documents nobody wrote: random nodes with every kind of attribute, dependencies in both kinds, inputs, outputs and
  * doc strings, in an arena. The same seed gives the same document everywhere.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each fault planted once and found by the ids it names; then random ones, counted by a second, slower way. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What composing promises: gradients cut into buckets that add up, collectives in their groups, buckets beside the
  * backward pass and never in a circle, whatever the trace looks like. */
 #include "tests/prng.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The lossless form: what it keeps that the simulator's graph does not, and what it refuses although protobuf-c would
  * not. */
 #include "tests/check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writing ET files record by record: the bytes are protobuf's own, and what was written reads back. */
 #include <stdlib.h>
 #include <unistd.h>

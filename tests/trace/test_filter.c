@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A trace cut down to the nodes one looks at: by name, kind and start, with the order that is left. */
 #include "tests/check.h"
 #include "tests/trace/bytes.h"

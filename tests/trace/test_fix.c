@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each repair planted once; then random graphs, whose reachability is worked out a second, slower way. */
 #include "tests/prng.h"
 #include "tests/trace/edited.h"

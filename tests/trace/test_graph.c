@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The simulator's reader: what of a file ends up where in the graph, and which files it refuses, in which words. */
 #include "tests/check.h"
 #include "tests/trace/bytes.h"

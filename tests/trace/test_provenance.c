@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Communication by how it was known, of small traces that can be added up by hand. */
 #include <stdlib.h>
 

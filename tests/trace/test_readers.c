@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The simulator's reader against protobuf-c, on documents nobody wrote: sound, faulty and damaged ones. What the two
  * must agree on is said once, in agree.h; here is only where the bytes come from. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A job's split, told by the process groups of one rank. */
 #include "tests/check.h"
 #include "trace/roles.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Sets of rank files: who shares a graph with whom, and what is said about the files that cannot be read. */
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Figures of small traces that can be added up by hand. */
 #include "tests/check.h"
 #include "tests/trace/bytes.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What scale, rewrite, simplify, cut, merge and diff promise, a fact each. */
 #include "tests/folder.h"
 #include "tests/trace/edited.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public functions on trace files, through orrery.h alone. */
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes without is_cpu_op under the reading that gives them to the CPU. */
 #include "tests/check.h"
 #include "tests/folder.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Characters beyond the first 65,536 take two escapes, a surrogate each. */
 #include "convert/chakra/ascii_json.h"
 

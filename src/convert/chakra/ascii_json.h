@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Texts as Python's json module writes them by default: in ASCII, everything else escaped. For the outputs that must
  * equal those of Chakra's Python tools; our own JSON is io/json_write.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A family is a row. The one that shows every kind of attribute needs kinds no converter writes, so it alone is made of
  * protobuf-c's structs; the values in it are Chakra's own. */
 #include "convert/chakra/generator.h"

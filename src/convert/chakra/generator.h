@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Chakra's generator (spec chakra §10): fourteen families of tiny traces that show one kind of node each, one file a
  * rank and family, FOLDER/FAMILY.RANK.et. Node ids run on over the whole run. For traces to simulate with,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * protobuf-c's descriptors say everything protobuf's JSON is made from (names, numbers, kinds), so one walk over them
  * prints any message and no field is named here. Records pass one at a time through trace/document.h, which checks

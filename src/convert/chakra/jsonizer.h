@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Chakra's jsonizer (spec chakra §11): each record of an ET file as protobuf's own JSON, one text right behind the
  * other, which makes the whole no JSON document. Our own, which is one and comes back as the same bytes, is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* An event is known when its callback comes, so events stand in the order of callbacks and only what is under way has
  * to be remembered. */
 #include "convert/chakra/timeline.h"

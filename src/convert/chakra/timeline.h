@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Chakra's timeline_visualizer (spec chakra §12): lines "issue,…" and "callback,…" that an old ASTRA-sim logged, as a
  * trace for Chrome's viewer. Names must hold a word for the node's type, as those of the Text converter and the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The source goes into a nameless temporary file first, because Graphviz reads it from its own process; the drawing
  * goes straight into the output's temporary. The escapes and quotes are those of Chakra and of Python's graphviz
  * package. */

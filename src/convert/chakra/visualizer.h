@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Chakra's visualizer (spec chakra §12): the graph of an ET file as Graphviz source, as that source laid out by
  * Graphviz (.dot, .pdf), or as GraphML. Source and layout pass record by record; GraphML, whose edges are grouped by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * GraphML as networkx writes a simple directed graph (spec chakra §12): nodes in the order in which they are first
  * mentioned, edges grouped by where they start and in the order in which they were added, one edge a pair, the kind

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Graphviz as a child process, never through a shell. What it complains about goes into a temporary file, whose first
  * line becomes our message: a library must not print. */
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Evidence is walked level by level, best first, and within a level from the device outwards: the event itself, its
  * launch, the annotation over it, the host ops from the innermost. What a level does not say is asked of the next;
  * type, size, group and peer may come from different levels. Sizes and peers are in collective_size.c. */

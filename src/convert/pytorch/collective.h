@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a piece of recorded work communicates: type, bytes, group, root or peer, each from the best evidence there is,
  * and from which (convert/provenance.h). A linker hands in everything that speaks of one device event (or of one host

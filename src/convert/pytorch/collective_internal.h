@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the two files of collective.h share: the walk over a clue's evidence. Not for anybody else. */
 #ifndef ORR_CONVERT_PYTORCH_COLLECTIVE_INTERNAL_H
 #define ORR_CONVERT_PYTORCH_COLLECTIVE_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every collective becomes an entry (group, place in the group's order on its rank, rank); sorted, the entries of one
  * collective stand together. The first group entry that does not fit ends the matching of its group: everything behind
  * it would be shifted. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One job's communications side by side: the k-th collective that each member of a group records in that group is one
  * collective, and a simulation needs it to be of one type and one size on all of them. All-to-alls with uneven splits

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Candidates are looked for around each send's end, nearest first and a bounded number of them, so that work grows with
  * the messages and not with their square. The cheapest pairs are taken first; what remains to be shown is that no two
  * of them could have been exchanged. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sends and receives that name no peer, as gloo's do, put together across the ranks of a job: a send and a receive of
  * one group and one size, whose times overlap on the recorders' common clock, are the two ends of one message. Of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How many bytes, and between whom. Each piece of evidence is brought into one form, bytes in and bytes out of one
  * rank, and one rule per kind of communication makes comm_size of it (the table in collective.h). A side that is
  * missing is made from the other and the number of members; what does not give a size is no evidence, and the next

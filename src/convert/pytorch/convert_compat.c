@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The steps of spec chakra §8 in their order. Everything that can be refused is refused before the output is opened,
  * but for faults in a node's own fields, which the second pass finds; then the output is given up. */
 #include "convert/pytorch/convert_compat.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * PyTorch traces to Chakra ET exactly as Chakra's own converter does it (spec chakra §8), its bugs included: for people
  * who must compare with, or feed, what they have. Reads a linked trace (HDT) or a bare host trace; the right converter

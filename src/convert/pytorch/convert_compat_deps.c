@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The original walks each thread's tree of nodes and chains what it meets (§8.8): the net effect is at most two data
  * dependencies a node, which is what is kept. Walks, and the search for cycles, use explicit stacks: chains of a
  * million nodes are ordinary. */

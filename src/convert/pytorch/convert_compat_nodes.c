@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The original keeps nodes in a Python dict, so an id that occurs twice stays in its first place with its last content;
  * and it makes output nodes by walking that dict, each host node followed by the device nodes that hang on it, which
  * decides who finds its parent made already. Both orders show in the output, so both are kept. */

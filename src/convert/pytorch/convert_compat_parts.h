@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the files of the compatible converter share: the compact nodes and the steps on them. Private to
  * convert_compat*.c; everything is owned by the struct compat and freed by convert_compat.c.

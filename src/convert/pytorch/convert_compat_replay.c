@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Chakra's --simulate: ticks of 1 us, one host node at a time, one device node a stream; a node's children become ready
  * when it is issued and not when it ends (bug C16). Only the log shows it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The second pass: each node is read again by its place in the file, in the order of ids, and written at once. The
  * first pass has checked what decides the graph; what only concerns a node's own fields is checked here, and an error
  * leaves no file behind. */

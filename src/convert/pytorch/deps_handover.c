@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How work passes from one host thread to another. Three kinds of evidence, best first:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What each host thread did, one thing after the other: ops with the time that is their own, the time between them, and
  * the waiting that is neither. A thread is walked with a stack of open ops and a cursor up to which its time is

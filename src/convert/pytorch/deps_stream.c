@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who waits for whom between streams. Where the profiler recorded synchronisation events they name the stream and the
  * event record; else the calls speak: an event is recorded on the stream its thread launched on last, and a stream that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The order of collectives that workers of a library carry out (gloo, MPI, UCC). The workers take them from one queue,
  * as they were asked for; which worker is free is chance, and differs from rank to rank. A thread's own order alone

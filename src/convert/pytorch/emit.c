@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Chakra's durations are whole microseconds, and many kernels are shorter than one. Each lane carries what rounding
  * left over to its next node, so that the sum over any stretch of a lane is right to a microsecond, although a single

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A linked trace written as a Chakra ET file that any feeder accepts: ids count up from 0 in the order of start, all
  * dependencies are data dependencies on nodes of the file with lower ids, communications are device nodes with type,

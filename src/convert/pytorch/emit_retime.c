@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes come by their recorded start, and all they depend on before them: one pass plays the graph. */
 #include "convert/pytorch/emit_retime.h"
 

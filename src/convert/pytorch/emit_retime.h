@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The self-check of an import: played as soon as its dependencies allow, does the graph run as it was recorded?
  * Internal to emit*.c; works on what emit_select.h chose, before anything is written.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Nodes come in an order in which all they depend on comes before them, so one pass settles everything. */
 #include "convert/pytorch/emit_select.h"
 

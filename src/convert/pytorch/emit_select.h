@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which nodes of a linked trace are written, under which ids, and what each then depends on. Internal to emit*.c.
  * Leaving a node out contracts it: what it depended on is handed on to those that depended on it. Of the nodes of one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each rank tells only of the groups it is in, so the set grows rank by rank, and a list is compared with those under
  * the same name as it comes: groups of one name are chained, and every group keeps its members sorted beside their own
  * order, so that equality, overlap and membership are walks and searches. Reading what recordings say is in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The process groups of a job: which ranks a communication's group has, and the whole number by which a simulation
  * calls it. Collected from all ranks' recordings, then settled once; after that it is only read, and may be by several

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the files of groups.h share: how one statement about a group is put to the set. Not for anybody else. */
 #ifndef ORR_CONVERT_PYTORCH_GROUPS_INTERNAL_H
 #define ORR_CONVERT_PYTORCH_GROUPS_INTERNAL_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What recordings say of process groups, read from the strongest evidence to the weakest, so that the weakest (a first
  * rank and a stride) is only asked where nothing better was said. The thousands of communications of a trace name a
  * handful of groups: the pairs of name and list are sorted first and each is read once. */

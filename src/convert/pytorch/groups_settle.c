@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ids are given last, when the set is complete, so that they follow from the set alone: the same for every rank's file
  * and in whatever order the recordings were read. */
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Our linked trace as a file, between `orrery trace link` and `orrery trace convert`. It has the layout of Chakra's
  * (spec chakra §6.9): a host trace whose nodes carry times, with the device nodes below the ops that launched them, ids

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Only the keys that are ours are looked at; they say everything. A file that was changed by hand may say anything, so
  * every number is checked before it is used as a place. */
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The members of the document that are ours are made as a small JSON text first and then copied like everything else,
  * so that one writer makes all of the file. */
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bytes go through a buffer of our own: a linked trace is twice the size of what it was made from, most of it the
  * spaces of the indentation, and stdio's locks would cost more than the writing. Nesting is followed with an explicit
  * stack. */

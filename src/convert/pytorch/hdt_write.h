@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A linked host trace ("HDT", spec chakra §6.9) written node by node: the bytes of Python's json.dump(…, indent=4),
  * which is what Chakra writes, without a tree of the document. A node is a host node's JSON with some of its members

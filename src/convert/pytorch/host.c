@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One pass over the file, a compact struct a node. The long parts stay in the file, whose bytes can be read again by
  * place (JSON_STREAM_REREAD). Only when the file is no JSON document is it looked at as several (host_repair.h): a file
  * in order never pays for that. */

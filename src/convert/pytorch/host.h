@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A PyTorch host execution trace (spec chakra §4), or one that was linked already and so carries the keys of §6.9 (an
  * "HDT"): one compact struct a node. The long parts of a node (values, shapes, types of inputs and outputs) are not

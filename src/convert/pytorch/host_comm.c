@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Everything here is optional in the files: older schemas say it by position in record_param_comms' arguments, newer
  * ones by attribute. What is missing stays "not said". */
 #include "convert/pytorch/host_comm.h"

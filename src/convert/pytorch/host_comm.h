@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a host node says about communication: its attributes, its process group argument, the bytes of its tensors.
  * Fills a struct host_comm (host.h); decides nothing about collectives.

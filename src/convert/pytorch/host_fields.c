@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One walk over the node's keys fills a table, so that a node costs the same however many of its fields are asked for.
  * Keys are told apart by length first: hardly two that occur together share it. */
 #include "convert/pytorch/host_fields.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parts of one node of a host trace, found once and then named by number: whether they stand in the node itself
  * (the flat form of schema 1.0.1, a linker's keys) or in its list "attrs" (all later schemas). Shared by the readers

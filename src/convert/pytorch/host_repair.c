@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A recorder that is started again on the same file writes a second document behind the first, or over its end.
  * Splitting at every {"schema": as the AMD project does cannot be fooled by a text in the trace: there the quotes are
  * escaped. A piece may be cut off at its end; one that is damaged in the middle is dropped. */

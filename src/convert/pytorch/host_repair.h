@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A host file that does not parse as one document: where the documents in it begin, and which of them to take (spec
  * rocm §1.1). Knows of a document only how many nodes and which start_ts it has.

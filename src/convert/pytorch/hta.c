@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The graph of HTA's critical-path analysis (spec chakra §7, 4 and 5): first the calls of every host thread as they
  * nest, then kernels and synchronisations by time. What the original joins with data frames is found here with sorted

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The synchronisations that Chakra learns from HTA (spec chakra §7): those on the critical path through the first
  * ProfilerStep of a device trace. A graph of starts and ends of operators, calls and kernels is built as HTA's

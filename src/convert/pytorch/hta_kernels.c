@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Kernels and synchronisations of HTA's graph (spec chakra §7.5), in order of time. A kernel follows its launch when
  * its stream was idle, else the kernel before it on the stream; a synchronisation adds the edges it stands for. Where

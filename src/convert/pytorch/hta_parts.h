@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Between the files of the critical-path analysis: hta_rows.c decides which events count and who belongs to whom, hta.c
  * and hta_kernels.c build the graph from them, hta_path.c holds the graph and finds its longest path. Not for anyone

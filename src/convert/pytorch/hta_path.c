@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The graph and its longest path (spec chakra §7, 6 and 7). Which of several paths of equal length is found depends on
  * the order in which nodes and edges were added, so that order is kept: an edge set again keeps its place, nodes are

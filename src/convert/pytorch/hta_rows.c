@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which events count, which call belongs to which kernel, and what the first step is (spec chakra §7, 1 to 3). */
 #include <math.h>
 #include <stdlib.h>

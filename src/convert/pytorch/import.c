@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ranks are worked on side by side, each by one thread at a time with memory and notes of its own, in two rounds: read
  * and link, then settle communications and write. Between the rounds the process groups of all ranks are put together,

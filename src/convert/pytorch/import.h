@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A folder of PyTorch recordings turned into one ET file a rank: finds host and device traces, pairs them by rank,
  * links all ranks side by side, settles the process groups over all of them, and writes all files or none.

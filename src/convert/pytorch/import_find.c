@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Files and folders taken apart into jobs, and each job into ranks. Which kind a file is and which rank it is of is
  * told by its content; names come in where that is silent, and for the run a file belongs to (import_name.h). Device

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Device traces first: they say how large their job is, mostly which rank they are, sometimes which job. Those of one
  * job of several ranks belong together whatever they are called, as long as no rank comes twice; all others are told

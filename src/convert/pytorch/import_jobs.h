@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Between import_find.c, which lists files, and import_jobs.c, which makes jobs of them: a file with what its content
  * and its name say.

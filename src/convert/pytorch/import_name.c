@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ours first, since their tags are exact; then others', from which only what they have in common can be learnt. */
 #include "convert/pytorch/import_name.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the name of a recording's file tells: the rank, which run it is of, when it was written. Names are the second
  * witness, behind the file's content (convert/recording.h), and the only one for execution traces, which do not say

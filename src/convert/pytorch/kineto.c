@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The walk over a Kineto document and the order of what was kept. Events come thread by thread or as the recorder's
  * buffers were emptied, never by time; both linkers need them by time, so sorting is done here once. The keys are

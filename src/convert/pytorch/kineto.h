@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A Kineto device trace (spec chakra §5) as what linking needs of it: one compact struct an event, names kept once,
  * arguments that few events carry in side tables. Read event by event, so that memory goes with what is kept and not

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What an API call does, told by its name. Both vendors name alike after a prefix (cudaMemcpyAsync, hipMemcpyAsync,
  * cuMemcpyAsync) and version their entry points behind an underscore (cuMemcpyHtoD_v2, hipLaunchKernel_spt), so one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One event of a Kineto trace. The members are walked once, by length and then by text: half a million events with a
  * dozen members each leave no time for looking up every key in turn.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a Kineto file says of the whole recording. All of it is optional and comes in several spellings: ranks as a list
  * or as text, groups under "pg_config" as objects or, in later files, as a list in text form. What cannot be read is as
  * if it were not there: the linkers have other evidence. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Between the files of the Kineto reader: kineto.c walks the document, kineto_event.c reads one event, kineto_info.c
  * what is said about the whole recording. ready_scan.c takes events by the same means, one at a time, and keeps none.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every decision is about one event with what the passes before have learnt, so none of them depends on the order of
  * the file. */
 #include "convert/pytorch/kineto_window.h"

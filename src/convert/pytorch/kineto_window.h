@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Some steps of a device trace, and nothing else of it: what lies outside is dropped as the file streams by, so that
  * memory goes with the steps asked for and not with the recording.

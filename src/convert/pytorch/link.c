@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Our linker's order of work; what each part does is said in its file. Whatever is odd about a recording is noted here,
  * once all is counted. */
 #include "convert/pytorch/link.h"

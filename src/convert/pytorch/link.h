@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Our own linker (the compatible one is link_compat.h): a host execution trace and a device trace of one rank made one
  * graph, in which every edge is one that the recording shows.

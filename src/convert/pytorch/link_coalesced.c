@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Communications that were called one by one and ran as one kernel: batched sends and receives, coalesced collectives.
  * The calls (c10d::send, record_param_comms, nccl:send …) launch nothing; the kernel follows under an op named

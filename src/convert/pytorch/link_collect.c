@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The first part of linking: every event that is work becomes a node, every call that launches, records, waits or
  * synchronises a call, and each host thread gets the list of its ops. The device trace is sorted by time already; what

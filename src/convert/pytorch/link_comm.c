@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Communication in a linked trace: what speaks of each is collected while linking, and settled when the groups of all
  * ranks are known (collective.h). A kernel of the device's library is the communication; a host op only where there is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Host nodes matched to operators and ids given anew (spec chakra §6.1, §6.8, §6.9).
  *

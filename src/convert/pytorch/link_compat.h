@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Chakra's trace_link (spec chakra §6): a host trace and a device trace of one run become one linked host trace, with
  * every rule and every quirk of the original, byte for byte. Our own linker (link.h) is right instead; this one is for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The operators of the device trace in order of time, how long each ran without what ran inside it, and which operator
  * of another thread it comes after (spec chakra §6.2 to §6.4).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which operator a kernel or copy belongs to (spec chakra §6.6, §6.7). The original walks back from the launch over all
  * operators before it, looking for one of the same thread and external id and, when there is none, taking the nearest

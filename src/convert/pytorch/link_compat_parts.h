@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Between the files of the compatible linker: link_compat_ops.c orders the operators of the device trace and what they
  * wait for (spec chakra §6.2 to §6.4), link_compat_parent.c attaches kernels to them (§6.6, §6.7), link_compat.c

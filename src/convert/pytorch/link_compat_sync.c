@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who waits for which kernel (spec chakra §6.5 and the second half of §6.9): pairs of external ids from the critical
  * path become pairs of a kernel and the first operator after the one that waited, and these, through the ids that nodes

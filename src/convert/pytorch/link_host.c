@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Linking from one file. A trace that another linker has been over already (Chakra's HDT) holds host ops with times and
  * device nodes below the ops that launched them; a bare host trace holds ops in order and no times. Both are told again

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The third part of linking: which call launched each device node, on which stream it ran after what. A launch is found
  * by its correlation; a graph's launch has many kernels. Where no call was recorded the External id names an op; a node

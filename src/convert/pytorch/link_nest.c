@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The second part of linking: what ran inside what. A thread's ops and calls are walked in order of start with a stack
  * of the ops that are open; the op around another is the innermost open one. Ops that end after the one they began in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The last part of linking: the provisional nodes in their final order, and the edges as each node's list of
  * dependencies. Sorted by start with a radix sort, which is stable, so that of equal starts the order is that of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The two halves of an import as commands of their own: link two recordings into a file, convert such a file. */
 #include "convert/pytorch/collective_match.h"
 #include "convert/pytorch/emit.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The order of a stream's nodes. A stream does one thing after the other, and what it does next waits for what it did
  * last. Yet nodes of one stream are recorded side by side: the branches of a graph carry the stream it was launched on,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the parts of our linker share while one trace is linked (link.h says what they make of it). Internal to link*.c
  * and deps*.c; lives in one arena that goes when linking is done, but for the edges, which grow.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrays that grow and die together; the building is link.h's. */
 #include "convert/pytorch/linked.h"
 

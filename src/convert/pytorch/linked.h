@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A recording made one graph: what ran on the host's threads, what ran on the device's streams, and who waited for
  * whom. link.h builds it from a host and a device trace, hdt_ours.h writes it to a file and reads it back, emit.h turns

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The code points from U+0080 on that Python 3.11 escapes in repr: those of Unicode 14 that are control, format,
  * surrogate, private or unassigned, and separators other than the blank. As ranges, both ends included. */
 #include "convert/pytorch/python_repr.h"

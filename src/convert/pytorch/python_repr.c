@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Lists nest as deep as the file says, so the walk keeps its own stack: of containers that are open, innermost last. */
 #include "convert/pytorch/python_repr.h"
 

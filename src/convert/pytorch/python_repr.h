@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * JSON values as Python prints them: [1, 'a', True, None, 1e-07, {'k': 1}]. Chakra stores a node's values, shapes and
  * types as such texts (spec chakra §8.4), and its readers parse them, so they must be the same to the byte: quotes,

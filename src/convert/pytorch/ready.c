@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Files one after the other, in one account of memory: what is large is the file, and that is never held. */
 #include "convert/pytorch/ready.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Is a recording usable, and if not, with what to record it again (spec rocm §1.11)? Every file of a folder is read
  * once, event by event, and only counted, in memory that does not grow with the file. Whether it is usable is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rules over counts, each a few lines: what is missing, what that costs, and the option of the recording script (orrery
  * trace recipe) or the call of PyTorch that puts it right. A fault is what makes `trace import` refuse the recording;

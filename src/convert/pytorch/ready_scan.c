@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Each event is read by the reader that linking uses (kineto_parts.h), so that both understand the same dialects, into
  * a trace that is emptied again at once. Only the texts of names stay between events, because most names come again;

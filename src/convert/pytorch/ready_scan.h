@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One file of a recording, counted as it streams by: a device trace by kinds of events and by collective, a host trace
  * by nodes. Medians come from histograms of fixed size, so that nothing grows with the file but the texts of a few

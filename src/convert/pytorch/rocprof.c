@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The file is one object: "rocprofiler-sdk-tool" is a list with an element for each process, each with the names
  * (strings, kernel_symbols) and the records (buffer_records) by kind. Names may stand behind the records, so an element

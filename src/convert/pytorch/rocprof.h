@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rocprofv3's JSON (--output-format json --hip-trace --kernel-trace [--memory-copy-trace]) as a device trace: kernels,
  * copies and HIP calls with their correlation ids, in the form that Kineto's recordings have (kineto.h), so that the

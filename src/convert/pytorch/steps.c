@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The profiler marks steps: an annotation "ProfilerStep#N" on the thread that drives. What starts in one, on whatever
  * thread, is of that step; device work is of the step in which it was launched, though it may run in the next.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the rows mean for a trace: which ranks form which group, and the checks a conversion needs. A key that says
  * nothing about the graph (vpp, mode: AICB has unrolled them into the rows) is checked and otherwise not needed. */
 #include "convert/text/simai.h"

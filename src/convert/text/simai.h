@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SimAI's workload text (spec simai §1), as AICB writes it: the layers of text.h behind a header of keys that say how
  * the ranks are divided (tensor, expert, data and pipeline parallelism), and operations with a suffix that names the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The last micro-batch ends where one as long as the first would; a single one before the rows of loss and optimizer,
  * which are known by name. */
 #include "convert/text/simai_batches.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a pipeline needs to know of a SimAI workload's rows: where each micro-batch begins. AICB unrolls the
  * micro-batches one after the other, each with its embedding first (spec simai §2.3); rows before the first are the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Keys are looked up in one table that also makes the list in the message about an unknown one. SimAI looks for each
  * key in the whole line and so never sees a word that is none; who converts a file wants to hear of it. */
 #include "convert/text/simai_read.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SimAI's workload text (spec simai §1) as its own reader finds it: a header of keys, the rows of text.h, nothing
  * interpreted. Every user of the format (conversion to a trace, the analytical mode, the packet network) starts here,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ASTRA-sim 1.0's text workloads (spec formats §9): a parallelisation strategy, a number of layers, and for each layer
  * its compute times and collectives in the forward pass, for the input gradient and for the weight gradient. One text

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A text workload is a program that computes one thing after the other, starts collectives beside that, and waits for
  * them at certain places. So the graph is built by running it: `waits` is what the program has to have behind it before
  * it can do the next thing. A graph made this way has no cycle and no node without its reason. */

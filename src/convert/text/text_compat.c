@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The graphs of Chakra's Text converter (spec chakra §9), rule by rule, with the same order of nodes and dependencies.
  * What its Python keeps in a layer object and forgets to clear is `struct compat_layer`. Where Python runs into None,
  * after half a file, there is an error here, before any. */

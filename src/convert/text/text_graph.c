@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every strategy as what its program does (spec formats §9): one row of facts, one forward and one backward pass that
  * read the row. The forward pass of a layer waits for that layer's parameters from the pass before; a collective the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Both readers point into the file as it was read; nothing is copied but the layers' numbers. The compatible one works
  * line by line because Chakra's does, and so refuses what Chakra's refuses; ours takes words as they come, as the
  * program the format was made for does. */

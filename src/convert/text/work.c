@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Everything is decided and checked while the nodes are added; writing then only encodes, so that a bad workload leaves
  * no file at all. Groups are arithmetic on ranks, not lists: the lists exist only while the group file is written. */
 #include "convert/text/work.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A workload that every rank runs alike: compute and collectives in an order, before it is written as one ET file a
  * rank. What differs between ranks is only which communicator group a collective belongs to, so the nodes are kept

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A network YAML is written anew, since its four keys are all it has; system files and physical topologies are copied
  * character by character around the numbers that change, so that whatever else a user keeps in them stays. Both were

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fitted numbers put into a machine's files: copies of a system JSON and of a network (network YAML, or a physical
  * topology) with the link's bandwidth and latency and the memory's bandwidth in them. The originals are never changed.

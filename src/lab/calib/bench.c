@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Words are compared with tables, so that a message can name all there are. */
 #include "lab/calib/bench.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The public options of `orrery calib fit --bench` as those of the readers and of the fit. */
 #ifndef ORR_LAB_CALIB_BENCH_H
 #define ORR_LAB_CALIB_BENCH_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One table of members, read and written by the same rows, so that what is written is read. Members are flat and carry
  * their units in their names: the file is short, and people edit it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A calibration: what was measured, what was simulated, the factors between them, by which rules they are believed, and
  * the few numbers that a later run takes from it. This is the struct that the fit fills (calib/steps_fit.h), the report

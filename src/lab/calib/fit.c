@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where one range ends and the next begins. The samples are sorted by size; a split lies between two sizes. All pairs
  * of candidate splits are tried, and the number of ranges is the one with the lowest Bayesian information criterion of

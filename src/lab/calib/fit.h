@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Lines through measurements: time = latency + bytes / bandwidth, in one to three ranges of sizes, as the protocols of
  * a collective library make them (NCCL's LL, LL128 and Simple). Pure arithmetic; knows no file, no collective, no link.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Huber's estimate by repeated weighted least squares. Each sample is a row (1/t) a + (x/t) b = 1, so that its residual
  * is the relative error as it stands. A residual beyond 1.345 robust standard deviations weighs less the further off it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One line through sorted samples and what it is worth: the inner half of calib/fit.h, which decides where ranges begin
  * and end. Not for others.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Numbers that should be one, and lines through a handful of points: the latencies of groups, the rates of pairs. Few
  * and of very different weight, so that medians decide and not sums.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A line a calibration: the history grows by a few a day, and what one wants to see is whether alpha drifts. */
 #include "lab/calib/history.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The calibrations that a store keeps, as a list, oldest first. */
 #ifndef ORR_LAB_CALIB_HISTORY_H
 #define ORR_LAB_CALIB_HISTORY_H

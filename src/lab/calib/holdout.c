@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The simulated length of a step falls as links get faster, though in steps and not everywhere: halving in the
  * logarithm of the rate finds the one at which the fitted step is right. The traces are read once for all runs. */
 #include "lab/calib/holdout.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A calibration held against what it was not fitted on: every recorded step of every rank beside the same step in the
  * simulation of the traces. One of them, the first step of the first rank, is what the links are fitted on; all others

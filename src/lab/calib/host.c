@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The simulated time grows with the factor, though in steps and not everywhere: halving finds it. The traces are read
  * once for all runs. Where ranks do not state the order of their collectives, a faster host may bring them out of step:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a profiler does to the host, as one factor: the simulated traced world is made as long as a step that was
  * measured without a profiler, by making the host's operations shorter. Unlike a time that is subtracted, the factor

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The calibrating run is an ordinary one, on a ring of as many ranks as there are traces, with the rates that were
  * asked for; it has no command in the store, since `rerun` of the run that was asked for makes it again. What was given

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A lab run that uses a calibration: one from a file, or one that is made first, from the recording itself. Made first
  * means: the traced world is simulated as it was recorded, held against the steps that were measured beside the traces,

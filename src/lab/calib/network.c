@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A link's numbers are medians over the groups that show them: a group whose smallest message is already all bytes
  * shows no latency, one whose largest message is all latency no bandwidth, and a group that the rules refuse is heard

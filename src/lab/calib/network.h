@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From measured collectives and copies to the numbers a simulated network is made of: the bandwidth and latency of a
  * link, the overhead of launching a collective, the bandwidth of a device's memory. The network half of `orrery calib

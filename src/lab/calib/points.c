@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The limits are those of the fit (calib/fit.c squares reciprocals of times), held here so that no reader has to know
  * them. */
 #include "lab/calib/points.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Measurements of a network, whatever they were read from: collectives with their size and time, and copies between two
  * devices with their rate. What the readers of calib/read.h fill and what calib/network.h fits; a trace's own

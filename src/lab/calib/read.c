@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From a file to points: what it is, which reader, and what its rows leave open. A test's output often lacks the two
  * things a fit needs most, which collective it was and over how many ranks; but it prints bus bandwidth beside time,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Files of network measurements, as points. Five forms, told by what is in the file:
  *

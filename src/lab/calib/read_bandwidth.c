@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rocm-bandwidth-test prints matrices under titles: who reaches whom, distances, then the copy rates. Only the two
  * titles with "copy peak bandwidth" open a matrix that is read; any other line that is no row closes it. A device that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A table of fields. The published tables open with comments that say what the columns cannot (ranks, program), so
  * comments are read for these two; and some have their heading behind a #. Therefore not io/csv.h, which knows no

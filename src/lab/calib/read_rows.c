@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Headings are read word by word: "size(B)", "size_bytes", "message size [KiB]" and "time_us", "Latency (us)" all come
  * apart into words of which one says what it is, one may be a unit, and the others must be known to mean nothing. A

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nccl-tests and rccl-tests print for people: comments before, between and behind the rows, the warnings of MPI and of
  * the scheduler anywhere. So a line counts only when it is known: "# Rank …" counts a rank, a program's name says which

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A file of measurements is small, so it is held whole and words point into it. Letters are compared in ASCII only, so
  * that no locale changes what is read.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the readers of calib/read.h share: a file in memory cut into lines and words, headings and quantities as
  * people write them, and the rows they all come to. Not for others.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A device trace's own collectives. On a GPU the kernel of a collective says what it is (PyTorch 2.4 and later: name,
  * elements, type, ranks) and is as long as it took; the annotation of the host beside it only launches it. With a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The same tables as YAML or JSON. A table is a map: `collective` and `ranks` hold for all of it, and its measurements
  * are columns of equal length (size_bytes: […], time_us: […]) or rows under `points`, `rows` or `data`, each a map of

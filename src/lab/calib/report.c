@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The parts of a step are chosen so that they add up on both sides: what the device computed, communication that
  * nothing hid, and the rest, which is the host, waiting, and all that a simulation does not have. A part that one side

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A calibration on paper: real, simulated and the analytic lower bound side by side, why they differ in numbers, the
  * rules and the verdict. Reads a finished `struct calib`; decides nothing.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Measured collectives and copies on paper. A range is a line, because where the protocols change is what one wants to
  * see; its error is how far its own measurements lie from it. */
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Options that contradict each other are refused before a file is opened: a device trace may take seconds to read. */
 #include "lab/calib/session.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The steps between the public functions and the parts of a calibration: what the options mean, which files are read,
  * what goes to the store. A session owns the memory of one call; texts of the calibration live in it.

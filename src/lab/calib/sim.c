@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Bandwidths of several dimensions are added: a rank's links carry at once, so that the bound stays a bound. */
 #include "lab/calib/sim.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The simulated side of a calibration, read back from a run of the result store: times, the steps in its traces, the
  * bytes its collectives need to move over a link, the bandwidth it was given.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The small JSON documents are read part by part with the reader of large ones, because whether a file is a device
  * trace of gigabytes is known only once its first members have been seen. Keys carry their units; a key that is not in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Measured training steps: how long a step really took, read from whatever the user's recording left behind. One file
  * gives one `struct calib_measured`: training_R.json (steps without a profiler), gpu_metrics_*.json in both of its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Why the job and not the rank: collectives tie the ranks of a job together, so that in a loop every rank's step takes
  * what the slowest rank's does. Measured steps of all ranks are therefore held against the simulated step of the job,

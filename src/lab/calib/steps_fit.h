@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From measured and simulated steps to an alpha: real / simulated, per step on both sides (spec rocm F2), its spread,
  * what it would predict of steps it was not fitted on, what the profiler costs, and the rules by which it is believed.

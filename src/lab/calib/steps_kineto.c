@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Steps and what they were made of, from a device trace. A step has a mark of the host (user_annotation) and often a
  * second one of the device (gpu_user_annotation), which is only as long as the device was busy: the host's counts, the

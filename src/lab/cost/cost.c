@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Counts go to items first, then items become rows in the order of the list, so that bills of different machines with
  * the same list read alike. Items nobody needs are left out. */
 #include "lab/cost/cost.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A price list applied to a machine: which item each thing is bought as, and the bill. Rules: a switch is bought as the
  * item of its level (leaf, spine) with the fewest ports that are enough, else as such a `switch`; a cable as the item

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Cables are found by sorting: the links of a pair of nodes lie together, those from the lower to the higher number
  * before the others, and there are as many cables as the more frequent direction has links. Alike cables and alike

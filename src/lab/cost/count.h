@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What there is to buy of a machine: its wiring, counted. A switch with one GPU on it, in a machine where every GPU has
  * one such, is the GPU's own way of passing messages on (lab's tori, ASTRA-sim's ring files) and nothing one buys. A

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A name is a file before it is anything else, since that is what people have; then one of the lab's, which begin as no
  * other does; what is neither is left to the makers of machines, whose messages know the nearest name. A run without a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One table of keys for the file and one for an entry: the reader, its messages and the nearest names come from their
  * rows. Prices are read from the text and not through a double, because 0.027 has no double.

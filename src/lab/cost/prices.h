@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The price list that the user edits: a YAML file with one entry for each thing that is bought, what it is counted by,
  * and what owning it costs over time. Amounts of money are whole millionths of the currency, read from the decimal

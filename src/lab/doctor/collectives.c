@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sizes are chosen for what they are, not for how many: all numbers up to 16, so that every remainder and every power
  * of two with its neighbours is there; then 32 and 64; grids of two and three dimensions, odd ones among them. The

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The doctor's numeric test: every algorithm's collectives in many sizes, one row each. Which sizes is the table in the
  * .c file; how one is acted out is lab/doctor/steps.h and lab/doctor/flows.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A block is what one flow carries: of a ring's laps, the part that began at one place of one channel's ring; of all
  * others, one chunk of one channel. Blocks hold a single number each, and their bytes must be the same wherever they

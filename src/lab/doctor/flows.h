@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The numeric test of NCCL's lists of messages (coll/nccl.h): each flow carries one block of whole numbers when the
  * flows it waits for have arrived, in the least convenient order that this allows, so that a dependency that is missing

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Files of /proc and /sys have no size before they are read and are small, so they are read here and not through
  * io/file.h; one that is missing says nothing, since which of them there are differs from machine to machine.

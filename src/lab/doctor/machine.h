@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The machine that the program runs on, as the system's own files tell it: processors, memory and its limit, installed
  * drivers, programs on the search path, and GPUs with their clocks from sysfs. Nothing is started and nothing but

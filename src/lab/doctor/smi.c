@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The tools' texts are told apart line by line rather than by file, because people append one output to another, and
  * because warnings stand between the lines. A line that means nothing here is passed over; a file without any that does

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Clocks of GPUs in what their tools printed, saved to a file on the machine that has them (spec rocm §1.4): `amd-smi
  * metric --clock`, as text or JSON, `amd-smi monitor`, `amd-smi version`; `rocm-smi`, `rocm-smi --showclocks`, as text

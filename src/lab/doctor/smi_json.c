@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * amd-smi's JSON is a list of GPUs, or such a list under "gpu_data", with clocks as {"value": 132, "unit": "MHz"};
  * rocm-smi's is a map of cards with texts such as "(1500Mhz)". Keys have changed their spelling over the versions, so

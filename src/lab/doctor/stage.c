@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Messages between a pair are met in the order of sending, so each pair has a queue: a list through one array of
  * messages. Members take turns, each going as far as it can, until nobody moves; an algorithm that needs no more than

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A collective acted out with whole numbers: every member holds blocks of values and has a list of sends and receives,
  * carried out in order; a receive waits for the oldest message from its peer, a send does not wait. A message carries

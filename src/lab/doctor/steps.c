@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A block is named after the member that ends with it (reduce-scatter) or began with it (all-gather), so that every
  * algorithm moves sets of members' blocks. In several dimensions a phase deals in parts: the blocks of all members with

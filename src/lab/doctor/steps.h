@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The numeric test of the algorithms that a system file names (ring, direct, halving-doubling, double binary tree, and
  * the rooted ones): who sends how much to whom comes from coll/, what is in the messages is added here, and the result

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The same as JSON: every count by its name, bytes and times without units a person would choose. */
 #include "io/json_write.h"
 #include "lab/ready/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The folder is made for this call, holds one file a rank, and goes with it however the call ends. */
 #include "lab/ready/measure.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How near the simulation of a recording comes to the recording: imported to a temporary folder, each rank played alone
  * with every communication as long as it was recorded, since one rank's recording cannot tell the others'. Fills

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the measure of a recording reads like: one line a rank, and under it why where the two differ. */
 #include <inttypes.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Ranks stand beside each other as in the report of an import, a few at a time. Findings that several ranks share are
  * told once. */
 #include "lab/ready/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a look at a recording found (convert/pytorch/ready.h), for people and as JSON. Writes to the stream it is given;
  * whether that worked is for the caller to ask the stream.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* No shell is asked: the command is ours, and its words are given to the program as they are. Whatever a shell alone
  * could make sense of is refused, since it was not we who wrote it there. */
 #include "lab/store/command.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A kept run's command, ready to be started again: its words, its folder, and whether what went into the run is still
  * the same. Starting it is the caller's.

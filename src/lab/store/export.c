@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Run by run, in the memory of one, however many there are. */
 #include "lab/store/export.h"
 

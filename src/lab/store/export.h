@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The store's runs as one table or one document, for programs that do not read SQLite. */
 #ifndef ORR_LAB_STORE_EXPORT_H
 #define ORR_LAB_STORE_EXPORT_H

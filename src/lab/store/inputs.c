@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Traces are one input whose path is their prefix: its hash runs over all of them in order of rank (lab/experiment.c).
  * A file of another size has changed, and is not read. */
 #include "lab/store/inputs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether what went into a kept run is still there as it was: each input's file is hashed again and compared. A path
  * that is not absolute is meant from the folder in which the run was started.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A file's header decides which column means what, so that a header of any age, in any order, reads the same. Bad rows
  * are left out and named one by one: such a file is a history that was appended to for months, and one torn line should

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * metrics.csv and calibration_all.csv: the tables in which a public project keeps its runs and calibrations, and which
  * its users bring along (spec rocm §1.9). One row type for both; files of older headers are read by the names of their

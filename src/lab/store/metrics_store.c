@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Where the public project's arithmetic went wrong (spec rocm F2: whole traces against single steps; simulated times
  * that are the measured ones by construction), our own rows are computed right: cycles of one step, times without any

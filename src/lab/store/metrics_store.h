@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Between the store and the tables of lab/store/metrics_csv.h: a run with its calibration as a row, and rows entered as
  * runs (kind "import") with their calibrations. An entered row keeps its cells as settings, so that it is exported as

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Each table has one function that turns the current row of its statement into a struct; counting rows first would need
  * a second statement, so arrays grow by doubling inside the arena, which gives all of it back at once.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The store's rows, read back: lists with filters, and one run with all that belongs to it. Rows live in the caller's
  * arena. What they look like on paper is report/store_text.h's.

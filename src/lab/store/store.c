@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Times are kept as integers of nanoseconds, and so limited to 2^63: SQLite has no larger ones. Every row hangs off its
  * run, so that `DELETE FROM run` by a user with the sqlite3 program takes everything along.

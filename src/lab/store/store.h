@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The result store: one SQLite file (runs/orrery.db unless told otherwise) that keeps every run with what went into it
  * and what came out: inputs with hashes, the command, the version, the seed, results per rank and per collective, the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The window is small, since a result that waits to be taken holds the memory of its ranks' rows, and not so small that
  * threads wait for a commit. */
 #include "lab/sweep/exec.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who carries the points of a sweep out. A sweep hands its points to an executor and gets results back on its own
  * thread, as they end; it does not know where they were made. Today there are the threads of this process; processes on

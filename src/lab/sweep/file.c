@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The sweep file, in YAML: name, command, options, vary, list, zip. Each part has one reader; what a key or a value
  * means is for whoever carries the points out, so that only what the file itself promises is checked here.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A thousand points mostly name the same five files, so that each name is looked up in a short list before anything is
  * read. Traces are hashed here once; the points' entries in the store say the same hash again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the points of a sweep read, found before the first of them runs: the traces, each prefix once, loaded when the
  * first point wants them and let go when the last has ended; and the fingerprint of all files, which tells whether a

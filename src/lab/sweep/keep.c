@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every point that ends becomes one transaction at once: a run with all that belongs to it, and the line that says
  * which point it is. A program that is killed loses only the points that were being run; what was committed is there,

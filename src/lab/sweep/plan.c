@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Values stay texts: whoever reads an option or a configuration key reads these too, and says what is wrong with them.
  */
 #include "lab/sweep/plan.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What varies in a sweep (orrery.h, struct orr_sweep_plan): keys with their values, in groups. The keys of one group
  * change together, row by row; every row of a group meets every row of all others. A key of its own is a group of one,

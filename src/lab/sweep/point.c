@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A point of `orrery run` is its options as they are, with the sweep's overrides and the shared traces. A point of
  * `orrery lab run` is planned as that command plans it; the files of its machine are made in memory only, since a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The order is: find what the points read, find what the store has, run the rest, tell the warnings in the order of the
  * points. Whatever ends a sweep early, what has ended is in the store. */
 #include "lab/sweep/sweep.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A sweep while it runs and when it has ended (orrery.h, struct orr_sweep), in its parts: points are made on threads
  * (sweep/point.c), kept and found again in the store by the calling thread (sweep/keep.c), and driven from one place

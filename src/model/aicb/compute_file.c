@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The lines are split once, and a sink gets every average (and param_time's minimum) with its section: which sums they
  * enter differs between training and inference, how they are read does not. Sums are of doubles in the file's order

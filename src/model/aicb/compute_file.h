@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Compute times as AIOB, AICB's profiler, leaves them (spec simai §3): a line "train_iter:10" or
  * "inference_term:decode", then sections "name:" with indented "time_gpu_max:", "time_gpu_min:" and "time_gpu_avg:" in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A layer is a few parts, each with a time and a size, in AICB's order; SimAI's text has a row a part, Vidur's table
  * adds them up to attention and mlp or moe. So the parts of a layer are made once, and two writers walk them.

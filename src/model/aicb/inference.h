@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * AICB's inference workload for SimAI and its table for Vidur (spec simai §4): one forward pass, layer by layer, of
  * DeepSeek's, Qwen3's mixture-of-experts or Qwen3-Next's models. The shape comes from a JSON configuration, or from the

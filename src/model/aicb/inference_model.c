@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which of the three families a name means, and its shape: the preset's numbers, over which the configuration's go.
  * AICB takes whatever keys the JSON has and fails later on those it misses; here a key that the family needs must be

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One builder with a sticky status: each layer is a handful of additions, and a failure (memory, a width that does not
  * divide, an overflow) is looked at once at the end.

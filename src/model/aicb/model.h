@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The layers of one pipeline stage as AICB walks them, with the parameters that one rank holds of each (spec simai
  * §2.2), for Megatron's transformer (dense or with experts) and DeepSeek's. With sequence parallelism the list has

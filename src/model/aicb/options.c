@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Setting options by name, and what follows from them. The checks are those AICB asserts, in its order (§2.1), then
  * those of Megatron-LM that AICB leaves out, which hold where we do not stand in for AICB.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * AICB's options (spec simai §13.1, §13.2) as one table, and what follows from them: the degrees of parallelism, the
  * padded vocabulary, the layers of a pipeline stage (§2.1). Every generator of AICB's files starts here; the command

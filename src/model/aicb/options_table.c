@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rows of AICB's options: two parsers upstream (training with the "physical" generators; inference with Vidur),
  * one table here, in which a mask says whose parser takes a row and whose file it changes (spec simai §13). Ranges are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What all families share (spec simai §5.2): the iterations, the micro-batches, and the two runs over the rows. The
  * sweep of one collective is small enough to live here too. */
 #include "model/aicb/physical.h"

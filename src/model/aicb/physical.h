@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * AICB's "physical" workloads (spec simai §5): every collective, send and matrix product of a job as a row of a CSV,
  * one rank's view, for the program that replays them on a cluster. Three families, by --frame: Megatron and DeepSeek;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Megatron and DeepSeek (spec simai §5.3). The rows of a part depend on three questions: are there TP ranks, is the
  * sequence divided among them, are products written; each part asks them in the order in which the rows come.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* AICB counts a rank's parameters in its own way (spec simai §5.3, P); where they are counted rightly, model.h does it,
  * so that all workloads of one model agree. */
 #include "model/aicb/physical_parts.h"

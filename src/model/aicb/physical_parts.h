@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What one layer of Megatron's and DeepSeek's models is made of, as a rank runs it: linear layers whole, divided by
  * columns or by rows, and blocks of experts (spec simai §5.3). A layer is one of two kinds, which all layers of a stage

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Everything a row can be is one fprintf; the rest is knowing what is None. */
 #include "model/aicb/physical_rows.h"
 

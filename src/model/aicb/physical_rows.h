@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rows of a physical workload and how they are printed (spec simai §5.1). A generator runs twice over the same rows:
  * without a stream, to see that all sizes fit and the rows are not too many, then with one; so that a file is never

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* ZeRO 1 and 2 (spec simai §5.4, §5.5), and the list of parameters that ZeRO 3 has too. */
 #include "model/aicb/physical_zero.h"
 

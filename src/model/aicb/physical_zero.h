@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * DeepSpeed's ZeRO stages on a LLaMA-shaped model (spec simai §5.4 to §5.6): the list of parameters, and what a run
  * remembers about them. One state serves all three stages.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ZeRO 3 (spec simai §5.6): parameters are gathered before they are used and given up after; from the second
  * micro-batch on, the order of use is known and they are gathered ahead of it. That order is always forward 0..n-1,

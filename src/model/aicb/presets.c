@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Facts from the models' papers and published configurations; the counts that follow from them are checked against the
  * published parameter counts in tests/model. */
 #include "model/aicb/presets.h"

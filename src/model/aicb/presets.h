@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Published models by name: their shapes, so that nobody has to type fourteen options. A preset fills what no option
  * has given, in whatever order they came. The numbers are the models' own; where a script of AICB has others

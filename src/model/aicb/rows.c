@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Printing is the whole cost of a generator: rows go out through one buffer of text a row, without stdio's formats. */
 #include "model/aicb/rows.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rows of SimAI's workload text (spec simai §1) and how they are written. A row is twelve columns, of which two are
  * always the same; a text is a header line, the number of rows, and the rows in four runs, of which the two in the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The text around the layers: what is reduced and gathered once a step, the loss, the optimizer, the header. The rows
  * of a micro-batch are made twice, because AICB's first one differs in a number from all others, and then written as

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * AICB's training workload as SimAI reads it (spec simai §2): one pipeline stage's layers, once a micro-batch, between
  * the gradients' collectives in front and the loss and optimizer behind. Where no compute time is known a row computes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A layer as rows, with compute times. AICB's rule for a time: the section that has the layer's own name; else that of
  * the part it belongs to, attention or mlp, of which a column and a row are half each.

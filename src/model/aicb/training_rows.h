@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Between training.c and the two ways a layer becomes rows: with compute times (§2.4; ours in every case) and AICB's
  * without (§2.3). Nobody else includes it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Models are few shapes with different numbers, so that each shape is a function and each model a row. */
 #include "model/ddp/gradients.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The gradients of a model in the order in which a backward pass makes them, and the buckets in which PyTorch's
  * DistributedDataParallel all-reduces them (spec rocm §5, §6.3). Counts of elements, nothing else of a model.

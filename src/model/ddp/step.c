@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the next step waits for is what ended this one: the optimizer where there is one, else every all-reduce. */
 #include "model/ddp/step.h"
 

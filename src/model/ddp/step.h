@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Traces of data-parallel training steps: a forward pass, a backward pass that makes the gradients bucket by bucket,
  * an all-reduce of each bucket as soon as it is full, and the optimizer after the last of them. No communication

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rows are counted in the order of the file, because SimAI's sums are doubles that do not commute; what a phase is
  * called (forward, input gradient, weight gradient) differs from the order it is reported in (forward, weight, input).

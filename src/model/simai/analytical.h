@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SimAI's analytical mode (spec simai §9): the rows of a workload text, each with its compute times and what its
  * collectives cost, added up into one iteration with its pipeline bubble. No network and no order of events: what

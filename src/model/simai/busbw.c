@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One line, one fact: a label (only before the first section), a section, or a key with its value. Blanks and comments
  * are dropped before any of this is asked. */
 #include "model/simai/busbw.h"

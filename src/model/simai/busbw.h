@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bus bandwidths measured on a machine, as SimAI's tutorial writes them down (spec simai §15): sections TP, DP, EP, PP
  * and, ours, DP_EP; one bandwidth an operation, in GB/s with GB = 2^30 bytes. The shipped file is no YAML (its first

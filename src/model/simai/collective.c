@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SimAI's arithmetic depends on which intermediate is a float, a double or an integer, so its way of counting is
  * written out with those types and every conversion that C leaves to the machine made explicit (simai_ticks, quotient).

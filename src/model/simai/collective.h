@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What one collective of a SimAI workload costs by its size and the bandwidth of its group (spec simai §9): no network
  * is run. Two ways to count: as SimAI's analytical mode does, in 32-bit floats with its slips, and as its documentation

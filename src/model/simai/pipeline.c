@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Stages are visited in turn, and each goes on until it has to wait for a message that is not there yet. What has been
  * done when is kept for both directions of every stage, batch and chunk: below 0 means not yet. */
 #include "model/simai/pipeline.h"

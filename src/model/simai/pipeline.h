@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How long a pipeline of equal stages takes, by its schedule (base/pipeline.h): every stage works through its turns in
  * order, each as soon as its message has come. No network: a message takes the same time everywhere and waits for no

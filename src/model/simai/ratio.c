@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The tables are read into doubles once, since a workload asks them for every row. */
 #include "model/simai/ratio.h"
 

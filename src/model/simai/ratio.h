@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How much of a link's bandwidth a collective reaches, by size and number of servers: the three tables that SimAI ships
  * (nic_ratio.csv, nvlink_ratio.csv, ata_ratio.csv; spec simai §9 step 4). A table's first column is bytes, ascending;

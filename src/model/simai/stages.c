@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The schedule is timed twice, with and without messages: what it takes more than the work of one stage is the bubble,
  * and what messages add is theirs. Micro-batches are those the rows hold (simai_batches.h); where the rows hold another

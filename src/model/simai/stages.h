@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The pipeline of an analytical count: what a stage waits for the others, and what of their messages shows, by the
  * schedule that was asked for (model/simai/pipeline.h). Every stage runs the rows of the file. Fills the sums bubble

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two walks over the lines: which group has how many ranks must be known before the first is timed, because it says how
  * ranks lie on servers. Fields have no quotes in these files, so a line is split at its commas. */
 #include "model/simai/table.h"

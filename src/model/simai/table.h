@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * AICB's table of a job's collectives (spec simai §5; `orrery gen aicb physical` writes it) read back and timed as the
  * analytical mode times rows: each collective by its size and the bandwidth of its group. AICB fills the columns

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Our own sheets, written from the published architectures: GPT-2/3 (two-matrix MLP), LLaMA (gated MLP, grouped
  * queries, one norm weight) and a token-choice mixture of gated experts. Conventions of all of them:

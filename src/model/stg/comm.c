@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Each layout fills a small table, one row a symbol; the rule itself compares two rows. */
 #include "model/stg/comm.h"
 

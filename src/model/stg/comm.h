@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The collective rule: what must happen between a tensor as its producer leaves it and as its consumer wants it. For
  * each parallel symbol the tensor is partial (the symbol stands in `hidden`), split (in a dimension) or whole; from

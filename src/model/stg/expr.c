@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Every operation makes a draft on the stack, brings it into the one form it can have and looks it up. The key of a
  * product or sum is its text in numbers, kept by base/intern: a few hundred expressions serve a model of any size, so

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The arithmetic of sheets: shapes, operation counts and slices are expressions over nineteen known symbols (Batch,
  * Dmodel, tp, …). An expression is a rational coefficient times powers of symbols and of sums; each is kept once, so

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Recursive descent over one cell; parentheses nest no deeper than a number says, so that no text can exhaust the
  * stack. Precedence is Python's, since that is what the public sheets were written for. */
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* How expressions are kept: shared by the files that are the expression module, and by no one else. */
 #ifndef ORR_MODEL_STG_EXPR_PARTS_H
 #define ORR_MODEL_STG_EXPR_PARTS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Expressions as the original prints them, since it glues shapes to the names of tensors: symbols by ASCII order, sums
  * behind them, the divisor in parentheses when it has several factors; the terms of a sum by falling powers of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Expressions as text, in the original's manner. */
 #ifndef ORR_MODEL_STG_EXPR_TEXT_H
 #define ORR_MODEL_STG_EXPR_TEXT_H

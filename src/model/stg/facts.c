@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The original works in doubles and prints them as Python does; for the sizes that occur both are exact, so the only
  * thing to imitate is the form. */
 #include "model/stg/facts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the template's tensors come to in numbers, once for all layers, micro-batches and ranks: operations, elements,
  * bytes, and the texts that name shape and size in a trace. Under compat the original's rounding is kept (doubles, cut

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The public families reproduce how STG's model files put their sheets together at the commit that the goldens are from
  * (spec simai §12.2): names and order of modules decide names and order of nodes. Our own are the same architectures

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Families of sheets: which modules make a block and the ends, under which names, and which port feeds which. Constant
  * tables; model.c follows them. The sheets of a family come from a folder or are compiled in (builtin.c).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The fused weight is why an FSDP block has one all-gather a pass and one reduce-scatter: all weights of a block become
  * views of `_assembled_weight`, which gathers `_sharded_weight`; backward tensors get views of a second assembly, since

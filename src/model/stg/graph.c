@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Arrays that grow by doubling; shapes are found by a key of their dimensions' numbers, as expressions are. */
 #include "model/stg/graph.h"
 

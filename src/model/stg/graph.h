@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Symbolic tensors and the graph they form: a row of a sheet in memory. A tensor says what operation makes it, from
  * which one or two tensors, in which shape it wants them (`shape`, and as `hidden` what it takes as partial sums), and,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A group is named by where its ranks stand on the other axes: pp first, then the axes in order, the last one running
  * fastest. Both directions, from rank to group and from group to ranks, are arithmetic over these digits. */
 #include "model/stg/groups.h"

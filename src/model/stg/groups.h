@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which rank stands where: pp slowest, then ep, cp, tp, and dp fastest; and the communicator groups along each of the
  * four, numbered from 1: all dp groups, then tp, cp, ep (spec simai §12.3). Under compat groups of one rank are listed

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Records are built in one scratch text and copied behind each other. Names are put together here and nowhere else:
  * [shadow_][mb<i>.][<layer prefix><l>.]<name>@<revision>. An input that is an identity is named after what it is the

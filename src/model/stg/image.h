@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A stage's trace as bytes: records encoded once (Chakra v0.0.4, spec simai §12.3), with holes for the group of a
  * collective and the peer of a message. A rank's file is the image with its holes filled, which is little more than a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The block's modules are copied into one graph, joined, their weights fused; then come the two ends. Batch is replaced
  * by MicroBatch and fsdp by dp or 1 while copying, not afterwards: the template is what one micro-batch of one layer

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A model put together from sheets: the template of one decoder block, the two ends (embedding; head and loss), and for
  * every weight its gradient, what sums that over micro-batches and the updated weight. Layers and micro-batches are not

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two walks over the items: the first makes nodes, the second connects them, since an input may stand further down.
  * Which collectives an input needs is asked for every item but worked out once a pair of template tensors. */
 #include "model/stg/nodes.h"

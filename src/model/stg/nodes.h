@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The nodes of one stage's trace, in the order they are written: for each tensor its computation and the collectives
  * before its inputs, for what crosses stages a send or a receive. Computations of no operations are taken out and their

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What each operation gives, from what its row says it takes: shape, partial sums and number of operations (spec simai
  * §12.1). One function an operation; a row that makes no sense is an error that names its place. */
 #include <string.h>

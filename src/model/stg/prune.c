@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Computations without operations (placeholders, identities, views) go, and who waited for them waits for what they
  * waited for. The order in which that happens decides the order of dependencies, so it is the original's: in rounds; in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Full recomputation of a block: every forward tensor that a backward one looks at is made a second time, under the
  * name it had with "re." before its last part, from the block's input alone. A copy that has no other copy before it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Cells of one row, turned into a tensor. References stay texts until the sheet is closed: they are kept in the fields
  * that will hold the tensors, so that no second table is needed. */
 #include "model/stg/sheet.h"

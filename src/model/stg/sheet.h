@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sheets: one module of a model (an attention, a residual addition) as a table of symbolic tensors, in the language of
  * STG's spreadsheets: NAME.csv with the tensors and NAME.json with {symbols, in_tensors, out_tensors} (spec simai

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A sheet's two files: the table through io/csv, the ports and symbols through io/json. */
 #include <inttypes.h>
 #include <stdio.h>

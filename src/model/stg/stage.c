@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where an item stands follows from its layer, micro-batch and tensor by arithmetic, so that references are computed
  * and never searched for; a stage's list is filled from front to back. */
 #include "model/stg/stage.h"

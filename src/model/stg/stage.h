@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The model spread over layers, micro-batches and pipeline stages: for each stage the list of tensors it makes, in the
  * original's order, which decides the order and ids of nodes. An item is a tensor of the template in one layer and one

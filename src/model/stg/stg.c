@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Options are checked, the steps are run in order, and files appear one after the other, each complete. Stages are made
  * and written one at a time: what is in memory is one stage's nodes and image, however many ranks there are.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Traces from symbolic tensor graphs: model, parallel degrees and sheets in, one Chakra trace a rank and the file of
  * communicator groups out. This is what `orrery gen stg` calls; the steps are in the headers beside this one: sheets

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Grows by doubling; the contents need no terminator, so that records and texts are the same thing. */
 #include "model/stg/text.h"
 

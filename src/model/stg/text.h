@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Bytes that grow: names and shapes put together for a record, records for a file. Appending to one whose memory was
  * refused does nothing; whoever needs the result looks at `refused` once, at the end.

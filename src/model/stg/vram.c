@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* One walk over the items of a stage. The original's rules go by the names of tensors (spec simai §12.3); ours follow
  * the graph: an activation is kept when a backward tensor has it as an input. */
 #include "model/stg/vram.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What a rank of one stage keeps in memory. Under compat the original's own count, with what it counts twice or leaves
  * out; otherwise weights, Adam's two moments, gradients, and the activations that the backward pass looks at, of as
  * many micro-batches as a 1F1B schedule has in flight there. */

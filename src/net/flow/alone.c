@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Full packets of one message never wait for each other but behind the slowest link so far, so packet p leaves link i
  * at the sum of sending times and delays up to there, plus p times the slowest of them. Only the last packet, which may

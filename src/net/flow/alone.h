@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How long one message takes on an empty network, packet by packet, without sending any: to the nanosecond what the
  * packet network takes (spec packet A4 to A6), from sums over its links. The flow network sends at the pace found here

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Time goes from one thing to the next: a queue that something reaches or that may send, a sender that hears something
  * or whose pace is over. There are few of these, each with one time at which it is to be looked at, so the next one

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Senders that contend for ports of switches: what each of them sends and when, what waits where they meet, and what
  * their congestion controls make of it. Only that is reckoned packet by packet: the queues of switches to which more

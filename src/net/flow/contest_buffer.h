@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A switch's buffer account in a contest: what each way in holds, when its peer must pause and when it may go on. The
  * rules are net/packet/buffer.h's, on a contest's own sums. Only contest.c includes this.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Why a contest cannot go on, read off its links once nothing of it is due. Nothing is ever lost here, so only pauses
  * can hold it: a paused link waits for room that only other paused links could make, and that comes round to where it

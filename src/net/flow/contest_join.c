@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How a contest is put together: which links its senders cross, which of them have queues, what lies between. A sender
  * that joins while its message is under way brings its packets along: those that would be past the queues come back to

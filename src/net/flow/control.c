@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The laws stay as they are in the packet network, because what they do to a link is decided by details: which
  * acknowledgement ends a round trip, what the first mark starts, where a rate is rounded. Only what they read is

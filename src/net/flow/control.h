@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What congestion control makes of one sender: how its rate follows marks, telemetry or round trips, and when its
  * window and its pace let it send. The laws are those of the packet network's controls (net/packet/cc.c, hpcc.c), on

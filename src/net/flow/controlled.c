@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which ports are under congestion control, and what becomes of their messages. A port comes under control when it is
  * full and more can arrive than it carries; from then on the messages that cross it contend (contest.h) instead of

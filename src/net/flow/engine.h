@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The inside of the flow network: the life of a message as fluid (flow.c), those that contend under congestion control
  * (controlled.c), what is counted (figures.c), and what the judge looks at (judge.c).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What went over the links as fluid, and what messages took, for reports. Queues, marks and the like are of packets. */
 #include "base/arena.h"
 #include "net/flow/engine.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The life of a message: it starts, its data flow at a share that others change, the last of it has left, the tail of
  * its acknowledgements flows back, it has arrived. A share is a rate in full packets a nanosecond; a flow keeps what

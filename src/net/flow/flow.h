@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The flow network: messages as fluid on the same wired machine as the packet network (net/packet/packet.h), each over
  * the very ways its packets would take, at the max-min fair share of every link it crosses, acknowledgements included.

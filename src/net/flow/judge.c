@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fluid is right where nothing waits but behind its own. Three things it cannot tell: what a queue does to messages
  * that meet at a switch's port, what a congestion control does that answers to round trips or to the use of links

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whether fluid is what a job is: while its messages flow, the judge sees where they meet in a way that only packets
  * can tell, for how long, and what packets would have cost. When the run is over, or has become dearer than packets, it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rates are max-min fair when each flow has a bottleneck: a full link on which nobody has more, or its own ceiling. So
  * a change is settled from where it happened. The flows that joined are filled into what the others leave; then the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Max-min fair shares of links: every flow gets the largest rate that takes nothing from a flow with less. A flow uses
  * some links, each at a cost (the link's time that one unit of rate takes, so a link is full at cost 1); its rate may

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A switch's buffer account (spec packet A8): what each ingress port holds of the shared buffer, when its peer must
  * pause and when it may go on. All sums are 32 bits wide and wrap as the reference's do.

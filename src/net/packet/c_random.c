@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The first 31 numbers come from a multiplicative generator started at 1, and 310 results are thrown away, so that they
  * are well mixed. */
 #include "net/packet/c_random.h"

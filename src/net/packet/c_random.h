@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The numbers that rand() of the GNU C library gives a program that never called srand(): the additive generator
  * x(i) = x(i-3) + x(i-31) modulo 2^32, whose lowest bit is dropped. HPCC-PINT in the reference rounds by them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Congestion control: how a queue pair's rate follows marks, telemetry or round trips (spec packet A13). Each control
  * keeps its own numbers beside the pair; those of pairs that never meet congestion are never touched. Arithmetic is in

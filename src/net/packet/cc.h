@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the congestion controls keep for a queue pair, and how they divide the work: cc.c has the dispatch and the
  * controls by marks and round trips, hpcc.c those by telemetry, swift.c Swift; credit.c keeps nothing here. Only the

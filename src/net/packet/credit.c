@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Congestion control by the receiver, in the manner of UEC's credit and of NDP's pulls: a message may send one window
  * on its own account; then its receiver gives out credit, a packet's worth at a time and to all who want it in turn, as

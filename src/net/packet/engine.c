@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Opening the packet network, starting messages on it, and handing its events to those who know them. The way of a
  * message is found once, when it is sent, and kept with its queue pair.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The inside of the packet network: what a port, a queue pair and a packet are. Everything is a plain struct in a pool
  * or array named by a 32-bit index. A message is one queue pair; its way there and back is found once, when it starts,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Why messages stay in the network for ever: read off the ports and queue pairs once no event is left. Three things can
  * hold a message: it never started, something of it was lost and nobody sends it again, or a port is paused and its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What the network counted while it ran, put in order for reports once it stands still. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * When to look for a period. Looking costs as much as a state is long, so it must promise more than it costs: enough
  * packets left in the message that ends first, counted over all messages under way. A state is kept, and the states at

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fast-forward: once the whole network is back in a state it was in before, whatever happened in between will happen
  * again, as long as no message ends or starts and nothing else is due. So instead of sending those packets again, time

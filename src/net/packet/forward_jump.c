@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Skipping periods. Between two equal states every message advanced by a number of bytes and every counter by an
  * amount; so many times more is added, and times and sequence numbers are moved by as much. How often that may be done

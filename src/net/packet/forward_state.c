@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One walk over the network both writes the words of a state and compares with them: a field cannot be in the one and
  * be forgotten in the other. What tells states apart soonest comes first, and the port where they differed last is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The state of the whole network as a row of words that are the same whenever the network will go on in the same way:
  * times are told from now, sequence numbers from what is acknowledged, and what merely counts is left out but kept

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Counts of values in classes that grow with the value, so that percentiles of any number of values cost a fixed room:
  * four classes for each doubling (the answer is at most a quarter too large) or 32 (at most 1/32).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Congestion control by what switches write into packets: HPCC, whose packets carry a record of every hop, and its
  * variant PINT, whose packets carry one number a byte or two wide (spec packet A8, A13). PINT rounds by chance, and the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The recurrences and constants are those of the published generator (P. L'Ecuyer, 1999): jumping ahead by 2^k steps is
  * the k-fold square of a 3x3 matrix, worked out once. Products stay below 2^64 because all words are below 2^32. */
 #include "net/packet/mrg32k3a.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * L'Ecuyer's combined generator MRG32k3a, with its streams 2^127 steps and sub-streams 2^76 steps apart, as simulators
  * number them: seed, stream, run. Deterministic on every machine: 64-bit integers, and one multiplication by a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hosts: queue pairs that send within a window at a pace, and a receiver that acknowledges (spec packet A6). A port
  * serves acknowledgements first, then its queue pairs in turn (turns.c).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The packet network: RDMA queue pairs over switches with shared buffers, priority flow control, congestion marks and
  * congestion control, one packet at a time (spec packet). Exact to the nanosecond with ASTRA-sim's ns-3 network where

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Packets over links and through switches. A transmission is two events, the port's next idle moment and the arrival at
  * the peer, pushed in that order; everything else happens within an event. The order of the few steps inside an arrival

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ways found hop by hop, for what the reference does not do: packets of one message on different ways, and links that
  * go down and come back. Ports on shortest ways are found once for a node and a host and kept until a link changes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Swift (Kumar et al., SIGCOMM 2020) on the network's delay alone: the bytes on their way grow by a packet a round trip
  * while round trips stay below a target, and shrink in proportion to how far they exceed it, at most once a round trip.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Whose turn it is at a host's port (spec packet A6). A host may have thousands of queue pairs, nearly all of them held
  * up by their windows; so a pair that was found to have nothing to send is not looked at again until something about it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a packet is on the wire: bytes beside the payload, and how long bits take at a rate, with the reference's
  * rounding (spec packet A4, A5, B4). Pure functions of the configuration, shared by all networks on wired machines.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The inside of the executor. A rank is a place in a list of operations (ops.c) that all ranks of its stage share, and
  * two lines of collectives: those of the forward and input-gradient columns, and those of the weight gradients. Of each

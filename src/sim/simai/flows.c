@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Collectives as flows that wait for each other. A flow is inserted when its parents have been received and its source
  * has come to the collective; it then crosses the memory bus, is ready, and is sent. It is received when the network

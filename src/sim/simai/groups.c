@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every rank's group of each type. With pipeline stages the groups of one stage are those of a job of that size; the
  * other stages' are the same, further on. */
 #include <inttypes.h>

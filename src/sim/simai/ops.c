@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SimAI's loop over the layers is a state machine that is called again and again; unrolled it is a list, and the list
  * says at once what waits for what. A stage of a pipeline has the same states in another order. */
 #include "sim/simai/ops.h"

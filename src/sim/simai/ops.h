@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rows of a workload as one list of operations a stage: what a rank does after what. Every state of SimAI's loop
  * over the layers ends with one nanosecond (spec packet B8), which is an operation too.

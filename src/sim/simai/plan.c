@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who awaits what: SimAI posts the receive of a step when the receiver's own flow of that step goes out (ring flows and
  * those without parents), or one step before (all others). A message that comes earlier lies there until then (spec

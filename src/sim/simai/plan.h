@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Flow lists of collectives, kept: a workload repeats the same few collectives hundreds of times. A plan is the list
  * of one group, type and size with what the executor needs beside it: whose flows are whose, and which flow of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A SimAI workload as the executor runs it and reports name it: rows of compute and collectives, and how they are
  * divided into pipeline stages and micro-batches. Borrowed texts and arrays; whoever reads the file fills them in.

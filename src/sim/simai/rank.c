@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A rank goes through its operations until one of them makes it stand still: compute and steps until a time, a
  * collective until its part in it is over, a message of another stage, and at the end everything it has started. What

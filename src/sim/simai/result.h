@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a run of a SimAI workload leaves behind, for reports: plain arrays, owned by the run. Row by row the times are
  * rank 0's, which is what SimAI reports.

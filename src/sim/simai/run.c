@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Opening, the loop, closing. All of a run lives in one structure; what grows with it goes through its account. */
 #include <inttypes.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The executor of SimAI workloads (spec simai §1, packet B6 to B8): rows of compute and collectives that every rank
  * runs alike, forward and back, each collective carried out as NCCL's flows (coll/nccl.h) on a network of wires. What

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A run that stands still has collectives that began and did not end. Why is asked in this order: does SimAI itself
  * never end them (compat), does the network hold messages, and who waits for what. */
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A hand-written reader: one item a time up to the next ">", ":" or ",", with its column; an argument's look tells what
  * it is. */
 #include "topo/make/grammar.h"

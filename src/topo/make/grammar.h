@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A machine in one line, from the servers up: "dgx-h100:16 > rail:400Gbps > spine:8".
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* All four are one loop: a mesh leaves the closing links out, a ring is a torus of one dimension, a twist moves the far
  * end of a closing link. */
 #include "topo/make/grid.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Two passes over the levels: the first works out how many switches each has and at which rate, so that all nodes can
  * be numbered and what is impossible is said before anything is made; the second wires.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Machines in levels: servers at the bottom, a first level of switches that the NICs are on, and levels of switches
  * above, each joined to the one below. Fat trees, rails with spines, single switches and racks are all this.

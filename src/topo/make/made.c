@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Links are appended without an error each: a generator is loops over links, and the two things that can go wrong with
  * one (too many, no memory) are remembered and said once at the end. */
 #include "topo/make/made.h"

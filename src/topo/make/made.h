@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A machine as a generator makes it: hosts, NVSwitches and switches numbered in this order, links of a few classes
  * (rate, delay, loss) that keep the spelling they will have in the file, and what a file can say besides: GPUs of a

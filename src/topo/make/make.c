@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A generator is a row: its name, what it takes and a function. So the list of machines, the check of settings, the
  * help and the documentation come from one place. */
 #include "topo/make/make.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Machines by name: the table of all generators, what each of them takes, and the line grammar for machines that have
  * no name. Everything ends in a struct topo_made, which the caller owns.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Data sheets give both directions of NVLink and xGMI together; here is half of that. They give no latency of a link:
  * inside a server it is SimAI's 25 ns (spec simai §8), behind a PCIe switch the 110 ns of Broadcom's PEX88000 brief. */
 #include "topo/make/server.h"

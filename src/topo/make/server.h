@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Servers and racks of real makes: how many GPUs, what joins them inside, which of them have NICs. Facts with their
  * sources, in one table; rates are those of one direction.

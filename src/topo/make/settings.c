@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A quantity keeps the user's spelling where the readers of topology files (ns-3's, SimAI's, ours) know its unit, and
  * is spelled anew in bits a second or nanoseconds where only we do (GiB/s, Tbps). */
 #include "topo/make/settings.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a generator was asked for: one text a setting, as the user wrote it (ORR_TOPO_SETTINGS in orrery.h), read when a
  * generator needs it. The text is kept beside the value because the files we write repeat it: "0.0005ms" stays

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A dragonfly's global links are laid in turns ("palm tree"): port k of a group goes to the group k + 1 further on,
  * counted round, so that with A * H + 1 groups each pair has one link, and with fewer groups the turns begin again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Machines that are neither grids nor levels: all GPUs joined to all, and the dragonfly. */
 #ifndef ORR_TOPO_MAKE_SHAPES_H
 #define ORR_TOPO_MAKE_SHAPES_H

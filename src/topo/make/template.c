@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * One wiring serves all five structures of the original: a GPU's segment is its number over the GPUs of a segment, its
  * place in the segment is its rail (rail-optimised) or 0, and dual ToR repeats the same in the second half of the ASWs.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The templates of SimAI's topology generator (spec simai §8): Spectrum-X, AlibabaHPN, DCN+ and custom ones. Servers of
  * GPUs behind NVSwitches, NICs on switches of a first level (ASW) in segments, all of these on the switches of a second

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every one of these only fills a struct topo_levels: counting and wiring are done in one place. */
 #include "topo/make/tree.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Named machines that are levels of switches over servers: what their settings mean in terms of topo/make/levels.h. */
 #ifndef ORR_TOPO_MAKE_TREE_H
 #define ORR_TOPO_MAKE_TREE_H
