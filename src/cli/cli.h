@@ -24,7 +24,7 @@ struct cli_usage {
     const char *examples;             /* two blanks before each line; or NULL */
     const char *ending;               /* below the examples; or NULL */
     const char *const *headings;      /* by enum param_group; NULL, or NULL inside: the common ones */
-    /* A word that is no option; NULL: there are none. */
+    /* A word that is no option; NULL: there are none. ORR_EINVAL without a text: there is no place for it. */
     enum orr_status (*argument)(void *options, const char *word, struct orr_error *err);
 };
 
@@ -92,6 +92,31 @@ void cli_print_options(const struct cli_command *command, const char *path, bool
 int cli_print_brief(const struct cli_command *command, const char *path);
 /* A row's help as printed: options spelled, the default behind it; the first sentence, or all of it. */
 void cli_row_text(const struct param *row, bool all, char *text, size_t room);
+
+/* Rows that several commands have: one name, one wording. `type` is the struct of the table, `field` the place. */
+#define CLI_ROW_STRICT(type, field)                                                                                    \
+    {                                                                                                                  \
+        "strict", .kind = PARAM_FLAG, .group = PARAM_OTHER, .place = offsetof(type, field),                            \
+                  .help = "Make every warning an error: whatever is inferred, repaired or dropped"                     \
+    }
+#define CLI_ROW_QUIET(type, field)                                                                                     \
+    {                                                                                                                  \
+        "quiet", .letter = 'q', .kind = PARAM_FLAG, .group = PARAM_OTHER, .place = offsetof(type, field),              \
+                 .help = "No warnings"                                                                                 \
+    }
+#define CLI_ROW_LIMIT(type, field)                                                                                     \
+    {                                                                                                                  \
+        "memory-limit", .kind = PARAM_SIZE, .group = PARAM_OTHER, .flags = PARAM_RARE, .value = "SIZE",                \
+                        .place = offsetof(type, field), .least = 1,                                                    \
+                        .bounds = "leaves no memory; leave it out for 80 % of the machine",                            \
+                        .help = "Stop with exit code 3 rather than use more memory: 512M, 8GiB, bytes",                \
+                        .unwritten = "the environment variable ASTRA_SIM_MEMORY_LIMIT, else 80 % of the machine"       \
+    }
+#define CLI_ROW_JSON(type, field)                                                                                      \
+    {                                                                                                                  \
+        "json", .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "OUT", .place = offsetof(type, field),             \
+                .help = "Write JSON to the file OUT instead, or to standard output when OUT is -"                      \
+    }
 
 /* First member of every command's options; what argp's `input` points to. */
 struct cli_input {

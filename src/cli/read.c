@@ -164,12 +164,14 @@ static enum orr_status read_letters(struct reading *r, enum cli_help *help)
 
 static enum orr_status read_argument(struct reading *r)
 {
+    const struct cli_usage *usage = r->command->usage;
     const char *word = r->argv[r->at];
-    if (r->command->usage->argument == NULL) {
+    enum orr_status status = usage->argument != NULL ? usage->argument(r->options, word, r->err) : ORR_EINVAL;
+    if (status == ORR_EINVAL && r->err->text[0] == '\0') {
         return error_set(r->err, ORR_EINVAL, "unexpected argument \"%s\"; %s --help shows what is taken", word,
                          r->argv[0]);
     }
-    return r->command->usage->argument(r->options, word, r->err);
+    return status;
 }
 
 enum orr_status cli_read(const struct cli_command *command, int argc, char **argv, void *options, enum cli_help *help,

@@ -104,7 +104,16 @@ static enum orr_status check_real(const struct param *row, const char *where, co
 
 static const char *unit_of(const struct param *row)
 {
-    return row->kind == PARAM_TIME ? " ns" : row->kind == PARAM_SIZE ? " B" : "";
+    switch (row->kind) {
+    case PARAM_TIME:
+        return " ns";
+    case PARAM_MICROSECONDS:
+        return " us";
+    case PARAM_SIZE:
+        return " B";
+    default:
+        return "";
+    }
 }
 
 static enum orr_status check_count(const struct param *row, const char *where, const char *text, uint64_t count,
@@ -127,6 +136,18 @@ static enum orr_status check_count(const struct param *row, const char *where, c
                      row->bounds != NULL ? row->bounds : bounds);
 }
 
+static enum orr_status read_microseconds(const char *where, const char *text, uint64_t *us, struct orr_error *err)
+{
+    uint64_t ns = 0;
+    enum orr_status status = param_parse_time(where, text, "us", &ns, err);
+    if (status == ORR_OK && ns % 1000 != 0) {
+        return error_set(err, ORR_EINVAL, "%s: %s is not a whole number of microseconds, which traces count in", where,
+                         text);
+    }
+    *us = ns / 1000;
+    return status;
+}
+
 static enum orr_status read_number(const struct param *row, const char *where, const char *text, void *into,
                                    struct orr_error *err)
 {
@@ -143,6 +164,9 @@ static enum orr_status read_number(const struct param *row, const char *where, c
         return status;
     case PARAM_TIME:
         status = param_parse_time(where, text, row->unit, &number, err);
+        break;
+    case PARAM_MICROSECONDS:
+        status = read_microseconds(where, text, &number, err);
         break;
     case PARAM_SIZE:
         status = param_parse_size(where, text, &number, err);
@@ -305,6 +329,7 @@ enum orr_status param_check(const struct param *row, const void *from, struct or
     case PARAM_COUNT32:
     case PARAM_COUNT:
     case PARAM_TIME:
+    case PARAM_MICROSECONDS:
     case PARAM_SIZE:
         count = count_of(row, from);
         return row->initial == NULL && count == 0 ? ORR_OK : check_count(row, where, NULL, count, err);
@@ -377,7 +402,10 @@ bool param_write(const struct param *row, const void *from, size_t index, FILE *
         write_real(real_of(row, from), stream);
         return true;
     default:
-        (void)fprintf(stream, "%" PRIu64 "%s", count_of(row, from), row->kind == PARAM_TIME ? "ns" : "");
+        (void)fprintf(stream, "%" PRIu64 "%s", count_of(row, from),
+                      row->kind == PARAM_TIME           ? "ns"
+                      : row->kind == PARAM_MICROSECONDS ? "us"
+                                                        : "");
         return true;
     }
 }

@@ -17,17 +17,18 @@
 #include "base/error.h"
 
 enum param_kind {
-    PARAM_FLAG,    /* bool: true once it is given; with a value name, true or false may follow */
-    PARAM_TEXT,    /* const char * */
-    PARAM_PATH,    /* the same, and names a file or folder */
-    PARAM_WORD,    /* an enumeration: `first` plus the index in `words` */
-    PARAM_CHOICE,  /* bool: one of two words, the second is true */
-    PARAM_COUNT32, /* uint32_t from least to most */
-    PARAM_COUNT,   /* uint64_t from least to most */
-    PARAM_REAL,    /* double from real_least to real_most */
-    PARAM_TIME,    /* uint64_t, ns; from least to most; a bare number is in `unit` */
-    PARAM_SIZE,    /* uint64_t, bytes; at least `least` */
-    PARAM_READ,    /* whatever `read` makes of it */
+    PARAM_FLAG,         /* bool: true once it is given; with a value name, true or false may follow */
+    PARAM_TEXT,         /* const char * */
+    PARAM_PATH,         /* the same, and names a file or folder */
+    PARAM_WORD,         /* an enumeration: `first` plus the index in `words` */
+    PARAM_CHOICE,       /* bool: one of two words, the second is true */
+    PARAM_COUNT32,      /* uint32_t from least to most */
+    PARAM_COUNT,        /* uint64_t from least to most */
+    PARAM_REAL,         /* double from real_least to real_most */
+    PARAM_TIME,         /* uint64_t, ns; from least to most; a bare number is in `unit` */
+    PARAM_MICROSECONDS, /* uint64_t, whole us, as traces count them; from least to most; a bare number is in us */
+    PARAM_SIZE,         /* uint64_t, bytes; at least `least` */
+    PARAM_READ,         /* whatever `read` makes of it */
 };
 
 /* Which commands' options a row of a run is. */

@@ -82,6 +82,31 @@ static void what_is_set_by_name_is_written_as_it_was(void **state)
     CHECK(options.link_downs == NULL && options.overrides == NULL, "nothing points to what was freed");
 }
 
+static void microseconds_are_whole_ones(void **state)
+{
+    (void)state;
+    static const struct param row = {"gap", .kind = PARAM_MICROSECONDS, .value = "TIME", .least = 1, .most = 5000};
+    static const struct {
+        const char *text, *says;
+    } refused[] = {
+        {"1500ns", "parameter 'gap': 1500ns is not a whole number of microseconds, which traces count in"},
+        {"0", "parameter 'gap': 0 is not between 1 us and 5000 us"},
+        {"6ms", "parameter 'gap': 6ms is not between 1 us and 5000 us"},
+    };
+    uint64_t us = 0;
+    CHECK_OK(param_read(&row, NULL, "2ms", &us, &err), &err);
+    CHECK_U64(us, 2000, "us");
+    CHECK_OK(param_read(&row, NULL, "7", &us, &err), &err);
+    char *text = written(&row, &us, 0);
+    CHECK_TEXT(text, "7us");
+    free(text);
+    for (size_t i = 0; i < COUNT_OF(refused); i++) {
+        CHECK(param_read(&row, NULL, refused[i].text, &us, &err) != ORR_OK, "%s", refused[i].text);
+        CHECK_TEXT(err.text, refused[i].says);
+        CHECK_U64(us, 7, "what is refused changes nothing");
+    }
+}
+
 static void a_name_that_does_not_exist_is_refused_with_the_nearest(void **state)
 {
     (void)state;
@@ -183,5 +208,6 @@ static void no_two_rows_of_a_run_share_a_name_a_letter_or_a_place(void **state)
 }
 
 TEST_MAIN(every_default_is_one_that_its_row_can_read_and_write, what_is_set_by_name_is_written_as_it_was,
-          a_name_that_does_not_exist_is_refused_with_the_nearest, the_library_refuses_what_the_program_cannot_say,
-          a_front_end_spells_parameters_as_options, no_two_rows_of_a_run_share_a_name_a_letter_or_a_place)
+          microseconds_are_whole_ones, a_name_that_does_not_exist_is_refused_with_the_nearest,
+          the_library_refuses_what_the_program_cannot_say, a_front_end_spells_parameters_as_options,
+          no_two_rows_of_a_run_share_a_name_a_letter_or_a_place)
