@@ -31,6 +31,9 @@
 /* A window is tight when acknowledgements may be late by more than this part of a round trip beyond its slack. */
 #define TIGHT_PART 0.01
 
+/* Times that rates give are not exact: a whole nanosecond and what is above it by less than this are one. */
+#define TIME_SLACK 0x1.1p-10
+
 /* Packets a nanosecond where a packet takes less than the half nanosecond that counts as one. */
 #define INSTANT_RATE 1e6
 
@@ -201,7 +204,7 @@ static void wake_for_first(struct flow_net *network)
     if (network->end_count == 0) {
         return;
     }
-    double first = ceil(network->flows.at[network->ends[1]].ends_ns);
+    double first = ceil(network->flows.at[network->ends[1]].ends_ns - TIME_SLACK);
     uint64_t now = network->net->queue->now;
     uint64_t at = first < (double)now ? now : first < 0x1p62 ? (uint64_t)first : UINT64_C(1) << 62;
     if (at < network->wake_at) {
@@ -222,25 +225,42 @@ void flow_settle_later(struct flow_net *network)
     }
 }
 
-/* How long shares stay as they are after a settling that was much work. While messages contend that may be a round
- * trip, for then the contest looks at shares and is looked at, but no more than a small part of what they last. */
-static uint64_t rest_ns(const struct flow_net *network)
+/* Uses of links that the last settling looked at, all together. */
+static uint64_t uses_looked_at(const struct flow_net *network)
 {
     const struct share *share = &network->share;
     uint64_t uses = share->looked;
-    uint64_t oldest = network->net->queue->now;
     for (uint32_t i = 0; i < share->found.count; i++) {
         const struct flow *flow = &network->flows.at[share->found.at[i]];
         uses += (uint64_t)flow->hops_there + flow->hops_back;
-        oldest = flow->sending && flow->start_ns < oldest ? flow->start_ns : oldest;
     }
-    uint64_t rests = uses / REST_USES;
-    uint64_t part = (network->net->queue->now - oldest) / REST_PART;
-    uint64_t rest = (rests < REST_MOST ? rests : REST_MOST) * (part > network->packet_ns ? part : network->packet_ns);
-    uint64_t step = rests > 0 ? flow_controls_step_ns(network) : 0;
-    uint64_t longest = part * (REST_PART / REST_CONTEST_PART);
-    step = step < longest ? step : longest;
-    return rest > step ? rest : step;
+    return uses;
+}
+
+/* How long shares stay as they are after a settling that was much work for messages that meet, directly or over others:
+ * what goes on elsewhere is no reason to wait. While messages contend that may be a round trip, for then the contest
+ * looks at shares and is looked at, but no more than a small part of what they last. */
+static uint64_t rest_ns(struct flow_net *network)
+{
+    struct share *share = &network->share;
+    if (uses_looked_at(network) < REST_USES) {
+        return 0;
+    }
+    share_connect(share);
+    uint64_t now = network->net->queue->now;
+    uint64_t step = flow_controls_step_ns(network);
+    uint64_t longest = 0;
+    for (uint32_t i = 0; i < share->found.count; i++) {
+        const struct flow *flow = &network->flows.at[share->found.at[i]];
+        uint64_t rests = share_connected_uses(share, share->found.at[i]) / REST_USES;
+        uint64_t part = flow->sending ? (now - flow->start_ns) / REST_PART : 0;
+        uint64_t rest = (rests < REST_MOST ? rests : REST_MOST) * (part > network->packet_ns ? part : network->packet_ns);
+        uint64_t contest = part * (REST_PART / REST_CONTEST_PART);
+        contest = contest < step ? contest : step;
+        rest = rests > 0 && contest > rest ? contest : rest;
+        longest = rest > longest ? rest : longest;
+    }
+    return longest;
 }
 
 static void settle(struct flow_net *network)
@@ -283,7 +303,7 @@ static void settle(struct flow_net *network)
 static void push_step(struct flow_net *network, double at_ns, uint32_t flow, enum flow_step step)
 {
     struct event_queue *queue = network->net->queue;
-    uint64_t at = at_ns <= (double)queue->now ? queue->now : (uint64_t)(at_ns + 0.5);
+    uint64_t at = at_ns <= (double)queue->now ? queue->now : (uint64_t)(at_ns + (0.5 + TIME_SLACK));
     (void)event_queue_push(queue, at < queue->now ? queue->now : at, NET_EVENT_FLOW_STEP, flow, step);
 }
 
@@ -316,7 +336,7 @@ static void end_due(struct flow_net *network, uint32_t stamp)
     if (stamp != network->wake_stamp) {
         return;
     }
-    double now = (double)network->net->queue->now;
+    double now = (double)network->net->queue->now + TIME_SLACK;
     network->wake_at = UINT64_MAX;
     while (network->end_count > 0 && network->flows.at[network->ends[1]].ends_ns <= now) {
         uint32_t index = network->ends[1];

@@ -162,6 +162,7 @@ static void meet_link(struct share *share, uint32_t index)
         link->is_full = false;
         link->is_changed = false;
         link->top = 0;
+        link->looked = 0;
         list_add(share, &share->met, index);
     }
 }
@@ -218,6 +219,12 @@ static void begin(struct share *share)
 
 /* ---- filling ---- */
 
+/* Equal bounds come up by their numbers, so that what some flows get does not depend on others they never meet. */
+static bool comes_before(struct share_bound a, struct share_bound b)
+{
+    return a.level < b.level || (a.level <= b.level && a.index < b.index);
+}
+
 static void sink(struct share_heap *heap, uint32_t at)
 {
     struct share_bound moving = heap->at[at];
@@ -226,8 +233,8 @@ static void sink(struct share_heap *heap, uint32_t at)
         if (child >= heap->count) {
             break;
         }
-        child += child + 1 < heap->count && heap->at[child + 1].level < heap->at[child].level ? 1 : 0;
-        if (heap->at[child].level >= moving.level) {
+        child += child + 1 < heap->count && comes_before(heap->at[child + 1], heap->at[child]) ? 1 : 0;
+        if (!comes_before(heap->at[child], moving)) {
             break;
         }
         heap->at[at] = heap->at[child];
@@ -395,6 +402,7 @@ static bool look_over(struct share *share, bool with_care)
         }
         bool upset = false;
         share->looked += link->count;
+        link->looked += link->count;
         for (uint32_t u = 0; u < link->count; u++) {
             uint32_t flow = link->users[u] / share->room;
             if (share->flows[flow].mark != share->settling && is_upset(share, link, index, &share->flows[flow])) {
@@ -421,4 +429,55 @@ void share_settle(struct share *share)
         struct share_link *link = &share->links[share->met.at[i]];
         link->load = 1 - link->room;
     }
+}
+
+/* ---- what hangs together ---- */
+
+static uint32_t root_of(const struct share *share, uint32_t link)
+{
+    while (share->links[link].root != link) {
+        share->links[link].root = share->links[share->links[link].root].root;
+        link = share->links[link].root;
+    }
+    return link;
+}
+
+static uint32_t first_link(const struct share *share, uint32_t flow)
+{
+    const struct share_use *uses = share_uses(share, flow);
+    for (uint32_t i = 0; i < share->room; i++) {
+        if (uses[i].place != SHARE_NONE) {
+            return uses[i].link;
+        }
+    }
+    return SHARE_NONE;
+}
+
+void share_connect(struct share *share)
+{
+    for (uint32_t i = 0; i < share->met.count; i++) {
+        share->links[share->met.at[i]].root = share->met.at[i];
+    }
+    for (uint32_t i = 0; i < share->found.count; i++) {
+        const struct share_use *uses = share_uses(share, share->found.at[i]);
+        uint32_t first = first_link(share, share->found.at[i]);
+        for (uint32_t u = 0; u < share->room && first != SHARE_NONE; u++) {
+            if (uses[u].place != SHARE_NONE) {
+                share->links[root_of(share, uses[u].link)].root = root_of(share, first);
+                share->links[uses[u].link].looked++;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < share->met.count; i++) {
+        uint32_t root = root_of(share, share->met.at[i]);
+        if (root != share->met.at[i]) {
+            share->links[root].looked += share->links[share->met.at[i]].looked;
+        }
+    }
+}
+
+uint64_t share_connected_uses(const struct share *share, uint32_t flow)
+{
+    uint32_t first = first_link(share, flow);
+    return first == SHARE_NONE ? 0 : share->links[root_of(share, first)].looked;
 }

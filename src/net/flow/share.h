@@ -40,6 +40,8 @@ struct share_link {
     double room;  /* left by all settled ones */
     double level; /* rate at which it was full */
     double top;   /* largest rate found anew */
+    uint64_t looked; /* users that were looked at */
+    uint32_t root;   /* one link of those that hang together (share_connect) */
 };
 
 struct share_flow {
@@ -120,5 +122,10 @@ static inline bool share_is_stale(const struct share *share)
 /* Makes rates follow what joined and left; `found` then lists the flows that were looked at, with their rates before.
  */
 void share_settle(struct share *share);
+
+/* After a settling: finds which of its flows hang together, over links they use and over others in between. */
+void share_connect(struct share *share);
+/* Then: how many uses of links were looked at among those that one of them hangs together with. */
+uint64_t share_connected_uses(const struct share *share, uint32_t flow);
 
 #endif
