@@ -56,8 +56,7 @@ static const struct argp_option table[] = {
      "Of pipeline stages: one forward, one backward in turn (default), or the same in as many chunks as vpp: says", 0},
     {"no-fast-forward", KEY_FORWARD, NULL, 0,
      "Send every packet, even where traffic repeats itself; slower, and the result is the same. flow: every channel of "
-     "a "
-     "ring by itself, also where all go the same way",
+     "a ring and every group by itself, also where others are like it",
      0},
     {NULL, 0, NULL, 0, "Instead of the environment (variable in brackets):", 1},
     {"send-latency", KEY_LATENCY, "TIME", 0,

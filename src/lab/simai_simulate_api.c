@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "io/outfile.h"
+#include "lab/simai_inside.h"
 #include "lab/simai_program.h"
 #include "lab/wired.h"
 #include "lab/wired_check.h"
 #include "net/flow/flow.h"
 #include "report/simai_run.h"
-#include "sim/simai/simai.h"
 
 enum { SEND_LATENCY_NS = 6000, SEND_LATENCY_COMPAT_NS = 6000000, LINK_HEADER_BYTES = 14, LONG_SEQ_BYTES = 4 };
 
@@ -208,6 +208,16 @@ enum orr_status orr_simai_execute(struct orr_simai *simai, struct orr_error *err
 }
 
 /* ---- what is known ---- */
+
+struct simai_config *lab_simai_config(struct orr_simai *simai)
+{
+    return &simai->config;
+}
+
+const struct simai_result *lab_simai_result(const struct orr_simai *simai)
+{
+    return simai_result(simai->simai);
+}
 
 size_t orr_simai_warning_count(const struct orr_simai *simai)
 {

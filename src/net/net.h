@@ -90,6 +90,16 @@ struct net_stuck {
 
 struct net;
 
+/* Messages that are like one that is sent, in everything but the wires they go over, which are nobody else's: where
+ * that one goes over a port of some place, each of them goes over its own of the same place, or, where there are
+ * several, over one like it. They are not sent; the network counts them with the one that is. */
+struct net_twins {
+    uint32_t count;
+    const uint32_t *place;        /* by port, of the message that is sent */
+    const bool *is_choice;        /* by port: it is one of several that such a message could take there */
+    const uint32_t *const *ports; /* by twin and place */
+};
+
 /* Ends of a message are ranks. Beyond them: in a wired machine its switches by their numbers; in a network of
  * dimensions whose dimension 0 is switches, these, in order, from dims->ranks on. Such a message crosses one link of
  * that dimension, and its other end is on it. */
@@ -112,6 +122,9 @@ struct net_ops {
     const struct net_ops *(*instead)(const struct net *net);
     /* May be NULL. Whether there was something in the run that this network only estimates. */
     bool (*doubtful)(const struct net *net);
+    /* May be NULL, which means no. Whether its answer will stand in any case, and whether it counts twins; known before
+     * the first message. */
+    bool (*takes_twins)(const struct net *net);
 };
 
 extern const struct net_ops net_unaware; /* spec analytical §11.1 */
@@ -124,10 +137,12 @@ struct net {
     struct mem *mem;
     bool contention;
     bool gave_up;          /* with the queue's `failed` set: see net_ops.instead */
+    bool parted;           /* with the queue's `failed` set: a message has lost its twins, send each by itself */
     double expected_bytes; /* that the job will send, more or less; set before the first message, 0 = not known */
     struct net_dim_stats stats[TOPO_MAX_DIMS];
-    void *state;         /* the model's own */
-    const void *machine; /* what a model needs beyond the dimensions (packet_machine), or NULL; borrowed */
+    const struct net_twins *twins; /* of the message being sent, valid until it has arrived; NULL = none */
+    void *state;                   /* the model's own */
+    const void *machine;           /* what a model needs beyond the dimensions (packet_machine), or NULL; borrowed */
     void (*arrived)(void *context, uint32_t message);
     void *arrived_context;
 };

@@ -99,7 +99,7 @@ static void percentiles_are_right_within_a_class(void **state)
     static struct histogram_fine fine;
     struct histogram_coarse coarse = {0};
     for (uint64_t value = 1; value <= 100000; value++) {
-        histogram_fine_add(&fine, value);
+        histogram_fine_add(&fine, value, 1);
         histogram_coarse_add(&coarse, value);
     }
     uint64_t p50 = histogram_fine_at(&fine, 0.5);

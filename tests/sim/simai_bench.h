@@ -26,7 +26,7 @@ static void bench_write(const char *name, const char *text, char path[128])
 }
 
 /* Opens a run of `rows` on a Spectrum-X of so many GPUs; options are the caller's but for the files. */
-static struct orr_simai *bench_open(const char *gpus, const char *workload, struct orr_simai_simulation options)
+static inline struct orr_simai *bench_open(const char *gpus, const char *workload, struct orr_simai_simulation options)
 {
     char text[128];
     char machine[128];
@@ -57,7 +57,7 @@ static struct orr_simai_simulation bench_options(void)
 }
 
 /* To be freed. */
-static char *bench_output(const struct orr_simai *run, enum orr_simai_output output)
+static inline char *bench_output(const struct orr_simai *run, enum orr_simai_output output)
 {
     char *text = NULL;
     size_t size = 0;

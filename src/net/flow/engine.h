@@ -26,6 +26,7 @@ struct flow {
     double tail_ns;  /* from there to the last packet's arrival */
     double after_ns; /* from there to the last acknowledgement's return */
     uint64_t bytes, start_ns;
+    const struct net_twins *twins; /* NULL = none */
     uint32_t message;
     uint32_t number; /* in the order of sending */
     uint32_t src, dst;

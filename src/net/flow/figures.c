@@ -4,19 +4,63 @@
 #include "net/flow/engine.h"
 #include "net/packet/wire.h"
 
+/* What one message puts on each of its ports: there, then back. */
+struct load {
+    struct flow_carried there, back; /* busy in multiples of the port's own cost */
+};
+
+static void add_way(struct flow_net *network, const uint32_t *ways, const struct flow *flow, const struct load *load)
+{
+    for (uint32_t i = 0; i < flow->hops_there; i++) {
+        network->carried[ways[i]].bytes += load->there.bytes;
+        network->carried[ways[i]].busy_ns += load->there.busy_ns * network->data_cost[ways[i]];
+    }
+    for (uint32_t i = network->half; i < network->half + flow->hops_back; i++) {
+        network->carried[ways[i]].bytes += load->back.bytes;
+        network->carried[ways[i]].busy_ns += load->back.busy_ns * network->ack_cost[ways[i]];
+    }
+}
+
+/* The ways of a message that is like this one; of several, those it would have taken itself. */
+static void twin_ways(struct flow_net *network, const struct flow *flow, uint32_t index, uint32_t twin, bool has_choice)
+{
+    const struct share_use *uses = share_uses(&network->share, index);
+    const uint32_t *ports = flow->twins->ports[twin];
+    const uint32_t *place = flow->twins->place;
+    const struct topo_port *graph_ports = network->machine->graph->ports;
+    uint32_t half = network->half;
+    for (uint32_t i = 0; i < flow->hops_there; i++) {
+        network->way[i] = ports[place[uses[i].link]];
+    }
+    for (uint32_t i = half; i < half + flow->hops_back; i++) {
+        network->way[i] = ports[place[uses[i].link]];
+    }
+    if (has_choice) {
+        uint32_t src = graph_ports[network->way[0]].node;
+        uint32_t dst = graph_ports[network->way[half]].node;
+        (void)topo_way_find(&network->routes, src, dst, flow->source_port, TOPO_WAY_DATA_PORT, network->way, half);
+        (void)topo_way_find(&network->routes, dst, src, TOPO_WAY_DATA_PORT, flow->source_port, network->way + half,
+                            half);
+    }
+}
+
 void flow_count_links(struct flow_net *network, uint32_t index, double packets)
 {
     const struct packet_config *config = network->machine->config;
     const struct flow *flow = &network->flows.at[index];
     const struct share_use *uses = share_uses(&network->share, index);
-    double full_bytes = (double)config->payload_bytes + wire_header_bytes(config);
-    for (uint32_t i = 0; i < flow->hops_there; i++) {
-        network->carried[uses[i].link].bytes += packets * full_bytes;
-        network->carried[uses[i].link].busy_ns += packets * uses[i].cost;
+    struct load load = {.there = {packets * network->full_bytes, packets},
+                        .back = {packets * flow->acks * wire_ack_bytes(config), packets * flow->acks}};
+    bool has_choice = false;
+    for (uint32_t i = 0; i < 2 * network->half; i++) {
+        bool is_way = i < flow->hops_there || (i >= network->half && i < network->half + flow->hops_back);
+        network->way[i] = uses[i].link;
+        has_choice |= is_way && flow->twins != NULL && flow->twins->is_choice[uses[i].link];
     }
-    for (uint32_t i = network->half; i < network->half + flow->hops_back; i++) {
-        network->carried[uses[i].link].bytes += packets * flow->acks * wire_ack_bytes(config);
-        network->carried[uses[i].link].busy_ns += packets * uses[i].cost;
+    add_way(network, network->way, flow, &load);
+    for (uint32_t twin = 0; flow->twins != NULL && twin < flow->twins->count; twin++) {
+        twin_ways(network, flow, index, twin, has_choice);
+        add_way(network, network->way, flow, &load);
     }
 }
 
@@ -26,8 +70,9 @@ uint64_t flow_count_message(struct flow_net *network, const struct flow *flow)
     uint64_t alone =
         wire_standalone_ns(network->machine->config, topo_way_round_trip_ns(pair), pair->rate_bps, flow->bytes);
     uint64_t duration = network->net->queue->now - flow->start_ns;
-    histogram_fine_add(&network->durations, duration);
-    histogram_fine_add(&network->slowdowns, alone == 0 ? 0 : duration * 1000 / alone);
+    uint64_t times = UINT64_C(1) + (flow->twins == NULL ? 0 : flow->twins->count);
+    histogram_fine_add(&network->durations, duration, times);
+    histogram_fine_add(&network->slowdowns, alone == 0 ? 0 : duration * 1000 / alone, times);
     return alone;
 }
 

@@ -254,7 +254,8 @@ static uint64_t rest_ns(struct flow_net *network)
         const struct flow *flow = &network->flows.at[share->found.at[i]];
         uint64_t rests = share_connected_uses(share, share->found.at[i]) / REST_USES;
         uint64_t part = flow->sending ? (now - flow->start_ns) / REST_PART : 0;
-        uint64_t rest = (rests < REST_MOST ? rests : REST_MOST) * (part > network->packet_ns ? part : network->packet_ns);
+        uint64_t rest =
+            (rests < REST_MOST ? rests : REST_MOST) * (part > network->packet_ns ? part : network->packet_ns);
         uint64_t contest = part * (REST_PART / REST_CONTEST_PART);
         contest = contest < step ? contest : step;
         rest = rests > 0 && contest > rest ? contest : rest;
@@ -349,8 +350,13 @@ static void end_due(struct flow_net *network, uint32_t stamp)
 
 /* ---- under congestion control ---- */
 
+/* There is one contest for all, so that those in it are no longer like others. */
 void flow_take_over(struct flow_net *network, uint32_t index)
 {
+    if (network->flows.at[index].twins != NULL) {
+        network->net->parted = true;
+        network->net->queue->failed = true;
+    }
     network->flows.at[index].contends = 1;
     ends_drop(network, index);
 }
@@ -517,7 +523,8 @@ static void flow_send(struct net *net, uint32_t message, uint32_t src, uint32_t 
         net->queue->failed = true;
         return;
     }
-    network->flows.at[index] = (struct flow){.bytes = bytes, .message = message, .src = src, .dst = dst};
+    network->flows.at[index] =
+        (struct flow){.bytes = bytes, .message = message, .src = src, .dst = dst, .twins = net->twins};
     network->flows.at[index].source_port = (uint16_t)(TOPO_WAY_FIRST_PORT + (*counter)++);
     network->flows.at[index].number = (uint32_t)network->counts.messages++;
     if (!plan(network, index)) {
@@ -612,6 +619,7 @@ const struct net_ops net_shares = {
     .handle = flow_handle,
     .explain = flow_explain,
     .figures = flow_figures,
+    .takes_twins = judge_takes_twins,
 };
 
 const struct net_ops net_flow = {
@@ -624,6 +632,7 @@ const struct net_ops net_flow = {
     .figures = flow_figures,
     .instead = judge_instead,
     .doubtful = judge_doubtful,
+    .takes_twins = judge_takes_twins,
 };
 
 const struct net_ops net_auto = {

@@ -223,11 +223,22 @@ static void join_link(struct flow_net *network, uint32_t port, uint32_t joining)
 
 /* ---- the life of a message ---- */
 
+/* The job has too many packets to be done with them, which is known beforehand. */
+static bool is_decided(const struct flow_net *network)
+{
+    return !is_affordable(network, false) && network->net->expected_bytes > 0;
+}
+
 bool judge_begins(struct flow_net *network)
 {
-    struct flow_judge *judge = network->judge;
-    judge->is_silent = !is_affordable(network, false) && network->net->expected_bytes > 0;
-    return !judge->is_silent;
+    network->judge->is_silent = is_decided(network);
+    return !network->judge->is_silent;
+}
+
+bool judge_takes_twins(const struct net *net)
+{
+    const struct flow_net *network = net->state;
+    return (network->judge == NULL || is_decided(network)) && network->machine->flow_done == NULL;
 }
 
 void judge_sent(struct flow_net *network, uint32_t index, const struct judge_facts *facts)

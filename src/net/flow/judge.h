@@ -52,8 +52,9 @@ void judge_ends(struct flow_net *network, uint32_t flow);
 /* Shares were settled: is it worth while to go on? If not, the run ends here. */
 void judge_settled(struct flow_net *network);
 
-/* net_ops.instead, net_ops.doubtful */
+/* net_ops.instead, .doubtful, .takes_twins */
 const struct net_ops *judge_instead(const struct net *net);
 bool judge_doubtful(const struct net *net);
+bool judge_takes_twins(const struct net *net);
 
 #endif

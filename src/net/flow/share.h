@@ -37,9 +37,9 @@ struct share_link {
     bool is_changed;       /* its users or their rates are not what they were */
     double fixed;          /* load of the others */
     double raised_cost, cost;
-    double room;  /* left by all settled ones */
-    double level; /* rate at which it was full */
-    double top;   /* largest rate found anew */
+    double room;     /* left by all settled ones */
+    double level;    /* rate at which it was full */
+    double top;      /* largest rate found anew */
     uint64_t looked; /* users that were looked at */
     uint32_t root;   /* one link of those that hang together (share_connect) */
 };

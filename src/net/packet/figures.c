@@ -38,8 +38,8 @@ uint64_t histogram_fine_at(const struct histogram_fine *histogram, double share)
 
 void packet_flow_count(struct packet_net *network, uint64_t duration_ns, uint64_t standalone_ns)
 {
-    histogram_fine_add(&network->durations, duration_ns);
-    histogram_fine_add(&network->slowdowns, standalone_ns == 0 ? 0 : duration_ns * 1000 / standalone_ns);
+    histogram_fine_add(&network->durations, duration_ns, 1);
+    histogram_fine_add(&network->slowdowns, standalone_ns == 0 ? 0 : duration_ns * 1000 / standalone_ns, 1);
 }
 
 enum { SAMPLE_NS = 100, SAMPLE_LEAST_BYTES = 1000 };

@@ -50,10 +50,10 @@ static inline void histogram_coarse_add(struct histogram_coarse *histogram, uint
     histogram->count[histogram_class(value > UINT32_MAX ? UINT32_MAX : value, HISTOGRAM_COARSE_BITS)]++;
 }
 
-static inline void histogram_fine_add(struct histogram_fine *histogram, uint64_t value)
+static inline void histogram_fine_add(struct histogram_fine *histogram, uint64_t value, uint64_t times)
 {
-    histogram->count[histogram_class(value, HISTOGRAM_FINE_BITS)]++;
-    histogram->total++;
+    histogram->count[histogram_class(value, HISTOGRAM_FINE_BITS)] += times;
+    histogram->total += times;
     histogram->most = value > histogram->most ? value : histogram->most;
 }
 

@@ -16,12 +16,14 @@
 #include "sim/simai/ops.h"
 #include "sim/simai/plan.h"
 #include "sim/simai/simai.h"
+#include "sim/simai/twins.h"
 
 enum simai_event {
     SIMAI_EVENT_STEP = NET_EVENT_KINDS, /* a rank goes on */
     SIMAI_EVENT_READY,                  /* a message has crossed the memory bus */
     SIMAI_EVENT_SENT,                   /* the last byte of a message has left */
     SIMAI_EVENT_UPDATED,                /* a rank's part in a collective is over, its update too */
+    SIMAI_EVENT_GATHER,                 /* the collectives that ranks have come to since the last one begin */
 };
 
 /* Every hop of the memory bus takes so long (spec packet B7), and one read or write of memory: a reduction is two reads
@@ -44,8 +46,8 @@ struct simai_member {
 };
 
 struct simai_coll {
-    struct simai_plan *plan;
-    uint32_t *flow_state;
+    struct simai_plan *plan;      /* NULL until it is opened; a follower's is its leader's */
+    uint32_t *flow_state;         /* not in a follower, nor rounds */
     struct simai_member *members; /* the group's ranks, then its NVSwitches */
     uint32_t *rounds;             /* by member and channel: messages left of the round */
     uint32_t group;               /* in simai.groups */
@@ -53,7 +55,18 @@ struct simai_coll {
     uint32_t ranks_left;
     uint32_t *early; /* flows that have come and that nobody awaits yet */
     uint32_t early_count, early_capacity;
-    uint32_t next; /* of the same group; free list */
+    uint32_t leader;                    /* the collective it follows; 0: it is carried out itself */
+    uint32_t followers, follower_count; /* the first, and how many there are */
+    uint32_t next_follower;             /* of the same leader */
+    struct net_twins *twins;            /* for the network, with followers */
+    uint32_t came, came_count, came_at; /* ranks that came last: the first in simai.gathered, and in which gathering */
+    uint32_t next;                      /* of the same group; free list */
+};
+
+/* A rank has come to a collective. */
+struct simai_start {
+    uint64_t at_ns;
+    uint32_t coll, group, op, member;
 };
 
 POOL_DEFINE(simai_colls, struct simai_coll, next);
@@ -106,6 +119,9 @@ struct simai_group {
     bool has_channels;
 };
 
+/* Who may follow: nobody; those whose ranks all come at one time; those whose same ranks do. */
+enum simai_together { SIMAI_APART, SIMAI_WHOLE, SIMAI_ANY };
+
 struct simai {
     const struct simai_config *config;
     struct mem *mem;
@@ -124,6 +140,13 @@ struct simai {
     uint32_t *group_of[NCCL_GROUP_TYPES]; /* by rank; UINT32_MAX: none */
     uint32_t *place_of[NCCL_GROUP_TYPES]; /* by rank: place in that group */
     struct simai_plans plans;
+    struct simai_twins twins;
+    bool gathers;               /* collectives begin by instants: on fluid networks */
+    struct simai_start *starts; /* not gathered yet */
+    uint32_t start_count, start_capacity;
+    struct simai_start *gathered; /* by the last gathering */
+    uint32_t gathered_count, gathered_capacity;
+    uint32_t gatherings;
     struct simai_colls colls;
     struct simai_parts parts;
     struct simai_messages messages;
@@ -131,7 +154,9 @@ struct simai {
     uint32_t interval_capacity;
     struct simai_busy *busy;
     uint32_t busy_capacity;
-    bool broken; /* an error was found in the middle of an event: `failure` */
+    uint8_t together; /* enum simai_together */
+    bool parted;      /* followers did something else than their leader: again, with less of it */
+    bool broken;      /* an error was found in the middle of an event: `failure` */
     struct orr_error failure;
     struct simai_result result;
 };
@@ -161,6 +186,21 @@ void simai_message_departed(struct simai *simai, uint32_t message, uint64_t at_n
 void simai_coll_free(struct simai *simai, uint32_t coll);
 /* Whether SimAI would ever count a message of this size as sent (spec packet B6). */
 bool simai_is_counted_sent(const struct simai_config *config, uint64_t bytes);
+
+/* Makes it ready to be carried out. */
+bool simai_coll_open(struct simai *simai, uint32_t coll);
+/* The rank that is this member of the group sends what waits for nothing else, beginning at that time. */
+void simai_coll_begin(struct simai *simai, uint32_t coll, uint32_t member, uint64_t at_ns);
+ORR_MUST_CHECK enum orr_status simai_group_channels(struct simai *simai, struct simai_group *group,
+                                                    struct orr_error *err);
+
+/* ---- follow.c ---- */
+
+/* A rank has come to a collective that begins with all others of this time. */
+void simai_gather_later(struct simai *simai, uint32_t coll, uint32_t member);
+void simai_gather(struct simai *simai);
+/* Followers have done something else than their leaders. */
+void simai_part_ways(struct simai *simai);
 
 /* ---- groups.c ---- */
 

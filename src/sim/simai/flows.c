@@ -23,6 +23,20 @@ static struct simai_member *member_of(const struct simai *simai, const struct si
 
 /* ---- making and ending ---- */
 
+static uint32_t member_count(const struct simai *simai, const struct simai_coll *coll)
+{
+    const struct nccl_group *group = group_of(simai, coll);
+    return group->rank_count + group->switch_count;
+}
+
+static void free_twins(struct simai *simai, struct net_twins *twins)
+{
+    if (twins != NULL) {
+        mem_free(simai->mem, (void *)(uintptr_t)twins->ports, (size_t)twins->count * sizeof *twins->ports);
+        mem_free(simai->mem, twins, sizeof *twins);
+    }
+}
+
 void simai_coll_free(struct simai *simai, uint32_t index)
 {
     struct simai_coll *coll = &simai->colls.at[index];
@@ -32,39 +46,18 @@ void simai_coll_free(struct simai *simai, uint32_t index)
         at = &simai->colls.at[*at].next;
     }
     *at = coll->next;
-    mem_free(simai->mem, coll->flow_state, ((size_t)plan->flows.count + 1) * sizeof *coll->flow_state);
-    mem_free(simai->mem, coll->members, (size_t)plan->members * sizeof *coll->members);
-    mem_free(simai->mem, coll->rounds, (size_t)plan->members * plan->channels * sizeof *coll->rounds);
+    mem_free(simai->mem, coll->members, (size_t)member_count(simai, coll) * sizeof *coll->members);
     mem_free(simai->mem, coll->early, (size_t)coll->early_capacity * sizeof *coll->early);
-    simai_plan_give(&simai->plans, plan);
+    free_twins(simai, coll->twins);
+    if (plan != NULL) {
+        mem_free(simai->mem, coll->flow_state, ((size_t)plan->flows.count + 1) * sizeof *coll->flow_state);
+        mem_free(simai->mem, coll->rounds, (size_t)plan->members * plan->channels * sizeof *coll->rounds);
+        simai_plan_give(&simai->plans, plan);
+    }
     simai_colls_give(&simai->colls, index);
 }
 
-static bool fill_coll(struct simai *simai, struct simai_coll *coll)
-{
-    const struct simai_plan *plan = coll->plan;
-    coll->flow_state = mem_alloc(simai->mem, ((size_t)plan->flows.count + 1) * sizeof *coll->flow_state);
-    coll->members = mem_zalloc(simai->mem, (size_t)plan->members * sizeof *coll->members);
-    coll->rounds = mem_zalloc(simai->mem, (size_t)plan->members * plan->channels * sizeof *coll->rounds);
-    if (coll->flow_state == NULL || coll->members == NULL || coll->rounds == NULL) {
-        mem_free(simai->mem, coll->rounds, (size_t)plan->members * plan->channels * sizeof *coll->rounds);
-        mem_free(simai->mem, coll->flow_state, ((size_t)plan->flows.count + 1) * sizeof *coll->flow_state);
-        mem_free(simai->mem, coll->members, (size_t)plan->members * sizeof *coll->members);
-        return false;
-    }
-    for (uint32_t i = 0; i < plan->flows.count; i++) {
-        coll->flow_state[i] = plan->flows.flows[i].parent_count;
-    }
-    for (uint32_t i = 0; i < plan->members; i++) {
-        struct simai_member *member = &coll->members[i];
-        member->sends_left = plan->own_start[i + 1] - plan->own_start[i];
-        member->recvs_left = plan->recvs[i];
-        member->started = i >= group_of(simai, coll)->rank_count; /* switches are always there */
-    }
-    return true;
-}
-
-static enum orr_status make_channels(struct simai *simai, struct simai_group *group, struct orr_error *err)
+enum orr_status simai_group_channels(struct simai *simai, struct simai_group *group, struct orr_error *err)
 {
     if (group->has_channels) {
         return ORR_OK;
@@ -73,28 +66,71 @@ static enum orr_status make_channels(struct simai *simai, struct simai_group *gr
     return nccl_channels_build(&simai->config->job, &group->nccl, &simai->arena, &group->channels, err);
 }
 
-static uint32_t make_coll(struct simai *simai, uint32_t group_index, uint32_t op, const struct simai_cell *cell)
+static bool fill_coll(struct simai *simai, struct simai_coll *coll)
+{
+    const struct simai_plan *plan = coll->plan;
+    coll->flow_state = mem_alloc(simai->mem, ((size_t)plan->flows.count + 1) * sizeof *coll->flow_state);
+    coll->rounds = mem_zalloc(simai->mem, (size_t)plan->members * plan->channels * sizeof *coll->rounds);
+    if (coll->flow_state == NULL || coll->rounds == NULL) {
+        return false; /* the collective is freed with the run */
+    }
+    for (uint32_t i = 0; i < plan->flows.count; i++) {
+        coll->flow_state[i] = plan->flows.flows[i].parent_count;
+    }
+    for (uint32_t i = 0; i < plan->members; i++) {
+        struct simai_member *member = &coll->members[i];
+        member->sends_left = plan->own_start[i + 1] - plan->own_start[i];
+        member->recvs_left = plan->recvs[i];
+    }
+    return true;
+}
+
+static const struct simai_cell *cell_of(const struct simai *simai, const struct simai_coll *coll)
+{
+    uint32_t stage = simai_stage_of(simai, group_of(simai, coll)->ranks[0]);
+    const struct simai_op *op = &simai->ops[stage].at[coll->op];
+    return &simai->config->program->rows[op->row].cells[op->phase];
+}
+
+bool simai_coll_open(struct simai *simai, uint32_t index)
+{
+    struct simai_coll *coll = &simai->colls.at[index];
+    struct simai_group *group = &simai->groups[coll->group];
+    const struct simai_cell *cell = cell_of(simai, coll);
+    enum orr_status status = simai_group_channels(simai, group, &simai->failure);
+    if (status == ORR_OK) {
+        coll->plan = simai_plan_take(&simai->plans, &simai->config->job, group, coll->group, cell->type, cell->bytes,
+                                     &simai->failure);
+    }
+    if (coll->plan != NULL && fill_coll(simai, coll)) {
+        return true;
+    }
+    if (coll->plan != NULL) {
+        (void)mem_error(simai->mem, "a collective", &simai->failure);
+    }
+    simai_fail(simai);
+    return false;
+}
+
+/* Not opened yet. */
+static uint32_t make_coll(struct simai *simai, uint32_t group_index, uint32_t op)
 {
     struct simai_group *group = &simai->groups[group_index];
-    if (make_channels(simai, group, &simai->failure) != ORR_OK) {
-        simai_fail(simai);
-        return 0;
-    }
-    struct simai_plan *plan = simai_plan_take(&simai->plans, &simai->config->job, group, group_index, cell->type,
-                                              cell->bytes, &simai->failure);
-    uint32_t index = plan == NULL ? 0 : simai_colls_take(&simai->colls, simai->mem, &simai->queue.failed);
+    uint32_t index = simai_colls_take(&simai->colls, simai->mem, &simai->queue.failed);
     struct simai_coll *coll = &simai->colls.at[index];
+    size_t members = (size_t)group->nccl.rank_count + group->nccl.switch_count;
     if (index != 0) {
-        *coll = (struct simai_coll){.plan = plan, .group = group_index, .op = op, .ranks_left = group->nccl.rank_count};
+        *coll = (struct simai_coll){.group = group_index, .op = op, .ranks_left = group->nccl.rank_count};
+        coll->members = mem_zalloc(simai->mem, members * sizeof *coll->members);
     }
-    if (index == 0 || !fill_coll(simai, coll)) {
-        if (plan != NULL) {
-            simai_plan_give(&simai->plans, plan);
-            (void)mem_error(simai->mem, "a collective", &simai->failure);
-        }
+    if (index == 0 || coll->members == NULL) {
+        (void)mem_error(simai->mem, "a collective", &simai->failure);
         simai_colls_give(&simai->colls, index);
         simai_fail(simai);
         return 0;
+    }
+    for (size_t i = group->nccl.rank_count; i < members; i++) {
+        coll->members[i].started = true; /* switches are always there */
     }
     coll->next = group->colls;
     group->colls = index;
@@ -111,10 +147,13 @@ uint32_t simai_coll_join(struct simai *simai, uint32_t rank, uint32_t op_index, 
     while (index != 0 && simai->colls.at[index].op != op_index) {
         index = simai->colls.at[index].next;
     }
-    index = index != 0 ? index : make_coll(simai, group, op_index, cell);
-    if (index != 0) {
-        member_of(simai, &simai->colls.at[index], rank)->part = part;
+    if (index == 0) {
+        index = make_coll(simai, group, op_index);
+        if (index == 0 || (!simai->gathers && !simai_coll_open(simai, index))) {
+            return 0;
+        }
     }
+    member_of(simai, &simai->colls.at[index], rank)->part = part;
     return index;
 }
 
@@ -145,7 +184,8 @@ static uint64_t bus_ns(const struct simai *simai, struct simai_coll *coll, const
     return SIMAI_BUS_NS + (reduced && !first ? SIMAI_REDUCTION_NS : 0);
 }
 
-static void insert(struct simai *simai, uint32_t coll_index, uint32_t flow)
+/* Begins its way over the bus at that time. */
+static void insert(struct simai *simai, uint32_t coll_index, uint32_t flow, uint64_t at_ns)
 {
     struct simai_coll *coll = &simai->colls.at[coll_index];
     const struct nccl_flow *one = &coll->plan->flows.flows[flow];
@@ -157,16 +197,17 @@ static void insert(struct simai *simai, uint32_t coll_index, uint32_t flow)
         .dst = one->dst,
     };
     coll->flow_state[flow] |= SIMAI_FLOW_INSERTED;
-    (void)event_queue_push(&simai->queue, simai->queue.now + bus_ns(simai, coll, one), SIMAI_EVENT_READY, message, 0);
+    (void)event_queue_push(&simai->queue, at_ns + bus_ns(simai, coll, one), SIMAI_EVENT_READY, message, 0);
 }
 
-/* Done when nothing is left to send or receive; a rank without flows is done by default, and never in SimAI. */
-static void end_if_done(struct simai *simai, uint32_t coll_index, struct simai_member *member)
+static void end_member(struct simai *simai, uint32_t coll_index, uint32_t place)
 {
-    if (!member->started || member->part == 0 || member->sends_left > 0 || member->recvs_left > 0) {
+    struct simai_member *member = &simai->colls.at[coll_index].members[place];
+    uint32_t part = member->part;
+    if (part == 0) {
+        simai_part_ways(simai); /* a follower's rank has not come, or the collective is over for it */
         return;
     }
-    uint32_t part = member->part;
     member->part = 0;
     simai_part_done(simai, part);
     if (--simai->colls.at[coll_index].ranks_left == 0) {
@@ -174,24 +215,51 @@ static void end_if_done(struct simai *simai, uint32_t coll_index, struct simai_m
     }
 }
 
-void simai_coll_start(struct simai *simai, uint32_t coll_index, uint32_t rank)
+/* Done when nothing is left to send or receive; a rank without flows is done by default, and never in SimAI. What one
+ * does its followers do. */
+static void end_if_done(struct simai *simai, uint32_t coll_index, const struct simai_member *member)
+{
+    if (!member->started || member->part == 0 || member->sends_left > 0 || member->recvs_left > 0) {
+        return;
+    }
+    uint32_t place = (uint32_t)(member - simai->colls.at[coll_index].members);
+    uint32_t follower = simai->colls.at[coll_index].followers;
+    while (follower != 0) {
+        uint32_t next = simai->colls.at[follower].next_follower;
+        end_member(simai, follower, place);
+        follower = next;
+    }
+    end_member(simai, coll_index, place);
+}
+
+void simai_coll_begin(struct simai *simai, uint32_t coll_index, uint32_t place, uint64_t at_ns)
 {
     const struct simai_coll *coll = &simai->colls.at[coll_index];
     const struct simai_plan *plan = coll->plan;
-    struct simai_member *member = member_of(simai, coll, rank);
-    uint32_t place = (uint32_t)(member - coll->members);
-    member->started = true;
     for (uint32_t i = plan->own_start[place]; i < plan->own_start[place + 1]; i++) {
         uint32_t flow = plan->own[i];
         const struct nccl_flow *one = &plan->flows.flows[flow];
         bool in_line = one->parent_count == 0 && one->chunk > 0;
         if ((coll->flow_state[flow] & ~SIMAI_FLOW_AWAITED) == 0 && !in_line) {
-            insert(simai, coll_index, flow);
+            insert(simai, coll_index, flow, at_ns);
         }
     }
     bool idle = plan->own_start[place] == plan->own_start[place + 1] && plan->recvs[place] == 0;
     if (!idle || !simai->config->compat) {
-        end_if_done(simai, coll_index, member);
+        end_if_done(simai, coll_index, &simai->colls.at[coll_index].members[place]);
+    }
+}
+
+void simai_coll_start(struct simai *simai, uint32_t coll_index, uint32_t rank)
+{
+    const struct simai_coll *coll = &simai->colls.at[coll_index];
+    struct simai_member *member = member_of(simai, coll, rank);
+    uint32_t place = (uint32_t)(member - coll->members);
+    member->started = true;
+    if (simai->gathers) {
+        simai_gather_later(simai, coll_index, place);
+    } else {
+        simai_coll_begin(simai, coll_index, place, simai->queue.now);
     }
 }
 
@@ -208,7 +276,7 @@ static void receive(struct simai *simai, uint32_t coll_index, uint32_t flow)
         *state -= 1; /* one parent less */
         if ((*state & SIMAI_FLOW_PARENTS) == 0 && (*state & SIMAI_FLOW_INSERTED) == 0 &&
             member_of(simai, coll, coll->plan->flows.flows[children[i]].src)->started) {
-            insert(simai, coll_index, children[i]);
+            insert(simai, coll_index, children[i], simai->queue.now);
         }
     }
     end_if_done(simai, coll_index, member);
@@ -256,8 +324,11 @@ void simai_message_ready(struct simai *simai, uint32_t index)
         }
     }
     uint64_t bytes = bytes_of(simai, &message);
-    simai->result.flows++;
-    simai->result.flow_bytes += bytes;
+    const struct net_twins *twins = message.coll == SIMAI_NO_COLL ? NULL : simai->colls.at[message.coll].twins;
+    uint64_t alike = UINT64_C(1) + (twins == NULL ? 0 : twins->count);
+    simai->result.flows += alike;
+    simai->result.flow_bytes += alike * bytes;
+    simai->net.twins = twins;
     net_send(&simai->net, index, message.src, message.dst, bytes, 1.0);
 }
 
@@ -271,7 +342,7 @@ static void next_in_line(struct simai *simai, uint32_t coll_index, const struct 
         const struct nccl_flow *one = &plan->flows.flows[plan->own[i]];
         if (one->parent_count == 0 && one->channel == sent->channel && one->dst == sent->dst && one->chunk > 0 &&
             (coll->flow_state[plan->own[i]] & SIMAI_FLOW_INSERTED) == 0) {
-            insert(simai, coll_index, plan->own[i]);
+            insert(simai, coll_index, plan->own[i], simai->queue.now);
             return;
         }
     }

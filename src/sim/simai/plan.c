@@ -143,13 +143,20 @@ static bool find_posters(struct simai_plan *plan, const struct nccl_group *group
 /* ---- taking and giving ---- */
 
 /* Inside a server every channel's ring goes round the same way. */
-static enum orr_status fill_plan(struct simai_plan *plan, const struct nccl_job *job, struct simai_group *group,
-                                 bool merged, struct mem *mem, struct orr_error *err)
+struct nccl_choice simai_plan_choice(const struct nccl_job *job, const struct simai_group *group, int32_t type,
+                                     uint64_t bytes, bool merged)
 {
-    struct nccl_choice choice = nccl_choose(job, &group->nccl, (enum coll_type)plan->type, plan->bytes);
+    struct nccl_choice choice = nccl_choose(job, &group->nccl, (enum coll_type)type, bytes);
     if (merged && choice.algo == NCCL_RING && group->nccl.node_count == 1) {
         choice.channels = 1;
     }
+    return choice;
+}
+
+static enum orr_status fill_plan(struct simai_plan *plan, const struct nccl_job *job, struct simai_group *group,
+                                 bool merged, struct mem *mem, struct orr_error *err)
+{
+    struct nccl_choice choice = simai_plan_choice(job, group, plan->type, plan->bytes, merged);
     enum orr_status status = nccl_flows_build(job, &group->nccl, &group->channels, &choice, (enum coll_type)plan->type,
                                               plan->bytes, &plan->arena, &plan->flows, err);
     if (status == ORR_OK && (!index_flows(plan, &group->nccl) || !find_posters(plan, &group->nccl, job->compat, mem))) {

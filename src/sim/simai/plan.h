@@ -42,6 +42,9 @@ struct simai_group;
 /* With one user more; NULL with `err` set. `strict` are SimAI's rules of who awaits what also where NCCL has none. */
 struct simai_plan *simai_plan_take(struct simai_plans *plans, const struct nccl_job *job, struct simai_group *group,
                                    uint32_t group_index, int32_t type, uint64_t bytes, struct orr_error *err);
+/* What a plan is made by; `merged` as in simai_plans. */
+struct nccl_choice simai_plan_choice(const struct nccl_job *job, const struct simai_group *group, int32_t type,
+                                     uint64_t bytes, bool merged);
 void simai_plan_give(struct simai_plans *plans, struct simai_plan *plan);
 void simai_plans_free(struct simai_plans *plans);
 

@@ -43,6 +43,7 @@ struct simai_result {
     uint64_t stage_wait_ns;                          /* rank 0 waited for other stages */
     uint64_t stage_transfer_ns;                      /* of that, while the awaited message was on its way */
     uint64_t collectives;                            /* of groups, not of ranks */
+    uint64_t followed;                               /* of them, those that did what others like them did */
     uint64_t flows, flow_bytes, last_flow_ns;
     uint64_t events;
     uint32_t ranks, ranks_finished;

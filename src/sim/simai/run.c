@@ -65,6 +65,7 @@ static enum orr_status fill(struct simai *simai, struct orr_error *err)
     simai->dims.dim[0] = (struct topo_dim){.kind = TOPO_SWITCH, .size = config->nodes, .stride = 1};
     simai->machine = *config->machine;
     const struct net_ops *network = simai->carrier != NULL ? simai->carrier : config->network;
+    simai->gathers = network != &net_packet && !config->compat;
     if (network == &net_packet) { /* others carry messages under numbers of their own */
         simai->machine.departed = departed;
         simai->machine.departed_context = simai;
@@ -134,6 +135,8 @@ static void clear(struct simai *simai)
     event_queue_free(&simai->queue);
     mem_free(mem, simai->intervals, (size_t)simai->interval_capacity * sizeof *simai->intervals);
     mem_free(mem, simai->busy, (size_t)simai->busy_capacity * sizeof *simai->busy);
+    mem_free(mem, simai->starts, (size_t)simai->start_capacity * sizeof *simai->starts);
+    mem_free(mem, simai->gathered, (size_t)simai->gathered_capacity * sizeof *simai->gathered);
     arena_free(&simai->arena);
 }
 
@@ -149,8 +152,14 @@ void simai_close(struct simai *simai)
 /* As it was when opened, on another network. */
 static enum orr_status start_over(struct simai *simai, const struct net_ops *carrier, struct orr_error *err)
 {
+    bool contended = simai->net.parted;
+    uint8_t together = simai->together;
+    if (simai->parted) {
+        together = contended || together == SIMAI_APART ? SIMAI_APART : (uint8_t)(together - 1);
+    }
     clear(simai);
-    *simai = (struct simai){.config = simai->config, .mem = simai->mem, .notes = simai->notes, .carrier = carrier};
+    *simai = (struct simai){
+        .config = simai->config, .mem = simai->mem, .notes = simai->notes, .carrier = carrier, .together = together};
     const struct packet_machine *machine = simai->config->machine;
     if (machine->started_over != NULL) {
         machine->started_over(machine->context);
@@ -191,6 +200,9 @@ static void handle(struct simai *simai, const struct event *event)
         break;
     case SIMAI_EVENT_UPDATED:
         simai_part_updated(simai, event->a);
+        break;
+    case SIMAI_EVENT_GATHER:
+        simai_gather(simai);
         break;
     }
 }
@@ -245,7 +257,10 @@ static enum orr_status loop(struct simai *simai, bool (*progress)(void *, const 
         *err = simai->failure;
         return simai->failure.status;
     }
-    return simai->queue.failed && !simai->net.gave_up ? mem_error(simai->mem, "the running simulation", err) : ORR_OK;
+    simai->parted = simai->parted || simai->net.parted;
+    return simai->queue.failed && !simai->net.gave_up && !simai->parted
+               ? mem_error(simai->mem, "the running simulation", err)
+               : ORR_OK;
 }
 
 static enum orr_status finish(struct simai *simai, struct orr_error *err)
@@ -280,10 +295,35 @@ static enum orr_status play(struct simai *simai, bool (*progress)(void *, const 
 {
     simai->net.expected_bytes = expected_bytes(simai);
     simai->mem->refused = 0; /* of what came before: looked at when this run is over */
+    bool with_twins = simai->plans.merged && simai->together != SIMAI_APART && simai->net.ops->takes_twins != NULL &&
+                      simai->net.ops->takes_twins(&simai->net);
+    enum orr_status status = with_twins ? simai_twins_find(simai, err) : ORR_OK;
+    if (status != ORR_OK) {
+        return status;
+    }
     for (uint32_t rank = 0; rank < simai->rank_count && !simai->queue.failed; rank++) {
         simai_rank_go(simai, rank);
     }
     return loop(simai, progress, context, err);
+}
+
+/* With groups that follow others, as long as they do. A stall is for a run without to explain. */
+static enum orr_status play_together(struct simai *simai, bool (*progress)(void *, const struct orr_progress *),
+                                     void *context, struct orr_error *err)
+{
+    enum orr_status status = play(simai, progress, context, err);
+    while (status == ORR_OK && simai->together != SIMAI_APART) {
+        bool stands_still = simai->result.followed > 0 && simai->result.ranks_finished < simai->rank_count &&
+                            !simai->net.gave_up && simai->mem->refused == 0;
+        if (!simai->parted && !stands_still) {
+            break;
+        }
+        simai->parted = true;
+        simai->together = stands_still ? SIMAI_APART : simai->together;
+        status = start_over(simai, simai->carrier, err);
+        status = status == ORR_OK ? play(simai, progress, context, err) : status;
+    }
+    return status;
 }
 
 /* Again, on the network that the first one names. */
@@ -296,13 +336,14 @@ static enum orr_status play_again(struct simai *simai, bool (*progress)(void *, 
         return status;
     }
     status = start_over(simai, instead, err);
-    return status == ORR_OK ? play(simai, progress, context, err) : status;
+    return status == ORR_OK ? play_together(simai, progress, context, err) : status;
 }
 
 enum orr_status simai_run(struct simai *simai, bool (*progress)(void *, const struct orr_progress *), void *context,
                           struct orr_error *err)
 {
-    enum orr_status status = play(simai, progress, context, err);
+    simai->together = simai->config->every_group ? SIMAI_APART : SIMAI_ANY;
+    enum orr_status status = play_together(simai, progress, context, err);
     if (status == ORR_OK) {
         status = play_again(simai, progress, context, err);
     }

@@ -23,6 +23,7 @@ struct simai_config {
     uint32_t nodes;      /* ranks and NVSwitches, which are numbered after them */
     bool compat;         /* as SimAI 1.6, which also means that what it never finishes is not finished */
     bool merge_channels; /* the network is fluid: channels on the same way are one message */
+    bool every_group;    /* none follows another that is like it; the result is the same */
     bool keep_intervals; /* for a timeline */
 };
 
