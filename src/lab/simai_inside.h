@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A SimAI run from within the library: what tests set and see that the public functions do not show.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Groups that follow others like them, against every group by itself, on fair shares: whatever a run leaves behind is
  * the same, to the nanosecond and the byte. */
 #include "lab/simai_inside.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * On fluid networks collectives begin by instants. Who comes to one is noted, and a nanosecond later, well before
  * anything of it has crossed the memory bus, all that came at that time are looked at together, in the order of their

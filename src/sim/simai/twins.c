@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A group's wires are found by going all equal shortest ways of all its messages, there and back, in the order in which
  * the search lists them. What is met is added up in one mark: which place a wire has among those met before, its rate

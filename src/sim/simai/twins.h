@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Groups of ranks that are alike: the rails of a machine, its servers. Their collectives are the same messages, over
  * wires that are the same in number, order, rate and delay, and that no other group of the job ever uses. What one of
