@@ -5,63 +5,76 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_SMI = 256, KEY_SYSFS, KEY_JSON, KEY_NO_COLLECTIVES, SMI_MOST = 64 };
+enum { SMI_MOST = 64 };
 
 struct doctor_options {
-    struct cli_input input;
     struct orr_doctor_options doctor;
     const char *smi[SMI_MOST];
     const char *json; /* a path, "-", or NULL */
     bool json_open;   /* --json was given without a value: the next argument may be it */
 };
 
-static const struct argp_option options_table[] = {
-    {"smi", KEY_SMI, "FILE", 0,
-     "Clocks of the GPUs in FILE, instead of this machine's: what amd-smi metric --clock, amd-smi monitor, amd-smi "
-     "version, rocm-smi or rocm-smi --showclocks printed, as text or JSON, or nvidia-smi -q. May be given several "
-     "times",
-     0},
-    {"sysfs", KEY_SYSFS, "DIR", 0,
-     "Look for GPUs below DIR, a copy of another machine's /sys/class/drm/card*/device. Default: /sys", 0},
-    {"no-collectives", KEY_NO_COLLECTIVES, NULL, 0, "Leave the numeric test of the collectives out", 0},
-    {"json", KEY_JSON, "OUT", OPTION_ARG_OPTIONAL,
-     "Write JSON instead, to standard output or to the file OUT; clocks in MHz, memory in bytes", 0},
-    CLI_HELP_OPTION,
+static enum orr_status read_smi(const struct param *row, const char *text, void *into, struct orr_error *err)
+{
+    struct doctor_options *options = into;
+    if (options->doctor.smi_count == SMI_MOST) {
+        return error_set(err, ORR_ERANGE, "parameter '%s': more than %d files", row->name, SMI_MOST);
+    }
+    options->smi[options->doctor.smi_count++] = text;
+    return ORR_OK;
+}
+
+static enum orr_status read_json(const struct param *row, const char *text, void *into, struct orr_error *err)
+{
+    struct doctor_options *options = into;
+    (void)row;
+    (void)err;
+    options->json = text == NULL ? "-" : text;
+    options->json_open = text == NULL;
+    return ORR_OK;
+}
+
+/* "--json OUT", as with other commands. */
+static enum orr_status take_word(void *into, const char *word, struct orr_error *err)
+{
+    struct doctor_options *options = into;
+    (void)err;
+    if (!options->json_open) {
+        return ORR_EINVAL;
+    }
+    options->json = word;
+    options->json_open = false;
+    return ORR_OK;
+}
+
+#define AT(field) .place = offsetof(struct doctor_options, field)
+
+static const struct param rows[] = {
+    {"smi", .kind = PARAM_READ, .flags = PARAM_MANY, .value = "FILE", .read = read_smi,
+     .help = "Clocks of the GPUs in FILE, instead of this machine's: what amd-smi metric --clock, amd-smi monitor, "
+             "amd-smi version, rocm-smi or rocm-smi --showclocks printed, as text or JSON, or nvidia-smi -q. May be "
+             "given several times"},
+    {"sysfs", .kind = PARAM_PATH, .value = "DIR", AT(doctor.sysfs), .unwritten = "/sys",
+     .help = "Look for GPUs below DIR, a copy of another machine's /sys/class/drm/card*/device"},
+    {"no-collectives", .kind = PARAM_FLAG, AT(doctor.no_collectives),
+     .help = "Leave the numeric test of the collectives out"},
+    {"json", .kind = PARAM_READ, .flags = PARAM_OPTIONAL, .value = "OUT", .read = read_json,
+     .help = "Write JSON instead, to standard output or to the file OUT; clocks in MHz, memory in bytes"},
     {0},
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct doctor_options *options = state->input;
-    struct orr_error *err = &options->input.error;
-    switch (key) {
-    case KEY_SMI:
-        if (options->doctor.smi_count == SMI_MOST) {
-            return cli_options_status(error_set(err, ORR_ERANGE, "--smi: more than %d files", SMI_MOST));
-        }
-        options->smi[options->doctor.smi_count++] = arg;
-        return 0;
-    case KEY_SYSFS:
-        options->doctor.sysfs = arg;
-        return 0;
-    case KEY_NO_COLLECTIVES:
-        options->doctor.no_collectives = true;
-        return 0;
-    case KEY_JSON:
-        options->json = arg == NULL ? "-" : arg;
-        options->json_open = arg == NULL;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (options->json_open) { /* "--json OUT", as with other commands */
-            options->json = arg;
-            options->json_open = false;
-            return 0;
-        }
-        return cli_options_default(key, arg, state);
-    default:
-        return cli_options_default(key, arg, state);
-    }
-}
+static const struct cli_usage usage = {
+    .tables = (const struct param_table[]){{rows, 0, 0}, {0}},
+    .about = "Tell what the program has to work with: versions, processors and memory, other programs that could be of "
+             "use, GPUs with their clocks (from sysfs, or from what amd-smi or rocm-smi printed elsewhere). Then check "
+             "the collectives: whole numbers are moved as each algorithm says, in many sizes, and every sum, mean and "
+             "copy is compared with what the collective promises. Needs no GPU and no Python. Exit code 1 when a "
+             "result is wrong.",
+    .examples = "  orrery doctor\n"
+                "  orrery doctor --smi amd-smi.txt --no-collectives\n"
+                "  orrery doctor --json=doctor.json\n",
+    .argument = take_word,
+};
 
 static enum orr_status check(const struct doctor_options *options, struct orr_error *err)
 {
@@ -92,16 +105,15 @@ static enum orr_status visit(const struct doctor_options *options, struct orr_do
 
 static int run(const struct cli_command *self, int argc, char **argv)
 {
-    struct doctor_options options = {0};
+    struct doctor_options options = {.doctor = {0}};
+    int code = 0;
     struct orr_doctor_result result = {0};
     struct orr_error err = {0};
     options.doctor.smi = options.smi;
-    enum orr_status status = cli_options_parse(self, argc, argv, &options.input, &err);
-    if (status == ORR_OK && options.input.help) {
-        cli_print_help(self, argv[0], stdout);
-        return 0;
+    if (!cli_begin(self, argc, argv, &options, &code)) {
+        return code;
     }
-    status = status == ORR_OK ? check(&options, &err) : status;
+    enum orr_status status = check(&options, &err);
     status = status == ORR_OK ? visit(&options, &result, &err) : status;
     if (status != ORR_OK) {
         return cli_fail(&err);
@@ -113,19 +125,5 @@ static int run(const struct cli_command *self, int argc, char **argv)
     return 0;
 }
 
-static const struct argp argp = {
-    .options = options_table,
-    .parser = parse,
-    .doc = "Tell what the program has to work with: versions, processors and memory, other programs that could be of "
-           "use, GPUs with their clocks (from sysfs, or from what amd-smi or rocm-smi printed elsewhere). Then check "
-           "the collectives: whole numbers are moved as each algorithm says, in many sizes, and every sum, mean and "
-           "copy is compared with what the collective promises. Needs no GPU and no Python. Exit code 1 when a result "
-           "is wrong.\v"
-           "Examples:\n"
-           "  orrery doctor\n"
-           "  orrery doctor --smi amd-smi.txt --no-collectives\n"
-           "  orrery doctor --json=doctor.json\n",
-};
-
 const struct cli_command cli_doctor = {
-    .name = "doctor", .summary = "what this machine has, and whether collectives add up", .argp = &argp, .run = run};
+    .name = "doctor", .summary = "what this machine has, and whether collectives add up", .usage = &usage, .run = run};

@@ -5,59 +5,38 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { KEY_TYPE = 256, KEY_BYTES, KEY_COMPUTE, KEY_NPUS };
-
-struct gen_options {
-    struct cli_input input;
-    struct orr_gen_options gen;
-};
-
-static const struct argp_option collective_options[] = {
-    {"type", KEY_TYPE, "NAME", 0,
-     "all-reduce (default), all-gather, reduce-scatter, reduce-scatter-block, all-to-all, broadcast, reduce, gather, "
-     "scatter or barrier",
-     0},
-    {"bytes", KEY_BYTES, "SIZE", 0, "Size of the collective: 1MiB, 64KB, bytes. Default: 1MiB", 0},
-    {"npus", KEY_NPUS, "N", 0, "Ranks to write. Default: 8", 0},
-    {"output", 'o', "PREFIX", 0, "Files are PREFIX.RANK.et; missing folders are made. Required", 0},
-    CLI_HELP_OPTION,
-    {0},
-};
-
-static const struct argp_option three_node_options[] = {
-    {"bytes", KEY_BYTES, "SIZE", 0, "Size of the all-reduce; the all-gather has twice as much. Default: 1MiB", 0},
-    {"compute", KEY_COMPUTE, "TIME", 0, "Length of the compute node: 50us, 2ms; bare: us. Default: 50us", 0},
-    {"npus", KEY_NPUS, "N", 0, "Ranks to write. Default: 8", 0},
-    {"output", 'o', "PREFIX", 0, "Files are PREFIX.RANK.et; missing folders are made. Required", 0},
-    CLI_HELP_OPTION,
-    {0},
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct gen_options *options = state->input;
-    struct orr_error *err = &options->input.error;
-    uint64_t count = 0;
-    enum orr_status status = ORR_OK;
-    switch (key) {
-    case KEY_TYPE:
-        options->gen.type = arg;
-        return 0;
-    case 'o':
-        options->gen.prefix = arg;
-        return 0;
-    case KEY_BYTES:
-        return cli_options_status(param_parse_size("--bytes", arg, &options->gen.bytes, err));
-    case KEY_COMPUTE:
-        return cli_options_status(cli_parse_trace_time("--compute", arg, &options->gen.compute_us, err));
-    case KEY_NPUS:
-        status = param_parse_count("--npus", arg, 1, 1u << 20, &count, err);
-        options->gen.npus = (uint32_t)count;
-        return cli_options_status(status);
-    default:
-        return cli_options_default(key, arg, state);
+#define AT(field) .place = offsetof(struct orr_gen_options, field)
+#define ROW_NPUS                                                                                                       \
+    {                                                                                                                  \
+        "npus", .kind = PARAM_COUNT32, .value = "N", AT(npus), .least = 1, .most = 1u << 20, .initial = "8",           \
+                .help = "Ranks to write"                                                                               \
     }
-}
+#define ROW_OUTPUT                                                                                                     \
+    {                                                                                                                  \
+        "output", .letter = 'o', .kind = PARAM_PATH, .value = "PREFIX", AT(prefix),                                    \
+                  .help = "Required: files are PREFIX.RANK.et; missing folders are made"                               \
+    }
+
+static const struct param collective_rows[] = {
+    {"type", .kind = PARAM_TEXT, .value = "NAME", AT(type), .initial = "all-reduce",
+     .help = "all-reduce, all-gather, reduce-scatter, reduce-scatter-block, all-to-all, broadcast, reduce, gather, "
+             "scatter or barrier"},
+    {"bytes", .kind = PARAM_SIZE, .value = "SIZE", AT(bytes), .initial = "1MiB",
+     .help = "Size of the collective: 1MiB, 64KB, bytes"},
+    ROW_NPUS,
+    ROW_OUTPUT,
+    {0},
+};
+
+static const struct param three_node_rows[] = {
+    {"bytes", .kind = PARAM_SIZE, .value = "SIZE", AT(bytes), .initial = "1MiB",
+     .help = "Size of the all-reduce; the all-gather has twice as much"},
+    {"compute", .kind = PARAM_MICROSECONDS, .value = "TIME", AT(compute_us), .initial = "50us",
+     .help = "Length of the compute node: 50us, 2ms; bare: us"},
+    ROW_NPUS,
+    ROW_OUTPUT,
+    {0},
+};
 
 static void print_written(const struct orr_gen_options *gen)
 {
@@ -75,24 +54,21 @@ static void print_written(const struct orr_gen_options *gen)
 
 static int generate(const struct cli_command *self, int argc, char **argv, enum orr_pattern pattern)
 {
-    struct gen_options options = {
-        .gen = {.pattern = pattern, .type = "all-reduce", .bytes = 1u << 20, .compute_us = 50, .npus = 8}};
+    struct orr_gen_options gen = {.pattern = pattern};
     struct orr_error err = {0};
-    enum orr_status status = cli_options_parse(self, argc, argv, &options.input, &err);
-    if (status == ORR_OK && options.input.help) {
-        cli_print_help(self, argv[0], stdout);
-        return 0;
+    int code = 0;
+    param_defaults(self->usage->tables, &gen);
+    if (!cli_begin(self, argc, argv, &gen, &code)) {
+        return code;
     }
-    if (status == ORR_OK && (options.gen.prefix == NULL || options.gen.prefix[0] == '\0')) {
-        status = error_set(&err, ORR_EINVAL, "missing -o PREFIX (where to write; files are PREFIX.RANK.et)");
-    }
-    if (status == ORR_OK) {
-        status = orr_gen(&options.gen, &err);
-    }
+    enum orr_status status =
+        gen.prefix == NULL || gen.prefix[0] == '\0'
+            ? error_set(&err, ORR_EINVAL, "missing -o PREFIX (where to write; files are PREFIX.RANK.et)")
+            : orr_gen(&gen, &err);
     if (status != ORR_OK) {
         return cli_fail(&err);
     }
-    print_written(&options.gen);
+    print_written(&gen);
     return 0;
 }
 
@@ -106,31 +82,27 @@ static int run_three_node(const struct cli_command *self, int argc, char **argv)
     return generate(self, argc, argv, ORR_PATTERN_THREE_NODE);
 }
 
-static const struct argp collective_argp = {
-    .options = collective_options,
-    .parser = parse,
-    .doc = "Write traces in which every rank takes part in one collective.\v"
-           "Examples:\n"
-           "  orrery gen collective --type all-reduce --bytes 1MiB --npus 8 -o traces/ar\n"
-           "  orrery gen collective --type all-to-all --npus 64 -o traces/alltoall\n",
+static const struct cli_usage collective_usage = {
+    .tables = (const struct param_table[]){{collective_rows, 0, 0}, {0}},
+    .about = "Write traces in which every rank takes part in one collective.",
+    .examples = "  orrery gen collective --type all-reduce --bytes 1MiB --npus 8 -o traces/ar\n"
+                "  orrery gen collective --type all-to-all --npus 64 -o traces/alltoall\n",
 };
 
-static const struct argp three_node_argp = {
-    .options = three_node_options,
-    .parser = parse,
-    .doc = "Write traces of three nodes: an all-reduce, and after it an all-gather of twice the size beside a compute "
-           "node (demo 1 of the ASTRA-sim tutorial at Hot Interconnects 2024).\v"
-           "Examples:\n"
-           "  orrery gen three-node -o traces/three\n"
-           "  orrery gen three-node --bytes 4MiB --compute 200us --npus 16 -o traces/three\n",
+static const struct cli_usage three_node_usage = {
+    .tables = (const struct param_table[]){{three_node_rows, 0, 0}, {0}},
+    .about = "Write traces of three nodes: an all-reduce, and after it an all-gather of twice the size beside a "
+             "compute node (demo 1 of the ASTRA-sim tutorial at Hot Interconnects 2024).",
+    .examples = "  orrery gen three-node -o traces/three\n"
+                "  orrery gen three-node --bytes 4MiB --compute 200us --npus 16 -o traces/three\n",
 };
 
 static const struct cli_command gen_collective = {
-    .name = "collective", .summary = "one collective on every rank", .argp = &collective_argp, .run = run_collective};
+    .name = "collective", .summary = "one collective on every rank", .usage = &collective_usage, .run = run_collective};
 
 static const struct cli_command gen_three_node = {.name = "three-node",
                                                   .summary = "an all-reduce, then an all-gather beside compute",
-                                                  .argp = &three_node_argp,
+                                                  .usage = &three_node_usage,
                                                   .run = run_three_node};
 
 static const struct cli_command *const patterns[] = {&gen_collective, &gen_three_node, &cli_gen_ddp,

@@ -112,65 +112,74 @@ int cli_dispatch(const struct cli_command *parent, int argc, char **argv)
     return argc == 2 && needs_words(child) ? cli_print_usage(child, name) : child->run(child, argc - 1, argv + 1);
 }
 
+/* The command whose help is wanted, so far. */
+struct help_options {
+    const struct cli_command *command;
+    cli_chakra_run *chakra;
+    char path[PATH_BYTES];
+};
+
+static enum orr_status take_name(void *options, const char *word, struct orr_error *err)
+{
+    struct help_options *help = options;
+    if (help->command == &cli_orrery && cli_chakra_find(word) != NULL) {
+        help->chakra = cli_chakra_find(word);
+        (void)snprintf(help->path, sizeof help->path, "%s", word);
+        return ORR_OK;
+    }
+    if (help->chakra != NULL || help->command->subcommands == NULL) {
+        return error_set(err, ORR_EINVAL, "%s has no subcommand \"%s\"", help->path, word);
+    }
+    const struct cli_command *found = find(help->command, word, err, help->path);
+    if (found == NULL) {
+        return err->status;
+    }
+    size_t used = strlen(help->path);
+    (void)snprintf(help->path + used, sizeof help->path - used, " %s", found->name);
+    help->command = found;
+    return ORR_OK;
+}
+
 static int run_help(const struct cli_command *self, int argc, char **argv)
 {
-    (void)self;
-    cli_chakra_run *chakra = argc == 2 ? cli_chakra_find(argv[1]) : NULL;
-    if (chakra != NULL) {
-        char help[] = "--help";
-        return chakra(2, (char *[]){argv[1], help, NULL});
+    struct help_options help = {.command = &cli_orrery, .path = "orrery"};
+    int code = 0;
+    if (!cli_begin(self, argc, argv, &help, &code)) {
+        return code;
     }
-    const struct cli_command *command = &cli_orrery;
-    char path[PATH_BYTES] = "orrery";
-    for (int i = 1; i < argc; i++) {
-        struct orr_error err = {0};
-        if (argv[i][0] == '-') {
-            continue; /* `orrery help --help` */
-        }
-        if (command->subcommands == NULL) {
-            (void)error_set(&err, ORR_EINVAL, "%s has no subcommand \"%s\"", path, argv[i]);
-            return cli_fail(&err);
-        }
-        command = find(command, argv[i], &err, path);
-        if (command == NULL) {
-            return cli_fail(&err);
-        }
-        size_t used = strlen(path);
-        (void)snprintf(path + used, sizeof path - used, " %s", command->name);
+    if (help.chakra != NULL) {
+        char option[] = "--help";
+        return help.chakra(2, (char *[]){help.path, option, NULL});
     }
-    cli_print_help(command, path, stdout);
+    cli_print_help(help.command, help.path, stdout);
     return 0;
 }
 
 static int run_version(const struct cli_command *self, int argc, char **argv)
 {
-    struct cli_input input = {0};
-    struct orr_error err = {0};
-    if (cli_options_parse(self, argc, argv, &input, &err) != ORR_OK) {
-        return cli_fail(&err);
-    }
-    if (input.help) {
-        cli_print_help(self, "orrery version", stdout);
-        return 0;
+    int code = 0;
+    if (!cli_begin(self, argc, argv, NULL, &code)) {
+        return code;
     }
     (void)printf("orrery %s\n", orr_version());
     return 0;
 }
 
-static const struct argp_option only_help[] = {CLI_HELP_OPTION, {0}};
+static const struct param_table no_options[] = {{0}};
 
-static const struct argp help_argp = {
-    .options = only_help,
-    .args_doc = "[COMMAND...]",
-    .doc = "Show what there is to run, or the options of one command.\v"
-           "Examples:\n  orrery help\n  orrery help run\n  orrery help trace show\n",
+static const struct cli_usage help_usage = {
+    .tables = no_options,
+    .forms = "[COMMAND...]",
+    .about = "Show what there is to run, or the options of one command.",
+    .examples = "  orrery help\n  orrery help run\n  orrery help trace show\n",
+    .argument = take_name,
 };
 
-static const struct argp version_argp = {
-    .options = only_help, .parser = cli_options_default, .doc = "Print the version of this program."};
+static const struct cli_usage version_usage = {
+    .tables = no_options, .about = "Print the version of this program; orrery -V and orrery --version do the same."};
 
 const struct cli_command cli_help = {
-    .name = "help", .summary = "show the help of a command", .argp = &help_argp, .run = run_help};
+    .name = "help", .summary = "show the help of a command", .usage = &help_usage, .run = run_help};
 
 const struct cli_command cli_version = {
-    .name = "version", .summary = "print the version", .argp = &version_argp, .run = run_version};
+    .name = "version", .summary = "print the version", .usage = &version_usage, .run = run_version};

@@ -22,7 +22,7 @@ static const struct cli_command *const commands[] = {
 
 static int run_orrery(const struct cli_command *self, int argc, char **argv)
 {
-    if (argc > 1 && strcmp(argv[1], "--version") == 0) {
+    if (argc > 1 && (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0)) {
         return cli_version.run(&cli_version, 1, argv);
     }
     if (argc > 1 && cli_chakra_find(argv[1]) != NULL) {

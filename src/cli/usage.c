@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { WIDTH = 79, TEXT_COLUMN = 29 };
+enum { WIDTH = 79, TEXT_COLUMN = 29, FEW_OPTIONS = 8 };
 
 static const char *const headings[PARAM_GROUPS] = {
     [PARAM_WHAT] = "What to run:",
@@ -92,17 +92,16 @@ static bool is_told(const struct param_table *table, const struct param *row, en
     return row->group == group && param_belongs(table, row) && (row->flags & PARAM_HIDDEN) == 0 && (all || !rare);
 }
 
-/* Prints the rows of a group below its heading; returns how many there were. `many`: the command has several groups. */
-static size_t print_group(const struct cli_usage *usage, enum param_group group, bool all, bool many, FILE *stream)
+/* Prints the rows of a group, below its heading where groups have some; returns how many there were. */
+static size_t print_group(const struct cli_usage *usage, enum param_group group, bool all, bool headed, FILE *stream)
 {
     size_t count = 0;
     for (const struct param_table *table = usage->tables; table->rows != NULL; table++) {
         for (const struct param *row = table->rows; row->name != NULL; row++) {
             if (is_told(table, row, group, all)) {
-                if (count++ == 0) {
+                if (count++ == 0 && headed) {
                     const char *own = usage->headings != NULL ? usage->headings[group] : NULL;
-                    (void)fprintf(stream, "\n%s%s", many ? (own != NULL ? own : headings[group]) : "",
-                                  many ? "\n" : "");
+                    (void)fprintf(stream, "\n%s\n", own != NULL ? own : headings[group]);
                 }
                 print_row(row, all, stream);
             }
@@ -134,6 +133,7 @@ static void print_forms(const struct cli_usage *usage, const char *path, FILE *s
     } while (*form != '\0');
 }
 
+/* Few options need neither headings nor a second, longer help. */
 void cli_print_options(const struct cli_command *command, const char *path, bool all, FILE *stream)
 {
     const struct cli_usage *usage = command->usage;
@@ -141,17 +141,24 @@ void cli_print_options(const struct cli_command *command, const char *path, bool
     size_t shown = 0;
     size_t there = 0;
     for (int group = 0; group < PARAM_GROUPS; group++) {
-        groups += count_rows(usage, (enum param_group)group, all) > 0 ? 1 : 0;
         there += count_rows(usage, (enum param_group)group, true);
     }
+    bool few = there <= FEW_OPTIONS;
+    all = all || few;
+    for (int group = 0; group < PARAM_GROUPS; group++) {
+        groups += count_rows(usage, (enum param_group)group, all) > 0 ? 1 : 0;
+    }
+    bool headed = !few && groups > 1;
     print_forms(usage, path, stream);
     print_wrapped(usage->about, 0, 0, stream);
+    (void)fputs(headed ? "" : "\n", stream);
     for (int group = 0; group < PARAM_GROUPS; group++) {
-        shown += print_group(usage, (enum param_group)group, all, groups > 1, stream);
+        shown += print_group(usage, (enum param_group)group, all, headed, stream);
     }
-    (void)fprintf(stream, "%s  -h, --help                 Show this help and exit\n",
-                  shown == 0 || groups > 1 ? "\n" : "");
-    (void)fprintf(stream, "      --help-all             Show all %zu options, each at length\n", there);
+    (void)fprintf(stream, "%s  -h, --help                 Show this help and exit\n", headed ? "\n" : "");
+    if (!few) {
+        (void)fprintf(stream, "      --help-all             Show all %zu options, each at length\n", there);
+    }
     if (usage->notes != NULL && (all || shown == there)) {
         (void)fputc('\n', stream);
         print_wrapped(usage->notes, 0, 0, stream);

@@ -264,11 +264,11 @@ static void every_command_has_help_under_both_spellings(void **state)
     }
 }
 
-static void the_version_is_printed_under_both_spellings(void **state)
+static void the_version_is_printed_under_all_spellings(void **state)
 {
     (void)state;
     program_enter();
-    static const char *const lines[] = {"version", "--version"};
+    static const char *const lines[] = {"version", "--version", "-V"};
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
         const struct program_result *result = program_run(lines[i]);
         CHECK_EXIT(result, 0);
@@ -376,7 +376,7 @@ static void the_manual_page_and_the_help_know_the_same_options(void **state)
 
 TEST_MAIN(a_mistake_is_answered_in_one_line_with_exit_code_2, nothing_to_do_prints_a_usage_with_an_example,
           chakras_names_alone_print_a_usage_with_an_example, the_list_of_verbs_is_the_one_tested_here,
-          every_command_has_help_under_both_spellings, the_version_is_printed_under_both_spellings,
+          every_command_has_help_under_both_spellings, the_version_is_printed_under_all_spellings,
           the_configuration_reference_is_printed_as_text_and_as_schema,
           only_astra_sims_names_go_on_where_an_option_is_unknown, the_value_of_an_option_is_no_other_option,
           the_manual_page_and_the_help_know_the_same_options)
