@@ -6,56 +6,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_STORE = 256, KEY_JSON, KEY_DIMS, KEY_STRICT };
-
 struct calib_options {
-    struct cli_input input;
     const char *store, *file, *json;
     struct orr_calib_apply apply;
     bool strict;
 };
 
-static const struct argp_option show_options[] = {
-    {"store", KEY_STORE, "FILE", 0, CLI_STORE_HELP, 0},
-    {"json", KEY_JSON, "OUT", 0, "The history as JSON: to standard output when OUT is -, else to the file OUT", 0},
-    CLI_HELP_OPTION,
+#define AT(field) .place = offsetof(struct calib_options, field)
+
+static const struct param show_rows[] = {
+    CLI_ROW_STORE(struct calib_options, store), CLI_ROW_JSON(struct calib_options, json), {0}};
+
+static const struct param apply_rows[] = {
+    {"system", .letter = 's', .kind = PARAM_PATH, .value = "FILE", AT(apply.system),
+     .help = "System file (JSON): its copy gets the fitted bandwidth of local memory"},
+    {"network", .letter = 'n', .kind = PARAM_PATH, .value = "FILE", AT(apply.network),
+     .help = "Network file (YAML), or a physical topology: its copy gets the fitted bandwidth and latency of a link"},
+    {"output", .letter = 'o', .kind = PARAM_PATH, .value = "DIR", AT(apply.folder),
+     .help = "Required: the folder that the copies go to, under their own names"},
+    {"dims", .kind = PARAM_TEXT, .value = "LIST", AT(apply.dims), .unwritten = "all",
+     .help = "Which dimensions of a network.yml get the link: 0, or 0,1"},
+    CLI_ROW_STRICT(struct calib_options, strict),
     {0},
 };
 
-static const struct argp_option apply_options[] = {
-    {"system", 's', "FILE", 0, "System file (JSON): its copy gets the fitted bandwidth of local memory", 0},
-    {"network", 'n', "FILE", 0,
-     "Network file (YAML), or a physical topology: its copy gets the fitted bandwidth and latency of a link", 0},
-    {"output", 'o', "DIR", 0, "Required: the folder that the copies go to, under their own names", 0},
-    {"dims", KEY_DIMS, "LIST", 0, "Which dimensions of a network.yml get the link: 0, or 0,1. Default: all", 0},
-    {"strict", KEY_STRICT, NULL, 0, CLI_STRICT_HELP, 0},
-    CLI_HELP_OPTION,
-    {0},
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
+static enum orr_status take_file(void *into, const char *word, struct orr_error *err)
 {
-    struct calib_options *options = state->input;
-    const struct {
-        int key;
-        const char **text;
-    } texts[] = {{KEY_STORE, &options->store},   {KEY_JSON, &options->json},    {'s', &options->apply.system},
-                 {'n', &options->apply.network}, {'o', &options->apply.folder}, {KEY_DIMS, &options->apply.dims}};
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        if (texts[i].key == key) {
-            *texts[i].text = arg;
-            return 0;
-        }
+    struct calib_options *options = into;
+    (void)err;
+    if (options->file != NULL) {
+        return ORR_EINVAL;
     }
-    if (key == KEY_STRICT) {
-        options->strict = true;
-        return 0;
-    }
-    if (key == ARGP_KEY_ARG && options->file == NULL) {
-        options->file = arg;
-        return 0;
-    }
-    return cli_options_default(key, arg, state);
+    options->file = word;
+    return ORR_OK;
 }
 
 /* ---- show ---- */
@@ -112,47 +95,39 @@ static int run(const struct cli_command *self, int argc, char **argv)
 {
     struct calib_options options = {0};
     struct orr_error err = {0};
-    bool is_show = strcmp(self->name, "show") == 0;
-    if (argc == 1 && !is_show) {
-        return cli_print_usage(self, argv[0]);
+    int code = 0;
+    if (!cli_begin(self, argc, argv, &options, &code)) {
+        return code;
     }
-    enum orr_status status = cli_options_parse(self, argc, argv, &options.input, &err);
-    if (status == ORR_OK && options.input.help) {
-        cli_print_help(self, argv[0], stdout);
-        return 0;
-    }
-    status = status != ORR_OK ? status : is_show ? show(&options, &err) : apply(&options, &err);
-    return cli_end(status, &err);
+    return cli_end(self == &cli_calib_show ? show(&options, &err) : apply(&options, &err), &err);
 }
 
-static const struct argp show_argp = {
-    .options = show_options,
-    .parser = parse,
-    .args_doc = "[CALIB]",
-    .doc = "Show a calibration that orrery calib fit wrote, or, without one, the history of calibrations that a result "
-           "store keeps, newest last.\v"
-           "Examples:\n"
-           "  orrery calib show calib.json\n"
-           "  orrery calib show --store runs/orrery.db\n",
+static const struct cli_usage show_usage = {
+    .tables = (const struct param_table[]){{show_rows, 0, 0}, {0}},
+    .forms = "[CALIB]",
+    .about = "Show a calibration that orrery calib fit wrote, or, without one, the history of calibrations that a "
+             "result store keeps, newest last.",
+    .examples = "  orrery calib show calib.json\n"
+                "  orrery calib show --store runs/orrery.db\n",
+    .argument = take_file,
 };
 
-static const struct argp apply_argp = {
-    .options = apply_options,
-    .parser = parse,
-    .args_doc = "CALIB",
-    .doc = "Write copies of a machine's files with the fitted numbers of a calibration in them: bandwidth and latency "
-           "of links, bandwidth of local memory. What belongs to a run and not to a machine (the scale of compute, the "
-           "overhead of launching a collective) is taken by orrery run --calibration CALIB.\v"
-           "Examples:\n"
-           "  orrery calib apply network.json --system system.json \\\n"
-           "      --network network.yml -o calibrated\n",
+static const struct cli_usage apply_usage = {
+    .tables = (const struct param_table[]){{apply_rows, 0, 0}, {0}},
+    .forms = "CALIB",
+    .about = "Write copies of a machine's files with the fitted numbers of a calibration in them: bandwidth and "
+             "latency of links, bandwidth of local memory. What belongs to a run and not to a machine (the scale of "
+             "compute, the overhead of launching a collective) is taken by orrery run --calibration CALIB.",
+    .examples = "  orrery calib apply network.json --system system.json \\\n"
+                "      --network network.yml -o calibrated\n",
+    .argument = take_file,
 };
 
 const struct cli_command cli_calib_show = {
-    .name = "show", .summary = "show a calibration, or the history of a store", .argp = &show_argp, .run = run};
+    .name = "show", .summary = "show a calibration, or the history of a store", .usage = &show_usage, .run = run};
 const struct cli_command cli_calib_apply = {.name = "apply",
                                             .summary = "write a machine's files with the fitted numbers in them",
-                                            .argp = &apply_argp,
+                                            .usage = &apply_usage,
                                             .run = run};
 
 static const struct cli_command *const commands[] = {&cli_calib_fit, &cli_calib_show, &cli_calib_apply, NULL};

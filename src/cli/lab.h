@@ -7,6 +7,12 @@
 
 #define CLI_STORE_DEFAULT "runs/orrery.db"
 #define CLI_STORE_HELP    "Result store (SQLite). Default: " CLI_STORE_DEFAULT
+/* --store of a command that reads one; where it was not given the place is left as it is. */
+#define CLI_ROW_STORE(type, field)                                                                                     \
+    {                                                                                                                  \
+        "store", .kind = PARAM_PATH, .group = PARAM_OTHER, .value = "FILE", .place = offsetof(type, field),            \
+                 .unwritten = CLI_STORE_DEFAULT, .help = "Result store (SQLite)"                                       \
+    }
 
 /* What `orrery lab run` was told. */
 struct lab_command {

@@ -9,47 +9,37 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { KEY_STORE = 256, KEY_FORCE, KEY_DRY };
-
 struct rerun_options {
-    struct cli_input input;
     const char *store;
     uint64_t run;
     bool force, dry;
 };
 
-static const struct argp_option table[] = {
-    {"force", KEY_FORCE, NULL, 0, "Run it even where an input has changed or is gone", 0},
-    {"dry-run", KEY_DRY, NULL, 0, "Check the inputs and show the command, but do not run it", 0},
-    {"store", KEY_STORE, "FILE", 0, CLI_STORE_HELP, 0},
-    CLI_HELP_OPTION,
+#define AT(field) .place = offsetof(struct rerun_options, field)
+
+static const struct param rows[] = {
+    {"force", .kind = PARAM_FLAG, AT(force), .help = "Run it even where an input has changed or is gone"},
+    {"dry-run", .kind = PARAM_FLAG, AT(dry), .help = "Check the inputs and show the command, but do not run it"},
+    CLI_ROW_STORE(struct rerun_options, store),
     {0},
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static enum orr_status take_run(void *into, const char *word, struct orr_error *err)
 {
-    struct rerun_options *options = state->input;
-    switch (key) {
-    case KEY_STORE:
-        options->store = arg;
-        return 0;
-    case KEY_FORCE:
-        options->force = true;
-        return 0;
-    case KEY_DRY:
-        options->dry = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (options->run == 0) {
-            return cli_options_status(
-                param_parse_count("RUN", arg, 1, INT64_MAX, &options->run, &options->input.error));
-        }
-        break;
-    default:
-        break;
-    }
-    return cli_options_default(key, arg, state);
+    struct rerun_options *options = into;
+    return options->run != 0 ? ORR_EINVAL : param_parse_count("RUN", word, 1, INT64_MAX, &options->run, err);
 }
+
+static const struct cli_usage usage = {
+    .tables = (const struct param_table[]){{rows, 0, 0}, {0}},
+    .forms = "[RUN]",
+    .about = "Run the command of a kept run again, in the folder where it was started, and compare the two results. It "
+             "is refused when one of the run's inputs is no longer what it was. Without RUN the newest.",
+    .notes = "Exit code: 0 when the simulated results are the same, 1 when they differ, else that of the command.",
+    .examples = "  orrery lab rerun 1\n"
+                "  orrery lab rerun 1 --dry-run\n",
+    .argument = take_run,
+};
 
 /* Our own image, wherever the program lies and whatever it is called. Returns the exit code of a child that could not
  * be started. */
@@ -115,16 +105,13 @@ static int run(const struct cli_command *self, int argc, char **argv)
     struct orr_store_command command = {.run = 0};
     int exit_code = 0;
     bool same = true;
-    enum orr_status status = cli_options_parse(self, argc, argv, &options.input, &err);
-    if (status == ORR_OK && options.input.help) {
-        cli_print_help(self, argv[0], stdout);
-        return 0;
+    if (!cli_begin(self, argc, argv, &options, &exit_code)) {
+        return exit_code;
     }
     const struct orr_notices notices = cli_notices(&warnings, false);
-    if (status == ORR_OK) {
-        status = orr_store_command(options.store, (int64_t)options.run, options.force, &notices, &command, &err);
-        cli_warnings_end(&warnings);
-    }
+    enum orr_status status =
+        orr_store_command(options.store, (int64_t)options.run, options.force, &notices, &command, &err);
+    cli_warnings_end(&warnings);
     if (status == ORR_OK) {
         print_command(&command);
     }
@@ -136,18 +123,5 @@ static int run(const struct cli_command *self, int argc, char **argv)
     return status != ORR_OK ? cli_end(status, &err) : exit_code != 0 ? exit_code : same ? 0 : 1;
 }
 
-static const struct argp argp = {
-    .options = table,
-    .parser = parse,
-    .args_doc = "[RUN]",
-    .doc =
-        "Run the command of a kept run again, in the folder where it was started, and compare the two results. It is "
-        "refused when one of the run's inputs is no longer what it was. Without RUN the newest.\v"
-        "Exit code: 0 when the simulated results are the same, 1 when they differ, else that of the command.\n\n"
-        "Examples:\n"
-        "  orrery lab rerun 1\n"
-        "  orrery lab rerun 1 --dry-run\n",
-};
-
 const struct cli_command cli_lab_rerun = {
-    .name = "rerun", .summary = "run a kept run again and compare", .argp = &argp, .run = run};
+    .name = "rerun", .summary = "run a kept run again and compare", .usage = &usage, .run = run};

@@ -6,10 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_STORE = 256, KEY_LIMIT, KEY_TAG, KEY_STATE, KEY_BACKEND, KEY_KIND, KEY_JSON };
-
 struct store_options {
-    struct cli_input input;
     const char *store;
     struct orr_store_filter filter;
     const char *json; /* a path, "-", or NULL: text */
@@ -17,68 +14,34 @@ struct store_options {
     unsigned run_count;
 };
 
-#define JSON_OPTION                                                                                                    \
-    {                                                                                                                  \
-        "json", KEY_JSON, "OUT", 0, "Write JSON to the file OUT instead, or to standard output when OUT is -", 0       \
-    }
-#define STORE_OPTION                                                                                                   \
-    {                                                                                                                  \
-        "store", KEY_STORE, "FILE", 0, CLI_STORE_HELP, 0                                                               \
-    }
+#define AT(field) .place = offsetof(struct store_options, field)
 
-static const struct argp_option list_options[] = {
-    {"tag", KEY_TAG, "NAME", 0, "Only runs with this tag", 0},
-    {"state", KEY_STATE, "WORD", 0, "Only runs that are partial, done, stalled, failed or interrupted", 0},
-    {"backend", KEY_BACKEND, "NAME", 0, "Only runs on unaware, aware, packet, flow or auto", 0},
-    {"kind", KEY_KIND, "NAME", 0, "Only runs of one kind: lab, import", 0},
-    {"limit", KEY_LIMIT, "N", 0, "Only the newest N. Default: all", 0},
-    STORE_OPTION,
-    JSON_OPTION,
-    CLI_HELP_OPTION,
+static const struct param list_rows[] = {
+    {"tag", .kind = PARAM_TEXT, .value = "NAME", AT(filter.tag), .help = "Only runs with this tag"},
+    {"state", .kind = PARAM_TEXT, .value = "WORD", AT(filter.state),
+     .help = "Only runs that are partial, done, stalled, failed or interrupted"},
+    {"backend", .kind = PARAM_TEXT, .value = "NAME", AT(filter.backend),
+     .help = "Only runs on unaware, aware, packet, flow or auto"},
+    {"kind", .kind = PARAM_TEXT, .value = "NAME", AT(filter.kind), .help = "Only runs of one kind: lab, import"},
+    {"limit", .kind = PARAM_COUNT, .value = "N", AT(filter.newest), .least = 1, .most = INT64_MAX, .unwritten = "all",
+     .help = "Only the newest N"},
+    CLI_ROW_STORE(struct store_options, store),
+    CLI_ROW_JSON(struct store_options, json),
     {0},
 };
 
-static const struct argp_option show_options[] = {STORE_OPTION, JSON_OPTION, CLI_HELP_OPTION, {0}};
+static const struct param show_rows[] = {
+    CLI_ROW_STORE(struct store_options, store), CLI_ROW_JSON(struct store_options, json), {0}};
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct store_options *options = state->input;
-    struct orr_error *err = &options->input.error;
-    switch (key) {
-    case KEY_STORE:
-        options->store = arg;
-        return 0;
-    case KEY_TAG:
-        options->filter.tag = arg;
-        return 0;
-    case KEY_STATE:
-        options->filter.state = arg;
-        return 0;
-    case KEY_BACKEND:
-        options->filter.backend = arg;
-        return 0;
-    case KEY_KIND:
-        options->filter.kind = arg;
-        return 0;
-    case KEY_LIMIT:
-        return cli_options_status(param_parse_count("--limit", arg, 1, INT64_MAX, &options->filter.newest, err));
-    case KEY_JSON:
-        options->json = arg;
-        return 0;
-    default:
-        return cli_options_default(key, arg, state);
-    }
-}
+static const struct param_table show_tables[] = {{show_rows, 0, 0}, {0}};
 
-/* With the numbers of runs behind the options. */
-static error_t parse_runs(int key, char *arg, struct argp_state *state)
+/* The numbers of runs behind the options. */
+static enum orr_status take_run(void *into, const char *word, struct orr_error *err)
 {
-    struct store_options *options = state->input;
-    if (key == ARGP_KEY_ARG && options->run_count < 2) {
-        uint64_t *run = &options->runs[options->run_count++];
-        return cli_options_status(param_parse_count("RUN", arg, 1, INT64_MAX, run, &options->input.error));
-    }
-    return parse(key, arg, state);
+    struct store_options *options = into;
+    return options->run_count == 2
+               ? ORR_EINVAL
+               : param_parse_count("RUN", word, 1, INT64_MAX, &options->runs[options->run_count++], err);
 }
 
 static enum orr_status answer(const struct cli_command *self, const struct store_options *options, FILE *stream,
@@ -131,51 +94,47 @@ static int run(const struct cli_command *self, int argc, char **argv)
     struct store_options options = {.store = CLI_STORE_DEFAULT};
     struct orr_error err = {0};
     bool same = true;
-    enum orr_status status = cli_options_parse(self, argc, argv, &options.input, &err);
-    if (status == ORR_OK && options.input.help) {
-        cli_print_help(self, argv[0], stdout);
-        return 0;
+    int code = 0;
+    if (!cli_begin(self, argc, argv, &options, &code)) {
+        return code;
     }
-    status = status != ORR_OK ? status : check(self, &options, &err);
+    enum orr_status status = check(self, &options, &err);
     status = status != ORR_OK ? status : write_answer(self, &options, &same, &err);
     return status != ORR_OK ? cli_end(status, &err) : same ? 0 : 1;
 }
 
-static const struct argp list_argp = {
-    .options = list_options,
-    .parser = parse,
-    .doc = "List the runs of a result store, newest last: what ran on what, and how long it takes. Times are simulated "
-           "ones.\v"
-           "Examples:\n"
-           "  orrery lab list --limit 20\n"
-           "  orrery lab list --state done --backend unaware --json runs.json\n",
+static const struct cli_usage list_usage = {
+    .tables = (const struct param_table[]){{list_rows, 0, 0}, {0}},
+    .about = "List the runs of a result store, newest last: what ran on what, and how long it takes. Times are "
+             "simulated ones.",
+    .examples = "  orrery lab list --limit 20\n"
+                "  orrery lab list --state done --backend unaware --json runs.json\n",
 };
 
-static const struct argp show_argp = {
-    .options = show_options,
-    .parser = parse_runs,
-    .args_doc = "[RUN]",
-    .doc = "Show all that a result store knows of one run: the command, inputs with their hashes and whether the files "
-           "are still the same, settings, results (over the ranks: least, median, most), collectives, calibrations. "
-           "Without RUN the newest.\v"
-           "Examples:\n"
-           "  orrery lab show\n"
-           "  orrery lab show 1 --json -\n",
+static const struct cli_usage show_usage = {
+    .tables = show_tables,
+    .forms = "[RUN]",
+    .about = "Show all that a result store knows of one run: the command, inputs with their hashes and whether the "
+             "files are still the same, settings, results (over the ranks: least, median, most), collectives, "
+             "calibrations. Without RUN the newest.",
+    .examples = "  orrery lab show\n"
+                "  orrery lab show 1 --json -\n",
+    .argument = take_run,
 };
 
-static const struct argp diff_argp = {
-    .options = show_options,
-    .parser = parse_runs,
-    .args_doc = "BEFORE AFTER",
-    .doc = "Compare two runs: settings and inputs that differ, and all results with the change in percent.\v"
-           "Exit code: 0 when the simulated results are the same, 1 when they differ, 2 when a run is not there.\n\n"
-           "Examples:\n"
-           "  orrery lab diff 1 1\n"
-           "  orrery lab diff 1 1 --json -\n",
+static const struct cli_usage diff_usage = {
+    .tables = show_tables,
+    .forms = "BEFORE AFTER",
+    .about = "Compare two runs: settings and inputs that differ, and all results with the change in percent.",
+    .notes = "Exit code: 0 when the simulated results are the same, 1 when they differ, 2 when a run is not there.",
+    .examples = "  orrery lab diff 1 1\n"
+                "  orrery lab diff 1 1 --json -\n",
+    .argument = take_run,
 };
 
 const struct cli_command cli_lab_list = {
-    .name = "list", .summary = "list the runs of a result store", .argp = &list_argp, .run = run};
+    .name = "list", .summary = "list the runs of a result store", .usage = &list_usage, .run = run};
 const struct cli_command cli_lab_show = {
-    .name = "show", .summary = "show one run of a result store", .argp = &show_argp, .run = run};
-const struct cli_command cli_lab_diff = {.name = "diff", .summary = "compare two runs", .argp = &diff_argp, .run = run};
+    .name = "show", .summary = "show one run of a result store", .usage = &show_usage, .run = run};
+const struct cli_command cli_lab_diff = {
+    .name = "diff", .summary = "compare two runs", .usage = &diff_usage, .run = run};

@@ -3,70 +3,41 @@
 #include "cli/lab.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { KEY_STORE = 256, KEY_STRICT, KEY_TABLE };
-
-/* As enum orr_store_table. */
-static const char *const table_options[] = {"--csv", "--json", "--metrics", "--calibrations"};
-enum { TABLES = sizeof table_options / sizeof table_options[0] };
+enum { TABLES = ORR_STORE_CALIBRATIONS + 1 };
 
 struct tables_options {
-    struct cli_input input;
     const char *store;
-    const char *paths[TABLES]; /* "-": standard output; NULL: not asked for */
+    const char *paths[TABLES]; /* by enum orr_store_table; "-": standard output; NULL: not asked for */
     bool strict;
-    int file_count;
-    char **files;
+    size_t file_count;
+    const char **files; /* room for every word of the command line */
 };
 
-static const struct argp_option export_options[] = {
-    {"csv", KEY_TABLE + ORR_STORE_RUNS_CSV, "FILE", 0, "A row a run, with every column of the store's table of runs",
-     0},
-    {"json", KEY_TABLE + ORR_STORE_RUNS_JSON, "FILE", 0,
-     "All runs with their inputs, settings and results (ns, bytes), and all calibrations", 0},
-    {"metrics", KEY_TABLE + ORR_STORE_METRICS, "FILE", 0, "metrics.csv: a row a run that is done", 0},
-    {"calibrations", KEY_TABLE + ORR_STORE_CALIBRATIONS, "FILE", 0, "calibration_all.csv: a row a calibration", 0},
-    {"store", KEY_STORE, "FILE", 0, CLI_STORE_HELP, 0},
-    CLI_HELP_OPTION,
+#define TABLE(which) .kind = PARAM_PATH, .value = "FILE", .place = offsetof(struct tables_options, paths[which])
+
+/* The tables first, in their order. */
+static const struct param export_rows[] = {
+    {"csv", TABLE(ORR_STORE_RUNS_CSV), .help = "A row a run, with every column of the store's table of runs"},
+    {"json", TABLE(ORR_STORE_RUNS_JSON),
+     .help = "All runs with their inputs, settings and results (ns, bytes), and all calibrations"},
+    {"metrics", TABLE(ORR_STORE_METRICS), .help = "metrics.csv: a row a run that is done"},
+    {"calibrations", TABLE(ORR_STORE_CALIBRATIONS), .help = "calibration_all.csv: a row a calibration"},
+    CLI_ROW_STORE(struct tables_options, store),
     {0},
 };
 
-static const struct argp_option import_options[] = {
-    {"strict", KEY_STRICT, NULL, 0, CLI_STRICT_HELP, 0},
-    {"store", KEY_STORE, "FILE", 0, CLI_STORE_HELP, 0},
-    CLI_HELP_OPTION,
-    {0},
-};
+static const struct param import_rows[] = {
+    CLI_ROW_STRICT(struct tables_options, strict), CLI_ROW_STORE(struct tables_options, store), {0}};
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static enum orr_status take_file(void *into, const char *word, struct orr_error *err)
 {
-    struct tables_options *options = state->input;
-    if (key >= KEY_TABLE && key < KEY_TABLE + TABLES) {
-        options->paths[key - KEY_TABLE] = arg;
-        return 0;
-    }
-    switch (key) {
-    case KEY_STORE:
-        options->store = arg;
-        return 0;
-    case KEY_STRICT:
-        options->strict = true;
-        return 0;
-    default:
-        return cli_options_default(key, arg, state);
-    }
-}
-
-static error_t parse_files(int key, char *arg, struct argp_state *state)
-{
-    struct tables_options *options = state->input;
-    if (key == ARGP_KEY_ARGS) {
-        options->files = state->argv + state->next;
-        options->file_count = state->argc - state->next;
-        return 0;
-    }
-    return key == ARGP_KEY_ARG ? ARGP_ERR_UNKNOWN : parse(key, arg, state);
+    struct tables_options *options = into;
+    (void)err;
+    options->files[options->file_count++] = word;
+    return ORR_OK;
 }
 
 static bool is_stdout(const char *path)
@@ -76,6 +47,23 @@ static bool is_stdout(const char *path)
 
 /* ---- export ---- */
 
+static enum orr_status check_table(const struct tables_options *options, int which, struct orr_error *err)
+{
+    const char *path = options->paths[which];
+    const char *name = export_rows[which].name;
+    char option[24];
+    (void)snprintf(option, sizeof option, "--%s", name);
+    if (cli_same_file(path, options->store)) {
+        return error_set(err, ORR_EINVAL, "%s would replace the store %s", option, options->store);
+    }
+    for (int i = 0; i < which; i++) {
+        if (options->paths[i] != NULL && !is_stdout(path) && strcmp(options->paths[i], path) == 0) {
+            return error_set(err, ORR_EINVAL, "--%s and %s both write %s", export_rows[i].name, option, path);
+        }
+    }
+    return is_stdout(path) ? ORR_OK : cli_check_name(option, path, err);
+}
+
 static enum orr_status check_export(const struct tables_options *options, struct orr_error *err)
 {
     enum orr_status status = ORR_OK;
@@ -83,22 +71,9 @@ static enum orr_status check_export(const struct tables_options *options, struct
     int printed = 0;
     for (int i = 0; status == ORR_OK && i < TABLES; i++) {
         const char *path = options->paths[i];
-        if (path == NULL) {
-            continue;
-        }
-        asked++;
-        printed += is_stdout(path) ? 1 : 0;
-        if (cli_same_file(path, options->store)) {
-            status = error_set(err, ORR_EINVAL, "%s would replace the store %s", table_options[i], options->store);
-        } else if (!is_stdout(path)) {
-            status = cli_check_name(table_options[i], path, err);
-        }
-        for (int k = 0; status == ORR_OK && k < i; k++) {
-            if (options->paths[k] != NULL && !is_stdout(path) && strcmp(options->paths[k], path) == 0) {
-                status =
-                    error_set(err, ORR_EINVAL, "%s and %s both write %s", table_options[k], table_options[i], path);
-            }
-        }
+        asked += path != NULL ? 1 : 0;
+        printed += path != NULL && is_stdout(path) ? 1 : 0;
+        status = path != NULL ? check_table(options, i, err) : ORR_OK;
     }
     if (status == ORR_OK && asked == 0) {
         status = error_set(err, ORR_EINVAL,
@@ -137,12 +112,11 @@ static int run_export(const struct cli_command *self, int argc, char **argv)
 {
     struct tables_options options = {.store = CLI_STORE_DEFAULT};
     struct orr_error err = {0};
-    enum orr_status status = cli_options_parse(self, argc, argv, &options.input, &err);
-    if (status == ORR_OK && options.input.help) {
-        cli_print_help(self, argv[0], stdout);
-        return 0;
+    int code = 0;
+    if (!cli_begin(self, argc, argv, &options, &code)) {
+        return code;
     }
-    status = status != ORR_OK ? status : check_export(&options, &err);
+    enum orr_status status = check_export(&options, &err);
     status = status != ORR_OK ? status : export_all(&options, &err);
     return cli_end(status, &err);
 }
@@ -156,7 +130,7 @@ static enum orr_status import_all(const struct tables_options *options, const st
     if (options->file_count == 0) {
         return error_set(err, ORR_EINVAL, "missing FILE: a metrics.csv or calibration_all.csv");
     }
-    for (int i = 0; status == ORR_OK && i < options->file_count; i++) {
+    for (size_t i = 0; status == ORR_OK && i < options->file_count; i++) {
         struct orr_store_imported imported = {0};
         status = orr_store_import(options->store, options->files[i], notices, &imported, err);
         if (status == ORR_OK) {
@@ -172,47 +146,45 @@ static enum orr_status import_all(const struct tables_options *options, const st
 
 static int run_import(const struct cli_command *self, int argc, char **argv)
 {
-    struct tables_options options = {.store = CLI_STORE_DEFAULT};
+    struct tables_options options = {.store = CLI_STORE_DEFAULT, .files = calloc((size_t)argc, sizeof(char *))};
     struct orr_error err = {0};
     struct cli_warnings warnings = {.quiet = false};
-    enum orr_status status = cli_options_parse(self, argc, argv, &options.input, &err);
-    if (status == ORR_OK && options.input.help) {
-        cli_print_help(self, argv[0], stdout);
-        return 0;
+    int code = 0;
+    if (options.files == NULL) {
+        (void)error_set(&err, ORR_ENOMEM, "out of memory");
+        return cli_fail(&err);
     }
-    const struct orr_notices notices = cli_notices(&warnings, options.strict);
-    if (status == ORR_OK) {
-        status = import_all(&options, &notices, &err);
+    if (cli_begin(self, argc, argv, &options, &code)) {
+        const struct orr_notices notices = cli_notices(&warnings, options.strict);
+        enum orr_status status = import_all(&options, &notices, &err);
         cli_warnings_end(&warnings);
+        code = cli_end(status, &err);
     }
-    return cli_end(status, &err);
+    free(options.files);
+    return code;
 }
 
-static const struct argp export_argp = {
-    .options = export_options,
-    .parser = parse,
-    .doc = "Write what a result store holds to tables and documents; a FILE of - is standard output. metrics.csv and "
-           "calibration_all.csv have the columns that scripts around ASTRA-sim on ROCm read; cycles are ns of one "
-           "training step.\v"
-           "Examples:\n"
-           "  orrery lab export --csv runs.csv --json runs.json\n"
-           "  orrery lab export --metrics metrics.csv --calibrations calibration_all.csv\n",
+static const struct cli_usage export_usage = {
+    .tables = (const struct param_table[]){{export_rows, 0, 0}, {0}},
+    .about = "Write what a result store holds to tables and documents; a FILE of - is standard output. metrics.csv and "
+             "calibration_all.csv have the columns that scripts around ASTRA-sim on ROCm read; cycles are ns of one "
+             "training step.",
+    .examples = "  orrery lab export --csv runs.csv --json runs.json\n"
+                "  orrery lab export --metrics metrics.csv --calibrations calibration_all.csv\n",
 };
 
-static const struct argp import_argp = {
-    .options = import_options,
-    .parser = parse_files,
-    .args_doc = "FILE...",
-    .doc =
-        "Enter the rows of metrics.csv and calibration_all.csv files, of any age, into a result store: each becomes a "
-        "run of the kind \"import\", and a calibration where it has an alpha. Rows that are there already are not "
-        "entered again. A file is entered whole or not at all.\v"
-        "Examples:\n"
-        "  orrery lab import metrics.csv\n"
-        "  orrery lab import --store history.db metrics.csv calibration_all.csv\n",
+static const struct cli_usage import_usage = {
+    .tables = (const struct param_table[]){{import_rows, 0, 0}, {0}},
+    .forms = "FILE...",
+    .about = "Enter the rows of metrics.csv and calibration_all.csv files, of any age, into a result store: each "
+             "becomes a run of the kind \"import\", and a calibration where it has an alpha. Rows that are there "
+             "already are not entered again. A file is entered whole or not at all.",
+    .examples = "  orrery lab import metrics.csv\n"
+                "  orrery lab import --store history.db metrics.csv calibration_all.csv\n",
+    .argument = take_file,
 };
 
 const struct cli_command cli_lab_export = {
-    .name = "export", .summary = "write the store to tables", .argp = &export_argp, .run = run_export};
+    .name = "export", .summary = "write the store to tables", .usage = &export_usage, .run = run_export};
 const struct cli_command cli_lab_import = {
-    .name = "import", .summary = "enter old metrics.csv files", .argp = &import_argp, .run = run_import};
+    .name = "import", .summary = "enter old metrics.csv files", .usage = &import_usage, .run = run_import};
