@@ -6,90 +6,19 @@
 #include <string.h>
 #include <strings.h>
 
-enum {
-    KEY_COMPAT = 256,
-    KEY_GPUS,
-    KEY_GPS,
-    KEY_SWITCHES,
-    KEY_TP,
-    KEY_EP,
-    KEY_GPU_TYPE,
-    KEY_GROUP,
-    KEY_RANK,
-    KEY_TYPE,
-    KEY_BYTES,
-    KEY_ROOT,
-    KEY_PAIRS,
-    KEY_ALGO,
-    KEY_CHANNELS,
-    KEY_CHUNK,
-    KEY_NVLS,
-    KEY_PXN,
-    KEY_DUMP,
-    KEY_SVG,
-    KEY_LIMIT
-};
-
 enum { MOST_PAIRS = 4096, MOST_GPUS = 1 << 20 };
 
 struct show_options {
-    struct cli_input input;
     struct orr_coll_options coll;
     bool has_type;
     struct orr_coll_pair *pairs;
 };
 
-static const struct argp_option table[] = {
-    {"gpus", KEY_GPUS, "N", 0, "GPUs of the job. Default: 8", 0},
-    {"gps", KEY_GPS, "G", 0, "GPUs per server. Default: 8", 0},
-    {"switches", KEY_SWITCHES, "N", 0, "NVLink switches per server. Default: 1", 0},
-    {"tp", KEY_TP, "T", 0, "Tensor-parallel degree; the data-parallel one is N / T. Default: N for --group tp, else 1",
-     0},
-    {"ep", KEY_EP, "E", 0, "Expert-parallel degree, a divisor of N / T. Default: 1", 0},
-    {"gpu-type", KEY_GPU_TYPE, "NAME", 0, "A100, A800, H100 (default), H800, H20, H200, B200 or GB200", 0},
-    {"group", KEY_GROUP, "NAME", 0, "Whose collective: tp (default), dp, ep or dp-ep", 0},
-    {"rank", KEY_RANK, "R", 0, "The group of that type which R is in. Default: 0", 0},
-    {"type", KEY_TYPE, "NAME", 0,
-     "all-reduce (default), all-gather, reduce-scatter, all-to-all, broadcast, reduce, gather, scatter, barrier or "
-     "send-recv",
-     0},
-    {"bytes", KEY_BYTES, "SIZE", 0,
-     "Size of the whole buffer (all-gather: after it), or of each message of send-recv: 1MiB, 64KB, bytes. "
-     "Default: 1MiB",
-     0},
-    {"root", KEY_ROOT, "R", 0, "Of broadcast, reduce, gather, scatter. Default: the group's first rank", 0},
-    {"pairs", KEY_PAIRS, "A:B,...", 0, "Messages of send-recv, by sender and receiver", 0},
-    {"algo", KEY_ALGO, "NAME", 0, "auto (default), ring, tree, nvls or nvls-tree", 0},
-    {"channels", KEY_CHANNELS, "N", 0, "Rings; trees come in pairs per ring. Default: the group's ranks per server", 0},
-    {"chunk", KEY_CHUNK, "SIZE", 0,
-     "Largest message. Default: rings do not cut; NVLS in 4; trees and chains as NCCL's Simple protocol", 0},
-    {"nvls", KEY_NVLS, NULL, 0, "Reduce in the NVLink switch, where the GPUs can", 0},
-    {"pxn", KEY_PXN, NULL, 0, "Cross to other servers on the receiver's rail", 0},
-    {"compat", KEY_COMPAT, "NAME", 0,
-     "simai: as SimAI 1.6 with its holes; the environment variables AS_NVLS_ENABLE=1 and AS_PXN_ENABLE=1 then stand "
-     "for --nvls and --pxn",
-     0},
-    {"dump", KEY_DUMP, NULL, 0, "Print every group, channel and flow, a line each, instead of table and drawing", 0},
-    {"svg", KEY_SVG, "FILE", 0, "Also draw the rings or trees", 0},
-    {"memory-limit", KEY_LIMIT, "SIZE", 0, CLI_LIMIT_HELP, 0},
-    CLI_HELP_OPTION,
-    {0},
-};
-
-static enum orr_status parse_u32(const char *option, const char *text, uint64_t least, uint64_t most, uint32_t *value,
-                                 struct orr_error *err)
-{
-    uint64_t count = 0;
-    enum orr_status status = param_parse_count(option, text, least, most, &count, err);
-    if (status == ORR_OK) {
-        *value = (uint32_t)count;
-    }
-    return status;
-}
-
 /* "0:8,1:9" */
-static enum orr_status parse_pairs(const char *text, struct show_options *options, struct orr_error *err)
+static enum orr_status read_pairs(const struct param *row, const char *text, void *into, struct orr_error *err)
 {
+    struct show_options *options = into;
+    (void)row;
     struct orr_coll_pair *pairs = calloc(MOST_PAIRS, sizeof *pairs);
     if (pairs == NULL) {
         return error_set(err, ORR_ENOMEM, "out of memory for the pairs");
@@ -106,11 +35,12 @@ static enum orr_status parse_pairs(const char *text, struct show_options *option
         bool has_dst = end != NULL && *end == ':' && end[1] >= '0' && end[1] <= '9';
         unsigned long dst = has_dst ? strtoul(end + 1, &after, 10) : 0;
         if (after == NULL || (*after != ',' && *after != '\0') || src >= MOST_GPUS || dst >= MOST_GPUS) {
-            return error_set(err, ORR_EINVAL, "--pairs: \"%.40s\" is not SENDER:RECEIVER,...: two ranks below %d", at,
+            return error_set(err, ORR_EINVAL,
+                             "parameter 'pairs': \"%.40s\" is not SENDER:RECEIVER,...: two ranks below %d", at,
                              MOST_GPUS);
         }
         if (options->coll.pair_count == MOST_PAIRS) {
-            return error_set(err, ORR_ERANGE, "--pairs: more than %d", MOST_PAIRS);
+            return error_set(err, ORR_ERANGE, "parameter 'pairs': more than %d", MOST_PAIRS);
         }
         pairs[options->coll.pair_count++] = (struct orr_coll_pair){(uint32_t)src, (uint32_t)dst};
         if (*after == '\0') {
@@ -120,91 +50,64 @@ static enum orr_status parse_pairs(const char *text, struct show_options *option
     }
 }
 
-static enum orr_status parse_compat(const char *arg, struct show_options *options, struct orr_error *err)
-{
-    static const char *const words[] = {"simai", NULL};
-    unsigned index = 0;
-    enum orr_status status = param_parse_word("--compat", arg, words, &index, err);
-    options->coll.compat = status == ORR_OK;
-    return status;
-}
+#define AT(field)       .place = offsetof(struct show_options, coll.field)
+#define RANKS(min, max) .kind = PARAM_COUNT32, .least = (min), .most = (max)
 
-static enum orr_status parse_number(int key, const char *arg, struct orr_coll_options *coll, struct orr_error *err)
-{
-    switch (key) {
-    case KEY_GPUS:
-        return parse_u32("--gpus", arg, 1, MOST_GPUS, &coll->gpus, err);
-    case KEY_GPS:
-        return parse_u32("--gps", arg, 1, MOST_GPUS, &coll->gpus_per_server, err);
-    case KEY_SWITCHES:
-        return parse_u32("--switches", arg, 0, 1024, &coll->switches_per_server, err);
-    case KEY_TP:
-        return parse_u32("--tp", arg, 1, MOST_GPUS, &coll->tp, err);
-    case KEY_EP:
-        return parse_u32("--ep", arg, 1, MOST_GPUS, &coll->ep, err);
-    case KEY_RANK:
-        return parse_u32("--rank", arg, 0, MOST_GPUS - 1, &coll->rank, err);
-    case KEY_ROOT:
-        return parse_u32("--root", arg, 0, MOST_GPUS - 1, &coll->root, err);
-    default:
-        return parse_u32("--channels", arg, 1, 1024, &coll->channels, err);
-    }
-}
+static const char *const originals[] = {"none", "simai", NULL};
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct show_options *options = state->input;
-    struct orr_coll_options *coll = &options->coll;
-    struct orr_error *err = &options->input.error;
-    switch (key) {
-    case KEY_COMPAT:
-        return cli_options_status(parse_compat(arg, options, err));
-    case KEY_GPUS:
-    case KEY_GPS:
-    case KEY_SWITCHES:
-    case KEY_TP:
-    case KEY_EP:
-    case KEY_RANK:
-    case KEY_ROOT:
-    case KEY_CHANNELS:
-        return cli_options_status(parse_number(key, arg, coll, err));
-    case KEY_GPU_TYPE:
-        coll->gpu_type = arg;
-        return 0;
-    case KEY_GROUP:
-        coll->group = arg;
-        return 0;
-    case KEY_TYPE:
-        coll->type = arg;
-        options->has_type = true;
-        return 0;
-    case KEY_BYTES:
-        return cli_options_status(param_parse_size("--bytes", arg, &coll->bytes, err));
-    case KEY_PAIRS:
-        return cli_options_status(parse_pairs(arg, options, err));
-    case KEY_ALGO:
-        coll->algo = arg;
-        return 0;
-    case KEY_CHUNK:
-        return cli_options_status(param_parse_size("--chunk", arg, &coll->chunk_bytes, err));
-    case KEY_NVLS:
-        coll->nvls = true;
-        return 0;
-    case KEY_PXN:
-        coll->pxn = true;
-        return 0;
-    case KEY_DUMP:
-        coll->dump = true;
-        return 0;
-    case KEY_SVG:
-        coll->svg = arg;
-        return 0;
-    case KEY_LIMIT:
-        return cli_options_status(cli_parse_limit("--memory-limit", arg, &coll->memory_limit, err));
-    default:
-        return cli_options_default(key, arg, state);
-    }
-}
+static const struct param rows[] = {
+    {"gpus", RANKS(1, MOST_GPUS), .group = PARAM_MACHINE, .value = "N", AT(gpus), .initial = "8",
+     .help = "GPUs of the job"},
+    {"gps", RANKS(1, MOST_GPUS), .group = PARAM_MACHINE, .value = "G", AT(gpus_per_server), .initial = "8",
+     .help = "GPUs per server"},
+    {"switches", RANKS(0, 1024), .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "N", AT(switches_per_server),
+     .initial = "1", .help = "NVLink switches per server"},
+    {"gpu-type", .kind = PARAM_TEXT, .group = PARAM_MACHINE, .value = "NAME", AT(gpu_type), .initial = "H100",
+     .help = "A100, A800, H100, H800, H20, H200, B200 or GB200"},
+    {"tp", RANKS(1, MOST_GPUS), .group = PARAM_WHAT, .value = "T", AT(tp), .unwritten = "N for --group tp, else 1",
+     .help = "Tensor-parallel degree; the data-parallel one is N / T"},
+    {"ep", RANKS(1, MOST_GPUS), .group = PARAM_WHAT, .value = "E", AT(ep), .initial = "1",
+     .help = "Expert-parallel degree, a divisor of N / T"},
+    {"group", .kind = PARAM_TEXT, .group = PARAM_WHAT, .value = "NAME", AT(group), .initial = "tp",
+     .help = "Whose collective: tp, dp, ep or dp-ep"},
+    {"rank", RANKS(0, MOST_GPUS - 1), .group = PARAM_WHAT, .value = "R", AT(rank), .initial = "0",
+     .help = "The group of that type which R is in"},
+    {"type", .kind = PARAM_TEXT, .group = PARAM_WHAT, .value = "NAME", AT(type), .initial = "all-reduce",
+     .given = offsetof(struct show_options, has_type),
+     .help = "all-reduce, all-gather, reduce-scatter, all-to-all, broadcast, reduce, gather, scatter, barrier or "
+             "send-recv"},
+    {"bytes", .kind = PARAM_SIZE, .group = PARAM_WHAT, .value = "SIZE", AT(bytes), .initial = "1MiB",
+     .help = "Size of the whole buffer (all-gather: after it), or of each message of send-recv: 1MiB, 64KB, bytes"},
+    {"root", RANKS(0, MOST_GPUS - 1), .group = PARAM_WHAT, .flags = PARAM_RARE, .value = "R", AT(root),
+     .unwritten = "the group's first rank", .help = "Of broadcast, reduce, gather, scatter"},
+    {"pairs", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_RARE, .value = "A:B,...", .read = read_pairs,
+     .help = "Messages of send-recv, by sender and receiver"},
+    {"algo", .kind = PARAM_TEXT, .group = PARAM_NETWORK, .value = "NAME", AT(algo), .initial = "auto",
+     .help = "auto, ring, tree, nvls or nvls-tree"},
+    {"channels", RANKS(1, 1024), .group = PARAM_NETWORK, .flags = PARAM_RARE, .value = "N", AT(channels),
+     .unwritten = "the group's ranks per server", .help = "Rings; trees come in pairs per ring"},
+    {"chunk", .kind = PARAM_SIZE, .group = PARAM_NETWORK, .flags = PARAM_RARE, .value = "SIZE", AT(chunk_bytes),
+     .unwritten = "rings do not cut; NVLS in 4; trees and chains as NCCL's Simple protocol", .help = "Largest message"},
+    {"nvls", .kind = PARAM_FLAG, .group = PARAM_NETWORK, AT(nvls),
+     .help = "Reduce in the NVLink switch, where the GPUs can"},
+    {"pxn", .kind = PARAM_FLAG, .group = PARAM_NETWORK, AT(pxn),
+     .help = "Cross to other servers on the receiver's rail"},
+    {"dump", .kind = PARAM_FLAG, .group = PARAM_OUTPUT, AT(dump),
+     .help = "Print every group, channel and flow, a line each, instead of table and drawing"},
+    {"svg", .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "FILE", AT(svg),
+     .help = "Also draw the rings or trees"},
+    {"compat", .kind = PARAM_CHOICE, .group = PARAM_OTHER, .flags = PARAM_RARE, .value = "NAME", AT(compat),
+     .words = originals, .unwritten = "none",
+     .help = "simai: as SimAI 1.6 with its holes; the environment variables AS_NVLS_ENABLE=1 and AS_PXN_ENABLE=1 then "
+             "stand for --nvls and --pxn"},
+    CLI_ROW_LIMIT(struct show_options, coll.memory_limit),
+    {0},
+};
+
+static const struct param_table tables[] = {{rows, 0, 0}, {0}};
+
+static const char *const headings[PARAM_GROUPS] = {
+    [PARAM_WHAT] = "Which collective:", [PARAM_NETWORK] = "How NCCL does it:"};
 
 static bool is_set(const char *variable)
 {
@@ -235,43 +138,35 @@ static enum orr_status complete(struct show_options *options, struct orr_error *
 
 static int run_show(const struct cli_command *self, int argc, char **argv)
 {
-    struct show_options options = {.coll = ORR_COLL_OPTIONS_DEFAULT};
+    struct show_options options = {.coll = {.root = UINT32_MAX}};
     struct orr_error err = {0};
-    options.coll.tp = 0;
-    enum orr_status status = cli_options_parse(self, argc, argv, &options.input, &err);
-    if (status == ORR_OK && options.input.help) {
-        free(options.pairs);
-        cli_print_help(self, argv[0], stdout);
-        return 0;
-    }
-    if (status == ORR_OK) {
-        status = complete(&options, &err);
-    }
-    if (status == ORR_OK) {
-        status = orr_coll_show(&options.coll, stdout, &err);
+    int code = 0;
+    param_defaults(tables, &options);
+    if (cli_begin(self, argc, argv, &options, &code)) {
+        enum orr_status status = complete(&options, &err);
+        code = cli_end(status == ORR_OK ? orr_coll_show(&options.coll, stdout, &err) : status, &err);
     }
     free(options.pairs);
-    return cli_end(status, &err);
+    return code;
 }
 
-static const struct argp show_argp = {
-    .options = table,
-    .parser = parse,
-    .doc = "Lay out a collective as NCCL does: groups of ranks, channels that are rings, double binary trees or NVLink-"
-           "switch reductions, and the messages with what each waits for. Prints what it costs and how it looks; "
-           "--dump prints all of it. See docs/nccl.md.\v"
-           "Examples:\n"
-           "  orrery coll show --gpus 16 --bytes 64MiB\n"
-           "  orrery coll show --gpus 32 --tp 4 --group dp --type all-gather --pxn\n"
-           "  orrery coll show --gpus 64 --algo tree --svg trees.svg\n"
-           "  orrery coll show --gpus 16 --nvls --algo nvls-tree\n"
-           "  orrery coll show --gpus 16 --type send-recv --pairs 0:8,1:9 --bytes 1MiB\n"
-           "  orrery coll show --compat simai --gpus 16 --tp 2 --ep 2 --group ep \\\n"
-           "      --type all-to-all --dump\n",
+static const struct cli_usage show_usage = {
+    .tables = tables,
+    .headings = headings,
+    .about = "Lay out a collective as NCCL does: groups of ranks, channels that are rings, double binary trees or "
+             "NVLink-switch reductions, and the messages with what each waits for. Prints what it costs and how it "
+             "looks; --dump prints all of it. See docs/nccl.md.",
+    .examples = "  orrery coll show --gpus 16 --bytes 64MiB\n"
+                "  orrery coll show --gpus 32 --tp 4 --group dp --type all-gather --pxn\n"
+                "  orrery coll show --gpus 64 --algo tree --svg trees.svg\n"
+                "  orrery coll show --gpus 16 --nvls --algo nvls-tree\n"
+                "  orrery coll show --gpus 16 --type send-recv --pairs 0:8,1:9 --bytes 1MiB\n"
+                "  orrery coll show --compat simai --gpus 16 --tp 2 --ep 2 --group ep \\\n"
+                "      --type all-to-all --dump\n",
 };
 
 static const struct cli_command coll_show = {
-    .name = "show", .summary = "channels, flows and costs of one collective", .argp = &show_argp, .run = run_show};
+    .name = "show", .summary = "channels, flows and costs of one collective", .usage = &show_usage, .run = run_show};
 
 static const struct cli_command *const commands[] = {&coll_show, NULL};
 

@@ -6,11 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_JSON = 256, KEY_TEXT, KEY_DIMS };
-
 /* One file, or one name, and what is done with it. */
 struct topo_command {
-    struct cli_input input;
     struct cli_warnings warnings;
     const char *file;
     const char *output;
@@ -19,85 +16,62 @@ struct topo_command {
     bool text;
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+#define AT(field) .place = offsetof(struct topo_command, field)
+
+static const struct param_table no_options[] = {{0}};
+
+static enum orr_status take_file(void *into, const char *word, struct orr_error *err)
 {
-    struct topo_command *command = state->input;
-    switch (key) {
-    case 'o':
-        command->output = arg;
-        return 0;
-    case KEY_DIMS:
-        command->dims = arg;
-        return 0;
-    case KEY_JSON:
-        command->json = arg;
-        return 0;
-    case KEY_TEXT:
-        command->text = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (command->file != NULL) {
-            return cli_options_status(error_set(&command->input.error, ORR_EINVAL,
-                                                "\"%s\": one is taken at a time, and %s was named already", arg,
-                                                command->file));
-        }
-        command->file = arg;
-        return 0;
-    default:
-        return cli_options_default(key, arg, state);
+    struct topo_command *command = into;
+    if (command->file != NULL) {
+        return error_set(err, ORR_EINVAL, "\"%s\": one is taken at a time, and %s was named already", word,
+                         command->file);
     }
+    command->file = word;
+    return ORR_OK;
 }
 
 /* Options read and help printed; false when the command has ended with `*exit_code`. */
-static bool begin(const struct cli_command *self, int argc, char **argv, struct topo_command *command, bool needs_file,
-                  int *exit_code)
+static bool begin(const struct cli_command *self, int argc, char **argv, struct topo_command *command, int *exit_code)
 {
     struct orr_error err = {0};
-    enum orr_status status = cli_options_parse(self, argc, argv, &command->input, &err);
-    *exit_code = 0;
-    if (status == ORR_OK && command->input.help) {
-        cli_print_help(self, argv[0], stdout);
+    if (!cli_begin(self, argc, argv, command, exit_code)) {
         return false;
     }
-    if (status == ORR_OK && needs_file && command->file == NULL) {
-        status = error_set(&err, ORR_EINVAL, "no file given; %s needs a physical topology", argv[0]);
-    }
-    if (status != ORR_OK) {
+    if (command->file == NULL) {
+        (void)error_set(&err, ORR_EINVAL, "no file given; %s needs a physical topology", argv[0]);
         *exit_code = cli_fail(&err);
+        return false;
     }
-    return status == ORR_OK;
+    return true;
 }
 
 /* ---- list ---- */
-
-static const struct argp_option list_options[] = {CLI_HELP_OPTION, {0}};
 
 static int run_list(const struct cli_command *self, int argc, char **argv)
 {
     struct topo_command command = {0};
     struct orr_error err = {0};
     int exit_code = 0;
-    if (!begin(self, argc, argv, &command, false, &exit_code)) {
+    if (!cli_begin(self, argc, argv, &command, &exit_code)) {
         return exit_code;
     }
     return cli_end(orr_topo_list(command.file, stdout, &err), &err);
 }
 
-static const struct argp list_argp = {
-    .options = list_options,
-    .parser = parse,
-    .args_doc = "[NAME]",
-    .doc = "List the machines that orrery topo make knows by name, or say what one of them takes and where its figures "
-           "come from.\v"
-           "Examples:\n  orrery topo list\n  orrery topo list dgx-h100\n",
+static const struct cli_usage list_usage = {
+    .tables = no_options,
+    .forms = "[NAME]",
+    .about = "List the machines that orrery topo make knows by name, or say what one of them takes and where its "
+             "figures come from.",
+    .examples = "  orrery topo list\n  orrery topo list dgx-h100\n",
+    .argument = take_file,
 };
 
 static const struct cli_command topo_list = {
-    .name = "list", .summary = "list the machines that can be made by name", .argp = &list_argp, .run = run_list};
+    .name = "list", .summary = "list the machines that can be made by name", .usage = &list_usage, .run = run_list};
 
 /* ---- check ---- */
-
-static const struct argp_option check_options[] = {CLI_HELP_OPTION, {0}};
 
 static int run_check(const struct cli_command *self, int argc, char **argv)
 {
@@ -105,7 +79,7 @@ static int run_check(const struct cli_command *self, int argc, char **argv)
     struct orr_error err = {0};
     uint64_t findings = 0;
     int exit_code = 0;
-    if (!begin(self, argc, argv, &command, true, &exit_code)) {
+    if (!begin(self, argc, argv, &command, &exit_code)) {
         return exit_code;
     }
     enum orr_status status = orr_topo_check(command.file, stdout, &findings, &err);
@@ -116,18 +90,18 @@ static int run_check(const struct cli_command *self, int argc, char **argv)
     return findings == 0 ? 0 : orr_status_exit_code(ORR_EINVAL);
 }
 
-static const struct argp check_argp = {
-    .options = check_options,
-    .parser = parse,
-    .args_doc = "FILE",
-    .doc = "Find what is wrong with a physical topology (ASTRA-sim's or SimAI's form): counts of the header, numbers "
-           "out of range, links to oneself or written twice, hosts that cannot reach each other, hosts and switches "
-           "with less than others like them. Exit code 2 when there is something.\v"
-           "Example:\n  orrery topo check topology.txt\n",
+static const struct cli_usage check_usage = {
+    .tables = no_options,
+    .forms = "FILE",
+    .about = "Find what is wrong with a physical topology (ASTRA-sim's or SimAI's form): counts of the header, numbers "
+             "out of range, links to oneself or written twice, hosts that cannot reach each other, hosts and switches "
+             "with less than others like them. Exit code 2 when there is something.",
+    .examples = "  orrery topo check topology.txt\n",
+    .argument = take_file,
 };
 
 static const struct cli_command topo_check = {
-    .name = "check", .summary = "find what is wrong with a topology file", .argp = &check_argp, .run = run_check};
+    .name = "check", .summary = "find what is wrong with a topology file", .usage = &check_usage, .run = run_check};
 
 /* ---- stat and show ---- */
 
@@ -139,10 +113,7 @@ static enum orr_status open_file(struct topo_command *command, struct orr_topo *
     return status;
 }
 
-static const struct argp_option stat_options[] = {
-    {"json", KEY_JSON, "OUT", 0, "Write JSON to the file OUT instead, or to standard output when OUT is -", 0},
-    CLI_HELP_OPTION,
-    {0}};
+static const struct param stat_rows[] = {CLI_ROW_JSON(struct topo_command, json), {0}};
 
 static enum orr_status check_json_path(const struct topo_command *command, struct orr_error *err)
 {
@@ -173,7 +144,7 @@ static int run_stat(const struct cli_command *self, int argc, char **argv)
     struct orr_error err = {0};
     struct orr_topo *topo = NULL;
     int exit_code = 0;
-    if (!begin(self, argc, argv, &command, true, &exit_code)) {
+    if (!begin(self, argc, argv, &command, &exit_code)) {
         return exit_code;
     }
     enum orr_status status = check_json_path(&command, &err);
@@ -187,24 +158,24 @@ static int run_stat(const struct cli_command *self, int argc, char **argv)
     return cli_end(status, &err);
 }
 
-static const struct argp stat_argp = {
-    .options = stat_options,
-    .parser = parse,
-    .args_doc = "FILE",
-    .doc = "Measure a physical topology: nodes, links, degrees, diameter and average distance between GPUs, numbers of "
-           "shortest ways, bandwidth of a GPU, bisection (maximum flow between the lower and the upper half of the "
-           "GPUs). On large machines distances are sampled, and the output says so.\v"
-           "Examples:\n  orrery topo stat topology.txt\n  orrery topo stat topology.txt --json -\n",
+static const struct cli_usage stat_usage = {
+    .tables = (const struct param_table[]){{stat_rows, 0, 0}, {0}},
+    .forms = "FILE",
+    .about = "Measure a physical topology: nodes, links, degrees, diameter and average distance between GPUs, numbers "
+             "of shortest ways, bandwidth of a GPU, bisection (maximum flow between the lower and the upper half of "
+             "the GPUs). On large machines distances are sampled, and the output says so.",
+    .examples = "  orrery topo stat topology.txt\n  orrery topo stat topology.txt --json -\n",
+    .argument = take_file,
 };
 
 static const struct cli_command topo_stat = {
-    .name = "stat", .summary = "measure a topology", .argp = &stat_argp, .run = run_stat};
+    .name = "stat", .summary = "measure a topology", .usage = &stat_usage, .run = run_stat};
 
-static const struct argp_option show_options[] = {
-    {"output", 'o', "FILE.svg", 0, "The picture", 0},
-    {"text", KEY_TEXT, NULL, 0, "Say it in words, level by level", 0},
-    {"dims", KEY_DIMS, "AxBxC", 0, "Draw as a grid of these dimensions. Default: found from the links", 0},
-    CLI_HELP_OPTION,
+static const struct param show_rows[] = {
+    {"output", .letter = 'o', .kind = PARAM_PATH, .value = "FILE.svg", AT(output), .help = "The picture"},
+    {"text", .kind = PARAM_FLAG, AT(text), .help = "Say it in words, level by level"},
+    {"dims", .kind = PARAM_TEXT, .value = "AxBxC", AT(dims), .unwritten = "found from the links",
+     .help = "Draw as a grid of these dimensions"},
     {0},
 };
 
@@ -228,7 +199,7 @@ static int run_show(const struct cli_command *self, int argc, char **argv)
     struct orr_error err = {0};
     struct orr_topo *topo = NULL;
     int exit_code = 0;
-    if (!begin(self, argc, argv, &command, true, &exit_code)) {
+    if (!begin(self, argc, argv, &command, &exit_code)) {
         return exit_code;
     }
     enum orr_status status = check_show(&command, &err);
@@ -248,17 +219,17 @@ static int run_show(const struct cli_command *self, int argc, char **argv)
     return cli_end(status, &err);
 }
 
-static const struct argp show_argp = {
-    .options = show_options,
-    .parser = parse,
-    .args_doc = "FILE -o FILE.svg\nFILE --text",
-    .doc = "Draw a physical topology: grids by their dimensions, everything else in rows, GPUs at the bottom and each "
-           "level of switches above.\v"
-           "Examples:\n  orrery topo show topology.txt -o topology.svg\n  orrery topo show topology.txt --text\n",
+static const struct cli_usage show_usage = {
+    .tables = (const struct param_table[]){{show_rows, 0, 0}, {0}},
+    .forms = "FILE -o FILE.svg\nFILE --text",
+    .about = "Draw a physical topology: grids by their dimensions, everything else in rows, GPUs at the bottom and "
+             "each level of switches above.",
+    .examples = "  orrery topo show topology.txt -o topology.svg\n  orrery topo show topology.txt --text\n",
+    .argument = take_file,
 };
 
 static const struct cli_command topo_show = {
-    .name = "show", .summary = "draw a topology", .argp = &show_argp, .run = run_show};
+    .name = "show", .summary = "draw a topology", .usage = &show_usage, .run = run_show};
 
 static const struct cli_command *const commands[] = {&cli_topo_make, &topo_list, &topo_check,
                                                      &topo_stat,     &topo_show, NULL};

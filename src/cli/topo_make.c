@@ -9,37 +9,97 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_TOPOLOGY = 256, KEY_FORMAT, KEY_LOGICAL, KEY_BOTH, KEY_STRICT, KEY_COMPAT, KEY_SETTING = 512 };
-
-static const char *const setting_names[] = {
-#define CLI_X(id, name, arg, text) name,
+enum setting {
+#define CLI_X(id, name, arg, text) SETTING_##id,
     ORR_TOPO_SETTINGS(CLI_X)
 #undef CLI_X
+        SETTINGS
 };
 
-enum { SETTINGS = sizeof setting_names / sizeof setting_names[0] };
+/* What most machines take; the others are told in the long help. */
+#define COMMON_SETTINGS                                                                                                \
+    (UINT64_C(1) << SETTING_HOSTS | UINT64_C(1) << SETTING_NODES | UINT64_C(1) << SETTING_DIMS |                       \
+     UINT64_C(1) << SETTING_LEVELS | UINT64_C(1) << SETTING_ARITY | UINT64_C(1) << SETTING_LEAVES |                    \
+     UINT64_C(1) << SETTING_PER_LEAF | UINT64_C(1) << SETTING_SPINES | UINT64_C(1) << SETTING_OVERSUBSCRIPTION |       \
+     UINT64_C(1) << SETTING_GPUS_PER_NODE | UINT64_C(1) << SETTING_BANDWIDTH | UINT64_C(1) << SETTING_LATENCY |        \
+     UINT64_C(1) << SETTING_NVLINK_BANDWIDTH)
 
-enum setting_key {
-#define CLI_X(id, name, arg, text) KEY_##id##_SETTING,
-    ORR_TOPO_SETTINGS(CLI_X)
-#undef CLI_X
+struct make_command {
+    struct cli_warnings warnings;
+    const char *what;
+    const char *output;
+    struct orr_topo_write_options write;
+    struct orr_topo_setting settings[SETTINGS];
+    size_t setting_count;
+    bool strict, compat;
 };
 
-static const struct argp_option table[] = {
-    {"output", 'o', "FILE", 0,
-     "The physical topology. Default: for SimAI's templates, the name its generator gives the file, in this folder", 0},
-    {"format", KEY_FORMAT, "NAME", 0, "astra or simai. Default: simai for SimAI's templates, else astra", 0},
-    {"logical", KEY_LOGICAL, "FILE", 0, "Also write the logical topology (JSON), for orrery run", 0},
-    {"both-directions", KEY_BOTH, NULL, 0, "Write each link a second time, the other way round", 0},
-    {"topology", KEY_TOPOLOGY, "NAME", 0, "The same as NAME as first word; none: custom", 0},
-    {"compat", KEY_COMPAT, "simai", 0, "Also print what SimAI's generator prints", 0},
-    {"strict", KEY_STRICT, NULL, 0, CLI_STRICT_HELP, 0},
-#define CLI_X(id, name, arg, text) {name, KEY_SETTING + KEY_##id##_SETTING, arg, 0, text, 1},
-    ORR_TOPO_SETTINGS(CLI_X)
-#undef CLI_X
-        CLI_HELP_OPTION,
+static enum orr_status take_name(void *into, const char *word, struct orr_error *err)
+{
+    struct make_command *make = into;
+    if (make->what != NULL) {
+        return error_set(err, ORR_EINVAL, "\"%s\": one machine is made at a time, and %s was named already", word,
+                         make->what);
+    }
+    make->what = word;
+    return ORR_OK;
+}
+
+static enum orr_status read_topology(const struct param *row, const char *text, void *into, struct orr_error *err)
+{
+    (void)row;
+    return take_name(into, strcmp(text, "none") == 0 ? "custom" : text, err);
+}
+
+/* The library reads the value; of two for one setting the last counts. */
+static enum orr_status read_setting(const struct param *row, const char *text, void *into, struct orr_error *err)
+{
+    struct make_command *make = into;
+    size_t at = 0;
+    (void)err;
+    while (at < make->setting_count && strcmp(make->settings[at].name, row->name) != 0) {
+        at++;
+    }
+    make->settings[at] = (struct orr_topo_setting){row->name, text != NULL ? text : ""};
+    make->setting_count += at == make->setting_count ? 1 : 0;
+    return ORR_OK;
+}
+
+#define AT(field) .place = offsetof(struct make_command, field)
+
+static const char *const forms[] = {"astra", "simai", NULL};
+static const char *const originals[] = {"none", "simai", NULL};
+
+static const struct param rows[] = {
+    {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "FILE", AT(output),
+     .help = "The physical topology",
+     .unwritten = "for SimAI's templates, the name its generator gives the file, in this folder"},
+    {"format", .kind = PARAM_WORD, .group = PARAM_OUTPUT, .value = "NAME", AT(write.form), .words = forms,
+     .first = ORR_TOPO_ASTRA, .help = "astra or simai", .unwritten = "simai for SimAI's templates, else astra"},
+    {"logical", .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "FILE", AT(write.logical),
+     .help = "Also write the logical topology (JSON), for orrery run"},
+    {"both-directions", .kind = PARAM_FLAG, .group = PARAM_OUTPUT, .flags = PARAM_RARE, AT(write.both_directions),
+     .help = "Write each link a second time, the other way round"},
+    {"topology", .kind = PARAM_READ, .group = PARAM_OTHER, .flags = PARAM_RARE, .value = "NAME", .read = read_topology,
+     .help = "The same as NAME as first word; none: custom"},
+    {"compat", .kind = PARAM_CHOICE, .group = PARAM_OTHER, .flags = PARAM_RARE, .value = "NAME", AT(compat),
+     .words = originals, .help = "simai: also print what SimAI's generator prints", .unwritten = "none"},
+    CLI_ROW_STRICT(struct make_command, strict),
     {0},
 };
+
+#define CLI_X(id, setting, arg, text)                                                                                  \
+    {.name = (setting),                                                                                                \
+     .kind = PARAM_READ,                                                                                               \
+     .group = PARAM_MACHINE,                                                                                           \
+     .flags = (COMMON_SETTINGS >> SETTING_##id & 1) != 0 ? 0 : PARAM_RARE,                                             \
+     .value = (arg),                                                                                                   \
+     .read = read_setting,                                                                                             \
+     .help = (text)},
+static const struct param setting_rows[] = {ORR_TOPO_SETTINGS(CLI_X){0}};
+#undef CLI_X
+
+static const char *const headings[PARAM_GROUPS] = {[PARAM_MACHINE] = "The machine:"};
 
 /* SimAI's spellings, short and long, and what they are here. */
 static const struct {
@@ -67,84 +127,6 @@ static const struct {
 };
 
 enum { FOREIGN = sizeof foreign / sizeof foreign[0], LONGEST = 24 };
-
-struct make_command {
-    struct cli_input input;
-    struct cli_warnings warnings;
-    const char *what;
-    bool by_option;
-    const char *output;
-    struct orr_topo_write_options write;
-    struct orr_topo_setting settings[SETTINGS];
-    size_t setting_count;
-    bool strict, compat;
-};
-
-static error_t take_word(struct make_command *make, const char *text, const char *const *words, unsigned *index,
-                         const char *option)
-{
-    return cli_options_status(param_parse_word(option, text, words, index, &make->input.error));
-}
-
-static error_t take_name(struct make_command *make, const char *name, bool by_option)
-{
-    if (make->what != NULL) {
-        return cli_options_status(error_set(&make->input.error, ORR_EINVAL,
-                                            "\"%s\": one machine is made at a time, and %s was named already", name,
-                                            make->what));
-    }
-    make->by_option = by_option;
-    make->what = by_option && strcmp(name, "none") == 0 ? "custom" : name;
-    return 0;
-}
-
-static error_t take_setting(struct make_command *make, unsigned id, const char *value)
-{
-    size_t at = 0;
-    while (at < make->setting_count && make->settings[at].name != setting_names[id]) {
-        at++;
-    }
-    make->settings[at] = (struct orr_topo_setting){setting_names[id], value != NULL ? value : ""};
-    make->setting_count += at == make->setting_count ? 1 : 0;
-    return 0;
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    static const char *const forms[] = {"astra", "simai", NULL};
-    static const char *const originals[] = {"simai", NULL};
-    struct make_command *make = state->input;
-    unsigned index = 0;
-    error_t failed = 0;
-    switch (key) {
-    case 'o':
-        make->output = arg;
-        return 0;
-    case KEY_LOGICAL:
-        make->write.logical = arg;
-        return 0;
-    case KEY_BOTH:
-        make->write.both_directions = true;
-        return 0;
-    case KEY_STRICT:
-        make->strict = true;
-        return 0;
-    case KEY_FORMAT:
-        failed = take_word(make, arg, forms, &index, "--format");
-        make->write.form = index == 0 ? ORR_TOPO_ASTRA : ORR_TOPO_SIMAI;
-        return failed;
-    case KEY_COMPAT:
-        make->compat = true;
-        return take_word(make, arg, originals, &index, "--compat");
-    case KEY_TOPOLOGY:
-    case ARGP_KEY_ARG:
-        return take_name(make, arg, key == KEY_TOPOLOGY);
-    default:
-        return key >= KEY_SETTING && key < KEY_SETTING + SETTINGS
-                   ? take_setting(make, (unsigned)(key - KEY_SETTING), arg)
-                   : cli_options_default(key, arg, state);
-    }
-}
 
 /* The row a word names, or FOREIGN; `*value` is what follows an equals sign. */
 static size_t find_foreign(const char *word, char **value)
@@ -184,18 +166,6 @@ static int translate(int argc, char **argv, char **into, char spelled[][LONGEST]
     }
     into[count] = NULL;
     return count;
-}
-
-static enum orr_status read_options(const struct cli_command *self, int argc, char **argv, struct make_command *make,
-                                    char **into, struct orr_error *err)
-{
-    char spelled[FOREIGN][LONGEST];
-    int count = translate(argc, argv, into, spelled);
-    enum orr_status status = cli_options_parse(self, count, into, &make->input, err);
-    if (status == ORR_OK && !make->input.help && make->what == NULL) {
-        make->what = "custom"; /* as the original has it */
-    }
-    return status;
 }
 
 static enum orr_status check_files(const struct make_command *make, const char *output, struct orr_error *err)
@@ -254,52 +224,57 @@ static enum orr_status write_made(const struct make_command *make, const struct 
     return status;
 }
 
-static int run_make(const struct cli_command *self, int argc, char **argv)
+static enum orr_status make_and_write(struct make_command *make, struct orr_error *err)
 {
-    struct make_command make = {0};
-    struct orr_error err = {0};
     struct orr_topo *topo = NULL;
-    char **words = calloc((size_t)argc * 2 + 1, sizeof *words);
-    enum orr_status status = words == NULL ? error_set(&err, ORR_ENOMEM, "out of memory reading the options")
-                                           : read_options(self, argc, argv, &make, words, &err);
-    if (status == ORR_OK && make.input.help) {
-        cli_print_help(self, argv[0], stdout);
-        free(words);
-        return 0;
-    }
-    if (status == ORR_OK) {
-        struct orr_notices notices = cli_notices(&make.warnings, make.strict);
-        status = orr_topo_make(make.what, make.settings, make.setting_count, &notices, &topo, &err);
-    }
-    if (status == ORR_OK) {
-        status = write_made(&make, topo, &err);
-    }
-    cli_warnings_end(&make.warnings);
+    struct orr_notices notices = cli_notices(&make->warnings, make->strict);
+    make->what = make->what != NULL ? make->what : "custom"; /* as the original has it */
+    enum orr_status status = orr_topo_make(make->what, make->settings, make->setting_count, &notices, &topo, err);
+    status = status == ORR_OK ? write_made(make, topo, err) : status;
+    cli_warnings_end(&make->warnings);
     orr_topo_close(topo);
-    free(words);
-    return status == ORR_OK ? 0 : cli_fail(&err);
+    return status;
 }
 
-static const struct argp make_argp = {
-    .options = table,
-    .parser = parse,
-    .args_doc = "NAME -o FILE\n-topo NAME",
-    .doc = "Write the topology file of a machine.\v"
-           "The options of SimAI's generator are taken as they are: -topo -g -gt -gps -nsps -bw -nvbw -l -nl -er -asn "
-           "-npa -psn -apbw -app --ro --dt --dp.\n\n"
-           "Instead of a name a line can say the machine from the servers up; docs/topologies.md has its grammar. "
-           "orrery topo list names the machines, orrery topo list NAME says what one takes.\n\n"
-           "Examples:\n  orrery topo make torus --dims 4x4x8 --bandwidth 100Gbps -o torus.topo\n"
-           "  orrery topo make fat-tree --arity 16 --levels 3 -o fat.topo\n"
-           "  orrery topo make dgx-h100 --nodes 16 -o h100.topo --logical h100.json\n"
-           "  orrery topo make 'dgx-h100:16 > rail:400Gbps > spine:8' -o rails.topo\n"
-           "  orrery topo make -topo Spectrum-X -g 128 -gt A100 -bw 100Gbps -nvbw 2400Gbps\n"
-           "  orrery topo make AlibabaHPN --dual-plane --hosts 64 -o hpn64.topo\n",
+static int run_make(const struct cli_command *self, int argc, char **argv)
+{
+    struct make_command make = {.what = NULL};
+    struct orr_error err = {0};
+    char spelled[FOREIGN][LONGEST];
+    char **words = calloc((size_t)argc * 2 + 1, sizeof *words);
+    int code = 0;
+    if (words == NULL) {
+        (void)error_set(&err, ORR_ENOMEM, "out of memory reading the options");
+        return cli_fail(&err);
+    }
+    if (cli_begin(self, translate(argc, argv, words, spelled), words, &make, &code)) {
+        code = make_and_write(&make, &err) == ORR_OK ? 0 : cli_fail(&err);
+    }
+    free(words);
+    return code;
+}
+
+static const struct cli_usage usage = {
+    .tables = (const struct param_table[]){{rows, 0, 0}, {setting_rows, 0, 0}, {0}},
+    .headings = headings,
+    .forms = "NAME -o FILE\n-topo NAME",
+    .about = "Write the topology file of a machine. Instead of a name a line can say the machine from the servers up; "
+             "docs/topologies.md has its grammar. orrery topo list names the machines, orrery topo list NAME says what "
+             "one takes.",
+    .notes = "The options of SimAI's generator are taken as they are: -topo -g -gt -gps -nsps -bw -nvbw -l -nl -er "
+             "-asn -npa -psn -apbw -app --ro --dt --dp.",
+    .examples = "  orrery topo make torus --dims 4x4x8 --bandwidth 100Gbps -o torus.topo\n"
+                "  orrery topo make fat-tree --arity 16 --levels 3 -o fat.topo\n"
+                "  orrery topo make dgx-h100 --nodes 16 -o h100.topo --logical h100.json\n"
+                "  orrery topo make 'dgx-h100:16 > rail:400Gbps > spine:8' -o rails.topo\n"
+                "  orrery topo make -topo Spectrum-X -g 128 -gt A100 -bw 100Gbps -nvbw 2400Gbps\n"
+                "  orrery topo make AlibabaHPN --dual-plane --hosts 64 -o hpn64.topo\n",
+    .argument = take_name,
 };
 
 const struct cli_command cli_topo_make = {
     .name = "make",
     .summary = "write the topology file of a machine",
-    .argp = &make_argp,
+    .usage = &usage,
     .run = run_make,
 };
