@@ -4,132 +4,59 @@
 
 #include <inttypes.h>
 
-enum {
-    KEY_WORLD = 256,
-    KEY_TP,
-    KEY_CP,
-    KEY_EP,
-    KEY_DP,
-    KEY_PP,
-    KEY_EXPERTS,
-    KEY_RANK,
-    KEY_NESTING,
-    KEY_BATCH,
-    KEY_MICRO,
-    KEY_COUNT,
-    KEY_DATASET,
-    KEY_SEQ,
-    KEY_HIDDEN,
-    KEY_SP,
-    KEY_BYTES,
-    RANKS_SHOWN = 8,
-    NESTINGS = 2
-};
+enum { RANKS_SHOWN = 8, NESTINGS = 2 };
 
 struct calc_options {
-    struct cli_input input;
     struct orr_calc_degrees degrees;
     struct orr_calc_batch batch;
     struct orr_calc_pp_comm pp_comm;
     uint64_t rank;
-    unsigned nesting;
+    enum orr_calc_nesting nesting;
     bool nesting_given;
 };
 
-static const uint64_t LARGEST = UINT64_C(1) << 40;
 static const char *const nestings[] = {"folded", "own", NULL};
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct calc_options *options = state->input;
-    struct orr_error *err = &options->input.error;
-    const struct {
-        int key;
-        const char *name;
-        uint64_t *value;
-        uint64_t least;
-    } numbers[] = {
-        {KEY_WORLD, "--world", &options->degrees.world, 1},
-        {KEY_TP, "--tp", &options->degrees.tp, 1},
-        {KEY_CP, "--cp", &options->degrees.cp, 1},
-        {KEY_EP, "--ep", &options->degrees.ep, 1},
-        {KEY_DP, "--dp", &options->degrees.dp, 1},
-        {KEY_PP, "--pp", &options->degrees.pp, 1},
-        {KEY_EXPERTS, "--experts", &options->degrees.experts, 1},
-        {KEY_RANK, "--rank", &options->rank, 0},
-        {KEY_BATCH, "--batch", &options->batch.batch, 1},
-        {KEY_MICRO, "--micro-batch", &options->batch.micro_batch, 1},
-        {KEY_COUNT, "--micro-batches", &options->batch.micro_batches, 1},
-        {KEY_DATASET, "--dataset", &options->batch.dataset, 1},
-        {KEY_SEQ, "--seq", &options->pp_comm.seq, 1},
-        {KEY_HIDDEN, "--hidden", &options->pp_comm.hidden, 1},
-        {KEY_BYTES, "--value-bytes", &options->pp_comm.value_bytes, 1},
-    };
-    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
-        if (key == numbers[i].key) {
-            return cli_options_status(
-                param_parse_count(numbers[i].name, arg, numbers[i].least, LARGEST, numbers[i].value, err));
-        }
-    }
-    if (key == KEY_NESTING) {
-        options->nesting_given = true;
-        return cli_options_status(param_parse_word("--nesting", arg, nestings, &options->nesting, err));
-    }
-    if (key == KEY_SP) {
-        options->pp_comm.sequence_parallel = true;
-        return 0;
-    }
-    return cli_options_default(key, arg, state);
-}
-
-/* Reads the options; false when the command is over. */
-static bool begin(const struct cli_command *self, int argc, char **argv, struct calc_options *options, int *exit_code)
-{
-    struct orr_error err = {0};
-    if (cli_options_parse(self, argc, argv, &options->input, &err) != ORR_OK) {
-        *exit_code = cli_fail(&err);
-        return false;
-    }
-    if (options->input.help) {
-        cli_print_help(self, argv[0], stdout);
-        *exit_code = 0;
-        return false;
-    }
-    return true;
-}
-
-/* ---- groups ---- */
-
-#define DEGREE_OPTIONS                                                                                                 \
-    {"world", KEY_WORLD, "N", 0, "Ranks of the job", 0}, {"tp", KEY_TP, "N", 0, "Tensor parallelism. Default: 1", 0},  \
-        {"cp", KEY_CP, "N", 0, "Context parallelism. Default: 1", 0},                                                  \
-        {"pp", KEY_PP, "N", 0, "Pipeline stages. Default: 1", 0},                                                      \
-        {"ep", KEY_EP, "N", 0, "Expert parallelism. Default: 1", 0},                                                   \
+#define AT(field) .place = offsetof(struct calc_options, field)
+#define CALC_COUNT(field)                                                                                              \
+    .kind = PARAM_COUNT, .value = "N", .least = 1, .most = UINT64_C(1) << 40,                                          \
+    .place = offsetof(struct calc_options, field)
+#define ROW_TP                                                                                                         \
     {                                                                                                                  \
-        "dp", KEY_DP, "N", 0, "Data parallelism; follows from --world, or --world from it", 0                          \
+        "tp", CALC_COUNT(degrees.tp), .help = "Tensor parallelism", .unwritten = "1"                                   \
     }
 
-static const struct argp_option group_options[] = {
-    DEGREE_OPTIONS,
-    {"experts", KEY_EXPERTS, "N", 0, "Experts of a layer, which ep must divide", 0},
-    {"nesting", KEY_NESTING, "NAME", 0,
-     "Where expert parallelism lies: folded into data parallelism (Megatron-LM, AICB; world = dp x pp x cp x tp) or a "
-     "level of its own (own; world = dp x pp x ep x cp x tp). Default: both are shown",
-     0},
-    {"rank", KEY_RANK, "R", 0, "Whose groups to list. Default: 0", 0},
-    CLI_HELP_OPTION,
+/* 0, which cannot be given, is what follows from the others; of tp, cp, pp and ep that is 1. */
+static const struct param degree_rows[] = {
+    {"world", CALC_COUNT(degrees.world), .help = "Ranks of the job"},
+    ROW_TP,
+    {"cp", CALC_COUNT(degrees.cp), .help = "Context parallelism", .unwritten = "1"},
+    {"pp", CALC_COUNT(degrees.pp), .help = "Pipeline stages", .unwritten = "1"},
+    {"ep", CALC_COUNT(degrees.ep), .help = "Expert parallelism", .unwritten = "1"},
+    {"dp", CALC_COUNT(degrees.dp), .help = "Data parallelism; follows from --world, or --world from it"},
     {0},
 };
 
-static const struct argp groups_argp = {
-    .options = group_options,
-    .parser = parse,
-    .args_doc = "--world N --tp N --pp N",
-    .doc = "Show how ranks fall into groups: the degree of each kind of parallelism, how many neighbouring ranks one "
-           "part of it takes up (block), how far apart the ranks of a group are (stride), and one rank's groups.\v"
-           "Examples:\n"
-           "  orrery calc groups --world 64 --tp 8 --pp 2 --ep 4 --experts 16\n"
-           "  orrery calc groups --dp 8 --tp 4 --pp 2 --ep 2 --nesting own --rank 5\n",
+/* ---- groups ---- */
+
+static const struct param group_rows[] = {
+    {"experts", CALC_COUNT(degrees.experts), .help = "Experts of a layer, which ep must divide"},
+    {"nesting", .kind = PARAM_WORD, .value = "NAME", AT(nesting), .given = offsetof(struct calc_options, nesting_given),
+     .words = nestings, .unwritten = "both are shown",
+     .help = "Where expert parallelism lies: folded into data parallelism (Megatron-LM, AICB; world = dp x pp x cp x "
+             "tp) or a level of its own (own; world = dp x pp x ep x cp x tp)"},
+    {"rank", .kind = PARAM_COUNT, .value = "R", AT(rank), .most = UINT64_C(1) << 40, .initial = "0",
+     .help = "Whose groups to list"},
+    {0},
+};
+
+static const struct cli_usage groups_usage = {
+    .tables = (const struct param_table[]){{degree_rows, 0, 0}, {group_rows, 0, 0}, {0}},
+    .forms = "--world N --tp N --pp N",
+    .about = "Show how ranks fall into groups: the degree of each kind of parallelism, how many neighbouring ranks one "
+             "part of it takes up (block), how far apart the ranks of a group are (stride), and one rank's groups.",
+    .examples = "  orrery calc groups --world 64 --tp 8 --pp 2 --ep 4 --experts 16\n"
+                "  orrery calc groups --dp 8 --tp 4 --pp 2 --ep 2 --nesting own --rank 5\n",
 };
 
 static void print_ranks(const struct orr_calc_level *level, uint64_t rank)
@@ -166,16 +93,16 @@ static void print_groups(const struct orr_calc_groups *groups, unsigned nesting,
 /* Both nestings unless one was asked for; it is enough that one of them divides. */
 static int run_groups(const struct cli_command *self, int argc, char **argv)
 {
-    struct calc_options options = {0};
+    struct calc_options options = {.rank = 0};
     struct orr_calc_groups groups[NESTINGS];
     struct orr_error errors[NESTINGS] = {0};
     unsigned good = NESTINGS;
     int exit_code = 0;
-    if (!begin(self, argc, argv, &options, &exit_code)) {
+    if (!cli_begin(self, argc, argv, &options, &exit_code)) {
         return exit_code;
     }
-    unsigned first = options.nesting_given ? options.nesting : 0;
-    unsigned last = options.nesting_given ? options.nesting : NESTINGS - 1;
+    unsigned first = options.nesting_given ? (unsigned)options.nesting : 0;
+    unsigned last = options.nesting_given ? (unsigned)options.nesting : NESTINGS - 1;
     for (unsigned i = first; i <= last; i++) {
         if (orr_calc_groups(&options.degrees, (enum orr_calc_nesting)i, &groups[i], &errors[i]) == ORR_OK) {
             if (options.rank >= groups[i].degrees.world) {
@@ -202,27 +129,24 @@ static int run_groups(const struct cli_command *self, int argc, char **argv)
 
 /* ---- batches ---- */
 
-static const struct argp_option batch_options[] = {
-    {"batch", KEY_BATCH, "N", 0, "Samples of a batch, over all ranks", 0},
-    {"micro-batch", KEY_MICRO, "N", 0, "Samples of a micro-batch", 0},
-    {"micro-batches", KEY_COUNT, "N", 0, "Micro-batches a rank runs before a step (gradient accumulation)", 0},
-    {"dataset", KEY_DATASET, "N", 0, "Samples of the data set, to be counted in batches", 0},
-    DEGREE_OPTIONS,
-    {"nesting", KEY_NESTING, "NAME", 0, "folded (default) or own: see orrery calc groups", 0},
-    CLI_HELP_OPTION,
+static const struct param batch_rows[] = {
+    {"batch", CALC_COUNT(batch.batch), .help = "Samples of a batch, over all ranks"},
+    {"micro-batch", CALC_COUNT(batch.micro_batch), .help = "Samples of a micro-batch"},
+    {"micro-batches", CALC_COUNT(batch.micro_batches),
+     .help = "Micro-batches a rank runs before a step (gradient accumulation)"},
+    {"dataset", CALC_COUNT(batch.dataset), .help = "Samples of the data set, to be counted in batches"},
+    {"nesting", .kind = PARAM_WORD, .value = "NAME", AT(nesting), .words = nestings, .initial = "folded",
+     .help = "folded or own: see orrery calc groups"},
     {0},
 };
 
-static const struct argp batch_argp = {
-    .options = batch_options,
-    .parser = parse,
-    .args_doc = "--batch N --micro-batch N --dp N",
-    .doc =
-        "batch = dp x micro-batches x micro-batch: give two of the three, and dp or the degrees it follows from; the "
-        "third is found.\v"
-        "Examples:\n"
-        "  orrery calc batch --batch 1024 --micro-batch 2 --world 512 --tp 8 --pp 4\n"
-        "  orrery calc batch --micro-batch 1 --micro-batches 8 --dp 64 --dataset 9999\n",
+static const struct cli_usage batch_usage = {
+    .tables = (const struct param_table[]){{batch_rows, 0, 0}, {degree_rows, 0, 0}, {0}},
+    .forms = "--batch N --micro-batch N --dp N",
+    .about = "batch = dp x micro-batches x micro-batch: give two of the three, and dp or the degrees it follows from; "
+             "the third is found.",
+    .examples = "  orrery calc batch --batch 1024 --micro-batch 2 --world 512 --tp 8 --pp 4\n"
+                "  orrery calc batch --micro-batch 1 --micro-batches 8 --dp 64 --dataset 9999\n",
 };
 
 static enum orr_status find_dp(struct calc_options *options, struct orr_error *err)
@@ -230,7 +154,7 @@ static enum orr_status find_dp(struct calc_options *options, struct orr_error *e
     struct orr_calc_groups groups;
     enum orr_status status = ORR_OK;
     if (options->degrees.world != 0) {
-        status = orr_calc_groups(&options->degrees, (enum orr_calc_nesting)options->nesting, &groups, err);
+        status = orr_calc_groups(&options->degrees, options->nesting, &groups, err);
         options->degrees.dp = status == ORR_OK ? groups.degrees.dp : 0;
     }
     if (status == ORR_OK && options->degrees.dp == 0) {
@@ -242,11 +166,11 @@ static enum orr_status find_dp(struct calc_options *options, struct orr_error *e
 
 static int run_batch(const struct cli_command *self, int argc, char **argv)
 {
-    struct calc_options options = {0};
+    struct calc_options options = {.rank = 0};
     struct orr_calc_batch found;
     struct orr_error err = {0};
     int exit_code = 0;
-    if (!begin(self, argc, argv, &options, &exit_code)) {
+    if (!cli_begin(self, argc, argv, &options, &exit_code)) {
         return exit_code;
     }
     enum orr_status status = find_dp(&options, &err);
@@ -265,38 +189,37 @@ static int run_batch(const struct cli_command *self, int argc, char **argv)
 
 /* ---- what stages send ---- */
 
-static const struct argp_option pp_comm_options[] = {
-    {"micro-batch", KEY_MICRO, "N", 0, "Samples of a micro-batch. Default: 1", 0},
-    {"seq", KEY_SEQ, "N", 0, "Tokens of a sequence. Required", 0},
-    {"hidden", KEY_HIDDEN, "N", 0, "Values a token. Required", 0},
-    {"tp", KEY_TP, "N", 0, "Tensor parallelism. Default: 1", 0},
-    {"sp", KEY_SP, NULL, 0, "Sequence parallelism: every TP rank sends its part of the sequence", 0},
-    {"value-bytes", KEY_BYTES, "N", 0, "Bytes of a value. Default: 2 (bfloat16, float16)", 0},
-    CLI_HELP_OPTION,
+static const struct param pp_comm_rows[] = {
+    {"micro-batch", CALC_COUNT(pp_comm.micro_batch), .initial = "1", .help = "Samples of a micro-batch"},
+    {"seq", CALC_COUNT(pp_comm.seq), .help = "Required: tokens of a sequence"},
+    {"hidden", CALC_COUNT(pp_comm.hidden), .help = "Required: values a token"},
+    ROW_TP,
+    {"sp", .kind = PARAM_FLAG, AT(pp_comm.sequence_parallel),
+     .help = "Sequence parallelism: every TP rank sends its part of the sequence"},
+    {"value-bytes", CALC_COUNT(pp_comm.value_bytes), .unwritten = "2 (bfloat16, float16)", .help = "Bytes of a value"},
     {0},
 };
 
-static const struct argp pp_comm_argp = {
-    .options = pp_comm_options,
-    .parser = parse,
-    .args_doc = "--seq N --hidden N",
-    .doc =
-        "pp_comm_value: the bytes a rank sends to the next pipeline stage for one micro-batch, 2 x micro-batch x seq "
-        "x hidden, divided by tp with sequence parallelism.\v"
-        "Examples:\n"
-        "  orrery calc pp-comm --micro-batch 1 --seq 4096 --hidden 8192 --tp 8 --sp\n",
+static const struct param_table pp_comm_tables[] = {{pp_comm_rows, 0, 0}, {0}};
+
+static const struct cli_usage pp_comm_usage = {
+    .tables = pp_comm_tables,
+    .forms = "--seq N --hidden N",
+    .about = "pp_comm_value: the bytes a rank sends to the next pipeline stage for one micro-batch, 2 x micro-batch x "
+             "seq x hidden, divided by tp with sequence parallelism.",
+    .examples = "  orrery calc pp-comm --micro-batch 1 --seq 4096 --hidden 8192 --tp 8 --sp\n",
 };
 
 static int run_pp_comm(const struct cli_command *self, int argc, char **argv)
 {
-    struct calc_options options = {.batch = {.micro_batch = 1}};
+    struct calc_options options = {.rank = 0};
     struct orr_error err = {0};
     uint64_t bytes = 0;
     int exit_code = 0;
-    if (!begin(self, argc, argv, &options, &exit_code)) {
+    param_defaults(pp_comm_tables, &options);
+    if (!cli_begin(self, argc, argv, &options, &exit_code)) {
         return exit_code;
     }
-    options.pp_comm.micro_batch = options.batch.micro_batch;
     options.pp_comm.tp = options.degrees.tp;
     enum orr_status status = options.pp_comm.seq == 0 || options.pp_comm.hidden == 0
                                  ? error_set(&err, ORR_EINVAL, "missing --seq N or --hidden N")
@@ -310,11 +233,11 @@ static int run_pp_comm(const struct cli_command *self, int argc, char **argv)
 }
 
 static const struct cli_command calc_groups = {
-    .name = "groups", .summary = "how ranks fall into groups", .argp = &groups_argp, .run = run_groups};
+    .name = "groups", .summary = "how ranks fall into groups", .usage = &groups_usage, .run = run_groups};
 static const struct cli_command calc_batch = {
-    .name = "batch", .summary = "batches and micro-batches", .argp = &batch_argp, .run = run_batch};
+    .name = "batch", .summary = "batches and micro-batches", .usage = &batch_usage, .run = run_batch};
 static const struct cli_command calc_pp_comm = {
-    .name = "pp-comm", .summary = "what pipeline stages send each other", .argp = &pp_comm_argp, .run = run_pp_comm};
+    .name = "pp-comm", .summary = "what pipeline stages send each other", .usage = &pp_comm_usage, .run = run_pp_comm};
 
 static const struct cli_command *const calculators[] = {&calc_batch, &calc_groups, &calc_pp_comm, NULL};
 

@@ -8,28 +8,9 @@
 
 #include "cli/lab.h"
 
-enum {
-    KEY_PRICES = 256,
-    KEY_TEMPLATE,
-    KEY_STEP,
-    KEY_RUN,
-    KEY_STORE,
-    KEY_SAMPLES,
-    KEY_JSON,
-    KEY_STRICT,
-    KEY_GPUS,
-    KEY_SERVERS,
-    KEY_NICS,
-    KEY_NVSWITCHES,
-    KEY_LEAVES,
-    KEY_SPINES,
-    KEY_SWITCHES,
-    KEY_LINKS,
-    MACHINES_MOST = 64
-};
+enum { MACHINES_MOST = 64 };
 
 struct cost_options {
-    struct cli_input input;
     struct orr_cost_options cost;
     struct orr_cost_machine machines[MACHINES_MOST];
     struct orr_cost_counts counts;
@@ -40,117 +21,113 @@ struct cost_options {
     bool template, by_hand, strict;
 };
 
-static const struct argp_option options_table[] = {
-    {"prices", KEY_PRICES, "FILE", 0, "Price list (YAML). Default: examples, which are nobody's offer", 0},
-    {"template", KEY_TEMPLATE, NULL, 0, "Print a price list to begin with, and do nothing else", 0},
-    {"step-time", KEY_STEP, "TIME,...", 0,
-     "How long a step takes: 662ms, 1.9s; bare: ms. One for each machine, or one for all", 0},
-    {"run", KEY_RUN, "N,...", 0,
-     "Take the time of a step from runs of the result store, one for each machine (0: the newest); without MACHINE, "
-     "also the machine",
-     0},
-    {"store", KEY_STORE, "FILE", 0, CLI_STORE_HELP, 0},
-    {"samples", KEY_SAMPLES, "N", 0, "Samples (or tokens) of a step, over all ranks: also tell samples for a unit", 0},
-    {"gpus", KEY_GPUS, "N", 0, "Without MACHINE: GPUs", 1},
-    {"servers", KEY_SERVERS, "N", 0, "Without MACHINE: servers. Default: by the price list's gpus-per-server", 1},
-    {"nics", KEY_NICS, "N", 0, "Without MACHINE: NICs. Default: by the price list's nics-per-server", 1},
-    {"nvswitches", KEY_NVSWITCHES, "N", 0, "Without MACHINE: switches inside servers. Default: none", 1},
-    {"leaves", KEY_LEAVES, "N", 0, "Without MACHINE: switches that GPUs are on. Default: none", 1},
-    {"spines", KEY_SPINES, "N", 0, "Without MACHINE: switches without GPUs. Default: none", 1},
-    {"switches", KEY_SWITCHES, "N", 0, "Without MACHINE: switches of any level. Default: none", 1},
-    {"links", KEY_LINKS, "N", 0, "Without MACHINE: cables. Default: none", 1},
-    {"json", KEY_JSON, "OUT", 0, "Write JSON to the file OUT instead, or to standard output when OUT is -", 2},
-    {"strict", KEY_STRICT, NULL, 0, CLI_STRICT_HELP, 2},
-    CLI_HELP_OPTION,
-    {0},
-};
-
 /* Calls `take` with each piece of "a,b,c". */
-static enum orr_status read_list(const char *option, char *text, size_t *count, uint64_t *values,
-                                 enum orr_status (*take)(const char *option, const char *piece, uint64_t *value,
+static enum orr_status read_list(const struct param *row, const char *text, size_t *count, uint64_t *values,
+                                 enum orr_status (*take)(const char *where, const char *piece, uint64_t *value,
                                                          struct orr_error *err),
                                  struct orr_error *err)
 {
+    char where[40];
+    char piece[64];
     enum orr_status status = ORR_OK;
-    for (char *piece = text; piece != NULL && status == ORR_OK;) {
-        char *comma = strchr(piece, ',');
-        if (comma != NULL) {
-            *comma = '\0';
-        }
-        status = *count == MACHINES_MOST ? error_set(err, ORR_ERANGE, "%s: more than %d values", option, MACHINES_MOST)
-                                         : take(option, piece, &values[*count], err);
+    (void)snprintf(where, sizeof where, "parameter '%s'", row->name);
+    for (bool more = true; more && status == ORR_OK;) {
+        size_t length = strcspn(text, ",");
+        (void)snprintf(piece, sizeof piece, "%.*s", (int)(length < sizeof piece ? length : sizeof piece), text);
+        status = *count == MACHINES_MOST ? error_set(err, ORR_ERANGE, "%s: more than %d values", where, MACHINES_MOST)
+                                         : take(where, piece, &values[*count], err);
         *count += status == ORR_OK;
-        piece = comma == NULL ? NULL : comma + 1;
+        more = text[length] == ',';
+        text += length + 1;
     }
     return status;
 }
 
-static enum orr_status take_time(const char *option, const char *piece, uint64_t *value, struct orr_error *err)
+static enum orr_status take_time(const char *where, const char *piece, uint64_t *value, struct orr_error *err)
 {
-    enum orr_status status = param_parse_time(option, piece, "ms", value, err);
+    enum orr_status status = param_parse_time(where, piece, "ms", value, err);
     if (status == ORR_OK && *value == 0) {
-        return error_set(err, ORR_EINVAL, "%s: a step takes longer than 0", option);
+        return error_set(err, ORR_EINVAL, "%s: a step takes longer than 0", where);
     }
     return status;
 }
 
-static enum orr_status take_run(const char *option, const char *piece, uint64_t *value, struct orr_error *err)
+static enum orr_status take_run(const char *where, const char *piece, uint64_t *value, struct orr_error *err)
 {
-    return param_parse_count(option, piece, 0, INT64_MAX, value, err);
+    return param_parse_count(where, piece, 0, INT64_MAX, value, err);
 }
 
-static error_t parse_count(int key, char *arg, struct cost_options *options)
+static enum orr_status read_steps(const struct param *row, const char *text, void *into, struct orr_error *err)
 {
-    const struct {
-        const char *name;
-        uint64_t *value;
-    } rows[] = {{"--gpus", &options->counts.gpus},         {"--servers", &options->counts.servers},
-                {"--nics", &options->counts.nics},         {"--nvswitches", &options->counts.nvswitches},
-                {"--leaves", &options->counts.leaves},     {"--spines", &options->counts.spines},
-                {"--switches", &options->counts.switches}, {"--links", &options->counts.links}};
-    options->by_hand = true;
-    return cli_options_status(param_parse_count(rows[key - KEY_GPUS].name, arg, 0, UINT64_C(1) << 40,
-                                                rows[key - KEY_GPUS].value, &options->input.error));
+    struct cost_options *options = into;
+    return read_list(row, text, &options->step_count, options->steps, take_time, err);
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static enum orr_status read_runs(const struct param *row, const char *text, void *into, struct orr_error *err)
 {
-    struct cost_options *options = state->input;
-    struct orr_error *err = &options->input.error;
-    switch (key) {
-    case KEY_PRICES:
-        options->cost.prices = arg;
-        return 0;
-    case KEY_TEMPLATE:
-        options->template = true;
-        return 0;
-    case KEY_STEP:
-        return cli_options_status(read_list("--step-time", arg, &options->step_count, options->steps, take_time, err));
-    case KEY_RUN:
-        return cli_options_status(read_list("--run", arg, &options->run_count, options->runs, take_run, err));
-    case KEY_STORE:
-        options->cost.store = arg;
-        return 0;
-    case KEY_SAMPLES:
-        return cli_options_status(
-            param_parse_count("--samples", arg, 1, UINT64_C(1) << 50, &options->cost.samples, err));
-    case KEY_JSON:
-        options->json = arg;
-        return 0;
-    case KEY_STRICT:
-        options->strict = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (options->what_count == MACHINES_MOST) {
-            return cli_options_status(error_set(err, ORR_ERANGE, "more than %d machines", MACHINES_MOST));
-        }
-        options->machines[options->what_count++].what = arg;
-        return 0;
-    default:
-        return key >= KEY_GPUS && key <= KEY_LINKS ? parse_count(key, arg, options)
-                                                   : cli_options_default(key, arg, state);
+    struct cost_options *options = into;
+    return read_list(row, text, &options->run_count, options->runs, take_run, err);
+}
+
+static enum orr_status take_machine(void *into, const char *word, struct orr_error *err)
+{
+    struct cost_options *options = into;
+    if (options->what_count == MACHINES_MOST) {
+        return error_set(err, ORR_ERANGE, "more than %d machines", MACHINES_MOST);
     }
+    options->machines[options->what_count++].what = word;
+    return ORR_OK;
 }
+
+#define AT(field) .place = offsetof(struct cost_options, field)
+#define COUNTED(field)                                                                                                 \
+    .kind = PARAM_COUNT, .group = PARAM_MACHINE, .value = "N", AT(counts.field), .most = UINT64_C(1) << 40,            \
+    .given = offsetof(struct cost_options, by_hand)
+
+static const struct param rows[] = {
+    {"prices", .kind = PARAM_PATH, .group = PARAM_WHAT, .value = "FILE", AT(cost.prices),
+     .unwritten = "examples, which are nobody's offer", .help = "Price list (YAML)"},
+    {"template", .kind = PARAM_FLAG, .group = PARAM_WHAT, AT(template),
+     .help = "Print a price list to begin with, and do nothing else"},
+    {"step-time", .kind = PARAM_READ, .group = PARAM_WHAT, .value = "TIME,...", .read = read_steps,
+     .help = "How long a step takes: 662ms, 1.9s; bare: ms. One for each machine, or one for all"},
+    {"run", .kind = PARAM_READ, .group = PARAM_WHAT, .value = "N,...", .read = read_runs,
+     .help = "Take the time of a step from runs of the result store. One for each machine (0: the newest); without "
+             "MACHINE, also the machine"},
+    CLI_ROW_STORE(struct cost_options, cost.store),
+    {"samples", .kind = PARAM_COUNT, .group = PARAM_WHAT, .value = "N", AT(cost.samples), .least = 1,
+     .most = UINT64_C(1) << 50, .help = "Samples (or tokens) of a step, over all ranks: also tell samples for a unit"},
+    {"gpus", COUNTED(gpus), .help = "GPUs"},
+    {"servers", COUNTED(servers), .unwritten = "by the price list's gpus-per-server", .help = "Servers"},
+    {"nics", COUNTED(nics), .unwritten = "by the price list's nics-per-server", .help = "NICs"},
+    {"nvswitches", COUNTED(nvswitches), .unwritten = "none", .help = "Switches inside servers"},
+    {"leaves", COUNTED(leaves), .unwritten = "none", .help = "Switches that GPUs are on"},
+    {"spines", COUNTED(spines), .unwritten = "none", .help = "Switches without GPUs"},
+    {"switches", COUNTED(switches), .unwritten = "none", .help = "Switches of any level"},
+    {"links", COUNTED(links), .unwritten = "none", .help = "Cables"},
+    CLI_ROW_JSON(struct cost_options, json),
+    CLI_ROW_STRICT(struct cost_options, strict),
+    {0},
+};
+
+static const char *const headings[PARAM_GROUPS] = {
+    [PARAM_WHAT] = "Prices and steps:", [PARAM_MACHINE] = "Without MACHINE, what there is:"};
+
+static const struct cli_usage usage = {
+    .tables = (const struct param_table[]){{rows, 0, 0}, {0}},
+    .headings = headings,
+    .forms = "[MACHINE...]",
+    .about = "Tell what machines cost by a price list that you edit: a bill of GPUs, servers, NICs, switches and "
+             "cables, what an hour costs, and with the time of a step what a step costs and how many steps one gets "
+             "for a unit of the currency. A MACHINE is a topology file, a name of orrery lab run (128gpu_torus3d_16), "
+             "a name of orrery topo list, or a line of orrery topo make; with several, each is set beside the first.",
+    .examples = "  orrery cost --template > prices.yml\n"
+                "  orrery cost --prices prices.yml 'dgx-h100:16 > rail:400Gbps > spine:8'\n"
+                "  orrery cost --prices prices.yml fat-tree torus --step-time 1.9s,2.6s\n"
+                "  orrery cost --prices prices.yml --gpus 128 --switches 24\n"
+                "  orrery cost --prices prices.yml --run 1\n",
+    .argument = take_machine,
+};
 
 /* Who is costed, and with which step. */
 static enum orr_status line_up(struct cost_options *options, struct orr_error *err)
@@ -213,21 +190,20 @@ static enum orr_status count(const struct cost_options *options, const struct or
 
 static int run(const struct cli_command *self, int argc, char **argv)
 {
-    struct cost_options options = {0};
+    struct cost_options options = {.what_count = 0};
     struct cli_warnings warnings = {0};
     struct orr_error err = {0};
+    int code = 0;
     if (argc == 1) {
         return cli_print_usage(self, argv[0]);
     }
-    enum orr_status status = cli_options_parse(self, argc, argv, &options.input, &err);
-    if (status == ORR_OK && options.input.help) {
-        cli_print_help(self, argv[0], stdout);
-        return 0;
+    if (!cli_begin(self, argc, argv, &options, &code)) {
+        return code;
     }
-    if (status == ORR_OK && options.template) {
+    if (options.template) {
         return cli_end(orr_cost_template(stdout, &err), &err);
     }
-    status = status == ORR_OK ? line_up(&options, &err) : status;
+    enum orr_status status = line_up(&options, &err);
     status = status == ORR_OK ? check_output(&options, &err) : status;
     if (status == ORR_OK) {
         struct orr_notices notices = cli_notices(&warnings, options.strict);
@@ -237,21 +213,5 @@ static int run(const struct cli_command *self, int argc, char **argv)
     return status == ORR_OK ? 0 : cli_fail(&err);
 }
 
-static const struct argp argp = {
-    .options = options_table,
-    .parser = parse,
-    .args_doc = "[MACHINE...]",
-    .doc = "Tell what machines cost by a price list that you edit: a bill of GPUs, servers, NICs, switches and cables, "
-           "what an hour costs, and with the time of a step what a step costs and how many steps one gets for a unit "
-           "of the currency. A MACHINE is a topology file, a name of orrery lab run (128gpu_torus3d_16), a name of "
-           "orrery topo list, or a line of orrery topo make; with several, each is set beside the first.\v"
-           "Examples:\n"
-           "  orrery cost --template > prices.yml\n"
-           "  orrery cost --prices prices.yml 'dgx-h100:16 > rail:400Gbps > spine:8'\n"
-           "  orrery cost --prices prices.yml fat-tree torus --step-time 1.9s,2.6s\n"
-           "  orrery cost --prices prices.yml --gpus 128 --switches 24\n"
-           "  orrery cost --prices prices.yml --run 1\n",
-};
-
 const struct cli_command cli_cost = {
-    .name = "cost", .summary = "what machines cost, and a step on them", .argp = &argp, .run = run};
+    .name = "cost", .summary = "what machines cost, and a step on them", .usage = &usage, .run = run};

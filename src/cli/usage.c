@@ -121,6 +121,20 @@ static size_t count_rows(const struct cli_usage *usage, enum param_group group, 
     return count;
 }
 
+/* Whether the long help says more than the short one. */
+static bool has_more(const struct cli_usage *usage)
+{
+    for (const struct param_table *table = usage->tables; table->rows != NULL; table++) {
+        for (const struct param *row = table->rows; row->name != NULL; row++) {
+            bool more = (row->flags & PARAM_RARE) != 0 || strstr(row->help, ". ") != NULL;
+            if (more && is_told(table, row, row->group, true)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static void print_forms(const struct cli_usage *usage, const char *path, FILE *stream)
 {
     const char *form = usage->forms != NULL ? usage->forms : "";
@@ -156,7 +170,7 @@ void cli_print_options(const struct cli_command *command, const char *path, bool
         shown += print_group(usage, (enum param_group)group, all, headed, stream);
     }
     (void)fprintf(stream, "%s  -h, --help                 Show this help and exit\n", headed ? "\n" : "");
-    if (!few) {
+    if (!few && has_more(usage)) {
         (void)fprintf(stream, "      --help-all             Show all %zu options, each at length\n", there);
     }
     if (usage->notes != NULL && (all || shown == there)) {
