@@ -106,7 +106,7 @@ struct orr_coll_pair {
     uint32_t src, dst; /* ranks */
 };
 
-/* Which collective of which group to lay out. Strings are borrowed. Start from ORR_COLL_OPTIONS_DEFAULT. */
+/* Which collective of which group to lay out. Strings are borrowed. Start from orr_coll_options_init. */
 struct orr_coll_options {
     uint32_t gpus, gpus_per_server, switches_per_server; /* NVLink switches */
     uint32_t tp, ep;                                     /* dp = gpus / tp */
@@ -127,12 +127,7 @@ struct orr_coll_options {
     const char *svg; /* also a picture; or NULL */
     uint64_t memory_limit;
 };
-
-#define ORR_COLL_OPTIONS_DEFAULT                                                                                       \
-    {                                                                                                                  \
-        .gpus = 8, .gpus_per_server = 8, .switches_per_server = 1, .tp = 8, .ep = 1, .gpu_type = "H100",               \
-        .group = "tp", .type = "all-reduce", .bytes = 1u << 20, .root = UINT32_MAX, .algo = "auto"                     \
-    }
+void orr_coll_options_init(struct orr_coll_options *options); /* the defaults */
 
 ORR_MUST_CHECK enum orr_status orr_coll_show(const struct orr_coll_options *options, FILE *stream,
                                              struct orr_error *err);

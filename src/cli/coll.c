@@ -138,7 +138,8 @@ static enum orr_status complete(struct show_options *options, struct orr_error *
 
 static int run_show(const struct cli_command *self, int argc, char **argv)
 {
-    struct show_options options = {.coll = {.root = UINT32_MAX}};
+    struct show_options options = {0};
+    orr_coll_options_init(&options.coll);
     struct orr_error err = {0};
     int code = 0;
     param_defaults(tables, &options);

@@ -10,6 +10,21 @@
 #include "lab/written.h"
 #include "report/coll.h"
 
+void orr_coll_options_init(struct orr_coll_options *options)
+{
+    *options = (struct orr_coll_options){.gpus = 8,
+                                         .gpus_per_server = 8,
+                                         .switches_per_server = 1,
+                                         .tp = 8,
+                                         .ep = 1,
+                                         .gpu_type = "H100",
+                                         .group = "tp",
+                                         .type = "all-reduce",
+                                         .bytes = 1u << 20,
+                                         .root = UINT32_MAX,
+                                         .algo = "auto"};
+}
+
 /* NVLink switches that reduce; in SimAI 1.6 only two of its types count as such. */
 #define GPU_TYPES(X)                                                                                                   \
     X("A100", false, false)                                                                                            \

@@ -62,7 +62,8 @@ static bool parse(const char *name, char gpu[16], struct orr_coll_options *optio
 
 char *nccl_case_dump(const char *name, size_t *size)
 {
-    struct orr_coll_options options = ORR_COLL_OPTIONS_DEFAULT;
+    struct orr_coll_options options;
+    orr_coll_options_init(&options);
     struct orr_error err = {0};
     char gpu[16];
     char *text = NULL;

@@ -185,7 +185,8 @@ static const char *show(const struct orr_coll_options *options)
 static void the_table_says_what_moves_and_the_drawing_how(void **state)
 {
     (void)state;
-    struct orr_coll_options options = ORR_COLL_OPTIONS_DEFAULT;
+    struct orr_coll_options options;
+    orr_coll_options_init(&options);
     options.gpus = 16;
     options.tp = 16;
     CHECK_TEXT(show(&options), "all-reduce of 1 MiB over 16 ranks on 2 servers\n"
@@ -215,7 +216,8 @@ static void the_table_says_what_moves_and_the_drawing_how(void **state)
 static void trees_and_switches_are_drawn_by_server(void **state)
 {
     (void)state;
-    struct orr_coll_options options = ORR_COLL_OPTIONS_DEFAULT;
+    struct orr_coll_options options;
+    orr_coll_options_init(&options);
     options.gpus = 12;
     options.gpus_per_server = 2;
     options.tp = 12;
@@ -238,7 +240,8 @@ static void trees_and_switches_are_drawn_by_server(void **state)
 static void holes_of_simai_are_filled_by_default(void **state)
 {
     (void)state;
-    struct orr_coll_options options = ORR_COLL_OPTIONS_DEFAULT;
+    struct orr_coll_options options;
+    orr_coll_options_init(&options);
     options.gpus = 16;
     options.tp = 1;
     options.ep = 4;
@@ -265,7 +268,8 @@ static void a_wrong_word_names_the_nearest(void **state)
         {offsetof(struct orr_coll_options, type), "all-redce", "unknown collective \"all-redce\""},
     };
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
-        struct orr_coll_options options = ORR_COLL_OPTIONS_DEFAULT;
+        struct orr_coll_options options;
+        orr_coll_options_init(&options);
         memcpy((char *)&options + bad[i].field, &bad[i].word, sizeof bad[i].word);
         CHECK_CONTAINS(show(&options), bad[i].says);
     }
