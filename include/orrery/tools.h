@@ -130,7 +130,7 @@ ORR_MUST_CHECK enum orr_status orr_trace_export(const struct orr_export_options 
 /*
  * A data-parallel job made of the traces of one tensor-parallel group: every rank reduces the gradients of its shard,
  * in buckets, with the ranks of its place in the other replicas (docs/trace-tools.md). Texts are borrowed for the call.
- * Start from ORR_COMPOSE_OPTIONS_DEFAULT.
+ * Start from orr_compose_options_init.
  */
 struct orr_compose_options {
     const char *input;           /* prefix of the traces, or a folder with those of one job */
@@ -148,10 +148,7 @@ struct orr_compose_options {
     bool write_all;              /* the traces of all ranks, not those of one replica alone */
     uint64_t memory_limit;       /* bytes; 0 = 80 % of the machine */
 };
-#define ORR_COMPOSE_OPTIONS_DEFAULT                                                                                    \
-    {                                                                                                                  \
-        .dp = 1                                                                                                        \
-    }
+void orr_compose_options_init(struct orr_compose_options *options); /* the defaults */
 
 /* Without write_all the traces are those of the first replica, and groups of one rank stand for the data-parallel ones:
  * a run that grows "tp:TP,dp:1" makes the rest in memory. A report for people goes to `stream`, which may be NULL;
@@ -167,10 +164,7 @@ struct orr_view_options {
     bool unfolded;                         /* one box a node, instead of one for a chain of compute nodes */
     const struct orr_trace_filter *filter; /* which nodes, or NULL: all; not for .dot and .graphml */
 };
-#define ORR_VIEW_OPTIONS_DEFAULT                                                                                       \
-    {                                                                                                                  \
-        .limit = 4000                                                                                                  \
-    }
+void orr_view_options_init(struct orr_view_options *options); /* the defaults */
 
 /* Draws the Chakra ET file `trace` into `path`, whose ending says what is made: .svg, .html, .pdf, .dot, .graphml. */
 ORR_MUST_CHECK enum orr_status orr_trace_view(const char *trace, const struct orr_view_options *options,
@@ -194,10 +188,7 @@ struct orr_chakra_generator {
     uint64_t tensor_bytes; /* of memory, send and receive nodes */
     uint64_t comm_bytes;   /* of collectives */
 };
-#define ORR_CHAKRA_GENERATOR_DEFAULT                                                                                   \
-    {                                                                                                                  \
-        .npus = 64, .runtime_us = 5, .tensor_bytes = 1024, .comm_bytes = 65536                                         \
-    }
+void orr_chakra_generator_init(struct orr_chakra_generator *options); /* the defaults */
 
 /* Fourteen families of tiny traces, FOLDER/FAMILY.RANK.et. */
 ORR_MUST_CHECK enum orr_status orr_chakra_generate(const struct orr_chakra_generator *options, struct orr_error *err);

@@ -56,7 +56,8 @@ static const struct cli_command command = {.name = "chakra_generator", .argp = &
 
 int cli_chakra_generator(int argc, char **argv)
 {
-    struct generator_options options = {.generator = ORR_CHAKRA_GENERATOR_DEFAULT};
+    struct generator_options options = {0};
+    orr_chakra_generator_init(&options.generator);
     struct orr_error err = {0};
     int exit_code = 0;
     if (!cli_chakra_options(&command, argc, argv, &options.input, &exit_code)) {

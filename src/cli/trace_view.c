@@ -82,7 +82,8 @@ static enum orr_status check(const struct view_command *view, struct orr_error *
 
 static int run_view(const struct cli_command *self, int argc, char **argv)
 {
-    struct view_command view = {.view = ORR_VIEW_OPTIONS_DEFAULT};
+    struct view_command view = {0};
+    orr_view_options_init(&view.view);
     struct orr_error err = {0};
     if (cli_options_parse(self, argc, argv, &view.input, &err) != ORR_OK) {
         return cli_fail(&err);

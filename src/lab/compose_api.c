@@ -20,6 +20,11 @@
 #include "report/table.h"
 #include "trace/compose.h"
 
+void orr_compose_options_init(struct orr_compose_options *options)
+{
+    *options = (struct orr_compose_options){.dp = 1};
+}
+
 enum {
     HELD_MOST = 512, /* files that wait for their names together: each is an open file */
     RANKS_MOST = 1 << 20,
