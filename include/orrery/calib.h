@@ -12,7 +12,7 @@ ORR_BEGIN
 
 /*
  * Measured steps held against a simulated one, and measured collectives turned into a link (docs/calibration.md). Texts
- * and lists are borrowed for the call; NULL and 0: not given. Start from ORR_CALIB_OPTIONS_DEFAULT.
+ * and lists are borrowed for the call; NULL and 0: not given. Start from orr_calib_options_init.
  */
 struct orr_calib_options {
     const char *const *measured; /* step times: device traces, training_R.json, gpu_metrics_*.json, lists */
@@ -49,10 +49,7 @@ struct orr_calib_options {
     const char *output;    /* calibration file, JSON */
     uint64_t memory_limit; /* bytes; 0 = 80 % of the machine */
 };
-#define ORR_CALIB_OPTIONS_DEFAULT                                                                                      \
-    {                                                                                                                  \
-        .rank = -1                                                                                                     \
-    }
+void orr_calib_options_init(struct orr_calib_options *options); /* the defaults */
 
 /* NaN where not known. */
 struct orr_calib_result {

@@ -286,7 +286,8 @@ static enum orr_status fit(struct fit_options *options, struct orr_error *err)
 
 static int run_fit(const struct cli_command *self, int argc, char **argv)
 {
-    struct fit_options options = {.calib = ORR_CALIB_OPTIONS_DEFAULT};
+    struct fit_options options = {0};
+    orr_calib_options_init(&options.calib);
     struct orr_error err = {0};
     if (argc == 1) {
         return cli_print_usage(self, argv[0]);

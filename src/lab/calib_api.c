@@ -10,6 +10,11 @@
 #include "lab/store/store.h"
 #include "lab/written.h"
 
+void orr_calib_options_init(struct orr_calib_options *options)
+{
+    *options = (struct orr_calib_options){.rank = -1};
+}
+
 enum orr_status orr_calib_fit(const struct orr_calib_options *options, const struct orr_notices *notices, FILE *stream,
                               struct orr_calib_result *result, struct orr_error *err)
 {

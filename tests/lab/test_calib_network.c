@@ -339,7 +339,8 @@ static void options_are_words_and_a_wrong_word_is_named(void **state)
     struct orr_error err = {0};
     struct calib_read_options reading;
     struct calib_network_options fitting;
-    struct orr_calib_options options = ORR_CALIB_OPTIONS_DEFAULT;
+    struct orr_calib_options options;
+    orr_calib_options_init(&options);
     CHECK_OK(calib_bench_options(&options, &reading, &fitting, &err), &err);
     CHECK(reading.form == CALIB_FORM_AUTO && reading.type == CALIB_TYPE_UNKNOWN && fitting.steps == CALIB_STEPS_RING &&
               fitting.place == CALIB_PLACE_ANY && fitting.fit.split_count == 0,

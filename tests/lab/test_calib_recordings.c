@@ -46,7 +46,8 @@ static void calibrate(struct recording *recording, const char *profiler, struct 
     lab.topology = "2gpu_auto1d_2";
     lab.output_folder = folder;
     CHECK_OK(orr_lab_run(&lab, NULL, NULL, &ran, &err), &err);
-    struct orr_calib_options options = ORR_CALIB_OPTIONS_DEFAULT;
+    struct orr_calib_options options;
+    orr_calib_options_init(&options);
     options.measured = recording->paths;
     options.measured_count = 4;
     options.rank = 0;

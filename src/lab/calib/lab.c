@@ -213,7 +213,8 @@ static enum orr_status fit(struct calibrating *c, const struct orr_lab_options *
                            struct calib *calib)
 {
     const char *store = store_of(c);
-    struct orr_calib_options how = ORR_CALIB_OPTIONS_DEFAULT;
+    struct orr_calib_options how;
+    orr_calib_options_init(&how);
     if (store == NULL) {
         return mem_error(&c->session.mem, "a path", c->err);
     }
