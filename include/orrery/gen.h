@@ -129,11 +129,7 @@ struct orr_stg_options {
     bool legacy_attr;        /* comm_group in place of pg_name */
     uint64_t memory_limit;   /* bytes; 0 = 80 % of the machine */
 };
-#define ORR_STG_OPTIONS_DEFAULT                                                                                        \
-    {                                                                                                                  \
-        .dp = 1, .tp = 1, .pp = 1, .sp = 1, .ep = 1, .tpsp = true, .vocabulary = 32000, .hidden = 8192, .ffn = 28672,  \
-        .seq = 1024, .heads = 64, .kv_heads = 8, .layers = 80, .experts = 8, .top_k = 2, .batch = 64                   \
-    }
+void orr_stg_options_init(struct orr_stg_options *options); /* the defaults */
 
 /* What a rank of one stage keeps in memory, in bytes. */
 struct orr_stg_memory {

@@ -353,7 +353,8 @@ static void print_written(const struct orr_stg_options *stg, const struct orr_st
 
 static int run_stg(const struct cli_command *self, int argc, char **argv)
 {
-    struct stg_input in = {.stg = ORR_STG_OPTIONS_DEFAULT};
+    struct stg_input in = {0};
+    orr_stg_options_init(&in.stg);
     struct orr_error err = {0};
     bool vram = false;
     enum orr_status status = cli_options_parse(self, argc, argv, &in.input, &err);

@@ -14,7 +14,8 @@ enum { ALL_REDUCE = 0, ALL_GATHER = 2, ALL_TO_ALL = 6, REDUCE_SCATTER = 7 };
 
 static struct orr_stg_options small(enum orr_stg_model model)
 {
-    struct orr_stg_options options = ORR_STG_OPTIONS_DEFAULT;
+    struct orr_stg_options options;
+    orr_stg_options_init(&options);
     options.output_dir = folder;
     options.output_name = "t";
     options.model = model;
