@@ -68,7 +68,8 @@ static enum orr_status import(const char *folder, struct orr_error *err)
 {
     char prefix[4096];
     (void)snprintf(prefix, sizeof prefix, "%s/trace", folder);
-    struct orr_import_options options = ORR_IMPORT_OPTIONS_DEFAULT;
+    struct orr_import_options options;
+    orr_import_options_init(&options);
     options.folder = folder;
     options.prefix = prefix;
     options.jobs = 1;

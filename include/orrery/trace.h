@@ -79,7 +79,7 @@ ORR_MUST_CHECK enum orr_status orr_trace_ready(const struct orr_ready_options *o
 
 /* ---- linking PyTorch traces ------------------------------------------------------------------------------------- */
 
-/* Paths are borrowed for the call. Start from ORR_LINK_OPTIONS_DEFAULT. */
+/* Paths are borrowed for the call. Start from orr_link_options_init. */
 struct orr_link_options {
     const char *host;      /* execution trace; may be NULL without compat_chakra */
     const char *device;    /* Kineto trace; may be NULL without compat_chakra. Both plain, gzip or zstd */
@@ -88,10 +88,7 @@ struct orr_link_options {
     uint64_t memory_limit; /* bytes; 0 = 80 % of the machine */
     bool compat_chakra;    /* the bytes Chakra's own linker writes */
 };
-#define ORR_LINK_OPTIONS_DEFAULT                                                                                       \
-    {                                                                                                                  \
-        .rank = -1                                                                                                     \
-    }
+void orr_link_options_init(struct orr_link_options *options); /* the defaults */
 
 struct orr_link_summary {
     uint64_t host_nodes;        /* in the host trace */
@@ -127,7 +124,7 @@ enum orr_format {
 #undef ORR_X
 };
 
-/* Paths and texts are borrowed for the call. Start from ORR_CONVERT_OPTIONS_DEFAULT. */
+/* Paths and texts are borrowed for the call. Start from orr_convert_options_init. */
 struct orr_convert_options {
     enum orr_format format;
     const char *input;     /* plain, gzip or zstd */
@@ -141,10 +138,7 @@ struct orr_convert_options {
     bool compat_chakra;    /* pytorch, text: the bytes Chakra's own converter writes */
     FILE *replay;          /* pytorch with compat_chakra: what Chakra's --simulate logs goes here; or NULL */
 };
-#define ORR_CONVERT_OPTIONS_DEFAULT                                                                                    \
-    {                                                                                                                  \
-        .passes = 1                                                                                                    \
-    }
+void orr_convert_options_init(struct orr_convert_options *options); /* the defaults */
 
 struct orr_convert_summary {
     enum orr_format format; /* what the input was read as */
@@ -168,7 +162,7 @@ void orr_convert_path(const struct orr_convert_options *options, const struct or
 
 /* ---- importing recordings ---------------------------------------------------------------------------------------- */
 
-/* Paths and lists are borrowed for the call. Start from ORR_IMPORT_OPTIONS_DEFAULT. */
+/* Paths and lists are borrowed for the call. Start from orr_import_options_init. */
 struct orr_import_options {
     const char *folder;       /* with recordings, or one of them; any names (docs/import.md) */
     const char *const *paths; /* files and folders instead, or beside it: all of one run */
@@ -188,10 +182,7 @@ struct orr_import_options {
     bool drop_gaps;        /* leave out host time between ops */
     bool drop_cpu;         /* leave out host ops; order between what is left survives, host time does not */
 };
-#define ORR_IMPORT_OPTIONS_DEFAULT                                                                                     \
-    {                                                                                                                  \
-        .folder = NULL                                                                                                 \
-    }
+void orr_import_options_init(struct orr_import_options *options); /* the defaults */
 
 /* Links and converts every rank's PyTorch recording; writes all files or none, and a report for people to `stream`,
  * which may be NULL. `notices` may be NULL. */
@@ -216,7 +207,7 @@ enum orr_framework { ORR_FRAMEWORK_PYTORCH, ORR_FRAMEWORK_TENSORFLOW, ORR_FRAMEW
 enum orr_vendor { ORR_VENDOR_NVIDIA, ORR_VENDOR_AMD };
 
 /* What to record. Fields other than the first two are for PyTorch alone, become the defaults of the script, and are
- * NULL, 0 (trace_wait: -1) or false where the script's own default is to hold. Start from ORR_RECIPE_OPTIONS_DEFAULT.
+ * NULL, 0 (trace_wait: -1) or false where the script's own default is to hold. Start from orr_recipe_options_init.
  */
 struct orr_recipe_options {
     enum orr_framework framework;
@@ -230,10 +221,7 @@ struct orr_recipe_options {
     uint32_t trace_steps;
     bool inject_sync_hack;
 };
-#define ORR_RECIPE_OPTIONS_DEFAULT                                                                                     \
-    {                                                                                                                  \
-        .trace_wait = -1                                                                                               \
-    }
+void orr_recipe_options_init(struct orr_recipe_options *options); /* the defaults */
 
 /* A Python script that records a job. A trace that would be large is a warning; `notices` may be NULL. */
 ORR_MUST_CHECK enum orr_status orr_recipe(const struct orr_recipe_options *options, const struct orr_notices *notices,

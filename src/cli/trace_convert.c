@@ -165,7 +165,8 @@ static void print_summary(const struct orr_convert_options *convert, const struc
 
 static int run_convert(const struct cli_command *self, int argc, char **argv)
 {
-    struct convert_options options = {.convert = ORR_CONVERT_OPTIONS_DEFAULT};
+    struct convert_options options = {0};
+    orr_convert_options_init(&options.convert);
     struct orr_convert_summary summary = {0};
     struct cli_warnings warnings = {0};
     struct orr_error err = {0};

@@ -237,7 +237,8 @@ static enum orr_status import(struct import_options *options, uint32_t *failed, 
 
 static int run_import(const struct cli_command *self, int argc, char **argv)
 {
-    struct import_options options = {.import = ORR_IMPORT_OPTIONS_DEFAULT};
+    struct import_options options = {0};
+    orr_import_options_init(&options.import);
     struct orr_error err = {0};
     uint32_t failed = 0;
     options.paths = calloc((size_t)argc + 1, sizeof *options.paths);

@@ -131,7 +131,8 @@ static int link_files(const struct link_options *options)
 
 static int run_link(const struct cli_command *self, int argc, char **argv)
 {
-    struct link_options options = {.link = ORR_LINK_OPTIONS_DEFAULT};
+    struct link_options options = {0};
+    orr_link_options_init(&options.link);
     struct orr_error err = {0};
     enum orr_status status = cli_options_parse(self, argc, argv, &options.input, &err);
     if (status == ORR_OK && options.input.help) {
@@ -188,7 +189,8 @@ static const struct cli_command chakra_command = {
 
 int cli_chakra_trace_link(int argc, char **argv)
 {
-    struct link_options options = {.link = ORR_LINK_OPTIONS_DEFAULT};
+    struct link_options options = {0};
+    orr_link_options_init(&options.link);
     struct orr_error err = {0};
     int exit_code = 0;
     if (!cli_chakra_options(&chakra_command, argc, argv, &options.input, &exit_code)) {

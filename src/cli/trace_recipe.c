@@ -135,7 +135,8 @@ static enum orr_status write_file(const struct recipe_options *options, const st
 
 static int run_recipe(const struct cli_command *self, int argc, char **argv)
 {
-    struct recipe_options options = {.recipe = ORR_RECIPE_OPTIONS_DEFAULT};
+    struct recipe_options options = {0};
+    orr_recipe_options_init(&options.recipe);
     struct cli_warnings warnings = {0};
     struct orr_notices notices = cli_notices(&warnings, false);
     struct orr_error err = {0};

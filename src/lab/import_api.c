@@ -10,6 +10,11 @@
 #include "lab/written.h"
 #include "report/table.h"
 
+void orr_import_options_init(struct orr_import_options *options)
+{
+    *options = (struct orr_import_options){0};
+}
+
 /* ---- the report ---- */
 
 enum { RANKS_BESIDE = 8 }; /* a table's columns; more ranks are further tables */

@@ -5,6 +5,11 @@
 #include "convert/pytorch/link_compat.h"
 #include "lab/notices.h"
 
+void orr_link_options_init(struct orr_link_options *options)
+{
+    *options = (struct orr_link_options){.rank = -1};
+}
+
 static enum orr_status link_as_chakra(const struct orr_link_options *options, struct mem *mem, struct notes *notes,
                                       struct orr_link_summary *summary, struct orr_error *err)
 {

@@ -10,6 +10,11 @@
 #include "lab/recipes.h" /* made from collect/ by tools/embed */
 #include "lab/written.h"
 
+void orr_recipe_options_init(struct orr_recipe_options *options)
+{
+    *options = (struct orr_recipe_options){.trace_wait = -1};
+}
+
 static const char *const pytorch_notes[] = {
     [ORR_VENDOR_NVIDIA] = "# NVIDIA: the profiler reports synchronisation through CUPTI; nothing else is needed.\n"
                           "#   torchrun --nproc-per-node 2 record_pytorch.py%s --output-dir recording\n"

@@ -469,7 +469,8 @@ static void the_public_function_links_and_packs_by_the_name(void **state)
     path_of("device.json", device);
     path_of("hdt.json.gz", out);
     write_inputs(&cases[2]); /* with an orphan */
-    struct orr_link_options options = ORR_LINK_OPTIONS_DEFAULT;
+    struct orr_link_options options;
+    orr_link_options_init(&options);
     options.host = host;
     options.device = device;
     options.output = out;

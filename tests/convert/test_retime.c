@@ -16,7 +16,8 @@ static uint64_t played_ns(const struct line *lines, size_t count)
     char prefix[64];
     struct orr_error err = {0};
     struct orr_run *run = NULL;
-    struct orr_import_options import = ORR_IMPORT_OPTIONS_DEFAULT;
+    struct orr_import_options import;
+    orr_import_options_init(&import);
     struct orr_run_options options;
     orr_run_options_init(&options);
     (void)snprintf(path, sizeof path, "%s/device_0.json", folder);
