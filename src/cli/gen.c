@@ -8,8 +8,8 @@
 #define AT(field) .place = offsetof(struct orr_gen_options, field)
 #define ROW_NPUS                                                                                                       \
     {                                                                                                                  \
-        "npus", .kind = PARAM_COUNT32, .value = "N", AT(npus), .least = 1, .most = 1u << 20, .initial = "8",           \
-                .help = "Ranks to write"                                                                               \
+        "npus", "ranks", .kind = PARAM_COUNT32, .value = "N", AT(npus), .least = 1, .most = 1u << 20, .initial = "8",  \
+                         .help = "Ranks to write"                                                                      \
     }
 #define ROW_OUTPUT                                                                                                     \
     {                                                                                                                  \

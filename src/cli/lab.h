@@ -6,7 +6,6 @@
 #include "cli/cli.h"
 
 #define CLI_STORE_DEFAULT "runs/orrery.db"
-#define CLI_STORE_HELP    "Result store (SQLite). Default: " CLI_STORE_DEFAULT
 /* --store of a command that reads one; where it was not given the place is left as it is. */
 #define CLI_ROW_STORE(type, field)                                                                                     \
     {                                                                                                                  \

@@ -10,25 +10,9 @@
 #include "cli/lab.h"
 #include "cli/watch.h"
 
-enum {
-    KEY_VARY = 256,
-    KEY_ZIP,
-    KEY_STORE,
-    KEY_TAG,
-    KEY_BEST,
-    KEY_BY,
-    KEY_CSV,
-    KEY_JSON,
-    KEY_FRESH,
-    KEY_POINT,
-    KEY_DRY,
-    KEY_NO_PROGRESS,
-};
-
-enum { BEST_DEFAULT = 20, ONLY_MOST = 256 };
+enum { ONLY_MOST = 256 };
 
 struct sweep_command {
-    struct cli_input input;
     struct orr_sweep_plan_options plan;
     const char *vary[SWEEP_KEYS_MOST];
     struct orr_sweep_options sweep;
@@ -39,44 +23,19 @@ struct sweep_command {
     bool dry, quiet, no_progress;
 };
 
-static const struct argp_option table[] = {
-    {NULL, 0, NULL, 0, "What varies:", 1},
-    {"vary", KEY_VARY, "KEY=VALUES", 0,
-     "An option of the command, or a key of one of its configuration files (system.endpoint-delay, network.bandwidth, "
-     "network.CC_MODE), and its values: a,b,c; 1..8; 0..100..25; [50,25] is one value that is a list. May be given "
-     "several times: every combination is a point",
-     1},
-    {"zip", KEY_ZIP, NULL, 0, "The first values of all keys make a point, then the second ones, and so on", 1},
-    {NULL, 0, NULL, 0, "How to run:", 2},
-    {"threads", 'j', "N", 0, "Points at once. Default: one for each processor. The results are the same", 2},
-    {"fresh", KEY_FRESH, NULL, 0, "Run points again that the store has already", 2},
-    {"point", KEY_POINT, "N,...", 0, "Run these points again, and no others", 2},
-    {"dry-run", KEY_DRY, NULL, 0, "Check everything and show the points; run none", 2},
-    {NULL, 0, NULL, 0, "What to keep and show:", 3},
-    {"store", KEY_STORE, "FILE", 0, CLI_STORE_HELP, 3},
-    {"tag", KEY_TAG, "NAME", 0, "A name for the runs in the store. Default: the sweep file's name", 3},
-    {"best", KEY_BEST, "N", 0, "Rows of the table; 0 shows all. Default: 20", 3},
-    {"by", KEY_BY, "NAME", 0,
-     "What is best: the least time (default), exposed (communication that no compute hides), comm or compute", 3},
-    {"csv", KEY_CSV, "FILE", 0, "Also write all points as CSV; - stands for standard output, without the table", 3},
-    {"json", KEY_JSON, "FILE", 0, "Also write all points as JSON; - stands for standard output, without the table", 3},
-    {"no-progress", KEY_NO_PROGRESS, NULL, 0, "No progress line on a terminal", 3},
-    {"quiet", 'q', NULL, 0, "Neither warnings nor progress", 3},
-    CLI_HELP_OPTION,
-    {0},
-};
-
 /* "3,17" and nothing else; points count from 1. */
-static enum orr_status parse_points(struct sweep_command *command, const char *text)
+static enum orr_status read_points(const struct param *row, const char *text, void *into, struct orr_error *err)
 {
+    struct sweep_command *command = into;
     char word[24];
+    (void)row;
     for (const char *at = text;; at++) {
         size_t length = strcspn(at, ",");
         uint64_t point = 0;
         (void)snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word), at);
-        enum orr_status status = param_parse_count("--point", word, 1, UINT32_MAX, &point, &command->input.error);
+        enum orr_status status = param_parse_count("parameter 'point'", word, 1, UINT32_MAX, &point, err);
         if (status == ORR_OK && command->sweep.only_count == ONLY_MOST) {
-            status = error_set(&command->input.error, ORR_ERANGE, "--point: more than %d points", ONLY_MOST);
+            status = error_set(err, ORR_ERANGE, "parameter 'point': more than %d points", ONLY_MOST);
         }
         if (status != ORR_OK) {
             return status;
@@ -89,84 +48,70 @@ static enum orr_status parse_points(struct sweep_command *command, const char *t
     }
 }
 
-static enum orr_status parse_vary(struct sweep_command *command, const char *text)
+static enum orr_status read_vary(const struct param *row, const char *text, void *into, struct orr_error *err)
 {
+    struct sweep_command *command = into;
+    (void)row;
     if (command->plan.vary_count == SWEEP_KEYS_MOST) {
-        return error_set(&command->input.error, ORR_ERANGE, "--vary is given more than %d times", SWEEP_KEYS_MOST);
+        return error_set(err, ORR_ERANGE, "parameter 'vary' is given more than %d times", SWEEP_KEYS_MOST);
     }
     command->vary[command->plan.vary_count++] = text;
     return ORR_OK;
 }
 
-static enum orr_status parse_value(int key, const char *arg, struct sweep_command *command)
+static enum orr_status take_file(void *into, const char *word, struct orr_error *err)
 {
-    static const char *const figures[] = {"time", "exposed", "comm", "compute", NULL};
-    struct orr_error *err = &command->input.error;
-    uint64_t count = 0;
-    unsigned index = 0;
-    enum orr_status status = ORR_OK;
-    switch (key) {
-    case 'j':
-        status = param_parse_count("--threads", arg, 1, 1024, &count, err);
-        command->sweep.threads = (uint32_t)count;
-        return status;
-    case KEY_BEST:
-        return param_parse_count("--best", arg, 0, UINT32_MAX, &command->best, err);
-    case KEY_BY:
-        status = param_parse_word("--by", arg, figures, &index, err);
-        command->by = (enum orr_sweep_rank)index;
-        return status;
-    case KEY_POINT:
-        return parse_points(command, arg);
-    default:
-        return parse_vary(command, arg);
+    struct sweep_command *command = into;
+    (void)err;
+    if (command->plan.file != NULL) {
+        return ORR_EINVAL;
     }
+    command->plan.file = word;
+    return ORR_OK;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct sweep_command *command = state->input;
-    const struct {
-        int key;
-        const char **text;
-        bool *flag;
-    } plain[] = {{KEY_STORE, &command->sweep.store, NULL},
-                 {KEY_TAG, &command->sweep.tag, NULL},
-                 {KEY_CSV, &command->csv, NULL},
-                 {KEY_JSON, &command->json, NULL},
-                 {KEY_ZIP, NULL, &command->plan.zip},
-                 {KEY_FRESH, NULL, &command->sweep.fresh},
-                 {KEY_DRY, NULL, &command->dry},
-                 {KEY_NO_PROGRESS, NULL, &command->no_progress},
-                 {'q', NULL, &command->quiet}};
-    for (size_t i = 0; i < sizeof plain / sizeof plain[0]; i++) {
-        if (plain[i].key == key && plain[i].text != NULL) {
-            *plain[i].text = arg;
-            return 0;
-        }
-        if (plain[i].key == key && plain[i].flag != NULL) {
-            *plain[i].flag = true;
-            return 0;
-        }
-    }
-    switch (key) {
-    case 'j':
-    case KEY_BEST:
-    case KEY_BY:
-    case KEY_POINT:
-    case KEY_VARY:
-        return cli_options_status(parse_value(key, arg, command));
-    case ARGP_KEY_ARG:
-        if (command->plan.file == NULL) {
-            command->plan.file = arg;
-            return 0;
-        }
-        break;
-    default:
-        break;
-    }
-    return cli_options_default(key, arg, state);
-}
+static const char *const figures[] = {"time", "exposed", "comm", "compute", NULL}; /* enum orr_sweep_rank */
+
+#define AT(field) .place = offsetof(struct sweep_command, field)
+
+static const struct param rows[] = {
+    {"vary", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_MANY, .value = "KEY=VALUES", .read = read_vary,
+     .help = "A key and its values: a,b,c; 1..8; 0..100..25; [50,25] is one value that is a list. The key is an option "
+             "of the command, or a key of one of its configuration files (system.endpoint-delay, network.bandwidth, "
+             "network.CC_MODE). May be given several times: every combination is a point"},
+    {"zip", .kind = PARAM_FLAG, .group = PARAM_WHAT, AT(plan.zip),
+     .help = "The first values of all keys make a point, then the second ones, and so on"},
+    {"threads", .letter = 'j', .kind = PARAM_COUNT32, .group = PARAM_SIMULATION, .value = "N", AT(sweep.threads),
+     .least = 1, .most = 1024, .unwritten = "one for each processor",
+     .help = "Points at once. The results are the same"},
+    {"fresh", .kind = PARAM_FLAG, .group = PARAM_SIMULATION, AT(sweep.fresh),
+     .help = "Run points again that the store has already"},
+    {"point", .kind = PARAM_READ, .group = PARAM_SIMULATION, .value = "N,...", .read = read_points,
+     .help = "Run these points again, and no others"},
+    {"dry-run", .kind = PARAM_FLAG, .group = PARAM_SIMULATION, AT(dry),
+     .help = "Check everything and show the points; run none"},
+    {"tag", .kind = PARAM_TEXT, .group = PARAM_OUTPUT, .value = "NAME", AT(sweep.tag),
+     .unwritten = "the sweep file's name", .help = "A name for the runs in the store"},
+    {"best", .kind = PARAM_COUNT, .group = PARAM_OUTPUT, .value = "N", AT(best), .most = UINT32_MAX, .initial = "20",
+     .help = "Rows of the table; 0 shows all"},
+    {"by", .kind = PARAM_WORD, .group = PARAM_OUTPUT, .value = "NAME", AT(by), .words = figures, .initial = "time",
+     .help = "What is best: the least time, exposed (communication that no compute hides), comm or compute"},
+    {"csv", .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "FILE", AT(csv),
+     .help = "Also write all points as CSV; - stands for standard output, without the table"},
+    {"json", .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "FILE", AT(json),
+     .help = "Also write all points as JSON; - stands for standard output, without the table"},
+    CLI_ROW_STORE(struct sweep_command, sweep.store),
+    {"no-progress", .kind = PARAM_FLAG, .group = PARAM_OTHER, AT(no_progress),
+     .help = "No progress line on a terminal"},
+    {"quiet", .letter = 'q', .kind = PARAM_FLAG, .group = PARAM_OTHER, AT(quiet),
+     .help = "Neither warnings nor progress"},
+    {0},
+};
+
+static const struct param_table tables[] = {{rows, 0, 0}, {0}};
+
+static const char *const headings[PARAM_GROUPS] = {
+    [PARAM_WHAT] = "What varies:", [PARAM_SIMULATION] = "How to run:", [PARAM_OUTPUT] = "What to keep and show:"};
 
 /* ---- while it runs ---- */
 
@@ -430,8 +375,8 @@ static char *typed_command(int own, int argc, char **argv)
     int count = 0;
     for (int i = 0; kept != NULL && i < argc; i++) {
         size_t length = i < own ? strcspn(argv[i], "=") : 0;
-        bool point = length >= 3 && length <= 7 && strncmp(argv[i], "--point", length) == 0; /* or a beginning of it */
-        i += point && argv[i][length] == '\0' ? 1 : 0;                                       /* and its value */
+        bool point = length == 7 && strncmp(argv[i], "--point", length) == 0;
+        i += point && argv[i][length] == '\0' ? 1 : 0; /* and its value */
         if (!point) {
             kept[count++] = argv[i];
         }
@@ -443,18 +388,16 @@ static char *typed_command(int own, int argc, char **argv)
 
 static int run_command(const struct cli_command *self, int argc, char **argv)
 {
-    struct sweep_command command = {.best = BEST_DEFAULT};
+    struct sweep_command command = {.dry = false};
     struct orr_error err = {0};
+    int code = 0;
     int own = 1;
     while (own < argc && strcmp(argv[own], "--") != 0) {
         own++;
     }
-    if (cli_options_parse(self, own, argv, &command.input, &err) != ORR_OK) {
-        return cli_fail(&err);
-    }
-    if (command.input.help) {
-        cli_print_help(self, argv[0], stdout);
-        return 0;
+    param_defaults(tables, &command);
+    if (!cli_begin(self, own, argv, &command, &code)) {
+        return code;
     }
     char *typed = typed_command(own, argc, argv);
     if (typed == NULL) {
@@ -467,26 +410,24 @@ static int run_command(const struct cli_command *self, int argc, char **argv)
     return exit_code;
 }
 
-static const struct argp sweep_argp = {
-    .options = table,
-    .parser = parse,
-    .args_doc = "FILE\n--vary KEY=VALUES... -- [run|lab run] OPTIONS",
-    .doc =
-        "Run a command many times with other values, on all processors, and rank what comes out. Every point is kept "
-        "in the result store when it ends; the same command goes on where a killed one stopped. All points run on "
-        "one network that all of them can run on, which the line below the table names, unless --backend is given. "
-        "FILE "
-        "is a sweep in YAML; docs/sweeps.md describes it.\v"
-        "Examples:\n"
-        "  orrery sweep --vary network.bandwidth=50,100,200 \\\n"
-        "      --vary system.preferred-dataset-splits=1,4 -- \\\n"
-        "      --workload traces/allreduce --system system.json --network network.yml\n"
-        "  orrery sweep --vary topology=ring,switch,fc --vary bandwidth=25,100 \\\n"
-        "      --csv points.csv -- lab run --workload traces/resnet50\n"
-        "  orrery sweep sweep.yml --best 5\n",
+static const struct cli_usage usage = {
+    .tables = tables,
+    .headings = headings,
+    .forms = "FILE\n--vary KEY=VALUES... -- [run|lab run] OPTIONS",
+    .about = "Run a command many times with other values, on all processors, and rank what comes out. Every point is "
+             "kept in the result store when it ends; the same command goes on where a killed one stopped. All points "
+             "run on one network that all of them can run on, which the line below the table names, unless --backend "
+             "is given. FILE is a sweep in YAML; docs/sweeps.md describes it.",
+    .examples = "  orrery sweep --vary network.bandwidth=50,100,200 \\\n"
+                "      --vary system.preferred-dataset-splits=1,4 -- \\\n"
+                "      --workload traces/allreduce --system system.json --network network.yml\n"
+                "  orrery sweep --vary topology=ring,switch,fc --vary bandwidth=25,100 \\\n"
+                "      --csv points.csv -- lab run --workload traces/resnet50\n"
+                "  orrery sweep sweep.yml --best 5\n",
+    .argument = take_file,
 };
 
 const struct cli_command cli_sweep = {.name = "sweep",
                                       .summary = "run many variants on all processors, and rank them",
-                                      .argp = &sweep_argp,
+                                      .usage = &usage,
                                       .run = run_command};
