@@ -175,10 +175,10 @@ static enum orr_status fit(struct fit_options *options, struct orr_error *err)
 
 static int run_fit(const struct cli_command *self, int argc, char **argv)
 {
-    struct fit_options options = {0};
-    orr_calib_options_init(&options.calib);
+    struct fit_options options = {.store = NULL};
     struct orr_error err = {0};
     int code = 0;
+    orr_calib_options_init(&options.calib);
     if (argc == 1) {
         return cli_print_usage(self, argv[0]);
     }

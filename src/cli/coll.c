@@ -138,10 +138,11 @@ static enum orr_status complete(struct show_options *options, struct orr_error *
 
 static int run_show(const struct cli_command *self, int argc, char **argv)
 {
-    struct show_options options = {0};
-    orr_coll_options_init(&options.coll);
+    struct show_options options = {.has_type = false};
     struct orr_error err = {0};
     int code = 0;
+    orr_coll_options_init(&options.coll);
+    options.coll.tp = 0; /* follows from --group */
     param_defaults(tables, &options);
     if (cli_begin(self, argc, argv, &options, &code)) {
         enum orr_status status = complete(&options, &err);

@@ -327,6 +327,7 @@ static void words_are_taken_in_simais_spelling_too(void **state)
     CHECK_CONTAINS(program_run("coll show --gpus 16 --tp 2 --ep 2 --group DP_EP --gpu-type h100 --dump")->out,
                    "# rank0 group index ");
     CHECK_CONTAINS(program_run("coll show --gpus 16 --group TP --algo NVLS_TREE --nvls --dump")->out, "\nG 0 TP 2 16 ");
+    CHECK_CONTAINS(program_run("coll show --gpus 16")->out, "over 16 ranks on 2 servers"); /* tp is all of them */
     CHECK_EXIT(program_run("coll show --gpus 16 --group dp_e"), 2);
     CHECK_EXIT(program_run("coll show --gpus 16 --group dp_epp"), 2);
 }
