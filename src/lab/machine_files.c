@@ -164,26 +164,50 @@ static const char *system_text(const struct lab_machine *machine, struct arena *
                                                              most, most, most, all_to_all);
 }
 
+static bool is_grid(enum lab_machine_kind kind)
+{
+    return kind != LAB_MACHINE_FILE && lab_machine_join(kind) == TOPO_RING;
+}
+
+/* A GPU of a grid has all links of its dimensions itself: the switch that passes on for it is a part of it, joined to
+ * it by a link that holds nothing up. */
+static uint64_t port_rate(const struct lab_machine_request *request)
+{
+    const struct lab_machine *machine = request->machine;
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < machine->dim_count; i++) {
+        uint64_t rate = request->rates->value[i < request->rates->count ? i : request->rates->count - 1];
+        sum += machine->dims[i] > 2 ? 2 * rate : rate;
+    }
+    return sum;
+}
+
 /* Marking begins at 4 KB for each Gbps, between 20 and 800 KB, and is certain at four times that: what the public
  * configurations have for 25, 100 and more Gbps. */
-static const char *marks_text(const struct lab_quantities *rates, struct arena *arena)
+static const char *marks_text(const struct lab_machine_request *request, struct arena *arena)
 {
+    uint64_t rates[TOPO_MAX_DIMS + 1];
+    uint32_t rate_count = request->rates->count;
+    memcpy(rates, request->rates->value, rate_count * sizeof *rates);
+    if (is_grid(request->machine->kind)) {
+        rates[rate_count++] = port_rate(request);
+    }
     const char *most = "";
     const char *least = "";
     const char *share = "";
     uint32_t count = 0;
-    for (uint32_t i = 0; i < rates->count; i++) {
+    for (uint32_t i = 0; i < rate_count; i++) {
         bool met = false;
         for (uint32_t k = 0; k < i; k++) {
-            met = met || rates->value[k] == rates->value[i];
+            met = met || rates[k] == rates[i];
         }
-        uint64_t kilobytes = rates->value[i] / 250000000;
+        uint64_t kilobytes = rates[i] / 250000000;
         kilobytes = kilobytes < 20 ? 20 : kilobytes > 800 ? 800 : kilobytes;
         if (!met) {
             count++;
-            most = arena_printf(arena, "%s %" PRIu64 " %" PRIu64, most, rates->value[i], 4 * kilobytes);
-            least = arena_printf(arena, "%s %" PRIu64 " %" PRIu64, least, rates->value[i], kilobytes);
-            share = arena_printf(arena, "%s %" PRIu64 " 0.2", share, rates->value[i]);
+            most = arena_printf(arena, "%s %" PRIu64 " %" PRIu64, most, rates[i], 4 * kilobytes);
+            least = arena_printf(arena, "%s %" PRIu64 " %" PRIu64, least, rates[i], kilobytes);
+            share = arena_printf(arena, "%s %" PRIu64 " 0.2", share, rates[i]);
         }
         if (most == NULL || least == NULL || share == NULL) {
             return NULL;
@@ -221,10 +245,10 @@ static uint64_t buffer_mib(const struct lab_machine_request *request, const char
 }
 
 /* A window of one round trip at line rate, and pause frames behind it; 4 KiB of data a packet, as RoCE has. */
-static const char *config_text(const char *topology, const struct lab_quantities *rates, uint64_t buffer,
+static const char *config_text(const struct lab_machine_request *request, const char *topology, uint64_t buffer,
                                struct arena *arena)
 {
-    const char *marks = marks_text(rates, arena);
+    const char *marks = marks_text(request, arena);
     return marks == NULL ? NULL
                          : arena_printf(arena,
                                         "TOPOLOGY_FILE %s\nPACKET_PAYLOAD_SIZE 4096\nCC_MODE 12\nENABLE_QCN 1\n"
@@ -283,8 +307,14 @@ static enum orr_status make_wires(const struct lab_machine_request *request, str
 {
     const struct lab_machine *machine = request->machine;
     struct lab_machine_wiring wiring;
-    struct orr_topo_setting settings[6] = {{"bandwidth", request->rates->list}, {"latency", request->times->list}};
+    struct orr_topo_setting settings[8] = {{"bandwidth", request->rates->list}, {"latency", request->times->list}};
     size_t count = 2;
+    char port[40];
+    (void)snprintf(port, sizeof port, "%" PRIu64 "bps", port_rate(request));
+    if (is_grid(machine->kind)) {
+        settings[count++] = (struct orr_topo_setting){"host-bandwidth", port};
+        settings[count++] = (struct orr_topo_setting){"host-latency", "0ns"};
+    }
     lab_machine_wire(machine, &wiring);
     for (size_t i = 0; i < wiring.count; i++) {
         settings[count++] = wiring.settings[i];
@@ -319,7 +349,7 @@ static enum orr_status write_wired(const struct lab_machine_request *request, st
     if (status == ORR_OK) {
         /* Named without the folder, so that equal machines have equal files wherever they lie. */
         const char *named = own ? machine->path : "topology.txt";
-        const char *text = config_text(named, request->rates, buffer_mib(request, topology, arena), arena);
+        const char *text = config_text(request, named, buffer_mib(request, topology, arena), arena);
         status = put(request, arena, "config.txt", text, &files->network, err);
         files->topology = own ? NULL : topology;
     }
