@@ -10,31 +10,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* name, peak of dense BF16 matrix products in TFLOPS (10^12 a second), HBM in GB/s (10^9 bytes a second); the makers'
- * data sheets, named in docs/run.md. */
-#define DEVICES(X)                                                                                                     \
-    X("v100", 125, 900)                                                                                                \
-    X("a100", 312, 2039)                                                                                               \
-    X("h100", 989.4, 3350)                                                                                             \
-    X("h200", 989.4, 4800)                                                                                             \
-    X("b200", 2250, 8000)                                                                                              \
-    X("gb200", 2500, 8000)                                                                                             \
-    X("mi250x", 383, 3276.8)                                                                                           \
-    X("mi300x", 1307.4, 5300)                                                                                          \
-    X("mi325x", 1307.4, 6000)                                                                                          \
-    X("mi350x", 2306.9, 8000)                                                                                          \
-    X("mi355x", 2516.6, 8000)
+#include "presets.h"
+#include "topo/make/server.h"
 
+/* The peak of dense BF16 matrix products (FP16 where there is none) in TFLOPS (10^12 a second), memory in GB/s (10^9
+ * bytes a second). */
 static const struct {
+    const char *synonyms;
     double tflops, gbytes;
 } known[] = {
-#define DEVICES_X(name, tflops, gbytes) {tflops, gbytes},
-    DEVICES(DEVICES_X)
+#define DEVICES_X(name, synonyms, bf16, fp16, fp8, fp4, tf32, fp32, rate, memory, source)                              \
+    {synonyms, (bf16) > 0 ? (bf16) : (fp16), rate},
+    PRESET_DEVICES(DEVICES_X)
 #undef DEVICES_X
 };
 static const char *const names[] = {
-#define DEVICES_X(name, tflops, gbytes) name,
-    DEVICES(DEVICES_X)
+#define DEVICES_X(name, ...) name,
+    PRESET_DEVICES(DEVICES_X)
 #undef DEVICES_X
         NULL};
 
@@ -92,7 +84,7 @@ static bool read_rates(const char *part, struct sim_device *device)
 static bool read_name(const char *part, struct sim_device *device)
 {
     for (size_t i = 0; names[i] != NULL; i++) {
-        if (strcmp(names[i], part) == 0) {
+        if (strcmp(names[i], part) == 0 || topo_is_synonym(known[i].synonyms, part, strlen(part))) {
             device->peak_flops = known[i].tflops * 1e12;
             device->memory_rate = known[i].gbytes * 1e9;
             return true;
@@ -210,8 +202,8 @@ static enum orr_status take_entry(struct list *list, const char *at, size_t leng
 
 const char *config_device_names(void)
 {
-#define DEVICES_X(name, tflops, gbytes) ", " name
-    static const char all[] = DEVICES(DEVICES_X);
+#define DEVICES_X(name, ...) ", " name
+    static const char all[] = PRESET_DEVICES(DEVICES_X);
 #undef DEVICES_X
     return all + 2;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "presets.h"
 #include "topo/make/grammar.h"
 #include "topo/make/grid.h"
 #include "topo/make/shapes.h"
@@ -74,27 +75,21 @@ static enum orr_status make_other(const struct topo_preset *self, const struct t
     return topo_dragonfly_make(settings, made, mem, err);
 }
 
-#define NODE_OF "1 node; more are on rails of 500 ns below spines without oversubscription"
+#define NODE_OF "1 node; more are on rails of 500 ns below spines without oversubscription; "
+
+#define TAKES_NONE     MESHED_TAKES
+#define TAKES_NVSWITCH SERVER_TAKES
+#define TAKES_PCIE     MESHED_TAKES
+#define TAKES_MESH     MESHED_TAKES
+#define TAKES_PAIRS    MESHED_TAKES
 
 static const struct topo_preset presets[] = {
-    {"dgx-a100", "8 GPUs on NVSwitches, 8 NICs", NODE_OF "; NVLink 2400Gbps 25ns, NICs 200Gbps", SERVER_TAKES,
-     make_server, 0},
-    {"dgx-h100", "8 GPUs on NVSwitches, 8 NICs", NODE_OF "; NVLink 3600Gbps 25ns, NICs 400Gbps", SERVER_TAKES,
-     make_server, 0},
-    {"dgx-b200", "8 GPUs on NVSwitches, 8 NICs", NODE_OF "; NVLink 7200Gbps 25ns, NICs 400Gbps", SERVER_TAKES,
-     make_server, 0},
-    {"nvl72", "rack of 72 GPUs on NVSwitches, NICs on 4 rails", NODE_OF "; NVLink 7200Gbps 25ns, NICs 400Gbps",
-     SERVER_TAKES, make_server, 0},
-    {"nvl36", "rack of 36 GPUs on NVSwitches, NICs on 4 rails", NODE_OF "; NVLink 7200Gbps 25ns, NICs 400Gbps",
-     SERVER_TAKES, make_server, 0},
-    {"mi300x", "8 GPUs, each joined to each by xGMI, 8 NICs", NODE_OF "; xGMI 512Gbps 25ns a link, NICs 400Gbps",
-     MESHED_TAKES, make_server, 0},
-    {"mi250x", "8 dies of 4 packages with 1, 2 or 4 xGMI links a pair, 4 NICs",
-     NODE_OF "; xGMI 400Gbps 25ns a link, NICs 200Gbps", MESHED_TAKES, make_server, 0},
-    {"pcie-pair", "2 GPUs on a PCIe switch", NODE_OF "; PCIe 252Gbps 110ns, NICs 100Gbps", MESHED_TAKES, make_server,
-     0},
-    {"single-switch", "GPUs on one switch", "8 GPUs, 400Gbps 500ns", LINK_TAKES | BIT(HOSTS), make_other,
-     SINGLE_SWITCH},
+#define SERVER_X(name, synonyms, summary, defaults, type, device, gpus, fabric, ...)                                   \
+    {name, summary, NODE_OF defaults, TAKES_##fabric, make_server, 0},
+    PRESET_SERVERS(SERVER_X)
+#undef SERVER_X
+        {"single-switch", "GPUs on one switch", "8 GPUs, 400Gbps 500ns", LINK_TAKES | BIT(HOSTS), make_other,
+         SINGLE_SWITCH},
     {"ring", "GPUs in a ring", "8 GPUs, 400Gbps 500ns", GRID_TAKES | BIT(HOSTS), make_grid, TOPO_GRID_RING},
     {"mesh", "a grid of any dimensions, open at its ends", "4x4, 400Gbps 500ns", GRID_TAKES | BIT(DIMS), make_grid,
      TOPO_GRID_MESH},
@@ -205,8 +200,9 @@ static enum orr_status unknown_name(const char *what, struct orr_error *err)
 
 enum orr_status topo_preset_find(const char *name, const struct topo_preset **preset, struct orr_error *err)
 {
+    const struct topo_server *server = topo_server_find(name); /* by a synonym too */
     for (size_t i = 0; i < PRESET_COUNT; i++) {
-        if (strcasecmp(presets[i].name, name) == 0) {
+        if (strcasecmp(presets[i].name, server != NULL ? server->name : name) == 0) {
             *preset = &presets[i];
             return ORR_OK;
         }

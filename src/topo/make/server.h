@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Servers and racks of real makes: how many GPUs, what joins them inside, which of them have NICs. Facts with their
- * sources, in one table; rates are those of one direction.
+ * sources, from presets/machines/; rates are those of one direction.
  */
 #ifndef ORR_TOPO_MAKE_SERVER_H
 #define ORR_TOPO_MAKE_SERVER_H
@@ -25,7 +25,10 @@ struct topo_pair_links {
 
 struct topo_server {
     const char *name;
-    const char *gpu_type;
+    const char *synonyms; /* a blank between two; "": none */
+    const char *summary, *defaults;
+    const char *gpu_type; /* in SimAI's files */
+    const char *device;   /* of presets/devices; "": not known */
     uint32_t gpus;
     enum topo_fabric fabric;
     const char *rate;   /* inside: of a GPU to the switch, or of one link of a pair */
@@ -49,6 +52,9 @@ enum { TOPO_PCIE_FIRST = 3, TOPO_PCIE_LAST = 6 };
 
 /* One direction of x16 of a generation, TOPO_PCIE_FIRST to TOPO_PCIE_LAST, after its line code. */
 const char *topo_pcie_rate(uint32_t generation);
+
+/* Whether `name` is one of the words. */
+bool topo_is_synonym(const char *synonyms, const char *name, size_t length);
 
 const struct topo_server *topo_server_find(const char *name); /* NULL when there is none */
 const struct topo_server *topo_server_at(size_t index);       /* NULL past the last */
