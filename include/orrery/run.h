@@ -249,21 +249,65 @@ void orr_run_rank(const struct orr_run *run, uint32_t rank, struct orr_rank_resu
 uint32_t orr_run_collective_count(const struct orr_run *run);
 void orr_run_collective(const struct orr_run *run, uint32_t index, struct orr_collective_result *result);
 
+/* What a rank held in memory over time, where the system file asks for it (track-local-mem, or a capacity) and the
+ * traces name tensors: docs/memory.md. */
+struct orr_memory_result {
+    uint64_t capacity_bytes; /* 0: not told */
+    uint64_t peak_bytes;
+    uint64_t peak_ns;       /* when it was first reached */
+    uint64_t initial_bytes; /* of the peak: tensors that were there from the beginning */
+    uint64_t over_bytes;    /* the peak less the capacity; 0: it fits */
+    uint64_t over_since_ns; /* when it first did not fit */
+    uint64_t over_ns;       /* how long it did not, in all */
+    uint32_t tensors;       /* that nodes named */
+    uint32_t held;          /* of them at the peak */
+    uint32_t largest;       /* of these, how many orr_run_memory_tensor has: the largest */
+    uint32_t steps;         /* times at which anything came or went */
+};
+/* A tensor held at the peak. */
+struct orr_memory_tensor {
+    const char *name; /* valid until orr_run_close */
+    uint64_t bytes;
+    uint64_t since_ns;
+    bool from_beginning; /* no node wrote it */
+    uint64_t node;       /* else the id of the one that did */
+};
+/* What does not fit in the ranks' own memory and where it would go, each figure at its largest. Times do not change. */
+struct orr_memory_spill {
+    uint32_t ranks;         /* that do not fit; 0: the rest is 0 too */
+    uint32_t worst_rank;    /* that is over by most */
+    uint64_t since_ns;      /* when the first byte is over */
+    uint64_t bytes;         /* of all ranks together */
+    uint64_t host_bytes;    /* in the host of one server, host-mem-capacity at most */
+    uint64_t pool_bytes;    /* in the pool, pool-mem-capacity at most */
+    uint64_t nowhere_bytes; /* in neither */
+    uint64_t nowhere_since_ns;
+};
+/* False, and `result` all 0, where nothing is known. */
+bool orr_run_memory(const struct orr_run *run, uint32_t rank, struct orr_memory_result *result);
+bool orr_run_memory_tensor(const struct orr_run *run, uint32_t rank, uint32_t index, struct orr_memory_tensor *tensor);
+/* From `time_ns` on the rank holds `bytes`. */
+bool orr_run_memory_step(const struct orr_run *run, uint32_t rank, uint32_t index, uint64_t *time_ns, uint64_t *bytes);
+bool orr_run_memory_spill(const struct orr_run *run, struct orr_memory_spill *spill);
+
 enum orr_output {
     ORR_OUTPUT_TEXT,           /* for people */
     ORR_OUTPUT_ASTRA,          /* ASTRA-sim's lines, without dates */
     ORR_OUTPUT_JSON,           /* one document */
-    ORR_OUTPUT_CSV,            /* `path` is a folder: ranks.csv, collectives.csv, dimensions.csv; PACKET: links.csv */
+    ORR_OUTPUT_CSV,            /* `path` is a folder: ranks.csv, collectives.csv, dimensions.csv; PACKET: links.csv;
+                                * where memory is tracked: memory.csv */
     ORR_OUTPUT_TIMELINE,       /* Chrome trace events; compressed when path ends in .gz */
     ORR_OUTPUT_FCT,            /* PACKET: one line a message, as ns-3's fct.txt */
     ORR_OUTPUT_PFC,            /* PACKET: one line a pause or resume received, as ns-3's pfc.txt */
     ORR_OUTPUT_QLEN,           /* PACKET: queues of 1000 B and more, every 100 ns, as ns-3's qlen.txt */
     ORR_OUTPUT_STALL,          /* the diagnosis of a stalled run, for people; nothing when it did not stall */
     ORR_OUTPUT_COMM_INTERVALS, /* CSV: when each communication of each rank was in flight */
+    ORR_OUTPUT_LOCAL_MEM,      /* `path` is a prefix: PATH.RANK.json, ASTRA-sim's files of track-local-mem */
 };
 
-/* Where the network configuration of a PACKET run wants FCT, PFC or QLEN written, and `ORR_OUTPUT_TEXT` for the
- * topology file it names; NULL where it names none. Valid until orr_run_close. */
+/* Where the network configuration of a PACKET run wants FCT, PFC or QLEN written, and the system file's track-local-mem
+ * LOCAL_MEM; `ORR_OUTPUT_TEXT`: the topology file that a network configuration names. NULL where there is none. Valid
+ * until orr_run_close. */
 const char *orr_run_named_file(const struct orr_run *run, enum orr_output output);
 
 /* Writes one output to `path` (a temporary renamed when complete), or to `stream` where `path` is NULL (not for CSV and

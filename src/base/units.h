@@ -36,7 +36,9 @@
     X("MB", SIZE, 1000000)                                                                                             \
     X("MiB", SIZE, 1048576)                                                                                            \
     X("GB", SIZE, 1000000000)                                                                                          \
-    X("GiB", SIZE, 1073741824)
+    X("GiB", SIZE, 1073741824)                                                                                         \
+    X("TB", SIZE, 1000000000000)                                                                                       \
+    X("TiB", SIZE, 1099511627776)
 
 enum units_kind { UNITS_RATE, UNITS_TIME, UNITS_SIZE };
 

@@ -43,7 +43,8 @@ static int write_outputs(const struct run_options *options, const struct orr_run
                  {options->fct, ORR_OUTPUT_FCT},
                  {options->pfc, ORR_OUTPUT_PFC},
                  {options->qlen, ORR_OUTPUT_QLEN},
-                 {options->comm_intervals, ORR_OUTPUT_COMM_INTERVALS}};
+                 {options->comm_intervals, ORR_OUTPUT_COMM_INTERVALS},
+                 {options->local_mem, ORR_OUTPUT_LOCAL_MEM}};
     int exit_code = 0;
     bool go_on = write_standard_output(options, run, &exit_code);
     for (size_t i = 0; go_on && i < sizeof files / sizeof files[0]; i++) {
@@ -108,20 +109,23 @@ static int execute(const struct run_options *options, struct orr_run *run, struc
     return exit_code;
 }
 
-/* --compat astra: outputs go where the network configuration says, unless an option says otherwise. */
-static enum orr_status take_named_files(struct run_options *options, const struct orr_run *run, struct orr_error *err)
+/* Outputs that files ask for: the system file's track-local-mem, and with --compat astra (`named`) those that the
+ * network configuration names, unless an option says otherwise. */
+static enum orr_status take_named_files(struct run_options *options, const struct orr_run *run, bool named,
+                                        struct orr_error *err)
 {
+    options->local_mem = orr_run_named_file(run, ORR_OUTPUT_LOCAL_MEM);
     const struct {
         const char **path;
         enum orr_output output;
     } files[] = {{&options->fct, ORR_OUTPUT_FCT}, {&options->pfc, ORR_OUTPUT_PFC}, {&options->qlen, ORR_OUTPUT_QLEN}};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
-        if (*files[i].path == NULL) {
+        if (named && *files[i].path == NULL) {
             *files[i].path = orr_run_named_file(run, files[i].output);
         }
     }
-    options->topology = orr_run_named_file(run, ORR_OUTPUT_TEXT);
-    return run_outputs_check(options, err);
+    options->topology = named ? orr_run_named_file(run, ORR_OUTPUT_TEXT) : options->topology;
+    return named || options->local_mem != NULL ? run_outputs_check(options, err) : ORR_OK;
 }
 
 static int simulate(struct run_options *options, struct cli_warnings *warnings)
@@ -152,7 +156,7 @@ static int simulate(struct run_options *options, struct cli_warnings *warnings)
         return cli_fail(&err);
     }
     int exit_code = 0;
-    if (named && take_named_files(options, run, &err) != ORR_OK) {
+    if (take_named_files(options, run, named, &err) != ORR_OK) {
         cli_warnings_end(warnings);
         watch_finish(&watch, WATCH_FAILED);
         exit_code = cli_fail(&err);

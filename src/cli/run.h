@@ -18,7 +18,8 @@ struct run_options {
     const char *csv;
     const char *timeline;
     const char *fct, *pfc, *qlen, *comm_intervals;
-    const char *topology; /* the file the network configuration names, once it is known */
+    const char *local_mem; /* prefix of the files of the system file's track-local-mem, or NULL */
+    const char *topology;  /* the file the network configuration names, once it is known */
     const char *status_file;
     const char *calibration;
     bool quiet;

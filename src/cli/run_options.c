@@ -30,7 +30,9 @@ static const struct param rows[] = {
     {"json", OUTPUT(json), .flags = PARAM_SINGLE,
      .help = "Also write everything known as one JSON document. - stands for standard output, as with --format json"},
     {"csv", .kind = PARAM_PATH, .group = PARAM_OUTPUT, .flags = PARAM_SINGLE, .value = "DIR", AT(csv),
-     .help = "Also write tables into a folder. ranks.csv, collectives.csv, dimensions.csv and, on wires, links.csv"},
+     .help = "Also write tables into a folder. ranks.csv, collectives.csv, dimensions.csv, on wires links.csv and, "
+             "where memory "
+             "is tracked, memory.csv"},
     {"timeline", OUTPUT(timeline), .flags = PARAM_SINGLE,
      .help = "Also write a timeline for Perfetto or chrome://tracing. Compressed when the name ends in .gz"},
     {"dump-comm-intervals", OUTPUT(comm_intervals), .flags = PARAM_SINGLE | PARAM_RARE,

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { INPUTS = 7, OUTPUTS = 12 }; /* --csv is its folder and the four files in it */
+enum { INPUTS = 7, OUTPUTS = 13 }; /* --csv is its folder and the five files in it */
 
 struct place {
     const char *option;
@@ -86,8 +86,8 @@ static bool same_place(const struct place *one, const struct place *other)
     return one->path != NULL && other->path != NULL && strcmp(one->path, other->path) == 0;
 }
 
-/* Whether `path` is PREFIX.<digits>.et, both canonical. */
-static bool is_trace_name(const char *path, const char *prefix)
+/* Whether `path` is PREFIX.<digits><ending>, both canonical. */
+static bool is_name_of_rank(const char *path, const char *prefix, const char *ending)
 {
     size_t length = strlen(prefix);
     if (strncmp(path, prefix, length) != 0 || path[length] != '.' || !isdigit((unsigned char)path[length + 1])) {
@@ -97,7 +97,7 @@ static bool is_trace_name(const char *path, const char *prefix)
     while (isdigit((unsigned char)*at)) {
         at++;
     }
-    return strcmp(at, ".et") == 0;
+    return strcmp(at, ending) == 0;
 }
 
 /* A trace may be a link to the file an output would replace, so those that exist are compared themselves too. */
@@ -120,7 +120,7 @@ static bool is_trace_file(const struct place *output, const char *prefix)
 static enum orr_status check_against_traces(const struct place *output, const char *workload, const char *prefix,
                                             struct orr_error *err)
 {
-    bool replaces = prefix != NULL && output->path != NULL && is_trace_name(output->path, prefix);
+    bool replaces = prefix != NULL && output->path != NULL && is_name_of_rank(output->path, prefix, ".et");
     if (replaces || is_trace_file(output, workload)) {
         return error_set(err, ORR_EINVAL, "%s would replace a trace of --workload %s: %s", output->option, workload,
                          output->path);
@@ -152,6 +152,27 @@ static enum orr_status check_places(const struct run_options *options, const str
     return ORR_OK;
 }
 
+/* The system file's local-mem-trace-filename names a file for each rank. */
+static enum orr_status check_local_mem(const struct run_options *options, const struct place *inputs,
+                                       const struct place *outputs, struct orr_error *err)
+{
+    if (options->local_mem == NULL) {
+        return ORR_OK;
+    }
+    enum orr_status status = cli_check_writable("local-mem-trace-filename", options->local_mem, err);
+    char *prefix = canonical_in_folder(options->local_mem, strlen(options->local_mem));
+    for (size_t i = 0; i < INPUTS + OUTPUTS && prefix != NULL && status == ORR_OK; i++) {
+        const struct place *place = i < INPUTS ? &inputs[i] : &outputs[i - INPUTS];
+        if (place->path != NULL && is_name_of_rank(place->path, prefix, ".json")) {
+            status = error_set(err, ORR_EINVAL,
+                               "local-mem-trace-filename of the system file would replace the file of %s: %s",
+                               place->option, place->path);
+        }
+    }
+    free(prefix);
+    return status;
+}
+
 static struct place place_in(const char *option, const char *folder, const char *name)
 {
     char *path = NULL;
@@ -181,12 +202,16 @@ static enum orr_status check_conflicts(const struct run_options *options, struct
         place_in("--csv (collectives.csv)", options->csv, "collectives.csv"),
         place_in("--csv (dimensions.csv)", options->csv, "dimensions.csv"),
         place_in("--csv (links.csv)", options->csv, "links.csv"),
+        place_in("--csv (memory.csv)", options->csv, "memory.csv"),
         place_of("--fct", options->fct),
         place_of("--pfc", options->pfc),
         place_of("--qlen", options->qlen),
     };
     char *prefix = canonical_in_folder(options->run.workload, strlen(options->run.workload));
     enum orr_status status = check_places(options, inputs, outputs, prefix, err);
+    if (status == ORR_OK) {
+        status = check_local_mem(options, inputs, outputs, err);
+    }
     free(prefix);
     for (size_t i = 0; i < INPUTS; i++) {
         free(inputs[i].path);

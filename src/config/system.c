@@ -36,6 +36,12 @@ static const char *const optimization_names[] = {"baseline", "localBWAware", NUL
         .key = (name), .type = CONFIG_IGNORED, .help = (why)                                                           \
     }
 
+#define CAPACITY(which, what)                                                                                          \
+    {                                                                                                                  \
+        .key = #which "-mem-capacity", .type = CONFIG_SIZE, .fallback = "0", .min = 0, .max = 9e15,                    \
+        .offset = AT(system.capacity.which), .help = (what)                                                            \
+    }
+
 enum { ROW_POLICY, ROW_OPTIMIZATION, ROW_DELAY, ROW_MEM_BW, ROW_PEAK, ROW_ROOFLINE, ROW_NAMED };
 
 static const struct config_row system_rows[] = {
@@ -177,10 +183,21 @@ static const struct config_row system_rows[] = {
      .offset = AT(system.bus_G_ns_per_byte),
      .help = "ns per byte on the shared bus, in single precision"},
     {.key = "track-local-mem",
-     .type = CONFIG_UNSUPPORTED,
+     .type = CONFIG_SWITCH,
      .fallback = "0",
-     .help = "a record of local memory use; not supported, 1 is noted"},
-    IGNORED("local-mem-trace-filename", "the file of track-local-mem"),
+     .offset = AT(system.track_local_mem),
+     .help = "what each rank holds in its memory over time, from the tensors that nodes name (docs/memory.md), in the "
+             "report and a file a rank"},
+    {.key = "local-mem-trace-filename",
+     .type = CONFIG_PATH,
+     .fallback = "local_mem_trace",
+     .offset = AT(system.local_mem_trace),
+     .help = "beginning of these files' names, NAME.RANK.json; only with track-local-mem"},
+    CAPACITY(local,
+             "the memory of a rank's device; what passes it spills into the host's. Above 0 it turns tracking on"),
+    CAPACITY(host, "the host's memory of a server, shared by its ranks (nccl-gpus-per-server); what passes it goes to "
+                   "the pool"),
+    CAPACITY(pool, "the memory that all servers share"),
     IGNORED("trace-enabled", "debug lines in ASTRA-sim's log"),
     IGNORED("boost-mode", "not in ASTRA-sim either, which has ceased to read it"),
     IGNORED("intra-dimension-scheduling", "not in ASTRA-sim either: within a dimension, chunks go first in, first out"),
@@ -241,6 +258,16 @@ static enum orr_status check_memory_rate(const struct config_reader *reader, con
     return ORR_OK;
 }
 
+static enum orr_status check_capacities(const struct config_reader *reader, const struct sim_system *system)
+{
+    if (system->capacity.local > 0 || (system->capacity.host == 0 && system->capacity.pool == 0)) {
+        return ORR_OK;
+    }
+    return notes_add(reader->notes, reader->err,
+                     "%s: \"%s-mem-capacity\" has no effect without \"local-mem-capacity\": nothing spills",
+                     reader->name, system->capacity.host > 0 ? "host" : "pool");
+}
+
 enum orr_status config_take_system(const struct config_text *text, double injection_scale, struct arena *arena,
                                    struct notes *notes, struct sim_system *system, struct config_custom *custom,
                                    struct orr_error *err)
@@ -268,6 +295,9 @@ enum orr_status config_take_system(const struct config_text *text, double inject
     }
     if (status == ORR_OK) {
         status = check_memory_rate(&reader, &made.system, &seen);
+    }
+    if (status == ORR_OK) {
+        status = check_capacities(&reader, &made.system);
     }
     if (status == ORR_OK) {
         *system = made.system;

@@ -55,15 +55,6 @@ static enum orr_status read_row(const struct config_reader *reader, const struct
     case CONFIG_CUSTOM:
     case CONFIG_PATH:
         return config_path_read(reader, row, value, place);
-    case CONFIG_UNSUPPORTED: {
-        bool on = false;
-        enum orr_status status = config_value_read(reader, row, value, 0, &on);
-        if (status != ORR_OK || !on) {
-            return status;
-        }
-        return notes_add(reader->notes, reader->err, "%s:%" PRIu32 ": \"%s\" is not supported (ignored)", reader->name,
-                         value->key_line, row->key);
-    }
     case CONFIG_IGNORED:
         return ORR_OK;
     default:
@@ -104,7 +95,7 @@ static enum orr_status read_default(const struct config_reader *reader, const st
         return error_set(reader->err, ORR_EINVAL, "%s:1: the key \"%s\" is missing: %s", reader->name, row->key,
                          row->help);
     }
-    if (row->fallback == NULL || row->type == CONFIG_IGNORED || row->type == CONFIG_UNSUPPORTED) {
+    if (row->fallback == NULL || row->type == CONFIG_IGNORED) {
         return ORR_OK;
     }
     struct io_value value = {.kind = IO_TEXT, .line = 1, .key_line = 1, .key = row->key, .text = row->fallback};

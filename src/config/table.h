@@ -25,13 +25,13 @@ enum { CONFIG_MAX_ROWS = 40 };
     X(RATE_GB, double, "quantity", "rate, GB/s")                                                                       \
     X(RATE_GB_WHOLE, uint64_t, "quantity", "rate, whole GB/s")                                                         \
     X(RATE_GIB, double, "quantity", "rate, GiB/s")                                                                     \
+    X(SIZE, uint64_t, "quantity", "size, bytes")                                                                       \
     X(REAL, double, "number", "number")                                                                                \
     X(REAL_SINGLE, double, "number", "number")                                                                         \
     X(ALGORITHMS, struct sim_implementation, "names", "list of algorithms")                                            \
     X(CUSTOM, const char *, "paths", "list of one path prefix")                                                        \
     X(PATH, const char *, "string", "path")                                                                            \
     X(RANKS, none, "ranks", "list of ranks")                                                                           \
-    X(UNSUPPORTED, none, "switch", "0 or 1")                                                                           \
     X(IGNORED, none, "any", "anything")
 
 enum config_type {

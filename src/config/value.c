@@ -21,6 +21,7 @@ bool config_type_has_units(enum config_type type)
     case CONFIG_RATE_GB:
     case CONFIG_RATE_GB_WHOLE:
     case CONFIG_RATE_GIB:
+    case CONFIG_SIZE:
         return true;
     default:
         return false;
@@ -60,7 +61,9 @@ const char *config_row_accepts(const struct config_row *row, char *buffer, size_
     }
     if (config_type_has_units(row->type)) {
         (void)snprintf(buffer + used, size - (size_t)used, ", or a text with a unit such as \"%s\"",
-                       is_rate(row->type) ? "400Gbps" : "1us");
+                       is_rate(row->type)         ? "400Gbps"
+                       : row->type == CONFIG_SIZE ? "80GiB"
+                                                  : "1us");
     }
     return buffer;
 }
@@ -93,12 +96,13 @@ static enum orr_status quantity_read(const struct config_reader *reader, const s
                                      const struct io_value *value, uint32_t entry, double *number)
 {
     bool rate = is_rate(row->type);
-    const char *bare = rate ? (row->type == CONFIG_RATE_GIB ? "GiB/s" : "GB/s") : "ns";
+    bool size = row->type == CONFIG_SIZE;
+    const char *bare = rate ? (row->type == CONFIG_RATE_GIB ? "GiB/s" : "GB/s") : size ? "B" : "ns";
     char text[96]; /* printable, since the reason may quote it */
     (void)io_text_printable(value->text, text, sizeof text);
     uint64_t base = 0;
     struct orr_error why;
-    enum orr_status status = units_parse(text, rate ? UNITS_RATE : UNITS_TIME, bare, &base, &why);
+    enum orr_status status = units_parse(text, rate ? UNITS_RATE : size ? UNITS_SIZE : UNITS_TIME, bare, &base, &why);
     if (status != ORR_OK) {
         /* The reason quotes the text; where it lists the units accepted, that is all there is to say. */
         char where[32];
@@ -206,7 +210,6 @@ enum orr_status config_value_read(const struct config_reader *reader, const stru
     case CONFIG_CHOICE:
         return choice_read(reader, row, value, entry, place);
     case CONFIG_SWITCH:
-    case CONFIG_UNSUPPORTED:
         return switch_read(reader, row, value, entry, place);
     case CONFIG_COUNT:
         status = whole_read(reader, row, value, entry, &whole);
@@ -216,6 +219,7 @@ enum orr_status config_value_read(const struct config_reader *reader, const stru
     case CONFIG_TIME:
     case CONFIG_TIME_SINGLE:
     case CONFIG_RATE_GB_WHOLE:
+    case CONFIG_SIZE:
         return whole_read(reader, row, value, entry, place);
     case CONFIG_REAL_SINGLE:
         status = number_read(reader, row, value, entry, &number);

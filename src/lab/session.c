@@ -14,6 +14,7 @@
 #include "config/devices.h"
 #include "lab/growth.h"
 #include "lab/network_choice.h"
+#include "lab/rank_tensors.h"
 #include "lab/run_files.h"
 #include "lab/run_result.h"
 #include "lab/wired.h"
@@ -38,10 +39,11 @@ struct orr_run {
     struct notes notes;
     struct arena arena; /* configuration */
     struct sim_config config;
-    struct lab_wired wired;         /* ORR_BACKEND_PACKET */
-    struct trace_set *traces;       /* the run's own, or NULL: those of `shared` */
-    struct trace_set shared;        /* a view of options.loaded */
-    struct lab_grown grown;         /* made of either, and borrowing from it */
+    struct lab_wired wired;   /* ORR_BACKEND_PACKET */
+    struct trace_set *traces; /* the run's own, or NULL: those of `shared` */
+    struct trace_set shared;  /* a view of options.loaded */
+    struct lab_grown grown;   /* made of either, and borrowing from it */
+    struct lab_rank_tensors tensors;
     struct session_custom *customs; /* in the arena; room for every path the configuration names */
     uint32_t custom_count;
     struct sim *sim;
@@ -306,6 +308,18 @@ static void settle_policy(struct orr_run *run)
     }
 }
 
+static enum orr_status read_tensors(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
+{
+    if (!lab_rank_tensors_wanted(&run->config.system)) {
+        return ORR_OK;
+    }
+    enum orr_status status = lab_rank_tensors_load(run->config.traces, options->workload, options->grow, &run->mem,
+                                                   &run->notes, &run->tensors, err);
+    run->config.tensors = run->tensors.of_rank;
+    run->config.keep_intervals = true;
+    return status;
+}
+
 static enum orr_status open_all(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
 {
     struct config_custom custom = {0};
@@ -320,6 +334,9 @@ static enum orr_status open_all(struct orr_run *run, const struct orr_run_option
     if (status == ORR_OK) {
         settle_policy(run);
         status = load_customs(run, &custom, err);
+    }
+    if (status == ORR_OK) {
+        status = read_tensors(run, options, err);
     }
     if (status == ORR_OK) {
         status = sim_create(&run->config, &run->mem, &run->notes, &run->sim, err);
@@ -432,6 +449,7 @@ void orr_run_close(struct orr_run *run)
         return;
     }
     sim_free(run->sim);
+    lab_rank_tensors_free(&run->tensors, &run->mem);
     for (uint32_t i = 0; i < run->custom_count; i++) {
         trace_set_free(run->customs[i].set);
     }
@@ -577,6 +595,8 @@ const char *orr_run_named_file(const struct orr_run *run, enum orr_output output
         return files->pfc;
     case ORR_OUTPUT_QLEN:
         return files->qlen;
+    case ORR_OUTPUT_LOCAL_MEM:
+        return run->config.system.track_local_mem ? run->config.system.local_mem_trace : NULL;
     default:
         return NULL;
     }
@@ -588,7 +608,8 @@ enum orr_status orr_run_write(const struct orr_run *run, enum orr_output output,
     if (!run->executed) {
         return error_set(err, ORR_EINVAL, "nothing to write: the run was not executed");
     }
-    if (path == NULL && (stream == NULL || output == ORR_OUTPUT_CSV || output == ORR_OUTPUT_TIMELINE)) {
+    if (path == NULL && (stream == NULL || output == ORR_OUTPUT_CSV || output == ORR_OUTPUT_TIMELINE ||
+                         output == ORR_OUTPUT_LOCAL_MEM)) {
         return error_set(err, ORR_EINVAL, "this output needs a path");
     }
     if (output == ORR_OUTPUT_TIMELINE && !run->config.keep_intervals) {

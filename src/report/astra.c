@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "report/memory.h"
 #include "report/number.h"
 
 /* §16.1: one line per ring dimension; a double binary tree has no ring, a "one…" ring spans all ranks and ends the
@@ -113,8 +114,13 @@ static void print_finish(const struct sim_result *result, uint32_t rank, FILE *s
         (void)fputs("[system] [critical] warning! a callable is removed before call Only GPU and COMM types are "
                     "supported for overlap extraction\n",
                     stream);
-    } else {
-        print_statistics(result, rank, stream);
+        return; /* and nothing follows */
+    }
+    print_statistics(result, rank, stream);
+    if (result->usage.tracked && result->config->system.track_local_mem) {
+        char peak[REPORT_MEMORY_PEAK];
+        report_memory_astra_peak(result->usage.ranks[rank].peak_bytes, peak);
+        (void)fprintf(stream, "[workload] [info] sys[%u] peak memory usage: %s\n", rank, peak);
     }
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "io/outfile.h"
+#include "report/memory.h"
 #include "report/network.h"
 #include "report/number.h"
 #include "report/summary.h"
@@ -76,28 +77,32 @@ static enum orr_status open_in(const char *folder, const char *name, struct io_o
 
 enum orr_status report_csv_write(const struct sim_result *result, const char *folder, struct orr_error *err)
 {
-    static const struct {
+    const struct {
         const char *name;
         void (*write)(const struct sim_result *result, FILE *stream);
+        bool wanted;
     } tables[] = {
-        {"ranks.csv", write_ranks},
-        {"collectives.csv", write_collectives},
-        {"dimensions.csv", write_dimensions},
-        {"links.csv", report_network_csv},
+        {"ranks.csv", write_ranks, true},
+        {"collectives.csv", write_collectives, true},
+        {"dimensions.csv", write_dimensions, true},
+        {"links.csv", report_network_csv, report_network_has(result)},
+        {"memory.csv", report_memory_csv, report_memory_has(result)},
     };
     enum { TABLES = sizeof tables / sizeof tables[0] };
     struct io_outfile *files[TABLES] = {NULL};
-    size_t count = report_network_has(result) ? TABLES : TABLES - 1;
     enum orr_status status = io_make_folder(folder, err);
-    for (size_t i = 0; i < count && status == ORR_OK; i++) {
+    for (size_t i = 0; i < TABLES && status == ORR_OK; i++) {
+        if (!tables[i].wanted) {
+            continue;
+        }
         status = open_in(folder, tables[i].name, &files[i], err);
         if (status == ORR_OK) {
             tables[i].write(result, io_outfile_stream(files[i]));
             status = io_outfile_finish(files[i], err);
         }
     }
-    for (size_t i = 0; i < count; i++) {
-        if (status == ORR_OK) {
+    for (size_t i = 0; i < TABLES; i++) {
+        if (status == ORR_OK && files[i] != NULL) {
             status = io_outfile_commit(files[i], err);
         } else {
             io_outfile_abort(files[i]);

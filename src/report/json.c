@@ -5,6 +5,7 @@
 
 #include "io/json_write.h"
 #include "report/bound.h"
+#include "report/memory.h"
 #include "report/network.h"
 #include "report/optimum.h"
 #include "report/summary.h"
@@ -242,6 +243,7 @@ void report_json_write(const struct sim_result *result, FILE *stream)
     write_collectives(&json, result);
     write_dimensions(&json, result);
     report_network_json(&json, result);
+    report_memory_json(result, &json);
     write_stall(&json, &result->stall);
     write_ranks(&json, result);
     json_write_object_end(&json);

@@ -11,6 +11,7 @@
 #include "report/comm_intervals.h"
 #include "report/csv.h"
 #include "report/json.h"
+#include "report/memory.h"
 #include "report/stall.h"
 #include "report/text.h"
 #include "report/timeline.h"
@@ -36,6 +37,7 @@ static enum orr_status write_to(const struct sim_result *result, enum orr_output
     case ORR_OUTPUT_COMM_INTERVALS:
         return report_comm_intervals_write(result, stream, err);
     case ORR_OUTPUT_CSV:
+    case ORR_OUTPUT_LOCAL_MEM:
     case ORR_OUTPUT_FCT: /* of the network, which the run's owner has */
     case ORR_OUTPUT_PFC:
     case ORR_OUTPUT_QLEN:
@@ -70,6 +72,9 @@ static enum orr_status write_file(const struct sim_result *result, enum orr_outp
 enum orr_status report_write(const struct sim_result *result, enum orr_output output, const char *path, FILE *stream,
                              struct orr_error *err)
 {
+    if (path != NULL && output == ORR_OUTPUT_LOCAL_MEM) {
+        return report_memory_files(result, path, err);
+    }
     if (path != NULL) {
         return output == ORR_OUTPUT_CSV ? report_csv_write(result, path, err) : write_file(result, output, path, err);
     }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "report/bound.h"
+#include "report/memory.h"
 #include "report/network.h"
 #include "report/number.h"
 #include "report/optimum.h"
@@ -399,6 +400,10 @@ void report_text_write(const struct sim_result *result, FILE *stream)
         print_dimensions(result, stream);
     }
     (void)fputc('\n', stream);
+    if (report_memory_has(result)) {
+        report_memory_text(result, stream);
+        (void)fputc('\n', stream);
+    }
     char optimum[REPORT_OPTIMUM_SENTENCE];
     if (report_optimum_sentence(result, optimum)) {
         (void)report_text_wrapped("", optimum, 0, stream);

@@ -35,6 +35,13 @@ struct sim_group {
     const uint32_t *ranks; /* in the order of the file */
 };
 
+/* Bytes of the memories that a rank's tensors can be in, nearest first; 0: there is none, or its size is not told. */
+struct sim_capacity {
+    uint64_t local; /* of each rank */
+    uint64_t host;  /* of each server */
+    uint64_t pool;  /* of all servers together */
+};
+
 struct sim_system {
     enum sim_scheduling scheduling;
     enum sim_optimization optimization;
@@ -53,7 +60,10 @@ struct sim_system {
     uint64_t bus_L_ns, bus_o_ns, bus_g_ns; /* LogGP, spec analytical §8.1 */
     double bus_G_ns_per_byte;
     uint32_t nccl_gpus_per_server; /* 0: what the machine says, else dimension 0 is a server */
-    double nccl_nvls_efficiency;   /* share of a link that reductions in the NVLink switch reach */
+    bool track_local_mem;          /* with sim_config.tensors */
+    const char *local_mem_trace;   /* beginning of the names of ASTRA-sim's files about it */
+    struct sim_capacity capacity;
+    double nccl_nvls_efficiency; /* share of a link that reductions in the NVLink switch reach */
 };
 
 struct sim_memory {
@@ -80,6 +90,7 @@ struct sim_devices {
 };
 
 struct packet_machine;
+struct trace_tensors;
 
 struct sim_config {
     struct topo_dims dims;
@@ -101,7 +112,8 @@ struct sim_config {
     uint64_t seed;
     struct orr_tuning tuning;
     struct sim_devices devices;
-    bool keep_intervals;
+    const struct trace_tensors *const *tensors; /* by rank; NULL: what ranks hold in memory is not looked at */
+    bool keep_intervals;                        /* also needed with tensors */
     bool keep_issue_order;
 };
 

@@ -15,6 +15,7 @@
  * - packets, trees, programs, custom: what a stream does in a phase (§9, §14); flows: the same for NCCL's lists
  * - account: where time went; check: whether traces and machine fit together, before the run
  * - optimum: how short the run could have been at best
+ * - usage, spill: what ranks held in memory, and where what did not fit would go
  * - stall: what to say when nothing can go on; waits, dependency_cycle: what it is made from
  */
 #ifndef ORR_SIM_ENGINE_H
@@ -271,6 +272,14 @@ ORR_MUST_CHECK enum orr_status sim_compute_check(struct sim *sim, struct orr_err
 
 /* Lower bounds of the job on the machine; all 0 where memory for the search is refused. */
 void sim_optimum_find(struct sim *sim, struct sim_optimum *optimum);
+
+/* ---- usage.c, spill.c ----------------------------------------------------------------------------------------- */
+
+/* What each rank held over time, from the intervals of its nodes; false when memory is refused. */
+ORR_MUST_CHECK bool sim_usage_find(struct sim *sim, struct sim_usage *usage);
+void sim_usage_free(struct sim *sim, struct sim_usage *usage);
+/* Of usage whose ranks are known. */
+ORR_MUST_CHECK bool sim_spill_find(struct sim *sim, const struct sim_usage *usage, struct sim_spill *spill);
 
 /* ---- account.c ------------------------------------------------------------------------------------------------ */
 

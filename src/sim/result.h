@@ -9,6 +9,7 @@
 #include "sim/config.h"
 #include "sim/optimum.h"
 #include "sim/stall.h"
+#include "sim/usage.h"
 
 /* ASTRA-sim's operator kinds, in the order of its enumeration. */
 enum sim_op_kind {
@@ -101,6 +102,7 @@ struct sim_result {
     struct sim_optimum optimum; /* of a run that ended; all 0 where memory did not suffice to find it */
     struct net_figures network; /* links and flows, of a network that has them */
     bool by_packets;            /* flow or auto was asked for, and packets it was */
+    struct sim_usage usage;     /* of memory, where sim_config.tensors are given */
     struct sim_stall stall;     /* what held the run up; stall.kind == SIM_STALL_NONE when it ended well */
 };
 

@@ -213,6 +213,9 @@ enum orr_status sim_run(struct sim *sim, bool (*progress)(void *, const struct o
     if (status != ORR_OK) {
         return status;
     }
+    if (sim->config->tensors != NULL && !sim_usage_find(sim, &sim->result.usage)) {
+        return mem_error(sim->mem, "what ranks hold in memory", err);
+    }
     if (sim->result.nodes_done == sim->result.nodes) {
         sim->mem->refused = 0;
         sim_optimum_find(sim, &sim->result.optimum);

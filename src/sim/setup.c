@@ -316,6 +316,7 @@ static void clear(struct sim *sim)
     sim_agree_free(sim);
     sim_routes_free(&sim->channel_routes, mem);
     sim_routes_free(&sim->lane_routes, mem);
+    sim_usage_free(sim, &sim->result.usage);
     mem_free(mem, sim->result.collectives, (size_t)sim->collective_capacity * sizeof *sim->result.collectives);
     mem_free(mem, sim->result.log, (size_t)sim->log_capacity * sizeof *sim->result.log);
     mem_free(mem, sim->result.intervals, (size_t)sim->interval_capacity * sizeof *sim->result.intervals);

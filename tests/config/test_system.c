@@ -23,7 +23,9 @@ static void every_key_reaches_its_place(void **state)
         "\"all-to-all-implementation\": \"oneDirect2\",\n"
         "\"all-gather-implementation-custom\": [\"dir/ag\"],\n"
         "\"per-node-custom-implementation\": \"nodes.yml\", \"boost-mode\": 0,\n"
-        "\"intra-dimension-scheduling\": \"FIFO\", \"trace-enabled\": 1, \"track-local-mem\": 0}";
+        "\"intra-dimension-scheduling\": \"FIFO\", \"trace-enabled\": 1, \"track-local-mem\": 1,\n"
+        "\"local-mem-trace-filename\": \"held\", \"local-mem-capacity\": \"80GiB\", \"host-mem-capacity\": 1000,\n"
+        "\"pool-mem-capacity\": \"2TB\"}";
     struct reading reading;
     reading_begin(&reading, true);
     struct sim_system system;
@@ -38,6 +40,11 @@ static void every_key_reaches_its_place(void **state)
     CHECK(system.roofline_enabled && system.replay_only && system.shared_bus, "switches are on");
     CHECK_U64(system.local_reduction_delay_ns, 3, "local-reduction-delay");
     CHECK_U64(system.bus_L_ns, 100, "L");
+    CHECK(system.track_local_mem, "track-local-mem");
+    CHECK_TEXT(system.local_mem_trace, "held");
+    CHECK_U64(system.capacity.local, UINT64_C(80) << 30, "local-mem-capacity");
+    CHECK_U64(system.capacity.host, 1000, "a bare number is bytes");
+    CHECK_U64(system.capacity.pool, UINT64_C(2000000000000), "pool-mem-capacity");
     CHECK_U64(system.bus_o_ns, 10, "o");
     CHECK_U64(system.bus_g_ns, 5, "g");
     CHECK(system.bus_G_ns_per_byte == (double)0.0038f, "G is single precision widened");
@@ -138,7 +145,7 @@ static void a_text_with_a_unit_is_a_quantity(void **state)
     reading_end(&reading);
 }
 
-static void unknown_and_unsupported_keys_are_noted_with_their_line(void **state)
+static void unknown_keys_are_noted_with_their_line(void **state)
 {
     (void)state;
     struct reading reading;
@@ -146,13 +153,12 @@ static void unknown_and_unsupported_keys_are_noted_with_their_line(void **state)
     struct sim_system system;
     struct config_custom custom;
     CHECK_OK(parse(&reading,
-                   "{\n\n\"endpoint-dealy\":\n 5,\n\"zzz\": {\"endpoint-delay\": [1,\n2]},\n\"track-local-mem\": 1,\n"
+                   "{\n\n\"endpoint-dealy\":\n 5,\n\"zzz\": {\"endpoint-delay\": [1,\n2]},\n\"trace-enabled\": 1,\n"
                    "\"all-reduce-implementation\": [\"oneRing\",\n\"ring\"]}",
                    1.0, &system, &custom),
              &reading.err);
     check_noted(&reading, "s.json:3: unknown key \"endpoint-dealy\"; did you mean \"endpoint-delay\"? (ignored)");
     check_noted(&reading, "s.json:5: unknown key \"zzz\" (ignored)");
-    check_noted(&reading, "s.json:7: \"track-local-mem\" is not supported (ignored)");
     check_noted(&reading,
                 "s.json:9: \"all-reduce-implementation\" entry 2 has no effect: the entry before it spans all "
                 "ranks");
@@ -231,6 +237,9 @@ static const struct bad_text bad[] = {
     {"{\"all-reduce-implementation-custom\": [\"a\", \"b\"]}", "is a list of 2; accepted: list of one path prefix"},
     {"{\"all-reduce-implementation-custom\": [\"\"]}", "accepted: list of one path prefix"},
     {"{\"per-node-custom-implementation\": 5}", "\"per-node-custom-implementation\" is 5; accepted: path"},
+    {"{\"local-mem-capacity\": \"80Gbps\"}", "\"local-mem-capacity\": "},
+    {"{\"local-mem-capacity\": -1}",
+     "\"local-mem-capacity\" is -1; accepted: size, bytes, 0 to 9e+15, or a text with a unit"},
     {"{\"track-local-mem\": 5}", "\"track-local-mem\" is 5; accepted: 0 or 1"},
     {"{\"scheduling-policy\": \"a\\nb\\u007f\"}", "\"scheduling-policy\" is \"a?b?\""},
     {"{\"scheduling-policy\": \"0123456789012345678901234567890123456789012345678901234567890123456789\"}",
@@ -324,7 +333,7 @@ static void a_file_that_cannot_be_read_says_why(void **state)
 
 TEST_MAIN(every_key_reaches_its_place, absent_keys_have_their_defaults_and_the_doubtful_ones_are_noted,
           the_injection_scale_cuts_a_given_delay, bus_times_pass_through_single_precision,
-          a_text_with_a_unit_is_a_quantity, unknown_and_unsupported_keys_are_noted_with_their_line,
+          a_text_with_a_unit_is_a_quantity, unknown_keys_are_noted_with_their_line,
           a_file_of_another_kind_gives_few_notes, a_bad_file_is_refused_with_its_line_and_what_is_accepted,
           deep_nesting_is_refused_and_a_long_flat_file_is_not, a_memory_limit_is_an_error_of_its_own,
           the_example_is_accepted_without_a_note, a_file_that_cannot_be_read_says_why)
