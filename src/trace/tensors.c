@@ -168,15 +168,16 @@ static int compare_ids(const void *left, const void *right)
 static enum orr_status read_all(struct reading *reading, struct mem *mem, struct trace_tensors **tensors)
 {
     struct record_facts facts;
-    record_facts_init(&facts);
-    reading->made = mem_zalloc(mem, sizeof *reading->made);
-    enum orr_status status = reading->made == NULL ? mem_error(mem, "the tensors of a trace", reading->err) : ORR_OK;
     bool more = false;
-    if (status == ORR_OK) {
-        reading->made->mem = mem;
-        intern_init(&reading->made->names, mem);
-        status = record_reader_next(&reading->reader, &reading->record, &more, reading->err); /* the metadata */
+    reading->made = mem_zalloc(mem, sizeof *reading->made);
+    if (reading->made == NULL) {
+        record_reader_close(&reading->reader);
+        return mem_error(mem, "the tensors of a trace", reading->err);
     }
+    reading->made->mem = mem;
+    intern_init(&reading->made->names, mem);
+    record_facts_init(&facts);
+    enum orr_status status = record_reader_next(&reading->reader, &reading->record, &more, reading->err); /* metadata */
     while (status == ORR_OK && more) {
         status = record_reader_next(&reading->reader, &reading->record, &more, reading->err);
         if (status == ORR_OK && more) {
