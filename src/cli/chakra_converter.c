@@ -16,78 +16,53 @@
 
 #include "base/text_stream.h"
 
-enum { KEY_INPUT = 256, KEY_OUTPUT, KEY_SIMULATE, KEY_NPUS, KEY_PASSES };
-
 struct converter_options {
-    struct cli_input input;
     struct orr_convert_options convert;
     bool simulate;
     bool is_old; /* written in the old spelling */
 };
 
-static const struct argp_option pytorch_options[] = {
-    {"input", KEY_INPUT, "FILE", 0, "A linked trace (chakra_trace_link's output) or a host trace", 0},
-    {"output", KEY_OUTPUT, "FILE", 0, "The ET file to write", 0},
-    {"simulate", KEY_SIMULATE, NULL, 0, "Print the order in which the nodes would be issued", 0},
-    CLI_HELP_OPTION,
+#define AT(field) .place = offsetof(struct converter_options, field)
+
+enum { REPEATS_MAX = 1 << 20 };
+
+static const struct param pytorch_rows[] = {
+    {"input", .kind = PARAM_PATH, .value = "FILE", AT(convert.input),
+     .help = "A linked trace (chakra_trace_link's output) or a host trace"},
+    {"output", .kind = PARAM_PATH, .value = "FILE", AT(convert.output), .help = "The ET file to write"},
+    {"simulate", .kind = PARAM_FLAG, AT(simulate), .help = "Print the order in which the nodes would be issued"},
     {0},
 };
 
-static const struct argp_option text_options[] = {
-    {"input", KEY_INPUT, "FILE", 0, "ASTRA-sim 1.0 workload text", 0},
-    {"output", KEY_OUTPUT, "PREFIX", 0, "Files are PREFIX.0.et, PREFIX.1.et …", 0},
-    {"num-npus", KEY_NPUS, "N", 0, "Ranks to write", 0},
-    {"num-passes", KEY_PASSES, "N", 0, "Times the workload is repeated", 0},
-    CLI_HELP_OPTION,
+static const struct param text_rows[] = {
+    {"input", .kind = PARAM_PATH, .value = "FILE", AT(convert.input), .help = "ASTRA-sim 1.0 workload text"},
+    {"output", .kind = PARAM_PATH, .value = "PREFIX", AT(convert.output),
+     .help = "Files are PREFIX.0.et, PREFIX.1.et …"},
+    {"num-npus", .kind = PARAM_COUNT32, .value = "N", AT(convert.ranks), .least = 1, .most = REPEATS_MAX,
+     .help = "Ranks to write"},
+    {"num-passes", .kind = PARAM_COUNT32, .value = "N", AT(convert.passes), .least = 1, .most = REPEATS_MAX,
+     .help = "Times the workload is repeated"},
     {0},
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct converter_options *options = state->input;
-    struct orr_convert_options *convert = &options->convert;
-    uint64_t count = 0;
-    enum orr_status status = ORR_OK;
-    switch (key) {
-    case KEY_INPUT:
-        convert->input = arg;
-        return 0;
-    case KEY_OUTPUT:
-        convert->output = arg;
-        return 0;
-    case KEY_SIMULATE:
-        options->simulate = true;
-        return 0;
-    case KEY_NPUS:
-        status = param_parse_count("--num-npus", arg, 1, 1u << 20, &count, &options->input.error);
-        convert->ranks = (uint32_t)count;
-        return cli_options_status(status);
-    case KEY_PASSES:
-        status = param_parse_count("--num-passes", arg, 1, 1u << 20, &count, &options->input.error);
-        convert->passes = (uint32_t)count;
-        return cli_options_status(status);
-    default:
-        return cli_options_default(key, arg, state);
-    }
-}
+static const struct param_table pytorch_tables[] = {{pytorch_rows, 0, 0}, {0}};
+static const struct param_table text_tables[] = {{text_rows, 0, 0}, {0}};
 
-static const struct argp pytorch_argp = {
-    .options = pytorch_options,
-    .parser = parse,
-    .doc = "Convert a PyTorch trace as Chakra does.\v"
-           "Example:\n  chakra_converter PyTorch --input hdt_0.json --output chakra.0.et\n",
+static const struct cli_usage pytorch_usage = {
+    .tables = pytorch_tables,
+    .about = "Convert a PyTorch trace as Chakra does.",
+    .examples = "  chakra_converter PyTorch --input hdt_0.json --output chakra.0.et\n",
 };
 
-static const struct argp text_argp = {
-    .options = text_options,
-    .parser = parse,
-    .doc = "Convert an ASTRA-sim 1.0 workload as Chakra does.\v"
-           "Example:\n  chakra_converter Text --input dlrm.txt --output dlrm --num-npus 8 \\\n"
-           "      --num-passes 1\n",
+static const struct cli_usage text_usage = {
+    .tables = text_tables,
+    .about = "Convert an ASTRA-sim 1.0 workload as Chakra does.",
+    .examples = "  chakra_converter Text --input dlrm.txt --output dlrm --num-npus 8 \\\n"
+                "      --num-passes 1\n",
 };
 
-static const struct cli_command pytorch_command = {.name = "PyTorch", .argp = &pytorch_argp, .takes_prefixes = true};
-static const struct cli_command text_command = {.name = "Text", .argp = &text_argp, .takes_prefixes = true};
+static const struct cli_command pytorch_command = {.name = "PyTorch", .usage = &pytorch_usage, .takes_prefixes = true};
+static const struct cli_command text_command = {.name = "Text", .usage = &text_usage, .takes_prefixes = true};
 
 static void print_usage(FILE *stream)
 {
@@ -320,7 +295,7 @@ int cli_chakra_converter(int argc, char **argv)
     if (words == NULL) {
         return cli_fail(&err);
     }
-    char **given = calloc((size_t)count + 1, sizeof *given); /* the parser moves and replaces words */
+    char **given = calloc((size_t)count + 1, sizeof *given); /* whose type becomes the name of a command */
     int exit_code = 0;
     if (given == NULL) {
         (void)error_set(&err, ORR_ENOMEM, "out of memory");
@@ -359,14 +334,10 @@ static int run_converter(int argc, char **argv, bool is_old)
     }
     (void)snprintf(name, sizeof name, "chakra_converter %s", command->name);
     argv[next] = name;
-    enum orr_status status = cli_options_parse(command, argc - next, argv + next, &options.input, &err);
-    if (status == ORR_OK && options.input.help) {
-        cli_print_help(command, name, stdout);
-        return 0;
+    if (!cli_begin(command, argc - next, argv + next, &options, &exit_code)) {
+        return exit_code;
     }
-    if (status == ORR_OK) {
-        status = check(&options, command, &err);
-    }
+    enum orr_status status = check(&options, command, &err);
     if (status == ORR_OK) {
         status = log != NULL ? convert_logged(&options, command, log, &err) : convert(&options, command, stdout, &err);
     }

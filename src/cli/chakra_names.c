@@ -38,19 +38,27 @@ const char *cli_chakra_name(size_t i)
     return i < sizeof names / sizeof names[0] ? names[i].name : NULL;
 }
 
-bool cli_chakra_options(const struct cli_command *command, int argc, char **argv, struct cli_input *input,
-                        int *exit_code)
+bool cli_chakra_options(const struct cli_command *command, int argc, char **argv, void *options, int *exit_code)
 {
     struct orr_error err = {0};
-    if (argc == 1 && command->argp->args_doc != NULL) {
+    struct cli_input *input = options;
+    enum cli_help help = CLI_HELP_NONE;
+    if (argc == 1 && (command->usage != NULL ? command->usage->forms : command->argp->args_doc) != NULL) {
         *exit_code = cli_print_usage(command, command->name);
         return false;
     }
-    if (cli_options_parse(command, argc, argv, input, &err) != ORR_OK) {
+    enum orr_status status = command->usage != NULL ? cli_read(command, argc, argv, options, &help, &err)
+                                                    : cli_options_parse(command, argc, argv, input, &err);
+    if (status != ORR_OK) {
         *exit_code = cli_fail(&err);
         return false;
     }
-    if (input->help) {
+    if (command->usage != NULL && help != CLI_HELP_NONE) {
+        cli_print_options(command, command->name, help == CLI_HELP_ALL, stdout);
+        *exit_code = 0;
+        return false;
+    }
+    if (command->usage == NULL && input->help) {
         cli_print_help(command, command->name, stdout);
         *exit_code = 0;
         return false;

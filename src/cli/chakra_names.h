@@ -26,8 +26,7 @@ cli_chakra_run cli_chakra_timeline_visualizer;
 /* ---- shared by these ---- */
 
 /* Reads the options; false when the program is over, with its exit code: help was asked for, or they are wrong. */
-bool cli_chakra_options(const struct cli_command *command, int argc, char **argv, struct cli_input *input,
-                        int *exit_code);
+bool cli_chakra_options(const struct cli_command *command, int argc, char **argv, void *options, int *exit_code);
 
 /* An input and an output, and the one does not replace the other. */
 ORR_MUST_CHECK enum orr_status cli_chakra_check_paths(const char *input, const char *output, struct orr_error *err);

@@ -2,64 +2,37 @@
 /* chakra_timeline_visualizer: an issue and callback log as a trace for Chrome's viewer. */
 #include "cli/chakra_names.h"
 
-enum { KEY_INPUT = 256, KEY_OUTPUT, KEY_NPUS, KEY_FREQUENCY, KEY_LOG };
-
 struct timeline_options {
-    struct cli_input input;
     struct orr_chakra_timeline timeline;
     const char *log;
 };
 
-static const struct argp_option options_table[] = {
-    {"input_filename", KEY_INPUT, "FILE", 0, "Lines \"issue,…\" and \"callback,…\"", 0},
-    {"output_filename", KEY_OUTPUT, "FILE", 0, "JSON for chrome://tracing", 0},
-    {"num_npus", KEY_NPUS, "N", 0, "Ranks of the system", 0},
-    {"npu_frequency", KEY_FREQUENCY, "MHZ", 0, "Clock the cycles are counted in, MHz", 0},
-    {"log_filename", KEY_LOG, "FILE", 0, "Has no effect: nothing is logged", 0},
-    CLI_HELP_OPTION,
+#define AT(field) .place = offsetof(struct timeline_options, field)
+
+static const struct param rows[] = {
+    {"input_filename", .kind = PARAM_PATH, .value = "FILE", AT(timeline.input),
+     .help = "Lines \"issue,…\" and \"callback,…\""},
+    {"output_filename", .kind = PARAM_PATH, .value = "FILE", AT(timeline.output), .help = "JSON for chrome://tracing"},
+    {"num_npus", .kind = PARAM_COUNT32, .value = "N", AT(timeline.npus), .least = 1, .most = UINT32_MAX,
+     .help = "Ranks of the system"},
+    {"npu_frequency", .kind = PARAM_COUNT, .value = "MHZ", AT(timeline.frequency_mhz), .least = 1, .most = INT64_MAX,
+     .help = "Clock the cycles are counted in, MHz"},
+    {"log_filename", .kind = PARAM_PATH, .value = "FILE", AT(log), .help = "Has no effect: nothing is logged"},
     {0},
 };
+static const struct param_table tables[] = {{rows, 0, 0}, {0}};
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct timeline_options *options = state->input;
-    struct orr_chakra_timeline *timeline = &options->timeline;
-    struct orr_error *err = &options->input.error;
-    uint64_t count = 0;
-    enum orr_status status;
-    switch (key) {
-    case KEY_INPUT:
-        timeline->input = arg;
-        return 0;
-    case KEY_OUTPUT:
-        timeline->output = arg;
-        return 0;
-    case KEY_NPUS:
-        status = param_parse_count("--num_npus", arg, 1, UINT32_MAX, &count, err);
-        timeline->npus = (uint32_t)count;
-        return cli_options_status(status);
-    case KEY_FREQUENCY:
-        return cli_options_status(
-            param_parse_count("--npu_frequency", arg, 1, INT64_MAX, &timeline->frequency_mhz, err));
-    case KEY_LOG:
-        options->log = arg;
-        return 0;
-    default:
-        return cli_options_default(key, arg, state);
-    }
-}
-
-static const struct argp argp = {
-    .options = options_table,
-    .parser = parse,
-    .args_doc = "--input_filename FILE --output_filename FILE --num_npus N --npu_frequency MHZ",
-    .doc = "Turn a log of issued and finished nodes into a trace for Chrome's viewer, as Chakra's timeline_visualizer "
-           "does: the numbers are milliseconds in fields the viewer takes for microseconds.\v"
-           "Example:\n  chakra_timeline_visualizer --input_filename log.csv --output_filename log.json \\\n"
-           "      --num_npus 4 --npu_frequency 1500\n",
+static const struct cli_usage usage = {
+    .tables = tables,
+    .forms = "--input_filename FILE --output_filename FILE --num_npus N --npu_frequency MHZ",
+    .about = "Turn a log of issued and finished nodes into a trace for Chrome's viewer, as Chakra's "
+             "timeline_visualizer does: the numbers are milliseconds in fields the viewer takes for microseconds.",
+    .examples = "  chakra_timeline_visualizer --input_filename log.csv --output_filename log.json \\\n"
+                "      --num_npus 4 --npu_frequency 1500\n",
 };
 
-static const struct cli_command command = {.name = "chakra_timeline_visualizer", .argp = &argp, .takes_prefixes = true};
+static const struct cli_command command = {
+    .name = "chakra_timeline_visualizer", .usage = &usage, .takes_prefixes = true};
 
 static enum orr_status check(const struct orr_chakra_timeline *timeline, struct orr_error *err)
 {
@@ -74,7 +47,7 @@ int cli_chakra_timeline_visualizer(int argc, char **argv)
     struct timeline_options options = {0};
     struct orr_error err = {0};
     int exit_code = 0;
-    if (!cli_chakra_options(&command, argc, argv, &options.input, &exit_code)) {
+    if (!cli_chakra_options(&command, argc, argv, &options, &exit_code)) {
         return exit_code;
     }
     if (options.log != NULL) {
