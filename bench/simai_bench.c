@@ -92,8 +92,9 @@ static bool simulate(const void *context, void *result)
     static const char *const names[] = {"workload.txt", "topology", "SimAI.conf"};
     for (int i = 0; i < 3; i++)
         snprintf(paths[i], sizeof paths[i], "%s/%s", what->folder, names[i]);
-    struct orr_simai_simulation options = ORR_SIMAI_SIMULATION_DEFAULT;
-    options.workload = paths[0];
+    struct orr_simai_simulation options;
+    orr_simai_simulation_init(&options);
+    options.run.workload = paths[0];
     options.topology = paths[1];
     options.config = paths[2];
     options.has_send_latency = true;

@@ -17,7 +17,7 @@ enum orr_simai_schedule { ORR_SIMAI_1F1B, ORR_SIMAI_INTERLEAVED };
 /*
  * An iteration of a SimAI workload text by arithmetic alone: size over bandwidth for every collective. Bandwidths are
  * in GB/s with GB = 2^30 bytes, overlaps shares from 0 to 1. 0 and NULL: not given. Start from
- * ORR_SIMAI_ANALYTICAL_DEFAULT. Texts are borrowed for the call.
+ * orr_simai_analytical_init. Texts are borrowed for the call.
  */
 struct orr_simai_analytical {
     const char *workload;
@@ -39,10 +39,7 @@ struct orr_simai_analytical {
     bool compat;           /* SimAI's numbers, slips included */
     uint64_t memory_limit; /* bytes; 0 = 80 % of the machine */
 };
-#define ORR_SIMAI_ANALYTICAL_DEFAULT                                                                                   \
-    {                                                                                                                  \
-        .pp_overlap = -1.0                                                                                             \
-    }
+void orr_simai_analytical_init(struct orr_simai_analytical *options); /* the defaults */
 
 /* Counts, writes the files, and a report for people to `stream` unless that is NULL. Warnings: tables that are missing,
  * rows that are missing, collectives that are not counted. */
@@ -53,32 +50,24 @@ ORR_MUST_CHECK enum orr_status orr_simai_analytical(const struct orr_simai_analy
 /* ---- SimAI's simulation ----------------------------------------------------------------------------------------- */
 
 /*
- * A SimAI workload text on a wired machine, every message of every collective. Start from ORR_SIMAI_SIMULATION_DEFAULT.
+ * A SimAI workload text on a wired machine, every message of every collective. Start from orr_simai_simulation_init.
  * Paths are borrowed until orr_simai_open returns.
  */
 struct orr_simai_simulation {
-    const char *workload;             /* as AICB writes it */
+    /* How to simulate: the workload is AICB's text; the backend PACKET, FLOW or AUTO; memory_limit, strict,
+     * no_fast_forward, keep_flows (for ORR_SIMAI_FCT and ORR_SIMAI_PFC), keep_intervals (for ORR_SIMAI_TIMELINE) and
+     * progress as in any run. Its other parameters are refused where they are set. */
+    struct orr_run_options run;
     const char *topology;             /* SimAI's form of the file */
     const char *config;               /* SimAI.conf */
-    enum orr_backend backend;         /* PACKET, FLOW or AUTO */
     enum orr_simai_schedule schedule; /* of pipeline stages; not with compat, which has none */
     uint64_t send_latency_ns;         /* before a message starts: AS_SEND_LAT; only with has_send_latency */
     bool has_send_latency;            /* without it: 6 us, and 6 ms with compat */
     bool nvls, pxn;                   /* AS_NVLS_ENABLE, AS_PXN_ENABLE */
     bool nvls_tree;                   /* AS_NVLSTREE_ENABLE: of groups on several servers alone */
     bool compat;                      /* as SimAI 1.6: no pipeline, no expert groups without tensor parallelism … */
-    bool strict;                      /* warnings become errors */
-    bool keep_flows;                  /* needed for ORR_SIMAI_FCT and ORR_SIMAI_PFC */
-    bool keep_intervals;              /* needed for ORR_SIMAI_TIMELINE */
-    bool no_fast_forward;             /* as in orr_run_options */
-    uint64_t memory_limit;            /* bytes; 0 = 80 % of the machine */
-    bool (*progress)(void *context, const struct orr_progress *now); /* as in orr_run_options; may be NULL */
-    void *progress_context;
 };
-#define ORR_SIMAI_SIMULATION_DEFAULT                                                                                   \
-    {                                                                                                                  \
-        .backend = ORR_BACKEND_PACKET                                                                                  \
-    }
+void orr_simai_simulation_init(struct orr_simai_simulation *options); /* the defaults */
 
 struct orr_simai;
 

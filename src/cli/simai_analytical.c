@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `orrery simai analytical`: SimAI's options as SimAI spells them, rewritten by one table to ours, which argp reads.
+ * `orrery simai analytical`: SimAI's options as SimAI spells them, rewritten by one table to ours.
  * Result files go where SimAI puts them (results/FOLDER/PREFIXEndToEnd.csv), and with -o anywhere.
  */
 #include <inttypes.h>
@@ -10,26 +10,7 @@
 #include "cli/dashed.h"
 #include "cli/simai.h"
 
-enum {
-    KEY_GPUS_PER_SERVER = 256,
-    KEY_NICS_PER_SERVER,
-    KEY_NVLINK,
-    KEY_NIC,
-    KEY_NIC_TYPE,
-    KEY_GPU_TYPE,
-    KEY_FOLDER,
-    KEY_TP,
-    KEY_DP,
-    KEY_EP,
-    KEY_PP,
-    KEY_SCHEDULE,
-    KEY_BUSBW,
-    KEY_RATIOS,
-    KEY_COMPAT,
-    KEY_STRICT,
-    KEY_LIMIT,
-    PATH_SIZE = 4096
-};
+enum { PATH_SIZE = 4096 };
 
 /* What SimAI's parser knows, and what only its documentation does. */
 static const struct cli_dashed spellings[] = {
@@ -72,191 +53,49 @@ struct paths {
 };
 
 struct analytical_options {
-    struct cli_input input;
     struct orr_simai_analytical run;
     const char *result, *folder, *output;
     bool visual, strict;
     struct paths paths;
 };
 
-static const struct argp_option table[] = {
-    {"workload", 'w', "FILE", 0, "SimAI workload text, as AICB writes it. Required", 0},
-    {"gpus", 'g', "N", 0, "GPUs of the job. Required", 0},
-    {NULL, 0, NULL, 0, "The machine (bandwidths in GB/s, 2^30 bytes a second):", 1},
-    {"gpus-per-server", KEY_GPUS_PER_SERVER, "N", 0, "-g_p_s: GPUs per server. Required without -busbw", 1},
-    {"nics-per-server", KEY_NICS_PER_SERVER, "N", 0, "-n_p_s: NICs per server. Required without -busbw", 1},
-    {"nvlink", KEY_NVLINK, "GB/s", 0, "-nv: bus bandwidth of a GPU inside its server", 1},
-    {"gpu-type", KEY_GPU_TYPE, "NAME", 0,
-     "-g_type: instead of -nv: A100, A800, H100, H800, H20 (240, 160, 370.8, 164.8, 370.8), H200 (370.8), B200, GB200 "
-     "(741.6), MI300X (294), MI355X (352.8)",
-     1},
-    {"nic", KEY_NIC, "GB/s", 0, "-nic: bandwidth of a NIC", 1},
-    {"nic-type", KEY_NIC_TYPE, "NAME", 0, "-nic_t: cx6, cx7 or bf3 instead of -nic (23.5, 48.5, 48.5). Default: cx7",
-     1},
-    {"busbw", KEY_BUSBW, "FILE", 0,
-     "-busbw: bus bandwidths measured on a machine, by group and operation (docs/simai.md); what it does not say comes "
-     "from the options above",
-     1},
-    {"ratio-dir", KEY_RATIOS, "DIR", 0,
-     "Folder of SimAI's tables of achieved bandwidth (nic_ratio.csv, nvlink_ratio.csv, ata_ratio.csv). Default: "
-     "astra-sim-alibabacloud/inputs/ratio where it is there, else every collective reaches the full bandwidth",
-     1},
-    {NULL, 0, NULL, 0, "What hides behind compute (shares from 0 to 1):", 2},
-    {"tp-overlap", KEY_TP, "SHARE", 0, "-tp_o: of tensor-parallel collectives. Default: 0", 2},
-    {"dp-overlap", KEY_DP, "SHARE", 0, "-dp_o: of data-parallel collectives. Default: 0", 2},
-    {"ep-overlap", KEY_EP, "SHARE", 0, "-ep_o: of expert-parallel collectives. Default: 0", 2},
-    {"pp-overlap", KEY_PP, "SHARE", 0,
-     "-pp_o: of what pipeline stages send each other, beyond what the schedule hides. Default: 0, with --compat simai "
-     "1",
-     2},
-    {"schedule", KEY_SCHEDULE, "1f1b|interleaved", 0,
-     "Of pipeline stages: one forward, one backward in turn (default), or the same in as many chunks as vpp: says. "
-     "SimAI "
-     "itself (--compat simai) reckons with the latter",
-     2},
-    {NULL, 0, NULL, 0, "Results:", 3},
-    {"output", 'o', "FILE", 0, "SimAI's table of rows, as CSV", 3},
-    {"result", 'r', "PREFIX", 0, "The same as results/PREFIXEndToEnd.csv", 3},
-    {"result-folder", KEY_FOLDER, "DIR", 0, "-r_f: results/DIR/PREFIXEndToEnd.csv instead", 3},
-    {"visual", 'v', "0|1", 0, "1: also a page with a chart, PREFIXchart.html, or FILE.html beside that of -o", 3},
-    {"lang", 'l', "en|ja", 0, "Language of the chart. Default: en", 3},
-    {NULL, 0, NULL, 0, "Other:", 4},
-    {"compat", KEY_COMPAT, "simai", 0, "SimAI's own numbers, with what is wrong in them (docs/differences.md)", 4},
-    {"strict", KEY_STRICT, NULL, 0, CLI_STRICT_HELP, 4},
-    {"memory-limit", KEY_LIMIT, "SIZE", 0, CLI_LIMIT_HELP, 4},
-    CLI_HELP_OPTION,
+#define AT(field) .place = offsetof(struct analytical_options, field)
+
+static const char *const switches[] = {"0", "1", NULL};
+
+static const struct param rows[] = {
+    {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "FILE", AT(output),
+     .help = "SimAI's table of rows, as CSV"},
+    {"result", .letter = 'r', .kind = PARAM_TEXT, .group = PARAM_OUTPUT, .value = "PREFIX", AT(result),
+     .help = "The same as results/PREFIXEndToEnd.csv"},
+    {"result-folder", .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "DIR", AT(folder),
+     .help = "-r_f: results/DIR/PREFIXEndToEnd.csv instead"},
+    {"visual", .letter = 'v', .kind = PARAM_CHOICE, .group = PARAM_OUTPUT, .value = "0|1", AT(visual),
+     .words = switches, .help = "1: also a page with a chart, PREFIXchart.html, or FILE.html beside that of -o"},
+    CLI_ROW_STRICT(struct analytical_options, strict),
     {0},
 };
 
-static enum orr_status parse_number(const char *option, const char *text, uint32_t *value, struct orr_error *err)
-{
-    uint64_t number = 0;
-    enum orr_status status = param_parse_count(option, text, 1, INT32_MAX, &number, err);
-    *value = (uint32_t)number;
-    return status;
-}
+static const struct param_table tables[] = {
+    {param_simai_analytical, 0, offsetof(struct analytical_options, run)}, {rows, 0, 0}, {0}};
 
-static enum orr_status parse_share(const char *option, const char *text, double *value, struct orr_error *err)
-{
-    double number = 0;
-    enum orr_status status = param_parse_real(option, text, &number, err);
-    if (status == ORR_OK && number > 1) {
-        return error_set(err, ORR_ERANGE, "%s: %s is not a share between 0 and 1", option, text);
-    }
-    *value = number;
-    return status;
-}
+static const char *const headings[PARAM_GROUPS] = {
+    [PARAM_MACHINE] = "The machine (bandwidths in GB/s, 2^30 bytes a second):",
+    [PARAM_COMPUTE] = "What hides behind compute (shares from 0 to 1):",
+};
 
-static enum orr_status parse_rate(const char *option, const char *text, double *value, struct orr_error *err)
-{
-    enum orr_status status = param_parse_real(option, text, value, err);
-    return status == ORR_OK && *value == 0 ? error_set(err, ORR_ERANGE, "%s: a bandwidth is above 0", option) : status;
-}
-
-static enum orr_status parse_word(int key, const char *arg, struct analytical_options *options)
-{
-    static const char *const switches[] = {"0", "1", NULL};
-    static const char *const languages[] = {"en", "ja", NULL};
-    static const char *const compats[] = {"simai", NULL};
-    static const char *const schedules[] = {"1f1b", "interleaved", NULL};
-    struct orr_error *err = &options->input.error;
-    unsigned index = 0;
-    enum orr_status status;
-    switch (key) {
-    case 'v':
-        status = param_parse_word("-v", arg, switches, &index, err);
-        options->visual = index == 1;
-        return status;
-    case 'l':
-        status = param_parse_word("-l", arg, languages, &index, err);
-        options->run.japanese = index == 1;
-        return status;
-    case KEY_SCHEDULE:
-        status = param_parse_word("--schedule", arg, schedules, &index, err);
-        options->run.schedule = index == 1 ? ORR_SIMAI_INTERLEAVED : ORR_SIMAI_1F1B;
-        return status;
-    default:
-        options->run.compat = true;
-        return param_parse_word("--compat", arg, compats, &index, err);
-    }
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct analytical_options *options = state->input;
-    struct orr_simai_analytical *run = &options->run;
-    struct orr_error *err = &options->input.error;
-    switch (key) {
-    case 'w':
-        run->workload = arg;
-        return 0;
-    case 'g':
-        return cli_options_status(parse_number("-g", arg, &run->gpus, err));
-    case KEY_GPUS_PER_SERVER:
-        return cli_options_status(parse_number("-g_p_s", arg, &run->gpus_per_server, err));
-    case KEY_NICS_PER_SERVER:
-        return cli_options_status(parse_number("-n_p_s", arg, &run->nics_per_server, err));
-    case KEY_NVLINK:
-        return cli_options_status(parse_rate("-nv", arg, &run->nvlink, err));
-    case KEY_NIC:
-        return cli_options_status(parse_rate("-nic", arg, &run->nic, err));
-    case KEY_GPU_TYPE:
-        run->gpu_type = arg;
-        return 0;
-    case KEY_NIC_TYPE:
-        run->nic_type = arg;
-        return 0;
-    case KEY_BUSBW:
-        run->busbw = arg;
-        return 0;
-    case KEY_RATIOS:
-        run->ratio_folder = arg;
-        return 0;
-    case KEY_TP:
-        return cli_options_status(parse_share("-tp_o", arg, &run->tp_overlap, err));
-    case KEY_DP:
-        return cli_options_status(parse_share("-dp_o", arg, &run->dp_overlap, err));
-    case KEY_EP:
-        return cli_options_status(parse_share("-ep_o", arg, &run->ep_overlap, err));
-    case KEY_PP:
-        return cli_options_status(parse_share("-pp_o", arg, &run->pp_overlap, err));
-    case 'o':
-        options->output = arg;
-        return 0;
-    case 'r':
-        options->result = arg;
-        return 0;
-    case KEY_FOLDER:
-        options->folder = arg;
-        return 0;
-    case 'v':
-    case 'l':
-    case KEY_SCHEDULE:
-    case KEY_COMPAT:
-        return cli_options_status(parse_word(key, arg, options));
-    case KEY_STRICT:
-        options->strict = true;
-        return 0;
-    case KEY_LIMIT:
-        return cli_options_status(cli_parse_limit("--memory-limit", arg, &run->memory_limit, err));
-    default:
-        return cli_options_default(key, arg, state);
-    }
-}
-
-static const struct argp analytical_argp = {
-    .options = table,
-    .parser = parse,
-    .args_doc = "-w FILE -g N",
-    .doc = "Time one iteration of a SimAI workload by arithmetic: every collective costs its size over the bandwidth "
-           "of its group, compute is as the workload says, and a pipeline's bubble is estimated. Prints where the time "
-           "goes and what would help.\v"
-           "Options are SimAI's; its own spellings (-g_p_s 8) are accepted.\n\n"
-           "Examples:\n"
-           "  orrery simai analytical -w workload.txt -g 128 -g_p_s 8 -n_p_s 8 \\\n"
-           "      -nv 360 -nic 48.5 -o rows.csv\n"
-           "  orrery simai analytical -w workload.txt -g 128 -g_p_s 8 -n_p_s 8 \\\n"
-           "      -g_type H100 -nic_t cx7 -dp_o 0.8 -pp_o 0 -r h100- -v 1\n",
+static const struct cli_usage usage = {
+    .tables = tables,
+    .forms = "-w FILE -g N",
+    .about = "Time one iteration of a SimAI workload by arithmetic: every collective costs its size over the "
+             "bandwidth of its group, compute is as the workload says, and a pipeline's bubble is estimated. Prints "
+             "where the time goes and what would help.",
+    .notes = "Options are SimAI's; its own spellings (-g_p_s 8) are accepted.",
+    .examples = "  orrery simai analytical -w workload.txt -g 128 -g_p_s 8 -n_p_s 8 \\\n"
+                "      -nv 360 -nic 48.5 -o rows.csv\n"
+                "  orrery simai analytical -w workload.txt -g 128 -g_p_s 8 -n_p_s 8 \\\n"
+                "      -g_type H100 -nic_t cx7 -dp_o 0.8 -pp_o 0 -r h100- -v 1\n",
+    .headings = headings,
 };
 
 /* ---- the name SimAI gives a result for which there is none ---- */
@@ -368,7 +207,7 @@ static enum orr_status count(struct analytical_options *options, struct orr_erro
     struct cli_warnings warnings = {0};
     struct orr_notices notices = cli_notices(&warnings, options->strict);
     if (options->run.workload == NULL) {
-        return error_set(err, ORR_EINVAL, "missing -w FILE (the workload)");
+        return error_set(err, ORR_EINVAL, "missing --workload FILE (the workload)");
     }
     enum orr_status status = place_results(options, err);
     status = status == ORR_OK ? check_paths(options, err) : status;
@@ -383,22 +222,20 @@ static enum orr_status count(struct analytical_options *options, struct orr_erro
 
 static int run_analytical(const struct cli_command *self, int argc, char **argv, bool compat)
 {
-    struct analytical_options options = {.run = ORR_SIMAI_ANALYTICAL_DEFAULT};
+    struct analytical_options options = {0};
     struct cli_dashed_vector vector;
     struct orr_error err = {0};
+    int exit_code = 0;
+    orr_simai_analytical_init(&options.run);
     options.run.compat = compat;
-    enum orr_status status = cli_dashed_translate(spellings, argc, argv, &vector, &err);
-    if (status != ORR_OK) {
+    if (cli_dashed_translate(spellings, argc, argv, &vector, &err) != ORR_OK) {
         return cli_fail(&err);
     }
-    status = cli_options_parse(self, vector.argc, vector.argv, &options.input, &err);
-    if (status == ORR_OK && options.input.help) {
-        cli_print_help(self, argv[0], stdout);
-    } else if (status == ORR_OK) {
-        status = count(&options, &err);
+    if (cli_begin(self, vector.argc, vector.argv, &options, &exit_code)) {
+        exit_code = count(&options, &err) == ORR_OK ? 0 : cli_fail(&err);
     }
     cli_dashed_free(&vector);
-    return status == ORR_OK ? 0 : cli_fail(&err);
+    return exit_code;
 }
 
 static int run(const struct cli_command *self, int argc, char **argv)
@@ -414,6 +251,6 @@ int cli_simai_as_analytical(int argc, char **argv)
 const struct cli_command cli_simai_analytical = {
     .name = "analytical",
     .summary = "one iteration by size over bandwidth (SimAI-Analytical)",
-    .argp = &analytical_argp,
+    .usage = &usage,
     .run = run,
 };

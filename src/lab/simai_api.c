@@ -9,6 +9,7 @@
 #include "lab/notices.h"
 #include "model/simai/analytical.h"
 #include "model/simai/table.h"
+#include "param/param.h"
 #include "report/simai.h"
 #include "report/simai_table.h"
 
@@ -35,23 +36,24 @@ static enum orr_status need(bool given, const char *what, struct orr_error *err)
 /* A file of bandwidths may say all that the machine would; which row lacks one shows later. */
 static enum orr_status check_given(const struct orr_simai_analytical *options, struct orr_error *err)
 {
-    enum orr_status status = need(options->workload != NULL, "-w FILE (the workload)", err);
-    status = status == ORR_OK ? need(options->gpus > 0, "-g N (the number of GPUs)", err) : status;
+    enum orr_status status = need(options->workload != NULL, "parameter 'workload' FILE (the workload)", err);
+    status = status == ORR_OK ? need(options->gpus > 0, "parameter 'gpus' N (the number of GPUs)", err) : status;
     if (status != ORR_OK || options->compat || options->busbw != NULL) {
         return status;
     }
-    status = need(options->gpus_per_server > 0, "-g_p_s N (GPUs per server)", err);
-    status = status == ORR_OK ? need(options->nics_per_server > 0, "-n_p_s N (NICs per server)", err) : status;
-    return status == ORR_OK ? need(options->nvlink > 0 || options->gpu_type != NULL,
-                                   "-nv GB/s (NVLink bandwidth) or -g_type H100 (B200, MI300X …)", err)
-                            : status;
+    status = need(options->gpus_per_server > 0, "parameter 'gpus-per-server' N", err);
+    status = status == ORR_OK ? need(options->nics_per_server > 0, "parameter 'nics-per-server' N", err) : status;
+    return status == ORR_OK
+               ? need(options->nvlink > 0 || options->gpu_type != NULL,
+                      "parameter 'nvlink' GB/s (NVLink bandwidth) or parameter 'gpu-type' H100 (B200, MI300X …)", err)
+               : status;
 }
 
 static enum orr_status unknown_gpu(const char *type, struct orr_error *err)
 {
     char names[128];
     simai_gpu_names(names, sizeof names);
-    return error_set(err, ORR_EINVAL, "-g_type: \"%s\" is not one of %s", type, names);
+    return error_set(err, ORR_EINVAL, "parameter 'gpu-type': \"%s\" is not one of %s", type, names);
 }
 
 /* A name that is not known is an error beside -nv and -nic too, which win over it. */
@@ -72,7 +74,7 @@ static enum orr_status find_bandwidths(struct job *job, struct orr_error *err)
         return unknown_gpu(options->gpu_type, err);
     }
     if (simai_nic_bandwidth(nic_type) <= 0 && (job->machine.nic <= 0 || !options->compat)) {
-        return error_set(err, ORR_EINVAL, "-nic_t: \"%s\" is not one of cx6, cx7, bf3", nic_type);
+        return error_set(err, ORR_EINVAL, "parameter 'nic-type': \"%s\" is not one of cx6, cx7, bf3", nic_type);
     }
     if (job->machine.nic <= 0 && (automatic || options->nic_type != NULL)) {
         job->machine.nic = simai_nic_bandwidth(nic_type);
@@ -94,7 +96,7 @@ static enum orr_status read_ratios(struct job *job, struct orr_error *err)
     }
     return notes_add(&job->notes, err,
                      "no tables of achieved bandwidth (%s, %s, %s): every collective runs at the full bandwidth; name "
-                     "their folder with --ratio-dir",
+                     "their folder with parameter 'ratio-dir'",
                      simai_ratio_names[0], simai_ratio_names[1], simai_ratio_names[2]);
 }
 
@@ -215,7 +217,7 @@ static enum orr_status run(struct job *job, FILE *stream, struct orr_error *err)
     if (job->analysis.given_up) {
         status = notes_add(&job->notes, err,
                            "%s: a collective is larger than the tables of achieved bandwidth; SimAI gives up here and "
-                           "leaves an empty file, and so do we (without --compat simai it is counted)",
+                           "leaves an empty file, and so do we (without parameter 'compat' simai it is counted)",
                            job->options->workload);
     }
     status = status == ORR_OK ? write_results(job, stream, err) : status;
@@ -296,11 +298,9 @@ enum orr_status orr_simai_analytical(const struct orr_simai_analytical *options,
 {
     struct job job = {.options = options, .mem = {.limit = options->memory_limit}};
     enum orr_status status = check_given(options, err);
+    status = status == ORR_OK ? param_simai_analytical_check(options, err) : status;
     if (status != ORR_OK) {
         return status;
-    }
-    if (options->gpus > INT32_MAX || options->gpus_per_server > INT32_MAX || options->nics_per_server > INT32_MAX) {
-        return error_set(err, ORR_ERANGE, "numbers of GPUs and NICs must be below 2^31");
     }
     notices_begin(&job.notes, &job.mem, notices);
     job.ratios.mem = &job.mem;

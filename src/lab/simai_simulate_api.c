@@ -11,6 +11,7 @@
 #include "lab/wired.h"
 #include "lab/wired_check.h"
 #include "net/flow/flow.h"
+#include "param/param.h"
 #include "report/simai_run.h"
 
 enum { SEND_LATENCY_NS = 6000, SEND_LATENCY_COMPAT_NS = 6000000, LINK_HEADER_BYTES = 14, LONG_SEQ_BYTES = 4 };
@@ -123,8 +124,8 @@ static enum orr_status set_network(struct orr_simai *simai, const struct orr_sim
     config->timeouts = !options->compat;
     config->int_sizes = false;
     config->own_losses = !options->compat;
-    config->no_fast_forward = options->no_fast_forward;
-    lab_wired_listen(&simai->wired, options->keep_flows, false);
+    config->no_fast_forward = options->run.no_fast_forward;
+    lab_wired_listen(&simai->wired, options->run.keep_flows, false);
     return lab_wired_check(&simai->wired, options->config, options->compat, &simai->notes, err);
 }
 
@@ -135,22 +136,16 @@ static enum orr_status read_all(struct orr_simai *simai, const struct orr_simai_
 {
     static const struct net_ops *const networks[] = {
         [ORR_BACKEND_PACKET] = &net_packet, [ORR_BACKEND_FLOW] = &net_flow, [ORR_BACKEND_AUTO] = &net_auto};
-    if (options->compat && options->schedule != ORR_SIMAI_1F1B) {
-        return error_set(err, ORR_EINVAL, "--schedule interleaved with --compat simai: SimAI 1.6 runs no pipeline");
-    }
-    if (options->backend < ORR_BACKEND_PACKET || options->backend > ORR_BACKEND_AUTO) {
-        return error_set(err, ORR_EINVAL, "SimAI's simulation runs on a wired machine: packet, flow or auto");
-    }
     enum orr_status status = read_machine(simai, options, err);
     if (status == ORR_OK) {
         status = set_network(simai, options, err);
     }
     if (status == ORR_OK) {
-        status = lab_simai_program_read(options->workload, simai->config.job.gpus, options->compat,
+        status = lab_simai_program_read(options->run.workload, simai->config.job.gpus, options->compat,
                                         options->schedule == ORR_SIMAI_INTERLEAVED, &simai->arena, &simai->notes,
                                         &simai->program, err);
     }
-    simai->workload = arena_strndup(&simai->arena, options->workload, strlen(options->workload));
+    simai->workload = arena_strndup(&simai->arena, options->run.workload, strlen(options->run.workload));
     if (status == ORR_OK && simai->workload == NULL) {
         status = mem_error(&simai->mem, "the run", err);
     }
@@ -162,27 +157,31 @@ static enum orr_status read_all(struct orr_simai *simai, const struct orr_simai_
     simai->config.job.cp = simai->program.cp;
     simai->config.program = &simai->program.program;
     simai->config.machine = &simai->wired.machine;
-    simai->config.network = networks[options->backend];
+    simai->config.network = networks[options->run.backend];
     simai->config.compat = options->compat;
-    simai->config.merge_channels = options->backend == ORR_BACKEND_FLOW && !options->no_fast_forward;
-    simai->config.keep_intervals = options->keep_intervals;
+    simai->config.merge_channels = options->run.backend == ORR_BACKEND_FLOW && !options->run.no_fast_forward;
+    simai->config.keep_intervals = options->run.keep_intervals;
     return simai_open(&simai->config, &simai->mem, &simai->notes, &simai->simai, err);
 }
 
 enum orr_status orr_simai_open(const struct orr_simai_simulation *options, struct orr_simai **simai,
                                struct orr_error *err)
 {
+    enum orr_status status = param_simai_simulation_check(options, err);
+    if (status != ORR_OK) {
+        return status;
+    }
     struct orr_simai *made = calloc(1, sizeof *made);
     if (made == NULL) {
         return error_set(err, ORR_ENOMEM, "out of memory for a run");
     }
-    made->mem.limit = options->memory_limit;
-    made->backend = options->backend;
-    made->progress = options->progress;
-    made->progress_context = options->progress_context;
+    made->mem.limit = options->run.memory_limit;
+    made->backend = options->run.backend;
+    made->progress = options->run.progress;
+    made->progress_context = options->run.progress_context;
     arena_init(&made->arena, &made->mem);
-    notes_init(&made->notes, &made->mem, options->strict);
-    enum orr_status status = read_all(made, options, err);
+    notes_init(&made->notes, &made->mem, options->run.strict);
+    status = read_all(made, options, err);
     if (status != ORR_OK) {
         orr_simai_close(made);
         return status;

@@ -57,12 +57,13 @@ static void set_machine(char *words, struct orr_simai_analytical *run)
 
 static bool is_right(char *machine, const char *line, const char *want)
 {
-    struct orr_simai_analytical run = ORR_SIMAI_ANALYTICAL_DEFAULT;
+    struct orr_simai_analytical run;
     struct orr_error err = {0};
     char workload[1200];
     char csv[1200];
     char got[24] = "refused";
     size_t size = 0;
+    orr_simai_analytical_init(&run);
     (void)snprintf(workload, sizeof workload, "%s/%s/workload.txt", start, folder);
     (void)snprintf(csv, sizeof csv, "%s/%s/rows.csv", start, folder);
     set_machine(machine, &run);

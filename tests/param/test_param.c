@@ -207,7 +207,72 @@ static void no_two_rows_of_a_run_share_a_name_a_letter_or_a_place(void **state)
     }
 }
 
+static void a_simulation_of_simai_is_refused_what_it_cannot_have(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *value, *said;
+    } cases[] = {
+        {"backend", "unaware", "parameter 'backend': SimAI's simulation runs on a wired machine: packet, flow or auto"},
+        {"backend", "aware", "parameter 'backend': SimAI's simulation runs on a wired machine: packet, flow or auto"},
+        {"cc", "hpcc", "parameter 'cc' is not one of SimAI's simulation"},
+        {"network", "network.yml", "parameter 'network' is not one of SimAI's simulation"},
+        {"policy", "streams", "parameter 'policy' is not one of SimAI's simulation"},
+        {"rto", "1ms", "parameter 'rto' is not one of SimAI's simulation"},
+        {"link-down", "0-1@2us", "parameter 'link-down' is not one of SimAI's simulation"},
+        {"set", "network.CC_MODE=1", "parameter 'set' is not one of SimAI's simulation"},
+        {"grow", NULL, "parameter 'grow' is not one of SimAI's simulation"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct orr_simai_simulation options;
+        struct orr_simai *simai = NULL;
+        orr_simai_simulation_init(&options);
+        options.run.workload = "w.txt";
+        options.topology = "sx";
+        options.config = "SimAI.conf";
+        CHECK_OK(param_simai_simulation_check(&options, &err), &err);
+        CHECK_OK(orr_run_set(&options.run, "no-fast-forward", "true", &err), &err);
+        CHECK_OK(param_simai_simulation_check(&options, &err), &err);
+        CHECK_OK(orr_run_set(&options.run, cases[i].name, cases[i].value, &err), &err);
+        CHECK(orr_simai_open(&options, &simai, &err) == ORR_EINVAL, "%s", cases[i].name);
+        CHECK_TEXT(err.text, cases[i].said);
+        orr_run_options_free(&options.run);
+    }
+}
+
+static void words_and_numbers_of_simai_that_are_none_are_refused(void **state)
+{
+    (void)state;
+    struct orr_simai_simulation run;
+    struct orr_simai *simai = NULL;
+    orr_simai_simulation_init(&run);
+    CHECK(orr_simai_open(&run, &simai, &err) == ORR_EINVAL, "without files");
+    CHECK_TEXT(err.text, "missing parameter 'workload' FILE (the workload)");
+    run.run.workload = run.topology = run.config = "none";
+    run.schedule = (enum orr_simai_schedule)7;
+    CHECK(orr_simai_open(&run, &simai, &err) == ORR_ERANGE, "no such schedule");
+    CHECK_CONTAINS(err.text, "parameter 'schedule': 7 is no value of it");
+    run.schedule = ORR_SIMAI_INTERLEAVED;
+    run.compat = true;
+    CHECK(orr_simai_open(&run, &simai, &err) == ORR_EINVAL, "SimAI 1.6 runs no pipeline");
+    struct orr_simai_analytical count;
+    orr_simai_analytical_init(&count);
+    CHECK(count.pp_overlap < 0, "not given");
+    CHECK_OK(param_simai_analytical_check(&count, &err), &err);
+    count.workload = "none";
+    count.gpus = 8;
+    count.compat = true;
+    count.dp_overlap = 1.5;
+    CHECK(orr_simai_analytical(&count, NULL, NULL, &err) == ORR_ERANGE, "a share of more than all");
+    CHECK_TEXT(err.text, "parameter 'dp-overlap': 1.5 is not a share between 0 and 1");
+    count.dp_overlap = 0;
+    count.nic = -1;
+    CHECK(orr_simai_analytical(&count, NULL, NULL, &err) == ORR_ERANGE, "a bandwidth below 0");
+    CHECK_TEXT(err.text, "parameter 'nic': -1 is no bandwidth: one is above 0");
+}
+
 TEST_MAIN(every_default_is_one_that_its_row_can_read_and_write, what_is_set_by_name_is_written_as_it_was,
           microseconds_are_whole_ones, a_name_that_does_not_exist_is_refused_with_the_nearest,
           the_library_refuses_what_the_program_cannot_say, a_front_end_spells_parameters_as_options,
-          no_two_rows_of_a_run_share_a_name_a_letter_or_a_place)
+          no_two_rows_of_a_run_share_a_name_a_letter_or_a_place, a_simulation_of_simai_is_refused_what_it_cannot_have,
+          words_and_numbers_of_simai_that_are_none_are_refused)

@@ -41,7 +41,7 @@ static inline struct orr_simai *bench_open(const char *gpus, const char *workloa
     CHECK_OK(orr_topo_make("spectrum-x", settings, COUNT_OF(settings), NULL, &topo, &err), &err);
     CHECK_OK(orr_topo_write(topo, machine, &(struct orr_topo_write_options){.form = ORR_TOPO_SIMAI}, &err), &err);
     orr_topo_close(topo);
-    options.workload = text;
+    options.run.workload = text;
     options.topology = machine;
     options.config = config;
     CHECK_OK(orr_simai_open(&options, &run, &err), &err);
@@ -50,7 +50,8 @@ static inline struct orr_simai *bench_open(const char *gpus, const char *workloa
 
 static struct orr_simai_simulation bench_options(void)
 {
-    struct orr_simai_simulation options = ORR_SIMAI_SIMULATION_DEFAULT;
+    struct orr_simai_simulation options;
+    orr_simai_simulation_init(&options);
     options.has_send_latency = true;
     options.send_latency_ns = 3000;
     return options;

@@ -164,15 +164,15 @@ static void every_network_runs_the_same_messages(void **state)
     uint64_t packets = time_of(golden[4].gpus, golden[4].workload, options, &flows);
     for (size_t i = 0; i < COUNT_OF(backends); i++) {
         uint64_t same = 0;
-        options.backend = backends[i];
+        options.run.backend = backends[i];
         uint64_t ns = time_of(golden[4].gpus, golden[4].workload, options, &same);
         CHECK(backends[i] == ORR_BACKEND_FLOW ? same <= flows : same == flows, "backend %zu: %" PRIu64 " of %" PRIu64,
               i, same, flows);
         CHECK(ns > packets * 95 / 100 && ns < packets * 105 / 100, "%" PRIu64 " against %" PRIu64, ns, packets);
     }
     uint64_t whole = 0;
-    options.backend = ORR_BACKEND_FLOW;
-    options.no_fast_forward = true;
+    options.run.backend = ORR_BACKEND_FLOW;
+    options.run.no_fast_forward = true;
     uint64_t ns = time_of(golden[4].gpus, golden[4].workload, options, &whole);
     CHECK_U64(whole, flows, "every channel by itself");
     CHECK(ns > packets * 95 / 100 && ns < packets * 105 / 100, "%" PRIu64 " against %" PRIu64, ns, packets);
@@ -205,7 +205,7 @@ static void bad_workloads_are_refused_with_the_place(void **state)
         struct orr_error err = {0};
         struct orr_simai *run = NULL;
         bench_write("workload.txt", bad[i].workload, text);
-        options.workload = text;
+        options.run.workload = text;
         options.topology = machine;
         options.config = config;
         CHECK(orr_simai_open(&options, &run, &err) != ORR_OK, "case %zu", i);

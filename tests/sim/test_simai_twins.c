@@ -30,8 +30,8 @@ static struct orr_simai *open_case(const struct twins_case *one)
     CHECK_OK(orr_topo_make(one->machine, settings, COUNT_OF(settings), NULL, &topo, &err), &err);
     CHECK_OK(orr_topo_write(topo, machine, &(struct orr_topo_write_options){.form = ORR_TOPO_SIMAI}, &err), &err);
     orr_topo_close(topo);
-    options.backend = ORR_BACKEND_FLOW;
-    options.workload = text;
+    options.run.backend = ORR_BACKEND_FLOW;
+    options.run.workload = text;
     options.topology = machine;
     options.config = config;
     CHECK_OK(orr_simai_open(&options, &run, &err), &err);
