@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `orrery gen aicb`: AICB's workload generators. Their options are the library's list (orr_aicb_option), so that the
- * command line, the help and the manual never name one that does nothing; argp's table is made from that list when a
+ * command line, the help and the manual never name one that does nothing; the rows are made from that list when a
  * command runs or its help is asked for. AICB's spellings are taken as they are: '_' or '-', cut short where only one
  * option begins so, values behind '=' or as the next word.
  */
@@ -10,10 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_COMPAT = 256, KEY_STRICT, KEY_LIST, KEY_FIRST = 1000, OPTIONS_MAX = 128 };
+enum { OPTIONS_MAX = 128 };
 
 struct aicb_input {
-    struct cli_input input;
     enum orr_aicb_kind kind;
     const char *output;
     bool compat, strict, quiet, list;
@@ -23,32 +22,73 @@ struct aicb_input {
     const char *values[OPTIONS_MAX * 2];
 };
 
-static const struct argp_option own_options[] = {
-    {"output", 'o', "FILE", 0, "Where to write; FOLDER/ gives the file AICB's own name in it", 0},
-    {"compat", KEY_COMPAT, "aicb", 0, "AICB's bytes, counting errors included; what it fails at is an error", 0},
-    {"strict", KEY_STRICT, NULL, 0, CLI_STRICT_HELP, 0},
-    {"quiet", 'q', NULL, 0, "No warnings", 0},
-    {"list-models", KEY_LIST, NULL, 0, "Print the models that --model knows and exit", 0},
-    CLI_HELP_OPTION,
+#define AT(field) .place = offsetof(struct aicb_input, field)
+
+static const char *const originals[] = {"none", "aicb", NULL};
+
+static const struct param own_rows[] = {
+    {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "FILE", AT(output),
+     .help = "Where to write; FOLDER/ gives the file AICB's own name in it"},
+    {"compat", .kind = PARAM_CHOICE, .group = PARAM_OTHER, .value = "NAME", AT(compat), .words = originals,
+     .unwritten = "none", .help = "aicb: its bytes, counting errors included; what it fails at is an error"},
+    {"list-models", .kind = PARAM_FLAG, .group = PARAM_OTHER, AT(list),
+     .help = "Print the models that --model knows and exit"},
+    CLI_ROW_STRICT(struct aicb_input, strict),
+    CLI_ROW_QUIET(struct aicb_input, quiet),
+    {0},
 };
-enum { OWN_OPTIONS = sizeof own_options / sizeof own_options[0] };
 
 /* ---- the table -------------------------------------------------------------------------------------------------- */
 
-/* A table that argp can read, with what it points to. */
-struct option_table {
-    struct argp_option rows[OPTIONS_MAX];
-    char help[OPTIONS_MAX][320];
+/* What the library lists, as rows; they point into `texts`. */
+struct option_rows {
+    struct param rows[OPTIONS_MAX];
+    struct param_table tables[3];
+    struct {
+        char help[320];
+        char fallback[sizeof((struct orr_aicb_option *)NULL)->fallback];
+    } texts[OPTIONS_MAX];
 };
+
+static const char *const headings[PARAM_GROUPS] = {
+    [PARAM_WHAT] = "AICB's options:", [PARAM_COMPUTE] = "Of our own:", [PARAM_OUTPUT] = "What to write:"};
+
+/* What most jobs say; the rest is told in the long help. */
+static bool is_common(const char *name)
+{
+    static const char *const names[] = {"model",
+                                        "frame",
+                                        "world_size",
+                                        "tensor_model_parallel_size",
+                                        "pipeline_model_parallel",
+                                        "expert_model_parallel_size",
+                                        "enable_sequence_parallel",
+                                        "global_batch",
+                                        "micro_batch",
+                                        "seq_length",
+                                        "num_layers",
+                                        "hidden_size",
+                                        "num_attention_heads",
+                                        "num_experts",
+                                        "phase",
+                                        "stage",
+                                        "test_comm",
+                                        "begin_size",
+                                        "end_size",
+                                        "result_dir"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
 
 static void describe(const struct orr_aicb_option *option, char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "%s", option->help);
     for (size_t i = 0; option->choices != NULL && option->choices[i] != NULL && used < size; i++) {
         used += (size_t)snprintf(text + used, size - used, "%s%s", i == 0 ? ": " : ", ", option->choices[i]);
-    }
-    if (option->fallback[0] != '\0' && used < size) {
-        (void)snprintf(text + used, size - used, ". Default: %s", option->fallback);
     }
 }
 
@@ -62,79 +102,58 @@ static bool is_positional(enum orr_aicb_kind kind, const char *name)
     return takes_words(kind) && (strcmp(name, "model_name") == 0 || strcmp(name, "config_file") == 0);
 }
 
+/* ---- reading ---------------------------------------------------------------------------------------------------- */
+
+static enum orr_status remember(struct aicb_input *in, const char *name, const char *value, struct orr_error *err)
+{
+    if (in->count == OPTIONS_MAX * 2) {
+        return error_set(err, ORR_EINVAL, "more than %d options", OPTIONS_MAX * 2);
+    }
+    in->names[in->count] = name;
+    in->values[in->count++] = value;
+    return ORR_OK;
+}
+
+static enum orr_status read_option(const struct param *row, const char *text, void *into, struct orr_error *err)
+{
+    return remember(into, row->name, text, err);
+}
+
+static enum orr_status take_word(void *into, const char *word, struct orr_error *err)
+{
+    static const char *const names[] = {"model_name", "config_file"};
+    struct aicb_input *in = into;
+    return !takes_words(in->kind) || in->words >= 2 ? ORR_EINVAL : remember(in, names[in->words++], word, err);
+}
+
 /* What changes nothing in this file is taken, but not shown. */
-static void fill_table(struct option_table *table, enum orr_aicb_kind kind)
+static void fill_rows(struct option_rows *made, enum orr_aicb_kind kind)
 {
     struct orr_aicb_option option;
-    unsigned count = OWN_OPTIONS;
-    memcpy(table->rows, own_options, sizeof own_options);
+    unsigned count = 0;
     for (unsigned i = 0; count + 1 < OPTIONS_MAX && orr_aicb_option(kind, i, &option); i++) {
         if (is_positional(kind, option.name)) {
             continue;
         }
-        describe(&option, table->help[count], sizeof table->help[count]);
-        table->rows[count] = (struct argp_option){.name = option.name,
-                                                  .key = KEY_FIRST + (int)i,
-                                                  .arg = option.value,
-                                                  .flags = option.affects ? 0 : OPTION_HIDDEN,
-                                                  .doc = table->help[count],
-                                                  .group = option.ours ? 2 : 1};
+        char *fallback = made->texts[count].fallback;
+        describe(&option, made->texts[count].help, sizeof made->texts[count].help);
+        (void)snprintf(fallback, sizeof made->texts[count].fallback, "%s", option.fallback);
+        made->rows[count] = (struct param){.name = option.name,
+                                           .kind = PARAM_READ,
+                                           .group = option.ours ? PARAM_COMPUTE : PARAM_WHAT,
+                                           .flags = !option.affects          ? PARAM_HIDDEN
+                                                    : is_common(option.name) ? 0
+                                                                             : PARAM_RARE,
+                                           .value = option.value,
+                                           .read = read_option,
+                                           .unwritten = fallback[0] != '\0' ? fallback : NULL,
+                                           .help = made->texts[count].help};
         count++;
     }
-    table->rows[count] = (struct argp_option){0};
-}
-
-/* ---- reading ---------------------------------------------------------------------------------------------------- */
-
-static error_t remember(struct aicb_input *in, const char *name, const char *value)
-{
-    if (in->count == OPTIONS_MAX * 2) {
-        return cli_options_status(error_set(&in->input.error, ORR_EINVAL, "more than %d options", OPTIONS_MAX * 2));
-    }
-    in->names[in->count] = name;
-    in->values[in->count++] = value;
-    return 0;
-}
-
-static error_t parse_word(struct aicb_input *in, char *arg, struct argp_state *state)
-{
-    static const char *const names[] = {"model_name", "config_file"};
-    if (!takes_words(in->kind) || in->words >= 2) {
-        return cli_options_default(ARGP_KEY_ARG, arg, state);
-    }
-    return remember(in, names[in->words++], arg);
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    static const char *const compats[] = {"aicb", NULL};
-    struct aicb_input *in = state->input;
-    unsigned index = 0;
-    struct orr_aicb_option option;
-    switch (key) {
-    case 'o':
-        in->output = arg;
-        return 0;
-    case KEY_COMPAT:
-        in->compat = true;
-        return cli_options_status(param_parse_word("--compat", arg, compats, &index, &in->input.error));
-    case KEY_STRICT:
-        in->strict = true;
-        return 0;
-    case 'q':
-        in->quiet = true;
-        return 0;
-    case KEY_LIST:
-        in->list = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        return parse_word(in, arg, state);
-    default:
-        if (key >= KEY_FIRST && orr_aicb_option(in->kind, (unsigned)(key - KEY_FIRST), &option)) {
-            return remember(in, option.name, arg);
-        }
-        return cli_options_default(key, arg, state);
-    }
+    made->rows[count] = (struct param){0};
+    made->tables[0] = (struct param_table){made->rows, 0, 0};
+    made->tables[1] = (struct param_table){own_rows, 0, 0};
+    made->tables[2] = (struct param_table){0};
 }
 
 /* AICB's option names in their own spelling, so that our reader, which takes no other, finds them. The words that had
@@ -145,9 +164,8 @@ static enum orr_status spell_out(enum orr_aicb_kind kind, int argc, char **argv,
     for (int i = 1; i < argc; i++) {
         size_t length = strcspn(argv[i], "=");
         bool ours = false;
-        for (size_t k = 0; k < OWN_OPTIONS && length > 2; k++) {
-            ours |=
-                strlen(own_options[k].name) == length - 2 && memcmp(own_options[k].name, argv[i] + 2, length - 2) == 0;
+        for (const struct param *row = own_rows; row->name != NULL && length > 2; row++) {
+            ours |= strlen(row->name) == length - 2 && memcmp(row->name, argv[i] + 2, length - 2) == 0;
         }
         if (strncmp(argv[i], "--", 2) != 0 || length == 2 || ours ||
             !orr_aicb_option_find(kind, argv[i] + 2, length - 2, &option)) {
@@ -183,20 +201,26 @@ static enum orr_status generate(const struct aicb_input *in, const struct orr_no
     return status;
 }
 
-static int run_table(const struct cli_command *self, int argc, char **argv, struct aicb_input *in,
-                     const struct option_table *table)
+/* The command as it is with the options of its generator. */
+static struct cli_command with_rows(const struct cli_command *self, enum orr_aicb_kind kind, struct option_rows *made,
+                                    struct cli_usage *usage)
 {
-    struct argp argp = *self->argp;
     struct cli_command command = *self;
+    fill_rows(made, kind);
+    *usage = *self->usage;
+    usage->tables = made->tables;
+    usage->headings = headings;
+    usage->argument = take_word;
+    command.usage = usage;
+    return command;
+}
+
+static int run_rows(const struct cli_command *command, int argc, char **argv, struct aicb_input *in)
+{
     struct orr_error err = {0};
-    argp.options = table->rows;
-    command.argp = &argp;
-    if (cli_options_parse(&command, argc, argv, &in->input, &err) != ORR_OK) {
-        return cli_fail(&err);
-    }
-    if (in->input.help) {
-        cli_print_help(self, argv[0], stdout);
-        return 0;
+    int code = 0;
+    if (!cli_begin(command, argc, argv, in, &code)) {
+        return code;
     }
     if (in->list) {
         orr_aicb_models(stdout);
@@ -212,40 +236,37 @@ static int run_table(const struct cli_command *self, int argc, char **argv, stru
 static int run_kind(const struct cli_command *self, int argc, char **argv, enum orr_aicb_kind kind)
 {
     struct aicb_input in = {.kind = kind};
-    struct option_table *table = calloc(1, sizeof *table);
-    char **made = calloc((size_t)argc + 1, sizeof *made);
+    struct option_rows *made = calloc(1, sizeof *made);
+    char **words = calloc((size_t)argc + 1, sizeof *words);
     struct orr_error err = {0};
     int exit_code = 0;
-    if (table == NULL || made == NULL) {
+    if (made == NULL || words == NULL) {
         (void)error_set(&err, ORR_ENOMEM, "out of memory for the command line");
         exit_code = cli_fail(&err);
-    } else if (spell_out(kind, argc, argv, made, &err) != ORR_OK) {
+    } else if (spell_out(kind, argc, argv, words, &err) != ORR_OK) {
         exit_code = cli_fail(&err);
     } else {
-        fill_table(table, kind);
-        exit_code = run_table(self, argc, argv, &in, table);
+        struct cli_usage usage;
+        struct cli_command command = with_rows(self, kind, made, &usage);
+        exit_code = run_rows(&command, argc, argv, &in);
     }
-    for (int i = 0; made != NULL && i < argc; i++) {
-        free(made[i]);
+    for (int i = 0; words != NULL && i < argc; i++) {
+        free(words[i]);
     }
+    free(words);
     free(made);
-    free(table);
     return exit_code;
 }
 
 static void print_kind_help(const struct cli_command *self, const char *path, FILE *stream, enum orr_aicb_kind kind)
 {
-    struct option_table *table = calloc(1, sizeof *table);
-    if (table == NULL) {
-        return;
+    struct option_rows *made = calloc(1, sizeof *made);
+    struct cli_usage usage;
+    if (made != NULL) {
+        struct cli_command command = with_rows(self, kind, made, &usage);
+        cli_print_options(&command, path, false, stream);
     }
-    fill_table(table, kind);
-    struct argp argp = *self->argp;
-    argp.options = table->rows;
-    char name[80];
-    (void)snprintf(name, sizeof name, "%s", path);
-    argp_help(&argp, stream, ARGP_HELP_STD_HELP, name);
-    free(table);
+    free(made);
 }
 
 #define AICB_COMMAND(word, KIND)                                                                                       \
@@ -263,78 +284,72 @@ AICB_COMMAND(inference, ORR_AICB_INFERENCE)
 AICB_COMMAND(vidur, ORR_AICB_VIDUR)
 AICB_COMMAND(physical, ORR_AICB_PHYSICAL)
 
-static const struct argp training_argp = {
-    .options = own_options,
-    .parser = parse,
-    .doc = "Write the workload of a training step in SimAI's text format, as AICB's training generator does: sizes in "
-           "bytes, times in ns; 1 ns where no time is known. Options are AICB's; those of AICB that change nothing in "
-           "this file are taken too. An option wins over --model, wherever it stands.\v"
-           "Examples:\n"
-           "  orrery gen aicb training --model llama-7b --world_size 64 \\\n"
-           "      --tensor_model_parallel_size 8 --enable_sequence_parallel \\\n"
-           "      --global_batch 64 -o llama7b.txt\n"
-           "  orrery gen aicb training --compat aicb --frame Megatron \\\n"
-           "      --world_size 16 --tensor_model_parallel_size 4 \\\n"
-           "      --hidden_size 4096 --num_layers 32 -o workloads/\n",
+static const struct param_table own_tables[] = {{own_rows, 0, 0}, {0}};
+
+static const struct cli_usage training_usage = {
+    .tables = own_tables,
+    .about = "Write the workload of a training step in SimAI's text format, as AICB's training generator does: sizes "
+             "in bytes, times in ns; 1 ns where no time is known. Options are AICB's; those of AICB that change "
+             "nothing in this file are taken too. An option wins over --model, wherever it stands.",
+    .examples = "  orrery gen aicb training --model llama-7b --world_size 64 \\\n"
+                "      --tensor_model_parallel_size 8 --enable_sequence_parallel \\\n"
+                "      --global_batch 64 -o llama7b.txt\n"
+                "  orrery gen aicb training --compat aicb --frame Megatron \\\n"
+                "      --world_size 16 --tensor_model_parallel_size 4 \\\n"
+                "      --hidden_size 4096 --num_layers 32 -o workloads/\n",
 };
 
-static const struct argp inference_argp = {
-    .options = own_options,
-    .parser = parse,
-    .args_doc = "MODEL [CONFIG.json]",
-    .doc = "Write the workload of one forward pass in SimAI's text format, as AICB's inference generator does. MODEL "
-           "names a family (DeepSeek, Qwen3-Moe, Qwen3-Next) or a preset of one; without a configuration the preset's "
-           "shape is taken.\v"
-           "Examples:\n"
-           "  orrery gen aicb inference DeepSeek --phase prefill --seq_length 4096 \\\n"
-           "      --world_size 32 --expert_model_parallel_size 32 -o prefill.txt\n",
+static const struct cli_usage inference_usage = {
+    .tables = own_tables,
+    .forms = "MODEL [CONFIG.json]",
+    .about = "Write the workload of one forward pass in SimAI's text format, as AICB's inference generator does. MODEL "
+             "names a family (DeepSeek, Qwen3-Moe, Qwen3-Next) or a preset of one; without a configuration the "
+             "preset's shape is taken.",
+    .examples = "  orrery gen aicb inference DeepSeek --phase prefill --seq_length 4096 \\\n"
+                "      --world_size 32 --expert_model_parallel_size 32 -o prefill.txt\n",
 };
 
-static const struct argp vidur_argp = {
-    .options = own_options,
-    .parser = parse,
-    .args_doc = "MODEL [CONFIG.json]",
-    .doc = "Write the layers of one forward pass as a table for Vidur: compute time (ns) and bytes of attention and of "
-           "the MLP or the experts. MODEL and options as of gen aicb inference.\v"
-           "Examples:\n"
-           "  orrery gen aicb vidur Qwen3-Moe --micro_batch 32 --world_size 16 \\\n"
-           "      --expert_model_parallel_size 16 -o qwen3.csv\n",
+static const struct cli_usage vidur_usage = {
+    .tables = own_tables,
+    .forms = "MODEL [CONFIG.json]",
+    .about = "Write the layers of one forward pass as a table for Vidur: compute time (ns) and bytes of attention and "
+             "of the MLP or the experts. MODEL and options as of gen aicb inference.",
+    .examples = "  orrery gen aicb vidur Qwen3-Moe --micro_batch 32 --world_size 16 \\\n"
+                "      --expert_model_parallel_size 16 -o qwen3.csv\n",
 };
 
-static const struct argp physical_argp = {
-    .options = own_options,
-    .parser = parse,
-    .doc = "Write every collective, message and matrix product of a job as a table (CSV), one rank's view, as AICB's "
-           "generators for physical runs do: --frame Megatron or DeepSeek; --frame DeepSpeed with --stage 1, 2 or 3 of "
-           "ZeRO; --frame collective_test for a sweep of one collective. Sizes in bytes.\v"
-           "Examples:\n"
-           "  orrery gen aicb physical --model gpt-7b --world_size 32 \\\n"
-           "      --tensor_model_parallel_size 4 --global_batch 32 -o gpt7b.csv\n"
-           "  orrery gen aicb physical --frame DeepSpeed --stage 3 --world_size 16 \\\n"
-           "      --hidden_size 4096 --num_layers 32 --global_batch 16 -o zero3.csv\n"
-           "  orrery gen aicb physical --frame collective_test --world_size 16 \\\n"
-           "      --begin_size 1048576 --end_size 16777216 --iter_num 3 -o sweep.csv\n",
+static const struct cli_usage physical_usage = {
+    .tables = own_tables,
+    .about = "Write every collective, message and matrix product of a job as a table (CSV), one rank's view, as AICB's "
+             "generators for physical runs do: --frame Megatron or DeepSeek; --frame DeepSpeed with --stage 1, 2 or 3 "
+             "of ZeRO; --frame collective_test for a sweep of one collective. Sizes in bytes.",
+    .examples = "  orrery gen aicb physical --model gpt-7b --world_size 32 \\\n"
+                "      --tensor_model_parallel_size 4 --global_batch 32 -o gpt7b.csv\n"
+                "  orrery gen aicb physical --frame DeepSpeed --stage 3 --world_size 16 \\\n"
+                "      --hidden_size 4096 --num_layers 32 --global_batch 16 -o zero3.csv\n"
+                "  orrery gen aicb physical --frame collective_test --world_size 16 \\\n"
+                "      --begin_size 1048576 --end_size 16777216 --iter_num 3 -o sweep.csv\n",
 };
 
 static const struct cli_command aicb_training = {.name = "training",
                                                  .summary = "a training step, for SimAI",
-                                                 .argp = &training_argp,
+                                                 .usage = &training_usage,
                                                  .run = run_training,
                                                  .print_help = help_training};
 static const struct cli_command aicb_inference = {.name = "inference",
                                                   .summary = "a forward pass, for SimAI",
-                                                  .argp = &inference_argp,
+                                                  .usage = &inference_usage,
                                                   .run = run_inference,
                                                   .print_help = help_inference};
 static const struct cli_command aicb_vidur = {.name = "vidur",
                                               .summary = "a forward pass, for Vidur",
-                                              .argp = &vidur_argp,
+                                              .usage = &vidur_usage,
                                               .run = run_vidur,
                                               .print_help = help_vidur};
 
 static const struct cli_command aicb_physical = {.name = "physical",
                                                  .summary = "every collective of a job, to be run on a cluster",
-                                                 .argp = &physical_argp,
+                                                 .usage = &physical_usage,
                                                  .run = run_physical,
                                                  .print_help = help_physical};
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * `orrery gen stg`: traces from symbolic tensor graphs, with the options of STG's main.py in their own spelling
- * (`--weight_sharded true`) and its environment variables. Numbers are one table: name, field, help. Words for true and
- * false are read once all options are known, since under --compat stg every other word means false, as there.
+ * (`--weight_sharded true`) and its environment variables. Words for true and false are read once all options are
+ * known, since under --compat stg every other word means false, as there.
  */
 #include "cli/cli.h"
 
@@ -11,23 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-
-enum {
-    KEY_DIR = 256,
-    KEY_NAME,
-    KEY_SHEETS,
-    KEY_SHEET,
-    KEY_COMPAT,
-    KEY_MODEL,
-    KEY_SCHEMA,
-    KEY_STRICT,
-    KEY_LIMIT,
-    KEY_FOLD,
-    KEY_MERGE,
-    KEY_LEGACY,
-    KEY_BOOL = 300,
-    KEY_NUMBER = 400,
-};
 
 enum stg_bool {
     BOOL_WEIGHT_SHARDED,
@@ -41,207 +24,138 @@ enum stg_bool {
 enum { OWN_SHEETS_MAX = 32 };
 
 struct stg_input {
-    struct cli_input input;
     struct orr_stg_options stg;
+    const char *output;            /* DIR/NAME */
+    char *folder;                  /* DIR of it */
     const char *bools[BOOL_COUNT]; /* as written; NULL: not given */
     const char *schema;
     const char *own_sheets[OWN_SHEETS_MAX];
     bool strict, quiet;
 };
 
-struct number_row {
-    const char *name;
-    size_t offset;
-    uint64_t least, most;
-};
+/* ---- options ---------------------------------------------------------------------------------------------------- */
 
-#define NUMBER(name, field, least, most)                                                                               \
-    {                                                                                                                  \
-        name, offsetof(struct orr_stg_options, field), least, most                                                     \
-    }
-
-static const struct number_row numbers[] = {
-    NUMBER("--dp", dp, 1, 1u << 20),
-    NUMBER("--tp", tp, 1, 1u << 20),
-    NUMBER("--pp", pp, 1, 1u << 20),
-    NUMBER("--sp", sp, 1, 1u << 20),
-    NUMBER("--ep", ep, 1, 1u << 20),
-    NUMBER("--dvocal", vocabulary, 1, 1u << 30),
-    NUMBER("--dmodel", hidden, 1, 1u << 30),
-    NUMBER("--dff", ffn, 1, 1u << 30),
-    NUMBER("--batch", batch, 1, 1u << 30),
-    NUMBER("--micro_batch", micro_batch, 1, 1u << 30),
-    NUMBER("--seq", seq, 1, 1u << 30),
-    NUMBER("--head", heads, 1, 1u << 30),
-    NUMBER("--kvhead", kv_heads, 1, 1u << 30),
-    NUMBER("--num_stacks", layers, 1, 1u << 20),
-    NUMBER("--experts", experts, 1, 1u << 20),
-    NUMBER("--kexperts", top_k, 1, 1u << 20),
-    NUMBER("--element_bytes", element_bytes, 1, 16),
-    NUMBER("--tag_base", tag_base, 0, 1u << 30),
-};
-
-static const struct argp_option options[] = {
-    {"output", 'o', "DIR/NAME", 0, "Both of the next two", 0},
-    {"output_dir", KEY_DIR, "DIR", 0, "Where to write; made if missing. Required", 0},
-    {"output_name", KEY_NAME, "NAME", 0,
-     "Name of the traces: %d in it is the rank, without one .%d.et is appended. The groups' file is NAME without .%d, "
-     "with .json for .et. Required",
-     0},
-    {"model_type", KEY_MODEL, "NAME", 0,
-     "dense (default) or llama: grouped queries, gated MLP; gpt: two-matrix MLP; moe: gated experts", 0},
-    {"dp", KEY_NUMBER + 0, "N", 0, "Data parallel degree. Default: 1", 1},
-    {"tp", KEY_NUMBER + 1, "N", 0, "Tensor parallel degree. Default: 1", 1},
-    {"pp", KEY_NUMBER + 2, "N", 0, "Pipeline parallel degree, at most the layers. Default: 1", 1},
-    {"sp", KEY_NUMBER + 3, "N", 0, "Context parallel degree: splits the sequence. Default: 1", 1},
-    {"ep", KEY_NUMBER + 4, "N", 0, "Expert parallel degree; without experts it multiplies tp. Default: 1", 1},
-    {"weight_sharded", KEY_BOOL + BOOL_WEIGHT_SHARDED, "BOOL", 0, "FSDP over dp. Default: false", 1},
-    {"tpsp", KEY_BOOL + BOOL_TPSP, "BOOL", 0,
-     "tp splits the sequence between attention and MLP (all-gather and reduce-scatter in place of all-reduce). "
-     "Default: true",
-     1},
-    {"activation_recompute", KEY_BOOL + BOOL_RECOMPUTE, "BOOL", 0,
-     "Compute each block again in its backward pass. Default: false", 1},
-    {"dvocal", KEY_NUMBER + 5, "N", 0, "Vocabulary. Default: 32000", 2},
-    {"dmodel", KEY_NUMBER + 6, "N", 0, "Hidden size. Default: 8192", 2},
-    {"dff", KEY_NUMBER + 7, "N", 0, "Size of the MLP's middle. Default: 28672", 2},
-    {"batch", KEY_NUMBER + 8, "N", 0, "Sequences in a step, all ranks together. Default: 64", 2},
-    {"micro_batch", KEY_NUMBER + 9, "N", 0, "Sequences in a micro-batch; -1 or none: the batch", 2},
-    {"seq", KEY_NUMBER + 10, "N", 0, "Tokens of a sequence. Default: 1024", 2},
-    {"head", KEY_NUMBER + 11, "N", 0, "Attention heads. Default: 64", 2},
-    {"kvhead", KEY_NUMBER + 12, "N", 0, "Heads of keys and values; not in gpt. Default: 8", 2},
-    {"num_stacks", KEY_NUMBER + 13, "N", 0, "Layers. Default: 80", 2},
-    {"experts", KEY_NUMBER + 14, "N", 0, "Experts of a layer (moe). Default: 8", 2},
-    {"kexperts", KEY_NUMBER + 15, "N", 0, "Experts that a token goes to (moe). Default: 2", 2},
-    {"mixed_precision", KEY_BOOL + BOOL_MIXED, "BOOL", 0,
-     "Elements of 2 bytes, with a master copy of the weights. Default: false", 2},
-    {"element_bytes", KEY_NUMBER + 16, "N", 0, "Bytes of an element. Default: 4, or 2 with --mixed_precision", 2},
-    {"sheets", KEY_SHEETS, "DIR", 0, "STG's sharding_spreadsheets, in place of our own sheets", 3},
-    {"sheet", KEY_SHEET, "NAME=FILE.csv", 0,
-     "A sheet of your own, with FILE.json beside it, in place of the sheet NAME; may be given several times", 3},
-    {"compat", KEY_COMPAT, "stg", 0,
-     "The original's graph, node by node, with its errors (docs/differences.md); needs --sheets", 3},
-    {"print_gpu_vram", KEY_BOOL + BOOL_VRAM, "BOOL", 0, "Print what each rank keeps in memory. Default: false", 3},
-    {"chakra_schema_version", KEY_SCHEMA, "WORD", 0, "v0.0.4, the only one there is", 3},
-    {"tag_base", KEY_NUMBER + 17, "N", 0, "Tag of the first message between stages. Default: 0", 3},
-    {"fold-micro-batches", KEY_FOLD, NULL, 0,
-     "Micro-batches are copies of the nodes of one, and share no gradients (STAGE_MICROBATCH_OPTIMIZE=1)", 3},
-    {"legacy-attr", KEY_LEGACY, NULL, 0, "Write comm_group in place of pg_name (STAGE_LEGACY_ATTR=1)", 3},
-    {"merge-comms", KEY_MERGE, NULL, 0,
-     "Leave out a collective that feeds another of its own type; only with --compat stg (STAGE_MERGE_COMMS=1)", 3},
-    {"memory-limit", KEY_LIMIT, "SIZE", 0, CLI_LIMIT_HELP, 4},
-    {"strict", KEY_STRICT, NULL, 0, CLI_STRICT_HELP, 4},
-    {"quiet", 'q', NULL, 0, "No warnings", 4},
-    CLI_HELP_OPTION,
-    {0},
-};
-
-/* ---- reading ---------------------------------------------------------------------------------------------------- */
-
-static enum orr_status parse_number(struct stg_input *in, const struct number_row *row, const char *text)
+static enum orr_status read_micro_batch(const struct param *row, const char *text, void *into, struct orr_error *err)
 {
-    uint32_t *field = (uint32_t *)(void *)((char *)&in->stg + row->offset);
-    uint64_t value = 0;
-    if (field == &in->stg.micro_batch && strcmp(text, "-1") == 0) {
-        *field = 0;
-        return ORR_OK;
-    }
-    enum orr_status status = param_parse_count(row->name, text, row->least, row->most, &value, &in->input.error);
+    struct stg_input *in = into;
+    uint64_t count = 0;
+    (void)row;
+    enum orr_status status =
+        strcmp(text, "-1") == 0 ? ORR_OK : param_parse_count("parameter 'micro_batch'", text, 1, 1u << 30, &count, err);
     if (status == ORR_OK) {
-        *field = (uint32_t)value;
+        in->stg.micro_batch = (uint32_t)count;
     }
     return status;
 }
 
-static error_t parse_model(struct stg_input *in, const char *word)
+static enum orr_status read_sheet(const struct param *row, const char *text, void *into, struct orr_error *err)
 {
-    static const char *const models[] = {"dense", "llama", "gpt", "moe", NULL}; /* in the order of enum orr_stg_model */
-    unsigned index = 0;
-    enum orr_status status = param_parse_word("--model_type", word, models, &index, &in->input.error);
-    in->stg.model = (enum orr_stg_model)index;
-    return cli_options_status(status);
+    struct stg_input *in = into;
+    (void)row;
+    if (in->stg.own_sheet_count == OWN_SHEETS_MAX) {
+        return error_set(err, ORR_EINVAL, "parameter 'sheet': at most %d sheets", OWN_SHEETS_MAX);
+    }
+    in->own_sheets[in->stg.own_sheet_count++] = text;
+    in->stg.own_sheets = in->own_sheets;
+    return ORR_OK;
 }
 
-/* DIR/NAME cut in two where it stands, in the vector of arguments. */
-static void split_output(struct stg_input *in, char *path)
-{
-    char *slash = strrchr(path, '/');
-    in->stg.output_dir = slash == NULL ? "." : slash == path ? "/" : path;
-    in->stg.output_name = slash == NULL ? path : slash + 1;
-    if (slash != NULL && slash != path) {
-        *slash = '\0';
-    }
-}
+static const char *const models[] = {"dense", "llama", "gpt", "moe", NULL}; /* in the order of enum orr_stg_model */
+static const char *const originals[] = {"none", "stg", NULL};
 
-static error_t parse_flag(struct stg_input *in, int key)
-{
-    switch (key) {
-    case KEY_FOLD:
-        in->stg.fold_micro_batches = true;
-        return 0;
-    case KEY_MERGE:
-        in->stg.merge_comms = true;
-        return 0;
-    case KEY_LEGACY:
-        in->stg.legacy_attr = true;
-        return 0;
-    case KEY_STRICT:
-        in->strict = true;
-        return 0;
-    case 'q':
-        in->quiet = true;
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
-}
+#define MODEL           PARAM_WHAT
+#define SPLIT           PARAM_GROWTH
+#define AT(field)       .place = offsetof(struct stg_input, field)
+#define N(min, max)     .kind = PARAM_COUNT32, .value = "N", .least = (min), .most = (max)
+#define DEGREE          N(1, 1u << 20), .group = SPLIT, .initial = "1"
+#define SIZE            N(1, 1u << 30), .group = MODEL
+#define BOOL(which, in) .kind = PARAM_TEXT, .group = (in), .value = "BOOL", AT(bools[which])
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static const struct param rows[] = {
+    {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "DIR/NAME", AT(output),
+     .help = "Required: --output_dir and --output_name in one"},
+    {"output_dir", .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "DIR", AT(stg.output_dir),
+     .help = "Where to write; made if missing"},
+    {"output_name", .kind = PARAM_TEXT, .group = PARAM_OUTPUT, .value = "NAME", AT(stg.output_name),
+     .help = "Name of the traces: %d in it is the rank, without one .%d.et is appended. The groups' file is NAME "
+             "without .%d, with .json for .et"},
+    {"model_type", .kind = PARAM_WORD, .group = MODEL, .value = "NAME", AT(stg.model), .words = models,
+     .initial = "dense", .help = "dense or llama: grouped queries, gated MLP; gpt: two-matrix MLP; moe: gated experts"},
+    {"dp", DEGREE, AT(stg.dp), .help = "Data parallel degree"},
+    {"tp", DEGREE, AT(stg.tp), .help = "Tensor parallel degree"},
+    {"pp", DEGREE, AT(stg.pp), .help = "Pipeline parallel degree, at most the layers"},
+    {"sp", DEGREE, AT(stg.sp), .help = "Context parallel degree: splits the sequence"},
+    {"ep", DEGREE, AT(stg.ep), .help = "Expert parallel degree; without experts it multiplies tp"},
+    {"weight_sharded", BOOL(BOOL_WEIGHT_SHARDED, SPLIT), .unwritten = "false", .help = "FSDP over dp"},
+    {"tpsp", BOOL(BOOL_TPSP, SPLIT), .unwritten = "true",
+     .help = "tp splits the sequence between attention and MLP (all-gather and reduce-scatter in place of all-reduce)"},
+    {"activation_recompute", BOOL(BOOL_RECOMPUTE, SPLIT), .flags = PARAM_RARE, .unwritten = "false",
+     .help = "Compute each block again in its backward pass"},
+    {"dvocal", SIZE, .flags = PARAM_RARE, AT(stg.vocabulary), .initial = "32000", .help = "Vocabulary"},
+    {"dmodel", SIZE, AT(stg.hidden), .initial = "8192", .help = "Hidden size"},
+    {"dff", SIZE, AT(stg.ffn), .initial = "28672", .help = "Size of the MLP's middle"},
+    {"batch", SIZE, AT(stg.batch), .initial = "64", .help = "Sequences in a step, all ranks together"},
+    {"micro_batch", .kind = PARAM_READ, .group = MODEL, .value = "N", .read = read_micro_batch,
+     .help = "Sequences in a micro-batch; -1 or none: the batch"},
+    {"seq", SIZE, AT(stg.seq), .initial = "1024", .help = "Tokens of a sequence"},
+    {"head", SIZE, AT(stg.heads), .initial = "64", .help = "Attention heads"},
+    {"kvhead", SIZE, .flags = PARAM_RARE, AT(stg.kv_heads), .initial = "8",
+     .help = "Heads of keys and values; not in gpt"},
+    {"num_stacks", N(1, 1u << 20), .group = MODEL, AT(stg.layers), .initial = "80", .help = "Layers"},
+    {"experts", N(1, 1u << 20), .group = MODEL, AT(stg.experts), .initial = "8", .help = "Experts of a layer (moe)"},
+    {"kexperts", N(1, 1u << 20), .group = MODEL, .flags = PARAM_RARE, AT(stg.top_k), .initial = "2",
+     .help = "Experts that a token goes to (moe)"},
+    {"mixed_precision", BOOL(BOOL_MIXED, MODEL), .flags = PARAM_RARE, .unwritten = "false",
+     .help = "Elements of 2 bytes, with a master copy of the weights"},
+    {"element_bytes", N(1, 16), .group = MODEL, .flags = PARAM_RARE, AT(stg.element_bytes),
+     .unwritten = "4, or 2 with --mixed_precision", .help = "Bytes of an element"},
+    {"sheets", .kind = PARAM_PATH, .group = PARAM_OTHER, .flags = PARAM_RARE, .value = "DIR", AT(stg.sheets),
+     .help = "STG's sharding_spreadsheets, in place of our own sheets"},
+    {"sheet", .kind = PARAM_READ, .group = PARAM_OTHER, .flags = PARAM_MANY | PARAM_RARE, .value = "NAME=FILE.csv",
+     .read = read_sheet,
+     .help = "A sheet of your own, with FILE.json beside it, in place of the sheet NAME; may be given several times"},
+    {"compat", .kind = PARAM_CHOICE, .group = PARAM_OTHER, .flags = PARAM_RARE, .value = "NAME", AT(stg.compat),
+     .words = originals, .unwritten = "none",
+     .help = "stg: the original's graph, node by node, with its errors (docs/differences.md); needs --sheets"},
+    {"print_gpu_vram", BOOL(BOOL_VRAM, PARAM_OUTPUT), .unwritten = "false",
+     .help = "Print what each rank keeps in memory"},
+    {"chakra_schema_version", .kind = PARAM_TEXT, .group = PARAM_OTHER, .flags = PARAM_RARE, .value = "WORD",
+     AT(schema), .help = "v0.0.4, the only one there is"},
+    {"tag_base", N(0, 1u << 30), .group = PARAM_OTHER, .flags = PARAM_RARE, AT(stg.tag_base), .initial = "0",
+     .help = "Tag of the first message between stages"},
+    {"fold-micro-batches", .kind = PARAM_FLAG, .group = PARAM_OTHER, .flags = PARAM_RARE, AT(stg.fold_micro_batches),
+     .help = "Micro-batches are copies of the nodes of one, and share no gradients (STAGE_MICROBATCH_OPTIMIZE=1)"},
+    {"legacy-attr", .kind = PARAM_FLAG, .group = PARAM_OTHER, .flags = PARAM_RARE, AT(stg.legacy_attr),
+     .help = "Write comm_group in place of pg_name (STAGE_LEGACY_ATTR=1)"},
+    {"merge-comms", .kind = PARAM_FLAG, .group = PARAM_OTHER, .flags = PARAM_RARE, AT(stg.merge_comms),
+     .help = "Leave out a collective that feeds another of its own type; only with --compat stg (STAGE_MERGE_COMMS=1)"},
+    CLI_ROW_LIMIT(struct stg_input, stg.memory_limit),
+    CLI_ROW_STRICT(struct stg_input, strict),
+    CLI_ROW_QUIET(struct stg_input, quiet),
+    {0},
+};
+
+static const struct param_table tables[] = {{rows, 0, 0}, {0}};
+
+static const char *const headings[PARAM_GROUPS] = {[MODEL] = "The model:", [SPLIT] = "How it is split:"};
+
+/* ---- what they mean --------------------------------------------------------------------------------------------- */
+
+/* DIR/NAME cut in two, for what is not given by an option of its own. */
+static enum orr_status split_output(struct stg_input *in, struct orr_error *err)
 {
-    static const char *const compats[] = {"stg", NULL};
-    struct stg_input *in = state->input;
-    unsigned index = 0;
-    if (key >= KEY_NUMBER && key < KEY_NUMBER + (int)(sizeof numbers / sizeof numbers[0])) {
-        return cli_options_status(parse_number(in, &numbers[key - KEY_NUMBER], arg));
+    const char *slash = in->output == NULL ? NULL : strrchr(in->output, '/');
+    if (in->output == NULL) {
+        return ORR_OK;
     }
-    if (key >= KEY_BOOL && key < KEY_BOOL + BOOL_COUNT) {
-        in->bools[key - KEY_BOOL] = arg;
-        return 0;
+    in->folder =
+        slash == NULL ? strdup(".") : strndup(in->output, slash == in->output ? 1 : (size_t)(slash - in->output));
+    if (in->folder == NULL) {
+        return error_set(err, ORR_ENOMEM, "out of memory");
     }
-    switch (key) {
-    case KEY_DIR:
-        in->stg.output_dir = arg;
-        return 0;
-    case KEY_NAME:
-        in->stg.output_name = arg;
-        return 0;
-    case 'o':
-        split_output(in, arg);
-        return 0;
-    case KEY_SHEETS:
-        in->stg.sheets = arg;
-        return 0;
-    case KEY_SHEET:
-        if (in->stg.own_sheet_count == OWN_SHEETS_MAX) {
-            return cli_options_status(
-                error_set(&in->input.error, ORR_EINVAL, "--sheet: at most %d sheets", OWN_SHEETS_MAX));
-        }
-        in->own_sheets[in->stg.own_sheet_count++] = arg;
-        in->stg.own_sheets = in->own_sheets;
-        return 0;
-    case KEY_COMPAT:
-        in->stg.compat = true;
-        return cli_options_status(param_parse_word("--compat", arg, compats, &index, &in->input.error));
-    case KEY_MODEL:
-        return parse_model(in, arg);
-    case KEY_SCHEMA:
-        in->schema = arg;
-        return 0;
-    case KEY_LIMIT:
-        return cli_options_status(cli_parse_limit("--memory-limit", arg, &in->stg.memory_limit, &in->input.error));
-    default:
-        return parse_flag(in, key) == 0 ? 0 : cli_options_default(key, arg, state);
-    }
+    in->stg.output_dir = in->stg.output_dir != NULL ? in->stg.output_dir : in->folder;
+    in->stg.output_name = in->stg.output_name != NULL ? in->stg.output_name : slash == NULL ? in->output : slash + 1;
+    return ORR_OK;
 }
 
 static enum orr_status read_bool(const struct stg_input *in, enum stg_bool which, const char *name, bool *value,
@@ -284,6 +198,10 @@ static enum orr_status read_environment(struct stg_input *in, struct orr_error *
 
 static enum orr_status check(struct stg_input *in, bool *vram, struct orr_error *err)
 {
+    enum orr_status status = split_output(in, err);
+    if (status != ORR_OK) {
+        return status;
+    }
     if (in->stg.output_dir == NULL || in->stg.output_name == NULL || in->stg.output_name[0] == '\0') {
         return error_set(err, ORR_EINVAL,
                          "missing -o DIR/NAME, or --output_dir DIR and --output_name NAME (where to write)");
@@ -292,7 +210,7 @@ static enum orr_status check(struct stg_input *in, bool *vram, struct orr_error 
         return error_set(err, ORR_EINVAL, "--chakra_schema_version: \"%s\" cannot be written; only v0.0.4 can",
                          in->schema);
     }
-    enum orr_status status = read_bool(in, BOOL_WEIGHT_SHARDED, "--weight_sharded", &in->stg.weight_sharded, err);
+    status = read_bool(in, BOOL_WEIGHT_SHARDED, "--weight_sharded", &in->stg.weight_sharded, err);
     status = status == ORR_OK
                  ? read_bool(in, BOOL_RECOMPUTE, "--activation_recompute", &in->stg.activation_recompute, err)
                  : status;
@@ -351,54 +269,59 @@ static void print_written(const struct orr_stg_options *stg, const struct orr_st
                  strcmp(stg->output_dir, ".") == 0 ? "this folder" : stg->output_dir);
 }
 
-static int run_stg(const struct cli_command *self, int argc, char **argv)
+static enum orr_status generate(struct stg_input *in, struct orr_error *err)
 {
-    struct stg_input in = {0};
-    orr_stg_options_init(&in.stg);
-    struct orr_error err = {0};
-    bool vram = false;
-    enum orr_status status = cli_options_parse(self, argc, argv, &in.input, &err);
-    if (status == ORR_OK && in.input.help) {
-        cli_print_help(self, argv[0], stdout);
-        return 0;
-    }
     struct orr_stg_result result = {0};
-    struct cli_warnings warnings = {.quiet = in.quiet};
-    struct orr_notices notices = cli_notices(&warnings, in.strict);
-    status = status == ORR_OK ? check(&in, &vram, &err) : status;
-    status = status == ORR_OK ? orr_gen_stg(&in.stg, &notices, &result, &err) : status;
+    struct cli_warnings warnings = {.quiet = in->quiet};
+    struct orr_notices notices = cli_notices(&warnings, in->strict);
+    bool vram = false;
+    enum orr_status status = check(in, &vram, err);
+    status = status == ORR_OK ? orr_gen_stg(&in->stg, &notices, &result, err) : status;
     cli_warnings_end(&warnings);
     if (status != ORR_OK) {
-        return cli_fail(&err);
+        return status;
     }
-    if (in.schema != NULL && strcmp(in.schema, "v0.0.4") != 0) {
+    if (in->schema != NULL && strcmp(in->schema, "v0.0.4") != 0) {
         cli_warn(&warnings, "--chakra_schema_version has no effect under --compat stg, as in the original");
     }
-    if (vram && in.stg.compat) {
-        print_vram_compat(&in.stg, &result);
+    if (vram && in->stg.compat) {
+        print_vram_compat(&in->stg, &result);
     } else if (vram) {
         print_vram(&result);
     }
-    print_written(&in.stg, &result);
+    print_written(&in->stg, &result);
     orr_stg_result_free(&result);
-    return 0;
+    return ORR_OK;
 }
 
-static const struct argp stg_argp = {
-    .options = options,
-    .parser = parse,
-    .doc = "Write the traces of a training step from a model, parallel degrees and sheets of symbolic tensors (STG).\v"
-           "Examples:\n"
-           "  orrery gen stg --output_dir traces/gpt --output_name gpt.%d.et \\\n"
-           "    --model_type gpt --num_stacks 4 --dmodel 1024 --dff 4096 --head 16 \\\n"
-           "    --dp 2 --tp 2 --pp 2 --batch 16 --micro_batch 4\n"
-           "  orrery gen stg --output_dir traces/moe --output_name moe.%d.et \\\n"
-           "    --model_type moe --num_stacks 2 --dmodel 1024 --dff 2048 --head 16 \\\n"
-           "    --experts 8 --kexperts 2 --ep 4 --dp 2 --print_gpu_vram true\n",
+static int run_stg(const struct cli_command *self, int argc, char **argv)
+{
+    struct stg_input in = {.output = NULL};
+    struct orr_error err = {0};
+    int code = 0;
+    orr_stg_options_init(&in.stg);
+    param_defaults(tables, &in);
+    if (cli_begin(self, argc, argv, &in, &code)) {
+        code = generate(&in, &err) == ORR_OK ? 0 : cli_fail(&err);
+    }
+    free(in.folder);
+    return code;
+}
+
+static const struct cli_usage usage = {
+    .tables = tables,
+    .headings = headings,
+    .about = "Write the traces of a training step from a model, parallel degrees and sheets of symbolic tensors (STG).",
+    .examples = "  orrery gen stg --output_dir traces/gpt --output_name gpt.%d.et \\\n"
+                "    --model_type gpt --num_stacks 4 --dmodel 1024 --dff 4096 --head 16 \\\n"
+                "    --dp 2 --tp 2 --pp 2 --batch 16 --micro_batch 4\n"
+                "  orrery gen stg --output_dir traces/moe --output_name moe.%d.et \\\n"
+                "    --model_type moe --num_stacks 2 --dmodel 1024 --dff 2048 --head 16 \\\n"
+                "    --experts 8 --kexperts 2 --ep 4 --dp 2 --print_gpu_vram true\n",
 };
 
 const struct cli_command cli_gen_stg = {.name = "stg",
                                         .summary = "a training step from symbolic tensor graphs",
-                                        .argp = &stg_argp,
+                                        .usage = &usage,
                                         .takes_prefixes = true,
                                         .run = run_stg};

@@ -66,7 +66,7 @@ static const struct {
     {"gen aicb training --frame Megatrom -o out.txt", "did you mean \"Megatron\"?"},
     {"gen aicb training --model gpt-7b surplus -o out.txt", "unexpected argument \"surplus\""},
     {"gen aicb training --model gpt-7b", "missing -o FILE"},
-    {"gen aicb training --compat simai -o out.txt", "\"simai\" is not one of aicb"},
+    {"gen aicb training --compat simai -o out.txt", "\"simai\" is not one of none, aicb"},
     {"gen aicb training --model gpt-7b --world_size 8 --tensor 3 -o out.txt", "--world_size 8 is not a multiple of TP"},
     {"gen aicb training --model gpt-7b --comp_filepath nowhere.txt -o out.txt", "nowhere.txt"},
     {"gen aicb training --model gpt-7b --comp_filepath in.txt -o in.txt", "-o in.txt is an input"},
