@@ -160,7 +160,8 @@ struct orr_override *param_run_sets(struct orr_run_options *options);
  * cannot have, what contradicts. Files are not looked at. Fills in what follows from what was said. */
 ORR_MUST_CHECK enum orr_status param_run_settle(struct orr_run_options *options, struct orr_error *err);
 
-/* ---- the parameters of SimAI's modes ------------------------------------------------------------------------------ */
+/* ---- the parameters of SimAI's modes ------------------------------------------------------------------------------
+ */
 
 extern const struct param param_simai_analytical[]; /* places in struct orr_simai_analytical */
 extern const struct param param_simai_simulation[]; /* in struct orr_simai_simulation, beside those of its run */
