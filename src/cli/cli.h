@@ -24,8 +24,15 @@ struct cli_usage {
     const char *examples;             /* two blanks before each line; or NULL */
     const char *ending;               /* below the examples; or NULL */
     const char *const *headings;      /* by enum param_group; NULL, or NULL inside: the common ones */
-    /* A word that is no option; NULL: there are none. ORR_EINVAL without a text: there is no place for it. */
+    size_t words; /* place of a struct cli_words that takes the words that are no options; 0: none */
+    /* Instead: such a word; NULL: there are none. ORR_EINVAL without a text: there is no place for it. */
     enum orr_status (*argument)(void *options, const char *word, struct orr_error *err);
+};
+
+/* Words that are no options, in the order given: the beginning of `argv`, where the reader gathers them. */
+struct cli_words {
+    char **list;
+    size_t count;
 };
 
 struct cli_command {

@@ -165,7 +165,13 @@ static enum orr_status read_letters(struct reading *r, enum cli_help *help)
 static enum orr_status read_argument(struct reading *r)
 {
     const struct cli_usage *usage = r->command->usage;
-    const char *word = r->argv[r->at];
+    char *word = r->argv[r->at];
+    if (usage->words != 0) {
+        struct cli_words *words = (void *)((char *)r->options + usage->words);
+        words->list = r->argv + 1;
+        words->list[words->count++] = word; /* what was there has been read */
+        return ORR_OK;
+    }
     enum orr_status status = usage->argument != NULL ? usage->argument(r->options, word, r->err) : ORR_EINVAL;
     if (status == ORR_EINVAL && r->err->text[0] == '\0') {
         return error_set(r->err, ORR_EINVAL, "unexpected argument \"%s\"; %s --help shows what is taken", word,
