@@ -8,88 +8,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { KEY_LIMIT = 256, KEY_JSON, KEY_PROVENANCE };
-
 struct trace_options {
-    struct cli_input input;
     uint64_t limit;
     const char *json; /* a path, "-", or NULL */
     bool provenance;
     struct orr_trace_filter filter;
-    int file_count;
-    char **files; /* argp moves what is not an option to the end of the vector */
+    struct cli_words files;
 };
 
-static const struct argp_option show_options[] = {
-    {"limit", KEY_LIMIT, "N", 0, "Show only the first N nodes of each file. Default: all", 0},
-    CLI_FILTER_OPTIONS,
-    CLI_HELP_OPTION,
+#define AT(field) .place = offsetof(struct orr_trace_filter, field)
+
+const struct param cli_filter_rows[] = {
+    {"name", .kind = PARAM_TEXT, .value = "PATTERN", AT(name),
+     .help = "Only nodes of this name: a shell pattern (nccl*), or a regular expression between slashes "
+             "(/all_?reduce/)"},
+    {"type", .kind = PARAM_TEXT, .value = "LIST", AT(types),
+     .help = "Only these: compute, cpu, gpu, memory, communication, collective, send, receive, other, or a collective "
+             "such as all-reduce"},
+    {"from", .kind = PARAM_MICROSECONDS, .value = "TIME", AT(from_us),
+     .help = "Only nodes that started no earlier, counted from the first start: 5ms; a bare number is in us"},
+    {"to", .kind = PARAM_MICROSECONDS, .value = "TIME", AT(to_us), .help = "Only nodes that started before this"},
     {0},
 };
 
-static const struct argp_option stat_options[] = {
-    {"json", KEY_JSON, "OUT", 0, "Write JSON to the file OUT instead, or to standard output when OUT is -", 0},
-    {"provenance", KEY_PROVENANCE, NULL, 0,
-     "Also tell how the types and sizes of communication were known, and its bytes by step", 0},
-    CLI_FILTER_OPTIONS,
-    CLI_HELP_OPTION,
+#undef AT
+#define AT(field) .place = offsetof(struct trace_options, field)
+
+static const struct param show_rows[] = {
+    {"limit", .kind = PARAM_COUNT, .value = "N", AT(limit), .least = 1,
+     .help = "Show only the first N nodes of each file", .unwritten = "all"},
     {0},
 };
 
-static const struct argp_option check_options[] = {CLI_HELP_OPTION, {0}};
+static const struct param stat_rows[] = {
+    CLI_ROW_JSON(struct trace_options, json),
+    {"provenance", .kind = PARAM_FLAG, .group = PARAM_OUTPUT, AT(provenance),
+     .help = "Also tell how the types and sizes of communication were known, and its bytes by step"},
+    {0},
+};
 
-bool cli_filter_parse(int key, const char *arg, struct orr_trace_filter *filter, struct orr_error *err, error_t *failed)
-{
-    *failed = 0;
-    switch (key) {
-    case CLI_FILTER_NAME:
-        filter->name = arg;
-        return true;
-    case CLI_FILTER_TYPE:
-        filter->types = arg;
-        return true;
-    case CLI_FILTER_FROM:
-        *failed = cli_options_status(cli_parse_trace_time("--from", arg, &filter->from_us, err));
-        return true;
-    case CLI_FILTER_TO:
-        *failed = cli_options_status(cli_parse_trace_time("--to", arg, &filter->to_us, err));
-        return true;
-    default:
-        return false;
-    }
-}
+static const struct param check_rows[] = {{0}};
 
 bool cli_filter_given(const struct orr_trace_filter *filter)
 {
     return filter->name != NULL || filter->types != NULL || filter->from_us != 0 || filter->to_us != 0;
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct trace_options *options = state->input;
-    error_t failed = 0;
-    if (cli_filter_parse(key, arg, &options->filter, &options->input.error, &failed)) {
-        return failed;
-    }
-    switch (key) {
-    case KEY_LIMIT:
-        return cli_options_status(
-            param_parse_count("--limit", arg, 1, UINT64_MAX, &options->limit, &options->input.error));
-    case KEY_JSON:
-        options->json = arg;
-        return 0;
-    case KEY_PROVENANCE:
-        options->provenance = true;
-        return 0;
-    case ARGP_KEY_ARGS:
-        options->files = state->argv + state->next;
-        options->file_count = state->argc - state->next;
-        return 0;
-    case ARGP_KEY_ARG:
-        return ARGP_ERR_UNKNOWN; /* makes argp ask with ARGP_KEY_ARGS */
-    default:
-        return cli_options_default(key, arg, state);
-    }
 }
 
 /* False when the command is over already, with its exit code. */
@@ -97,16 +59,11 @@ static bool read_options(const struct cli_command *self, int argc, char **argv, 
                          int *exit_code)
 {
     struct orr_error err = {0};
-    enum orr_status status = cli_options_parse(self, argc, argv, &options->input, &err);
-    if (status == ORR_OK && options->input.help) {
-        cli_print_help(self, argv[0], stdout);
-        *exit_code = 0;
+    if (!cli_begin(self, argc, argv, options, exit_code)) {
         return false;
     }
-    if (status == ORR_OK && options->file_count == 0) {
-        status = error_set(&err, ORR_EINVAL, "no file given; %s needs one or more .et files", argv[0]);
-    }
-    if (status != ORR_OK) {
+    if (options->files.count == 0) {
+        (void)error_set(&err, ORR_EINVAL, "no file given; %s needs one or more .et files", argv[0]);
         *exit_code = cli_fail(&err);
         return false;
     }
@@ -151,23 +108,23 @@ static int each_file(enum trace_verb verb, const struct trace_options *options)
 {
     int exit_code = 0;
     bool lost = false; /* standard output takes no more, or there is no memory for the next file either */
-    for (int i = 0; i < options->file_count && !lost; i++) {
+    for (size_t i = 0; i < options->files.count && !lost; i++) {
         struct orr_error err = {0};
         uint64_t findings = 0;
         if (verb != VERB_CHECK && i > 0) {
             (void)putchar('\n');
         }
-        if (verb == VERB_SHOW && options->file_count > 1) {
-            (void)printf("==> %s <==\n", options->files[i]);
+        if (verb == VERB_SHOW && options->files.count > 1) {
+            (void)printf("==> %s <==\n", options->files.list[i]);
         }
         int code = 0;
-        if (apply(verb, options, options->files[i], stdout, &findings, &err) != ORR_OK) {
+        if (apply(verb, options, options->files.list[i], stdout, &findings, &err) != ORR_OK) {
             (void)fflush(stdout);
             bool unwritten = ferror(stdout) != 0;
             lost = unwritten || err.status == ORR_ENOMEM;
             code = !unwritten ? cli_fail(&err) : cli_stdout_failed(err.text);
         } else if (verb == VERB_CHECK) {
-            (void)printf("%s: %" PRIu64 " finding%s\n", options->files[i], findings, findings == 1 ? "" : "s");
+            (void)printf("%s: %" PRIu64 " finding%s\n", options->files.list[i], findings, findings == 1 ? "" : "s");
             code = findings == 0 ? 0 : orr_status_exit_code(ORR_EINVAL);
         }
         exit_code = exit_code == 0 ? code : exit_code;
@@ -178,11 +135,11 @@ static int each_file(enum trace_verb verb, const struct trace_options *options)
 /* One file gives one object, several give an array of them, in the order named. */
 static enum orr_status write_json(const struct trace_options *options, FILE *stream, struct orr_error *err)
 {
-    bool list = options->file_count > 1;
+    bool list = options->files.count > 1;
     (void)fputs(list ? "[\n" : "", stream);
-    for (int i = 0; i < options->file_count; i++) {
+    for (size_t i = 0; i < options->files.count; i++) {
         (void)fputs(i > 0 ? ",\n" : "", stream);
-        enum orr_status status = apply(VERB_STAT_JSON, options, options->files[i], stream, NULL, err);
+        enum orr_status status = apply(VERB_STAT_JSON, options, options->files.list[i], stream, NULL, err);
         if (status != ORR_OK) {
             return status;
         }
@@ -196,9 +153,9 @@ static enum orr_status check_json_path(const struct trace_options *options, stru
     if (strcmp(options->json, "-") == 0) {
         return ORR_OK;
     }
-    for (int i = 0; i < options->file_count; i++) {
-        if (cli_same_file(options->json, options->files[i])) {
-            return error_set(err, ORR_EINVAL, "--json would replace the trace %s", options->files[i]);
+    for (size_t i = 0; i < options->files.count; i++) {
+        if (cli_same_file(options->json, options->files.list[i])) {
+            return error_set(err, ORR_EINVAL, "--json would replace the trace %s", options->files.list[i]);
         }
     }
     return cli_check_writable("--json", options->json, err);
@@ -242,43 +199,49 @@ static int run_check(const struct cli_command *self, int argc, char **argv)
     return read_options(self, argc, argv, &options, &exit_code) ? each_file(VERB_CHECK, &options) : exit_code;
 }
 
-static const struct argp show_argp = {
-    .options = show_options,
-    .parser = parse,
-    .args_doc = "FILE...",
-    .doc = "Print the nodes of Chakra ET files, every attribute with its type. Sizes are bytes, durations us.\v"
-           "Examples:\n  orrery trace show traces/allreduce.0.et\n  orrery trace show --limit 10 traces/*.et\n"
-           "  orrery trace show --type all-reduce --from 5ms traces/resnet50.0.et\n",
+static const struct param_table show_tables[] = {
+    {show_rows, 0, 0}, {cli_filter_rows, 0, offsetof(struct trace_options, filter)}, {0}};
+static const struct param_table stat_tables[] = {
+    {stat_rows, 0, 0}, {cli_filter_rows, 0, offsetof(struct trace_options, filter)}, {0}};
+static const struct param_table check_tables[] = {{check_rows, 0, 0}, {0}};
+
+static const struct cli_usage show_usage = {
+    .tables = show_tables,
+    .forms = "FILE...",
+    .about = "Print the nodes of Chakra ET files, every attribute with its type. Sizes are bytes, durations us.",
+    .examples = "  orrery trace show traces/allreduce.0.et\n  orrery trace show --limit 10 traces/*.et\n"
+                "  orrery trace show --type all-reduce --from 5ms traces/resnet50.0.et\n",
+    .words = offsetof(struct trace_options, files),
 };
 
-static const struct argp stat_argp = {
-    .options = stat_options,
-    .parser = parse,
-    .args_doc = "FILE...",
-    .doc = "Summarise Chakra ET files: nodes by kind, bytes per collective, length of the critical path. With --json, "
-           "one file gives one object, several give an array.\v"
-           "Examples:\n  orrery trace stat traces/allreduce.0.et\n"
-           "  orrery trace stat --json - traces/allreduce.0.et\n"
-           "  orrery trace stat --json stat.json traces/*.et\n"
-           "  orrery trace stat --provenance traces/resnet50.0.et\n",
+static const struct cli_usage stat_usage = {
+    .tables = stat_tables,
+    .forms = "FILE...",
+    .about = "Summarise Chakra ET files: nodes by kind, bytes per collective, length of the critical path. With "
+             "--json, one file gives one object, several give an array.",
+    .examples = "  orrery trace stat traces/allreduce.0.et\n"
+                "  orrery trace stat --json - traces/allreduce.0.et\n"
+                "  orrery trace stat --json stat.json traces/*.et\n"
+                "  orrery trace stat --provenance traces/resnet50.0.et\n",
+    .words = offsetof(struct trace_options, files),
 };
 
-static const struct argp check_argp = {
-    .options = check_options,
-    .parser = parse,
-    .args_doc = "FILE...",
-    .doc = "Check Chakra ET files: duplicate ids, dependencies that are missing or form a cycle, attributes that are "
-           "missing or of the wrong type. One line a finding, then a count for each file.\v"
-           "Exit code: 0 when nothing was found, 2 when something was or a file cannot be read.\n\n"
-           "Example:\n  orrery trace check traces/*.et\n",
+static const struct cli_usage check_usage = {
+    .tables = check_tables,
+    .forms = "FILE...",
+    .about = "Check Chakra ET files: duplicate ids, dependencies that are missing or form a cycle, attributes that are "
+             "missing or of the wrong type. One line a finding, then a count for each file.",
+    .examples = "  orrery trace check traces/*.et\n",
+    .ending = "Exit code: 0 when nothing was found, 2 when something was or a file cannot be read.",
+    .words = offsetof(struct trace_options, files),
 };
 
 static const struct cli_command trace_show = {
-    .name = "show", .summary = "print the nodes of a trace", .argp = &show_argp, .run = run_show};
+    .name = "show", .summary = "print the nodes of a trace", .usage = &show_usage, .run = run_show};
 static const struct cli_command trace_stat = {
-    .name = "stat", .summary = "summarise a trace", .argp = &stat_argp, .run = run_stat};
+    .name = "stat", .summary = "summarise a trace", .usage = &stat_usage, .run = run_stat};
 static const struct cli_command trace_check = {
-    .name = "check", .summary = "find what is wrong with a trace", .argp = &check_argp, .run = run_check};
+    .name = "check", .summary = "find what is wrong with a trace", .usage = &check_usage, .run = run_check};
 
 /* In the order a job goes through them: record, import, look, change, show. */
 static const struct cli_command *const verbs[] = {

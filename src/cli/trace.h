@@ -11,37 +11,20 @@ extern const struct cli_command cli_trace_ready;
 extern const struct cli_command cli_trace_view;
 extern const struct cli_command cli_trace_timeline;
 
-/* Options that choose nodes, the same for every command that shows some; keys from CLI_FILTER_KEY on are theirs. */
-enum { CLI_FILTER_KEY = 512, CLI_FILTER_NAME = CLI_FILTER_KEY, CLI_FILTER_TYPE, CLI_FILTER_FROM, CLI_FILTER_TO };
-#define CLI_FILTER_OPTIONS                                                                                             \
-    {"name",                                                                                                           \
-     CLI_FILTER_NAME,                                                                                                  \
-     "PATTERN",                                                                                                        \
-     0,                                                                                                                \
-     "Only nodes of this name: a shell pattern (nccl*), or a regular expression between slashes (/all_?reduce/)",      \
-     0},                                                                                                               \
-        {"type",                                                                                                       \
-         CLI_FILTER_TYPE,                                                                                              \
-         "LIST",                                                                                                       \
-         0,                                                                                                            \
-         "Only these: compute, cpu, gpu, memory, communication, collective, send, receive, other, or a collective "    \
-         "such as all-reduce",                                                                                         \
-         0},                                                                                                           \
-        {"from",                                                                                                       \
-         CLI_FILTER_FROM,                                                                                              \
-         "TIME",                                                                                                       \
-         0,                                                                                                            \
-         "Only nodes that started no earlier, counted from the first start: 5ms; a bare number is in us",              \
-         0},                                                                                                           \
-    {                                                                                                                  \
-        "to", CLI_FILTER_TO, "TIME", 0, "Only nodes that started before this", 0                                       \
-    }
+extern const char *const cli_trace_headings[PARAM_GROUPS];
 
-/* Takes a key of CLI_FILTER_OPTIONS; false: it is none. `*failed` is argp's. */
-bool cli_filter_parse(int key, const char *arg, struct orr_trace_filter *filter, struct orr_error *err,
-                      error_t *failed);
-/* Whether anything was asked for. */
-bool cli_filter_given(const struct orr_trace_filter *filter);
+/* Options that choose nodes, the same for every command that shows some; places in struct orr_trace_filter. */
+extern const struct param cli_filter_rows[];
+bool cli_filter_given(const struct orr_trace_filter *filter); /* whether anything was asked for */
+
+#define CLI_UNKNOWN_SIZE_HELP                                                                                          \
+    "Size of a communication whose size the input does not tell: 64KiB, 1MB, bytes. Without this it is an error"
+/* `of` has unknown_size and has_unknown_size. */
+#define CLI_ROW_UNKNOWN_SIZE(type, of, text)                                                                           \
+    {                                                                                                                  \
+        "unknown-size", .kind = PARAM_SIZE, .value = "BYTES", .place = offsetof(type, of.unknown_size),                \
+                        .given = offsetof(type, of.has_unknown_size), .help = text                                     \
+    }
 
 /* A list of ranks, such as 0,2-5. Replaces `*ranks`, which is the caller's to free, also after a failure. */
 ORR_MUST_CHECK enum orr_status cli_parse_ranks(const char *option, const char *text, uint32_t **ranks, uint32_t *count,

@@ -6,34 +6,18 @@
 #include <string.h>
 #include <unistd.h>
 
-error_t cli_edit_parse(int key, char *arg, struct argp_state *state)
-{
-    struct cli_edit *edit = state->input;
-    switch (key) {
-    case 'o':
-        edit->output = arg;
-        return 0;
-    case CLI_EDIT_IN_PLACE:
-        edit->in_place = true;
-        return 0;
-    case CLI_EDIT_DRY_RUN:
-        edit->dry_run = true;
-        return 0;
-    case CLI_EDIT_STRICT:
-        edit->strict = true;
-        return 0;
-    case CLI_EDIT_LIMIT:
-        return cli_options_status(cli_parse_limit("--memory-limit", arg, &edit->memory_limit, &edit->input.error));
-    case ARGP_KEY_ARGS:
-        edit->files = state->argv + state->next;
-        edit->file_count = state->argc - state->next;
-        return 0;
-    case ARGP_KEY_ARG:
-        return ARGP_ERR_UNKNOWN; /* makes argp ask with ARGP_KEY_ARGS */
-    default:
-        return cli_options_default(key, arg, state);
-    }
-}
+#define AT(field) .place = offsetof(struct cli_edit, field)
+
+const struct param cli_edit_rows[] = {
+    {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "OUT", AT(output),
+     .help = "The file to write; with several inputs NAME.R.et, PREFIX of PREFIX.R.et. Missing folders are made"},
+    {"in-place", .kind = PARAM_FLAG, .group = PARAM_OUTPUT, AT(in_place),
+     .help = "Replace the inputs, all of them or none"},
+    {"dry-run", .kind = PARAM_FLAG, .group = PARAM_OUTPUT, AT(dry_run), .help = "Write nothing; only report"},
+    CLI_ROW_STRICT(struct cli_edit, strict),
+    CLI_ROW_LIMIT(struct cli_edit, memory_limit),
+    {0},
+};
 
 /* ".R.et" of NAME.R.et, with .gz or .zst behind it; NULL for any other name. */
 static const char *rank_suffix(const char *path)
@@ -55,14 +39,14 @@ static const char *rank_suffix(const char *path)
     return NULL;
 }
 
-static enum orr_status name_output(struct cli_edit *edit, int i, struct orr_error *err)
+static enum orr_status name_output(struct cli_edit *edit, size_t i, struct orr_error *err)
 {
-    const char *suffix = edit->file_count == 1 ? "" : rank_suffix(edit->files[i]);
+    const char *suffix = edit->files.count == 1 ? "" : rank_suffix(edit->files.list[i]);
     if (suffix == NULL) {
         return error_set(err, ORR_EINVAL,
                          "%s: with several inputs each must be named NAME.R.et, R a rank, so that PREFIX.R.et can be "
                          "written",
-                         edit->files[i]);
+                         edit->files.list[i]);
     }
     /* An output is plain: what reads traces wants it so. */
     size_t length = suffix[0] == '\0' ? 0 : (size_t)(strstr(suffix + 1, ".et") - suffix) + 3;
@@ -70,10 +54,10 @@ static enum orr_status name_output(struct cli_edit *edit, int i, struct orr_erro
         edit->made[i] = NULL;
         return error_set(err, ORR_ENOMEM, "out of memory");
     }
-    for (int k = 0; access(edit->made[i], F_OK) == 0 && k < edit->file_count; k++) {
-        if (cli_same_file(edit->made[i], edit->files[k])) {
+    for (size_t k = 0; access(edit->made[i], F_OK) == 0 && k < edit->files.count; k++) {
+        if (cli_same_file(edit->made[i], edit->files.list[k])) {
             return error_set(err, ORR_EINVAL, "-o would replace the input %s; --in-place does that on purpose",
-                             edit->files[k]);
+                             edit->files.list[k]);
         }
     }
     return cli_check_name("-o", edit->made[i], err);
@@ -87,7 +71,7 @@ static int compare_names(const void *a, const void *b)
 /* Two inputs of one rank would be written to one file. */
 static enum orr_status check_distinct(const struct cli_edit *edit, struct orr_error *err)
 {
-    size_t count = (size_t)edit->file_count;
+    size_t count = edit->files.count;
     char **sorted = malloc(count * sizeof(char *));
     if (sorted == NULL) {
         return error_set(err, ORR_ENOMEM, "out of memory");
@@ -107,7 +91,7 @@ static enum orr_status check_distinct(const struct cli_edit *edit, struct orr_er
 static enum orr_status lay_out(struct cli_edit *edit, const char *command, struct orr_error *err)
 {
     int ways = (edit->output != NULL) + edit->in_place;
-    if (edit->file_count == 0) {
+    if (edit->files.count == 0) {
         return error_set(err, ORR_EINVAL, "no file given; %s needs one or more .et files", command);
     }
     if (ways == 2) {
@@ -116,19 +100,19 @@ static enum orr_status lay_out(struct cli_edit *edit, const char *command, struc
     if (ways == 0 && !edit->dry_run) {
         return error_set(err, ORR_EINVAL, "missing -o OUT (where to write), --in-place or --dry-run");
     }
-    edit->edits = calloc((size_t)edit->file_count, sizeof *edit->edits);
-    edit->made = calloc((size_t)edit->file_count, sizeof(char *));
+    edit->edits = calloc(edit->files.count, sizeof *edit->edits);
+    edit->made = calloc(edit->files.count, sizeof(char *));
     if (edit->edits == NULL || edit->made == NULL) {
         return error_set(err, ORR_ENOMEM, "out of memory");
     }
-    for (int i = 0; i < edit->file_count; i++) {
-        edit->edits[i].input = edit->files[i];
+    for (size_t i = 0; i < edit->files.count; i++) {
+        edit->edits[i].input = edit->files.list[i];
         enum orr_status status = edit->output != NULL ? name_output(edit, i, err) : ORR_OK;
         if (status != ORR_OK) {
             return status;
         }
         if (!edit->dry_run) {
-            edit->edits[i].output = edit->in_place ? edit->files[i] : edit->made[i];
+            edit->edits[i].output = edit->in_place ? edit->files.list[i] : edit->made[i];
         }
     }
     return edit->output != NULL ? check_distinct(edit, err) : ORR_OK;
@@ -137,13 +121,10 @@ static enum orr_status lay_out(struct cli_edit *edit, const char *command, struc
 bool cli_edit_begin(const struct cli_command *self, int argc, char **argv, struct cli_edit *edit, int *exit_code)
 {
     struct orr_error err = {0};
-    enum orr_status status = cli_options_parse(self, argc, argv, &edit->input, &err);
-    if (status == ORR_OK && edit->input.help) {
-        cli_print_help(self, argv[0], stdout);
-        *exit_code = 0;
+    if (!cli_begin(self, argc, argv, edit, exit_code)) {
         return false;
     }
-    status = status != ORR_OK ? status : lay_out(edit, argv[0], &err);
+    enum orr_status status = lay_out(edit, argv[0], &err);
     status = status != ORR_OK ? status : cli_limit_default(&edit->memory_limit, &err);
     if (status != ORR_OK) {
         *exit_code = cli_edit_end(edit, status, &err);
@@ -159,7 +140,7 @@ struct orr_notices cli_edit_notices(struct cli_edit *edit)
 
 int cli_edit_end(struct cli_edit *edit, enum orr_status status, const struct orr_error *err)
 {
-    for (int i = 0; edit->made != NULL && i < edit->file_count; i++) {
+    for (size_t i = 0; edit->made != NULL && i < edit->files.count; i++) {
         free(edit->made[i]);
     }
     free((void *)edit->made);

@@ -9,38 +9,18 @@
 
 #include "cli/cli.h"
 
-/* First member of every such command's options. */
+/* First member of every such command's options, named `edit`. */
 struct cli_edit {
-    struct cli_input input;
     const char *output; /* a file, or PREFIX */
     bool in_place, dry_run, strict;
     uint64_t memory_limit;
-    int file_count;
-    char **files;
+    struct cli_words files;
     struct orr_edit *edits; /* made by cli_edit_begin */
-    char **made;            /* the outputs' names; file_count of them */
+    char **made;            /* the outputs' names, as many as files */
     struct cli_warnings warnings;
 };
 
-enum { CLI_EDIT_IN_PLACE = 512, CLI_EDIT_DRY_RUN, CLI_EDIT_STRICT, CLI_EDIT_LIMIT };
-
-#define CLI_EDIT_OPTIONS                                                                                               \
-    {"output",                                                                                                         \
-     'o',                                                                                                              \
-     "OUT",                                                                                                            \
-     0,                                                                                                                \
-     "The file to write; with several inputs NAME.R.et, PREFIX of PREFIX.R.et. Missing folders are made",              \
-     0},                                                                                                               \
-        {"in-place", CLI_EDIT_IN_PLACE, NULL, 0, "Replace the inputs, all of them or none", 0},                        \
-        {"dry-run", CLI_EDIT_DRY_RUN, NULL, 0, "Write nothing; only report", 0},                                       \
-        {"strict", CLI_EDIT_STRICT, NULL, 0, CLI_STRICT_HELP, 0},                                                      \
-        {"memory-limit", CLI_EDIT_LIMIT, "SIZE", 0, CLI_LIMIT_HELP, 0}, CLI_HELP_OPTION,                               \
-    {                                                                                                                  \
-        0                                                                                                              \
-    }
-
-/* The parser function's answer to a key that is not the command's own. */
-error_t cli_edit_parse(int key, char *arg, struct argp_state *state);
+extern const struct param cli_edit_rows[]; /* places in struct cli_edit */
 
 /* Reads the options and lays out the edits. False when the command is over already, with its exit code. */
 bool cli_edit_begin(const struct cli_command *self, int argc, char **argv, struct cli_edit *edit, int *exit_code);

@@ -2,68 +2,49 @@
 /* `orrery trace view`: a picture of one trace. */
 #include "cli/trace.h"
 
-enum { KEY_LIMIT = 256, KEY_UNFOLDED };
-
 struct view_command {
-    struct cli_input input;
     struct orr_view_options view;
     struct orr_trace_filter filter;
     const char *output;
     const char *trace;
 };
 
-static const struct argp_option table[] = {
-    {"output", 'o', "OUT", 0, "The picture; its ending says which: .svg, .html, .pdf, .dot or .graphml. Required", 0},
-    {"limit", KEY_LIMIT, "N", 0, "Draw N boxes at most (.svg, .html, .pdf); 0 draws all. Default: 4000", 0},
-    {"unfolded", KEY_UNFOLDED, NULL, 0, "One box a node: do not fold chains of compute nodes", 0},
-    CLI_FILTER_OPTIONS,
-    CLI_HELP_OPTION,
+#define AT(field) .place = offsetof(struct view_command, field)
+
+static const struct param rows[] = {
+    {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "OUT", AT(output),
+     .help = "Required: the picture; its ending says which: .svg, .html, .pdf, .dot or .graphml"},
+    {"limit", .kind = PARAM_COUNT32, .group = PARAM_OUTPUT, .value = "N", AT(view.limit), .most = UINT32_MAX,
+     .initial = "4000", .help = "Draw N boxes at most (.svg, .html, .pdf); 0 draws all"},
+    {"unfolded", .kind = PARAM_FLAG, .group = PARAM_OUTPUT, AT(view.unfolded),
+     .help = "One box a node: do not fold chains of compute nodes"},
     {0},
 };
 
-static error_t parse(int key, char *arg, struct argp_state *state)
+static const struct param_table tables[] = {
+    {rows, 0, 0}, {cli_filter_rows, 0, offsetof(struct view_command, filter)}, {0}};
+
+static enum orr_status take_word(void *options, const char *word, struct orr_error *err)
 {
-    struct view_command *view = state->input;
-    uint64_t count = 0;
-    error_t failed = 0;
-    if (cli_filter_parse(key, arg, &view->filter, &view->input.error, &failed)) {
-        return failed;
+    struct view_command *view = options;
+    if (view->trace != NULL) {
+        return error_set(err, ORR_EINVAL, "\"%s\": one trace is drawn at a time, and %s was named already", word,
+                         view->trace);
     }
-    switch (key) {
-    case 'o':
-        view->output = arg;
-        return 0;
-    case KEY_LIMIT: {
-        enum orr_status status = param_parse_count("--limit", arg, 0, UINT32_MAX, &count, &view->input.error);
-        view->view.limit = (uint32_t)count;
-        return cli_options_status(status);
-    }
-    case KEY_UNFOLDED:
-        view->view.unfolded = true;
-        return 0;
-    case ARGP_KEY_ARG:
-        if (view->trace != NULL) {
-            return cli_options_status(error_set(&view->input.error, ORR_EINVAL,
-                                                "\"%s\": one trace is drawn at a time, and %s was named already", arg,
-                                                view->trace));
-        }
-        view->trace = arg;
-        return 0;
-    default:
-        return cli_options_default(key, arg, state);
-    }
+    view->trace = word;
+    return ORR_OK;
 }
 
-static const struct argp view_argp = {
-    .options = table,
-    .parser = parse,
-    .args_doc = "FILE.et -o OUT",
-    .doc = "Draw a trace: boxes in layers, each below what it waits for, chains of compute nodes folded into one box. "
-           "The HTML page stands alone and can be moved, zoomed and searched; .dot and .graphml hold every node for "
-           "other programs.\v"
-           "Examples:\n  orrery trace view traces/resnet50.0.et -o resnet50.html\n"
-           "  orrery trace view traces/allreduce.0.et -o allreduce.svg\n"
-           "  orrery trace view traces/resnet50.0.et --type gpu -o gpu.html\n",
+static const struct cli_usage usage = {
+    .tables = tables,
+    .forms = "FILE.et -o OUT",
+    .about = "Draw a trace: boxes in layers, each below what it waits for, chains of compute nodes folded into one "
+             "box. The HTML page stands alone and can be moved, zoomed and searched; .dot and .graphml hold every node "
+             "for other programs.",
+    .examples = "  orrery trace view traces/resnet50.0.et -o resnet50.html\n"
+                "  orrery trace view traces/allreduce.0.et -o allreduce.svg\n"
+                "  orrery trace view traces/resnet50.0.et --type gpu -o gpu.html\n",
+    .argument = take_word,
 };
 
 static enum orr_status check(const struct view_command *view, struct orr_error *err)
@@ -85,12 +66,9 @@ static int run_view(const struct cli_command *self, int argc, char **argv)
     struct view_command view = {0};
     orr_view_options_init(&view.view);
     struct orr_error err = {0};
-    if (cli_options_parse(self, argc, argv, &view.input, &err) != ORR_OK) {
-        return cli_fail(&err);
-    }
-    if (view.input.help) {
-        cli_print_help(self, argv[0], stdout);
-        return 0;
+    int exit_code = 0;
+    if (!cli_begin(self, argc, argv, &view, &exit_code)) {
+        return exit_code;
     }
     view.view.filter = cli_filter_given(&view.filter) ? &view.filter : NULL;
     if (check(&view, &err) != ORR_OK || orr_trace_view(view.trace, &view.view, view.output, &err) != ORR_OK) {
@@ -103,6 +81,6 @@ static int run_view(const struct cli_command *self, int argc, char **argv)
 const struct cli_command cli_trace_view = {
     .name = "view",
     .summary = "draw a trace (SVG, HTML, PDF, dot, GraphML)",
-    .argp = &view_argp,
+    .usage = &usage,
     .run = run_view,
 };

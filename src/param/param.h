@@ -36,6 +36,7 @@ enum {
     PARAM_OF_RUN = 1 << 0,
     PARAM_OF_LAB = 1 << 1,
     PARAM_OF_SIMAI = 1 << 2,
+    PARAM_OF_TRACE = 1 << 3, /* trace timeline and trace simplify, which simulate on the side */
     PARAM_OF_ALL = PARAM_OF_RUN | PARAM_OF_LAB | PARAM_OF_SIMAI,
 };
 

@@ -29,17 +29,17 @@ const struct param param_run[] = {
     /* ---- what to run ---- */
     {"workload", .letter = 'w', .kind = PARAM_PATH, .group = PARAM_WHAT, .commands = PARAM_OF_RUN, .value = "PREFIX",
      AT(workload), .help = "Traces: rank R's is PREFIX.R.et"},
-    {"system", .letter = 's', .kind = PARAM_PATH, .group = PARAM_WHAT, .commands = RUN_LAB, .value = "FILE", AT(system),
-     .help = "System file (JSON)"},
-    {"network", .letter = 'n', .kind = PARAM_PATH, .group = PARAM_WHAT, .commands = PARAM_OF_RUN, .value = "FILE",
-     AT(network), .help = "Network file (YAML); on wires, the network configuration (KEY value)"},
-    {"logical", .kind = PARAM_PATH, .group = PARAM_WHAT, .flags = PARAM_WIRED, .commands = PARAM_OF_RUN,
-     .value = "FILE", AT(logical), .help = "On wires: logical topology (JSON)",
-     .unwritten = "one dimension of all hosts"},
-    {"memory", .kind = PARAM_PATH, .group = PARAM_WHAT, .flags = PARAM_RARE, .commands = PARAM_OF_RUN, .value = "FILE",
-     AT(memory), .help = "Remote memory file (JSON)", .unwritten = "none"},
-    {"groups", .kind = PARAM_PATH, .group = PARAM_WHAT, .commands = PARAM_OF_RUN, .value = "FILE", AT(groups),
-     .help = "Communicator groups file (JSON)", .unwritten = "none"},
+    {"system", .letter = 's', .kind = PARAM_PATH, .group = PARAM_WHAT, .commands = RUN_LAB | PARAM_OF_TRACE,
+     .value = "FILE", AT(system), .help = "System file (JSON)"},
+    {"network", .letter = 'n', .kind = PARAM_PATH, .group = PARAM_WHAT, .commands = PARAM_OF_RUN | PARAM_OF_TRACE,
+     .value = "FILE", AT(network), .help = "Network file (YAML); on wires, the network configuration (KEY value)"},
+    {"logical", .kind = PARAM_PATH, .group = PARAM_WHAT, .flags = PARAM_WIRED,
+     .commands = PARAM_OF_RUN | PARAM_OF_TRACE, .value = "FILE", AT(logical),
+     .help = "On wires: logical topology (JSON)", .unwritten = "one dimension of all hosts"},
+    {"memory", .kind = PARAM_PATH, .group = PARAM_WHAT, .flags = PARAM_RARE, .commands = PARAM_OF_RUN | PARAM_OF_TRACE,
+     .value = "FILE", AT(memory), .help = "Remote memory file (JSON)", .unwritten = "none"},
+    {"groups", .kind = PARAM_PATH, .group = PARAM_WHAT, .commands = PARAM_OF_RUN | PARAM_OF_TRACE, .value = "FILE",
+     AT(groups), .help = "Communicator groups file (JSON)", .unwritten = "none"},
     {"set", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_MANY, .commands = PARAM_OF_RUN,
      .value = "KEY=VALUE", .read = param_run_read_set, .write = param_run_write_set,
      .help = "Another value for a key of a file: network.bandwidth=100. The files are system, network, memory and "
@@ -64,8 +64,8 @@ const struct param param_run[] = {
      .unwritten = "each rank's batch stays"},
 
     /* ---- the network ---- */
-    {"backend", .kind = PARAM_WORD, .group = PARAM_NETWORK, .flags = PARAM_CLEARS, .commands = RUN_LAB, .value = "NAME",
-     AT(backend), GIVEN(backend_open), .words = param_backends, .first = ORR_BACKEND_UNAWARE,
+    {"backend", .kind = PARAM_WORD, .group = PARAM_NETWORK, .flags = PARAM_CLEARS, .commands = RUN_LAB | PARAM_OF_TRACE,
+     .value = "NAME", AT(backend), GIVEN(backend_open), .words = param_backends, .first = ORR_BACKEND_UNAWARE,
      .help = "Network model. unaware of congestion, aware of it; packet: every packet, on wires; flow: fair shares of "
              "the wires where they are right, else packets up to 16 million of them; auto: shares where they are "
              "right, else packets",

@@ -47,6 +47,23 @@ static void links_and_messages_are_in_every_report(void **state)
     CHECK_CONTAINS(program_read("tables/links.csv", &size), "from,to,rate_bps,bytes,busy_ns,utilisation,ecn_marks");
 }
 
+static void what_simulates_on_the_side_has_the_packet_network_too(void **state)
+{
+    (void)state;
+    prepare("0", "");
+    static const char files[] = "w/ar.0.et w/ar.1.et w/ar.2.et w/ar.3.et w/ar.4.et w/ar.5.et w/ar.6.et w/ar.7.et";
+    size_t size = 0;
+    CHECK_EXIT(program_run("trace timeline w/ar -s system.json -n config.txt --backend packet -o t.json"), 0);
+    CHECK_CONTAINS(program_read("t.json", &size), "traceEvents");
+    char line[400];
+    (void)snprintf(line, sizeof line,
+                   "trace simplify --level comm --measure -s system.json -n config.txt --backend packet %s -o small/ar",
+                   files);
+    const struct program_result *result = program_run(line);
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "difference        0.000%");
+}
+
 static void files_of_the_configuration_are_written_for_astra_alone(void **state)
 {
     (void)state;
@@ -213,7 +230,8 @@ static void going_back_to_chunks_needs_packets_in_order(void **state)
     CHECK_CONTAINS(result->err, "L2_BACK_TO_ZERO 1 needs packets in order, and --routing adaptive lets them overtake");
 }
 
-TEST_MAIN(links_and_messages_are_in_every_report, files_of_the_configuration_are_written_for_astra_alone,
+TEST_MAIN(links_and_messages_are_in_every_report, what_simulates_on_the_side_has_the_packet_network_too,
+          files_of_the_configuration_are_written_for_astra_alone,
           an_output_of_the_configuration_never_replaces_an_input, what_is_lost_stalls_astra_and_delays_us,
           a_link_that_is_not_there_cannot_go_down,
           a_buffer_smaller_than_what_is_set_aside_is_refused_and_kept_for_astra,
