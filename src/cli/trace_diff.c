@@ -5,85 +5,57 @@
 
 #include "cli/trace.h"
 
-enum { KEY_BY = 256, KEY_TOLERANCE, KEY_LIMIT, KEY_JSON, KEY_MEMORY };
-
 struct diff_options {
-    struct cli_input input;
     struct orr_diff_options diff;
     const char *json; /* a path, "-", or NULL */
-    int file_count;
-    char **files;
+    struct cli_words files;
 };
 
-static const struct argp_option table[] = {
-    {"by", KEY_BY, "id|name", 0, "Which nodes are the same: those of one id (default), or the k-th of one name", 0},
-    {"tolerance", KEY_TOLERANCE, "SHARE", 0,
-     "Durations may differ by this share of the first trace's: 0.05 or 5%. Default: 0", 0},
-    {"limit", KEY_LIMIT, "N", 0, "Show only the first N differences; all are counted. Default: 100; 0 shows all", 0},
-    {"json", KEY_JSON, "OUT", 0, "Write JSON to the file OUT instead, or to standard output when OUT is -", 0},
-    {"memory-limit", KEY_MEMORY, "SIZE", 0, CLI_LIMIT_HELP, 0},
-    CLI_HELP_OPTION,
-    {0},
-};
-
-static const char *const by_words[] = {"id", "name", NULL};
-
-static enum orr_status parse_share(const char *text, double *share, struct orr_error *err)
+/* A share, or a percentage. */
+static enum orr_status read_share(const struct param *row, const char *text, void *into, struct orr_error *err)
 {
+    struct diff_options *options = into;
     size_t length = strlen(text);
     bool percent = length > 1 && text[length - 1] == '%';
     char *number = strndup(text, percent ? length - 1 : length);
+    double share = 0;
+    (void)row;
     if (number == NULL) {
         return error_set(err, ORR_ENOMEM, "out of memory");
     }
-    enum orr_status status = param_parse_real("--tolerance", number, share, err);
-    *share = percent ? *share / 100 : *share;
+    enum orr_status status = param_parse_real("parameter 'tolerance'", number, &share, err);
+    options->diff.tolerance = percent ? share / 100 : share;
     free(number);
     return status;
 }
 
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct diff_options *options = state->input;
-    struct orr_error *err = &options->input.error;
-    unsigned index = 0;
-    enum orr_status status = ORR_OK;
-    switch (key) {
-    case KEY_BY:
-        status = param_parse_word("--by", arg, by_words, &index, err);
-        options->diff.by_name = index == 1;
-        return cli_options_status(status);
-    case KEY_TOLERANCE:
-        return cli_options_status(parse_share(arg, &options->diff.tolerance, err));
-    case KEY_LIMIT:
-        return cli_options_status(param_parse_count("--limit", arg, 0, UINT64_MAX, &options->diff.limit, err));
-    case KEY_JSON:
-        options->diff.json = true;
-        options->json = arg;
-        return 0;
-    case KEY_MEMORY:
-        return cli_options_status(cli_parse_limit("--memory-limit", arg, &options->diff.memory_limit, err));
-    case ARGP_KEY_ARGS:
-        options->files = state->argv + state->next;
-        options->file_count = state->argc - state->next;
-        return 0;
-    case ARGP_KEY_ARG:
-        return ARGP_ERR_UNKNOWN; /* makes argp ask with ARGP_KEY_ARGS */
-    default:
-        return cli_options_default(key, arg, state);
-    }
-}
+static const char *const by_words[] = {"id", "name", NULL};
+
+static const struct param rows[] = {
+    {"by", .kind = PARAM_CHOICE, .value = "id|name", .place = offsetof(struct diff_options, diff.by_name),
+     .words = by_words, .initial = "id", .help = "Which nodes are the same: those of one id, or the k-th of one name"},
+    {"tolerance", .kind = PARAM_READ, .value = "SHARE", .read = read_share,
+     .help = "Durations may differ by this share of the first trace's: 0.05 or 5%", .unwritten = "0"},
+    {"limit", .kind = PARAM_COUNT, .group = PARAM_OUTPUT, .value = "N",
+     .place = offsetof(struct diff_options, diff.limit), .initial = "100",
+     .help = "Show only the first N differences; all are counted; 0 shows all"},
+    CLI_ROW_JSON(struct diff_options, json),
+    CLI_ROW_LIMIT(struct diff_options, diff.memory_limit),
+    {0},
+};
+
+static const struct param_table tables[] = {{rows, 0, 0}, {0}};
 
 static enum orr_status check(const struct diff_options *options, struct orr_error *err)
 {
     bool to_file = options->json != NULL && strcmp(options->json, "-") != 0;
-    if (options->file_count != 2) {
-        return error_set(err, ORR_EINVAL, "two .et files are compared, and %d %s given", options->file_count,
-                         options->file_count == 1 ? "was" : "were");
+    if (options->files.count != 2) {
+        return error_set(err, ORR_EINVAL, "two .et files are compared, and %zu %s given", options->files.count,
+                         options->files.count == 1 ? "was" : "were");
     }
     for (int i = 0; to_file && i < 2; i++) {
-        if (cli_same_file(options->json, options->files[i])) {
-            return error_set(err, ORR_EINVAL, "--json would replace the trace %s", options->files[i]);
+        if (cli_same_file(options->json, options->files.list[i])) {
+            return error_set(err, ORR_EINVAL, "--json would replace the trace %s", options->files.list[i]);
         }
     }
     return to_file ? cli_check_writable("--json", options->json, err) : ORR_OK;
@@ -92,8 +64,8 @@ static enum orr_status check(const struct diff_options *options, struct orr_erro
 /* Made whole before any of it is written to a file. */
 static enum orr_status compare(const struct diff_options *options, bool *same, struct orr_error *err)
 {
-    const char *before = options->files[0];
-    const char *after = options->files[1];
+    const char *before = options->files.list[0];
+    const char *after = options->files.list[1];
     if (options->json == NULL || strcmp(options->json, "-") == 0) {
         return orr_trace_diff(before, after, &options->diff, stdout, same, err);
     }
@@ -106,32 +78,34 @@ static enum orr_status compare(const struct diff_options *options, bool *same, s
     return status;
 }
 
-static int run(const struct cli_command *self, int argc, char **argv)
+static int run_diff(const struct cli_command *self, int argc, char **argv)
 {
-    struct diff_options options = {.diff = {.limit = 100}};
+    struct diff_options options = {0};
     struct orr_error err = {0};
     bool same = false;
-    enum orr_status status = cli_options_parse(self, argc, argv, &options.input, &err);
-    if (status == ORR_OK && options.input.help) {
-        cli_print_help(self, argv[0], stdout);
-        return 0;
+    int exit_code = 0;
+    param_defaults(tables, &options);
+    if (!cli_begin(self, argc, argv, &options, &exit_code)) {
+        return exit_code;
     }
-    status = status != ORR_OK ? status : check(&options, &err);
+    options.diff.json = options.json != NULL;
+    enum orr_status status = check(&options, &err);
     status = status != ORR_OK ? status : cli_limit_default(&options.diff.memory_limit, &err);
     status = status != ORR_OK ? status : compare(&options, &same, &err);
     return status != ORR_OK ? cli_end(status, &err) : same ? 0 : 1;
 }
 
-static const struct argp argp = {
-    .options = table,
-    .parser = parse,
-    .args_doc = "BEFORE AFTER",
-    .doc = "Compare two Chakra ET files: nodes added and removed, and for the others their type, durations (us), "
-           "sizes, dependencies and every other attribute. The order of attributes and of dependencies does not "
-           "count.\v"
-           "Exit code: 0 when they are the same, 1 when they differ, 2 when one cannot be read.\n\n"
-           "Examples:\n  orrery trace diff before.0.et after.0.et\n"
-           "  orrery trace diff --by name --tolerance 5% --json - before.0.et after.0.et\n",
+static const struct cli_usage usage = {
+    .tables = tables,
+    .forms = "BEFORE AFTER",
+    .about = "Compare two Chakra ET files: nodes added and removed, and for the others their type, durations (us), "
+             "sizes, dependencies and every other attribute. The order of attributes and of dependencies does not "
+             "count.",
+    .examples = "  orrery trace diff before.0.et after.0.et\n"
+                "  orrery trace diff --by name --tolerance 5% --json - before.0.et after.0.et\n",
+    .ending = "Exit code: 0 when they are the same, 1 when they differ, 2 when one cannot be read.",
+    .words = offsetof(struct diff_options, files),
 };
 
-const struct cli_command cli_trace_diff = {.name = "diff", .summary = "compare two traces", .argp = &argp, .run = run};
+const struct cli_command cli_trace_diff = {
+    .name = "diff", .summary = "compare two traces", .usage = &usage, .run = run_diff};

@@ -48,6 +48,24 @@ static void several_inputs_give_a_prefix(void **state)
     CHECK_CONTAINS(result->err, "must be named NAME.R.et");
 }
 
+static void words_and_options_may_be_mixed(void **state)
+{
+    (void)state;
+    prepare();
+    CHECK_EXIT(program_run("trace merge job/three.0.et -o both.0.et --concurrent -- job/three.0.et job/three.1.et"), 0);
+    char apart[4096];
+    size_t size = 0;
+    size_t length = 0;
+    memcpy(apart, program_read("both.0.et", &length), sizeof apart < length ? sizeof apart : length);
+    CHECK_EXIT(program_run("trace merge --parallel -oagain.0.et job/three.0.et job/three.0.et job/three.1.et"), 0);
+    const char *again = program_read("again.0.et", &size);
+    CHECK(size == length && memcmp(again, apart, size) == 0, "the same files in the same order");
+    const struct program_result *result = program_run("trace stat job/three.1.et --json - job/three.0.et");
+    CHECK_EXIT(result, 0);
+    const char *first = strstr(result->out, "job/three.1.et");
+    CHECK(first != NULL && strstr(first, "job/three.0.et") != NULL, "in the order named");
+}
+
 static void all_files_are_written_or_none(void **state)
 {
     (void)state;
@@ -169,7 +187,7 @@ static void packed_traces_are_read(void **state)
     CHECK_CONTAINS(result->out, "all-to-all");
 }
 
-TEST_MAIN(an_output_never_replaces_an_input_unasked, several_inputs_give_a_prefix, all_files_are_written_or_none,
-          a_dry_run_only_reports, a_simplification_is_measured_by_simulating_both, diff_ends_like_diff,
-          json_comes_back_as_the_same_bytes, an_exported_schedule_runs, every_collective_of_an_exported_schedule_runs,
-          packed_traces_are_read)
+TEST_MAIN(an_output_never_replaces_an_input_unasked, several_inputs_give_a_prefix, words_and_options_may_be_mixed,
+          all_files_are_written_or_none, a_dry_run_only_reports, a_simplification_is_measured_by_simulating_both,
+          diff_ends_like_diff, json_comes_back_as_the_same_bytes, an_exported_schedule_runs,
+          every_collective_of_an_exported_schedule_runs, packed_traces_are_read)
