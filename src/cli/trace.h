@@ -11,8 +11,6 @@ extern const struct cli_command cli_trace_ready;
 extern const struct cli_command cli_trace_view;
 extern const struct cli_command cli_trace_timeline;
 
-extern const char *const cli_trace_headings[PARAM_GROUPS];
-
 /* Options that choose nodes, the same for every command that shows some; places in struct orr_trace_filter. */
 extern const struct param cli_filter_rows[];
 bool cli_filter_given(const struct orr_trace_filter *filter); /* whether anything was asked for */
@@ -26,9 +24,18 @@ bool cli_filter_given(const struct orr_trace_filter *filter); /* whether anythin
                         .given = offsetof(type, of.has_unknown_size), .help = text                                     \
     }
 
-/* A list of ranks, such as 0,2-5. Replaces `*ranks`, which is the caller's to free, also after a failure. */
-ORR_MUST_CHECK enum orr_status cli_parse_ranks(const char *option, const char *text, uint32_t **ranks, uint32_t *count,
-                                               struct orr_error *err);
+/* Ranks read from a list, such as 0,2-5; count 0: all of them. The caller frees `list`. */
+struct cli_ranks {
+    uint32_t *list;
+    uint32_t count;
+};
+
+enum orr_status cli_read_ranks(const struct param *row, const char *text, void *into, struct orr_error *err);
+#define CLI_ROW_RANKS(type, field)                                                                                     \
+    {                                                                                                                  \
+        "rank", "ranks", .kind = PARAM_READ, .value = "LIST", .place = offsetof(type, field), .read = cli_read_ranks,  \
+                         .help = "Only these ranks, such as 0,2-5, or auto: all that are there", .unwritten = "auto"   \
+    }
 
 extern const struct cli_command cli_trace_convert;
 

@@ -5,20 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum {
-    KEY_FROM = 256,
-    KEY_RANKS,
-    KEY_PASSES,
-    KEY_MAP,
-    KEY_UNKNOWN_SIZE,
-    KEY_COMPAT,
-    KEY_SIMULATE,
-    KEY_STRICT,
-    KEY_LIMIT
-};
-
 struct convert_options {
-    struct cli_input input;
     struct orr_convert_options convert;
     bool strict, simulate;
 };
@@ -31,90 +18,41 @@ static const char *const formats[] = {
         NULL,
 };
 
-static const char *const compat_words[] = {"chakra", NULL};
+static const char *const compats[] = {"none", "chakra", NULL};
 
-static const struct argp_option table[] = {
-    {"from", KEY_FROM, "FORMAT", 0, "What the input is: " ORR_FORMAT_LIST ". Default: auto, which its content tells",
-     0},
-    {"output", 'o', "OUT", 0,
-     "The ET file to write (pytorch), or PREFIX of PREFIX.0.et, PREFIX.1.et … (the others; a single rank may be named "
-     "itself, FILE.et). Missing folders are made",
-     0},
-    {"ranks", KEY_RANKS, "N", 0, "Ranks to write. Needed for text; other formats know how many they hold", 0},
-    {"passes", KEY_PASSES, "N", 0, "Times the workload is repeated (text, simai). Default: 1", 0},
-    {"map", KEY_MAP, "LIST", 0,
-     "Columns of a csv, such as id=node,name=op,duration_us=time,deps=after,bytes=size,comm=kind", 0},
-    {"unknown-size", KEY_UNKNOWN_SIZE, "BYTES", 0,
-     "Size of a communication whose size the input does not tell: 64KiB, 1MB, bytes. Without this it is an error", 0},
-    {"compat", KEY_COMPAT, "chakra", 0, "Write the bytes that Chakra's own converter writes (pytorch, text)", 0},
-    {"simulate", KEY_SIMULATE, NULL, 0, "With --compat chakra: also print the order of issue that its --simulate logs",
-     0},
-    {"strict", KEY_STRICT, NULL, 0, CLI_STRICT_HELP, 0},
-    {"memory-limit", KEY_LIMIT, "SIZE", 0, CLI_LIMIT_HELP, 0},
-    CLI_HELP_OPTION,
+#define AT(field)    .place = offsetof(struct convert_options, convert.field)
+#define COUNT(field) .kind = PARAM_COUNT32, .value = "N", AT(field), .least = 1, .most = UINT32_C(1) << 20
+
+static const struct param rows[] = {
+    {"from", .kind = PARAM_WORD, .value = "FORMAT", AT(format), .words = formats, .first = ORR_FORMAT_AUTO,
+     .initial = "auto", .help = "What the input is: " ORR_FORMAT_LIST ", or auto, which its content tells"},
+    {"ranks", "npus", COUNT(ranks), .help = "Ranks to write. Needed for text; other formats know how many they hold"},
+    {"passes", COUNT(passes), .initial = "1", .help = "Times the workload is repeated (text, simai)"},
+    {"map", .kind = PARAM_TEXT, .value = "LIST", AT(map),
+     .help = "Columns of a csv, such as name=op,duration_us=time,deps=after; also id, bytes and comm"},
+    CLI_ROW_UNKNOWN_SIZE(struct convert_options, convert, CLI_UNKNOWN_SIZE_HELP),
+    {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "OUT", AT(output),
+     .help = "Required: the ET file to write (pytorch), or PREFIX of PREFIX.0.et, PREFIX.1.et … (the others; a single "
+             "rank may be named itself, FILE.et). Missing folders are made"},
+    {"compat", .kind = PARAM_CHOICE, .group = PARAM_OUTPUT, .value = "NAME", AT(compat_chakra), .words = compats,
+     .initial = "none", .help = "none, or chakra: the bytes that Chakra's own converter writes (pytorch, text)"},
+    {"simulate", .kind = PARAM_FLAG, .group = PARAM_OUTPUT, .place = offsetof(struct convert_options, simulate),
+     .help = "With parameter 'compat' chakra: also print the order of issue that its --simulate logs"},
+    CLI_ROW_STRICT(struct convert_options, strict),
+    CLI_ROW_LIMIT(struct convert_options, convert.memory_limit),
     {0},
 };
 
-static error_t parse_compat(const char *arg, struct convert_options *options)
-{
-    unsigned index = 0;
-    options->convert.compat_chakra = true;
-    return cli_options_status(param_parse_word("--compat", arg, compat_words, &index, &options->input.error));
-}
+static const struct param_table tables[] = {{rows, 0, 0}, {0}};
 
-static error_t parse_count(const char *option, const char *arg, uint32_t *value, struct orr_error *err)
+static enum orr_status take_input(void *into, const char *word, struct orr_error *err)
 {
-    uint64_t count = 0;
-    enum orr_status status = param_parse_count(option, arg, 1, 1u << 20, &count, err);
-    *value = (uint32_t)count;
-    return cli_options_status(status);
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-    struct convert_options *options = state->input;
-    struct orr_convert_options *convert = &options->convert;
-    struct orr_error *err = &options->input.error;
-    unsigned index = 0;
-    enum orr_status status = ORR_OK;
-    switch (key) {
-    case KEY_FROM:
-        status = param_parse_word("--from", arg, formats, &index, err);
-        convert->format = (enum orr_format)index;
-        return cli_options_status(status);
-    case 'o':
-        convert->output = arg;
-        return 0;
-    case KEY_RANKS:
-        return parse_count("--ranks", arg, &convert->ranks, err);
-    case KEY_PASSES:
-        return parse_count("--passes", arg, &convert->passes, err);
-    case KEY_MAP:
-        convert->map = arg;
-        return 0;
-    case KEY_UNKNOWN_SIZE:
-        convert->has_unknown_size = true;
-        return cli_options_status(param_parse_size("--unknown-size", arg, &convert->unknown_size, err));
-    case KEY_COMPAT:
-        return parse_compat(arg, options);
-    case KEY_SIMULATE:
-        options->simulate = true;
-        return 0;
-    case KEY_STRICT:
-        options->strict = true;
-        return 0;
-    case KEY_LIMIT:
-        return cli_options_status(cli_parse_limit("--memory-limit", arg, &convert->memory_limit, err));
-    case ARGP_KEY_ARG:
-        if (convert->input != NULL) {
-            return cli_options_status(
-                error_set(err, ORR_EINVAL, "a second input \"%.200s\"; one is converted at a time", arg));
-        }
-        convert->input = arg;
-        return 0;
-    default:
-        return cli_options_default(key, arg, state);
+    struct convert_options *options = into;
+    if (options->convert.input != NULL) {
+        return error_set(err, ORR_EINVAL, "a second input \"%.200s\"; one is converted at a time", word);
     }
+    options->convert.input = word;
+    return ORR_OK;
 }
 
 /* ---- shared by both sets of options ---- */
@@ -170,14 +108,11 @@ static int run_convert(const struct cli_command *self, int argc, char **argv)
     struct orr_convert_summary summary = {0};
     struct cli_warnings warnings = {0};
     struct orr_error err = {0};
-    enum orr_status status = cli_options_parse(self, argc, argv, &options.input, &err);
-    if (status == ORR_OK && options.input.help) {
-        cli_print_help(self, argv[0], stdout);
-        return 0;
+    int exit_code = 0;
+    if (!cli_begin(self, argc, argv, &options, &exit_code)) {
+        return exit_code;
     }
-    if (status == ORR_OK) {
-        status = cli_convert_check_paths(&options.convert, "-o", &err);
-    }
+    enum orr_status status = cli_convert_check_paths(&options.convert, "-o", &err);
     if (status == ORR_OK) {
         status = cli_limit_default(&options.convert.memory_limit, &err);
     }
@@ -194,24 +129,25 @@ static int run_convert(const struct cli_command *self, int argc, char **argv)
     return 0;
 }
 
-static const struct argp convert_argp = {
-    .options = table,
-    .parser = parse,
-    .args_doc = "INPUT -o OUT",
-    .doc =
-        "Turn another tool's trace or workload into Chakra ET files. INPUT may be packed with gzip or zstd. What had "
-        "to be inferred, repaired or dropped is said on standard error. A PyTorch recording is best imported whole, "
-        "with orrery trace import.\v"
-        "Examples:\n"
-        "  orrery trace convert hdt_0.json -o traces/resnet50.0.et\n"
-        "  orrery trace convert --ranks 8 --passes 2 dlrm.txt -o traces/dlrm\n"
-        "  orrery trace convert --map name=op,duration_us=time table.csv -o traces/my\n"
-        "  orrery trace convert --compat chakra hdt_0.json -o chakra.0.et\n",
+static const char *const headings[PARAM_GROUPS] = {[PARAM_WHAT] = "What to read:"};
+
+static const struct cli_usage usage = {
+    .tables = tables,
+    .forms = "INPUT -o OUT",
+    .about = "Turn another tool's trace or workload into Chakra ET files. INPUT may be packed with gzip or zstd. What "
+             "had to be inferred, repaired or dropped is said on standard error. A PyTorch recording is best imported "
+             "whole, with orrery trace import.",
+    .examples = "  orrery trace convert hdt_0.json -o traces/resnet50.0.et\n"
+                "  orrery trace convert --ranks 8 --passes 2 dlrm.txt -o traces/dlrm\n"
+                "  orrery trace convert --map name=op,duration_us=time table.csv -o traces/my\n"
+                "  orrery trace convert --compat chakra hdt_0.json -o chakra.0.et\n",
+    .headings = headings,
+    .argument = take_input,
 };
 
 const struct cli_command cli_trace_convert = {
     .name = "convert",
     .summary = "turn other tools' traces and workloads into Chakra ET",
-    .argp = &convert_argp,
+    .usage = &usage,
     .run = run_convert,
 };
