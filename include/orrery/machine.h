@@ -95,8 +95,8 @@ ORR_MUST_CHECK enum orr_status orr_topo_stat(struct orr_topo *topo, bool json, F
 /* One line a finding, naming lines of the file and nodes; stores how many there were. */
 ORR_MUST_CHECK enum orr_status orr_topo_check(const char *path, FILE *stream, uint64_t *findings,
                                               struct orr_error *err);
-/* A picture (SVG) to `path`, or where it is NULL a text, level by level, to `stream`. `dims` ("4x4x8", or NULL) says
- * the dimensions of a grid that cannot be told from its links. */
+/* A picture (SVG) to `path`, whose ending says so if it has one, or where it is NULL a text, level by level, to
+ * `stream`. `dims` ("4x4x8", or NULL) says the dimensions of a grid that cannot be told from its links. */
 ORR_MUST_CHECK enum orr_status orr_topo_show(struct orr_topo *topo, const char *dims, const char *path, FILE *stream,
                                              struct orr_error *err);
 

@@ -228,11 +228,27 @@ static enum orr_status write_picture(const struct topo_drawing *drawing, const c
     return io_outfile_commit(file, err);
 }
 
+/* A name that promises another format would hold what no program opens by it. */
+static enum orr_status check_picture(const char *path, struct orr_error *err)
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash != NULL ? slash + 1 : path;
+    const char *dot = strrchr(name, '.');
+    if (dot == NULL || strcmp(dot, ".svg") == 0) {
+        return ORR_OK;
+    }
+    return error_set(err, ORR_EINVAL, "%s: pictures are written as SVG, not %s; name it %.*s.svg", path, dot + 1,
+                     (int)(dot - path), path);
+}
+
 enum orr_status orr_topo_show(struct orr_topo *topo, const char *dims, const char *path, FILE *stream,
                               struct orr_error *err)
 {
     struct topo_drawing drawing = {0};
-    enum orr_status status = need_graph(topo, err);
+    enum orr_status status = path != NULL ? check_picture(path, err) : ORR_OK;
+    if (status == ORR_OK) {
+        status = need_graph(topo, err);
+    }
     if (status == ORR_OK) {
         status = topo_drawing_make(&topo->graph, dims, path != NULL, &topo->mem, &drawing, err);
     }

@@ -337,6 +337,8 @@ static void a_picture_is_drawn_of_every_machine(void **state)
     CHECK_EXIT(program_run("topo show m.topo --dims 4x4x2 -o m.svg"), 0);
     CHECK_EXIT(program_run("topo show m.topo --dims 4x4x4 -o m.svg"), 2);
     CHECK_EXIT(program_run("topo show m.topo -o m.topo"), 2);
+    CHECK_EXIT(program_run("topo show m.topo -o m.png"), 2);
+    CHECK_CONTAINS(program_run("topo show m.topo -o ./m.png")->err, "as SVG, not png; name it ./m.svg");
     CHECK_EXIT(program_run("topo show m.topo"), 2);
 }
 
