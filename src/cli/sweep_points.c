@@ -45,7 +45,7 @@ static enum orr_status read_base(struct sweep_points *points, int word_count, ch
     int argc = 0;
     argv[argc++] = name;
     for (size_t i = 0; i < file_count; i++) {
-        argv[argc++] = (char *)file[i]; /* argp's type; nobody writes there */
+        argv[argc++] = (char *)file[i]; /* argv's type; nobody writes there */
     }
     for (int i = skip; i < word_count; i++) {
         argv[argc++] = words[i];

@@ -72,6 +72,7 @@ struct param {
     enum param_group group;
     unsigned flags;
     unsigned commands;        /* rows of a run: whose options it is */
+    int first;                /* PARAM_WORD: the value of the first word */
     const char *value;        /* what the help calls the value: "FILE" */
     const char *help;         /* without a full stop at the end */
     const char *initial;      /* the default as one would write it; NULL: all bits 0 */
@@ -79,7 +80,6 @@ struct param {
     size_t place;             /* offset in its table's struct */
     size_t given;             /* offset of a bool that becomes true with it; 0: none */
     const char *const *words; /* NULL-terminated */
-    int first;
     const char *unit;
     uint64_t least, most; /* most 0: no bound */
     double real_least, real_most;
