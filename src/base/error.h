@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "orrery.h"
+#include "orrery/base.h"
 
 /* Fills `err` (which may be NULL) and returns `status`, so that `return error_set(...)` reads as one step. */
 enum orr_status error_set(struct orr_error *err, enum orr_status status, const char *fmt, ...) ORR_PRINTF(3, 4);

@@ -10,7 +10,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "orrery.h"
+#include "orrery/base.h"
 
 /* As the C library's functions without "plain_" in the locale "C". */
 double plain_strtod(const char *text, char **end);

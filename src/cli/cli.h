@@ -12,6 +12,7 @@
 #include <argp.h>
 
 #include "base/error.h"
+#include "orrery.h"
 #include "param/param.h"
 
 /* What a command takes, in rows; all texts for its help. */

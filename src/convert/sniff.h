@@ -8,6 +8,7 @@
 #define ORR_CONVERT_SNIFF_H
 
 #include "base/mem.h"
+#include "orrery/trace.h"
 
 /* What the first `size` unpacked bytes of a file look like; ORR_FORMAT_AUTO = nothing known. `hint` then is NULL or
  * ends the sentence "the file …". */

@@ -10,6 +10,7 @@
 #include "model/aicb/inference.h"
 #include "model/aicb/physical.h"
 #include "model/aicb/training.h"
+#include "orrery.h"
 
 enum { NAME_BYTES = 512 };
 

@@ -5,6 +5,7 @@
 #include "convert/chakra/timeline.h"
 #include "convert/chakra/visualizer.h"
 #include "lab/notices.h"
+#include "orrery.h"
 
 void orr_chakra_generator_init(struct orr_chakra_generator *options)
 {

@@ -8,6 +8,7 @@
 #include "lab/notices.h"
 #include "lab/type_word.h"
 #include "lab/written.h"
+#include "orrery.h"
 #include "report/coll.h"
 
 void orr_coll_options_init(struct orr_coll_options *options)

@@ -7,6 +7,7 @@
 #include "io/outfile.h"
 #include "lab/notices.h"
 #include "lab/written.h"
+#include "orrery.h"
 #include "report/edit_text.h"
 #include "report/goal.h"
 

@@ -16,6 +16,7 @@
 #include "lab/notices.h"
 #include "lab/workload_find.h"
 #include "lab/written.h"
+#include "orrery.h"
 #include "report/number.h"
 #include "report/table.h"
 #include "trace/compose.h"

@@ -9,6 +9,7 @@
 #include "lab/doctor/machine.h"
 #include "lab/doctor/smi.h"
 #include "lab/written.h"
+#include "orrery.h"
 
 enum { LIBRARIES_MOST = 16 };
 

@@ -7,6 +7,7 @@
 #define ORR_LAB_IMPORT_ONE_H
 
 #include "convert/pytorch/import.h"
+#include "orrery.h"
 
 /* The folder, where there is one, and the paths, in one list in `arena`. ORR_EINVAL when there is none. */
 ORR_MUST_CHECK enum orr_status import_paths(const char *folder, const char *const *paths, size_t path_count,

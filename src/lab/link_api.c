@@ -4,6 +4,7 @@
 #include "convert/pytorch/link.h"
 #include "convert/pytorch/link_compat.h"
 #include "lab/notices.h"
+#include "orrery.h"
 
 void orr_link_options_init(struct orr_link_options *options)
 {

@@ -10,6 +10,7 @@
 #define ORR_LAB_MACHINE_NAME_H
 
 #include "base/error.h"
+#include "orrery.h"
 #include "topo/dims.h"
 
 /* name, word, dimensions (0: as many as there are sizes), how each is joined, the generator of its wires, whether only

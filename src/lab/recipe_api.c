@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "lab/recipes.h" /* made from collect/ by tools/embed */
 #include "lab/written.h"
+#include "orrery.h"
 
 void orr_recipe_options_init(struct orr_recipe_options *options)
 {

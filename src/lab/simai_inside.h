@@ -5,6 +5,7 @@
 #ifndef ORR_LAB_SIMAI_INSIDE_H
 #define ORR_LAB_SIMAI_INSIDE_H
 
+#include "orrery.h"
 #include "sim/simai/simai.h"
 
 struct orr_simai;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public function that shows a recording's times: one document of all the traces named. */
 #include "io/outfile.h"
+#include "orrery.h"
 #include "report/recorded_timeline.h"
 
 static enum orr_status add_trace(struct recorded_timeline *timeline, const char *path, struct mem *mem,

@@ -7,6 +7,7 @@
 #include "lab/notices.h"
 #include "lab/type_word.h"
 #include "lab/written.h"
+#include "orrery.h"
 #include "report/edit_text.h"
 
 /* What is done to one file; `stream` is NULL where nothing is to be written. */

@@ -9,6 +9,7 @@
 
 #include "config/wired.h"
 #include "net/packet/packet.h"
+#include "orrery.h"
 
 struct lab_pause {
     uint64_t time_ns;

@@ -10,6 +10,7 @@
 #define ORR_MODEL_CALC_H
 
 #include "base/error.h"
+#include "orrery/machine.h"
 
 /* As orr_calc_groups, orr_calc_batch and orr_calc_pp_comm say. */
 ORR_MUST_CHECK enum orr_status calc_groups(const struct orr_calc_degrees *degrees, enum orr_calc_nesting nesting,

@@ -9,6 +9,7 @@
 #define ORR_MODEL_GEN_H
 
 #include "base/mem.h"
+#include "orrery/gen.h"
 
 struct model_gen {
     enum orr_pattern pattern;

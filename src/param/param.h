@@ -15,6 +15,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "orrery/run.h"
+#include "orrery/simai.h"
 
 enum param_kind {
     PARAM_FLAG,         /* bool: true once it is given; with a value name, true or false may follow */

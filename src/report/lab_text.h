@@ -6,7 +6,7 @@
 #ifndef ORR_REPORT_LAB_TEXT_H
 #define ORR_REPORT_LAB_TEXT_H
 
-#include "orrery.h"
+#include "orrery/run.h"
 
 /* A rank's time, each nanosecond once: compute, else communication, else host and memory operations, else nothing. */
 enum report_lab_part { REPORT_LAB_COMPUTE, REPORT_LAB_COMM, REPORT_LAB_OTHER, REPORT_LAB_IDLE, REPORT_LAB_PARTS };

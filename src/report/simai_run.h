@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "orrery/simai.h"
 #include "sim/simai/result.h"
 
 struct report_simai_run {

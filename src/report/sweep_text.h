@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "orrery.h"
+#include "orrery/sweep.h"
 
 struct report_sweep_row {
     uint64_t point; /* from 1 */

@@ -7,6 +7,7 @@
 #define ORR_SIM_CONFIG_H
 
 #include "coll/impl.h"
+#include "orrery/run.h"
 #include "topo/dims.h"
 #include "trace/graph.h"
 

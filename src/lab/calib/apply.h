@@ -10,6 +10,7 @@
 
 #include "base/notes.h"
 #include "lab/calib/file.h"
+#include "orrery.h"
 
 /* Writes the copies, under the originals' names, and says to `stream` (unless NULL) what was changed in each.
  * ORR_EINVAL when the calibration has nothing to put into them, or an output would replace an input. */

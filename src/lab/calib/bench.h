@@ -4,6 +4,7 @@
 #define ORR_LAB_CALIB_BENCH_H
 
 #include "lab/calib/network.h"
+#include "orrery.h"
 
 /* Fails with ORR_EINVAL, naming the option and the nearest word. The overhead is left to the caller. */
 ORR_MUST_CHECK enum orr_status calib_bench_options(const struct orr_calib_options *options,

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "lab/store/store.h"
+#include "orrery.h"
 
 ORR_MUST_CHECK enum orr_status calib_history_put(struct lab_store *store, enum orr_store_form form, FILE *stream,
                                                  struct orr_error *err);

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "lab/calib/steps.h"
+#include "orrery.h"
 
 struct calib_step {
     int64_t rank;

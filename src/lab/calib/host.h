@@ -8,6 +8,7 @@
 #define ORR_LAB_CALIB_HOST_H
 
 #include "lab/calib/file.h"
+#include "orrery.h"
 
 /* Fills host_factor and sim_untraced_ms: the factor, at most 1, at which a step of `run` lasts untraced_ms, or the
  * nearest it comes to. Simulates a dozen times; nothing is kept. Errors are those of the runs. */

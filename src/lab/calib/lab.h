@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "orrery.h"
 
 /* The files of measured steps in a folder of recordings: device traces by the importer's names, and training_R.json and
  * gpu_metrics_R.json of the same ranks and tag. ORR_EINVAL when there are none. */

@@ -9,6 +9,7 @@
 #include "base/notes.h"
 #include "lab/calib/file.h"
 #include "lab/calib/network.h"
+#include "orrery.h"
 
 struct calib_session {
     struct mem mem;

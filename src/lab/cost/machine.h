@@ -10,6 +10,7 @@
 #include "base/notes.h"
 #include "lab/cost/count.h"
 #include "lab/store/store.h"
+#include "orrery.h"
 
 struct cost_machine {
     const char *title;

@@ -8,6 +8,7 @@
 
 #include "base/notes.h"
 #include "lab/store/store.h"
+#include "orrery.h"
 
 /* Splits a line as a shell would, with '…', "…" and backslashes. ORR_EINVAL for what only a shell can do ($, `, |, &,
  * ;, <, >, (, ), *, ?, ~, # outside quotes, line ends) and for a quote that is not closed. The words are

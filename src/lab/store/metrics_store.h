@@ -9,6 +9,7 @@
 
 #include "lab/store/metrics_csv.h"
 #include "lab/store/store.h"
+#include "orrery.h"
 #include "report/store_text.h"
 
 /* The row of a run, of a calibration, or of both; either may be NULL. Cells live in the arena or in the arguments. */

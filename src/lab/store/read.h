@@ -7,6 +7,7 @@
 #define ORR_LAB_STORE_READ_H
 
 #include "lab/store/store.h"
+#include "orrery.h"
 #include "report/store_text.h"
 
 /* Runs that fit the filter, oldest first. ORR_EINVAL for a state or backend that does not exist, with the nearest. */

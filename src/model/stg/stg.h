@@ -8,6 +8,7 @@
 #define ORR_MODEL_STG_STG_H
 
 #include "base/notes.h"
+#include "orrery/gen.h"
 
 /* As orr_gen_stg, which documents the options; `result`'s list is the caller's to stg_result_free. */
 ORR_MUST_CHECK enum orr_status stg_generate(const struct orr_stg_options *options, struct mem *mem, struct notes *notes,

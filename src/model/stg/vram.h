@@ -7,6 +7,7 @@
 
 #include "model/stg/facts.h"
 #include "model/stg/stage.h"
+#include "orrery/gen.h"
 
 void stg_vram_stage(const struct stg_config *config, const struct stg_model *model, const struct stg_facts *facts,
                     const struct stg_stages *stages, uint32_t stage, struct orr_stg_memory *memory);

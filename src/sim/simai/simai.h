@@ -13,6 +13,7 @@
 
 #include "base/notes.h"
 #include "net/packet/packet.h"
+#include "orrery/run.h"
 #include "sim/simai/result.h"
 
 struct simai_config {

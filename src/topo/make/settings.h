@@ -8,6 +8,7 @@
 #define ORR_TOPO_MAKE_SETTINGS_H
 
 #include "base/error.h"
+#include "orrery/machine.h"
 
 enum topo_setting {
 #define TOPO_X(id, name, arg, text) TOPO_SET_##id,
