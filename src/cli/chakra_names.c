@@ -41,25 +41,17 @@ const char *cli_chakra_name(size_t i)
 bool cli_chakra_options(const struct cli_command *command, int argc, char **argv, void *options, int *exit_code)
 {
     struct orr_error err = {0};
-    struct cli_input *input = options;
     enum cli_help help = CLI_HELP_NONE;
-    if (argc == 1 && (command->usage != NULL ? command->usage->forms : command->argp->args_doc) != NULL) {
+    if (argc == 1 && command->usage->forms != NULL) {
         *exit_code = cli_print_usage(command, command->name);
         return false;
     }
-    enum orr_status status = command->usage != NULL ? cli_read(command, argc, argv, options, &help, &err)
-                                                    : cli_options_parse(command, argc, argv, input, &err);
-    if (status != ORR_OK) {
+    if (cli_read(command, argc, argv, options, &help, &err) != ORR_OK) {
         *exit_code = cli_fail(&err);
         return false;
     }
-    if (command->usage != NULL && help != CLI_HELP_NONE) {
+    if (help != CLI_HELP_NONE) {
         cli_print_options(command, command->name, help == CLI_HELP_ALL, stdout);
-        *exit_code = 0;
-        return false;
-    }
-    if (command->usage == NULL && input->help) {
-        cli_print_help(command, command->name, stdout);
         *exit_code = 0;
         return false;
     }
