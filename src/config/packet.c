@@ -11,6 +11,7 @@
 #include "base/plain.h"
 #include "config/wired.h"
 #include "config/words.h"
+#include "net/cc/cc.h"
 
 enum packet_type { FLAG, COUNT, REAL, MICROSECONDS, RATE, MEBIBYTES, PATH, MAP, DOWN, UNUSED };
 
@@ -285,18 +286,6 @@ static enum orr_status read_key(struct packet_reader *reader, const struct packe
                              : read_number(reader, row, &word, err);
 }
 
-static bool is_known_control(uint32_t mode)
-{
-    static const uint32_t known[] = {PACKET_CC_NONE,   PACKET_CC_DCQCN, PACKET_CC_HPCC,
-                                     PACKET_CC_TIMELY, PACKET_CC_DCTCP, PACKET_CC_PINT};
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (known[i] == mode) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Values that are good alone and contradict each other. */
 static enum orr_status check(const struct packet_reader *reader, struct orr_error *err)
 {
@@ -338,7 +327,7 @@ static enum orr_status note_without_effect(const struct packet_reader *reader, s
             return status;
         }
     }
-    return is_known_control(reader->config->cc_mode)
+    return cc_is_in_files(reader->config->cc_mode)
                ? ORR_OK
                : notes_add(reader->notes, err,
                            "%s: CC_MODE %" PRIu32 " is no congestion control: a fixed window at line rate, as 12", name,

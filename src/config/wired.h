@@ -14,7 +14,7 @@
 #include "config/override.h"
 #include "topo/dims.h"
 #include "topo/graph.h"
-#include "topo/packet_config.h"
+#include "net/packet_config.h"
 
 /* Paths the configuration names; NULL where it names none. Relative ones are meant from the current folder. */
 struct config_packet_files {

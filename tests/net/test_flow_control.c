@@ -245,12 +245,12 @@ static void two_runs_under_control_are_the_same_to_the_nanosecond(void **state)
 static struct control_sender after_marks(const struct packet_config *config, uint64_t every_ns, uint32_t count)
 {
     struct control_sender sender = {.size = 1u << 30, .base_rtt_ns = 4000, .line_bps = UINT64_C(100000000000)};
-    control_sender_start(&sender, config);
+    control_sender_start(&sender, &cc_dcqcn, config);
     for (uint32_t i = 1; i <= count; i++) {
         sender.sent = (i + 4) * UINT64_C(1000);
-        control_sender_tick(&sender, config, i * every_ns, i * every_ns);
-        const struct control_ack ack = {.now_ns = i * every_ns, .acked = i * UINT64_C(1000), .marked = 1};
-        control_sender_ack(&sender, config, &ack);
+        control_sender_tick(&sender, &cc_dcqcn, config, i * every_ns, i * every_ns);
+        const struct cc_ack ack = {.now_ns = i * every_ns, .acked = i * UINT64_C(1000), .marks = 1};
+        control_sender_ack(&sender, &cc_dcqcn, config, &ack);
     }
     return sender;
 }

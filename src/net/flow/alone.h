@@ -8,7 +8,7 @@
 #define ORR_NET_FLOW_ALONE_H
 
 #include "topo/graph.h"
-#include "topo/packet_config.h"
+#include "net/packet_config.h"
 
 struct alone {
     double packets;      /* the message in full packets' wire bytes */

@@ -50,9 +50,9 @@ void contest_due_by(struct contest *contest, uint32_t leaf, struct contest_due b
 uint32_t contest_packet_take(struct contest *contest, uint32_t sender)
 {
     uint32_t index = contest_packets_take(&contest->packets, contest->mem, &contest->failed);
-    if (contest->config->cc_mode == PACKET_CC_HPCC && (index + 1) * CONTROL_HOPS > contest->hop_capacity &&
+    if ((contest->law->needs & CC_TELEMETRY) != 0 && (index + 1) * CC_HOPS > contest->hop_capacity &&
         !mem_reserve(contest->mem, (void **)&contest->hops, &contest->hop_capacity,
-                     (uint64_t)contest->packets.capacity * CONTROL_HOPS, sizeof *contest->hops)) {
+                     (uint64_t)contest->packets.capacity * CC_HOPS, sizeof *contest->hops)) {
         contest->failed = true;
     }
     contest->packets.at[index] = (struct contest_packet){.sender = sender, .sent_ns = contest->now_ns, .count = 1};
@@ -297,13 +297,13 @@ static double pint_told(const struct contest *contest, double use)
 static void stamp(struct contest *contest, struct contest_link *link, uint32_t packet_index)
 {
     struct contest_packet *packet = &contest->packets.at[packet_index];
-    if (contest->config->cc_mode == PACKET_CC_HPCC && packet->hop_count < CONTROL_HOPS) {
-        contest->hops[(size_t)packet_index * CONTROL_HOPS + packet->hop_count++] =
-            (struct control_hop){.time_ns = contest->now_ns,
-                                 .sent_bytes = link->sent_bytes / 128 * 128,
-                                 .queued_bytes = link->queued_bytes / 80 * 80,
-                                 .rate_bps = told_rate(link->rate_bps)};
-    } else if (contest->config->cc_mode == PACKET_CC_PINT) {
+    if ((contest->law->needs & CC_TELEMETRY) != 0 && packet->hop_count < CC_HOPS) {
+        contest->hops[(size_t)packet_index * CC_HOPS + packet->hop_count++] =
+            (struct cc_hop){.time_ns = (uint32_t)contest->now_ns & CC_HOP_TIME,
+                            .sent_bytes = (uint32_t)(link->sent_bytes / 128 * 128) & CC_HOP_SENT,
+                            .queued_bytes = (uint32_t)(link->queued_bytes / 80 * 80),
+                            .rate_bps = told_rate(link->rate_bps)};
+    } else if ((contest->law->needs & CC_ONE_NUMBER) != 0) {
         link->pint_u = pint_use(contest, link);
         packet->use = fmax(packet->use, pint_told(contest, link->pint_u));
     }
@@ -523,20 +523,20 @@ static void hear(struct contest *contest, uint32_t index)
     struct contest_sender *sender = &contest->senders[index];
     uint32_t heard = sender->head;
     const struct contest_packet *packet = &contest->packets.at[heard];
-    struct control_ack ack = {.now_ns = packet->at_ns,
-                              .sent_ns = packet->sent_ns,
-                              .acked = packet->end,
-                              .marked = packet->marked,
-                              .hop_count = packet->hop_count,
-                              .hops = packet->hop_count > 0 ? &contest->hops[(size_t)heard * CONTROL_HOPS] : NULL,
-                              .use = packet->use};
+    struct cc_ack ack = {.now_ns = packet->at_ns,
+                         .rtt_ns = packet->at_ns - packet->sent_ns,
+                         .acked = packet->end,
+                         .marks = packet->marked,
+                         .hop_count = packet->hop_count,
+                         .hops = packet->hop_count > 0 ? &contest->hops[(size_t)heard * CC_HOPS] : NULL,
+                         .use = packet->use};
     sender->head = packet->next;
-    bool sampled = contest->config->cc_mode != PACKET_CC_PINT ||
+    bool sampled = (contest->law->needs & CC_ONE_NUMBER) == 0 ||
                    (double)(c_random_next(contest->random) % 65536) < floor(65536 * contest->config->pint_prob);
     if (!sampled) {
         sender->control.acked = ack.acked > sender->control.acked ? ack.acked : sender->control.acked;
     } else if (sender->active) {
-        control_sender_ack(&sender->control, contest->config, &ack);
+        control_sender_ack(&sender->control, contest->law, contest->config, &ack);
     }
     packet_give(contest, heard);
 }
@@ -547,7 +547,7 @@ static void sender_turn(struct contest *contest, uint32_t index)
     uint64_t now = contest->now_ns;
     if (sender->control.timer_ns <= now) {
         uint64_t since = contest->due[contest_leaf_of_sender(index)].since_ns;
-        control_sender_tick(&sender->control, contest->config, now, since);
+        control_sender_tick(&sender->control, contest->law, contest->config, now, since);
     }
     while (sender->head != 0 && contest->packets.at[sender->head].at_ns <= now) {
         hear(contest, index);

@@ -136,6 +136,7 @@ struct contest_sender {
 struct contest {
     const struct topo_graph *graph;
     const struct packet_config *config;
+    const struct cc_law *law; /* of the configuration */
     struct mrg32k3a_streams *streams;
     struct c_random *random;
     struct mem *mem;
@@ -148,7 +149,7 @@ struct contest {
     uint32_t active_count;
     uint32_t order; /* of what is sent */
     struct contest_packets packets;
-    struct control_hop *hops; /* CONTROL_HOPS a packet */
+    struct cc_hop *hops; /* CC_HOPS a packet */
     uint32_t hop_capacity;
     struct contest_link *links;
     uint32_t link_count, link_capacity;

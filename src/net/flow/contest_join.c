@@ -53,11 +53,12 @@ static bool due_grow(struct contest *contest, uint32_t leaves)
 /* A mark on one packet cuts a rate in half, telemetry and round trips tell much the same on the next packet. */
 static bool is_by_marks(const struct contest *contest)
 {
-    return contest->config->cc_mode == PACKET_CC_DCQCN || contest->config->cc_mode == PACKET_CC_DCTCP;
+    return cc_needs(contest->config, CC_MARKS);
 }
 
 bool contest_open(struct contest *contest)
 {
+    contest->law = cc_law_of(contest->config->cc_mode);
     contest->full_bytes = contest->config->payload_bytes + wire_header_bytes(contest->config);
     contest->free_sender = CONTEST_NONE;
     contest->round_parts = is_by_marks(contest) ? 64 : 32;
@@ -316,7 +317,7 @@ uint32_t contest_join(struct contest *contest, const struct contest_entry *entry
                                               .window = entry->window,
                                               .base_rtt_ns = entry->base_rtt_ns == 0 ? 1 : entry->base_rtt_ns,
                                               .line_bps = line};
-    control_sender_start(&sender->control, contest->config);
+    control_sender_start(&sender->control, contest->law, contest->config);
     set_legs(contest, at, entry);
     for (uint32_t i = 0; i < entry->hops_back; i++) {
         const struct topo_link *wire = wire_of(contest, entry->back[i]);

@@ -61,7 +61,7 @@ bool flow_controls_open(struct flow_net *network)
 {
     const struct packet_machine *machine = network->machine;
     struct mem *mem = network->net->mem;
-    if (!control_is_known(machine->config)) {
+    if (!cc_law_of(machine->config->cc_mode)->is_fluid) {
         return true;
     }
     struct flow_controls *controls = mem_zalloc(mem, sizeof *controls);
@@ -444,7 +444,7 @@ static struct crowd crowd_at(struct flow_net *network, uint32_t port)
     struct flow_controls *controls = network->controls;
     const struct topo_graph *graph = network->machine->graph;
     uint32_t end = graph->ports[graph->ports[port].peer].node;
-    bool matters = control_matters(network->machine->config);
+    bool matters = cc_matters(network->machine->config);
     struct crowd crowd = {.nearest_ns = INFINITY, .is_incast = graph->kinds[end] == TOPO_NODE_HOST};
     controls->looks++;
     for (uint32_t u = 0; u < link->count; u++) {
@@ -485,9 +485,9 @@ static bool is_met(const struct flow_net *network, uint32_t port, const struct c
     if (crowd->is_incast && crowd->senders > 2 && crowd->farthest_ns - crowd->nearest_ns > NEARNESS_LEAST * lasts) {
         return true;
     }
-    bool by_marks = config->cc_mode == PACKET_CC_DCQCN || config->cc_mode == PACKET_CC_DCTCP;
+    bool by_marks = cc_needs(config, CC_MARKS);
     double waits = crowd->windows - capacity / 8e9 * crowd->round_trip_ns;
-    return control_matters(config) &&
+    return cc_matters(config) &&
            (!by_marks || !config->has_window || waits > control_rule(config, rate_of(network, port)).kmin_bytes);
 }
 

@@ -71,7 +71,7 @@ static bool open_arrays(struct flow_net *network)
         network->packet_ns = port == 0 ? (uint64_t)network->data_cost[0] : network->packet_ns;
         network->ack_cost[port] = (double)wire_sending_ns(config, wire_ack_bytes(config), rate);
     }
-    bool wants_extremes = config->global_t || config->cc_mode == PACKET_CC_PINT;
+    bool wants_extremes = config->global_t || cc_needs(config, CC_ONE_NUMBER);
     return !wants_extremes || topo_way_extremes(&network->routes, &network->longest_rtt_ns, &network->largest_window);
 }
 
@@ -94,7 +94,7 @@ static enum orr_status open_as(struct net *net, enum flow_kind kind, struct orr_
     if (status != ORR_OK) {
         return status;
     }
-    network->can_contend = control_is_known(machine->config) && control_matters(machine->config);
+    network->can_contend = cc_matters(machine->config);
     bool opened = open_arrays(network) &&
                   (kind == FLOW_FOR_GOOD ? flow_controls_open(network)
                                          : judge_open(network, kind == FLOW_WHERE_PACKETS_ARE_DEAR) != NULL);

@@ -47,13 +47,14 @@ static bool control_reacts(const struct flow_net *network)
     const struct packet_config *config = network->machine->config;
     const struct topo_graph *graph = network->machine->graph;
     double two_packets = 2.0 * network->full_bytes;
-    bool by_marks = config->cc_mode == PACKET_CC_DCQCN || config->cc_mode == PACKET_CC_DCTCP;
+    const struct cc_law *law = cc_law_of(config->cc_mode);
+    bool by_marks = (law->needs & CC_MARKS) != 0;
     for (uint32_t i = 0; by_marks && config->enable_qcn && i < graph->link_count; i++) {
         if (control_rule(config, graph->links[i].rate_bps).kmin_bytes < two_packets) {
             return true;
         }
     }
-    return !by_marks && config->cc_mode != PACKET_CC_NONE;
+    return !by_marks && (law->needs != 0 || law->is_by_receiver);
 }
 
 /* Losses and the like; and packets so small that acknowledgements on their way hold them up. */

@@ -93,7 +93,7 @@ static void set_sizes(struct packet_net *network)
     const struct packet_config *config = network->config;
     network->data_header = wire_header_bytes(config);
     network->full_size = config->payload_bytes + network->data_header;
-    network->stamps = config->cc_mode == PACKET_CC_HPCC || config->cc_mode == PACKET_CC_PINT;
+    network->stamps = cc_needs(config, CC_TELEMETRY | CC_ONE_NUMBER);
     network->ack_size = wire_ack_bytes(config);
     network->pause_size = wire_pause_bytes(config);
 }
@@ -111,6 +111,7 @@ static enum orr_status packet_open(struct net *net, struct orr_error *err)
     network->machine = machine;
     network->config = machine->config;
     network->graph = graph;
+    packet_cc_open(network);
     enum orr_status status = topo_routes_init(&network->routes, graph, machine->config->payload_bytes,
                                               machine->config->parallel_links, net->mem, err);
     if (status != ORR_OK) {
@@ -130,7 +131,7 @@ static enum orr_status packet_open(struct net *net, struct orr_error *err)
         !pairs_init(&network->pairs, net->mem)) {
         return mem_error(net->mem, "the network", err);
     }
-    bool wants_pairs = machine->config->global_t || machine->config->cc_mode == PACKET_CC_PINT;
+    bool wants_pairs = machine->config->global_t || cc_needs(machine->config, CC_ONE_NUMBER);
     network->way_room = 2 * topo_way_most(&network->routes);
     if (network->way_room == 0 || !packet_routes_open(network) ||
         (wants_pairs && !topo_way_extremes(&network->routes, &network->max_rtt_ns, &network->max_bdp))) {
@@ -265,7 +266,7 @@ static bool set_course(struct packet_net *network, uint32_t index)
     pair->rate_bps = pair->max_rate_bps;
     set_window(network, pair);
     uint64_t unasked = pair->window > config->payload_bytes ? pair->window : config->payload_bytes;
-    pair->credit = config->cc_mode == PACKET_CC_CREDIT ? unasked : UINT64_MAX;
+    pair->credit = network->law->is_by_receiver ? unasked : UINT64_MAX;
     pair->granted = pair->credit;
     return true;
 }

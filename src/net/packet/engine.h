@@ -5,13 +5,14 @@
  * so forwarding a packet is a look at the next port of a list.
  *
  * Layout of the work: ports.c moves packets over links and through switch queues, nic.c sends and receives at hosts,
- * turns.c says which pair of a host is next, cc.c and hpcc.c change rates, buffer.h keeps a switch's account, engine.c
- * opens and dispatches.
+ * turns.c says which pair of a host is next, cc.c asks the congestion control for rates, telemetry.c has what it is
+ * told, buffer.h keeps a switch's account, engine.c opens and dispatches.
  */
 #ifndef ORR_NET_PACKET_ENGINE_H
 #define ORR_NET_PACKET_ENGINE_H
 
 #include "base/pool.h"
+#include "net/cc/cc.h"
 #include "net/packet/c_random.h"
 #include "net/packet/histogram.h"
 #include "net/packet/mrg32k3a.h"
@@ -24,7 +25,7 @@ enum packet_kind { PACKET_DATA, PACKET_ACK, PACKET_NACK, PACKET_CREDIT, PACKET_P
 /* What the fields of a packet hold; sizes are bounded by the configuration's payload. */
 enum { PACKET_SIZE_MOST = 0xffffff, PACKET_KIND_MOST = 0x7f };
 
-enum { PACKET_INT_HOPS = 5, PACKET_CLASS = 3, PACKET_DATA_PORT = 100, PACKET_FIRST_PORT = 10000 };
+enum { PACKET_INT_HOPS = CC_HOPS, PACKET_CLASS = 3, PACKET_DATA_PORT = 100, PACKET_FIRST_PORT = 10000 };
 
 /* One hop's record of in-band telemetry, as wide as it is on the wire (spec packet A8). */
 struct packet_hop {
@@ -131,8 +132,6 @@ struct packet_switch {
     uint64_t port_count;
 };
 
-struct packet_cc_state; /* cc.h */
-
 /* In the order of use: what every turn looks at, what every packet and acknowledgement does, the rest. */
 struct packet_pair {
     uint64_t sent, acked; /* snd_nxt, snd_una */
@@ -226,7 +225,9 @@ struct packet_net {
     uint32_t way_room; /* ports a pair may take: there and back */
     uint32_t way_capacity;
     struct source_ports next_ports;
-    struct packet_cc_state *cc; /* by pair */
+    const struct cc_law *law;
+    unsigned char *cc;  /* by pair: what its congestion control keeps (cc.h) */
+    uint32_t cc_stride; /* bytes a pair; 0 = it keeps nothing */
     uint32_t cc_capacity;
     struct mrg32k3a_streams streams; /* of marking decisions and pause frames */
     struct c_random random;          /* PINT */
@@ -415,6 +416,7 @@ void packet_pair_change_rate(struct packet_net *network, struct packet_pair *pai
 
 /* ---- cc.c ---- */
 
+void packet_cc_open(struct packet_net *network);
 void packet_cc_start(struct packet_net *network, uint32_t pair);
 void packet_cc_free(struct packet_net *network);
 void packet_cc_end(struct packet_net *network, uint32_t pair);
@@ -423,6 +425,9 @@ void packet_cc_rest(struct packet_net *network, uint32_t pair);
 /* An ACK or NACK for this pair; `packet` is still whole. */
 void packet_cc_ack(struct packet_net *network, uint32_t pair, uint32_t packet);
 void packet_cc_timer(struct packet_net *network, uint32_t pair, uint32_t what);
+
+/* ---- telemetry.c ---- */
+
 /* At a switch's egress, once the packet has left the queue: writes its telemetry. */
 void packet_cc_stamp(struct packet_net *network, uint32_t port, uint32_t packet);
 

@@ -32,8 +32,8 @@ void packet_forward_open(struct packet_net *network)
     const struct packet_config *config = network->config;
     network->forward_anchor = FORWARD_NOWHERE;
     network->forward_wait = UINT32_MAX;
-    bool has_chance = config->cc_mode == PACKET_CC_PINT || network->any_order ||
-                      (config->cc_mode == PACKET_CC_HPCC && network->hop_by_hop);
+    bool has_chance = (network->law->needs & CC_ONE_NUMBER) != 0 || network->any_order ||
+                      ((network->law->needs & CC_TELEMETRY) != 0 && network->hop_by_hop);
     if (config->no_fast_forward || has_chance) {
         return;
     }

@@ -37,30 +37,12 @@ static uint64_t most_of_pair(const struct forward_state *state, const struct pac
     return pair->size < ahead + margin ? 0 : (pair->size - ahead - margin) / advance;
 }
 
-/* DCTCP without marks: alpha is multiplied by the same factor at every batch, and nothing else looks at it. How often
- * within the period, or UINT64_MAX when that is not what happened. */
-static uint64_t alpha_steps(const struct packet_net *network, double before, double after)
-{
-    enum { MOST = 1 << 20 };
-    double factor = 1 - network->config->ewma_gain;
-    uint64_t steps = 0;
-    while (before != after && steps < MOST) {
-        double next = factor * before;
-        if (next == before) {
-            return UINT64_MAX;
-        }
-        before = next;
-        steps++;
-    }
-    return steps < MOST ? steps : UINT64_MAX;
-}
-
-static bool alpha_is_idle(const struct forward_state *state, struct packet_net *network,
+static bool drifts_evenly(const struct forward_state *state, const struct packet_net *network,
                           const struct forward_pair *kept)
 {
-    double alpha = packet_cc_of(network, kept->pair)->as.dctcp.alpha;
-    return alpha_steps(network, kept->alpha, alpha) == 0 ||
-           (network->counts.marks == state->counts.marks && alpha_steps(network, kept->alpha, alpha) != UINT64_MAX);
+    const struct cc_law *law = network->law;
+    return law->drifts_evenly == NULL || law->drifts_evenly(packet_cc_of(network, kept->pair)->state, network->config,
+                                                            kept->drift, network->counts.marks != state->counts.marks);
 }
 
 /* What stays at its time must lie beyond the jump. Where it then shares its time with what has moved, it comes first,
@@ -91,7 +73,7 @@ static uint64_t most_of_events(const struct forward_state *state, const struct p
 uint64_t forward_jump_most(const struct forward_state *state, struct packet_net *network)
 {
     uint64_t period = period_of(state, network);
-    if (period == 0 || (network->config->cc_mode == PACKET_CC_SWIFT && period > FORWARD_LONG_NS / 2)) {
+    if (period == 0 || (network->law->memory_ns != 0 && period > network->law->memory_ns / 2)) {
         return 0;
     }
     uint64_t most = most_of_events(state, network);
@@ -99,7 +81,7 @@ uint64_t forward_jump_most(const struct forward_state *state, struct packet_net 
     for (uint32_t i = 0; i < state->pair_count && most > 0; i++) {
         most = less(most, most_of_pair(state, network, &state->pairs[i]));
         advances = advances || network->pairs.at[state->pairs[i].pair].acked != state->pairs[i].acked;
-        if (network->config->cc_mode == PACKET_CC_DCTCP && !alpha_is_idle(state, network, &state->pairs[i])) {
+        if (!drifts_evenly(state, network, &state->pairs[i])) {
             return 0;
         }
     }
@@ -137,14 +119,14 @@ static void move_packet(const struct jump *jump, uint32_t index)
 {
     struct packet_net *network = jump->network;
     struct packet *packet = &network->packets.at[index];
-    uint32_t mode = network->config->cc_mode;
+    const struct cc_law *law = network->law;
     if (packet->kind >= PACKET_PAUSE) {
         return;
     }
     packet->seq += jump->bytes[packet->pair];
-    if (mode == PACKET_CC_TIMELY || mode == PACKET_CC_SWIFT) {
+    if ((law->needs & CC_ROUND_TRIPS) != 0) {
         packet->sent_at += (uint32_t)jump->by_ns;
-    } else if (mode == PACKET_CC_HPCC) {
+    } else if ((law->needs & CC_TELEMETRY) != 0) {
         struct packet_telemetry *telemetry = &network->telemetries.at[packet->telemetry];
         for (uint32_t i = 0; i < telemetry->count && telemetry->count <= PACKET_INT_HOPS; i++) {
             move_hop(jump, &network->pairs.at[packet->pair], &telemetry->hops[i], i);
@@ -169,42 +151,27 @@ static void move_coming(const struct jump *jump, uint64_t *time)
     *time += *time > jump->network->net->queue->now ? jump->by_ns : 0;
 }
 
-static void move_alpha(const struct jump *jump, const struct forward_pair *kept, double *alpha)
-{
-    uint64_t steps = jump->times * alpha_steps(jump->network, kept->alpha, *alpha);
-    double factor = 1 - jump->network->config->ewma_gain;
-    double before = -1;
-    while (steps-- > 0 && before != *alpha) {
-        before = *alpha;
-        *alpha = factor * before;
-    }
-}
-
 static void move_control(const struct jump *jump, const struct forward_pair *kept)
 {
-    struct packet_net *network = jump->network;
-    uint64_t bytes = jump->bytes[kept->pair];
-    uint32_t mode = network->config->cc_mode;
-    if (mode == PACKET_CC_HPCC) {
-        struct hpcc *hpcc = &packet_cc_of(network, kept->pair)->as.hpcc;
-        for (uint32_t i = 0; i < PACKET_INT_HOPS && hpcc->update_seq != 0; i++) {
-            move_hop(jump, &network->pairs.at[kept->pair], &hpcc->hops[i], i);
-        }
-        move_mark(&hpcc->update_seq, bytes);
-    } else if (mode == PACKET_CC_TIMELY) {
-        struct timely *timely = &packet_cc_of(network, kept->pair)->as.timely;
-        timely->stage += (uint32_t)jump->times * (timely->stage - kept->stage);
-        move_mark(&timely->update_seq, bytes);
-    } else if (mode == PACKET_CC_DCTCP) {
-        struct dctcp *dctcp = &packet_cc_of(network, kept->pair)->as.dctcp;
-        move_mark(&dctcp->update_seq, bytes);
-        move_mark(&dctcp->high_seq, bytes);
-        move_alpha(jump, kept, &dctcp->alpha);
-    } else if (mode == PACKET_CC_SWIFT) {
-        struct swift *swift = &packet_cc_of(network, kept->pair)->as.swift;
-        bool long_ago = forward_cut_ago(swift, network->net->queue->now) == FORWARD_LONG_NS;
-        swift->cut_ns += long_ago ? 0 : jump->by_ns;
+    const struct packet_net *network = jump->network;
+    uint32_t hop_bytes[CC_HOPS] = {0};
+    if (network->law->move == NULL) {
+        return;
     }
+    for (uint32_t i = 0; i < CC_HOPS && (network->law->needs & CC_TELEMETRY) != 0; i++) {
+        uint32_t port = forward_hop_port(network, &network->pairs.at[kept->pair], i);
+        if (port != UINT32_MAX) {
+            uint64_t bytes = network->ports[port].sent_bytes - jump->state->figures[port].sent_bytes;
+            hop_bytes[i] = (uint32_t)(jump->times * (bytes / 128) * 128) & CC_HOP_SENT;
+        }
+    }
+    const struct cc_move move = {.times = jump->times,
+                                 .by_ns = jump->by_ns,
+                                 .bytes = jump->bytes[kept->pair],
+                                 .now_ns = network->net->queue->now,
+                                 .hop_bytes = hop_bytes,
+                                 .drift = kept->drift};
+    network->law->move(packet_cc_of(network, kept->pair)->state, network->config, &move);
 }
 
 static void move_pair(const struct jump *jump, const struct forward_pair *kept)

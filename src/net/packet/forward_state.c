@@ -41,13 +41,6 @@ static void tell_two(struct walk *walk, uint32_t low, uint32_t high)
     tell(walk, low | (uint64_t)high << 32);
 }
 
-static void tell_real(struct walk *walk, double value)
-{
-    uint64_t word;
-    memcpy(&word, &value, sizeof word);
-    tell(walk, word);
-}
-
 /* Of a time that only matters while it is to come. */
 static void tell_coming(struct walk *walk, uint64_t time)
 {
@@ -88,7 +81,7 @@ static void tell_telemetry(struct walk *walk, const struct packet *packet, const
 static void tell_packet(struct walk *walk, uint32_t index)
 {
     const struct packet *packet = &walk->network->packets.at[index];
-    uint32_t mode = walk->network->config->cc_mode;
+    const struct cc_law *law = walk->network->law;
     tell_two(walk, packet->pair, packet->size | (uint32_t)packet->kind << 24 | (uint32_t)packet->marked << 31);
     if (packet->kind >= PACKET_PAUSE) {
         return;
@@ -96,11 +89,11 @@ static void tell_packet(struct walk *walk, uint32_t index)
     const struct packet_pair *pair = &walk->network->pairs.at[packet->pair];
     tell(walk, packet->seq - (pair->finished ? 0 : pair->acked));
     tell_two(walk, packet->way, packet->came_by);
-    if (mode == PACKET_CC_TIMELY || mode == PACKET_CC_SWIFT) {
+    if ((law->needs & CC_ROUND_TRIPS) != 0) {
         uint32_t age = (uint32_t)walk->now - packet->sent_at;
         tell(walk, age);
-        walk->ends = walk->ends || (mode == PACKET_CC_SWIFT && age > FORWARD_LONG_NS / 2);
-    } else if (mode == PACKET_CC_HPCC) {
+        walk->ends = walk->ends || (law->memory_ns != 0 && age > law->memory_ns / 2);
+    } else if ((law->needs & CC_TELEMETRY) != 0) {
         tell_telemetry(walk, packet, pair);
     }
 }
@@ -122,54 +115,30 @@ static void tell_mark(struct walk *walk, const struct packet_pair *pair, uint64_
     tell(walk, seq == 0 ? UINT64_MAX : seq - pair->acked);
 }
 
-static void tell_hpcc(struct walk *walk, const struct packet_pair *pair, const struct hpcc *hpcc)
+static void tell_word(void *context, uint64_t word)
 {
-    tell_mark(walk, pair, hpcc->update_seq);
-    tell_real(walk, hpcc->u);
-    tell(walk, hpcc->rate_bps);
-    tell(walk, hpcc->stage);
-    uint32_t hops = 0;
-    while (forward_hop_port(walk->network, pair, hops) != UINT32_MAX) {
-        hops++;
-    }
-    for (uint32_t i = 0; i < hops && hops <= PACKET_INT_HOPS && hpcc->update_seq != 0; i++) {
-        tell_hop(walk, pair, &hpcc->hops[i], i);
-        tell_real(walk, hpcc->per_hop[i].u);
-        tell(walk, hpcc->per_hop[i].rate_bps);
-        tell(walk, hpcc->per_hop[i].stage);
-    }
+    tell(context, word);
 }
 
-/* DCTCP's alpha and TIMELY's stage change for ever where nothing looks at them; forward_jump.c takes care of them. */
+/* What drifts where nothing looks at it is not told; forward_jump.c takes care of it. */
 static void tell_control(struct walk *walk, uint32_t index)
 {
-    const struct packet_pair *pair = &walk->network->pairs.at[index];
-    uint32_t mode = walk->network->config->cc_mode;
-    if (mode == PACKET_CC_DCQCN) {
-        const struct dcqcn *dcqcn = &packet_cc_of(walk->network, index)->as.dcqcn;
-        tell_real(walk, dcqcn->alpha);
-        tell(walk, dcqcn->target_bps);
-        tell_two(walk, dcqcn->stage, dcqcn->increase_stamp);
-        tell(walk, dcqcn->started | (uint64_t)dcqcn->marked_for_alpha << 8 | (uint64_t)dcqcn->marked_for_rate << 16);
-    } else if (mode == PACKET_CC_HPCC) {
-        tell_hpcc(walk, pair, &packet_cc_of(walk->network, index)->as.hpcc);
-    } else if (mode == PACKET_CC_TIMELY) {
-        const struct timely *timely = &packet_cc_of(walk->network, index)->as.timely;
-        tell_real(walk, timely->difference_ns);
-        tell(walk, timely->rate_bps);
-        tell(walk, timely->last_rtt_ns);
-        tell(walk, timely->stage < 5 ? timely->stage : 5);
-        tell_mark(walk, pair, timely->update_seq);
-    } else if (mode == PACKET_CC_DCTCP) {
-        const struct dctcp *dctcp = &packet_cc_of(walk->network, index)->as.dctcp;
-        tell_mark(walk, pair, dctcp->update_seq);
-        tell_mark(walk, pair, dctcp->reduced ? dctcp->high_seq : 0);
-        tell(walk, dctcp->batch);
-        tell_two(walk, dctcp->marks, dctcp->reduced);
-    } else if (mode == PACKET_CC_SWIFT) {
-        const struct swift *swift = &packet_cc_of(walk->network, index)->as.swift;
-        tell_real(walk, swift->window);
-        tell(walk, forward_cut_ago(swift, walk->now));
+    const struct packet_net *network = walk->network;
+    const struct packet_pair *pair = &network->pairs.at[index];
+    uint32_t hop_sent[CC_HOPS + 1] = {0};
+    struct cc_teller teller = {
+        .word = tell_word, .context = walk, .now_ns = walk->now, .acked = pair->acked, .hop_sent = hop_sent};
+    if (network->law->tell == NULL) {
+        return;
+    }
+    uint32_t port = UINT32_MAX;
+    while ((network->law->needs & CC_TELEMETRY) != 0 && teller.hop_count <= CC_HOPS &&
+           (port = forward_hop_port(network, pair, teller.hop_count)) != UINT32_MAX) {
+        hop_sent[teller.hop_count++] = (uint32_t)(network->ports[port].sent_bytes / 128 * 128) & CC_HOP_SENT;
+    }
+    network->law->tell(packet_cc_of(network, index)->state, &teller);
+    for (uint32_t i = 0; i < CC_TIMERS && network->law->timer != NULL; i++) {
+        tell(walk, packet_cc_of(network, index)->restarts[i]);
     }
 }
 
@@ -186,7 +155,7 @@ static void tell_phase(struct walk *walk, const struct packet_pair *pair)
 static void keep_pair(struct walk *walk, uint32_t index)
 {
     struct forward_state *state = walk->state;
-    uint32_t mode = walk->network->config->cc_mode;
+    const struct cc_law *law = walk->network->law;
     if (!mem_reserve(walk->network->net->mem, (void **)&state->pairs, &state->pair_capacity,
                      (uint64_t)state->pair_count + 1, sizeof *state->pairs)) {
         walk->ends = true;
@@ -194,10 +163,8 @@ static void keep_pair(struct walk *walk, uint32_t index)
     }
     struct forward_pair *kept = &state->pairs[state->pair_count++];
     *kept = (struct forward_pair){.acked = walk->network->pairs.at[index].acked, .pair = index};
-    if (mode == PACKET_CC_DCTCP) {
-        kept->alpha = packet_cc_of(walk->network, index)->as.dctcp.alpha;
-    } else if (mode == PACKET_CC_TIMELY) {
-        kept->stage = packet_cc_of(walk->network, index)->as.timely.stage;
+    if (law->drift != NULL) {
+        kept->drift = law->drift(packet_cc_of(walk->network, index)->state);
     }
 }
 
@@ -224,7 +191,7 @@ static void tell_pair(struct walk *walk, uint32_t index)
     tell_mark(walk, pair, pair->nacked);
     tell_coming(walk, pair->nack_at);
     tell(walk, pair->limit);
-    if (walk->network->config->cc_mode == PACKET_CC_CREDIT) {
+    if (walk->network->law->is_by_receiver) {
         tell(walk, pair->credit < pair->size ? pair->credit - pair->acked : UINT64_MAX);
         tell(walk, pair->granted < pair->size ? pair->granted - pair->acked : UINT64_MAX);
     }
@@ -250,7 +217,7 @@ static void tell_nic(struct walk *walk, const struct packet_port *port)
         }
         tell_pair(walk, turns->pairs[i]);
     }
-    if (config->cc_mode == PACKET_CC_CREDIT) {
+    if (walk->network->law->is_by_receiver) {
         tell_two(walk, port->last_granted, port->wanting_count);
         for (uint32_t i = 0; i < port->wanting_count; i++) {
             tell(walk, port->wanting[i]);
@@ -275,7 +242,7 @@ static void tell_port(struct walk *walk, uint32_t index)
         tell(walk, port->high_bytes);
         tell(walk, port->ingress_bytes);
         tell(walk, port->headroom_used);
-        if (walk->network->config->cc_mode == PACKET_CC_HPCC) {
+        if ((walk->network->law->needs & CC_TELEMETRY) != 0) {
             tell(walk, port->sent_bytes % 128);
         }
         tell_line(walk, &port->low);

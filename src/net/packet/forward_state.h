@@ -24,8 +24,7 @@ struct forward_figures {
 /* A message under way, in the order of the ports' lists. */
 struct forward_pair {
     uint64_t acked;
-    double alpha;   /* DCTCP */
-    uint32_t stage; /* TIMELY */
+    double drift; /* of its congestion control (cc_law.drift) */
     uint32_t pair;
 };
 
@@ -69,21 +68,10 @@ bool forward_jump(struct forward_state *state, struct packet_net *network, uint6
 /* The port that writes record `hop` of the telemetry of this pair's packets; UINT32_MAX when there is none. */
 uint32_t forward_hop_port(const struct packet_net *network, const struct packet_pair *pair, uint32_t hop);
 
-/* Swift asks whether a round trip has passed since it last cut its window. What is this long ago, or never was, is
- * longer than any round trip, as long as no packet and no period is half as old. */
-enum { FORWARD_LONG_NS = 1 << 20 };
-
-static inline uint64_t forward_cut_ago(const struct swift *swift, uint64_t now)
-{
-    uint64_t ago = now - swift->cut_ns;
-    return swift->cut_ns == 0 || ago > FORWARD_LONG_NS ? FORWARD_LONG_NS : ago;
-}
-
 /* Congestion controls that move the next packet's time when the rate changes: there, how long ago it was matters. */
 static inline bool forward_moves_next(const struct packet_net *network)
 {
-    uint32_t mode = network->config->cc_mode;
-    return mode == PACKET_CC_HPCC || mode == PACKET_CC_PINT || mode == PACKET_CC_SWIFT;
+    return network->law->paces_anew;
 }
 
 #endif

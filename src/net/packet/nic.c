@@ -265,7 +265,7 @@ static void data_received(struct packet_net *network, uint32_t port_index, uint3
         pause_switch(network, pair->dst, data->pair);
         data = &network->packets.at[packet]; /* the frame may have moved the pool */
     }
-    if (config->cc_mode == PACKET_CC_CREDIT) {
+    if (network->law->is_by_receiver) {
         packet_credit_wanted(network, port_index, data->pair);
     }
     if (network->any_order) {
@@ -364,8 +364,7 @@ static void ack_received(struct packet_net *network, uint32_t packet)
         pair->sent = pair->acked;
     }
     /* The reference's telemetry controls look at the last ACK of a finished pair too, and draw numbers for it. */
-    bool by_telemetry = network->config->cc_mode == PACKET_CC_HPCC || network->config->cc_mode == PACKET_CC_PINT;
-    if (!pair->finished || by_telemetry) {
+    if (!pair->finished || network->stamps) {
         packet_cc_ack(network, pair_index, packet);
     }
     packet_turns_reopen(network, pair);

@@ -2,7 +2,7 @@
 /*
  * The packet network: RDMA queue pairs over switches with shared buffers, priority flow control, congestion marks and
  * congestion control, one packet at a time (spec packet). Exact to the nanosecond with ASTRA-sim's ns-3 network where
- * `struct packet_config` (topo/packet_config.h) asks for nothing beyond it; SimAI's variant differs in a few of its
+ * `struct packet_config` (net/packet_config.h) asks for nothing beyond it; SimAI's variant differs in a few of its
  * values.
  *
  * Behind net/net.h like every network: net.machine is a `struct packet_machine`, borrowed while the network is open.
@@ -13,7 +13,7 @@
 
 #include "net/net.h"
 #include "topo/graph.h"
-#include "topo/packet_config.h"
+#include "net/packet_config.h"
 
 /* One finished message, as fct.txt has it (spec packet A12). */
 struct packet_flow {

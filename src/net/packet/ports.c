@@ -27,11 +27,11 @@ uint32_t packet_new(struct packet_net *network)
 void packet_tag(struct packet_net *network, uint32_t packet_index)
 {
     struct packet *packet = &network->packets.at[packet_index];
-    if (network->config->cc_mode == PACKET_CC_HPCC) {
+    if ((network->law->needs & CC_TELEMETRY) != 0) {
         uint32_t taken = telemetries_take(&network->telemetries, network->net->mem, &network->net->queue->failed);
         memset(&network->telemetries.at[taken], 0, sizeof network->telemetries.at[taken]);
         packet->telemetry = taken;
-    } else if (network->config->cc_mode != PACKET_CC_PINT) {
+    } else if ((network->law->needs & CC_ONE_NUMBER) == 0) {
         packet->sent_at = (uint32_t)network->net->queue->now;
     }
 }
@@ -39,7 +39,7 @@ void packet_tag(struct packet_net *network, uint32_t packet_index)
 void packet_drop(struct packet_net *network, uint32_t packet)
 {
     struct packet *gone = &network->packets.at[packet];
-    if (gone->telemetry != 0 && network->config->cc_mode == PACKET_CC_HPCC) {
+    if (gone->telemetry != 0 && (network->law->needs & CC_TELEMETRY) != 0) {
         telemetries_give(&network->telemetries, gone->telemetry);
         gone->telemetry = 0;
     }

@@ -6,15 +6,12 @@
 #ifndef ORR_NET_PACKET_WIRE_H
 #define ORR_NET_PACKET_WIRE_H
 
-#include "topo/packet_config.h"
+#include "net/cc/cc.h"
 
+/* What the congestion control is told by. */
 static inline uint32_t wire_telemetry_bytes(const struct packet_config *config)
 {
-    return config->cc_mode == PACKET_CC_HPCC     ? 42
-           : config->cc_mode == PACKET_CC_TIMELY ? 8
-           : config->cc_mode == PACKET_CC_SWIFT  ? 8
-           : config->cc_mode == PACKET_CC_PINT   ? 2
-                                                 : 0;
+    return cc_law_of(config->cc_mode)->header_bytes;
 }
 
 /* Of a data packet, beside its payload. */
@@ -61,17 +58,6 @@ static inline uint64_t wire_sending_ns(const struct packet_config *config, uint6
     }
     unsigned __int128 seconds = ((unsigned __int128)(bytes * 8) << 64) / rate_bps;
     return (uint64_t)((seconds * 1000000000 + (UINT64_C(1) << 63)) >> 64);
-}
-
-/*
- * The bytes that HPCC weighs a queue against: the window. Without one (HAS_WIN 0) the reference divides by 0 and goes
- * on with what the processor makes of that; here it is then what the base round trip holds at the sender's line rate,
- * which is HPCC's own B x T, and a window of which would change nothing else.
- */
-static inline double wire_hpcc_bytes(uint64_t window, uint64_t base_rtt_ns, uint64_t line_bps)
-{
-    double held = (double)line_bps * (double)base_rtt_ns / 8e9;
-    return window > 0 ? (double)window : held > 1 ? held : 1;
 }
 
 /* What fct.txt calls standalone (spec packet A12): nominal headers of 48 bytes, though fewer are sent. */

@@ -2,10 +2,10 @@
 /*
  * How the hosts and switches of a wired machine behave: packet sizes, windows, congestion control, marking, buffers.
  * Plain values with the names and defaults of the reference's network configuration (spec packet A3), filled by a
- * reader of such files and used by the packet network. No simulation here.
+ * reader of such files and used by the networks of wired machines. No simulation here.
  */
-#ifndef ORR_TOPO_PACKET_CONFIG_H
-#define ORR_TOPO_PACKET_CONFIG_H
+#ifndef ORR_NET_PACKET_CONFIG_H
+#define ORR_NET_PACKET_CONFIG_H
 
 #include <stdbool.h>
 #include <stdint.h>
