@@ -21,17 +21,23 @@ enum orr_broadcast { ORR_BROADCAST_REPLAY, ORR_BROADCAST_SIMULATE };
 enum orr_compat { ORR_COMPAT_NONE, ORR_COMPAT_ASTRA };
 /* Which of several equal ways packets take: that of their message's hash, in turn, the one with the shortest queue. */
 enum orr_routing { ORR_ROUTING_ECMP, ORR_ROUTING_SPRAY, ORR_ROUTING_ADAPTIVE };
-/* Congestion control; FILE: as the network configuration's CC_MODE says. */
+/* Congestion controls and their names. */
+#define ORR_CONGESTIONS(X)                                                                                             \
+    X(NONE, "none")                                                                                                    \
+    X(DCQCN, "dcqcn")                                                                                                  \
+    X(HPCC, "hpcc")                                                                                                    \
+    X(TIMELY, "timely")                                                                                                \
+    X(DCTCP, "dctcp")                                                                                                  \
+    X(PINT, "pint")                                                                                                    \
+    X(SWIFT, "swift")                                                                                                  \
+    X(CREDIT, "credit")
+
+/* FILE: as the network configuration's CC_MODE says. */
 enum orr_congestion {
     ORR_CONGESTION_FILE,
-    ORR_CONGESTION_NONE,
-    ORR_CONGESTION_DCQCN,
-    ORR_CONGESTION_HPCC,
-    ORR_CONGESTION_TIMELY,
-    ORR_CONGESTION_DCTCP,
-    ORR_CONGESTION_PINT,
-    ORR_CONGESTION_SWIFT,
-    ORR_CONGESTION_CREDIT
+#define ORR_X(id, name) ORR_CONGESTION_##id,
+    ORR_CONGESTIONS(ORR_X)
+#undef ORR_X
 };
 
 /* All links between two nodes are out of service from `down_ns` until `up_ns` (UINT64_MAX: for good). */

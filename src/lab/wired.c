@@ -9,6 +9,7 @@
 #include "io/outfile.h"
 #include "lab/run_files.h"
 #include "lab/wired_check.h"
+#include "net/cc/cc.h"
 
 static void keep_flow(void *context, const struct packet_flow *flow)
 {
@@ -162,12 +163,9 @@ static enum orr_status take_link_downs(struct lab_wired *wired, const struct orr
 static enum orr_status take_options(struct lab_wired *wired, const struct orr_run_options *options,
                                     struct orr_error *err)
 {
-    static const uint32_t controls[] = {
-        [ORR_CONGESTION_NONE] = PACKET_CC_NONE,   [ORR_CONGESTION_DCQCN] = PACKET_CC_DCQCN,
-        [ORR_CONGESTION_HPCC] = PACKET_CC_HPCC,   [ORR_CONGESTION_TIMELY] = PACKET_CC_TIMELY,
-        [ORR_CONGESTION_DCTCP] = PACKET_CC_DCTCP, [ORR_CONGESTION_PINT] = PACKET_CC_PINT,
-        [ORR_CONGESTION_SWIFT] = PACKET_CC_SWIFT, [ORR_CONGESTION_CREDIT] = PACKET_CC_CREDIT,
-    };
+#define NAME(id, name) [ORR_CONGESTION_##id] = name,
+    static const char *const controls[] = {ORR_CONGESTIONS(NAME)};
+#undef NAME
     static const enum packet_routing routings[] = {[ORR_ROUTING_ECMP] = PACKET_ROUTING_ECMP,
                                                    [ORR_ROUTING_SPRAY] = PACKET_ROUTING_SPRAY,
                                                    [ORR_ROUTING_ADAPTIVE] = PACKET_ROUTING_ADAPTIVE};
@@ -182,7 +180,7 @@ static enum orr_status take_options(struct lab_wired *wired, const struct orr_ru
     config->routing = routings[options->routing];
     config->parallel_links = options->parallel_links;
     if (options->congestion != ORR_CONGESTION_FILE) {
-        config->cc_mode = controls[options->congestion];
+        config->cc_mode = cc_law_called(controls[options->congestion])->number;
     }
     return take_link_downs(wired, options, err);
 }

@@ -16,7 +16,9 @@ static const char *const policies[] = {"astra", "safe", "streams", NULL};
 static const char *const broadcasts[] = {"replay", "simulate", NULL};
 static const char *const compats[] = {"none", "astra", NULL};
 static const char *const routings[] = {"ecmp", "spray", "adaptive", NULL};
-static const char *const controls[] = {"none", "dcqcn", "hpcc", "timely", "dctcp", "pint", "swift", "credit", NULL};
+#define NAME(id, name) name,
+static const char *const controls[] = {ORR_CONGESTIONS(NAME) NULL};
+#undef NAME
 static const char *const places[] = {"gpu", "cpu", NULL};
 static const char *const sources[] = {"auto", "duration", "cycles", "roofline", "forced", NULL};
 

@@ -111,6 +111,11 @@ static void an_incast_under_congestion_control_ends_near_where_packets_end(void 
         {"PINT", PACKET_CC_PINT, 8, 1 << 20, 400e3, 1600e3, 0.2, false, 3, {0}},
         {"TIMELY", PACKET_CC_TIMELY, 8, 1 << 20, 400e3, 1600e3, 0.2, false, 0.01, {0}},
         {"TIMELY, no window", PACKET_CC_TIMELY, 8, 4 << 20, 400e3, 1600e3, 0.2, true, 1, {0}},
+        {"HPCC, no window", PACKET_CC_HPCC, 8, 4 << 20, 400e3, 1600e3, 0.2, true, 1, {0}},
+        {"HPCC, two, no window", PACKET_CC_HPCC, 2, 4 << 20, 400e3, 1600e3, 0.2, true, 1, {0}},
+        {"PINT, no window", PACKET_CC_PINT, 8, 4 << 20, 400e3, 1600e3, 0.2, true, 1, {0}},
+        {"DCTCP, no window", PACKET_CC_DCTCP, 8, 4 << 20, 30e3, 120e3, 0.2, true, 0.01, {0}},
+        {"a fixed rate, no window", PACKET_CC_NONE, 8, 4 << 20, 30e3, 120e3, 0.2, true, 0.01, {0}},
         {"DCTCP", PACKET_CC_DCTCP, 8, 4 << 20, 30e3, 120e3, 0.2, false, 0.01, {0}},
         {"fixed windows, near and far",
          PACKET_CC_NONE,
@@ -138,16 +143,28 @@ static uint32_t draw(uint64_t *state, uint32_t range)
     return (uint32_t)(*state >> 33) % range;
 }
 
+/* Any that the flow network lets contend. */
+static enum packet_cc draw_law(uint64_t *state)
+{
+    uint32_t laws = 0;
+    while (cc_law_at(laws) != NULL) {
+        laws++;
+    }
+    const struct cc_law *law = cc_law_at(draw(state, laws));
+    while (!law->is_fluid) {
+        law = cc_law_at(draw(state, laws));
+    }
+    return (enum packet_cc)law->number;
+}
+
 static struct incast draw_incast(uint64_t *state)
 {
-    static const enum packet_cc controls[] = {PACKET_CC_DCQCN,  PACKET_CC_DCQCN, PACKET_CC_HPCC,
-                                              PACKET_CC_TIMELY, PACKET_CC_DCTCP, PACKET_CC_PINT};
     static const double marks[][3] = {{400e3, 1600e3, 0.2}, {40e3, 160e3, 0.2}, {20e3, 21e3, 1}, {5e3, 200e3, 0.5}};
     static const uint32_t bytes[] = {20000, 65536, 100003, 300000, 1 << 20};
     static const uint32_t gbps[] = {25, 100, 200, 400}, delays[] = {300, 1000, 2000}, payloads[] = {1000, 1500, 4096};
     const double *mark = marks[draw(state, COUNT_OF(marks))];
     struct incast drawn = {.kmin_bytes = mark[0], .kmax_bytes = mark[1], .pmax = mark[2]};
-    drawn.control = controls[draw(state, COUNT_OF(controls))];
+    drawn.control = draw_law(state);
     drawn.senders = 2 + draw(state, SENDERS_MOST - 1);
     drawn.bytes = bytes[draw(state, COUNT_OF(bytes))];
     drawn.on.leaves = draw(state, 2) == 0 ? 1 : 4;
@@ -157,20 +174,20 @@ static struct incast draw_incast(uint64_t *state)
     drawn.on.payload = payloads[draw(state, COUNT_OF(payloads))];
     drawn.on.multi_rate = draw(state, 3) == 0;
     drawn.on.fixed_window = draw(state, 3) == 0;
-    drawn.no_window = drawn.control != PACKET_CC_HPCC && draw(state, 4) == 0; /* HPCC reckons with one */
+    drawn.no_window = draw(state, 2) == 0;
     return drawn;
 }
 
-static void random_incasts_end_within_a_tenth_and_nine_in_ten_within_a_thirtieth(void **state)
+static void random_incasts_end_within_15_percent_and_nine_in_ten_within_3(void **state)
 {
     (void)state;
-    enum { CASES = 60 };
+    enum { CASES = 80 };
     uint64_t random = 1;
     uint32_t near = 0;
     for (uint32_t i = 0; i < CASES; i++) {
         struct incast incast = draw_incast(&random);
         double off = percent_off(&incast);
-        CHECK(off > -10 && off < 10, "case %u: control %u, %u senders of %" PRIu64 " bytes: off by %.2f %%", i,
+        CHECK(off > -15 && off < 15, "case %u: control %u, %u senders of %" PRIu64 " bytes: off by %.2f %%", i,
               (unsigned)incast.control, incast.senders, incast.bytes, off);
         near += off > -3 && off < 3 ? 1 : 0;
     }
@@ -276,7 +293,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_incast_under_congestion_control_ends_near_where_packets_end),
-        cmocka_unit_test(random_incasts_end_within_a_tenth_and_nine_in_ten_within_a_thirtieth),
+        cmocka_unit_test(random_incasts_end_within_15_percent_and_nine_in_ten_within_3),
         cmocka_unit_test(messages_that_meet_at_many_ports_are_one_contest),
         cmocka_unit_test(a_message_left_alone_at_full_rate_costs_no_more_steps),
         cmocka_unit_test(dcqcn_whose_windows_never_reach_the_threshold_changes_nothing),

@@ -243,9 +243,11 @@ static bool one_in(struct prng *prng, uint32_t n)
 
 static void draw_control(struct packet_config *config, struct prng *prng)
 {
-    static const enum packet_cc controls[] = {PACKET_CC_NONE,  PACKET_CC_DCQCN, PACKET_CC_HPCC,  PACKET_CC_TIMELY,
-                                              PACKET_CC_DCTCP, PACKET_CC_PINT,  PACKET_CC_SWIFT, PACKET_CC_CREDIT};
-    config->cc_mode = one_in(prng, 3) ? PACKET_CC_NONE : controls[prng_below(prng, COUNT_OF(controls))];
+    uint32_t laws = 0;
+    while (cc_law_at(laws) != NULL) {
+        laws++;
+    }
+    config->cc_mode = one_in(prng, 3) ? PACKET_CC_NONE : cc_law_at(prng_below(prng, laws))->number;
     config->alpha_resume_us = one_in(prng, 2) ? 1 : 55;
     config->clamp_target_rate = one_in(prng, 2);
     config->ewma_gain = 0.00390625;

@@ -8,6 +8,21 @@ static const struct cc_law credit = {.name = "credit", .number = PACKET_CC_CREDI
 static const struct cc_law *const laws[] = {&none,     &cc_dcqcn, &cc_hpcc,  &cc_timely,
                                             &cc_dctcp, &cc_pint,  &cc_swift, &credit};
 
+const struct cc_law *cc_law_at(size_t index)
+{
+    return index < sizeof laws / sizeof laws[0] ? laws[index] : NULL;
+}
+
+const struct cc_law *cc_law_called(const char *name)
+{
+    for (size_t i = 0; i < sizeof laws / sizeof laws[0]; i++) {
+        if (strcmp(laws[i]->name, name) == 0) {
+            return laws[i];
+        }
+    }
+    return NULL;
+}
+
 static const struct cc_law *find(uint32_t number)
 {
     for (size_t i = 0; i < sizeof laws / sizeof laws[0]; i++) {

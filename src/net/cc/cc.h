@@ -12,6 +12,7 @@
 #ifndef ORR_NET_CC_CC_H
 #define ORR_NET_CC_CC_H
 
+#include <stddef.h>
 #include <string.h>
 
 #include "net/packet_config.h"
@@ -106,6 +107,10 @@ struct cc_law {
 
 extern const struct cc_law cc_dcqcn, cc_hpcc, cc_pint, cc_timely, cc_dctcp, cc_swift;
 
+/* All of them, one after the other; NULL beyond the last. */
+const struct cc_law *cc_law_at(size_t index);
+/* NULL: there is none of this name. */
+const struct cc_law *cc_law_called(const char *name);
 /* Any number that no law has is a fixed window at line rate. */
 const struct cc_law *cc_law_of(uint32_t number);
 /* Whether a file may have this number without a word. */
