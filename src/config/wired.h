@@ -12,9 +12,9 @@
 #include "base/arena.h"
 #include "base/notes.h"
 #include "config/override.h"
+#include "net/packet_config.h"
 #include "topo/dims.h"
 #include "topo/graph.h"
-#include "net/packet_config.h"
 
 /* Paths the configuration names; NULL where it names none. Relative ones are meant from the current folder. */
 struct config_packet_files {

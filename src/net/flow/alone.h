@@ -7,8 +7,8 @@
 #ifndef ORR_NET_FLOW_ALONE_H
 #define ORR_NET_FLOW_ALONE_H
 
-#include "topo/graph.h"
 #include "net/packet_config.h"
+#include "topo/graph.h"
 
 struct alone {
     double packets;      /* the message in full packets' wire bytes */

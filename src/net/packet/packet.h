@@ -12,8 +12,8 @@
 #define ORR_NET_PACKET_PACKET_H
 
 #include "net/net.h"
-#include "topo/graph.h"
 #include "net/packet_config.h"
+#include "topo/graph.h"
 
 /* One finished message, as fct.txt has it (spec packet A12). */
 struct packet_flow {
