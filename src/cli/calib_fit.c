@@ -180,7 +180,7 @@ static int run_fit(const struct cli_command *self, int argc, char **argv)
     int code = 0;
     orr_calib_options_init(&options.calib);
     if (argc == 1) {
-        return cli_print_usage(self, argv[0]);
+        return cli_print_brief(self, argv[0]);
     }
     options.measured = calloc(2 * (size_t)argc, sizeof *options.measured);
     if (options.measured == NULL) {

@@ -43,7 +43,7 @@ bool cli_chakra_options(const struct cli_command *command, int argc, char **argv
     struct orr_error err = {0};
     enum cli_help help = CLI_HELP_NONE;
     if (argc == 1 && command->usage->forms != NULL) {
-        *exit_code = cli_print_usage(command, command->name);
+        *exit_code = cli_print_brief(command, command->name);
         return false;
     }
     if (cli_read(command, argc, argv, options, &help, &err) != ORR_OK) {

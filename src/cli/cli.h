@@ -2,14 +2,12 @@
 /*
  * What the subcommands share: how a command is described, how its options are read, how it speaks and how it ends.
  *
- * A command is a row: name, one-line summary, argp description, function. The functions return the program's exit code
- * (orr_status_exit_code). Standard output carries results only, standard error carries messages, one line each, that
- * start with "orrery: ". Nothing here may know more of the library than orrery.h shows.
+ * A command is a row: name, one-line summary, what it takes (struct cli_usage), function. The functions return the
+ * program's exit code (orr_status_exit_code). Standard output carries results only, standard error carries messages,
+ * one line each, that start with "orrery: ". Nothing here may know more of the library than orrery.h shows.
  */
 #ifndef ORR_CLI_CLI_H
 #define ORR_CLI_CLI_H
-
-#include <argp.h>
 
 #include "base/error.h"
 #include "orrery.h"
@@ -40,7 +38,6 @@ struct cli_command {
     const char *name;
     const char *summary;                          /* for the list of commands; no full stop */
     const struct cli_usage *usage;                /* NULL for a command that only has subcommands */
-    const struct argp *argp;                      /* instead of `usage` */
     const struct cli_command *const *subcommands; /* NULL-terminated, or NULL */
     const char *about;                            /* of a command with subcommands: printed below the list of them */
     bool takes_prefixes; /* a long option may be cut short where only one begins so, as Python's argparse has it */
@@ -75,10 +72,6 @@ int cli_dispatch(const struct cli_command *parent, int argc, char **argv);
 
 /* Prints a command's help on `stream`; `path` is its full name. */
 void cli_print_help(const struct cli_command *command, const char *path, FILE *stream);
-
-/* The short form, for who typed the name and nothing else: usage and examples, on standard error. Returns the exit
- * code. */
-int cli_print_usage(const struct cli_command *command, const char *path);
 
 /* ---- options ---------------------------------------------------------------------------------------------------- */
 
@@ -126,48 +119,9 @@ void cli_row_text(const struct param *row, bool all, char *text, size_t room);
                 .help = "Write JSON to the file OUT instead, or to standard output when OUT is -"                      \
     }
 
-/* First member of every command's options; what argp's `input` points to. */
-struct cli_input {
-    struct orr_error error; /* why the parser function returned EINVAL */
-    bool help;
-};
-
-#define CLI_HELP_OPTION                                                                                                \
-    {                                                                                                                  \
-        "help", 'h', NULL, 0, "Show this help and exit", -1                                                            \
-    }
-
-/* What several commands take says the same in all of them. */
-#define CLI_STRICT_HELP "Make every warning an error: whatever is inferred, repaired or dropped"
-#define CLI_LIMIT_HELP                                                                                                 \
-    "Stop with exit code 3 rather than use more memory: 512M, 8GiB, bytes. Default: the environment variable "         \
-    "ASTRA_SIM_MEMORY_LIMIT, else 80 % of the machine"
-
-/*
- * Reads argv into `input` with the command's argp. argp itself only ever sees options that exist and have the value
- * they need, so that the messages, with the nearest name, are ours. ORR_EINVAL or ORR_ERANGE with the reason in `err`.
- */
-ORR_MUST_CHECK enum orr_status cli_options_parse(const struct cli_command *command, int argc, char **argv,
-                                                 struct cli_input *input, struct orr_error *err);
-
-/* The parser function's answer to a key it does not know: --help, surplus arguments. */
-error_t cli_options_default(int key, char *arg, struct argp_state *state);
-
-/* Ends the parser function with the error already set in the input. */
-static inline error_t cli_options_status(enum orr_status status)
-{
-    return status == ORR_OK ? 0 : EINVAL;
-}
-
-const struct argp_option *cli_options_find(const struct argp_option *table, const char *name, size_t length);
-
-/* Microseconds, as traces count them: whole ones, and a bare number is in them. */
-ORR_MUST_CHECK enum orr_status cli_parse_trace_time(const char *option, const char *text, uint64_t *us,
-                                                    struct orr_error *err);
-/* --memory-limit: bytes, at least 1. Where it was not given (`*limit` is 0) the environment may say it. */
-ORR_MUST_CHECK enum orr_status cli_parse_limit(const char *option, const char *text, uint64_t *limit,
-                                               struct orr_error *err);
+/* Where --memory-limit was not given (`*limit` is 0) the environment may say it. */
 ORR_MUST_CHECK enum orr_status cli_limit_default(uint64_t *limit, struct orr_error *err);
+
 /* ---- messages --------------------------------------------------------------------------------------------------- */
 
 /* One line on standard error, "orrery: " before it. Line breaks and control characters in it are shown as '?'. */

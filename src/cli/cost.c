@@ -195,7 +195,7 @@ static int run(const struct cli_command *self, int argc, char **argv)
     struct orr_error err = {0};
     int code = 0;
     if (argc == 1) {
-        return cli_print_usage(self, argv[0]);
+        return cli_print_brief(self, argv[0]);
     }
     if (!cli_begin(self, argc, argv, &options, &code)) {
         return code;

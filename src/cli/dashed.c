@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every word of ours that is made is "--name=value" in one piece: so argp can take no value for an option. */
+/* Every word of ours that is made is "--name=value" in one piece: so no value can be taken for an option. */
 #include "cli/dashed.h"
 
 #include <stdlib.h>

@@ -42,12 +42,6 @@ void cli_print_help(const struct cli_command *command, const char *path, FILE *s
         cli_print_options(command, path, false, stream);
         return;
     }
-    if (command->subcommands == NULL) {
-        char name[PATH_BYTES];
-        (void)snprintf(name, sizeof name, "%s", path);
-        argp_help(command->argp, stream, ARGP_HELP_STD_HELP, name);
-        return;
-    }
     (void)fprintf(stream, "Usage: %s COMMAND [OPTION...]\n%s: %s.\n\n", path, path, command->summary);
     for (size_t i = 0; command->subcommands[i] != NULL; i++) {
         (void)fprintf(stream, "  %-12s %s\n", command->subcommands[i]->name, command->subcommands[i]->summary);
@@ -58,30 +52,10 @@ void cli_print_help(const struct cli_command *command, const char *path, FILE *s
     }
 }
 
-int cli_print_usage(const struct cli_command *command, const char *path)
-{
-    if (command->usage != NULL) {
-        return cli_print_brief(command, path);
-    }
-    const char *form = command->argp->args_doc;
-    const char *examples = strchr(command->argp->doc, '\v');
-    for (const char *lead = "Usage:"; form != NULL && *form != '\0'; lead = "  or: ") {
-        size_t length = strcspn(form, "\n");
-        (void)fprintf(stderr, "%s %s [OPTION...] %.*s\n", lead, path, (int)length, form);
-        form += length + (form[length] == '\n');
-    }
-    examples = examples == NULL ? NULL : strstr(examples, "Example");
-    (void)fprintf(stderr, "\n%s\n%s --help shows all options with their units.\n", examples == NULL ? "" : examples,
-                  path);
-    return orr_status_exit_code(ORR_EINVAL);
-}
-
 /* A command that says what has to follow its name has nothing to do without it. */
 static bool needs_words(const struct cli_command *command)
 {
-    const char *forms = command->usage != NULL  ? command->usage->forms
-                        : command->argp != NULL ? command->argp->args_doc
-                                                : NULL;
+    const char *forms = command->usage != NULL ? command->usage->forms : NULL;
     return forms != NULL && forms[0] != '[';
 }
 
@@ -109,7 +83,7 @@ int cli_dispatch(const struct cli_command *parent, int argc, char **argv)
     char name[PATH_BYTES];
     (void)snprintf(name, sizeof name, "%s %s", path, child->name);
     argv[1] = name;
-    return argc == 2 && needs_words(child) ? cli_print_usage(child, name) : child->run(child, argc - 1, argv + 1);
+    return argc == 2 && needs_words(child) ? cli_print_brief(child, name) : child->run(child, argc - 1, argv + 1);
 }
 
 /* The command whose help is wanted, so far. */

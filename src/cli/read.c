@@ -6,6 +6,7 @@
  */
 #include "cli/cli.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 struct reading {
@@ -216,4 +217,16 @@ bool cli_begin(const struct cli_command *command, int argc, char **argv, void *o
         return false;
     }
     return true;
+}
+
+enum orr_status cli_limit_default(uint64_t *limit, struct orr_error *err)
+{
+    struct limited {
+        uint64_t bytes;
+    };
+    static const struct param row = CLI_ROW_LIMIT(struct limited, bytes);
+    static const char variable[] = "ASTRA_SIM_MEMORY_LIMIT";
+    const char *text = getenv(variable);
+    bool unset = *limit != 0 || text == NULL || text[0] == '\0';
+    return unset ? ORR_OK : param_read(&row, variable, text, limit, err);
 }

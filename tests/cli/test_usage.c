@@ -265,9 +265,6 @@ static void every_command_has_help_under_both_spellings(void **state)
         char usage[80];
         (void)snprintf(usage, sizeof usage, "Usage: orrery %s", commands[i]);
         CHECK_CONTAINS(result->out, usage);
-        /* argp loses count of columns behind a text that just fills its line. */
-        CHECK(strstr(result->out, "  \n") == NULL && strstr(result->out, "                                --") == NULL,
-              "%s: an option's text that just fills a line: say it in other words", commands[i]);
         char *first = strdup(result->out);
         (void)snprintf(line, sizeof line, "%s --help", commands[i]);
         result = program_run(line);
