@@ -414,7 +414,8 @@ static void what_does_not_fit_the_machine_is_refused(void **state)
         const char *text, *reason;
         bool compat;
     } bad[] = {
-        {"HYBRID_TRANSFORMER model_parallel_NPU_group: 7\n0\n", "64 GPUs (-g) do not divide into TP 7", false},
+        {"HYBRID_TRANSFORMER model_parallel_NPU_group: 7\n0\n", "64 GPUs (parameter 'gpus') do not divide into TP 7",
+         false},
         {"HYBRID_CUSTOMIZED ep: 1\n0\n", "HYBRID_CUSTOMIZED", false},
         {HEADER "pp_comm: 3000000000\n0\n", "above 2147483647", true},
         {HEADER "\n2000000\n", "2000000 rows are declared", true},

@@ -99,18 +99,20 @@ static enum orr_status divide_ranks(struct count *count)
         return text->values[SIMAI_PP_COMM] <= INT32_MAX
                    ? ORR_OK
                    : error_set(count->err, ORR_ERANGE,
-                               "%s:1: pp_comm: %" PRId64 " is above 2147483647, where SimAI ends; without --compat "
-                               "simai it is counted",
+                               "%s:1: pp_comm: %" PRId64 " is above 2147483647, where SimAI ends; without "
+                               "parameter 'compat' simai it is counted",
                                text->workload.path, text->values[SIMAI_PP_COMM]);
     }
     if (count->machine->gpus % stage != 0) {
         return error_set(count->err, ORR_EINVAL,
-                         "%s:1: %" PRId32 " GPUs (-g) do not divide into TP %" PRId32 " times PP %" PRId32,
+                         "%s:1: %" PRId32 " GPUs (parameter 'gpus') do not divide into TP %" PRId32
+                         " times PP %" PRId32,
                          text->workload.path, count->machine->gpus, analysis->tp, analysis->pp);
     }
     /* AICB's inference spreads experts over all GPUs, stages included; more there are not. */
     if (count->machine->gpus % analysis->ep != 0) {
-        return error_set(count->err, ORR_EINVAL, "%s:1: %" PRId32 " GPUs (-g) do not divide into EP %" PRId32,
+        return error_set(count->err, ORR_EINVAL,
+                         "%s:1: %" PRId32 " GPUs (parameter 'gpus') do not divide into EP %" PRId32,
                          text->workload.path, count->machine->gpus, analysis->ep);
     }
     if (analysis->dp % analysis->cp != 0) {
@@ -121,7 +123,8 @@ static enum orr_status divide_ranks(struct count *count)
                          analysis->pp);
     }
     if (text->given[SIMAI_GPUS] && text->values[SIMAI_GPUS] != count->machine->gpus) {
-        return notes_add(count->notes, count->err, "%s:1: all_gpus: is %" PRId64 "; counted with the %" PRId32 " of -g",
+        return notes_add(count->notes, count->err,
+                         "%s:1: all_gpus: is %" PRId64 "; counted with the %" PRId32 " of parameter 'gpus'",
                          text->workload.path, text->values[SIMAI_GPUS], count->machine->gpus);
     }
     return ORR_OK;
@@ -166,9 +169,10 @@ static enum orr_status report_trouble(struct count *count, const struct text_lay
                                       const struct simai_collective *collective)
 {
     return error_set(count->err, ORR_EINVAL,
-                     "%s:%" PRIu64 ": row \"%.*s\" needs the bandwidth of %s in group %s; the file of -busbw has none "
-                     "(section %s, key %s), and -nv, -nic, -n_p_s and -g_p_s, from which it could be told, are not all "
-                     "given",
+                     "%s:%" PRIu64
+                     ": row \"%.*s\" needs the bandwidth of %s in group %s; the file of parameter 'busbw' has none "
+                     "(section %s, key %s), and parameter 'nvlink', parameter 'nic', parameter 'nics-per-server' and "
+                     "parameter 'gpus-per-server', from which it could be told, are not all given",
                      count->text->workload.path, layer->line, (int)(layer->name.length < 40 ? layer->name.length : 40),
                      layer->name.text, simai_op_names[collective->op], simai_group_names[collective->group],
                      simai_group_names[collective->group], simai_op_names[collective->op]);

@@ -131,15 +131,15 @@ static enum orr_status time_message(struct stages *stages, struct notes *notes, 
         stages->analysis->messages_hide = true;
         return notes_add(
             notes, err,
-            "%s:1: what pipeline stages send is not counted: nothing says how fast; give -nic GB/s, or busbw "
-            "in section PP of -busbw's file",
+            "%s:1: what pipeline stages send is not counted: nothing says how fast; give parameter 'nic' GB/s, or "
+            "busbw in section PP of the file of parameter 'busbw'",
             stages->text->workload.path);
     }
     if (!(rate > 0)) {
         return error_set(err, ORR_EINVAL,
                          "%s:1: stages send each other %" PRId64
-                         " bytes, but nothing says how fast; give -nic GB/s, or "
-                         "-busbw FILE with busbw in section PP",
+                         " bytes, but nothing says how fast; give parameter 'nic' GB/s, or "
+                         "parameter 'busbw' FILE with busbw in section PP",
                          stages->text->workload.path, bytes);
     }
     stages->pipeline.message = (double)bytes / GIB / rate * 1e6 * (1 - hidden);

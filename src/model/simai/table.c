@@ -234,7 +234,7 @@ static enum orr_status time_row(const struct table *table, const struct line *li
     if (kind == ROW_MESSAGE) {
         double rate = machine->busbw != NULL && machine->busbw->pp > 0 ? machine->busbw->pp : (double)machine->nic;
         if (!(rate > 0) && bytes > 0) {
-            return fail_row(table, line, "nothing says how fast pipeline stages send; give -nic GB/s", err);
+            return fail_row(table, line, "nothing says how fast pipeline stages send; give parameter 'nic' GB/s", err);
         }
         *ns = bytes == 0 ? 0 : simai_ticks((double)bytes / GIB / rate * 1e9);
         return ORR_OK;
@@ -247,7 +247,11 @@ static enum orr_status time_row(const struct table *table, const struct line *li
                         err);
     }
     return simai_collective_time(machine, collective, ns) == SIMAI_NO_BANDWIDTH
-               ? fail_row(table, line, "no bandwidth for this group: give -nv, -nic, -g_p_s and -n_p_s, or -busbw", err)
+               ? fail_row(table, line,
+                          "no bandwidth for this group: give parameter 'nvlink', parameter 'nic', parameter "
+                          "'gpus-per-server' and "
+                          "parameter 'nics-per-server', or parameter 'busbw'",
+                          err)
                : ORR_OK;
 }
 
