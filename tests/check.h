@@ -21,6 +21,23 @@
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
+/* Which sanitizers are built in: gcc says it with macros, clang with features. A test that cannot hold under one of
+ * them prints why it is not tried. */
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define UNDER_ASAN 1
+#endif
+#if __has_feature(thread_sanitizer)
+#define UNDER_TSAN 1
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#define UNDER_ASAN 1
+#endif
+#ifdef __SANITIZE_THREAD__
+#define UNDER_TSAN 1
+#endif
+
 #define CHECK(condition, ...)                                                                                          \
     do {                                                                                                               \
         if (!(condition)) {                                                                                            \

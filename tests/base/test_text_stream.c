@@ -34,7 +34,7 @@ static void what_was_written_is_there_when_it_is_closed(void **state)
 static void a_text_that_found_no_memory_is_seen_to_have_failed(void **state)
 {
     (void)state;
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(UNDER_ASAN) || defined(UNDER_TSAN)
     print_message("sanitizers need more address space than this test leaves; not tried\n");
 #else
     char *text = NULL;

@@ -276,7 +276,7 @@ static pid_t start_long_run(const char *err)
     CHECK_EXIT(program_run("gen collective --type all-reduce --bytes 1GiB --npus 512 -o w/long"), 0);
     (void)unlink("st");
     pid_t pid = program_start("run -w w/long" MACHINE "--status-file st", err);
-    for (int i = 0; i < 1000; i++) {
+    for (int i = 0; i < 6000; i++) { /* a minute: a busy machine takes its time to begin */
         const char *status = program_read("st", NULL);
         if (strstr(status, "\"events\":") != NULL && strstr(status, "\"events\": 0,") == NULL) {
             return pid;
@@ -342,7 +342,7 @@ static struct full_pipe start_with_a_full_pipe(void)
     while (write(full.end, filling, sizeof filling) > 0) {
     }
     full.pid = program_start_to("run -w w/ar" MACHINE "--json late.json --status-file st", "pipe");
-    for (int asleep = 0, i = 0; asleep < 10 && i < 1000; i++) {
+    for (int asleep = 0, i = 0; asleep < 10 && i < 6000; i++) {
         (void)nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
         asleep = process_state(full.pid) == 'S' ? asleep + 1 : 0;
     }
@@ -368,7 +368,7 @@ static void a_signal_while_outputs_are_written_loses_nothing(void **state)
 static void a_second_signal_ends_the_program_wherever_it_is(void **state)
 {
     (void)state;
-#ifdef __SANITIZE_THREAD__
+#ifdef UNDER_TSAN
     print_message("ThreadSanitizer holds signals back while stdio writes\n");
     skip();
 #endif

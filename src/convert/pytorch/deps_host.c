@@ -258,6 +258,9 @@ static void wait_for_inputs(struct walk *walk, uint32_t op)
         return;
     }
     const struct link_thread *thread = &work->threads[work->kineto->events[work->events[creator]].tid];
+    if (thread->call_count == 0) {
+        return;
+    }
     const struct link_call *calls = work->calls + thread->first_call;
     uint32_t low = 0;
     uint32_t high = thread->call_count;

@@ -48,7 +48,7 @@ static bool add(struct emit_selection *selection, const struct linked_trace *lin
 static bool list_deps(struct emit_selection *selection, const struct linked_trace *linked, uint32_t node)
 {
     const struct linked_node *at = &linked->nodes[node];
-    const uint32_t *deps = linked->deps + at->first_dep;
+    const uint32_t *deps = at->dep_count > 0 ? linked->deps + at->first_dep : NULL;
     uint32_t begin = selection->dep_count;
     /* A left-out node behind one other hands on what that one hands on: no new list. */
     if (selection->ids[node] == LINKED_NONE && at->dep_count == 1 && selection->ids[deps[0]] == LINKED_NONE) {
@@ -91,6 +91,10 @@ bool emit_select(struct emit_selection *selection, const struct linked_trace *li
     selection->lane_at = mem_zalloc(mem, lane_bytes);
     if (selection->ids == NULL || selection->first == NULL || selection->counts == NULL ||
         selection->lane_seen == NULL || selection->lane_at == NULL) {
+        return false;
+    }
+    /* A list without an item has a place too: nobody asks before adding its start to `deps`. */
+    if (!mem_reserve(mem, (void **)&selection->deps, &selection->dep_capacity, 1, sizeof *selection->deps)) {
         return false;
     }
     selection->contracts = options->drop_cpu || drops_gaps(linked, options) || options->step_pair_count > 0;

@@ -151,7 +151,8 @@ static void group_edges(struct link_work *work, const uint32_t *number)
             work->edges[kept++] = edge;
         }
     }
-    if (!mem_reserve(work->mem, (void **)&out->deps, &out->dep_capacity, kept, sizeof *out->deps)) {
+    /* One more than there are: a node without dependencies has a place for its list all the same. */
+    if (!mem_reserve(work->mem, (void **)&out->deps, &out->dep_capacity, (uint64_t)kept + 1, sizeof *out->deps)) {
         work->refused = true;
         return;
     }
