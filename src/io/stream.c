@@ -17,6 +17,10 @@
 
 enum { PACKED_BYTES = 128 << 10 };
 
+/* A file that unpacks to more than BOMB_BYTES and to more than BOMB_TIMES its own size was made to fill a machine or to
+ * keep it busy: recordings pack to a tenth or a fortieth, gzip's best is a thousandth, zstd has no bound. */
+enum { BOMB_BYTES = 1 << 30, BOMB_TIMES = 250 };
+
 struct io_stream {
     struct mem *mem;
     char *path;
@@ -24,6 +28,7 @@ struct io_stream {
     enum io_packing packing;
     uint64_t file_size;
     uint64_t file_offset; /* bytes read from the file */
+    uint64_t unpacked;    /* bytes made of them; of a packed file only */
     bool file_ended;
     bool ended;     /* the last unpacked byte was handed out */
     bool in_member; /* gzip: a member has begun and not ended; zstd: a frame */
@@ -240,6 +245,18 @@ static enum orr_status zstd_step(struct io_stream *stream, void *into, size_t ro
     return stuck && stream->file_ended ? cut_off(stream, err) : ORR_OK;
 }
 
+static enum orr_status check_growth(const struct io_stream *stream, struct orr_error *err)
+{
+    uint64_t taken = io_stream_file_offset(stream);
+    if (stream->unpacked <= BOMB_BYTES || stream->unpacked / BOMB_TIMES <= taken) {
+        return ORR_OK;
+    }
+    return error_set(err, ORR_ENOMEM,
+                     "%s: byte %" PRIu64 ": unpacks to over %d times its size, no recording does; where it is "
+                     "meant so, unpack it first",
+                     stream->path, taken, BOMB_TIMES);
+}
+
 enum orr_status io_stream_read(struct io_stream *stream, void *into, size_t room, size_t *size, struct orr_error *err)
 {
     size_t got = 0;
@@ -256,6 +273,10 @@ enum orr_status io_stream_read(struct io_stream *stream, void *into, size_t room
             status = zstd_step(stream, (uint8_t *)into + got, room - got, &made, err);
         }
         got += made;
+        stream->unpacked += made;
+        if (status == ORR_OK) {
+            status = check_growth(stream, err);
+        }
     }
     if (status == ORR_OK) {
         *size = got;
@@ -290,6 +311,7 @@ enum orr_status io_stream_rewind(struct io_stream *stream, struct orr_error *err
         return error_system(err, errno, "%s: cannot be read again", stream->path);
     }
     stream->file_offset = 0;
+    stream->unpacked = 0;
     stream->packed_at = 0;
     stream->packed_size = 0;
     stream->file_ended = false;

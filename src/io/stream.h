@@ -19,7 +19,7 @@ ORR_MUST_CHECK enum orr_status io_stream_open(const char *path, struct mem *mem,
 void io_stream_close(struct io_stream *stream); /* NULL is fine */
 
 /* Up to `room` bytes; `*size` 0 means the end. ORR_EIO when reading fails, ORR_EINVAL when the packing is damaged or
- * cut off. */
+ * cut off, ORR_ENOMEM when it grows out of all proportion (over 1 GiB and 250 times what was read). */
 ORR_MUST_CHECK enum orr_status io_stream_read(struct io_stream *stream, void *into, size_t room, size_t *size,
                                               struct orr_error *err);
 

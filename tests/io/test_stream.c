@@ -128,6 +128,57 @@ static void members_and_frames_follow_each_other(void **state)
     }
 }
 
+/* `path` becomes `times` copies of a member of `bytes` spaces. */
+static void write_spaces(enum io_outfile_form form, size_t bytes, unsigned times)
+{
+    struct mem mem = {0};
+    char *spaces = malloc(bytes);
+    assert_non_null(spaces);
+    memset(spaces, ' ', bytes);
+    struct file_buffer one = packed_form(&mem, form, spaces, bytes);
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    for (unsigned i = 0; i < times; i++) {
+        assert_int_equal(fwrite(one.bytes, 1, one.size, file), one.size);
+    }
+    assert_int_equal(fclose(file), 0);
+    file_buffer_free(&one);
+    free(spaces);
+}
+
+/* Reads to the end or to a refusal, keeping nothing. */
+static enum orr_status read_away(uint64_t *total, struct orr_error *err)
+{
+    struct mem mem = {0};
+    struct io_stream *stream = NULL;
+    CHECK_OK(io_stream_open(path, &mem, &stream, err), err);
+    size_t got = 1;
+    enum orr_status status = ORR_OK;
+    for (*total = 0; got > 0 && status == ORR_OK; *total += status == ORR_OK ? got : 0) {
+        status = io_stream_read(stream, unpacked, sizeof unpacked, &got, err);
+    }
+    io_stream_close(stream);
+    CHECK_U64(mem.used, 0, "everything is given back");
+    return status;
+}
+
+static void a_file_that_grows_out_of_all_proportion_is_refused(void **state)
+{
+    (void)state;
+    static const enum io_outfile_form forms[] = {IO_OUTFILE_GZIP, IO_OUTFILE_ZSTD};
+    for (size_t i = 0; i < COUNT_OF(forms); i++) {
+        struct orr_error err = {0};
+        uint64_t total = 0;
+        write_spaces(forms[i], 1 << 20, 64);
+        CHECK_OK(read_away(&total, &err), &err);
+        CHECK_U64(total, 64 << 20, "what is small may grow as it likes");
+        write_spaces(forms[i], 8 << 20, 16 << 7);
+        CHECK_STATUS(read_away(&total, &err), ORR_ENOMEM);
+        CHECK_CONTAINS(err.text, "unpacks to over 250 times its size");
+        CHECK(total < (uint64_t)2 << 30, "of 16 GiB %" PRIu64 " bytes were made before the refusal", total);
+    }
+}
+
 static void damage_and_cuts_are_told_apart(void **state)
 {
     (void)state;
@@ -258,10 +309,10 @@ static void a_spool_is_read_where_it_was_written(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        CHECK_MAP(every_packing_gives_the_same_bytes, an_ending_names_the_form, members_and_frames_follow_each_other,
-                  damage_and_cuts_are_told_apart, a_cut_file_gives_what_stands_before_the_cut_where_that_is_allowed,
-                  what_follows_a_gzip_member_must_be_one, a_rewound_stream_begins_again,
-                  what_is_no_regular_file_is_refused, a_spool_is_read_where_it_was_written)};
+    const struct CMUnitTest tests[] = {CHECK_MAP(
+        every_packing_gives_the_same_bytes, an_ending_names_the_form, members_and_frames_follow_each_other,
+        a_file_that_grows_out_of_all_proportion_is_refused, damage_and_cuts_are_told_apart,
+        a_cut_file_gives_what_stands_before_the_cut_where_that_is_allowed, what_follows_a_gzip_member_must_be_one,
+        a_rewound_stream_begins_again, what_is_no_regular_file_is_refused, a_spool_is_read_where_it_was_written)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
