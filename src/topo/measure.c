@@ -139,7 +139,8 @@ static bool is_alike(const struct search *search, uint32_t a, uint32_t b)
 {
     const struct topo_neighbours *near = search->near;
     uint32_t degree = near->start[a + 1] - near->start[a];
-    if (search->graph->kinds[a] != TOPO_NODE_HOST || degree != near->start[b + 1] - near->start[b]) {
+    if (search->graph->kinds[a] != TOPO_NODE_HOST || search->graph->kinds[b] != TOPO_NODE_HOST ||
+        degree != near->start[b + 1] - near->start[b]) {
         return false;
     }
     for (uint32_t i = 0; i < degree; i++) {
