@@ -152,15 +152,6 @@ static inline uint32_t fixture_lines(const char *text)
     return lines;
 }
 
-/* A folder of its own for a test, given back with fixture_remove; the path stays valid until the next call. */
-static inline const char *fixture_folder(void)
-{
-    static char path[64];
-    (void)snprintf(path, sizeof path, "report-test-XXXXXX");
-    assert_non_null(mkdtemp(path));
-    return path;
-}
-
 static inline int fixture_remove_one(const char *path, const struct stat *info, int kind, struct FTW *place)
 {
     (void)info;
@@ -172,6 +163,26 @@ static inline int fixture_remove_one(const char *path, const struct stat *info, 
 static inline void fixture_remove(const char *folder)
 {
     assert_int_equal(nftw(folder, fixture_remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+static char fixture_path[64];
+
+/* A test that failed did not come as far as giving its folder back. */
+static inline void fixture_leave(void)
+{
+    (void)nftw(fixture_path, fixture_remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* A folder of its own for a test, wherever the test was started, given back with fixture_remove; the path stays valid
+ * until the next call. */
+static inline const char *fixture_folder(void)
+{
+    if (fixture_path[0] == '\0') {
+        assert_int_equal(atexit(fixture_leave), 0);
+    }
+    (void)snprintf(fixture_path, sizeof fixture_path, "/tmp/orrery-report-XXXXXX");
+    assert_non_null(mkdtemp(fixture_path));
+    return fixture_path;
 }
 
 /* Whole content of FOLDER/NAME; the caller frees it. */
