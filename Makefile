@@ -7,8 +7,12 @@ FUZZ_SECONDS ?= 60
 MESON_FLAGS  ?=
 BENCH_FLAGS  ?=
 SANITIZE      = -Dtests=enabled -Dbuildtype=debugoptimized -Db_lundef=false
+# Whose sanitizers; and whether they look for leaks. That takes seconds in every
+# process on aarch64, an empty program's too: LEAKS=1 asks for it nevertheless.
+SANITIZER    ?= clang
+LEAKS        ?= $(if $(filter aarch64,$(shell uname -m)),0,1)
 
-.PHONY: all help demo examples test test-long test-oom bench lint format asan tsan valgrind fuzz install clean
+.PHONY: all help demo examples test test-long test-oom bench lint format asan tsan valgrind fuzz install deb coverage clean
 
 all: ## build/orrery and the library (the default)
 	@tools/setup-deps build
@@ -52,9 +56,12 @@ format: ## rewrite the sources as clang-format wants them
 	@tools/sources | xargs clang-format -i
 
 asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
-	@tools/setup-deps test
-	@tools/configure build-asan -Db_sanitize=address,undefined $(SANITIZE)
-	@tools/run-tests build-asan --no-suite long
+	@[ $(SANITIZER) != clang ] || tools/setup-deps asan
+	@CC=$(SANITIZER) tools/configure build-asan-$(SANITIZER) -Db_sanitize=address,undefined -Dtests=enabled \
+	    -Dbuildtype=plain -Doptimization=1 -Dc_args=-g1 -Dcpp_args=-g1 -Db_lundef=false \
+	    $(if $(filter clang,$(SANITIZER)),-Dwerror=true)
+	@ASAN_OPTIONS=detect_leaks=$(LEAKS):exitcode=99 UBSAN_OPTIONS=print_stacktrace=1 \
+	    tools/run-tests build-asan-$(SANITIZER) --no-suite long --timeout-multiplier=5
 
 tsan: ## the tests under ThreadSanitizer
 	@tools/setup-deps test
@@ -78,5 +85,17 @@ install: ## into PREFIX (/usr/local), below DESTDIR
 	@DESTDIR="$(DESTDIR)" meson install -C $(BUILD) --no-rebuild --quiet
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
+deb: ## Debian packages: build-deb/orrery_*.deb, liborrery-dev_*.deb
+	@tools/setup-deps deb
+	@tools/configure build-deb -Dprefix=/usr -Dtests=disabled
+	@tools/build build-deb front
+	@tools/deb build-deb
+
+coverage: ## which lines of src/ the tests run, by folder and by file (build-coverage/coverage.txt)
+	@tools/setup-deps coverage
+	@CC=gcc tools/configure build-coverage -Db_coverage=true -Dtests=enabled -Dbuildtype=plain -Doptimization=0
+	@tools/run-tests build-coverage --no-suite long --timeout-multiplier=5
+	@tools/coverage build-coverage
+
 clean: ## remove everything built
-	rm -rf $(BUILD) build-asan build-tsan build-fuzz build-lint-gcc build-lint-clang
+	rm -rf $(BUILD) build-asan-clang build-asan-gcc build-coverage build-deb build-tsan build-fuzz build-lint-gcc build-lint-clang
