@@ -93,6 +93,12 @@ void flow_leaves_at(struct flow_net *network, uint32_t index, uint64_t left_ns, 
 /* It goes on by itself, with this part of it still to send. */
 void flow_give_back(struct flow_net *network, uint32_t index, double part);
 
+/* ---- ends.c ---- */
+
+/* Puts a flow where its end belongs, or takes it out. */
+void flow_ends_set(struct flow_net *network, uint32_t flow);
+void flow_ends_drop(struct flow_net *network, uint32_t flow);
+
 /* ---- controlled.c ---- */
 
 bool flow_controls_open(struct flow_net *network);

@@ -139,65 +139,6 @@ static void flow_close(struct net *net)
 
 /* ---- ends ---- */
 
-static void ends_put(struct flow_net *network, uint32_t place, uint32_t flow)
-{
-    network->ends[place] = flow;
-    network->flows.at[flow].place = place;
-}
-
-/* Moves a flow from a place of the heap to where its end belongs. */
-static void ends_move(struct flow_net *network, uint32_t place, uint32_t flow)
-{
-    const struct flow *flows = network->flows.at;
-    double ends = flows[flow].ends_ns;
-    while (place > 1 && flows[network->ends[place / 2]].ends_ns > ends) {
-        ends_put(network, place, network->ends[place / 2]);
-        place /= 2;
-    }
-    for (;;) {
-        uint32_t child = 2 * place;
-        if (child > network->end_count) {
-            break;
-        }
-        if (child < network->end_count &&
-            flows[network->ends[child + 1]].ends_ns < flows[network->ends[child]].ends_ns) {
-            child++;
-        }
-        if (flows[network->ends[child]].ends_ns >= ends) {
-            break;
-        }
-        ends_put(network, place, network->ends[child]);
-        place = child;
-    }
-    ends_put(network, place, flow);
-}
-
-static void ends_set(struct flow_net *network, uint32_t flow)
-{
-    uint32_t place = network->flows.at[flow].place;
-    if (place == 0) {
-        if (!mem_reserve(network->net->mem, (void **)&network->ends, &network->end_capacity,
-                         (uint64_t)network->end_count + 2, sizeof *network->ends)) {
-            network->net->queue->failed = true;
-            return;
-        }
-        place = ++network->end_count;
-    }
-    ends_move(network, place, flow);
-}
-
-static void ends_drop(struct flow_net *network, uint32_t flow)
-{
-    uint32_t place = network->flows.at[flow].place;
-    if (place != 0) {
-        network->flows.at[flow].place = 0;
-        uint32_t last = network->ends[network->end_count--];
-        if (last != flow) {
-            ends_move(network, place, last);
-        }
-    }
-}
-
 /* Makes sure that the queue holds the first end. */
 static void wake_for_first(struct flow_net *network)
 {
@@ -289,7 +230,7 @@ static void settle(struct flow_net *network)
         flow->since_ns = now;
         if (!flow->contends) {
             flow->ends_ns = shared->rate > 0 ? now + flow->left / shared->rate : INFINITY;
-            ends_set(network, index);
+            flow_ends_set(network, index);
         }
     }
     wake_for_first(network);
@@ -341,7 +282,7 @@ static void end_due(struct flow_net *network, uint32_t stamp)
     network->wake_at = UINT64_MAX;
     while (network->end_count > 0 && network->flows.at[network->ends[1]].ends_ns <= now) {
         uint32_t index = network->ends[1];
-        ends_drop(network, index);
+        flow_ends_drop(network, index);
         end_data(network, index);
     }
     flow_settle_later(network);
@@ -358,7 +299,7 @@ void flow_take_over(struct flow_net *network, uint32_t index)
         network->net->queue->failed = true;
     }
     network->flows.at[index].contends = 1;
-    ends_drop(network, index);
+    flow_ends_drop(network, index);
 }
 
 void flow_leaves_at(struct flow_net *network, uint32_t index, uint64_t left_ns, uint64_t arrived_ns, uint64_t done_ns)
@@ -378,7 +319,7 @@ void flow_give_back(struct flow_net *network, uint32_t index, double part)
     flow->left = flow->packets * part;
     flow->since_ns = (double)network->net->queue->now;
     flow->ends_ns = rate > 0 ? flow->since_ns + flow->left / rate : INFINITY;
-    ends_set(network, index);
+    flow_ends_set(network, index);
     wake_for_first(network);
 }
 
