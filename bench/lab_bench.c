@@ -45,7 +45,7 @@ static bool run_once(const void *context, void *result)
     orr_lab_options_init(&options);
     struct orr_error err = {0};
     options.run.workload = what->recording;
-    options.topology = "auto:3d";
+    options.run.machine = "auto:3d";
     options.output_folder = what->folder;
     options.world_size = what->item->ranks;
     if (orr_lab_run(&options, NULL, NULL, result, &err) != ORR_OK) {

@@ -17,14 +17,11 @@ ORR_BEGIN
  */
 struct orr_lab_options {
     /* How to simulate. Its workload may be a folder or prefix of traces, or a folder of recordings, which are imported;
-     * its system may be NULL: one is made that fits the topology; network and logical are made, memory and groups
+     * its machine may be NULL: auto:1d, above 64 ranks auto:3d; network and logical are made, memory and groups
      * found; with backend_open the backend is what the topology needs. */
     struct orr_run_options run;
     const char *prefix;                 /* which traces of a folder, where there are several */
     const char *recording_tag;          /* which recordings of a folder: host_R_TAG.json */
-    const char *topology;               /* docs/lab.md; NULL: auto:1d, above 64 ranks auto:3d */
-    const char *bandwidth;              /* one for all dimensions or a list, bare: Gbps; NULL: 25Gbps */
-    const char *latency;                /* the same, bare: us; NULL: 1us */
     const char *output_folder;          /* NULL: "runs" */
     const char *store;                  /* result store; NULL: orrery.db in the output folder */
     const char *tag;                    /* the user's name for the run */

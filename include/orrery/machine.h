@@ -48,6 +48,15 @@ ORR_BEGIN
     X(DUAL_TOR, "dual-tor", NULL, "Two NIC ports a GPU, each on a switch of its own")                                  \
     X(DUAL_PLANE, "dual-plane", NULL, "The two switches of dual-tor have spines of their own")
 
+/* ---- machines by name: orr_run_options.machine (docs/machines.md) ---- */
+
+/* All names, one a line, with what each is. */
+ORR_MUST_CHECK enum orr_status orr_machine_list(FILE *stream, struct orr_error *err);
+/* What a name or line means: source, device, dimensions, wires. `ranks`: of a machine that leaves it open; 0: few. */
+ORR_MUST_CHECK enum orr_status orr_machine_show(const char *name, uint32_t ranks, FILE *stream, struct orr_error *err);
+
+/* ---- wired machines ---- */
+
 struct orr_topo_setting {
     const char *name;  /* of ORR_TOPO_SETTINGS */
     const char *value; /* "" for one that takes none */

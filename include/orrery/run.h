@@ -120,11 +120,16 @@ uint64_t orr_workload_bytes(const struct orr_workload *workload); /* of memory *
 struct orr_run_options {
     size_t size;          /* of this struct, as orr_run_options_init writes it */
     const char *workload; /* prefix P: rank R's trace is P.R.et */
-    const char *system;   /* system JSON */
-    const char *network;  /* network YAML; PACKET: network configuration (KEY value) */
-    const char *logical;  /* PACKET: logical topology JSON, or NULL: one dimension of all hosts */
-    const char *memory;   /* remote memory JSON, or NULL: no remote memory */
-    const char *groups;   /* communicator groups JSON, or NULL */
+    /* The machine in a few words: "dgx-h100:16", "128gpu_torus3d_16", a line, a file (docs/machines.md). Instead of
+     * network and logical; without `system` one is made that fits it. NULL: the files say it. */
+    const char *machine;
+    const char *bandwidth; /* of a machine that leaves it open: one for all dimensions or a list, bare: Gbps */
+    const char *latency;   /* the same, bare: us */
+    const char *system;    /* system JSON */
+    const char *network;   /* network YAML; PACKET: network configuration (KEY value) */
+    const char *logical;   /* PACKET: logical topology JSON, or NULL: one dimension of all hosts */
+    const char *memory;    /* remote memory JSON, or NULL: no remote memory */
+    const char *groups;    /* communicator groups JSON, or NULL */
     enum orr_backend backend;
     /* Nobody asked for `backend`: where it is UNAWARE and the system file names NCCL's algorithms, AWARE is used
      * instead, with a warning that says why (orr_run_backend). */

@@ -18,17 +18,6 @@ static const struct param rows[] = {
      .help = "Which traces of the folder, where it has those of several jobs"},
     {"model-tag", .kind = PARAM_TEXT, .group = PARAM_WHAT, .flags = PARAM_RARE, .value = "TAG", AT(lab.recording_tag),
      .help = "Which recordings of the folder: host_R_TAG.json"},
-    {"topology", "topo", .kind = PARAM_TEXT, .group = PARAM_MACHINE, .value = "NAME", AT(lab.topology),
-     .help = "The machine: 8gpu_ring2d_4, 128gpu_torus3d_16, auto:1d, auto:2d, auto:3d, dims:4x4x8, a kind such as "
-             "torus3d, or a file (network.yml, or a physical topology). Kinds: ring, ring2d, mesh2d, torus2d, torus3d, "
-             "ttorus3d, fattree, switch, fc",
-     .unwritten = "auto:1d up to 64 ranks, auto:3d above"},
-    {"bandwidth", .kind = PARAM_TEXT, .group = PARAM_MACHINE, .value = "RATE", AT(lab.bandwidth),
-     .help = "Of a link, one way: 25Gbps, 50GB/s; a bare number is in Gbps. One for all, or a list with one for each "
-             "dimension",
-     .unwritten = "25Gbps"},
-    {"latency", .kind = PARAM_TEXT, .group = PARAM_MACHINE, .value = "TIME", AT(lab.latency),
-     .help = "Of a link: 500ns, 1us; a bare number is in us. One for all, or a list", .unwritten = "1us"},
     {"virtual-scale", .kind = PARAM_COUNT32, .group = PARAM_GROWTH, .value = "K", AT(lab.virtual_scale), .least = 1,
      .most = INT32_MAX, .help = "K ranks for every trace"},
     {"world-size", "virtual-world", .kind = PARAM_COUNT32, .group = PARAM_GROWTH, .value = "N", AT(lab.world_size),

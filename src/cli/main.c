@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 static const struct cli_command *const commands[] = {
-    &cli_run,   &cli_sweep, &cli_lab,  &cli_calib,  &cli_gen,    &cli_trace, &cli_topo,    &cli_coll,
+    &cli_run,   &cli_sweep, &cli_lab,  &cli_calib,  &cli_gen,    &cli_trace, &cli_machine, &cli_topo, &cli_coll,
     &cli_simai, &cli_calc,  &cli_cost, &cli_doctor, &cli_config, &cli_help,  &cli_version, NULL,
 };
 

@@ -202,7 +202,7 @@ static enum orr_status check_inputs(const struct sweep_command *command, const s
         const struct orr_run_options *run = points->jobs[i].run;
         const struct orr_lab_options *lab = points->jobs[i].lab;
         const char *const inputs[] = {run != NULL ? run->system : lab->run.system,
-                                      run != NULL ? run->network : lab->topology,
+                                      run != NULL ? run->network : lab->run.machine,
                                       run != NULL ? run->logical : NULL,
                                       run != NULL ? run->memory : NULL,
                                       run != NULL ? run->groups : NULL,

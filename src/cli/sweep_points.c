@@ -73,6 +73,25 @@ char *sweep_points_base(const struct sweep_points *points)
 
 /* ---- keys ---- */
 
+/* Whether the points have a machine by name: a lab run always, a run with --machine, fixed or varying. */
+static bool names_machine(const struct sweep_points *points)
+{
+    bool named = points->lab;
+    for (int i = 1; i < points->base.argc; i++) {
+        const char *word = points->base.argv[i];
+        size_t length = strncmp(word, "--", 2) == 0 ? strcspn(word + 2, "=") : 0;
+        const struct param *row =
+            length > 0 ? param_find(command_of(points)->usage->tables, word + 2, length).row : NULL;
+        named = named || strncmp(word, "-m", 2) == 0 || (row != NULL && strcmp(row->name, "machine") == 0);
+    }
+    for (size_t key = 0; key < orr_sweep_plan_key_count(points->plan); key++) {
+        struct orr_sweep_key said;
+        orr_sweep_plan_key(points->plan, key, &said);
+        named = named || strcmp(said.name, "machine") == 0 || strcmp(said.name, "topology") == 0;
+    }
+    return named;
+}
+
 /* The network file's kind may itself vary, or follow from a topology's name: a key of either kind is known here, and
  * the run says whether its file has it. */
 static enum orr_status find_key(struct sweep_points *points, size_t index, struct orr_error *err)
@@ -82,9 +101,13 @@ static enum orr_status find_key(struct sweep_points *points, size_t index, struc
     struct orr_error unsaid = {0};
     orr_sweep_plan_key(points->plan, index, &said);
     points->options[index] = param_find(tables, said.name, strlen(said.name)).row;
-    if (points->options[index] != NULL) {
+    /* Without a machine by name, its rates and latencies are keys of the network's file. */
+    bool key =
+        points->options[index] != NULL && points->options[index]->group == PARAM_MACHINE && !names_machine(points);
+    if (points->options[index] != NULL && !key) {
         return ORR_OK;
     }
+    points->options[index] = NULL;
     points->override_count++;
     if (orr_config_key(&said, true, NULL, &points->files[index], &points->keys[index], &unsaid) == ORR_OK) {
         return ORR_OK;

@@ -200,6 +200,15 @@ static enum orr_status take_entry(struct list *list, const char *at, size_t leng
     return status;
 }
 
+bool config_device_find(const char *name, double *tflops, double *gbytes)
+{
+    struct sim_device device = {0};
+    bool found = read_name(name, &device);
+    *tflops = device.peak_flops / 1e12;
+    *gbytes = device.memory_rate / 1e9;
+    return found;
+}
+
 const char *config_device_names(void)
 {
 #define DEVICES_X(name, ...) ", " name

@@ -24,4 +24,8 @@ ORR_MUST_CHECK enum orr_status config_parse_devices(const char *text, uint32_t r
 /* The names, for messages: "v100, a100, ...". */
 const char *config_device_names(void);
 
+/* Peak in TFLOPS (10^12 a second) and memory in GB/s (10^9 bytes a second) of a device by name; false: it is unknown.
+ */
+bool config_device_find(const char *name, double *tflops, double *gbytes);
+
 #endif

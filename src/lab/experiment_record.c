@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "io/file.h"
 #include "io/hash.h"
 #include "lab/run_files.h"
 #include "lab/session.h"
@@ -107,9 +108,13 @@ static enum orr_status add_inputs(struct entering *e, const struct orr_run *run)
     const struct {
         const char *role, *path;
     } files[] = {
-        {"system", options->system},   {"network", options->network},
-        {"logical", options->logical}, {"memory", options->memory},
-        {"groups", options->groups},   {"topology", orr_run_named_file(run, ORR_OUTPUT_TEXT)},
+        {"system", options->system},
+        {"network", options->network},
+        {"logical", options->logical},
+        {"memory", options->memory},
+        {"groups", options->groups},
+        {"topology", orr_run_named_file(run, ORR_OUTPUT_TEXT)},
+        {"machine", options->machine != NULL && file_exists(options->machine) ? options->machine : NULL},
     };
     enum orr_status status = add_workload(e, orr_run_source_count(run));
     for (size_t i = 0; status == ORR_OK && i < sizeof files / sizeof files[0]; i++) {

@@ -66,10 +66,11 @@ static enum orr_status check_typed(const struct orr_lab_options *options, struct
 {
     if (options->run.workload == NULL || options->run.workload[0] == '\0') {
         return error_set(err, ORR_EINVAL,
-                         "missing --workload: a folder or prefix of traces, or a folder of recordings");
+                         "missing parameter 'workload': a folder or prefix of traces, or a folder of recordings");
     }
     if (options->virtual_scale != 0 && options->world_size != 0) {
-        return error_set(err, ORR_EINVAL, "--virtual-scale and --world-size both say how many ranks; give one");
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'virtual-scale' and parameter 'world-size' both say how many ranks; give one");
     }
     return check_tag(options->tag, err);
 }
@@ -96,23 +97,28 @@ static enum orr_status settle_policy(struct lab_plan *plan, struct orr_error *er
 static enum orr_status read_typed(struct lab_plan *plan, struct orr_error *err)
 {
     const struct orr_lab_options *options = plan->options;
-    const char *topology = options->topology != NULL ? options->topology : "auto:1d";
+    const char *topology = options->run.machine != NULL ? options->run.machine : "auto:1d";
     enum orr_status status = check_typed(options, err);
     if (status == ORR_OK) {
         status = lab_machine_parse(topology, &plan->machine, err);
     }
-    if (status == ORR_OK && plan->machine.kind == LAB_MACHINE_FILE &&
-        (options->bandwidth != NULL || options->latency != NULL)) {
-        status = error_set(err, ORR_EINVAL, "--%s: %s says it; change it there",
-                           options->bandwidth != NULL ? "bandwidth" : "latency", plan->machine.path);
+    if (status == ORR_OK && plan->machine.kind >= LAB_MACHINE_MADE &&
+        (options->run.bandwidth != NULL || options->run.latency != NULL)) {
+        status =
+            error_set(err, ORR_EINVAL, "parameter '%s': %s says it; change it there%s",
+                      options->run.bandwidth != NULL ? "bandwidth" : "latency",
+                      plan->machine.kind == LAB_MACHINE_FILE ? plan->machine.path : topology,
+                      plan->machine.kind == LAB_MACHINE_FILE ? "" : ", in a line such as dgx-h100:2 > rail:200Gbps");
     }
     if (status == ORR_OK) {
-        status = lab_rates_read("--bandwidth", options->bandwidth != NULL ? options->bandwidth : "25Gbps", &plan->arena,
-                                &plan->rates, err);
+        const char *rate = plan->machine.rate != NULL ? plan->machine.rate : "25Gbps";
+        status = lab_rates_read("parameter 'bandwidth'", options->run.bandwidth != NULL ? options->run.bandwidth : rate,
+                                &plan->arena, &plan->rates, err);
     }
     if (status == ORR_OK) {
-        status = lab_times_read("--latency", options->latency != NULL ? options->latency : "1us", &plan->arena,
-                                &plan->times, err);
+        const char *latency = plan->machine.latency != NULL ? plan->machine.latency : "1us";
+        status = lab_times_read("parameter 'latency'", options->run.latency != NULL ? options->run.latency : latency,
+                                &plan->arena, &plan->times, err);
     }
     if (status == ORR_OK) {
         status = lab_workload_find(options->run.workload, options->prefix, options->recording_tag, &plan->arena,
@@ -141,7 +147,7 @@ static enum orr_status asked_size(const struct lab_plan *plan, uint32_t *asked, 
     }
     if (size > INT32_MAX) {
         return error_set(err, ORR_ERANGE,
-                         "--virtual-scale: %" PRIu32 " times %" PRIu32 " traces are more than %d ranks",
+                         "parameter 'virtual-scale': %" PRIu32 " times %" PRIu32 " traces are more than %d ranks",
                          plan->options->virtual_scale, plan->workload.ranks, INT32_MAX);
     }
     *asked = (uint32_t)size;
@@ -153,11 +159,11 @@ static enum orr_status refuse_size(const struct lab_plan *plan, uint32_t told, s
     uint32_t traces = plan->workload.ranks;
     char scale[40] = "";
     if (told % traces == 0) {
-        (void)snprintf(scale, sizeof scale, "--virtual-scale %" PRIu32 " or ", told / traces);
+        (void)snprintf(scale, sizeof scale, "parameter 'virtual-scale' %" PRIu32 " or ", told / traces);
     }
     return error_set(err, ORR_EINVAL,
-                     "--topology: the machine has %" PRIu32 " ranks, and there %s %" PRIu32
-                     " trace%s; a machine of %" PRIu32 " fits, or %s--world-size %" PRIu32
+                     "parameter 'machine': it has %" PRIu32 " ranks, and there %s %" PRIu32
+                     " trace%s; a machine of %" PRIu32 " fits, or %sparameter 'world-size' %" PRIu32
                      " makes the job as large as the machine",
                      told, traces == 1 ? "is" : "are", traces, traces == 1 ? "" : "s", traces, scale, told);
 }
@@ -180,7 +186,8 @@ static enum orr_status settle_size(struct lab_plan *plan, struct orr_error *err)
     if (told != 0 && asked != 0 && told != asked) {
         char option[48];
         (void)snprintf(option, sizeof option,
-                       plan->options->world_size != 0 ? "--world-size %" PRIu32 : "--virtual-scale %" PRIu32,
+                       plan->options->world_size != 0 ? "parameter 'world-size' %" PRIu32
+                                                      : "parameter 'virtual-scale' %" PRIu32,
                        plan->options->world_size != 0 ? asked : plan->options->virtual_scale);
         status = warn(plan, err,
                       "%s of %" PRIu32 " trace%s is %" PRIu32 " ranks, and the topology has %" PRIu32
@@ -189,11 +196,12 @@ static enum orr_status settle_size(struct lab_plan *plan, struct orr_error *err)
     }
     plan->world = told != 0 ? told : asked != 0 ? asked : traces;
     if (status == ORR_OK && plan->world == 1) {
-        status = error_set(err, ORR_EINVAL,
-                           "there is one trace, and a machine of one rank has no network; --world-size says how many "
-                           "ranks it shall become");
+        status = error_set(
+            err, ORR_EINVAL,
+            "there is one trace, and a machine of one rank has no network; parameter 'world-size' says how many "
+            "ranks it shall become");
     }
-    if (status == ORR_OK && plan->options->topology == NULL && plan->world > ONE_RING_MOST) {
+    if (status == ORR_OK && plan->options->run.machine == NULL && plan->world > ONE_RING_MOST) {
         status = lab_machine_parse("auto:3d", &plan->machine, err);
     }
     const struct orr_growth *growth = &plan->options->run.growth;
@@ -220,15 +228,19 @@ static enum orr_status settle_backend(struct lab_plan *plan, struct orr_error *e
     }
     bool wired = plan->backend >= ORR_BACKEND_PACKET;
     if (file && wired != wires) {
-        return error_set(err, ORR_EINVAL, "--backend: %s needs %s, and %s is %s", lab_backend_word(plan->backend),
-                         wired ? "a physical topology" : "a network.yml", machine->path,
-                         wires ? "taken for a physical topology" : "a network.yml");
+        return error_set(err, ORR_EINVAL, "parameter 'backend': %s needs %s, and %s is %s",
+                         lab_backend_word(plan->backend), wired ? "a physical topology" : "a network.yml",
+                         machine->path, wires ? "taken for a physical topology" : "a network.yml");
     }
     if (wires && !wired) {
-        return warn(plan, err,
-                    "--backend %s does not see the wires of %s, and takes it for %s; flow, packet and auto do",
-                    lab_backend_word(plan->backend), lab_machine_word(machine->kind),
-                    lab_machine_join(machine->kind) == TOPO_SWITCH ? "one switch" : "plain rings");
+        return warn(
+            plan, err,
+            "parameter 'backend' %s does not see the wires of %s, and takes it for %s; flow, packet and auto do",
+            lab_backend_word(plan->backend),
+            machine->kind == LAB_MACHINE_MADE ? lab_machine_made_of(machine) : lab_machine_word(machine->kind),
+            machine->kind == LAB_MACHINE_MADE             ? "switches inside and between its servers"
+            : lab_machine_join(machine, 0) == TOPO_SWITCH ? "one switch"
+                                                          : "plain rings");
     }
     return ORR_OK;
 }
@@ -255,8 +267,8 @@ static enum orr_status settle_names(struct lab_plan *plan, bool named, struct or
     if (plan->machine.kind == LAB_MACHINE_FILE) {
         const char *stem = file_stem(&plan->arena, plan->machine.path);
         plan->name = stem == NULL ? NULL : arena_printf(&plan->arena, "%" PRIu32 "gpu_file_%s", plan->world, stem);
-    } else if (named) {
-        plan->name = plan->options->topology;
+    } else if (named && plan->machine.kind != LAB_MACHINE_MADE) {
+        plan->name = plan->options->run.machine;
     } else {
         lab_machine_name(&plan->machine, text);
         plan->name = arena_strndup(&plan->arena, text, strlen(text));
@@ -280,12 +292,19 @@ enum orr_status lab_plan_make(struct lab_plan *plan, struct orr_error *err)
     if (status == ORR_OK && plan->machine.kind == LAB_MACHINE_FILE) {
         status = lab_machine_file_dims(&plan->machine, &plan->mem, &plan->rates, err);
     }
+    bool line = plan->machine.kind == LAB_MACHINE_MADE && plan->machine.line != NULL;
+    if (status == ORR_OK && line) {
+        status = lab_machine_made_dims(&plan->machine, &plan->arena, &plan->rates, &plan->times, err);
+    }
     bool named = plan->machine.ranks != 0;
     if (status == ORR_OK) {
         status = settle_size(plan, err);
     }
-    if (status == ORR_OK && plan->machine.kind != LAB_MACHINE_FILE) {
+    if (status == ORR_OK && plan->machine.kind != LAB_MACHINE_FILE && !line) {
         status = lab_machine_settle(&plan->machine, plan->world, err);
+    }
+    if (status == ORR_OK && plan->machine.kind == LAB_MACHINE_MADE && !line) {
+        status = lab_machine_made_dims(&plan->machine, &plan->arena, &plan->rates, &plan->times, err);
     }
     if (status == ORR_OK) {
         status = settle_backend(plan, err);

@@ -94,6 +94,7 @@ void lab_plan_run_options(struct lab_plan *plan, struct orr_run_options *run)
     const struct orr_lab_options *options = plan->options;
     *run = options->run;
     run->workload = plan->workload.prefix;
+    run->machine = run->bandwidth = run->latency = NULL; /* the files say it */
     run->groups = plan->workload.groups;
     run->system = plan->files.system;
     run->network = plan->files.network;

@@ -13,9 +13,11 @@
 #include "base/text_stream.h"
 #include "base/units.h"
 #include "config/config.h"
+#include "config/devices.h"
 #include "config/wired.h"
 #include "io/file.h"
 #include "lab/wired_check.h"
+#include "topo/make/make.h"
 
 /* ---- quantities ---- */
 
@@ -115,10 +117,19 @@ static const char *sizes_text(struct arena *arena, const struct lab_machine *mac
     return text == NULL ? NULL : arena_printf(arena, "[%s]", text);
 }
 
+static const char *kinds_text(struct arena *arena, const struct lab_machine *machine)
+{
+    const char *text = "";
+    for (uint32_t i = 0; i < machine->dim_count && text != NULL; i++) {
+        text = arena_printf(arena, "%s%s%s", text, i == 0 ? "" : ", ", topo_kind_name(lab_machine_join(machine, i)));
+    }
+    return text == NULL ? NULL : arena_printf(arena, "[%s]", text);
+}
+
 static const char *network_text(const struct lab_machine_request *request, struct arena *arena)
 {
     const struct lab_machine *machine = request->machine;
-    const char *kinds = spread(arena, machine, NULL, topo_kind_name(lab_machine_join(machine->kind)));
+    const char *kinds = kinds_text(arena, machine);
     const char *sizes = sizes_text(arena, machine, "");
     const char *rates = spread(arena, machine, request->rates, NULL);
     const char *times = spread(arena, machine, request->times, NULL);
@@ -128,13 +139,13 @@ static const char *network_text(const struct lab_machine_request *request, struc
                               times);
 }
 
-/* What fits how the ranks are joined; halving and doubling needs a power of two. */
-static const char *algorithm_of(const struct lab_machine *machine)
+/* What fits how the ranks of a dimension are joined; halving and doubling needs a power of two. */
+static const char *algorithm_of(const struct lab_machine *machine, uint32_t dim)
 {
-    uint32_t ranks = machine->ranks;
-    switch (lab_machine_join(machine->kind)) {
+    uint32_t size = machine->dims[dim];
+    switch (lab_machine_join(machine, dim)) {
     case TOPO_SWITCH:
-        return (ranks & (ranks - 1)) == 0 ? "\"halvingDoubling\"" : "\"ring\"";
+        return (size & (size - 1)) == 0 ? "\"halvingDoubling\"" : "\"ring\"";
     case TOPO_FULLY_CONNECTED:
         return "\"direct\"";
     default:
@@ -142,31 +153,46 @@ static const char *algorithm_of(const struct lab_machine *machine)
     }
 }
 
-static const char *system_text(const struct lab_machine *machine, struct arena *arena)
+static const char *algorithms_text(struct arena *arena, const struct lab_machine *machine)
 {
-    const char *most = spread(arena, machine, NULL, algorithm_of(machine));
-    const char *all_to_all = spread(arena, machine, NULL, "\"direct\"");
-    return most == NULL || all_to_all == NULL ? NULL
-                                              : arena_printf(arena,
-                                                             "{\n"
-                                                             "  \"scheduling-policy\": \"LIFO\",\n"
-                                                             "  \"endpoint-delay\": 10,\n"
-                                                             "  \"active-chunks-per-dimension\": 1,\n"
-                                                             "  \"preferred-dataset-splits\": 4,\n"
-                                                             "  \"all-reduce-implementation\": %s,\n"
-                                                             "  \"all-gather-implementation\": %s,\n"
-                                                             "  \"reduce-scatter-implementation\": %s,\n"
-                                                             "  \"all-to-all-implementation\": %s,\n"
-                                                             "  \"collective-optimization\": \"localBWAware\",\n"
-                                                             "  \"local-mem-bw\": 540,\n"
-                                                             "  \"boost-mode\": 0\n"
-                                                             "}\n",
-                                                             most, most, most, all_to_all);
+    const char *text = "";
+    for (uint32_t i = 0; i < machine->dim_count && text != NULL; i++) {
+        text = arena_printf(arena, "%s%s%s", text, i == 0 ? "" : ", ", algorithm_of(machine, i));
+    }
+    return text == NULL ? NULL : arena_printf(arena, "[%s]", text);
 }
 
-static bool is_grid(enum lab_machine_kind kind)
+/* On the wires of servers collectives are NCCL's; where only dimensions are seen those have no meaning, and each
+ * dimension has what fits it. */
+static const char *system_text(const struct lab_machine_request *request, struct arena *arena)
 {
-    return kind != LAB_MACHINE_FILE && lab_machine_join(kind) == TOPO_RING;
+    const struct lab_machine *machine = request->machine;
+    bool nccl = machine->kind == LAB_MACHINE_MADE && request->backend >= ORR_BACKEND_PACKET;
+    const char *most = nccl ? "[\"nccl\"]" : algorithms_text(arena, machine);
+    const char *all_to_all = nccl ? most : spread(arena, machine, NULL, "\"direct\"");
+    const char *device = "  \"local-mem-bw\": 540,\n";
+    double tflops = 0;
+    double gbytes = 0;
+    if (machine->device != NULL && config_device_find(machine->device, &tflops, &gbytes)) {
+        device = arena_printf(arena, "  \"local-mem-bw\": %.0f,\n  \"peak-perf\": %.0f,\n", gbytes, tflops);
+    }
+    return most == NULL || all_to_all == NULL || device == NULL
+               ? NULL
+               : arena_printf(arena,
+                              "{\n"
+                              "  \"scheduling-policy\": \"LIFO\",\n"
+                              "  \"endpoint-delay\": 10,\n"
+                              "  \"active-chunks-per-dimension\": 1,\n"
+                              "  \"preferred-dataset-splits\": 4,\n"
+                              "  \"all-reduce-implementation\": %s,\n"
+                              "  \"all-gather-implementation\": %s,\n"
+                              "  \"reduce-scatter-implementation\": %s,\n"
+                              "  \"all-to-all-implementation\": %s,\n"
+                              "  \"collective-optimization\": \"localBWAware\",\n"
+                              "%s"
+                              "  \"boost-mode\": 0\n"
+                              "}\n",
+                              most, most, most, all_to_all, device);
 }
 
 /* A GPU of a grid has all links of its dimensions itself: the switch that passes on for it is a part of it, joined to
@@ -184,12 +210,14 @@ static uint64_t port_rate(const struct lab_machine_request *request)
 
 /* Marking begins at 4 KB for each Gbps, between 20 and 800 KB, and is certain at four times that: what the public
  * configurations have for 25, 100 and more Gbps. */
-static const char *marks_text(const struct lab_machine_request *request, struct arena *arena)
+static const char *marks_text(const struct lab_machine_request *request, const struct lab_quantities *wires,
+                              struct arena *arena)
 {
     uint64_t rates[TOPO_MAX_DIMS + 1];
-    uint32_t rate_count = request->rates->count;
-    memcpy(rates, request->rates->value, rate_count * sizeof *rates);
-    if (is_grid(request->machine->kind)) {
+    const struct lab_quantities *list = request->machine->kind == LAB_MACHINE_MADE ? wires : request->rates;
+    uint32_t rate_count = list->count;
+    memcpy(rates, list->value, rate_count * sizeof *rates);
+    if (lab_machine_is_grid(request->machine)) {
         rates[rate_count++] = port_rate(request);
     }
     const char *most = "";
@@ -219,8 +247,12 @@ static const char *marks_text(const struct lab_machine_request *request, struct 
 
 enum { BUFFER_MIB = 32, BUFFER_MIB_MOST = 4095, HEADROOM_FACTOR = 3 };
 
-/* Switches of many ports need more for what they set aside alone. What cannot be read is for the run to tell. */
-static uint64_t buffer_mib(const struct lab_machine_request *request, const char *topology, struct arena *arena)
+static void collect_rates(const struct topo_graph *graph, struct lab_quantities *rates);
+
+/* Switches of many ports need more for what they set aside alone. What cannot be read is for the run to tell. `rates`:
+ * those of the links. */
+static uint64_t buffer_mib(const struct lab_machine_request *request, const char *topology, struct arena *arena,
+                           struct lab_quantities *rates)
 {
     const struct orr_text *text = NULL;
     for (size_t i = 0; request->texts != NULL && i < request->texts->count; i++) {
@@ -237,6 +269,7 @@ static uint64_t buffer_mib(const struct lab_machine_request *request, const char
                      : config_read_topology(topology, arena, &notes, &graph, &extra, &unsaid);
     if (status == ORR_OK) {
         reserved = lab_wired_reserved_mib(&graph, HEADROOM_FACTOR);
+        collect_rates(&graph, rates);
         topo_graph_free(&graph);
     }
     notes_free(&notes);
@@ -245,10 +278,10 @@ static uint64_t buffer_mib(const struct lab_machine_request *request, const char
 }
 
 /* A window of one round trip at line rate, and pause frames behind it; 4 KiB of data a packet, as RoCE has. */
-static const char *config_text(const struct lab_machine_request *request, const char *topology, uint64_t buffer,
-                               struct arena *arena)
+static const char *config_text(const struct lab_machine_request *request, const char *topology,
+                               const struct lab_quantities *wires, uint64_t buffer, struct arena *arena)
 {
-    const char *marks = marks_text(request, arena);
+    const char *marks = marks_text(request, wires, arena);
     return marks == NULL ? NULL
                          : arena_printf(arena,
                                         "TOPOLOGY_FILE %s\nPACKET_PAYLOAD_SIZE 4096\nCC_MODE 12\nENABLE_QCN 1\n"
@@ -277,8 +310,8 @@ static enum orr_status put(const struct lab_machine_request *request, struct are
     return status;
 }
 
-static enum orr_status keep_wires(struct lab_texts *texts, const struct orr_topo *topo, const char *path,
-                                  struct arena *arena, struct orr_error *err)
+static enum orr_status keep_wires(struct lab_texts *texts, const struct orr_topo *topo, enum orr_topo_form form,
+                                  const char *path, struct arena *arena, struct orr_error *err)
 {
     char *text = NULL;
     size_t size = 0;
@@ -286,7 +319,7 @@ static enum orr_status keep_wires(struct lab_texts *texts, const struct orr_topo
     if (stream == NULL) {
         return error_set(err, ORR_ENOMEM, "out of memory for a topology");
     }
-    const struct orr_topo_write_options options = {.form = ORR_TOPO_ASTRA, .stream = stream};
+    const struct orr_topo_write_options options = {.form = form, .stream = stream};
     enum orr_status status = orr_topo_write(topo, NULL, &options, err);
     if (fclose(stream) != 0 && status == ORR_OK) {
         status = error_set(err, ORR_ENOMEM, "out of memory for a topology");
@@ -302,16 +335,17 @@ static enum orr_status keep_wires(struct lab_texts *texts, const struct orr_topo
     return status;
 }
 
-static enum orr_status make_wires(const struct lab_machine_request *request, struct arena *arena, const char *path,
-                                  struct orr_error *err)
+enum orr_status lab_machine_topology(const struct lab_machine_request *request, struct orr_topo **topo,
+                                     struct orr_error *err)
 {
     const struct lab_machine *machine = request->machine;
     struct lab_machine_wiring wiring;
+    bool made = machine->kind == LAB_MACHINE_MADE;
     struct orr_topo_setting settings[8] = {{"bandwidth", request->rates->list}, {"latency", request->times->list}};
-    size_t count = 2;
+    size_t count = made ? 0 : 2; /* servers have their own */
     char port[40];
     (void)snprintf(port, sizeof port, "%" PRIu64 "bps", port_rate(request));
-    if (is_grid(machine->kind)) {
+    if (lab_machine_is_grid(machine)) {
         settings[count++] = (struct orr_topo_setting){"host-bandwidth", port};
         settings[count++] = (struct orr_topo_setting){"host-latency", "0ns"};
     }
@@ -319,13 +353,21 @@ static enum orr_status make_wires(const struct lab_machine_request *request, str
     for (size_t i = 0; i < wiring.count; i++) {
         settings[count++] = wiring.settings[i];
     }
+    const char *what = made ? lab_machine_made_of(machine) : lab_machine_wires(machine->kind);
+    return orr_topo_make(what, settings, count, request->notices, topo, err);
+}
+
+/* Only SimAI's form tells NVSwitches and servers apart. */
+static enum orr_status make_wires(const struct lab_machine_request *request, struct arena *arena, const char *path,
+                                  struct orr_error *err)
+{
     struct orr_topo *topo = NULL;
-    enum orr_status status =
-        orr_topo_make(lab_machine_wires(machine->kind), settings, count, request->notices, &topo, err);
+    const enum orr_topo_form form = request->machine->kind == LAB_MACHINE_MADE ? ORR_TOPO_SIMAI : ORR_TOPO_ASTRA;
+    const struct orr_topo_write_options options = {.form = form};
+    enum orr_status status = lab_machine_topology(request, &topo, err);
     if (status == ORR_OK) {
-        const struct orr_topo_write_options options = {.form = ORR_TOPO_ASTRA};
         status = request->texts == NULL ? orr_topo_write(topo, path, &options, err)
-                                        : keep_wires(request->texts, topo, path, arena, err);
+                                        : keep_wires(request->texts, topo, form, path, arena, err);
     }
     orr_topo_close(topo);
     return status;
@@ -337,7 +379,8 @@ static enum orr_status write_wired(const struct lab_machine_request *request, st
     const struct lab_machine *machine = request->machine;
     bool own = machine->kind == LAB_MACHINE_FILE;
     const char *topology = own ? machine->path : arena_printf(arena, "%s/topology.txt", request->folder);
-    const char *sizes = sizes_text(arena, machine, "\"");
+    const char *sizes = machine->kind == LAB_MACHINE_MADE ? arena_printf(arena, "[\"%" PRIu32 "\"]", machine->ranks)
+                                                          : sizes_text(arena, machine, "\"");
     if (topology == NULL || sizes == NULL) {
         return mem_error(arena->mem, "a machine's files", err);
     }
@@ -349,7 +392,9 @@ static enum orr_status write_wired(const struct lab_machine_request *request, st
     if (status == ORR_OK) {
         /* Named without the folder, so that equal machines have equal files wherever they lie. */
         const char *named = own ? machine->path : "topology.txt";
-        const char *text = config_text(request, named, buffer_mib(request, topology, arena), arena);
+        struct lab_quantities wires = {0};
+        uint64_t buffer = buffer_mib(request, topology, arena, &wires);
+        const char *text = config_text(request, named, &wires, buffer, arena);
         status = put(request, arena, "config.txt", text, &files->network, err);
         files->topology = own ? NULL : topology;
     }
@@ -364,8 +409,8 @@ enum orr_status lab_machine_check(const struct lab_machine_request *request, str
     const struct {
         const char *option;
         const struct lab_quantities *list;
-    } lists[] = {{"--bandwidth", request->rates}, {"--latency", request->times}};
-    for (size_t i = 0; i < 2 && machine->kind != LAB_MACHINE_FILE; i++) {
+    } lists[] = {{"parameter 'bandwidth'", request->rates}, {"parameter 'latency'", request->times}};
+    for (size_t i = 0; i < 2 && machine->kind < LAB_MACHINE_MADE; i++) {
         uint32_t count = lists[i].list->count;
         if (count != 1 && count != most) {
             return error_set(err, ORR_EINVAL,
@@ -391,7 +436,7 @@ enum orr_status lab_machine_write(const struct lab_machine_request *request, str
         status = put(request, arena, "network.yml", network_text(request, arena), &made.network, err);
     }
     if (status == ORR_OK && request->system == NULL) {
-        status = put(request, arena, "system.json", system_text(machine, arena), &made.system, err);
+        status = put(request, arena, "system.json", system_text(request, arena), &made.system, err);
     }
     if (status == ORR_OK) {
         *files = made;
@@ -460,6 +505,80 @@ static enum orr_status wired_dims(struct lab_machine *machine, struct mem *mem, 
     }
     arena_free(&arena);
     notes_free(&notes);
+    return status;
+}
+
+/* Of a GPU inside its server, and of its share of the NICs: the first links of each kind that are met. */
+static void made_rates(const struct topo_made *made, uint64_t rate[2], uint64_t delay[2])
+{
+    uint32_t nics = 0;
+    for (uint32_t i = 0; i < made->link_count; i++) {
+        const struct topo_made_link *link = &made->links[i];
+        if (link->a >= made->hosts && link->b >= made->hosts) {
+            continue;
+        }
+        uint32_t other = link->a < made->hosts ? link->b : link->a;
+        bool outside = other >= made->hosts + made->nvswitches;
+        nics += outside ? 1 : 0;
+        if (rate[outside] == 0) {
+            rate[outside] = made->classes[link->class].rate.value;
+            delay[outside] = made->classes[link->class].delay.value;
+        }
+    }
+    if (nics > 0 && nics < made->hosts) {
+        rate[1] = rate[1] * nics / made->hosts;
+    }
+}
+
+static enum orr_status add_quantity(struct lab_quantities *list, uint64_t value, uint64_t scale, int digits,
+                                    const char *suffix, struct arena *arena, struct orr_error *err)
+{
+    const char *text = spell(arena, value, scale, digits, suffix);
+    list->list = list->count == 0 ? text : arena_printf(arena, "%s,%s", list->list, text == NULL ? "" : text);
+    list->value[list->count] = value;
+    list->text[list->count++] = text;
+    return text != NULL && list->list != NULL ? ORR_OK : mem_error(arena->mem, "a list of quantities", err);
+}
+
+const char *lab_machine_made_of(const struct lab_machine *machine)
+{
+    return machine->line != NULL ? machine->line : machine->server->name;
+}
+
+enum orr_status lab_machine_made_dims(struct lab_machine *machine, struct arena *arena, struct lab_quantities *rates,
+                                      struct lab_quantities *times, struct orr_error *err)
+{
+    struct topo_settings settings = {.what = lab_machine_made_of(machine)};
+    struct lab_machine_wiring wiring;
+    struct topo_made made;
+    struct notes notes;
+    uint64_t rate[2] = {0, 0};
+    uint64_t delay[2] = {0, 0};
+    enum orr_status status = ORR_OK;
+    lab_machine_wire(machine, &wiring);
+    for (size_t i = 0; i < wiring.count && status == ORR_OK; i++) {
+        status = topo_settings_take(&settings, wiring.settings[i].name, wiring.settings[i].value, err);
+    }
+    notes_init(&notes, arena->mem, false);
+    status = status == ORR_OK ? topo_make(settings.what, &settings, &notes, &made, arena->mem, err) : status;
+    notes_free(&notes);
+    if (status != ORR_OK) {
+        return status;
+    }
+    made_rates(&made, rate, delay);
+    machine->ranks = made.hosts;
+    machine->dim_count = 0;
+    *rates = (struct lab_quantities){0};
+    *times = (struct lab_quantities){0};
+    for (uint32_t i = 0; i < made.dim_count && status == ORR_OK; i++) {
+        bool inside = i == 0 && made.dim_count > 1 ? rate[0] > 0 : rate[1] == 0;
+        if (made.dims[i] > 1) {
+            machine->dims[machine->dim_count++] = made.dims[i];
+            status = add_quantity(rates, rate[!inside], 1000000000, 9, "Gbps", arena, err);
+            status = status == ORR_OK ? add_quantity(times, delay[!inside], 1000, 3, "us", arena, err) : status;
+        }
+    }
+    topo_made_free(&made);
     return status;
 }
 

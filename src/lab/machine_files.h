@@ -57,10 +57,21 @@ ORR_MUST_CHECK enum orr_status lab_machine_check(const struct lab_machine_reques
 ORR_MUST_CHECK enum orr_status lab_machine_write(const struct lab_machine_request *request, struct arena *arena,
                                                  struct lab_machine_files *files, struct orr_error *err);
 
+/* The wires of a settled machine that is no FILE; the caller closes them. */
+ORR_MUST_CHECK enum orr_status lab_machine_topology(const struct lab_machine_request *request, struct orr_topo **topo,
+                                                    struct orr_error *err);
+
 /* The ranks and dimensions of a FILE: those of a network.yml, or one dimension of all hosts of a physical topology, of
  * which `rates` then has the different rates, without texts. */
 ORR_MUST_CHECK enum orr_status lab_machine_file_dims(struct lab_machine *machine, struct mem *mem,
                                                      struct lab_quantities *rates, struct orr_error *err);
+/* The name or line that topo/make makes a MADE of. */
+const char *lab_machine_made_of(const struct lab_machine *machine);
+/* Ranks and dimensions of a MADE, servers settled, and the rates and latencies of each dimension: of a GPU's links
+ * inside, and of its share of the NICs. */
+ORR_MUST_CHECK enum orr_status lab_machine_made_dims(struct lab_machine *machine, struct arena *arena,
+                                                     struct lab_quantities *rates, struct lab_quantities *times,
+                                                     struct orr_error *err);
 /* Whether a FILE is a network.yml, by its ending. */
 bool lab_machine_is_network(const struct lab_machine *machine);
 

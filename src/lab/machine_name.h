@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The machine of a lab run in one word: "2gpu_auto1d_2", "8gpu_ring2d_4", "128gpu_torus3d_16", "auto:2d", "dims:4x4x8",
- * or the path of a file. docs/lab.md has the grammar; the kinds are one table, here.
+ * A machine in a few words: "dgx-h100:16", "dgx-h100:16 > rail > spine:8", "8gpu_ring2d_4", "128gpu_torus3d_16",
+ * "auto:2d", "dims:4x4x8", or the path of a file. docs/machines.md has the grammar; the kinds are one table, here, the
+ * makes are data (presets/machines).
  *
  * Two steps, because a word may leave the number of ranks open: lab_machine_parse reads what is said, and
  * lab_machine_settle lays a number of ranks out in dimensions. Opens no file; knows no rates.
@@ -12,6 +13,7 @@
 #include "base/error.h"
 #include "orrery.h"
 #include "topo/dims.h"
+#include "topo/make/server.h"
 
 /* name, word, dimensions (0: as many as there are sizes), how each is joined, the generator of its wires, whether only
  * the wires tell it from others, what it is */
@@ -34,14 +36,20 @@ enum lab_machine_kind {
 #define LAB_X(name, word, dims, join, wires, wired, about) LAB_MACHINE_##name,
     LAB_MACHINES(LAB_X)
 #undef LAB_X
-        LAB_MACHINE_FILE
+        LAB_MACHINE_MADE, /* servers of a make, or a line of topo/make/grammar.h, or another of topo/make/make.h's names
+                           */
+    LAB_MACHINE_FILE
 };
 
 struct lab_machine {
     enum lab_machine_kind kind;
     const char *path; /* FILE: part of the text that was parsed */
-    uint32_t ranks;   /* 0: the word leaves it open */
-    uint32_t groups;  /* scale-out groups; fat trees: leaves; 0: not said */
+    const char *line; /* MADE: what topo/make makes of it, part of the text; NULL: as many `server` as the ranks need */
+    const struct topo_server *server; /* MADE: of which it is; NULL: of none */
+    const char *device;               /* of presets/devices; NULL: not known */
+    const char *rate, *latency;       /* of a preset grid, where nothing else is said; else NULL */
+    uint32_t ranks;                   /* 0: the word leaves it open */
+    uint32_t groups;                  /* scale-out groups; fat trees: leaves; 0: not said */
     uint32_t sizes[TOPO_MAX_DIMS];
     uint32_t size_count;          /* 0: not said */
     uint32_t dims[TOPO_MAX_DIMS]; /* once settled, without those of 1 */
@@ -50,7 +58,8 @@ struct lab_machine {
 
 enum { LAB_MACHINE_NAME = 96 };
 
-/* ORR_EINVAL with "--topology: " before the reason and the nearest kind; ORR_ERANGE for numbers beyond 31 bits. */
+/* ORR_EINVAL with "parameter 'machine': " before the reason and the nearest kind; ORR_ERANGE for numbers beyond 31
+ * bits. */
 ORR_MUST_CHECK enum orr_status lab_machine_parse(const char *text, struct lab_machine *machine, struct orr_error *err);
 
 /* Lays `ranks` out, which must be those of the word where it names them; not for a FILE. ORR_EINVAL where groups or
@@ -58,8 +67,10 @@ ORR_MUST_CHECK enum orr_status lab_machine_parse(const char *text, struct lab_ma
 ORR_MUST_CHECK enum orr_status lab_machine_settle(struct lab_machine *machine, uint32_t ranks, struct orr_error *err);
 
 const char *lab_machine_word(enum lab_machine_kind kind);
-enum topo_kind lab_machine_join(enum lab_machine_kind kind); /* of a FILE: as rings, which all machines can do */
-const char *lab_machine_wires(enum lab_machine_kind kind);   /* a name for topo/make/make.h */
+/* How dimension `dim` of a settled machine is joined; of a FILE: as rings, which all machines can do. */
+enum topo_kind lab_machine_join(const struct lab_machine *machine, uint32_t dim);
+const char *lab_machine_wires(enum lab_machine_kind kind);   /* a name for topo/make/make.h; not of MADE and FILE */
+bool lab_machine_is_grid(const struct lab_machine *machine); /* rings, meshes and tori */
 bool lab_machine_is_wired(enum lab_machine_kind kind);       /* dimensions alone do not tell it */
 
 /* What a settled machine says to the generator of its wires, besides rates and times. */

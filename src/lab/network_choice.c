@@ -62,25 +62,31 @@ static void look_at_system(struct survey *survey, const char *system, const stru
     }
 }
 
+static const struct orr_run_options *run_of(const struct orr_sweep_job *job)
+{
+    return job->run != NULL ? job->run : &job->lab->run;
+}
+
 static void note(uint64_t *first, uint64_t point, bool is_so)
 {
     *first = *first == 0 && is_so ? point : *first;
 }
 
-static void look_at_lab(struct survey *survey, const struct orr_sweep_job *job, uint64_t point)
+/* A job on a machine that is named: a lab run, or a run with one. */
+static void look_at_machine(struct survey *survey, const struct orr_sweep_job *job, uint64_t point)
 {
-    const struct orr_lab_options *lab = job->lab;
+    const struct orr_run_options *run = run_of(job);
     struct lab_machine machine;
-    if (lab_machine_parse(lab->topology != NULL ? lab->topology : "auto:1d", &machine, NULL) != ORR_OK) {
+    if (lab_machine_parse(run->machine != NULL ? run->machine : "auto:1d", &machine, NULL) != ORR_OK) {
         return; /* the point says so itself */
     }
     bool wires = lab_machine_needs_wires(&machine);
     bool network = machine.kind == LAB_MACHINE_FILE && lab_machine_is_network(&machine);
-    if (lab->run.backend_open) {
+    if (run->backend_open) {
         note(&survey->wires, point, wires);
         note(&survey->dimensions, point, network);
-        look_at_system(survey, lab->run.system, job);
-    } else if (lab->run.backend < ORR_BACKEND_PACKET) {
+        look_at_system(survey, run->system, job);
+    } else if (run->backend < ORR_BACKEND_PACKET) {
         note(&survey->blind, point, wires);
         note(&survey->seeing, point, !wires);
     } else {
@@ -94,28 +100,28 @@ enum orr_status lab_network_for_all(const struct orr_sweep_job *jobs, uint64_t c
 {
     struct survey survey = {0};
     for (uint64_t i = 0; i < count; i++) {
-        if (jobs[i].run == NULL) {
-            look_at_lab(&survey, &jobs[i], i + 1);
+        if (jobs[i].run == NULL || jobs[i].run->machine != NULL) {
+            look_at_machine(&survey, &jobs[i], i + 1);
         } else if (jobs[i].run->backend_open) {
             look_at_system(&survey, jobs[i].run->system, &jobs[i]);
         }
     }
     if (survey.blind != 0 && survey.seeing != 0) {
-        const struct orr_lab_options *lab = jobs[survey.blind - 1].lab;
-        bool dimensions = lab->run.backend < ORR_BACKEND_PACKET;
+        const struct orr_run_options *run = run_of(&jobs[survey.blind - 1]);
+        bool dimensions = run->backend < ORR_BACKEND_PACKET;
         return error_set(
             err, ORR_EINVAL,
             "--backend %s sees the machine of point %llu and not that of point %llu (%s), so that their times "
             "cannot be ranked; %s",
-            lab_backend_word(lab->run.backend), (unsigned long long)survey.seeing, (unsigned long long)survey.blind,
-            lab->topology, dimensions ? "flow, packet and auto see wires" : "unaware and aware take a network.yml");
+            lab_backend_word(run->backend), (unsigned long long)survey.seeing, (unsigned long long)survey.blind,
+            run->machine, dimensions ? "flow, packet and auto see wires" : "unaware and aware take a network.yml");
     }
     if (survey.wires != 0 && survey.dimensions != 0) {
         return error_set(err, ORR_EINVAL,
                          "point %llu (%s) needs a network of wires, point %llu (%s) one of dimensions: no network runs "
                          "both, so that their times cannot be ranked",
-                         (unsigned long long)survey.wires, jobs[survey.wires - 1].lab->topology,
-                         (unsigned long long)survey.dimensions, jobs[survey.dimensions - 1].lab->topology);
+                         (unsigned long long)survey.wires, run_of(&jobs[survey.wires - 1])->machine,
+                         (unsigned long long)survey.dimensions, run_of(&jobs[survey.dimensions - 1])->machine);
     }
     *network = survey.wires != 0 ? ORR_BACKEND_FLOW : survey.nccl ? ORR_BACKEND_AWARE : ORR_BACKEND_UNAWARE;
     return ORR_OK;

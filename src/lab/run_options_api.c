@@ -65,7 +65,8 @@ enum orr_status orr_run_settle(struct orr_run_options *options, struct orr_error
 {
     enum orr_status status = param_run_settle(options, err);
     struct orr_override *sets = param_run_sets(options);
-    return status != ORR_OK || sets == NULL
+    bool open = options->machine != NULL && options->backend_open; /* the machine says which files there are */
+    return status != ORR_OK || sets == NULL || open
                ? status
                : run_overrides_resolve(sets, &options->override_count, options->backend >= ORR_BACKEND_PACKET, err);
 }

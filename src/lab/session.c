@@ -16,6 +16,7 @@
 #include "lab/network_choice.h"
 #include "lab/rank_tensors.h"
 #include "lab/run_files.h"
+#include "lab/run_machine.h"
 #include "lab/run_result.h"
 #include "lab/wired.h"
 #include "lab/workload_shared.h"
@@ -39,10 +40,11 @@ struct orr_run {
     struct notes notes;
     struct arena arena; /* configuration */
     struct sim_config config;
-    struct lab_wired wired;   /* ORR_BACKEND_PACKET */
-    struct trace_set *traces; /* the run's own, or NULL: those of `shared` */
-    struct trace_set shared;  /* a view of options.loaded */
-    struct lab_grown grown;   /* made of either, and borrowing from it */
+    struct run_machine machine; /* where it was named */
+    struct lab_wired wired;     /* ORR_BACKEND_PACKET */
+    struct trace_set *traces;   /* the run's own, or NULL: those of `shared` */
+    struct trace_set shared;    /* a view of options.loaded */
+    struct lab_grown grown;     /* made of either, and borrowing from it */
     struct lab_rank_tensors tensors;
     struct session_custom *customs; /* in the arena; room for every path the configuration names */
     uint32_t custom_count;
@@ -395,7 +397,11 @@ enum orr_status orr_run_open(const struct orr_run_options *options, struct orr_r
     };
     notes_init(&opened->notes, &opened->mem, options->strict);
     arena_init(&opened->arena, &opened->mem);
-    status = own_overrides(opened, &own, err);
+    if (own.machine != NULL) {
+        status = run_machine_take(&own, &opened->machine, &opened->arena, &opened->notes, err);
+        opened->config.backend = own.backend;
+    }
+    status = status == ORR_OK ? own_overrides(opened, &own, err) : status;
     if (status == ORR_OK) {
         status = open_all(opened, &own, err);
     }
@@ -587,8 +593,8 @@ const char *orr_run_named_file(const struct orr_run *run, enum orr_output output
 {
     const struct config_packet_files *files = &run->wired.files;
     switch (output) {
-    case ORR_OUTPUT_TEXT:
-        return files->topology;
+    case ORR_OUTPUT_TEXT: /* of a machine that was named it exists in memory only, unless it is the name itself */
+        return run->machine.texts.count > 0 && run->machine.machine.kind != LAB_MACHINE_FILE ? NULL : files->topology;
     case ORR_OUTPUT_FCT:
         return files->fct;
     case ORR_OUTPUT_PFC:

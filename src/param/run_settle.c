@@ -22,11 +22,22 @@ static enum orr_status check_required(const struct orr_run_options *options, str
         {options->system, "system", "FILE (the system file, JSON)"},
         {options->network, "network", "FILE (the network file, YAML)"},
     };
-    size_t count = options->replay ? 1 : sizeof needed / sizeof needed[0]; /* a replay needs no machine */
+    /* A replay needs no machine, and one that is named needs no files. */
+    size_t count = options->replay || options->machine != NULL ? 1 : sizeof needed / sizeof needed[0];
     for (size_t i = 0; i < count; i++) {
         if (needed[i].value == NULL || needed[i].value[0] == '\0') {
             return error_set(err, ORR_EINVAL, "missing parameter '%s' %s", needed[i].name, needed[i].what);
         }
+    }
+    const char *other = options->network != NULL ? "network" : options->logical != NULL ? "logical" : NULL;
+    if (options->machine != NULL && other != NULL) {
+        return error_set(err, ORR_EINVAL, "parameter 'machine' and parameter '%s' both say what the machine is", other);
+    }
+    if (options->machine == NULL && (options->bandwidth != NULL || options->latency != NULL)) {
+        return error_set(err, ORR_EINVAL,
+                         "parameter '%s' is for parameter 'machine'; the files have keys of their own, for parameter "
+                         "'set'",
+                         options->bandwidth != NULL ? "bandwidth" : "latency");
     }
     for (const struct param *row = param_run; row->name != NULL; row++) {
         const char *text = NULL;
@@ -46,7 +57,8 @@ static enum orr_status check_rows(const struct orr_run_options *options, struct 
 {
     struct orr_run_options initial;
     orr_run_options_init(&initial);
-    bool wired = options->backend >= ORR_BACKEND_PACKET || options->compat == ORR_COMPAT_ASTRA;
+    bool wired = options->backend >= ORR_BACKEND_PACKET || options->compat == ORR_COMPAT_ASTRA ||
+                 (options->machine != NULL && options->backend_open); /* then the machine says it */
     for (const struct param *row = param_run; row->name != NULL; row++) {
         bool policy = row->place == offsetof(struct orr_run_options, policy); /* which has two more, without a word */
         enum orr_status status = policy ? ORR_OK : param_check(row, options, err);

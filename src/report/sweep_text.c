@@ -4,6 +4,7 @@
  * cell twice rather than by keeping them: the second time they are printed.
  */
 #include "report/sweep_text.h"
+#include "param/param.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -176,7 +177,9 @@ static void put_reasons(const struct report_sweep *sweep, enum orr_sweep_state s
         if (row->result.state == state) {
             (void)fprintf(stream, "  point %" PRIu64 " (", row->point);
             put_values(sweep, row, stream);
-            (void)fprintf(stream, "): %s\n", row->result.error);
+            char error[1024];
+            (void)param_spell(row->result.error, error, sizeof error);
+            (void)fprintf(stream, "): %s\n", error);
             told++;
         }
     }

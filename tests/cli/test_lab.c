@@ -127,7 +127,7 @@ static void the_second_promised_command_is_told_how_to_grow(void **state)
         program_run("lab run --workload traces --topology 8gpu_ring2d_4 --bandwidth 100 --latency 0.5 -o second");
     CHECK_EXIT(result, 2);
     CHECK_ONE_LINE(result);
-    CHECK_CONTAINS(result->err, "the machine has 8 ranks, and there are 2 traces");
+    CHECK_CONTAINS(result->err, "--machine: it has 8 ranks, and there are 2 traces");
     CHECK_CONTAINS(result->err, "a machine of 2 fits, or --virtual-scale 4 or --world-size 8");
     CHECK(!program_exists("second"), "nothing was made");
     result = program_run("lab run --workload traces --topology 8gpu_ring2d_4 --bandwidth 100 --latency 0.5 -o second "

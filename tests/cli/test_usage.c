@@ -308,8 +308,11 @@ static void only_astra_sims_names_go_on_where_an_option_is_unknown(void **state)
     CHECK_TEXT(result->err, "orrery: unknown option --zebra; orrery run --help lists the options\n");
     result = program_run("run -w none -s none -n none --num-queue-per-dim=2");
     CHECK_CONTAINS(result->err, "unknown option --num-queue-per-dim; did you mean --num-queues-per-dim?");
+    result = program_run("run -w none -s none -n none --endpoint-delay 20");
+    CHECK_CONTAINS(result->err, "it is a key of a configuration file: --set endpoint-delay=VALUE");
     result = program_run("run -w none -s none -n none --bandwidth 400Gbps");
-    CHECK_CONTAINS(result->err, "it is a key of a configuration file: --set bandwidth=VALUE");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "--bandwidth is for --machine; the files have keys of their own, for --set");
     /* The files are missing, so the run ends there; the warnings come before. */
     assert_int_equal(symlink(getenv("ORRERY"), "AstraSimNetwork"), 0);
     result = program_run_as("./AstraSimNetwork", "--zebra=1 --giraffe 2 -w none -s none -n none", NULL, NULL);

@@ -43,7 +43,7 @@ static void calibrate(struct recording *recording, const char *profiler, struct 
     (void)snprintf(workload, sizeof workload, "%s/%s", shared, recording->name);
     (void)snprintf(store, sizeof store, "%s/orrery.db", folder);
     lab.run.workload = workload;
-    lab.topology = "2gpu_auto1d_2";
+    lab.run.machine = "2gpu_auto1d_2";
     lab.output_folder = folder;
     CHECK_OK(orr_lab_run(&lab, NULL, NULL, &ran, &err), &err);
     struct orr_calib_options options;

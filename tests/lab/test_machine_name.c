@@ -45,6 +45,51 @@ static const struct meaning {
     {"ring2d:8", 16, "8x2", "16gpu_ring2d_8x2"},
 };
 
+/* Words of other parts of the field, presets, and servers, whose names are no words of the lab's. */
+static const struct {
+    const char *word;
+    uint32_t ranks;
+    const char *dims;
+    enum lab_machine_kind kind;
+} others[] = {
+    {"fat-tree", 16, "16", LAB_MACHINE_FATTREE},
+    {"single-switch", 8, "8", LAB_MACHINE_SWITCH},
+    {"twisted-torus", 8, "2x2x2", LAB_MACHINE_TTORUS3D},
+    {"fully-connected", 4, "4", LAB_MACHINE_FC},
+    {"torus", 128, "4x4x8", LAB_MACHINE_AUTO3D},
+    {"torus:4x4", 16, "4x4", LAB_MACHINE_DIMS},
+    {"torus:4", 4, "4", LAB_MACHINE_DIMS},
+    {"mesh:4x2", 8, "4x2", LAB_MACHINE_MESH2D},
+    {"tpu-v4", 64, "4x4x4", LAB_MACHINE_TORUS3D},
+    {"tpu-v5p:4x4x8", 128, "4x4x8", LAB_MACHINE_TORUS3D},
+    {"ring8", 8, "8", LAB_MACHINE_RING},
+    {"dgx-h100", 16, "8x2", LAB_MACHINE_MADE},
+    {"dgx-h100:4", 32, "8x4", LAB_MACHINE_MADE},
+    {"dgx-h100", 4, "4", LAB_MACHINE_MADE}, /* a part of one */
+    {"gb200-nvl72:2", 144, "72x2", LAB_MACHINE_MADE},
+    {"mi300x-8", 8, "8", LAB_MACHINE_MADE},
+};
+
+static void other_words_and_makes_are_machines_too(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        struct lab_machine machine;
+        char text[LAB_MACHINE_NAME];
+        CHECK_OK(lab_machine_parse(others[i].word, &machine, &err), &err);
+        CHECK(machine.kind == others[i].kind, "%s is a %s", others[i].word, lab_machine_word(machine.kind));
+        CHECK_OK(lab_machine_settle(&machine, others[i].ranks, &err), &err);
+        lab_machine_dims_text(&machine, text);
+        CHECK(strcmp(text, others[i].dims) == 0, "%s has the dimensions %s", others[i].word, text);
+    }
+    struct lab_machine machine;
+    CHECK_OK(lab_machine_parse("dgx-h100", &machine, &err), &err);
+    CHECK_STATUS(lab_machine_settle(&machine, 12, &err), ORR_EINVAL);
+    CHECK_CONTAINS(err.text, "dgx-h100 has 8 GPUs a server, and 12 ranks fill 1.5 of them; 8 or 16 would fit");
+    CHECK_OK(lab_machine_parse("dgx-h100:2 > rail:400Gbps", &machine, &err), &err);
+    CHECK(machine.kind == LAB_MACHINE_MADE && machine.line != NULL, "a line");
+}
+
 static void each_word_means_its_dimensions(void **state)
 {
     (void)state;
@@ -93,7 +138,9 @@ static void words_without_a_meaning_are_refused(void **state)
         const char *word, *says;
     } cases[] = {
         {"", "\"\" is not one of"},
-        {"torus", "did you mean \"torus2d\"?"},
+        {"tours", "did you mean \"torus2d\"?"},
+        {"dgx-h101", "did you mean \"dgx-h100\"?"},
+        {"tpu-v4:4x", "expected a number from 1"},
         {"8gpu_ring3d_2", "did you mean \"ring2d\"?"},
         {"8gpu", "expected \"gpu_\" and a kind"},
         {"8gpus_ring", "expected \"gpu_\" and a kind"},
@@ -114,7 +161,7 @@ static void words_without_a_meaning_are_refused(void **state)
         struct lab_machine machine;
         CHECK(lab_machine_parse(cases[i].word, &machine, &err) != ORR_OK, "%s is refused", cases[i].word);
         CHECK_CONTAINS(err.text, cases[i].says);
-        CHECK_CONTAINS(err.text, "--topology: ");
+        CHECK_CONTAINS(err.text, "parameter 'machine': ");
     }
 }
 
@@ -143,5 +190,6 @@ static void shapes_that_do_not_fit_are_refused(void **state)
     }
 }
 
-TEST_MAIN(each_word_means_its_dimensions, a_canonical_name_means_the_machine_it_was_made_of, paths_are_files,
-          words_without_a_meaning_are_refused, shapes_that_do_not_fit_are_refused)
+TEST_MAIN(each_word_means_its_dimensions, other_words_and_makes_are_machines_too,
+          a_canonical_name_means_the_machine_it_was_made_of, paths_are_files, words_without_a_meaning_are_refused,
+          shapes_that_do_not_fit_are_refused)

@@ -156,7 +156,7 @@ static enum orr_status find_measured(struct calibrating *c)
 static struct orr_lab_options traced_world(const struct calibrating *c)
 {
     struct orr_lab_options options = *c->options;
-    options.topology = NULL;
+    options.run.machine = NULL;
     options.virtual_scale = 0;
     options.world_size = 0;
     options.run.growth = (struct orr_growth){0};
@@ -168,8 +168,10 @@ static struct orr_lab_options traced_world(const struct calibrating *c)
     options.timeline = false;
     options.auto_calibrate = false;
     /* A list has a value for each dimension of another machine; the first is that of a link of its innermost one. */
-    options.bandwidth = options.bandwidth != NULL && strchr(options.bandwidth, ',') != NULL ? NULL : options.bandwidth;
-    options.latency = options.latency != NULL && strchr(options.latency, ',') != NULL ? NULL : options.latency;
+    options.run.bandwidth =
+        options.run.bandwidth != NULL && strchr(options.run.bandwidth, ',') != NULL ? NULL : options.run.bandwidth;
+    options.run.latency =
+        options.run.latency != NULL && strchr(options.run.latency, ',') != NULL ? NULL : options.run.latency;
     return options;
 }
 
@@ -184,24 +186,24 @@ static bool is_file(const char *topology)
 {
     struct lab_machine machine;
     return topology != NULL && lab_machine_parse(topology, &machine, NULL) == ORR_OK &&
-           machine.kind == LAB_MACHINE_FILE;
+           machine.kind >= LAB_MACHINE_MADE;
 }
 
 static enum orr_status tune(struct calibrating *c, const struct calib *calib, struct orr_lab_options *options)
 {
     calib_tune(calib, &options->run.tuning);
-    if (is_file(options->topology)) {
+    if (is_file(options->run.machine)) {
         return ORR_OK;
     }
-    if (options->bandwidth == NULL && calib->link_gbps > 0 && calib->link_gbps < 1e9) {
-        options->bandwidth = arena_printf(&c->session.arena, "%.3fGbps", calib->link_gbps);
-        if (options->bandwidth == NULL) {
+    if (options->run.bandwidth == NULL && calib->link_gbps > 0 && calib->link_gbps < 1e9) {
+        options->run.bandwidth = arena_printf(&c->session.arena, "%.3fGbps", calib->link_gbps);
+        if (options->run.bandwidth == NULL) {
             return mem_error(&c->session.mem, "a rate", c->err);
         }
     }
-    if (options->latency == NULL && calib->link_latency_us > 0 && calib->link_latency_us < 1e9) {
-        options->latency = arena_printf(&c->session.arena, "%.3fus", calib->link_latency_us);
-        if (options->latency == NULL) {
+    if (options->run.latency == NULL && calib->link_latency_us > 0 && calib->link_latency_us < 1e9) {
+        options->run.latency = arena_printf(&c->session.arena, "%.3fus", calib->link_latency_us);
+        if (options->run.latency == NULL) {
             return mem_error(&c->session.mem, "a time", c->err);
         }
     }
@@ -368,7 +370,7 @@ static enum orr_status tell(struct calibrating *c, const struct calib *first, co
 static enum orr_status refine(struct calibrating *c, struct calib *first, struct orr_lab_result *traced)
 {
     struct orr_lab_options world = traced_world(c);
-    bool fits_links = c->ranks > 1 && isnan(first->link_gbps) && c->options->bandwidth == NULL;
+    bool fits_links = c->ranks > 1 && isnan(first->link_gbps) && c->options->run.bandwidth == NULL;
     double start = first->achieved_gbps > 0 ? first->achieved_gbps : first->bandwidth_gbps;
     enum orr_status status = hold_out(c, &world, traced, fits_links && start > 0 ? start : (double)NAN);
     if (fits_links) {

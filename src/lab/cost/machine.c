@@ -11,7 +11,7 @@
 
 #include "config/wired.h"
 #include "io/file.h"
-#include "lab/machine_name.h"
+#include "lab/machine_files.h"
 #include "lab/store/read.h"
 #include "topo/make/make.h"
 
@@ -62,7 +62,10 @@ static enum orr_status count_made(struct finding *f, const char *what, const str
 static bool is_lab_name(const char *what)
 {
     size_t digits = strspn(what, "0123456789");
-    return (digits > 0 && strncmp(what + digits, "gpu_", 4) == 0) || strncmp(what, "dims:", 5) == 0;
+    struct lab_machine machine;
+    bool servers = lab_machine_parse(what, &machine, NULL) == ORR_OK && machine.kind == LAB_MACHINE_MADE &&
+                   machine.line == NULL && machine.ranks != 0;
+    return servers || (digits > 0 && strncmp(what + digits, "gpu_", 4) == 0) || strncmp(what, "dims:", 5) == 0;
 }
 
 /* The product of the sizes, where the word has only those; 0 when it is beyond what there can be. */
@@ -78,7 +81,7 @@ static uint32_t ranks_of(const struct lab_machine *machine)
 /* Its groups are servers where there are several dimensions; those of a fat tree are leaves. */
 static enum orr_status count_lab_machine(struct finding *f, const char *what, struct cost_count *count)
 {
-    static const char option[] = "--topology: "; /* how the lab's messages begin */
+    static const char option[] = "parameter 'machine': "; /* how the lab's messages begin */
     struct orr_error reason = {0};
     struct lab_machine machine;
     struct lab_machine_wiring wiring;
@@ -98,7 +101,8 @@ static enum orr_status count_lab_machine(struct finding *f, const char *what, st
         bool named = strncmp(reason.text, option, strlen(option)) == 0;
         return error_set(f->err, status, "%s", reason.text + (named ? strlen(option) : 0));
     }
-    status = count_made(f, lab_machine_wires(machine.kind), &settings, count);
+    bool made = machine.kind == LAB_MACHINE_MADE;
+    status = count_made(f, made ? lab_machine_made_of(&machine) : lab_machine_wires(machine.kind), &settings, count);
     if (status == ORR_OK && machine.groups != 0 && machine.dim_count > 1) {
         count->gpus_per_server = machine.ranks / machine.groups;
     }

@@ -309,8 +309,11 @@ static enum orr_status hash_job(struct hashing *hashing, const struct orr_sweep_
 {
     const struct orr_run_options *run = job->run;
     const char *const paths[] = {run != NULL ? run->system : job->lab->run.system,
-                                 run != NULL ? run->network : job->lab->topology, run != NULL ? run->logical : NULL,
-                                 run != NULL ? run->memory : NULL, run != NULL ? run->groups : NULL};
+                                 run == NULL            ? job->lab->run.machine
+                                 : run->machine != NULL ? run->machine
+                                                        : run->network,
+                                 run != NULL ? run->logical : NULL, run != NULL ? run->memory : NULL,
+                                 run != NULL ? run->groups : NULL};
     enum orr_status status = ORR_OK;
     for (size_t i = 0; status == ORR_OK && i < sizeof paths / sizeof paths[0]; i++) {
         bool known = false;

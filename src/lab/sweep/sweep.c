@@ -94,7 +94,8 @@ enum orr_backend sweep_network_of(const struct orr_sweep *sweep, uint64_t point)
 {
     const struct orr_sweep_job *job = &sweep->options->jobs[point];
     if (job->run != NULL) {
-        return job->run->backend_open && sweep->network == ORR_BACKEND_AWARE ? sweep->network : job->run->backend;
+        bool open = job->run->backend_open && (job->run->machine != NULL || sweep->network == ORR_BACKEND_AWARE);
+        return open ? sweep->network : job->run->backend;
     }
     return job->lab->run.backend_open ? sweep->network : job->lab->run.backend;
 }

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `--machine`: one description for every network, and `orrery machine`, which tells what it is. */
+#include "tests/cli/program.h"
+
+#include <stdlib.h>
+
+static void prepare(void)
+{
+    program_enter();
+    if (!program_exists("m.0.et")) {
+        CHECK_EXIT(program_run("gen collective --type all-reduce --bytes 64MiB --npus 16 -o m"), 0);
+    }
+}
+
+static double step_ns(const char *options)
+{
+    char line[256];
+    (void)snprintf(line, sizeof line, "run -q -w m %s --json -", options);
+    const struct program_result *result = program_run(line);
+    CHECK_EXIT(result, 0);
+    const char *time = strstr(result->out, "\"time_ns\": ");
+    CHECK(time != NULL, "a time in %s", result->out);
+    return strtod(time + 11, NULL);
+}
+
+/* Long messages: what headers and acknowledgements add is small then. */
+static void a_machine_means_the_same_on_every_network(void **state)
+{
+    (void)state;
+    prepare();
+    static const char *const machines[] = {"ring", "torus2d", "switch", "fc"};
+    for (size_t i = 0; i < COUNT_OF(machines); i++) {
+        char line[96];
+        double ns[3];
+        static const char *const networks[] = {"unaware", "flow", "packet"};
+        for (size_t k = 0; k < COUNT_OF(networks); k++) {
+            (void)snprintf(line, sizeof line, "--machine %s --bandwidth 100 --latency 1us --backend %s", machines[i],
+                           networks[k]);
+            ns[k] = step_ns(line);
+        }
+        CHECK(ns[1] > ns[0] && ns[1] < 1.05 * ns[0], "%s: %.0f ns in dimensions, %.0f ns on wires", machines[i], ns[0],
+              ns[1]);
+        CHECK_NEAR(ns[2], ns[1], 0.002);
+    }
+}
+
+static void nvlink_is_not_marked_by_congestion_control(void **state)
+{
+    (void)state;
+    prepare();
+    double alone = step_ns("--machine dgx-h100:2 --cc none");
+    CHECK_NEAR(step_ns("--machine dgx-h100:2 --cc dcqcn"), alone, 0.05);
+    CHECK(64 * 1048576.0 * 2 * 15 / 16 / alone > 300, "bus bandwidth above 300 GB/s, in %.0f ns", alone);
+}
+
+static void ranks_and_traces_must_be_as_many(void **state)
+{
+    (void)state;
+    prepare();
+    const struct program_result *result = program_run("run -w m --machine dgx-h100:4");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "dgx-h100:4 has 32 ranks, and there are 16 traces: a machine of 16 fits, or --grow");
+    CHECK_EXIT(program_run("run -q -w m --machine dgx-h100:4 --grow"), 0);
+    result = program_run("run -w m --machine dgx-h100:1");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "dgx-h100:1 has 8 ranks, and there are 16 traces");
+    result = program_run("run -w m --machine ring --grow");
+    CHECK_CONTAINS(result->err, "--grow needs a machine that says how many ranks it has");
+    result = program_run("run -w nothing --machine ring");
+    CHECK_CONTAINS(result->err, "nothing.0.et: there is no such trace; --workload is the prefix");
+}
+
+static void a_machine_is_said_once(void **state)
+{
+    (void)state;
+    prepare();
+    static const char *const lines[][2] = {
+        {"--machine ring --network n.yml", "--machine and --network both say what the machine is"},
+        {"--machine dgx-h100:2 --bandwidth 10", "--bandwidth: dgx-h100:2 says it; change it there"},
+        {"--machine rnig", "did you mean \"ring\"?"},
+        {"--machine torus2d --bandwidth 10,20,30", "--bandwidth: 3 values, where the machine has 2 dimensions"},
+    };
+    for (size_t i = 0; i < COUNT_OF(lines); i++) {
+        char line[128];
+        (void)snprintf(line, sizeof line, "run -w m %s", lines[i][0]);
+        const struct program_result *result = program_run(line);
+        CHECK_EXIT(result, 2);
+        CHECK_CONTAINS(result->err, lines[i][1]);
+    }
+}
+
+static void a_machine_is_shown_with_its_sources(void **state)
+{
+    (void)state;
+    prepare();
+    const struct program_result *result = program_run("machine show dgx-h100:16");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "source      DGX H100 data sheet");
+    CHECK_CONTAINS(result->out, "0: Switch of 8, links of 3600Gbps and 0.025us\n");
+    CHECK_CONTAINS(result->out, "128 GPUs, 16 NVSwitches, 24 switches, 384 links");
+    result = program_run("machine show torus:4x4x8");
+    CHECK_CONTAINS(result->out, "ranks       128\n");
+    result = program_run("machine list");
+    CHECK_CONTAINS(result->out, "\n  gb300-nvl72 ");
+    result = program_run("machine show m.0.et");
+    CHECK_EXIT(result, 2);
+}
+
+static void points_of_a_sweep_run_on_one_network(void **state)
+{
+    (void)state;
+    prepare();
+    const struct program_result *result =
+        program_run("sweep -q --store m.db --vary machine=ring,dgx-h100 -- run --workload m");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "All ranked on the flow network.\n");
+}
+
+TEST_MAIN(a_machine_means_the_same_on_every_network, nvlink_is_not_marked_by_congestion_control,
+          ranks_and_traces_must_be_as_many, a_machine_is_said_once, a_machine_is_shown_with_its_sources,
+          points_of_a_sweep_run_on_one_network)
