@@ -117,7 +117,7 @@ uint64_t orr_workload_bytes(const struct orr_workload *workload); /* of memory *
 
 /* What to run: one field for each parameter (docs/reference.md). Start from orr_run_options_init; fill fields, or name
  * parameters with orr_run_set. Texts are borrowed until orr_run_open returns. */
-struct orr_run_options {
+struct orr_run_options {  /* NOLINT(clang-analyzer-optin.performance.Padding): in the order one reads them */
     size_t size;          /* of this struct, as orr_run_options_init writes it */
     const char *workload; /* prefix P: rank R's trace is P.R.et */
     /* The machine in a few words: "dgx-h100:16", "128gpu_torus3d_16", a line, a file (docs/machines.md). Instead of

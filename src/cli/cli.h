@@ -57,6 +57,7 @@ extern const struct cli_command cli_trace;
 extern const struct cli_command cli_topo;
 extern const struct cli_command cli_coll;
 extern const struct cli_command cli_machine;
+extern const struct cli_command cli_completion;
 extern const struct cli_command cli_config;
 extern const struct cli_command cli_simai;
 extern const struct cli_command cli_calc;

@@ -13,20 +13,21 @@
 
 #include "base/text_stream.h"
 
+/* A pipe tells that nobody reads it: `orrery ... | head` has all it wanted. */
+static bool reader_left(void)
+{
+    struct pollfd pipe_end = {.fd = STDOUT_FILENO};
+    return poll(&pipe_end, 1, 0) > 0 && (pipe_end.revents & POLLERR) != 0;
+}
+
 int cli_stdout_failed(const char *reason)
 {
-    cli_error("standard output: %s; the result is not complete", reason);
+    if (!reader_left()) {
+        cli_error("standard output: %s; the result is not complete", reason);
+    }
     __fpurge(stdout); /* said once: nothing is left that could fail again */
     clearerr(stdout);
     return orr_status_exit_code(ORR_EFAIL);
-}
-
-/* stdio remembers that a write failed but not why; a pipe still tells that nobody reads it. */
-static const char *forgotten_reason(void)
-{
-    struct pollfd pipe_end = {.fd = STDOUT_FILENO};
-    bool reader_left = poll(&pipe_end, 1, 0) > 0 && (pipe_end.revents & POLLERR) != 0;
-    return strerror(reader_left ? EPIPE : EIO);
 }
 
 int cli_finish(int exit_code)
@@ -36,7 +37,7 @@ int cli_finish(int exit_code)
     if (fflush(stdout) == 0 && !failed) {
         return exit_code;
     }
-    int failure = cli_stdout_failed(errno != 0 ? strerror(errno) : forgotten_reason());
+    int failure = cli_stdout_failed(strerror(errno != 0 ? errno : EIO));
     return exit_code == 0 ? failure : exit_code;
 }
 
