@@ -18,6 +18,39 @@ struct orr_trace;
 ORR_MUST_CHECK enum orr_status orr_trace_open(const char *path, struct orr_trace **trace, struct orr_error *err);
 void orr_trace_close(struct orr_trace *trace);
 
+/* ---- traces made node by node ---- */
+
+enum orr_node_kind { ORR_NODE_COMPUTE, ORR_NODE_COLLECTIVE, ORR_NODE_SEND, ORR_NODE_RECEIVE };
+
+/* One operation of a rank. Start from {0}; texts and lists are borrowed for the call. */
+struct orr_node {
+    uint64_t id; /* of this rank, another for each node */
+    const char *name;
+    enum orr_node_kind kind;
+    const uint64_t *after; /* ids of nodes that must be done first; these are written before it */
+    size_t after_count;
+    bool on_cpu;
+    uint64_t duration_us;  /* COMPUTE: how long; 0 where operations say it */
+    uint64_t operations;   /* COMPUTE: floating-point ones, for the roofline; 0: not said */
+    uint64_t tensor_bytes; /* COMPUTE: that they touch */
+    const char *type;      /* COLLECTIVE: "all-reduce", "all-gather", "reduce-scatter", "all-to-all", … */
+    uint64_t bytes;        /* all but COMPUTE */
+    const char *group;     /* COLLECTIVE: its name in the groups file; NULL: all ranks */
+    uint32_t peer, tag;    /* SEND, RECEIVE: the other rank, and which message */
+};
+
+struct orr_trace_maker;
+
+/* A Chakra ET file that is made as nodes are added, in constant memory; it appears when it is ended. `rank` is whose it
+ * is. */
+ORR_MUST_CHECK enum orr_status orr_trace_make(const char *path, uint32_t rank, struct orr_trace_maker **maker,
+                                              struct orr_error *err);
+/* ORR_EINVAL for a type that does not exist, with the nearest, and for a message without bytes. */
+ORR_MUST_CHECK enum orr_status orr_trace_add(struct orr_trace_maker *maker, const struct orr_node *node,
+                                             struct orr_error *err);
+/* Ends it; `keep` false, or a failure: no file appears. Frees the maker in any case. */
+ORR_MUST_CHECK enum orr_status orr_trace_end(struct orr_trace_maker *maker, bool keep, struct orr_error *err);
+
 /* Which nodes to look at; all zero: every node. Texts are borrowed for the call. */
 struct orr_trace_filter {
     const char *name; /* a shell pattern for the whole name, or between slashes a regular expression for a part of it */
