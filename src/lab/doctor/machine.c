@@ -115,16 +115,21 @@ static void look_at_processors(struct arena *arena, struct doctor_report *report
     report->processor = line_value(arena, info, "model name");
 }
 
-static void look_at_memory(struct doctor_report *report)
+static enum orr_status look_at_memory(struct doctor_report *report, struct orr_error *err)
 {
     char text[SMALL_FILE];
+    errno = 0;
     const char *info = read_small("/proc/meminfo", text);
+    if (info[0] == '\0' && errno == ENOMEM) { /* a machine without memory would be the wrong finding */
+        return error_set(err, ORR_ENOMEM, "out of memory looking at the machine");
+    }
     const char *total = strstr(info, "MemTotal:");
     const char *available = strstr(info, "MemAvailable:");
     report->memory_bytes = total == NULL ? 0 : kib(total + strlen("MemTotal:"));
     report->available_bytes = available == NULL ? 0 : kib(available + strlen("MemAvailable:"));
     uint64_t limit = memory_limit();
     report->limit_bytes = limit < report->memory_bytes ? limit : 0;
+    return ORR_OK;
 }
 
 /* "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54  ...": the first word that begins with a digit. */
@@ -151,7 +156,10 @@ enum orr_status doctor_machine_look(struct arena *arena, struct doctor_report *r
         return mem_error(arena->mem, "the report", err);
     }
     look_at_processors(arena, report);
-    look_at_memory(report);
+    enum orr_status status = look_at_memory(report, err);
+    if (status != ORR_OK) {
+        return status;
+    }
     report->rocm = first_line(arena, "/opt/rocm/.info/version");
     report->amdgpu = first_line(arena, "/sys/module/amdgpu/version");
     report->nvidia = nvidia_version(arena);
