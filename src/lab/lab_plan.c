@@ -102,23 +102,8 @@ static enum orr_status read_typed(struct lab_plan *plan, struct orr_error *err)
     if (status == ORR_OK) {
         status = lab_machine_parse(topology, &plan->machine, err);
     }
-    if (status == ORR_OK && plan->machine.kind >= LAB_MACHINE_MADE &&
-        (options->run.bandwidth != NULL || options->run.latency != NULL)) {
-        status =
-            error_set(err, ORR_EINVAL, "parameter '%s': %s says it; change it there%s",
-                      options->run.bandwidth != NULL ? "bandwidth" : "latency",
-                      plan->machine.kind == LAB_MACHINE_FILE ? plan->machine.path : topology,
-                      plan->machine.kind == LAB_MACHINE_FILE ? "" : ", in a line such as dgx-h100:2 > rail:200Gbps");
-    }
     if (status == ORR_OK) {
-        const char *rate = plan->machine.rate != NULL ? plan->machine.rate : "25Gbps";
-        status = lab_rates_read("parameter 'bandwidth'", options->run.bandwidth != NULL ? options->run.bandwidth : rate,
-                                &plan->arena, &plan->rates, err);
-    }
-    if (status == ORR_OK) {
-        const char *latency = plan->machine.latency != NULL ? plan->machine.latency : "1us";
-        status = lab_times_read("parameter 'latency'", options->run.latency != NULL ? options->run.latency : latency,
-                                &plan->arena, &plan->times, err);
+        status = lab_machine_rates(&plan->machine, &options->run, &plan->arena, &plan->rates, &plan->times, err);
     }
     if (status == ORR_OK) {
         status = lab_workload_find(options->run.workload, options->prefix, options->recording_tag, &plan->arena,
@@ -128,16 +113,6 @@ static enum orr_status read_typed(struct lab_plan *plan, struct orr_error *err)
 }
 
 /* ---- how many ranks ---- */
-
-/* A word that leaves its size open may still say it by its dimensions. */
-static uint32_t size_of_word(const struct lab_machine *machine)
-{
-    uint64_t product = machine->size_count > 0 ? 1 : 0;
-    for (uint32_t i = 0; i < machine->size_count && product <= INT32_MAX; i++) {
-        product *= machine->sizes[i];
-    }
-    return machine->ranks != 0 ? machine->ranks : product <= INT32_MAX ? (uint32_t)product : UINT32_MAX;
-}
 
 static enum orr_status asked_size(const struct lab_plan *plan, uint32_t *asked, struct orr_error *err)
 {
@@ -174,7 +149,7 @@ enum { ONE_RING_MOST = 64 };
 static enum orr_status settle_size(struct lab_plan *plan, struct orr_error *err)
 {
     uint32_t asked = 0;
-    uint32_t told = size_of_word(&plan->machine);
+    uint32_t told = lab_machine_told(&plan->machine);
     uint32_t traces = plan->workload.ranks;
     enum orr_status status = asked_size(plan, &asked, err);
     if (status != ORR_OK) {

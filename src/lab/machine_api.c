@@ -113,24 +113,16 @@ static enum orr_status settle(const char *name, uint32_t ranks, struct lab_machi
     if (status == ORR_OK && machine->kind == LAB_MACHINE_MADE && machine->line != NULL) {
         return lab_machine_made_dims(machine, arena, rates, times, err);
     }
-    uint64_t sizes = machine->size_count > 0 ? 1 : 0;
-    for (uint32_t i = 0; status == ORR_OK && i < machine->size_count && sizes <= INT32_MAX; i++) {
-        sizes *= machine->sizes[i];
-    }
-    uint64_t told = machine->ranks != 0 ? machine->ranks : sizes;
+    uint32_t told = lab_machine_told(machine);
     uint32_t few = status == ORR_OK && machine->server != NULL ? machine->server->gpus : FEW;
     if (status == ORR_OK) {
-        status = lab_machine_settle(machine, ranks != 0 ? ranks : told != 0 ? (uint32_t)told : few < 2 ? 2 : few, err);
+        status = lab_machine_settle(machine, ranks != 0 ? ranks : told != 0 ? told : few < 2 ? 2 : few, err);
     }
     if (status == ORR_OK && machine->kind == LAB_MACHINE_MADE) {
         return lab_machine_made_dims(machine, arena, rates, times, err);
     }
-    if (status == ORR_OK) {
-        status = lab_rates_read("bandwidth", machine->rate != NULL ? machine->rate : "25Gbps", arena, rates, err);
-    }
-    return status == ORR_OK
-               ? lab_times_read("latency", machine->latency != NULL ? machine->latency : "1us", arena, times, err)
-               : status;
+    const struct orr_run_options nothing_said = {0};
+    return status == ORR_OK ? lab_machine_rates(machine, &nothing_said, arena, rates, times, err) : status;
 }
 
 enum orr_status orr_machine_show(const char *name, uint32_t ranks, FILE *stream, struct orr_error *err)

@@ -90,6 +90,25 @@ enum orr_status lab_times_read(const char *option, const char *text, struct aren
     return read_list(option, text, UNITS_TIME, arena, times, err);
 }
 
+enum orr_status lab_machine_rates(const struct lab_machine *machine, const struct orr_run_options *options,
+                                  struct arena *arena, struct lab_quantities *rates, struct lab_quantities *times,
+                                  struct orr_error *err)
+{
+    bool file = machine->kind == LAB_MACHINE_FILE;
+    if (machine->kind >= LAB_MACHINE_MADE && (options->bandwidth != NULL || options->latency != NULL)) {
+        return error_set(err, ORR_EINVAL, "parameter '%s': %s says it; change it there%s",
+                         options->bandwidth != NULL ? "bandwidth" : "latency", file ? machine->path : options->machine,
+                         file ? "" : ", in a line such as dgx-h100:2 > rail:200Gbps");
+    }
+    const char *rate = machine->rate != NULL ? machine->rate : "25Gbps";
+    const char *latency = machine->latency != NULL ? machine->latency : "1us";
+    enum orr_status status = lab_rates_read("parameter 'bandwidth'",
+                                            options->bandwidth != NULL ? options->bandwidth : rate, arena, rates, err);
+    return status != ORR_OK ? status
+                            : lab_times_read("parameter 'latency'",
+                                             options->latency != NULL ? options->latency : latency, arena, times, err);
+}
+
 static const char *text_of(const struct lab_quantities *list, uint32_t dim)
 {
     return list->text[dim < list->count ? dim : list->count - 1];

@@ -65,6 +65,13 @@ ORR_MUST_CHECK enum orr_status lab_machine_topology(const struct lab_machine_req
  * which `rates` then has the different rates, without texts. */
 ORR_MUST_CHECK enum orr_status lab_machine_file_dims(struct lab_machine *machine, struct mem *mem,
                                                      struct lab_quantities *rates, struct orr_error *err);
+/* Bandwidth and latency as the options say, else the machine's own, else 25 Gbps and 1 us. ORR_EINVAL where a MADE or a
+ * FILE says them itself. */
+ORR_MUST_CHECK enum orr_status lab_machine_rates(const struct lab_machine *machine,
+                                                 const struct orr_run_options *options, struct arena *arena,
+                                                 struct lab_quantities *rates, struct lab_quantities *times,
+                                                 struct orr_error *err);
+
 /* The name or line that topo/make makes a MADE of. */
 const char *lab_machine_made_of(const struct lab_machine *machine);
 /* Ranks and dimensions of a MADE, servers settled, and the rates and latencies of each dimension: of a GPU's links

@@ -310,6 +310,15 @@ enum orr_status lab_machine_parse(const char *text, struct lab_machine *machine,
 
 /* ---- laying out ---- */
 
+uint32_t lab_machine_told(const struct lab_machine *machine)
+{
+    uint64_t product = machine->size_count > 0 ? 1 : 0;
+    for (uint32_t i = 0; i < machine->size_count && product <= INT32_MAX; i++) {
+        product *= machine->sizes[i];
+    }
+    return machine->ranks != 0 ? machine->ranks : product <= INT32_MAX ? (uint32_t)product : UINT32_MAX;
+}
+
 /* The largest divisor of `n` that is at most its square root. */
 static uint32_t square_side(uint32_t n)
 {

@@ -62,6 +62,9 @@ enum { LAB_MACHINE_NAME = 96 };
  * bits. */
 ORR_MUST_CHECK enum orr_status lab_machine_parse(const char *text, struct lab_machine *machine, struct orr_error *err);
 
+/* How many ranks the word says, by their number or by its sizes; 0: it leaves them open, UINT32_MAX: beyond 31 bits. */
+uint32_t lab_machine_told(const struct lab_machine *machine);
+
 /* Lays `ranks` out, which must be those of the word where it names them; not for a FILE. ORR_EINVAL where groups or
  * sizes do not fit the number. */
 ORR_MUST_CHECK enum orr_status lab_machine_settle(struct lab_machine *machine, uint32_t ranks, struct orr_error *err);

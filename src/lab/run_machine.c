@@ -48,20 +48,11 @@ static enum orr_status refuse_size(const struct orr_run_options *options, uint32
                            options->machine, told, traces == 1 ? "is" : "are", traces, traces == 1 ? "" : "s", traces);
 }
 
-static uint32_t size_of(const struct lab_machine *machine)
-{
-    uint64_t product = machine->size_count > 0 ? 1 : 0;
-    for (uint32_t i = 0; i < machine->size_count && product <= INT32_MAX; i++) {
-        product *= machine->sizes[i];
-    }
-    return machine->ranks != 0 ? machine->ranks : product <= INT32_MAX ? (uint32_t)product : UINT32_MAX;
-}
-
 static enum orr_status settle_size(const struct orr_run_options *options, struct lab_machine *machine,
                                    struct arena *arena, struct orr_error *err)
 {
     uint32_t traces = 0;
-    uint32_t told = size_of(machine);
+    uint32_t told = lab_machine_told(machine);
     enum orr_status status = count_traces(options, arena, &traces, err);
     if (status != ORR_OK) {
         return status;
@@ -76,23 +67,6 @@ static enum orr_status settle_size(const struct orr_run_options *options, struct
     }
     bool settled = machine->kind == LAB_MACHINE_FILE || machine->line != NULL;
     return settled ? ORR_OK : lab_machine_settle(machine, told != 0 ? told : traces, err);
-}
-
-static enum orr_status read_rates(const struct orr_run_options *options, const struct lab_machine *machine,
-                                  struct arena *arena, struct lab_quantities *rates, struct lab_quantities *times,
-                                  struct orr_error *err)
-{
-    if (machine->kind >= LAB_MACHINE_MADE && (options->bandwidth != NULL || options->latency != NULL)) {
-        return error_set(err, ORR_EINVAL, "parameter '%s': %.80s says it; change it there",
-                         options->bandwidth != NULL ? "bandwidth" : "latency", options->machine);
-    }
-    const char *rate = machine->rate != NULL ? machine->rate : "25Gbps";
-    const char *latency = machine->latency != NULL ? machine->latency : "1us";
-    enum orr_status status = lab_rates_read("parameter 'bandwidth'",
-                                            options->bandwidth != NULL ? options->bandwidth : rate, arena, rates, err);
-    return status != ORR_OK ? status
-                            : lab_times_read("parameter 'latency'",
-                                             options->latency != NULL ? options->latency : latency, arena, times, err);
 }
 
 static enum orr_status settle_network(struct orr_run_options *options, const struct lab_machine *machine,
@@ -158,7 +132,7 @@ enum orr_status run_machine_take(struct orr_run_options *options, struct run_mac
     struct lab_machine *machine = &made->machine;
     enum orr_status status = lab_machine_parse(options->machine, machine, err);
     if (status == ORR_OK) {
-        status = read_rates(options, machine, arena, &made->rates, &made->times, err);
+        status = lab_machine_rates(machine, options, arena, &made->rates, &made->times, err);
     }
     bool line = machine->kind == LAB_MACHINE_MADE && machine->line != NULL;
     if (status == ORR_OK && machine->kind == LAB_MACHINE_FILE) {

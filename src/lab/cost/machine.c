@@ -68,16 +68,6 @@ static bool is_lab_name(const char *what)
     return servers || (digits > 0 && strncmp(what + digits, "gpu_", 4) == 0) || strncmp(what, "dims:", 5) == 0;
 }
 
-/* The product of the sizes, where the word has only those; 0 when it is beyond what there can be. */
-static uint32_t ranks_of(const struct lab_machine *machine)
-{
-    uint64_t ranks = 1;
-    for (uint32_t i = 0; i < machine->size_count; i++) {
-        ranks = ranks > INT32_MAX ? ranks : ranks * machine->sizes[i];
-    }
-    return machine->ranks != 0 ? machine->ranks : ranks > INT32_MAX ? 0 : (uint32_t)ranks;
-}
-
 /* Its groups are servers where there are several dimensions; those of a fat tree are leaves. */
 static enum orr_status count_lab_machine(struct finding *f, const char *what, struct cost_count *count)
 {
@@ -87,10 +77,10 @@ static enum orr_status count_lab_machine(struct finding *f, const char *what, st
     struct lab_machine_wiring wiring;
     struct topo_settings settings = {.what = what};
     enum orr_status status = lab_machine_parse(what, &machine, &reason);
-    if (status == ORR_OK && ranks_of(&machine) == 0) {
+    if (status == ORR_OK && lab_machine_told(&machine) == UINT32_MAX) {
         status = error_set(&reason, ORR_ERANGE, "%.80s: more than %d GPUs", what, INT32_MAX);
     }
-    status = status == ORR_OK ? lab_machine_settle(&machine, ranks_of(&machine), &reason) : status;
+    status = status == ORR_OK ? lab_machine_settle(&machine, lab_machine_told(&machine), &reason) : status;
     if (status == ORR_OK) {
         lab_machine_wire(&machine, &wiring);
         for (size_t i = 0; i < wiring.count && status == ORR_OK; i++) {
