@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files of measured steps (small JSON documents and device traces), and calibration files. Besides fuzz/reading.h's:
  * times that come out are above 0 and finite, and a calibration that was read can be reported. */
+#include "calib/file.h"
+#include "calib/report.h"
+#include "calib/steps.h"
 #include "fuzz/converting.h"
-#include "lab/calib/file.h"
-#include "lab/calib/report.h"
-#include "lab/calib/steps.h"
 
 #include <math.h>
 

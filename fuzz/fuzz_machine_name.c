@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "fuzz/reading.h"
-#include "lab/machine_name.h"
+#include "run/machine_name.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

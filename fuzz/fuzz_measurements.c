@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files of network measurements, in all forms by content, and the fits through whatever they hold. Besides
  * fuzz/reading.h's: a refused file adds nothing, and a fit is finite. */
+#include "calib/network.h"
 #include "fuzz/converting.h"
-#include "lab/calib/network.h"
 
 #include <math.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a recorder says of its model. Besides not crashing: a refusal is one printable line, and what was read is in the
  * range that composing counts on. */
+#include "api/model_info.h"
 #include "fuzz/reading.h"
-#include "lab/model_info.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

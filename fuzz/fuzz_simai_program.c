@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "api/simai_program.h"
 #include "fuzz/reading.h"
-#include "lab/simai_program.h"
 #include "sim/simai/ops.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What amd-smi, rocm-smi, nvidia-smi and sysfs print. Besides not crashing: a refusal is one printable line, what is
  * shown of a file is printable, clocks lie in their range, and no GPU is there twice. */
+#include "api/doctor/smi.h"
 #include "fuzz/reading.h"
-#include "lab/doctor/smi.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -14,16 +14,6 @@
 
 #include "lab/experiment_record.h"
 
-const char *lab_backend_word(enum orr_backend backend)
-{
-    static const char *const words[] = {[ORR_BACKEND_UNAWARE] = "unaware",
-                                        [ORR_BACKEND_AWARE] = "aware",
-                                        [ORR_BACKEND_PACKET] = "packet",
-                                        [ORR_BACKEND_FLOW] = "flow",
-                                        [ORR_BACKEND_AUTO] = "auto"};
-    return words[backend];
-}
-
 static enum lab_run_state state_of(enum orr_status status)
 {
     switch (status) {

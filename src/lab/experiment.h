@@ -60,7 +60,4 @@ ORR_MUST_CHECK enum orr_status lab_experiment_make(const struct lab_experiment *
                                                    struct lab_record *record, struct lab_outcome *outcome,
                                                    struct orr_error *err);
 
-/* The word for it in the store and in commands. */
-const char *lab_backend_word(enum orr_backend backend);
-
 #endif

@@ -12,10 +12,11 @@
 
 #include "io/file.h"
 #include "io/hash.h"
-#include "lab/run_files.h"
-#include "lab/session.h"
 #include "net/packet/packet.h"
 #include "report/number.h"
+#include "run/files.h"
+#include "run/network_choice.h"
+#include "run/session.h"
 
 enum { INPUTS_MOST = 8 };
 

@@ -8,7 +8,7 @@
 
 #include "base/plain.h"
 #include "io/file.h"
-#include "lab/network_choice.h"
+#include "run/network_choice.h"
 #include "trace/graph.h"
 
 void lab_plan_init(struct lab_plan *plan, const struct orr_lab_options *options, const struct orr_notices *notices)

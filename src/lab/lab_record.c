@@ -12,6 +12,7 @@
 #include "io/outfile.h"
 #include "param/param.h"
 #include "report/summary.h"
+#include "run/network_choice.h"
 
 /* ---- settings ---- */
 

@@ -11,10 +11,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error.h"
 #include "io/outfile.h"
 #include "lab/store/metrics_store.h"
-#include "lab/written.h"
 #include "report/lab_text.h"
+#include "run/network_choice.h"
 
 /* ---- the folder ---- */
 
@@ -207,7 +208,7 @@ static enum orr_status keep(void *context, const struct orr_run *run, struct orr
         struct report_lab lab = describe(plan);
         read_results(run, &lab);
         report_lab_put(&lab, keeping->stream);
-        status = written(keeping->stream, "the summary", err);
+        status = error_of_stream(keeping->stream, "the summary", err);
     }
     return status;
 }
@@ -223,7 +224,7 @@ static enum orr_status tell_place(struct lab_plan *plan, int64_t number, FILE *s
         return mem_error(&plan->mem, "a summary", err);
     }
     report_lab_place(&lab, stream);
-    return written(stream, "the summary", err);
+    return error_of_stream(stream, "the summary", err);
 }
 
 static enum orr_status simulate(struct lab_plan *plan, struct lab_store *store, FILE *stream,

@@ -11,8 +11,8 @@
 #define ORR_LAB_LAB_RUN_H
 
 #include "lab/experiment.h"
-#include "lab/machine_files.h"
-#include "lab/workload_find.h"
+#include "run/machine_files.h"
+#include "run/workload_find.h"
 
 enum { LAB_SETTINGS_MOST = 24 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Groups that follow others like them, against every group by itself, on fair shares: whatever a run leaves behind is
  * the same, to the nanosecond and the byte. */
-#include "lab/simai_inside.h"
+#include "api/simai_inside.h"
 #include "net/flow/flow.h"
 #include "tests/prng.h"
 #include "tests/sim/simai_bench.h"

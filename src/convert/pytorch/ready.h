@@ -5,7 +5,7 @@
  * import.h's to say and nobody else's: everything that an import does is then tried, in the memory that takes, but for
  * the writing, so that the two can never disagree.
  *
- * ready_scan.h reads one file, ready_judge.c says what the counts mean; printing is lab/ready/text.h's. Times are
+ * ready_scan.h reads one file, ready_judge.c says what the counts mean; printing is report/ready_text.h's. Times are
  * microseconds whatever "displayTimeUnit" says: that is for viewers, and recordings of AMD devices say "ms" there.
  */
 #ifndef ORR_CONVERT_PYTORCH_READY_H

@@ -11,8 +11,8 @@
 
 #include "config/wired.h"
 #include "io/file.h"
-#include "lab/machine_files.h"
 #include "lab/store/read.h"
+#include "run/machine_files.h"
 #include "topo/make/make.h"
 
 struct finding {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Which machine a bill is for: a topology file, a machine by a name of the lab's (lab/machine_name.h), by name or in
+ * Which machine a bill is for: a topology file, a machine by a name of the lab's (run/machine_name.h), by name or in
  * one line (topo/make/make.h), numbers given by hand, or the machine of a run in the result store, with that run's time
  * for a step.
  */

@@ -11,8 +11,8 @@
 
 #include "config/wired.h"
 #include "io/file.h"
-#include "lab/workload_find.h"
-#include "lab/workload_shared.h"
+#include "run/workload_find.h"
+#include "run/workload_shared.h"
 
 void sweep_inputs_init(struct sweep_inputs *inputs)
 {

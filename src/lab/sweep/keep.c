@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lab/sweep/sweep.h"
+#include "run/network_choice.h"
 
 static enum orr_sweep_state state_of(enum lab_run_state state)
 {

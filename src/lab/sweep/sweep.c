@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "lab/network_choice.h"
 #include "lab/sweep/exec.h"
+#include "run/network_choice.h"
 
 enum { WARNINGS_MOST = 200 };
 

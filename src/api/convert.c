@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The one place that knows all converters: picks one by the format, after refusing options that the format would have
+ * to ignore. */
+#include <inttypes.h>
+
+#include "base/error.h"
+#include "base/notices.h"
+#include "convert/csv.h"
+#include "convert/goal.h"
+#include "convert/horovod.h"
+#include "convert/json_workload.h"
+#include "convert/pytorch/convert_compat.h"
+#include "convert/pytorch/emit.h"
+#include "convert/rank_path.h"
+#include "convert/sniff.h"
+#include "convert/tensorflow.h"
+#include "convert/text/simai.h"
+#include "convert/text/text.h"
+
+void orr_convert_options_init(struct orr_convert_options *options)
+{
+    *options = (struct orr_convert_options){.passes = 1};
+}
+
+typedef enum orr_status convert_function(const struct convert_request *request, struct convert_summary *summary,
+                                         struct orr_error *err);
+
+/* By format. `knows_*`: the option means something to it. */
+static const struct converter {
+    const char *word;
+    convert_function *function;
+    bool knows_ranks, knows_passes, knows_map, knows_unknown_size, knows_compat;
+} converters[] = {
+    [ORR_FORMAT_AUTO] = {.word = "auto"},
+    [ORR_FORMAT_PYTORCH] = {"pytorch", pytorch_convert, .knows_unknown_size = true, .knows_compat = true},
+    [ORR_FORMAT_TENSORFLOW] = {"tensorflow", tensorflow_convert, .knows_ranks = true, .knows_unknown_size = true},
+    [ORR_FORMAT_HOROVOD] = {"horovod", horovod_convert, .knows_ranks = true, .knows_unknown_size = true},
+    [ORR_FORMAT_TEXT] = {"text", text_convert, .knows_ranks = true, .knows_passes = true, .knows_compat = true},
+    [ORR_FORMAT_SIMAI] = {"simai", simai_convert, .knows_ranks = true, .knows_passes = true},
+    [ORR_FORMAT_GOAL] = {"goal", goal_convert, .knows_ranks = true},
+    [ORR_FORMAT_JSON] = {"json", json_convert, .knows_ranks = true, .knows_unknown_size = true},
+    [ORR_FORMAT_CSV] = {"csv", csv_convert, .knows_ranks = true, .knows_map = true, .knows_unknown_size = true},
+};
+
+const char *orr_format_name(enum orr_format format)
+{
+    size_t index = (size_t)format;
+    return index < sizeof converters / sizeof converters[0] ? converters[index].word : "unknown";
+}
+
+void orr_convert_path(const struct orr_convert_options *options, const struct orr_convert_summary *summary,
+                      uint32_t rank, char *path, size_t size)
+{
+    char made[RANK_PATH_ROOM];
+    struct orr_error err;
+    if (summary->format == ORR_FORMAT_PYTORCH) {
+        (void)snprintf(path, size, "%s", options->output);
+    } else if (options->compat_chakra || rank_path_make(options->output, rank, summary->files, made, &err) != ORR_OK) {
+        (void)snprintf(path, size, "%s.%" PRIu32 ".et", options->output, rank);
+    } else {
+        (void)snprintf(path, size, "%s", made);
+    }
+}
+
+static enum orr_status check_options(const struct orr_convert_options *options, enum orr_format format,
+                                     struct orr_error *err)
+{
+    const struct converter *converter = &converters[format];
+    const char *wrong = options->ranks != 0 && !converter->knows_ranks                ? "a number of ranks"
+                        : options->passes > 1 && !converter->knows_passes             ? "a number of passes"
+                        : options->map != NULL && !converter->knows_map               ? "a map of columns"
+                        : options->has_unknown_size && !converter->knows_unknown_size ? "a size for unknown sizes"
+                        : options->compat_chakra && !converter->knows_compat          ? "compatibility with Chakra"
+                        : options->replay != NULL && format != ORR_FORMAT_PYTORCH     ? "a replay"
+                                                                                      : NULL;
+    if (wrong != NULL) {
+        return error_set(err, ORR_EINVAL, "%s: %s means nothing to the format %s", options->input, wrong,
+                         converter->word);
+    }
+    if (options->replay != NULL && !options->compat_chakra) {
+        return error_set(err, ORR_EINVAL,
+                         "the replay is that of Chakra's converter and needs its mode; orrery run simulates a trace");
+    }
+    if (options->compat_chakra && options->has_unknown_size) {
+        return error_set(err, ORR_EINVAL, "Chakra's converter has no size for unknown sizes: it counts tensors only");
+    }
+    if (options->passes == 0) {
+        return error_set(err, ORR_EINVAL, "0 passes; at least 1 is needed");
+    }
+    return ORR_OK;
+}
+
+static enum orr_status convert(const struct orr_convert_options *options, enum orr_format format, struct mem *mem,
+                               struct notes *notes, struct convert_summary *summary, struct orr_error *err)
+{
+    struct convert_request request = {
+        .input = options->input,
+        .output = options->output,
+        .map = options->map,
+        .unknown_size = options->unknown_size,
+        .ranks = options->ranks,
+        .passes = options->passes,
+        .has_unknown_size = options->has_unknown_size,
+        .compat = options->compat_chakra,
+        .replay = options->replay,
+        .mem = mem,
+        .notes = notes,
+    };
+    if (format == ORR_FORMAT_PYTORCH && options->compat_chakra) {
+        return pytorch_convert_compat(&request, summary, err);
+    }
+    return converters[format].function(&request, summary, err);
+}
+
+enum orr_status orr_trace_convert(const struct orr_convert_options *options, const struct orr_notices *notices,
+                                  struct orr_convert_summary *summary, struct orr_error *err)
+{
+    struct mem mem = {.limit = options->memory_limit};
+    struct notes notes;
+    struct convert_summary made = {0};
+    enum orr_format format = options->format;
+    enum orr_status status = format == ORR_FORMAT_AUTO ? convert_sniff(options->input, &mem, &format, err) : ORR_OK;
+    if (status == ORR_OK && (size_t)format >= sizeof converters / sizeof converters[0]) {
+        status = error_set(err, ORR_EINVAL, "unknown format number %d", (int)format);
+    }
+    if (status == ORR_OK) {
+        status = check_options(options, format, err);
+    }
+    if (status != ORR_OK) {
+        return status;
+    }
+    notices_begin(&notes, &mem, notices);
+    status = convert(options, format, &mem, &notes, &made, err);
+    notices_end(&notes, notices);
+    if (status == ORR_OK && options->replay != NULL) {
+        status = error_of_stream(options->replay, "the replay", err);
+    }
+    if (status == ORR_OK) {
+        *summary = (struct orr_convert_summary){format,           made.files, made.nodes, made.compute,
+                                                made.collectives, made.sends, made.recvs, made.comm_bytes};
+    }
+    return status;
+}

@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A network YAML is written anew, since its four keys are all it has; system files and physical topologies are copied
+ * character by character around the numbers that change, so that whatever else a user keeps in them stays. Both were
+ * read by their own readers before, so that what is looked for here is known to be well formed. All copies are made in
+ * memory first and written last.
+ */
+#include "calib/apply.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/plain.h"
+#include "config/config.h"
+#include "io/file.h"
+
+struct applying {
+    const struct orr_calib_apply *apply;
+    const struct calib *calib;
+    struct arena *arena;
+    struct notes *notes;
+    FILE *stream;
+    struct orr_error *err;
+};
+
+struct copy {
+    const char *path, *text; /* text NULL: none */
+    const char *changes;
+};
+
+static enum orr_status no_memory(const struct applying *a)
+{
+    return mem_error(a->arena->mem, "a machine's files", a->err);
+}
+
+/* "65Gbps", "1.5us": as the readers of both formats take them, whole bits and nanoseconds. */
+static const char *spell(struct applying *a, double value, double scale, const char *unit)
+{
+    char text[48];
+    int decimals = scale > 1e3 ? 9 : 3;
+    (void)plain_snprintf(text, sizeof text, "%.*f", decimals, value);
+    size_t length = strlen(text);
+    while (length > 0 && text[length - 1] == '0') {
+        text[--length] = '\0';
+    }
+    if (length > 0 && text[length - 1] == '.') {
+        text[length - 1] = '\0';
+    }
+    return arena_printf(a->arena, "%s%s", text, unit);
+}
+
+static const char *rate_text(struct applying *a)
+{
+    return isnan(a->calib->link_gbps) ? "" : spell(a, a->calib->link_gbps, 1e9, "Gbps");
+}
+
+static const char *latency_text(struct applying *a)
+{
+    return isnan(a->calib->link_latency_us) ? "" : spell(a, a->calib->link_latency_us, 1e3, "us");
+}
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* ---- network YAML ---- */
+
+static enum orr_status choose_dims(struct applying *a, uint32_t count, bool chosen[TOPO_MAX_DIMS])
+{
+    const char *at = a->apply->dims;
+    for (uint32_t i = 0; i < TOPO_MAX_DIMS; i++) {
+        chosen[i] = at == NULL;
+    }
+    while (at != NULL && *at != '\0') {
+        char *end = NULL;
+        unsigned long dim = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : ULONG_MAX;
+        if (end == NULL || dim >= count || (*end != ',' && *end != '\0')) {
+            return error_set(a->err, ORR_EINVAL,
+                             "--dims: \"%.40s\" is no list of dimensions: the network has %" PRIu32 ", from 0",
+                             a->apply->dims, count);
+        }
+        chosen[dim] = true;
+        at = *end == ',' ? end + 1 : end;
+    }
+    return ORR_OK;
+}
+
+static const char *yaml_text(struct applying *a, const struct topo_dims *dims, const bool *chosen)
+{
+    const char *kinds = "";
+    const char *sizes = "";
+    const char *rates = "";
+    const char *times = "";
+    const char *rate = rate_text(a);
+    const char *time = latency_text(a);
+    for (uint32_t i = 0; i < dims->count; i++) {
+        const struct topo_dim *dim = &dims->dim[i];
+        const char *comma = i == 0 ? "" : ", ";
+        const char *own_rate = arena_printf(a->arena, "%.17g", dim->bandwidth_gibps);
+        const char *own_time = arena_printf(a->arena, "%.17g", dim->latency_ns);
+        if (rate == NULL || time == NULL || own_rate == NULL || own_time == NULL || kinds == NULL || sizes == NULL ||
+            rates == NULL || times == NULL) {
+            return NULL;
+        }
+        kinds = arena_printf(a->arena, "%s%s%s", kinds, comma, topo_kind_name(dim->kind));
+        sizes = arena_printf(a->arena, "%s%s%" PRIu32, sizes, comma, dim->size);
+        rates = arena_printf(a->arena, "%s%s%s", rates, comma, chosen[i] && rate[0] != '\0' ? rate : own_rate);
+        times = arena_printf(a->arena, "%s%s%s", times, comma, chosen[i] && time[0] != '\0' ? time : own_time);
+    }
+    return kinds == NULL || sizes == NULL || rates == NULL || times == NULL
+               ? NULL
+               : arena_printf(a->arena, "topology: [%s]\nnpus_count: [%s]\nbandwidth: [%s]\nlatency: [%s]\n", kinds,
+                              sizes, rates, times);
+}
+
+static enum orr_status make_yaml(struct applying *a, struct copy *copy)
+{
+    struct topo_dims dims = {0};
+    bool chosen[TOPO_MAX_DIMS];
+    enum orr_status status = config_read_network(a->apply->network, a->notes, &dims, a->err);
+    status = status != ORR_OK ? status : choose_dims(a, dims.count, chosen);
+    if (status == ORR_OK) {
+        copy->text = yaml_text(a, &dims, chosen);
+        status = copy->text == NULL ? no_memory(a) : ORR_OK;
+    }
+    return status;
+}
+
+/* ---- physical topologies ---- */
+
+/* Where the field `wanted` (from 0) of a line begins, and its length; false when the line has no five fields. */
+static bool find_field(const char *line, size_t length, unsigned wanted, size_t *begin, size_t *size)
+{
+    unsigned field = 0;
+    size_t at = 0;
+    while (at < length) {
+        at += strspn(line + at, " \t\r");
+        if (at >= length) {
+            break;
+        }
+        size_t word = strcspn(line + at, " \t\r\n");
+        if (field == wanted) {
+            *begin = at;
+            *size = word;
+        }
+        field++;
+        at += word;
+    }
+    return field == 5;
+}
+
+static const char *replace_link(struct applying *a, const char *line, size_t length, const char *rate, const char *time)
+{
+    size_t begin[2] = {0, 0};
+    size_t size[2] = {0, 0};
+    if (!find_field(line, length, 2, &begin[0], &size[0]) || !find_field(line, length, 3, &begin[1], &size[1])) {
+        return arena_strndup(a->arena, line, length);
+    }
+    const char *old_rate = arena_strndup(a->arena, line + begin[0], size[0]);
+    const char *old_time = arena_strndup(a->arena, line + begin[1], size[1]);
+    if (old_rate == NULL || old_time == NULL) {
+        return NULL;
+    }
+    size_t after = begin[1] + size[1];
+    return arena_printf(a->arena, "%.*s%s %s%.*s", (int)begin[0], line, rate[0] != '\0' ? rate : old_rate,
+                        time[0] != '\0' ? time : old_time, (int)(length - after), line + after);
+}
+
+/* The first two lines are the counts and the switches. */
+static enum orr_status edit_topology(struct applying *a, const char *text, struct copy *copy)
+{
+    const char *rate = rate_text(a);
+    const char *time = latency_text(a);
+    size_t room = strlen(text) + 1;
+    size_t lines = 1;
+    for (const char *at = text; *at != '\0'; at++) {
+        lines += *at == '\n';
+    }
+    size_t grows = rate == NULL || time == NULL ? 0 : strlen(rate) + strlen(time) + 1; /* a line, by that at most */
+    char *made = grows == 0 ? NULL : arena_alloc(a->arena, room + lines * grows);
+    if (made == NULL) {
+        return no_memory(a);
+    }
+    size_t used = 0;
+    unsigned number = 0;
+    for (const char *at = text; *at != '\0'; number++) {
+        size_t length = strcspn(at, "\n");
+        const char *line = number < 2 ? arena_strndup(a->arena, at, length) : replace_link(a, at, length, rate, time);
+        if (line == NULL) {
+            return no_memory(a);
+        }
+        size_t size = strlen(line);
+        memcpy(made + used, line, size);
+        used += size;
+        at += length;
+        if (*at == '\n') {
+            made[used++] = '\n';
+            at++;
+        }
+    }
+    made[used] = '\0';
+    copy->text = made;
+    return ORR_OK;
+}
+
+static enum orr_status make_topology(struct applying *a, struct copy *copy)
+{
+    struct orr_topo *topo = NULL;
+    struct file_buffer buffer;
+    enum orr_status status = orr_topo_open(a->apply->network, NULL, &topo, a->err);
+    orr_topo_close(topo);
+    if (status != ORR_OK) {
+        return status;
+    }
+    file_buffer_init(&buffer, a->arena->mem);
+    status = file_buffer_read(&buffer, a->apply->network, a->err);
+    status = status != ORR_OK ? status : edit_topology(a, (const char *)buffer.bytes, copy);
+    file_buffer_free(&buffer);
+    return status;
+}
+
+/* ---- the network ---- */
+
+static enum orr_status make_network(struct applying *a, struct copy *copy)
+{
+    const char *end = strrchr(a->apply->network, '.');
+    bool yaml = end != NULL && (strcmp(end, ".yml") == 0 || strcmp(end, ".yaml") == 0);
+    if (isnan(a->calib->link_gbps) && isnan(a->calib->link_latency_us)) {
+        return error_set(a->err, ORR_EINVAL,
+                         "%s: has neither link_gbps nor link_latency_us: orrery calib fit --bench FILE fits them",
+                         a->apply->calibration);
+    }
+    if (!yaml && a->apply->dims != NULL) {
+        return error_set(a->err, ORR_EINVAL, "--dims: %s has no dimensions; a network.yml has", a->apply->network);
+    }
+    const char *rate = rate_text(a);
+    const char *time = latency_text(a);
+    copy->changes =
+        rate == NULL || time == NULL
+            ? NULL
+            : arena_printf(a->arena, "%s%s%s%s%s", rate[0] != '\0' ? "bandwidth " : "", rate,
+                           rate[0] != '\0' && time[0] != '\0' ? ", " : "", time[0] != '\0' ? "latency " : "", time);
+    if (copy->changes == NULL) {
+        return no_memory(a);
+    }
+    return yaml ? make_yaml(a, copy) : make_topology(a, copy);
+}
+
+/* ---- the system ---- */
+
+/* The value behind "KEY": in a flat JSON object that is known to be well formed; NULL where it is not there. */
+static const char *value_of(const char *text, const char *key)
+{
+    size_t length = strlen(key);
+    for (const char *at = strchr(text, '"'); at != NULL; at = strchr(at + 1, '"')) {
+        const char *after = at + 1 + length;
+        if (strncmp(at + 1, key, length) == 0 && *after == '"') {
+            after += 1 + strspn(after + 1, " \t\r\n");
+            if (*after == ':') {
+                return after + 1 + strspn(after + 1, " \t\r\n");
+            }
+        }
+        at = strchr(at + 1, '"'); /* keys and values of such files hold no escapes */
+        if (at == NULL) {
+            break;
+        }
+    }
+    return NULL;
+}
+
+static enum orr_status edit_system(struct applying *a, const char *text, struct copy *copy)
+{
+    const char *number = spell(a, a->calib->memory_gbytes_ps, 1e3, "");
+    const char *value = value_of(text, "local-mem-bw");
+    const char *brace = strchr(text, '{');
+    if (number == NULL) {
+        return no_memory(a);
+    }
+    if (value != NULL) {
+        size_t size = strcspn(value, ",} \t\r\n");
+        copy->text = arena_printf(a->arena, "%.*s%s%s", (int)(value - text), text, number, value + size);
+    } else if (brace != NULL) {
+        bool only = brace[1 + strspn(brace + 1, " \t\r\n")] == '}';
+        copy->text = arena_printf(a->arena, "%.*s\n  \"local-mem-bw\": %s%s%s", (int)(brace + 1 - text), text, number,
+                                  only ? "\n" : ",", brace + 1);
+    }
+    copy->changes = arena_printf(a->arena, "local-mem-bw %s GB/s", number);
+    return copy->text == NULL || copy->changes == NULL ? no_memory(a) : ORR_OK;
+}
+
+static enum orr_status make_system(struct applying *a, struct copy *copy)
+{
+    struct sim_system system;
+    struct config_custom custom;
+    struct file_buffer buffer;
+    enum orr_status status = config_read_system(a->apply->system, 1.0, a->arena, a->notes, &system, &custom, a->err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    file_buffer_init(&buffer, a->arena->mem);
+    status = file_buffer_read(&buffer, a->apply->system, a->err);
+    if (status == ORR_OK && isnan(a->calib->memory_gbytes_ps)) {
+        copy->text = arena_strndup(a->arena, (const char *)buffer.bytes, buffer.size);
+        copy->changes = "as it was: no memory bandwidth was fitted";
+        status = copy->text == NULL ? no_memory(a) : ORR_OK;
+    } else if (status == ORR_OK) {
+        status = edit_system(a, (const char *)buffer.bytes, copy);
+    }
+    file_buffer_free(&buffer);
+    return status;
+}
+
+/* ---- all ---- */
+
+static enum orr_status place(struct applying *a, const char *original, struct copy *copy)
+{
+    char *there = realpath(original, NULL);
+    copy->path = arena_printf(a->arena, "%s/%s", a->apply->folder, name_of(original));
+    char *here = copy->path == NULL ? NULL : realpath(copy->path, NULL);
+    bool same = there != NULL && here != NULL && strcmp(there, here) == 0;
+    free(there);
+    free(here);
+    return copy->path == NULL ? no_memory(a)
+           : same             ? error_set(a->err, ORR_EINVAL,
+                                          "%s would replace the file that it is made of; another folder "
+                                                      "is needed",
+                                          copy->path)
+                              : ORR_OK;
+}
+
+static enum orr_status put(struct applying *a, const struct copy *copy)
+{
+    if (copy->text == NULL) {
+        return no_memory(a);
+    }
+    enum orr_status status = file_write(copy->path, copy->text, strlen(copy->text), a->err);
+    if (status == ORR_OK && a->stream != NULL) {
+        (void)fprintf(a->stream, "%s: %s\n", copy->path, copy->changes);
+    }
+    return status;
+}
+
+enum orr_status calib_apply(const struct orr_calib_apply *apply, const struct calib *calib, struct arena *arena,
+                            struct notes *notes, FILE *stream, struct orr_error *err)
+{
+    struct applying a = {.apply = apply, .calib = calib, .arena = arena, .notes = notes, .stream = stream, .err = err};
+    struct copy copies[2] = {{0}};
+    const char *const originals[2] = {apply->system, apply->network};
+    enum orr_status status = ORR_OK;
+    if ((apply->system == NULL && apply->network == NULL) || apply->folder == NULL) {
+        return error_set(err, ORR_EINVAL, "--system FILE or --network FILE, and --output DIR, are needed");
+    }
+    if (apply->system != NULL && apply->network != NULL &&
+        strcmp(name_of(apply->system), name_of(apply->network)) == 0) {
+        return error_set(err, ORR_EINVAL, "--system and --network have the same name, and the copies would too");
+    }
+    for (int i = 0; status == ORR_OK && i < 2; i++) {
+        status = originals[i] == NULL ? ORR_OK : place(&a, originals[i], &copies[i]);
+    }
+    if (status == ORR_OK && apply->network != NULL) {
+        status = make_network(&a, &copies[1]);
+    }
+    if (status == ORR_OK && apply->system != NULL) {
+        status = make_system(&a, &copies[0]);
+    }
+    for (int i = 0; status == ORR_OK && i < 2; i++) {
+        status = originals[i] == NULL ? ORR_OK : put(&a, &copies[i]);
+    }
+    return status;
+}

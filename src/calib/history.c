@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A line a calibration: the history grows by a few a day, and what one wants to see is whether alpha drifts. */
+#include "calib/history.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "io/json_write.h"
+#include "lab/store/read.h"
+#include "report/number.h"
+
+struct listing {
+    FILE *stream;
+    struct json_writer writer;
+    uint64_t count;
+};
+
+static struct report_number known(double value, int decimals)
+{
+    struct report_number none = {"-"};
+    return isnan(value) ? none : report_fixed(value, decimals);
+}
+
+static enum orr_status put_line(void *context, const struct store_calibration *row, struct orr_error *err)
+{
+    struct listing *l = context;
+    char run[24] = "-";
+    (void)err;
+    if (l->count++ == 0) {
+        (void)fprintf(l->stream, "%3s  %-20s  %4s  %-9s %11s %11s %10s %10s %11s  %s\n", "id", "made", "run", "verdict",
+                      "real ms", "sim ms", "alpha", "alpha comm", "alpha gpu", "source");
+    }
+    if (row->run != 0) {
+        (void)snprintf(run, sizeof run, "%" PRId64, row->run);
+    }
+    (void)fprintf(l->stream, "%3" PRId64 "  %-20s  %4s  %-9s %11s %11s %10s %10s %11s  ", row->id, row->made, run,
+                  row->accepted ? "accepted" : "refused", known(row->real_step_ms, 3).text,
+                  known(row->sim_step_ms, 3).text, known(row->alpha_us * 1e3, 4).text,
+                  known(row->alpha_comm_us * 1e3, 4).text, known(row->alpha_gpu_us * 1e3, 4).text);
+    store_text_put(row->source, l->stream);
+    (void)fputc('\n', l->stream);
+    return ORR_OK;
+}
+
+static enum orr_status put_object(void *context, const struct store_calibration *row, struct orr_error *err)
+{
+    struct listing *l = context;
+    struct json_writer *writer = &l->writer;
+    (void)err;
+    const struct {
+        const char *key;
+        double value;
+    } reals[] = {{"alpha", row->alpha_us * 1e3},         {"alpha_comm", row->alpha_comm_us * 1e3},
+                 {"alpha_gpu", row->alpha_gpu_us * 1e3}, {"real_step_ms", row->real_step_ms},
+                 {"real_comm_ms", row->real_comm_ms},    {"real_kernel_ms", row->real_kernel_ms},
+                 {"sim_step_ms", row->sim_step_ms},      {"sim_comm_ms", row->sim_comm_ms},
+                 {"sim_gpu_ms", row->sim_gpu_ms},        {"lower_bound_ms", row->lower_bound_ms},
+                 {"iqr_over_median", row->iqr}};
+    json_write_object(writer, true);
+    json_write_member_i64(writer, "id", row->id);
+    json_write_member_i64(writer, "run", row->run);
+    json_write_member_string(writer, "made", row->made);
+    json_write_member_string(writer, "tag", row->tag);
+    json_write_member_string(writer, "topology", row->topology);
+    json_write_member_string(writer, "source", row->source);
+    json_write_member_string(writer, "flags", row->flags);
+    json_write_member_string(writer, "notes", row->notes);
+    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
+        json_write_member_fixed(writer, reals[i].key, reals[i].value, 9);
+    }
+    json_write_member_u64(writer, "samples", row->samples);
+    json_write_member_u64(writer, "steps", row->steps);
+    json_write_member_u64(writer, "ranks", row->world);
+    json_write_member_bool(writer, "accepted", row->accepted);
+    json_write_object_end(writer);
+    return ORR_OK;
+}
+
+enum orr_status calib_history_put(struct lab_store *store, enum orr_store_form form, FILE *stream,
+                                  struct orr_error *err)
+{
+    struct listing l = {.stream = stream};
+    if (form == ORR_STORE_TEXT) {
+        enum orr_status status = store_read_calibrations(store, 0, put_line, &l, err);
+        if (status == ORR_OK && l.count == 0) {
+            (void)fputs("No calibrations yet: orrery calib fit makes one.\n", stream);
+        }
+        return status;
+    }
+    json_write_begin(&l.writer, stream);
+    json_write_array(&l.writer, false);
+    enum orr_status status = store_read_calibrations(store, 0, put_object, &l, err);
+    json_write_array_end(&l.writer);
+    json_write_end(&l.writer);
+    return status;
+}

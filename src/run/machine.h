@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A machine that is named (orr_run_options.machine) becomes the files that a run reads, in memory. Owned by the run;
+ * texts live in its arena.
+ */
+#ifndef ORR_RUN_MACHINE_H
+#define ORR_RUN_MACHINE_H
+
+#include "base/notes.h"
+#include "param/param.h"
+#include "run/machine_files.h"
+
+struct run_machine {
+    struct lab_machine machine;
+    struct lab_quantities rates, times;
+    struct lab_texts texts;
+};
+
+/* Fills in system, network, logical, texts and, where it is open, the backend. ORR_EINVAL when the traces are not as
+ * many as the machine's ranks, with the way out. */
+ORR_MUST_CHECK enum orr_status run_machine_take(struct orr_run_options *options, struct run_machine *made,
+                                                struct arena *arena, struct notes *notes, struct orr_error *err);
+
+#endif

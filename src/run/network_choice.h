@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which network a job runs on where nobody chose one. A machine that only wires can tell needs flow; NCCL's algorithms,
+ * whose channels send at once, need one on which messages share links; everything else goes without contention. And the
+ * one network for all points of a comparison: times of different networks are not to be ranked against each other.
+ *
+ * Reads machine names and system files; writes and prints nothing.
+ */
+#ifndef ORR_RUN_NETWORK_CHOICE_H
+#define ORR_RUN_NETWORK_CHOICE_H
+
+#include "orrery.h"
+#include "run/machine_files.h"
+
+/* Said where NCCL's algorithms are the reason for a network nobody asked for. */
+#define LAB_WHY_AWARE                                                                                                  \
+    "no --backend was given: aware, because the channels of NCCL's algorithms send at once, and on unaware messages "  \
+    "do not share a link's bandwidth"
+
+/* Whether only wires can tell what the machine is; false too for a network.yml. */
+bool lab_machine_needs_wires(const struct lab_machine *machine);
+
+/* Whether a system file, or what replaces keys of it, names one of NCCL's algorithms. A file that cannot be read names
+ * none: whoever runs the job will complain. */
+bool lab_system_names_nccl(const char *path, const struct orr_override *overrides, size_t override_count);
+
+/* The network for the points that leave it open, in `*network`. ORR_EINVAL, naming two points: no network runs both
+ * machines, or the one that was asked for sees one of them and not the other. */
+ORR_MUST_CHECK enum orr_status lab_network_for_all(const struct orr_sweep_job *jobs, uint64_t count,
+                                                   enum orr_backend *network, struct orr_error *err);
+
+/* The word for it in the store and in commands. */
+const char *lab_backend_word(enum orr_backend backend);
+
+#endif

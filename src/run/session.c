@@ -1,0 +1,634 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * One simulation from files to results, behind the orr_run_* functions of orrery.h.
+ *
+ * The order of reading is the order in which a user can be told most: the network first (it says how many ranks there
+ * are), then the system, memory and groups, the traces last because they are large. Everything a run holds hangs off
+ * one account of memory, so that a limit covers reading and running alike, and is given back in reverse in one place.
+ */
+#include "run/session.h"
+#include "base/arena.h"
+#include "base/notes.h"
+#include "coll/nccl.h"
+#include "config/config.h"
+#include "config/devices.h"
+#include "orrery.h"
+#include "param/param.h"
+#include "report/report.h"
+#include "run/files.h"
+#include "run/growth.h"
+#include "run/machine.h"
+#include "run/network_choice.h"
+#include "run/rank_tensors.h"
+#include "run/result.h"
+#include "run/wired.h"
+#include "run/workload_shared.h"
+#include "sim/sim.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A custom collective's traces; several types and nodes may name the same path, which is then read once. */
+struct session_custom {
+    const char *path;
+    struct trace_set *set;
+};
+
+struct orr_run {
+    struct mem mem;
+    struct notes notes;
+    struct arena arena; /* configuration */
+    struct sim_config config;
+    struct run_machine machine; /* where it was named */
+    struct lab_wired wired;     /* ORR_BACKEND_PACKET */
+    struct trace_set *traces;   /* the run's own, or NULL: those of `shared` */
+    struct trace_set shared;    /* a view of options.loaded */
+    struct lab_grown grown;     /* made of either, and borrowing from it */
+    struct lab_rank_tensors tensors;
+    struct session_custom *customs; /* in the arena; room for every path the configuration names */
+    uint32_t custom_count;
+    struct sim *sim;
+    bool (*progress)(void *context, const struct orr_progress *now);
+    void *progress_context;
+    double done; /* share of the work as last told by the simulation */
+    bool executed;
+};
+
+static enum orr_status load_custom(struct orr_run *run, const char *path, const struct trace_set **set,
+                                   struct orr_error *err)
+{
+    for (uint32_t i = 0; i < run->custom_count; i++) {
+        if (strcmp(run->customs[i].path, path) == 0) {
+            *set = run->customs[i].set;
+            return ORR_OK;
+        }
+    }
+    struct trace_set *loaded = NULL;
+    enum orr_status status = trace_set_load(path, run->config.dims.ranks, true, &run->mem, &run->notes, &loaded, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    run->customs[run->custom_count++] = (struct session_custom){path, loaded};
+    *set = loaded;
+    return ORR_OK;
+}
+
+static enum orr_status load_customs(struct orr_run *run, const struct config_custom *custom, struct orr_error *err)
+{
+    struct config_custom_node *nodes = NULL;
+    uint32_t node_count = 0;
+    if (custom->per_node_file != NULL) {
+        enum orr_status status =
+            config_read_custom_nodes(custom->per_node_file, &run->arena, &run->notes, &nodes, &node_count, err);
+        if (status != ORR_OK) {
+            return status;
+        }
+    }
+    run->customs = arena_zalloc(&run->arena, (SIM_NATIVE_COUNT + (size_t)node_count) * sizeof *run->customs);
+    struct sim_custom_node *simulated = arena_zalloc(&run->arena, (size_t)node_count * sizeof *simulated);
+    if (run->customs == NULL || simulated == NULL) {
+        return mem_error(&run->mem, "the list of custom collectives", err);
+    }
+    struct sim_system *system = &run->config.system;
+    for (uint32_t i = 0; i < SIM_NATIVE_COUNT; i++) {
+        if (custom->native[i] != NULL) {
+            enum orr_status status = load_custom(run, custom->native[i], &system->implementation[i].custom, err);
+            if (status != ORR_OK) {
+                return status;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < node_count; i++) {
+        simulated[i].node_id = nodes[i].node_id;
+        enum orr_status status = load_custom(run, nodes[i].path, &simulated[i].custom, err);
+        if (status != ORR_OK) {
+            return status;
+        }
+    }
+    system->custom_nodes = simulated;
+    system->custom_node_count = node_count;
+    return ORR_OK;
+}
+
+static enum orr_status read_network(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
+{
+    struct run_file file;
+    enum orr_status status = run_file_open(options, "network", options->network, &run->arena, &file, err);
+    if (status == ORR_OK) {
+        status = config_take_network(&file.text, &run->notes, &run->config.dims, err);
+        run_file_close(&file);
+    }
+    return status;
+}
+
+static enum orr_status read_system(struct orr_run *run, const struct orr_run_options *options,
+                                   struct config_custom *custom, struct orr_error *err)
+{
+    struct run_file file;
+    enum orr_status status = run_file_open(options, "system", options->system, &run->arena, &file, err);
+    if (status == ORR_OK) {
+        status = config_take_system(&file.text, options->injection_scale, &run->arena, &run->notes, &run->config.system,
+                                    custom, err);
+        run_file_close(&file);
+    }
+    return status;
+}
+
+/* The channels of NCCL's algorithms send at once: on a network without contention each would have the link alone. */
+static enum orr_status settle_backend(struct orr_run *run, bool open, struct orr_error *err)
+{
+    bool nccl = false;
+    for (uint32_t i = 0; i < SIM_NATIVE_COUNT; i++) {
+        const struct sim_implementation *implementation = &run->config.system.implementation[i];
+        nccl = nccl || (implementation->count > 0 && implementation->list[0].algo == COLL_NCCL);
+    }
+    if (!open || !nccl || run->config.backend != ORR_BACKEND_UNAWARE) {
+        return ORR_OK;
+    }
+    run->config.backend = ORR_BACKEND_AWARE;
+    return notes_add(&run->notes, err, "%s", LAB_WHY_AWARE);
+}
+
+static enum orr_status read_memory(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
+{
+    struct run_file file;
+    enum orr_status status = run_file_open(options, "memory", options->memory, &run->arena, &file, err);
+    if (status == ORR_OK) {
+        status = config_take_memory(&file.text, &run->notes, &run->config.memory, err);
+        run_file_close(&file);
+    }
+    return status;
+}
+
+static enum orr_status load_traces(struct orr_run *run, const struct orr_run_options *options, uint32_t ranks,
+                                   bool as_many_as_exist, struct orr_error *err)
+{
+    if (options->loaded != NULL) {
+        return workload_shared_view(options->loaded, options, ranks, &run->notes, &run->shared, err);
+    }
+    return workload_read(options->workload, ranks, as_many_as_exist, options->missing_is_cpu, &run->mem, &run->notes,
+                         &run->traces, err);
+}
+
+static const struct trace_set *traces_of(const struct orr_run *run)
+{
+    return run->traces != NULL ? run->traces : &run->shared;
+}
+
+/* What a replay needs of a machine, where it is given none: nothing that takes part. */
+static void imagine_machine(struct orr_run *run, const struct orr_run_options *options, uint32_t ranks)
+{
+    struct sim_config *config = &run->config;
+    if (options->network == NULL) {
+        config->dims = (struct topo_dims){.count = 1,
+                                          .ranks = ranks,
+                                          .dim[0] = {.kind = TOPO_RING,
+                                                     .size = ranks,
+                                                     .stride = 1,
+                                                     .bandwidth_gibps = 1.0,
+                                                     .bytes_per_ns = 1.073741824,
+                                                     .latency_ns = 0.0}};
+    }
+    if (options->system == NULL) {
+        config->system = (struct sim_system){
+            .optimization = SIM_LOCAL_BW_AWARE, .active_chunks_per_dimension = 1, .preferred_dataset_splits = 1};
+    }
+}
+
+/* Without a network file there are as many ranks as traces. */
+static enum orr_status replay_alone(struct orr_run *run, const struct orr_run_options *options,
+                                    struct config_custom *custom, struct orr_error *err)
+{
+    enum orr_status status = run_overrides_check(options, err);
+    if (status == ORR_OK && options->network != NULL) {
+        status = read_network(run, options, err);
+    } else if (status == ORR_OK) {
+        status = load_traces(run, options, UINT32_MAX, true, err);
+    }
+    if (status == ORR_OK && options->system != NULL) {
+        status = read_system(run, options, custom, err);
+    }
+    if (status == ORR_OK) {
+        imagine_machine(run, options, options->network == NULL ? traces_of(run)->rank_count : 0);
+    }
+    return status == ORR_OK && options->memory != NULL ? read_memory(run, options, err) : status;
+}
+
+static enum orr_status read_configuration(struct orr_run *run, const struct orr_run_options *options,
+                                          struct config_custom *custom, struct orr_error *err)
+{
+    struct sim_config *config = &run->config;
+    if (options->replay && (options->network == NULL || options->system == NULL)) {
+        return replay_alone(run, options, custom, err);
+    }
+    bool wired = config->backend >= ORR_BACKEND_PACKET;
+    enum orr_status status = run_overrides_check(options, err);
+    if (status == ORR_OK) {
+        status = wired ? lab_wired_read(options, &run->arena, &run->notes, &run->wired, &config->dims, err)
+                       : read_network(run, options, err);
+    }
+    config->packet = wired ? &run->wired.machine : NULL;
+    if (status == ORR_OK && wired) {
+        config->gpus_per_server = run->wired.extra.gpus_per_server;
+        config->has_nvls = nccl_gpu_has_nvls(run->wired.extra.gpu_type);
+    }
+    if (status == ORR_OK) {
+        status = read_system(run, options, custom, err);
+    }
+    if (status == ORR_OK) {
+        status = settle_backend(run, options->backend_open, err);
+    }
+    if (status == ORR_OK && options->devices != NULL) {
+        status = config_parse_devices(options->devices, config->dims.ranks, &run->arena, &config->devices, err);
+    }
+    return status == ORR_OK && options->memory != NULL ? read_memory(run, options, err) : status;
+}
+
+static enum orr_status read_groups(struct orr_run *run, const char *path, uint32_t ranks, struct orr_error *err)
+{
+    struct sim_group *groups = NULL;
+    uint32_t count = 0;
+    enum orr_status status =
+        path == NULL ? ORR_OK : config_read_groups(path, ranks, &run->arena, &run->notes, &groups, &count, err);
+    run->config.groups = groups;
+    run->config.group_count = count;
+    return status;
+}
+
+/* A trace for every rank. */
+static enum orr_status read_traces(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
+{
+    uint32_t ranks = run->config.dims.ranks;
+    enum orr_status status = read_groups(run, options->groups, ranks, err);
+    if (status == ORR_OK && run->traces == NULL) {
+        status = load_traces(run, options, ranks, false, err);
+    }
+    run->config.traces = traces_of(run);
+    return status;
+}
+
+/* The groups of one rank may name others of its job, whatever the machine's size; those of several name only them. */
+static uint32_t ranks_told(const struct orr_run *run)
+{
+    enum { RANKS_MOST = 1 << 20 };
+    uint32_t traces = traces_of(run)->rank_count;
+    return traces == 1 ? RANKS_MOST : traces;
+}
+
+/* As many traces as there are, and the other ranks made of them; the groups file is about the traces. */
+static enum orr_status grow_traces(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
+{
+    uint32_t ranks = run->config.dims.ranks;
+    enum orr_status status = load_traces(run, options, UINT32_MAX, true, err);
+    if (status == ORR_OK) {
+        status = read_groups(run, options->groups, ranks_told(run), err);
+    }
+    if (status == ORR_OK) {
+        status = lab_grow(&options->growth, traces_of(run), ranks, &run->arena, &run->mem, &run->notes,
+                          &run->config.groups, &run->config.group_count, &run->grown, err);
+    }
+    run->config.traces = run->grown.larger != NULL  ? run->grown.larger
+                         : run->grown.whole != NULL ? run->grown.whole
+                                                    : traces_of(run);
+    return status;
+}
+
+/* What a run leaves to the traces: one that asks for it is enough, for its ranks cannot do without. */
+static void settle_policy(struct orr_run *run)
+{
+    enum orr_policy asked = run->config.policy;
+    if (asked != ORR_POLICY_AUTO && asked != ORR_POLICY_AUTO_SAFE) {
+        return;
+    }
+    run->config.policy = asked == ORR_POLICY_AUTO ? ORR_POLICY_ASTRA : ORR_POLICY_SAFE;
+    const struct trace_set *traces = run->config.traces;
+    for (uint32_t i = 0; i < traces->graph_count; i++) {
+        if (traces->graphs[i]->side_by_side) {
+            run->config.policy = ORR_POLICY_STREAMS;
+        }
+    }
+}
+
+static enum orr_status read_tensors(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
+{
+    if (!lab_rank_tensors_wanted(&run->config.system)) {
+        return ORR_OK;
+    }
+    enum orr_status status = lab_rank_tensors_load(run->config.traces, options->workload, options->grow, &run->mem,
+                                                   &run->notes, &run->tensors, err);
+    run->config.tensors = run->tensors.of_rank;
+    run->config.keep_intervals = true;
+    return status;
+}
+
+static enum orr_status open_all(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
+{
+    struct config_custom custom = {0};
+    enum orr_status status = read_configuration(run, options, &custom, err);
+    if (status == ORR_OK) {
+        status = options->grow ? grow_traces(run, options, err) : read_traces(run, options, err);
+    }
+    if (status == ORR_OK && !options->grow && options->growth.comm_scale != NULL) {
+        status = notes_add(&run->notes, err, "parameter 'comm-scale' has no effect on a job that is not grown");
+    }
+    run->config.system.replay_only = run->config.system.replay_only || options->replay;
+    if (status == ORR_OK) {
+        settle_policy(run);
+        status = load_customs(run, &custom, err);
+    }
+    if (status == ORR_OK) {
+        status = read_tensors(run, options, err);
+    }
+    if (status == ORR_OK) {
+        status = sim_create(&run->config, &run->mem, &run->notes, &run->sim, err);
+    }
+    return status;
+}
+
+/* The overrides with the file each belongs to; the caller's own list stays as it is. */
+static enum orr_status own_overrides(struct orr_run *run, struct orr_run_options *own, struct orr_error *err)
+{
+    if (own->override_count == 0) {
+        return ORR_OK;
+    }
+    struct orr_override *list = arena_alloc(&run->arena, own->override_count * sizeof *list);
+    if (list == NULL) {
+        return mem_error(&run->mem, "the overrides of a run", err);
+    }
+    memcpy(list, own->overrides, own->override_count * sizeof *list);
+    own->overrides = list;
+    return run_overrides_resolve(list, &own->override_count, own->backend >= ORR_BACKEND_PACKET, err);
+}
+
+enum orr_status orr_run_open(const struct orr_run_options *options, struct orr_run **run, struct orr_error *err)
+{
+    if (options->size != sizeof *options) {
+        return error_set(err, ORR_EINVAL,
+                         "the options of a run have %zu bytes, and this library's %zu: start from "
+                         "orr_run_options_init, and compile with this version's header",
+                         options->size, sizeof *options);
+    }
+    struct orr_run_options own = *options;
+    enum orr_status status = param_run_settle(&own, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    options = &own;
+    struct orr_run *opened = calloc(1, sizeof *opened);
+    if (opened == NULL) {
+        return error_set(err, ORR_ENOMEM, "out of memory: a run needs %zu bytes", sizeof *opened);
+    }
+    opened->mem.limit = options->memory_limit;
+    opened->progress = options->progress;
+    opened->progress_context = options->progress_context;
+    opened->config = (struct sim_config){
+        .backend = options->backend,
+        .policy = options->policy,
+        .contention = options->contention,
+        .broadcast = options->broadcast,
+        .queues_per_dim = options->queues_per_dim,
+        .rendezvous = options->rendezvous,
+        .jitter = options->jitter,
+        .seed = options->seed,
+        .tuning = options->tuning,
+        .keep_intervals = options->keep_intervals,
+        .keep_issue_order = options->keep_issue_order,
+    };
+    notes_init(&opened->notes, &opened->mem, options->strict);
+    arena_init(&opened->arena, &opened->mem);
+    if (own.machine != NULL) {
+        status = run_machine_take(&own, &opened->machine, &opened->arena, &opened->notes, err);
+        opened->config.backend = own.backend;
+    }
+    status = status == ORR_OK ? own_overrides(opened, &own, err) : status;
+    if (status == ORR_OK) {
+        status = open_all(opened, &own, err);
+    }
+    if (status != ORR_OK) {
+        orr_run_close(opened);
+        return status;
+    }
+    *run = opened;
+    return ORR_OK;
+}
+
+static bool pass_progress(void *context, const struct orr_progress *now)
+{
+    struct orr_run *run = context;
+    run->done = now->done;
+    return run->progress(run->progress_context, now);
+}
+
+const struct sim_result *lab_run_result(const struct orr_run *run)
+{
+    return sim_result(run->sim);
+}
+
+enum orr_status orr_run_execute(struct orr_run *run, struct orr_error *err)
+{
+    if (run->executed) {
+        return error_set(err, ORR_EINVAL, "a run is executed once; open it again to repeat it");
+    }
+    run->executed = true;
+    enum orr_status status = sim_run(run->sim, run->progress == NULL ? NULL : pass_progress, run, err);
+    if (run->progress != NULL) {
+        const struct sim_result *result = sim_result(run->sim);
+        const struct orr_progress last = {
+            .time_ns = result->end_ns,
+            .events = result->events,
+            .messages = result->messages,
+            .ranks_finished = result->ranks_finished,
+            .ranks = run->config.dims.ranks,
+            .nodes_done = result->nodes_done,
+            .nodes = result->nodes,
+            .done = status == ORR_OK ? 1.0 : run->done,
+        };
+        (void)run->progress(run->progress_context, &last);
+    }
+    return status;
+}
+
+void orr_run_close(struct orr_run *run)
+{
+    if (run == NULL) {
+        return;
+    }
+    sim_free(run->sim);
+    lab_rank_tensors_free(&run->tensors, &run->mem);
+    for (uint32_t i = 0; i < run->custom_count; i++) {
+        trace_set_free(run->customs[i].set);
+    }
+    lab_grown_free(&run->grown);
+    trace_set_free(run->traces);
+    lab_wired_free(&run->wired);
+    arena_free(&run->arena);
+    notes_free(&run->notes);
+    free(run);
+}
+
+size_t orr_run_warning_count(const struct orr_run *run)
+{
+    return run->notes.count;
+}
+
+const char *orr_run_warning(const struct orr_run *run, size_t index)
+{
+    return index < run->notes.count ? run->notes.lines[index] : NULL;
+}
+
+const struct sim_config *session_config(const struct orr_run *run)
+{
+    return &run->config;
+}
+
+enum orr_backend orr_run_backend(const struct orr_run *run)
+{
+    return run->config.backend;
+}
+
+uint32_t orr_run_rank_count(const struct orr_run *run)
+{
+    return run->config.dims.ranks;
+}
+
+uint32_t orr_run_source_count(const struct orr_run *run)
+{
+    return traces_of(run)->rank_count;
+}
+
+uint64_t orr_run_time_ns(const struct orr_run *run)
+{
+    return sim_result(run->sim)->end_ns;
+}
+
+uint64_t orr_run_event_count(const struct orr_run *run)
+{
+    return sim_result(run->sim)->events;
+}
+
+uint64_t orr_run_message_count(const struct orr_run *run)
+{
+    return sim_result(run->sim)->messages;
+}
+
+uint64_t orr_run_skipped_count(const struct orr_run *run)
+{
+    return sim_result(run->sim)->network.skipped;
+}
+
+uint64_t orr_run_in_flight_most(const struct orr_run *run)
+{
+    return sim_result(run->sim)->network.in_flight_most;
+}
+
+uint64_t orr_run_transmission_count(const struct orr_run *run)
+{
+    return sim_result(run->sim)->network.transmissions;
+}
+
+void orr_run_rank(const struct orr_run *run, uint32_t rank, struct orr_rank_result *result)
+{
+    *result = (struct orr_rank_result){0};
+    const struct sim_result *all = sim_result(run->sim);
+    if (!run->executed || rank >= all->rank_count) {
+        return;
+    }
+    const struct sim_rank_result *one = &all->ranks[rank];
+    *result = (struct orr_rank_result){
+        .finished = one->finished,
+        .finish_ns = one->finish_ns,
+        .exposed_ns = one->finished ? one->finish_ns - one->gpu_busy_ns : 0,
+        .compute_ns = one->compute_ns,
+        .exposed_comm_ns = one->exposed_comm_ns,
+        .exposed_other_ns = one->exposed_other_ns,
+        .idle_ns = one->idle_ns,
+        .busy_comm_ns = one->union_ns[SIM_OP_COMM],
+        .busy_gpu_ns = one->union_ns[SIM_OP_GPU],
+    };
+}
+
+uint64_t orr_run_peak_bytes(const struct orr_run *run)
+{
+    return run->mem.peak;
+}
+
+void orr_run_optimum(const struct orr_run *run, struct orr_optimum *optimum)
+{
+    struct sim_optimum best = run->executed ? sim_result(run->sim)->optimum : (struct sim_optimum){0};
+    *optimum = (struct orr_optimum){.all_ns = best.all_ns,
+                                    .compute_ns = best.compute_ns,
+                                    .bandwidth_ns = best.bandwidth_ns,
+                                    .latency_ns = best.latency_ns};
+}
+
+uint32_t orr_run_collective_count(const struct orr_run *run)
+{
+    return run->executed ? sim_result(run->sim)->collective_count : 0;
+}
+
+void orr_run_collective(const struct orr_run *run, uint32_t index, struct orr_collective_result *result)
+{
+    *result = (struct orr_collective_result){0};
+    if (index >= orr_run_collective_count(run)) {
+        return;
+    }
+    const struct sim_collective_result *row = &sim_result(run->sim)->collectives[index];
+    const char *type = coll_type_name(row->type);
+    if (row->type == SIM_TYPE_SEND || row->type == SIM_TYPE_RECV) {
+        type = row->type == SIM_TYPE_SEND ? "send" : "receive";
+    }
+    *result = (struct orr_collective_result){
+        .type = type != NULL ? type : "other", /* no number that is no type gets past the checks */
+        .group_size = row->group_size,
+        .bytes = row->bytes,
+        .count = row->count,
+        .total_ns = row->total_ns,
+        .min_ns = row->min_ns,
+        .max_ns = row->max_ns,
+    };
+}
+
+const char *orr_run_named_file(const struct orr_run *run, enum orr_output output)
+{
+    const struct config_packet_files *files = &run->wired.files;
+    switch (output) {
+    case ORR_OUTPUT_TEXT: /* of a machine that was named it exists in memory only, unless it is the name itself */
+        return run->machine.texts.count > 0 && run->machine.machine.kind != LAB_MACHINE_FILE ? NULL : files->topology;
+    case ORR_OUTPUT_FCT:
+        return files->fct;
+    case ORR_OUTPUT_PFC:
+        return files->pfc;
+    case ORR_OUTPUT_QLEN:
+        return files->qlen;
+    case ORR_OUTPUT_LOCAL_MEM:
+        return run->config.system.track_local_mem ? run->config.system.local_mem_trace : NULL;
+    default:
+        return NULL;
+    }
+}
+
+enum orr_status orr_run_write(const struct orr_run *run, enum orr_output output, const char *path, FILE *stream,
+                              struct orr_error *err)
+{
+    if (!run->executed) {
+        return error_set(err, ORR_EINVAL, "nothing to write: the run was not executed");
+    }
+    if (path == NULL && (stream == NULL || output == ORR_OUTPUT_CSV || output == ORR_OUTPUT_TIMELINE ||
+                         output == ORR_OUTPUT_LOCAL_MEM)) {
+        return error_set(err, ORR_EINVAL, "this output needs a path");
+    }
+    if (output == ORR_OUTPUT_TIMELINE && !run->config.keep_intervals) {
+        return error_set(err, ORR_EINVAL, "a timeline needs the intervals; set keep_intervals before opening the run");
+    }
+    if (output == ORR_OUTPUT_ASTRA && !run->config.keep_issue_order) {
+        return error_set(err, ORR_EINVAL,
+                         "ASTRA-sim's output needs the order of issue; set keep_issue_order before opening the run");
+    }
+    if (output == ORR_OUTPUT_FCT || output == ORR_OUTPUT_PFC || output == ORR_OUTPUT_QLEN) {
+        return run->config.backend < ORR_BACKEND_PACKET
+                   ? error_set(err, ORR_EINVAL, "only networks on a wired topology have flows to write")
+                   : lab_wired_write(&run->wired, output, path, stream, err);
+    }
+    return report_write(sim_result(run->sim), output, path, stream, err);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The wired machine of a run on the packet network: read from its files, lent to the simulation, and filled with what
+ * the network reports while it runs (finished messages, pauses). Owned by the run; must stay where it is while the
+ * simulation lives, since that borrows it.
+ */
+#ifndef ORR_RUN_WIRED_H
+#define ORR_RUN_WIRED_H
+
+#include "config/wired.h"
+#include "net/packet/packet.h"
+#include "orrery.h"
+
+struct lab_pause {
+    uint64_t time_ns;
+    uint32_t node, port_index;
+    bool is_switch, pause;
+};
+
+struct lab_queue {
+    uint64_t time_ns, bytes;
+    uint32_t node, port_index;
+    bool last; /* the switch's last port */
+};
+
+/* Samples of queues kept at most; the sampling ends there, with a note in the output's last line. */
+enum { LAB_QUEUES_MOST = 4000000 };
+
+struct lab_wired {
+    struct topo_graph graph;
+    struct packet_config config;
+    struct config_packet_files files;
+    struct config_wired_extra extra;
+    struct packet_machine machine;
+    struct packet_link_change *changes; /* two for each link that goes down and comes back */
+    uint32_t change_count, change_capacity;
+    bool keep;    /* flows and pauses */
+    bool refused; /* memory for one of them was */
+    struct packet_flow *flows;
+    uint32_t flow_count, flow_capacity;
+    struct lab_pause *pauses;
+    uint32_t pause_count, pause_capacity;
+    struct lab_queue *queues;
+    uint32_t queue_count, queue_capacity;
+    struct mem *mem;
+};
+
+/* Reads the configuration, the topology it names and the logical topology; fills `dims` for the collectives, with the
+ * hosts' own rate and the farthest host's latency where an analytical network would have a dimension's. */
+ORR_MUST_CHECK enum orr_status lab_wired_read(const struct orr_run_options *options, struct arena *arena,
+                                              struct notes *notes, struct lab_wired *wired, struct topo_dims *dims,
+                                              struct orr_error *err);
+/* Fills the machine from what was read, and says which of its reports are kept. */
+void lab_wired_listen(struct lab_wired *wired, bool flows, bool queues);
+void lab_wired_free(struct lab_wired *wired);
+
+/* fct.txt, pfc.txt and qlen.txt in the reference's layout (spec packet A12). */
+ORR_MUST_CHECK enum orr_status lab_wired_write(const struct lab_wired *wired, enum orr_output output, const char *path,
+                                               FILE *stream, struct orr_error *err);
+
+#endif

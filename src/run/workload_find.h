@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What --workload means: a folder with the traces of one job (PREFIX.R.et), the prefix itself, or a folder with
+ * recordings that still have to be imported. Counts the ranks, finds the groups file beside the traces, and counts the
+ * training steps in them.
+ *
+ * Texts live in the caller's arena. Reads names, and one trace for its steps; runs nothing.
+ */
+#ifndef ORR_RUN_WORKLOAD_FIND_H
+#define ORR_RUN_WORKLOAD_FIND_H
+
+#include "base/arena.h"
+
+struct lab_workload {
+    const char *prefix;    /* rank R's trace is PREFIX.R.et; NULL: recordings */
+    const char *groups;    /* PREFIX.groups.json where there is one, or NULL */
+    const char *recording; /* the folder, or NULL */
+    uint32_t ranks;        /* ranks 0 to ranks - 1 are there */
+};
+
+/*
+ * `prefix` (NULL: the only one there) chooses among the traces of a folder, `tag` (NULL: the only one) among its
+ * recordings. Traces go before recordings. ORR_EINVAL: nothing there, several prefixes (naming them), a rank missing in
+ * the row; ORR_EIO.
+ */
+ORR_MUST_CHECK enum orr_status lab_workload_find(const char *workload, const char *prefix, const char *tag,
+                                                 struct arena *arena, struct lab_workload *found,
+                                                 struct orr_error *err);
+
+/* PREFIX.groups.json, or NULL where there is none. */
+ORR_MUST_CHECK enum orr_status lab_workload_groups(const char *prefix, struct arena *arena, const char **groups,
+                                                   struct orr_error *err);
+
+/* How many different training steps the nodes of rank 0 belong to; 0: it does not say. */
+ORR_MUST_CHECK enum orr_status lab_workload_steps(const char *prefix, struct mem *mem, uint64_t *steps,
+                                                  struct orr_error *err);
+
+#endif
