@@ -51,7 +51,7 @@ bool cli_chakra_options(const struct cli_command *command, int argc, char **argv
         return false;
     }
     if (help != CLI_HELP_NONE) {
-        cli_print_options(command, command->name, help == CLI_HELP_ALL, stdout);
+        cli_print_options(command, command->name, help, stdout);
         *exit_code = 0;
         return false;
     }

@@ -43,8 +43,6 @@ struct cli_command {
     bool takes_prefixes; /* a long option may be cut short where only one begins so, as Python's argparse has it */
     /* `argv[0]` is the command's full name, such as "orrery run". */
     int (*run)(const struct cli_command *self, int argc, char **argv);
-    /* NULL, or prints the help of a command whose options are not known before it runs. */
-    void (*print_help)(const struct cli_command *self, const char *path, FILE *stream);
 };
 
 extern const struct cli_command cli_orrery; /* the root of all */
@@ -72,12 +70,16 @@ extern const struct cli_command cli_version;
 /* Runs the subcommand argv[1] names, or prints the help that was asked for. */
 int cli_dispatch(const struct cli_command *parent, int argc, char **argv);
 
-/* Prints a command's help on `stream`; `path` is its full name. */
-void cli_print_help(const struct cli_command *command, const char *path, FILE *stream);
+/* Prints the list of a command's subcommands; `path` is its full name. */
+void cli_print_list(const struct cli_command *command, const char *path, FILE *stream);
 
 /* ---- options ---------------------------------------------------------------------------------------------------- */
 
-enum cli_help { CLI_HELP_NONE, CLI_HELP_SHORT, CLI_HELP_ALL };
+/* What is asked for instead of doing anything: --help, --help-all; and the same rows as a section of the manual page,
+ * as one of the reference page, as a JSON schema (--help-man, --help-markdown, --help-schema, which `orrery help`
+ * gives).
+ */
+enum cli_help { CLI_HELP_NONE, CLI_HELP_SHORT, CLI_HELP_ALL, CLI_HELP_MAN, CLI_HELP_MARKDOWN, CLI_HELP_SCHEMA };
 
 /* Reads argv into `options`, whose defaults the caller has set, until help is asked for. ORR_EINVAL or ORR_ERANGE with
  * the reason in `err`. */
@@ -89,12 +91,21 @@ ORR_MUST_CHECK bool cli_begin(const struct cli_command *command, int argc, char 
 ORR_MUST_CHECK enum orr_status cli_unknown_option(const struct cli_command *command, const char *path, const char *name,
                                                   size_t length, struct orr_error *err);
 
-/* The help from the rows, `all` of them or the common ones; and usage and examples alone, on standard error, for who
- * typed the name and nothing else, which gives the exit code. */
-void cli_print_options(const struct cli_command *command, const char *path, bool all, FILE *stream);
+/* The help from the rows, in the form asked for; and usage and examples alone, on standard error, for who typed the
+ * name and nothing else, which gives the exit code. */
+void cli_print_options(const struct cli_command *command, const char *path, enum cli_help help, FILE *stream);
 int cli_print_brief(const struct cli_command *command, const char *path);
 /* A row's help as printed: options spelled, the default behind it; the first sentence, or all of it. */
 void cli_row_text(const struct param *row, bool all, char *text, size_t room);
+
+/* For who prints the rows in another form: whether a row is told below a group's heading, in the long help or in the
+ * short one; the heading; whether groups have some. */
+bool cli_is_told(const struct param_table *table, const struct param *row, enum param_group group, bool all);
+const char *cli_heading(const struct cli_usage *usage, enum param_group group);
+bool cli_has_headings(const struct cli_usage *usage, bool all);
+/* CLI_HELP_MAN and CLI_HELP_MARKDOWN; CLI_HELP_SCHEMA. */
+void cli_print_reference(const struct cli_command *command, const char *path, enum cli_help help, FILE *stream);
+void cli_print_schema(const struct cli_command *command, const char *path, FILE *stream);
 
 /* Rows that several commands have: one name, one wording. `type` is the struct of the table, `field` the place. */
 #define CLI_ROW_STRICT(type, field)                                                                                    \

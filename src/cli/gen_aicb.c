@@ -258,25 +258,10 @@ static int run_kind(const struct cli_command *self, int argc, char **argv, enum 
     return exit_code;
 }
 
-static void print_kind_help(const struct cli_command *self, const char *path, FILE *stream, enum orr_aicb_kind kind)
-{
-    struct option_rows *made = calloc(1, sizeof *made);
-    struct cli_usage usage;
-    if (made != NULL) {
-        struct cli_command command = with_rows(self, kind, made, &usage);
-        cli_print_options(&command, path, false, stream);
-    }
-    free(made);
-}
-
 #define AICB_COMMAND(word, KIND)                                                                                       \
     static int run_##word(const struct cli_command *self, int argc, char **argv)                                       \
     {                                                                                                                  \
         return run_kind(self, argc, argv, KIND);                                                                       \
-    }                                                                                                                  \
-    static void help_##word(const struct cli_command *self, const char *path, FILE *stream)                            \
-    {                                                                                                                  \
-        print_kind_help(self, path, stream, KIND);                                                                     \
     }
 
 AICB_COMMAND(training, ORR_AICB_TRAINING)
@@ -331,27 +316,17 @@ static const struct cli_usage physical_usage = {
                 "      --begin_size 1048576 --end_size 16777216 --iter_num 3 -o sweep.csv\n",
 };
 
-static const struct cli_command aicb_training = {.name = "training",
-                                                 .summary = "a training step, for SimAI",
-                                                 .usage = &training_usage,
-                                                 .run = run_training,
-                                                 .print_help = help_training};
-static const struct cli_command aicb_inference = {.name = "inference",
-                                                  .summary = "a forward pass, for SimAI",
-                                                  .usage = &inference_usage,
-                                                  .run = run_inference,
-                                                  .print_help = help_inference};
-static const struct cli_command aicb_vidur = {.name = "vidur",
-                                              .summary = "a forward pass, for Vidur",
-                                              .usage = &vidur_usage,
-                                              .run = run_vidur,
-                                              .print_help = help_vidur};
+static const struct cli_command aicb_training = {
+    .name = "training", .summary = "a training step, for SimAI", .usage = &training_usage, .run = run_training};
+static const struct cli_command aicb_inference = {
+    .name = "inference", .summary = "a forward pass, for SimAI", .usage = &inference_usage, .run = run_inference};
+static const struct cli_command aicb_vidur = {
+    .name = "vidur", .summary = "a forward pass, for Vidur", .usage = &vidur_usage, .run = run_vidur};
 
 static const struct cli_command aicb_physical = {.name = "physical",
                                                  .summary = "every collective of a job, to be run on a cluster",
                                                  .usage = &physical_usage,
-                                                 .run = run_physical,
-                                                 .print_help = help_physical};
+                                                 .run = run_physical};
 
 static const struct cli_command *const generators[] = {&aicb_training, &aicb_inference, &aicb_vidur, &aicb_physical,
                                                        NULL};

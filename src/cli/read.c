@@ -108,6 +108,21 @@ static enum orr_status read_row(struct reading *r, struct param_found found, con
     return param_read(found.row, option, value, (char *)r->options + found.at, r->err);
 }
 
+static enum cli_help asked_help(const char *name)
+{
+    static const char *const names[] = {[CLI_HELP_SHORT] = "help",
+                                        [CLI_HELP_ALL] = "help-all",
+                                        [CLI_HELP_MAN] = "help-man",
+                                        [CLI_HELP_MARKDOWN] = "help-markdown",
+                                        [CLI_HELP_SCHEMA] = "help-schema"};
+    for (int i = CLI_HELP_SHORT; i <= CLI_HELP_SCHEMA; i++) {
+        if (strcmp(name, names[i]) == 0) {
+            return (enum cli_help)i;
+        }
+    }
+    return CLI_HELP_NONE;
+}
+
 static enum orr_status read_long(struct reading *r, enum cli_help *help)
 {
     const struct param_table *tables = r->command->usage->tables;
@@ -115,8 +130,8 @@ static enum orr_status read_long(struct reading *r, enum cli_help *help)
     const char *equals = strchr(name, '=');
     size_t length = equals != NULL ? (size_t)(equals - name) : strlen(name);
     const char *value = equals != NULL ? equals + 1 : NULL;
-    if (equals == NULL && (strcmp(name, "help") == 0 || strcmp(name, "help-all") == 0)) {
-        *help = strcmp(name, "help") == 0 ? CLI_HELP_SHORT : CLI_HELP_ALL;
+    *help = equals == NULL ? asked_help(name) : CLI_HELP_NONE;
+    if (*help != CLI_HELP_NONE) {
         return ORR_OK;
     }
     struct param_found found = param_find(tables, name, length);
@@ -212,7 +227,7 @@ bool cli_begin(const struct cli_command *command, int argc, char **argv, void *o
         return false;
     }
     if (help != CLI_HELP_NONE) {
-        cli_print_options(command, argv[0], help == CLI_HELP_ALL, stdout);
+        cli_print_options(command, argv[0], help, stdout);
         *exit_code = 0;
         return false;
     }

@@ -176,7 +176,7 @@ static int run_with(const struct cli_command *self, bool lenient, int argc, char
     if (run_options_read(self, lenient, argc, argv, options, &vector, &help, &err) != ORR_OK) {
         exit_code = cli_fail(&err);
     } else if (help != CLI_HELP_NONE) {
-        cli_print_options(self, "orrery run", help == CLI_HELP_ALL, stdout);
+        cli_print_options(self, "orrery run", help, stdout);
     } else {
         struct cli_warnings warnings = {.quiet = options->quiet};
         for (int i = 0; i < vector.warning_count; i++) {

@@ -86,10 +86,16 @@ static void print_row(const struct param *row, bool all, FILE *stream)
     print_wrapped(text, TEXT_COLUMN, TEXT_COLUMN, stream);
 }
 
-static bool is_told(const struct param_table *table, const struct param *row, enum param_group group, bool all)
+bool cli_is_told(const struct param_table *table, const struct param *row, enum param_group group, bool all)
 {
     bool rare = (row->flags & PARAM_RARE) != 0;
     return row->group == group && param_belongs(table, row) && (row->flags & PARAM_HIDDEN) == 0 && (all || !rare);
+}
+
+const char *cli_heading(const struct cli_usage *usage, enum param_group group)
+{
+    const char *own = usage->headings != NULL ? usage->headings[group] : NULL;
+    return own != NULL ? own : headings[group];
 }
 
 /* Prints the rows of a group, below its heading where groups have some; returns how many there were. */
@@ -98,10 +104,9 @@ static size_t print_group(const struct cli_usage *usage, enum param_group group,
     size_t count = 0;
     for (const struct param_table *table = usage->tables; table->rows != NULL; table++) {
         for (const struct param *row = table->rows; row->name != NULL; row++) {
-            if (is_told(table, row, group, all)) {
+            if (cli_is_told(table, row, group, all)) {
                 if (count++ == 0 && headed) {
-                    const char *own = usage->headings != NULL ? usage->headings[group] : NULL;
-                    (void)fprintf(stream, "\n%s\n", own != NULL ? own : headings[group]);
+                    (void)fprintf(stream, "\n%s\n", cli_heading(usage, group));
                 }
                 print_row(row, all, stream);
             }
@@ -115,7 +120,7 @@ static size_t count_rows(const struct cli_usage *usage, enum param_group group, 
     size_t count = 0;
     for (const struct param_table *table = usage->tables; table->rows != NULL; table++) {
         for (const struct param *row = table->rows; row->name != NULL; row++) {
-            count += is_told(table, row, group, all) ? 1 : 0;
+            count += cli_is_told(table, row, group, all) ? 1 : 0;
         }
     }
     return count;
@@ -127,7 +132,7 @@ static bool has_more(const struct cli_usage *usage)
     for (const struct param_table *table = usage->tables; table->rows != NULL; table++) {
         for (const struct param *row = table->rows; row->name != NULL; row++) {
             bool more = (row->flags & PARAM_RARE) != 0 || strstr(row->help, ". ") != NULL;
-            if (more && is_told(table, row, row->group, true)) {
+            if (more && cli_is_told(table, row, row->group, true)) {
                 return true;
             }
         }
@@ -147,22 +152,33 @@ static void print_forms(const struct cli_usage *usage, const char *path, FILE *s
     } while (*form != '\0');
 }
 
-/* Few options need neither headings nor a second, longer help. */
-void cli_print_options(const struct cli_command *command, const char *path, bool all, FILE *stream)
+static size_t count_all(const struct cli_usage *usage)
 {
-    const struct cli_usage *usage = command->usage;
-    size_t groups = 0;
-    size_t shown = 0;
     size_t there = 0;
     for (int group = 0; group < PARAM_GROUPS; group++) {
         there += count_rows(usage, (enum param_group)group, true);
     }
-    bool few = there <= FEW_OPTIONS;
-    all = all || few;
+    return there;
+}
+
+bool cli_has_headings(const struct cli_usage *usage, bool all)
+{
+    size_t groups = 0;
     for (int group = 0; group < PARAM_GROUPS; group++) {
         groups += count_rows(usage, (enum param_group)group, all) > 0 ? 1 : 0;
     }
-    bool headed = !few && groups > 1;
+    return count_all(usage) > FEW_OPTIONS && groups > 1;
+}
+
+/* Few options need neither headings nor a second, longer help. */
+static void print_help(const struct cli_command *command, const char *path, bool all, FILE *stream)
+{
+    const struct cli_usage *usage = command->usage;
+    size_t shown = 0;
+    size_t there = count_all(usage);
+    bool few = there <= FEW_OPTIONS;
+    all = all || few;
+    bool headed = cli_has_headings(usage, all);
     print_forms(usage, path, stream);
     print_wrapped(usage->about, 0, 0, stream);
     (void)fputs(headed ? "" : "\n", stream);
@@ -183,6 +199,17 @@ void cli_print_options(const struct cli_command *command, const char *path, bool
     if (usage->ending != NULL) {
         (void)fputc('\n', stream);
         print_wrapped(usage->ending, 0, 0, stream);
+    }
+}
+
+void cli_print_options(const struct cli_command *command, const char *path, enum cli_help help, FILE *stream)
+{
+    if (help == CLI_HELP_SCHEMA) {
+        cli_print_schema(command, path, stream);
+    } else if (help == CLI_HELP_MAN || help == CLI_HELP_MARKDOWN) {
+        cli_print_reference(command, path, help, stream);
+    } else {
+        print_help(command, path, help == CLI_HELP_ALL, stream);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the program says to someone who types: each wrong word has its answer, each command its help, and the manual
- * page knows the same options as the program. */
+/* What the program says to someone who types: each wrong word has its answer, each command its help, and manual page,
+ * reference and schema are made of the same rows. */
 #include "tests/cli/commands.h"
 #include "tests/cli/program.h"
 
@@ -226,7 +226,7 @@ static void chakras_names_alone_print_a_usage_with_an_example(void **state)
 
 static const char *const commands[] = {COMMANDS_WITH_EXAMPLES, "config", "version", "help"};
 
-/* Chakra's, whose options are not ours to name; their help is held against the manual page all the same. */
+/* Chakra's, whose options are not ours to name; they are in the manual page all the same. */
 static const char *const chakra_commands[] = {"chakra_trace_link",     "chakra_converter", "chakra_converter PyTorch",
                                               "chakra_converter Text", "chakra_jsonizer",  "chakra_timeline_visualizer",
                                               "chakra_visualizer",     "chakra_generator"};
@@ -344,7 +344,7 @@ static size_t each_option(const char *text, const char *mark, const char *other,
                ((name[length] == '-' || name[length] == '_') && isalnum((unsigned char)name[length + 1]))) {
             length++;
         }
-        if (length < 2) {
+        if (length < 2 || strncmp(name, "help", 4) == 0) { /* which every command has */
             continue;
         }
         char wanted[96];
@@ -353,13 +353,13 @@ static size_t each_option(const char *text, const char *mark, const char *other,
         while (found != NULL && (isalnum((unsigned char)found[strlen(wanted)]) || found[strlen(wanted)] == '-')) {
             found = strstr(found + 1, wanted);
         }
-        CHECK(found != NULL, "\"%s\" is in one of manual page and help only", wanted);
+        CHECK(found != NULL, "\"%s\" is not there", wanted);
         count++;
     }
     return count;
 }
 
-static void the_manual_page_and_the_help_know_the_same_options(void **state)
+static void the_manual_page_names_options_that_exist(void **state)
 {
     (void)state;
     program_enter();
@@ -383,8 +383,52 @@ static void the_manual_page_and_the_help_know_the_same_options(void **state)
         (void)snprintf(help + used, sizeof help - used, "%s", program_run(line)->out);
     }
     const char *page = program_read(path, NULL);
-    CHECK(each_option(help, " --", page, "Fl Fl ") > 30, "the help has options");
     CHECK(each_option(page, "Fl Fl ", help, "--") > 30, "the manual page has options");
+}
+
+static void the_reference_in_every_form_has_every_command(void **state)
+{
+    (void)state;
+    program_enter();
+    char *pages[] = {strdup(program_run("help --man")->out), strdup(program_run("help --markdown")->out)};
+    static const char *const marks[] = {".Ss", "##"};
+    for (size_t i = 0; i < COUNT_OF(commands); i++) {
+        char line[80];
+        (void)snprintf(line, sizeof line, "%s --help-all", commands[i]);
+        bool is_list = program_run(line)->exit_code != 0; /* of subcommands */
+        for (size_t page = 0; page < 2; page++) {
+            (void)snprintf(line, sizeof line, "%s orrery %s\n", marks[page], commands[i]);
+            CHECK(is_list == (strstr(pages[page], line) == NULL), "%s", line);
+        }
+    }
+    for (size_t page = 0; page < 2; page++) {
+        for (size_t i = 0; i < COUNT_OF(chakra_commands); i++) {
+            CHECK_CONTAINS(pages[page], chakra_commands[i]);
+        }
+        free(pages[page]);
+    }
+}
+
+static void the_schema_of_a_run_has_its_options_with_types_and_bounds(void **state)
+{
+    (void)state;
+    program_enter();
+    char *help = strdup(program_run("run --help-all")->out);
+    const char *schema = program_run("help --schema")->out;
+    CHECK(each_option(help, "  --", schema, "    \"") > 40, "the options are there");
+    free(help);
+    static const char *const parts[] = {
+        "\"title\": \"orrery run\"",
+        "\"enum\": [\"unaware\", \"aware\", \"packet\", \"flow\", \"auto\"]",
+        "\"type\": \"number\", \"minimum\": 1e-09, \"maximum\": 1e+09}",
+        "\"type\": [\"string\", \"number\"], \"x-unit\": \"us\"",
+        "\"type\": \"boolean\"",
+    };
+    for (size_t i = 0; i < COUNT_OF(parts); i++) {
+        CHECK_CONTAINS(schema, parts[i]);
+    }
+    CHECK_CONTAINS(program_run("help --schema lab run")->out, "\"title\": \"orrery lab run\"");
+    CHECK_CONTAINS(program_run("help --schema --man")->err, "give one of them");
 }
 
 TEST_MAIN(a_mistake_is_answered_in_one_line_with_exit_code_2, nothing_to_do_prints_a_usage_with_an_example,
@@ -392,4 +436,5 @@ TEST_MAIN(a_mistake_is_answered_in_one_line_with_exit_code_2, nothing_to_do_prin
           every_command_has_help_under_both_spellings, the_version_is_printed_under_all_spellings,
           the_configuration_reference_is_printed_as_text_and_as_schema,
           only_astra_sims_names_go_on_where_an_option_is_unknown, the_value_of_an_option_is_no_other_option,
-          the_manual_page_and_the_help_know_the_same_options)
+          the_manual_page_names_options_that_exist, the_reference_in_every_form_has_every_command,
+          the_schema_of_a_run_has_its_options_with_types_and_bounds)
