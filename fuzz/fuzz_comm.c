@@ -4,7 +4,7 @@
  * refusal is one printable line, a fact is whole, and nothing stays in the account. */
 #include <string.h>
 
-#include "convert/pytorch/collective.h"
+#include "convert/pytorch/collective/collective.h"
 #include "fuzz/reading.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

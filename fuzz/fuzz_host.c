@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "convert/pytorch/convert_compat.h"
-#include "convert/pytorch/host.h"
+#include "convert/pytorch/host/host.h"
 #include "fuzz/reading.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

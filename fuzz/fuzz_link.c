@@ -6,9 +6,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "convert/pytorch/emit.h"
-#include "convert/pytorch/hdt_ours.h"
-#include "convert/pytorch/link.h"
+#include "convert/pytorch/emit/emit.h"
+#include "convert/pytorch/hdt/ours.h"
+#include "convert/pytorch/link/link.h"
 #include "fuzz/reading.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "convert/pytorch/ready.h"
+#include "convert/pytorch/ready/ready.h"
 #include "fuzz/reading.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,8 +5,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "convert/pytorch/link.h"
-#include "convert/pytorch/rocprof.h"
+#include "convert/pytorch/kineto/rocprof.h"
+#include "convert/pytorch/link/link.h"
 #include "convert/recording.h"
 #include "fuzz/reading.h"
 

@@ -10,7 +10,7 @@
 #include "convert/horovod.h"
 #include "convert/json_workload.h"
 #include "convert/pytorch/convert_compat.h"
-#include "convert/pytorch/emit.h"
+#include "convert/pytorch/emit/emit.h"
 #include "convert/rank_path.h"
 #include "convert/sniff.h"
 #include "convert/tensorflow.h"

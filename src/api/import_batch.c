@@ -10,7 +10,7 @@
 
 #include "api/import_one.h"
 #include "base/error.h"
-#include "convert/pytorch/import_name.h"
+#include "convert/pytorch/import/name.h"
 #include "io/outfile.h"
 #include "report/table.h"
 

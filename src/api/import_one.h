@@ -6,7 +6,7 @@
 #ifndef ORR_API_IMPORT_ONE_H
 #define ORR_API_IMPORT_ONE_H
 
-#include "convert/pytorch/import.h"
+#include "convert/pytorch/import/import.h"
 #include "orrery.h"
 
 /* The folder, where there is one, and the paths, in one list in `arena`. ORR_EINVAL when there is none. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Linking: two files in, one out. The compatible linker and our own write different documents, and count differently;
  * what both know is what a caller gets. */
-#include "convert/pytorch/link.h"
+#include "convert/pytorch/link/link.h"
 #include "base/notices.h"
 #include "convert/pytorch/link_compat.h"
 #include "orrery.h"

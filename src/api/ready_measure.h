@@ -7,7 +7,7 @@
 #ifndef ORR_API_READY_MEASURE_H
 #define ORR_API_READY_MEASURE_H
 
-#include "convert/pytorch/ready.h"
+#include "convert/pytorch/ready/ready.h"
 
 /* Fails with ORR_EIO where TMPDIR, else /tmp, cannot be written to, and as an import and a run do. */
 ORR_MUST_CHECK enum orr_status ready_measure(const struct ready_request *request, struct ready_run *run,

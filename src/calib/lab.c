@@ -18,7 +18,7 @@
 #include "calib/report.h"
 #include "calib/session.h"
 #include "calib/steps_fit.h"
-#include "convert/pytorch/import.h"
+#include "convert/pytorch/import/import.h"
 #include "io/file.h"
 #include "lab/lab_run.h"
 #include "lab/store/metrics_store.h"

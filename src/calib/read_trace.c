@@ -12,7 +12,7 @@
 
 #include "calib/read_text.h"
 #include "convert/comm_name.h"
-#include "convert/pytorch/kineto.h"
+#include "convert/pytorch/kineto/kineto.h"
 #include "io/stream.h"
 
 struct tracing {

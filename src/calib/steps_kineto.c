@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "convert/comm_name.h"
-#include "convert/pytorch/kineto.h"
+#include "convert/pytorch/kineto/kineto.h"
 
 static const double NS_ABOVE_US = 1e9; /* a step above this is in nanoseconds */
 

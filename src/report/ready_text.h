@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a look at a recording found (convert/pytorch/ready.h), for people and as JSON. Writes to the stream it is given;
- * whether that worked is for the caller to ask the stream.
+ * What a look at a recording found (convert/pytorch/ready/ready.h), for people and as JSON. Writes to the stream it is
+ * given; whether that worked is for the caller to ask the stream.
  */
 #ifndef ORR_REPORT_READY_TEXT_H
 #define ORR_REPORT_READY_TEXT_H
 
 #include <stdio.h>
 
-#include "convert/pytorch/ready.h"
+#include "convert/pytorch/ready/ready.h"
 
 /* One run: counts by rank, collectives, mode, findings, verdict. `brief`: the last two alone. */
 void ready_text_run(const struct ready_run *run, bool brief, FILE *stream);

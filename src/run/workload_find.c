@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "convert/pytorch/import.h"
+#include "convert/pytorch/import/import.h"
 #include "io/file.h"
 #include "trace/record_edit.h"
 #include "trace/steps.h"

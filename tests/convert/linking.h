@@ -6,7 +6,7 @@
 #ifndef ORR_TESTS_CONVERT_LINKING_H
 #define ORR_TESTS_CONVERT_LINKING_H
 
-#include "convert/pytorch/link.h"
+#include "convert/pytorch/link/link.h"
 #include "tests/check.h"
 #include "tests/folder.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One communication's facts from what speaks of it. A case is a few texts and numbers; the fixture turns them into the
  * structs that the readers of device and host traces make. */
-#include "convert/pytorch/collective.h"
+#include "convert/pytorch/collective/collective.h"
 #include "tests/check.h"
 
 #define UNSAID UINT64_MAX

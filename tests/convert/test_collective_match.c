@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sends and receives without a peer, put together across ranks: a job is a table of messages with their times. */
-#include "convert/pytorch/collective_match.h"
+#include "convert/pytorch/collective/match.h"
 #include "tests/check.h"
 
 enum { RANKS = 4, ENDS = 64 };

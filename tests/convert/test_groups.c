@@ -3,7 +3,7 @@
  * of them is filled in. */
 #include <stdlib.h>
 
-#include "convert/pytorch/groups.h"
+#include "convert/pytorch/groups/groups.h"
 #include "io/file.h"
 #include "tests/check.h"
 #include "tests/folder.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the reader of host traces promises: every schema, the linker's keys, files that hold several documents, and
  * errors that name the place. */
-#include "convert/pytorch/host.h"
+#include "convert/pytorch/host/host.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -5,9 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "convert/pytorch/emit.h"
-#include "convert/pytorch/hdt_ours.h"
-#include "convert/pytorch/import.h"
+#include "convert/pytorch/emit/emit.h"
+#include "convert/pytorch/hdt/ours.h"
+#include "convert/pytorch/import/import.h"
 #include "tests/check.h"
 #include "tests/convert/make_recording.h"
 #include "tests/folder.h"

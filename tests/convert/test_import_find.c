@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "convert/pytorch/import.h"
+#include "convert/pytorch/import/import.h"
 #include "convert/recording.h"
 #include "io/outfile.h"
 #include "tests/check.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the Kineto reader keeps of a device trace, one fact a test, on traces a few events long. */
-#include "convert/pytorch/kineto.h"
+#include "convert/pytorch/kineto/kineto.h"
 
 #include "tests/check.h"
 #include "tests/folder.h"

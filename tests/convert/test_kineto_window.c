@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "convert/pytorch/link.h"
+#include "convert/pytorch/link/link.h"
 #include "tests/check.h"
 #include "tests/convert/make_recording.h"
 #include "tests/folder.h"

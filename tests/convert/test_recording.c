@@ -3,8 +3,8 @@
  * (make_recording.h), in the forms that PyTorch versions and vendors write. */
 #include <stdlib.h>
 
-#include "convert/pytorch/collective_level.h"
-#include "convert/pytorch/link.h"
+#include "convert/pytorch/collective/level.h"
+#include "convert/pytorch/link/link.h"
 #include "tests/check.h"
 #include "tests/convert/make_recording.h"
 #include "tests/folder.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* rocprofv3's JSON is a device trace: its kernels, copies and calls come out with their names, streams and launches. */
-#include "convert/pytorch/rocprof.h"
+#include "convert/pytorch/kineto/rocprof.h"
 
 #include <unistd.h>
 

@@ -7,7 +7,7 @@
 
 #include "base/plain.h"
 #include "convert/pytorch/convert_compat_parts.h"
-#include "convert/pytorch/host_fields.h"
+#include "convert/pytorch/host/fields.h"
 
 enum orr_status compat_fail(const struct compat *compat, uint32_t node, struct orr_error *err, const char *fmt, ...)
 {

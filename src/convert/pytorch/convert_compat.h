@@ -2,7 +2,7 @@
 /*
  * PyTorch traces to Chakra ET exactly as Chakra's own converter does it (spec chakra §8), its bugs included: for people
  * who must compare with, or feed, what they have. Reads a linked trace (HDT) or a bare host trace; the right converter
- * is emit.h. docs/convert.md lists what differs.
+ * is emit/emit.h. docs/convert.md lists what differs.
  *
  * Two passes: the first keeps a compact struct a node and finds the dependencies, the second reads each node again in
  * the order of ids and writes it. Memory goes with the number of nodes, not with the size of the file.

@@ -7,7 +7,7 @@
 #define ORR_CONVERT_PYTORCH_CONVERT_COMPAT_PARTS_H
 
 #include "convert/convert.h"
-#include "convert/pytorch/host.h"
+#include "convert/pytorch/host/host.h"
 #include "trace/et_write.h"
 
 #define COMPAT_NONE UINT32_MAX

@@ -6,8 +6,8 @@
 #include <math.h>
 
 #include "convert/pytorch/convert_compat_parts.h"
-#include "convert/pytorch/host_comm.h"
-#include "convert/pytorch/host_fields.h"
+#include "convert/pytorch/host/comm.h"
+#include "convert/pytorch/host/fields.h"
 #include "convert/pytorch/python_repr.h"
 
 struct pass {

@@ -11,7 +11,7 @@
 #ifndef ORR_CONVERT_PYTORCH_HTA_H
 #define ORR_CONVERT_PYTORCH_HTA_H
 
-#include "convert/pytorch/kineto.h"
+#include "convert/pytorch/kineto/kineto.h"
 
 struct hta_pair {
     int64_t start; /* external id of what is waited for */

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Chakra's trace_link (spec chakra §6): a host trace and a device trace of one run become one linked host trace, with
- * every rule and every quirk of the original, byte for byte. Our own linker (link.h) is right instead; this one is for
- * those who must compare. Where the original stops because HTA fails, the link is made without sync dependencies, and
- * notes say so.
+ * every rule and every quirk of the original, byte for byte. Our own linker (link/link.h) is right instead; this one is
+ * for those who must compare. Where the original stops because HTA fails, the link is made without sync dependencies,
+ * and notes say so.
  *
  * What is quadratic there is not here: operators are found through sorted indices instead of scans.
  */
 #ifndef ORR_CONVERT_PYTORCH_LINK_COMPAT_H
 #define ORR_CONVERT_PYTORCH_LINK_COMPAT_H
 
-#include "convert/pytorch/host.h"
-#include "convert/pytorch/kineto.h"
+#include "convert/pytorch/host/host.h"
+#include "convert/pytorch/kineto/kineto.h"
 #include "io/outfile.h"
 
 struct link_compat_summary {

@@ -2,7 +2,7 @@
 /* The linked trace, node by node from the host file (spec chakra §6.9): a host node with its new id and times, then its
  * kernels, each a copy of the host node with the kernel's name and times. Nodes are in order of their new ids, because
  * that is how those were given. */
-#include "convert/pytorch/hdt_write.h"
+#include "convert/pytorch/hdt/write.h"
 #include "convert/pytorch/link_compat_parts.h"
 
 enum { EDITS_MAX = 16 };
