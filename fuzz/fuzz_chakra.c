@@ -5,9 +5,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "convert/chakra/jsonizer.h"
-#include "convert/chakra/timeline.h"
-#include "convert/chakra/visualizer.h"
+#include "compat/chakra/jsonizer.h"
+#include "compat/chakra/timeline.h"
+#include "compat/chakra/visualizer.h"
 #include "fuzz/reading.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "convert/pytorch/convert_compat.h"
+#include "compat/chakra/convert.h"
 #include "convert/pytorch/host/host.h"
 #include "fuzz/reading.h"
 
@@ -42,7 +42,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct convert_request request = {.input = path,
                                       .output = "/dev/null",
                                       .passes = 1,
-                                      .compat = true,
                                       .replay = nowhere,
                                       .mem = &reading.mem,
                                       .notes = &reading.notes};

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "compat/chakra/text.h"
 #include "convert/text/simai.h"
 #include "fuzz/reading.h"
 

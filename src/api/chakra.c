@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public functions that stand in for Chakra's small programs; convert/chakra/ does the work. */
 #include "base/notices.h"
-#include "convert/chakra/generator.h"
-#include "convert/chakra/jsonizer.h"
-#include "convert/chakra/timeline.h"
-#include "convert/chakra/visualizer.h"
+#include "compat/chakra/generator.h"
+#include "compat/chakra/jsonizer.h"
+#include "compat/chakra/timeline.h"
+#include "compat/chakra/visualizer.h"
 #include "orrery.h"
 
 void orr_chakra_generator_init(struct orr_chakra_generator *options)

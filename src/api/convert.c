@@ -5,11 +5,12 @@
 
 #include "base/error.h"
 #include "base/notices.h"
+#include "compat/chakra/convert.h"
+#include "compat/chakra/text.h"
 #include "convert/csv.h"
 #include "convert/goal.h"
 #include "convert/horovod.h"
 #include "convert/json_workload.h"
-#include "convert/pytorch/convert_compat.h"
 #include "convert/pytorch/emit/emit.h"
 #include "convert/rank_path.h"
 #include "convert/sniff.h"
@@ -29,17 +30,18 @@ typedef enum orr_status convert_function(const struct convert_request *request, 
 static const struct converter {
     const char *word;
     convert_function *function;
-    bool knows_ranks, knows_passes, knows_map, knows_unknown_size, knows_compat;
+    convert_function *compat; /* as Chakra does it; NULL: it has no such converter */
+    bool knows_ranks, knows_passes, knows_map, knows_unknown_size;
 } converters[] = {
     [ORR_FORMAT_AUTO] = {.word = "auto"},
-    [ORR_FORMAT_PYTORCH] = {"pytorch", pytorch_convert, .knows_unknown_size = true, .knows_compat = true},
-    [ORR_FORMAT_TENSORFLOW] = {"tensorflow", tensorflow_convert, .knows_ranks = true, .knows_unknown_size = true},
-    [ORR_FORMAT_HOROVOD] = {"horovod", horovod_convert, .knows_ranks = true, .knows_unknown_size = true},
-    [ORR_FORMAT_TEXT] = {"text", text_convert, .knows_ranks = true, .knows_passes = true, .knows_compat = true},
-    [ORR_FORMAT_SIMAI] = {"simai", simai_convert, .knows_ranks = true, .knows_passes = true},
-    [ORR_FORMAT_GOAL] = {"goal", goal_convert, .knows_ranks = true},
-    [ORR_FORMAT_JSON] = {"json", json_convert, .knows_ranks = true, .knows_unknown_size = true},
-    [ORR_FORMAT_CSV] = {"csv", csv_convert, .knows_ranks = true, .knows_map = true, .knows_unknown_size = true},
+    [ORR_FORMAT_PYTORCH] = {"pytorch", pytorch_convert, pytorch_convert_compat, .knows_unknown_size = true},
+    [ORR_FORMAT_TENSORFLOW] = {"tensorflow", tensorflow_convert, NULL, .knows_ranks = true, .knows_unknown_size = true},
+    [ORR_FORMAT_HOROVOD] = {"horovod", horovod_convert, NULL, .knows_ranks = true, .knows_unknown_size = true},
+    [ORR_FORMAT_TEXT] = {"text", text_convert, text_convert_compat, .knows_ranks = true, .knows_passes = true},
+    [ORR_FORMAT_SIMAI] = {"simai", simai_convert, NULL, .knows_ranks = true, .knows_passes = true},
+    [ORR_FORMAT_GOAL] = {"goal", goal_convert, NULL, .knows_ranks = true},
+    [ORR_FORMAT_JSON] = {"json", json_convert, NULL, .knows_ranks = true, .knows_unknown_size = true},
+    [ORR_FORMAT_CSV] = {"csv", csv_convert, NULL, .knows_ranks = true, .knows_map = true, .knows_unknown_size = true},
 };
 
 const char *orr_format_name(enum orr_format format)
@@ -70,7 +72,7 @@ static enum orr_status check_options(const struct orr_convert_options *options, 
                         : options->passes > 1 && !converter->knows_passes             ? "a number of passes"
                         : options->map != NULL && !converter->knows_map               ? "a map of columns"
                         : options->has_unknown_size && !converter->knows_unknown_size ? "a size for unknown sizes"
-                        : options->compat_chakra && !converter->knows_compat          ? "compatibility with Chakra"
+                        : options->compat_chakra && converter->compat == NULL         ? "compatibility with Chakra"
                         : options->replay != NULL && format != ORR_FORMAT_PYTORCH     ? "a replay"
                                                                                       : NULL;
     if (wrong != NULL) {
@@ -101,15 +103,13 @@ static enum orr_status convert(const struct orr_convert_options *options, enum o
         .ranks = options->ranks,
         .passes = options->passes,
         .has_unknown_size = options->has_unknown_size,
-        .compat = options->compat_chakra,
         .replay = options->replay,
         .mem = mem,
         .notes = notes,
     };
-    if (format == ORR_FORMAT_PYTORCH && options->compat_chakra) {
-        return pytorch_convert_compat(&request, summary, err);
-    }
-    return converters[format].function(&request, summary, err);
+    const struct converter *converter = &converters[format];
+    return options->compat_chakra ? converter->compat(&request, summary, err)
+                                  : converter->function(&request, summary, err);
 }
 
 enum orr_status orr_trace_convert(const struct orr_convert_options *options, const struct orr_notices *notices,

@@ -3,7 +3,7 @@
  * what both know is what a caller gets. */
 #include "convert/pytorch/link/link.h"
 #include "base/notices.h"
-#include "convert/pytorch/link_compat.h"
+#include "compat/chakra/link.h"
 #include "orrery.h"
 
 void orr_link_options_init(struct orr_link_options *options)

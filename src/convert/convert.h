@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the converters share: how one is asked, and what it reports. Each format has a function of this shape, declared
- * in its own header (text/text.h, goal.h …); lab/ picks one by the format's name. A converter reads its input whole or
+ * in its own header (text/text.h, goal.h …); api/ picks one by the format's name. A converter reads its input whole or
  * streaming, writes one ET file (or PREFIX.R.et for each rank) through trace/et_write.h, complete or not at all, and
  * says in `notes` what it had to infer, repair or drop.
  */
@@ -20,8 +20,7 @@ struct convert_request {
     uint32_t ranks;        /* how many to write; 0 = not given */
     uint32_t passes;       /* of a workload that is repeated; at least 1 */
     bool has_unknown_size; /* without it an unknown size is an error */
-    bool compat;           /* Chakra's own output, byte for byte */
-    FILE *replay;          /* pytorch with compat: where Chakra's --simulate tells the order of issue, or NULL */
+    FILE *replay;          /* compat/chakra/convert.h: where Chakra's --simulate tells the order of issue, or NULL */
     struct mem *mem;
     struct notes *notes;
 };

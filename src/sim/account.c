@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash_order.h"
+#include "compat/astra/hash_order.h"
 #include "sim/engine.h"
 
 static void settle_rank(struct sim *sim, uint32_t rank)

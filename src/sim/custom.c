@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "base/hash_order.h"
+#include "compat/astra/hash_order.h"
 #include "sim/engine.h"
 
 struct custom_layout {

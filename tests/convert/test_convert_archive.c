@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "convert/pytorch/convert_compat.h"
+#include "compat/chakra/convert.h"
 #include "tests/check.h"
 #include "tests/convert/archive.h"
 
@@ -28,7 +28,6 @@ static enum orr_status convert(const struct archive *archive, const char *input,
     struct convert_request request = {.input = path,
                                       .output = attempt->output,
                                       .passes = 1,
-                                      .compat = true,
                                       .replay = replay,
                                       .mem = &attempt->mem,
                                       .notes = &attempt->notes};

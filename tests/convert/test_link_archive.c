@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "convert/pytorch/link_compat.h"
+#include "compat/chakra/link.h"
 #include "tests/check.h"
 
 static enum orr_status link_pair(const struct archive *archive, const char *host_name, const char *device_name,

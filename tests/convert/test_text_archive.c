@@ -4,11 +4,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "convert/chakra/generator.h"
-#include "convert/chakra/jsonizer.h"
-#include "convert/chakra/timeline.h"
-#include "convert/chakra/visualizer.h"
-#include "convert/text/text.h"
+#include "compat/chakra/generator.h"
+#include "compat/chakra/jsonizer.h"
+#include "compat/chakra/text.h"
+#include "compat/chakra/timeline.h"
+#include "compat/chakra/visualizer.h"
 #include "tests/check.h"
 #include "tests/convert/archive.h"
 
@@ -35,14 +35,9 @@ static enum orr_status convert_text(const char *input, const char *output, uint3
     struct notes notes;
     struct convert_summary summary;
     notes_init(&notes, &mem, true);
-    struct convert_request request = {.input = input,
-                                      .output = output,
-                                      .ranks = ranks,
-                                      .passes = passes,
-                                      .compat = true,
-                                      .mem = &mem,
-                                      .notes = &notes};
-    enum orr_status status = text_convert(&request, &summary, err);
+    struct convert_request request = {
+        .input = input, .output = output, .ranks = ranks, .passes = passes, .mem = &mem, .notes = &notes};
+    enum orr_status status = text_convert_compat(&request, &summary, err);
     notes_free(&notes);
     return status;
 }

@@ -207,10 +207,6 @@ enum orr_status simai_convert(const struct convert_request *request, struct conv
 {
     struct simai_job job = {.request = request};
     struct work work;
-    if (request->compat) {
-        return error_set(err, ORR_EINVAL, "%s: Chakra has no converter for SimAI's workloads; leave --compat out",
-                         request->input);
-    }
     work_init(&work, request->mem);
     arena_init(&job.arena, request->mem);
     enum orr_status status = open_job(&job, &work, err);

@@ -70,7 +70,7 @@ struct text_layer {
 };
 
 /* One stage of a pipeline: the same rows in another order, and messages to and from the ranks `stride` before and after
- * (base/pipeline.h). Rows outside the micro-batches open and close the step. */
+ * (trace/pipeline.h). Rows outside the micro-batches open and close the step. */
 struct text_pipeline {
     const uint32_t *batch_start; /* rows; batch_count + 1 entries */
     uint32_t batch_count, stage, stages;
@@ -100,19 +100,21 @@ ORR_MUST_CHECK enum orr_status text_read(const char *path, struct mem *mem, stru
                                          struct orr_error *err);
 void text_free(struct text_workload *workload);
 
-/* The graph of one rank. */
-ORR_MUST_CHECK enum orr_status text_graph_compat(const struct text_workload *workload, uint32_t passes,
-                                                 struct work *work, struct orr_error *err);
-/* `ranks` decides which groups there are; what the strategy leaves out is said in `notes`. */
+/* The graph of one rank. `ranks` decides which groups there are; what the strategy leaves out is said in `notes`. */
 ORR_MUST_CHECK enum orr_status text_graph(const struct text_workload *workload, uint32_t ranks, uint32_t passes,
                                           struct work *work, struct notes *notes, struct orr_error *err);
 
 /*
  * Reads request->input and writes PREFIX.0.et … for request->ranks ranks, which must be given. A text with SimAI's
- * header keys (ep:, pp:, ga: …) is read by SimAI's rules (simai.h), but for request->compat.
+ * header keys (ep:, pp:, ga: …) is read by SimAI's rules (simai.h).
  */
 ORR_MUST_CHECK enum orr_status text_convert(const struct convert_request *request, struct convert_summary *summary,
                                             struct orr_error *err);
+
+/* The same with another reading of the text: `builder` makes the graph that every rank gets. */
+typedef enum orr_status text_builder(const struct convert_request *request, struct work *work, struct orr_error *err);
+ORR_MUST_CHECK enum orr_status text_convert_by(const struct convert_request *request, text_builder *builder,
+                                               struct convert_summary *summary, struct orr_error *err);
 
 /* ---- shared by the readers of workload texts ---- */
 

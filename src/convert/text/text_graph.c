@@ -7,9 +7,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/pipeline.h"
 #include "convert/text/simai.h"
 #include "convert/text/text.h"
+#include "trace/pipeline.h"
 
 enum { COMM_ALL_GATHER = 2 }; /* Chakra's number */
 
@@ -424,14 +424,29 @@ enum orr_status text_graph(const struct text_workload *workload, uint32_t ranks,
 static enum orr_status build(const struct convert_request *request, struct work *work, struct orr_error *err)
 {
     struct text_workload workload;
-    enum orr_status status = request->compat ? text_read_compat(request->input, request->mem, &workload, err)
-                                             : text_read(request->input, request->mem, &workload, err);
+    enum orr_status status = text_read(request->input, request->mem, &workload, err);
     if (status != ORR_OK) {
         return status;
     }
-    status = request->compat ? text_graph_compat(&workload, request->passes, work, err)
-                             : text_graph(&workload, request->ranks, request->passes, work, request->notes, err);
+    status = text_graph(&workload, request->ranks, request->passes, work, request->notes, err);
     text_free(&workload);
+    return status;
+}
+
+enum orr_status text_convert_by(const struct convert_request *request, text_builder *builder,
+                                struct convert_summary *summary, struct orr_error *err)
+{
+    if (request->ranks == 0) {
+        return error_set(err, ORR_EINVAL, "%s: how many ranks run it is not in the text; give --ranks N",
+                         request->input);
+    }
+    struct work work;
+    work_init(&work, request->mem);
+    enum orr_status status = builder(request, &work, err);
+    if (status == ORR_OK) {
+        status = work_write(&work, request->output, request->ranks, summary, err);
+    }
+    work_free(&work);
     return status;
 }
 
@@ -439,23 +454,9 @@ enum orr_status text_convert(const struct convert_request *request, struct conve
                              struct orr_error *err)
 {
     bool is_simai = false;
-    struct work work;
-    enum orr_status status = request->compat ? ORR_OK : simai_detect(request->input, request->mem, &is_simai, err);
-    if (status == ORR_OK && is_simai) {
-        return simai_convert(request, summary, err);
-    }
-    if (status == ORR_OK && request->ranks == 0) {
-        status =
-            error_set(err, ORR_EINVAL, "%s: how many ranks run it is not in the text; give --ranks N", request->input);
-    }
+    enum orr_status status = simai_detect(request->input, request->mem, &is_simai, err);
     if (status != ORR_OK) {
         return status;
     }
-    work_init(&work, request->mem);
-    status = build(request, &work, err);
-    if (status == ORR_OK) {
-        status = work_write(&work, request->output, request->ranks, summary, err);
-    }
-    work_free(&work);
-    return status;
+    return is_simai ? simai_convert(request, summary, err) : text_convert_by(request, build, summary, err);
 }

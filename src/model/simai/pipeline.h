@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How long a pipeline of equal stages takes, by its schedule (base/pipeline.h): every stage works through its turns in
+ * How long a pipeline of equal stages takes, by its schedule (trace/pipeline.h): every stage works through its turns in
  * order, each as soon as its message has come. No network: a message takes the same time everywhere and waits for no
  * other. With one the same as running it, where nothing contends.
  */
@@ -8,7 +8,7 @@
 #define ORR_MODEL_SIMAI_PIPELINE_H
 
 #include "base/mem.h"
-#include "base/pipeline.h"
+#include "trace/pipeline.h"
 
 struct simai_pipeline {
     struct pipeline_shape shape;

@@ -3,7 +3,7 @@
  * says at once what waits for what. A stage of a pipeline has the same states in another order. */
 #include "sim/simai/ops.h"
 
-#include "base/pipeline.h"
+#include "trace/pipeline.h"
 
 const char *const simai_phase_names[SIMAI_PHASES] = {"forward", "input gradient", "weight gradient"};
 

@@ -45,7 +45,7 @@ struct simai_program {
     const uint32_t *batch_start; /* batch_count + 1 entries; used with several stages */
     uint32_t batch_count;
     uint32_t stages;      /* of the pipeline; 1 = none */
-    uint32_t chunks;      /* of a stage's rows, which micro-batches come round to; 1 = 1F1B (base/pipeline.h) */
+    uint32_t chunks;      /* of a stage's rows, which micro-batches come round to; 1 = 1F1B (trace/pipeline.h) */
     uint64_t stage_bytes; /* a rank sends the next stage's rank, and back */
 };
 

@@ -2,8 +2,8 @@
 /*
  * A Kineto device trace (spec chakra §5) as what linking needs of it: one compact struct an event, names kept once,
  * arguments that few events carry in side tables. Read event by event, so that memory goes with what is kept and not
- * with the file. Both linkers use it: the compatible one (link_compat.h) and our own (link/link.h); it decides nothing
- * about dependencies and does not know host traces.
+ * with the file. Both linkers use it: the compatible one (compat/chakra/link.h) and our own (link/link.h); it decides
+ * nothing about dependencies and does not know host traces.
  *
  * Flow arrows (ac2g, fwdbwd), counters, metadata and Python stack events are not kept; what is said about the whole
  * recording (ranks, process groups, devices) is in `info`.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Our own linker (the compatible one is link_compat.h): a host execution trace and a device trace of one rank made one
- * graph, in which every edge is one that the recording shows.
+ * Our own linker (the compatible one is compat/chakra/link.h): a host execution trace and a device trace of one rank
+ * made one graph, in which every edge is one that the recording shows.
  *
  * Host: each op depends on what its thread did before it. Where a thread was idle and another fell silent meanwhile, or
  * created the work, it depends on that one; the rest of the time between ops is a node of its own ("host gap"). An
