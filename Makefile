@@ -60,7 +60,7 @@ asan: ## the tests under AddressSanitizer and UndefinedBehaviorSanitizer
 	@CC=$(SANITIZER) tools/configure build-asan-$(SANITIZER) -Db_sanitize=address,undefined -Dtests=enabled \
 	    -Dbuildtype=plain -Doptimization=1 -Dc_args=-g1 -Dcpp_args=-g1 -Db_lundef=false \
 	    $(if $(filter clang,$(SANITIZER)),-Dwerror=true)
-	@ASAN_OPTIONS=detect_leaks=$(LEAKS):exitcode=99 UBSAN_OPTIONS=print_stacktrace=1 \
+	@ASAN_OPTIONS=detect_leaks=$(LEAKS):exitcode=99 UBSAN_OPTIONS=print_stacktrace=1 ORRERY_REFERENCES_EVERY=4 \
 	    tools/run-tests build-asan-$(SANITIZER) --no-suite long --timeout-multiplier=5
 
 tsan: ## the tests under ThreadSanitizer
