@@ -16,6 +16,7 @@
 #include "io/json_write.h"
 #include "io/outfile.h"
 #include "orrery.h"
+#include "param/param.h"
 #include "report/number.h"
 #include "report/table.h"
 #include "run/workload_find.h"
@@ -93,9 +94,10 @@ static enum orr_status check_degrees(const struct orr_compose_options *options, 
                          options->tp, options->dp, RANKS_MOST);
     }
     if (options->params > 0 && options->gradient_bytes > 0) {
-        return error_set(err, ORR_EINVAL,
-                         "both are given: the gradients' size comes of the model's parameters (--params N) or is given "
-                         "for one rank (--gradient-bytes SIZE)");
+        return error_set(
+            err, ORR_EINVAL,
+            "both are given: the gradients' size comes of the model's parameters (parameter 'params' N) or is given "
+            "for one rank (parameter 'gradient-bytes' SIZE)");
     }
     if (options->buckets > 0 && (options->bucket_bytes > 0 || options->first_bucket_bytes > 0)) {
         return error_set(err, ORR_EINVAL, "a number of buckets and a size both say how to cut the gradients; give one");
@@ -113,10 +115,10 @@ static enum orr_status settle_model(struct composing *c, struct orr_error *err)
     }
     enum orr_status status = model_info_find(c->found.prefix, &c->arena, &c->model, &c->told_by_file, err);
     if (status == ORR_OK && !c->told_by_file) {
-        status = error_set(
-            err, ORR_EINVAL,
-            "neither is given: the gradients' size comes of the model's parameters (--params N, or model_info_TAG.json "
-            "beside the traces) or is given for one rank (--gradient-bytes SIZE)");
+        status = error_set(err, ORR_EINVAL,
+                           "neither is given: the gradients' size comes of the model's parameters (parameter 'params' "
+                           "N, or model_info_TAG.json "
+                           "beside the traces) or is given for one rank (parameter 'gradient-bytes' SIZE)");
     }
     if (status == ORR_OK) {
         c->params = c->model.params;
@@ -386,10 +388,10 @@ static void write_report(const struct composing *c, FILE *stream)
     (void)fprintf(stream, "Wrote %" PRIu32 " trace%s, %s.0.et to %s.%" PRIu32 ".et, and %s.groups.json.\n", c->ranks,
                   c->ranks == 1 ? "" : "s", options->output, options->output, c->ranks - 1, options->output);
     if (!options->write_all) {
-        (void)fprintf(stream,
-                      "To run all ranks: orrery lab run --workload %s --parallel tp:%" PRIu32
-                      ",dp:1 --world-size %" PRIu32 "\n",
-                      options->output, options->tp, options->tp * options->dp);
+        param_print(stream,
+                    "To run all ranks: orrery lab run parameter 'workload' %s parameter 'parallel' tp:%" PRIu32
+                    ",dp:1 parameter 'world-size' %" PRIu32 "\n",
+                    options->output, options->tp, options->tp * options->dp);
     }
 }
 
@@ -403,7 +405,7 @@ static enum orr_status compose_all(struct composing *c, struct orr_error *err)
         return status;
     }
     if (options->backward != NULL) {
-        status = pattern_open(&c->backward, "--backward", options->backward, err);
+        status = pattern_open(&c->backward, "parameter 'backward'", options->backward, err);
         if (status != ORR_OK) {
             return status;
         }

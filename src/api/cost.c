@@ -96,8 +96,8 @@ enum orr_status orr_cost(const struct orr_cost_options *options, bool json, cons
         status = make_bills(&c, err);
     }
     if (status == ORR_OK && options->prices == NULL) {
-        status =
-            notes_add(&c.notes, err, "the prices are examples: orrery cost --template prints them, to be put right");
+        status = notes_add(&c.notes, err,
+                           "the prices are examples: orrery cost parameter 'template' prints them, to be put right");
     }
     if (status == ORR_OK) {
         (json ? cost_json_put : cost_text_put)(&c.report, stream);

@@ -255,7 +255,9 @@ static enum orr_status check(const struct orr_import_options *options, struct or
         return error_set(err, ORR_EINVAL, "\"%.200s\" names no file; a prefix such as DIR/resnet50 is needed", prefix);
     }
     if (options->et_prefix != NULL) {
-        return error_set(err, ORR_EINVAL, "--et-prefix names the files of a folder: --out-dir DIR instead of a prefix");
+        return error_set(
+            err, ORR_EINVAL,
+            "parameter 'et-prefix' names the files of a folder: parameter 'out-dir' DIR instead of a prefix");
     }
     return ORR_OK;
 }

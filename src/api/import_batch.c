@@ -224,8 +224,8 @@ enum orr_status orr_trace_import_batch(const struct orr_import_options *options,
     }
     const char *word = options->et_prefix;
     if (word != NULL && (word[0] == '\0' || strchr(word, '/') != NULL)) {
-        return error_set(err, ORR_EINVAL, "--et-prefix: \"%.100s\" is no name of a file: a word such as et, or auto",
-                         word);
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'et-prefix': \"%.100s\" is no name of a file: a word such as et, or auto", word);
     }
     arena_init(&batch.arena, &batch.mem);
     enum orr_status status =

@@ -131,12 +131,12 @@ static enum orr_status choose(struct choosing *choosing, const char *folder, str
     if (choosing->refused) {
         return mem_error(choosing->arena->mem, "the name of a file", err);
     }
-    return choosing->other == NULL
-               ? ORR_OK
-               : error_set(err, ORR_EINVAL,
-                           "%s: both %.100s and %.100s could be of the model; give --params N, and --dtype and "
-                           "--trace-tp where they differ from their defaults",
-                           folder, choosing->best, choosing->other);
+    return choosing->other == NULL ? ORR_OK
+                                   : error_set(err, ORR_EINVAL,
+                                               "%s: both %.100s and %.100s could be of the model; give parameter "
+                                               "'params' N, and parameter 'dtype' and "
+                                               "parameter 'trace-tp' where they differ from their defaults",
+                                               folder, choosing->best, choosing->other);
 }
 
 static enum orr_status read_file(const char *path, struct arena *arena, struct model_info *info, struct orr_error *err)

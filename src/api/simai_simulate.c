@@ -67,10 +67,11 @@ static enum orr_status read_machine(struct orr_simai *simai, const struct orr_si
         status = config_read_topology(options->topology, &simai->arena, &simai->notes, &wired->graph, &extra, err);
     }
     if (status == ORR_OK && extra.gpus_per_server == 0) {
-        status = error_set(err, ORR_EINVAL,
-                           "%s:1: this is not SimAI's form of a topology, which begins with nodes, GPUs of a server, "
-                           "NVSwitches, switches, links and GPU type (orrery topo make writes it with --format simai)",
-                           options->topology);
+        status = error_set(
+            err, ORR_EINVAL,
+            "%s:1: this is not SimAI's form of a topology, which begins with nodes, GPUs of a server, "
+            "NVSwitches, switches, links and GPU type (orrery topo make writes it with parameter 'format' simai)",
+            options->topology);
     }
     uint32_t gpus = 0;
     uint32_t nvswitches = 0;

@@ -169,12 +169,12 @@ enum orr_status orr_trace_scale(const struct orr_edit *edits, size_t count, cons
     struct pattern match;
     enum orr_status status = ORR_OK;
     if (options->compute != NULL) {
-        status = scale_factor_parse("--compute", options->compute, &work.options.compute, err);
+        status = scale_factor_parse("parameter 'compute'", options->compute, &work.options.compute, err);
     }
     if (status == ORR_OK && options->comm != NULL) {
-        status = scale_factor_parse("--comm", options->comm, &work.options.comm, err);
+        status = scale_factor_parse("parameter 'comm'", options->comm, &work.options.comm, err);
     }
-    status = status != ORR_OK ? status : pattern_open(&match, "--match", options->match, err);
+    status = status != ORR_OK ? status : pattern_open(&match, "parameter 'match'", options->match, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -219,7 +219,7 @@ enum orr_status orr_trace_rewrite(const struct orr_edit *edits, size_t count, co
     if (status == ORR_OK && options->type != NULL) {
         status = type_word_parse(options->type, &work.options.to_type, err);
     }
-    status = status != ORR_OK ? status : pattern_open(&match, "--match", options->match, err);
+    status = status != ORR_OK ? status : pattern_open(&match, "parameter 'match'", options->match, err);
     if (status != ORR_OK) {
         return status;
     }

@@ -11,6 +11,7 @@
 #include "config/topology_write.h"
 #include "config/wired.h"
 #include "io/outfile.h"
+#include "param/param.h"
 #include "report/topo_drawing.h"
 #include "report/topo_text.h"
 #include "topo/make/make.h"
@@ -105,10 +106,10 @@ void orr_topo_close(struct orr_topo *topo)
 
 static void list_one(const struct topo_preset *preset, FILE *stream)
 {
-    (void)fprintf(stream, "%s: %s\n  default: %s\n  takes:  ", preset->name, preset->summary, preset->defaults);
+    param_print(stream, "%s: %s\n  default: %s\n  takes:  ", preset->name, preset->summary, preset->defaults);
     for (unsigned id = 0; id < TOPO_SET_COUNT; id++) {
         if (topo_preset_takes(preset, (enum topo_setting)id)) {
-            (void)fprintf(stream, " %s", topo_setting_name((enum topo_setting)id));
+            param_print(stream, " %s", topo_setting_name((enum topo_setting)id));
         }
     }
     (void)fputc('\n', stream);
@@ -203,7 +204,7 @@ enum orr_status orr_topo_check(const char *path, FILE *stream, uint64_t *finding
     notes_init(&notes, &mem, false);
     enum orr_status status = config_check_topology(path, &notes, &mem, err);
     for (uint32_t i = 0; status == ORR_OK && i < notes.count; i++) {
-        (void)fprintf(stream, "%s\n", notes.lines[i]);
+        param_print(stream, "%s\n", notes.lines[i]);
     }
     uint64_t count = notes.count;
     notes_free(&notes);

@@ -148,14 +148,14 @@ enum orr_status mem_error(const struct mem *mem, const char *what, struct orr_er
     if (mem->limit != 0) {
         return error_set(err, ORR_ENOMEM,
                          "memory limit: %s needs %" PRIu64 " more bytes beside %" PRIu64
-                         " in use; the limit is %" PRIu64 " bytes (--memory-limit, ASTRA_SIM_MEMORY_LIMIT)",
+                         " in use; the limit is %" PRIu64 " bytes (parameter 'memory-limit', ASTRA_SIM_MEMORY_LIMIT)",
                          what, mem->refused, mem->used, mem->limit);
     }
     if (mem->machine != 0) {
         return error_set(err, ORR_ENOMEM,
                          "memory limit: %s needs %" PRIu64 " more bytes beside %" PRIu64
                          " in use; 80 %% of this machine's memory is %" PRIu64
-                         " bytes (--memory-limit sets another limit)",
+                         " bytes (parameter 'memory-limit' sets another limit)",
                          what, mem->refused, mem->used, mem->machine);
     }
     return error_set(err, ORR_ENOMEM, "out of memory: %s needs %" PRIu64 " more bytes beside %" PRIu64 " in use", what,

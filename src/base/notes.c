@@ -30,7 +30,7 @@ enum orr_status notes_add(struct notes *notes, struct orr_error *err, const char
     (void)plain_vsnprintf(line, sizeof line, fmt, args);
     va_end(args);
     if (notes->strict) {
-        return error_set(err, ORR_EINVAL, "%s (an error because of --strict)", line);
+        return error_set(err, ORR_EINVAL, "%s (an error because of parameter 'strict')", line);
     }
     for (uint32_t i = 0; i < notes->count; i++) {
         if (strcmp(notes->lines[i], line) == 0) {

@@ -81,7 +81,8 @@ static enum orr_status choose_dims(struct applying *a, uint32_t count, bool chos
         unsigned long dim = *at >= '0' && *at <= '9' ? strtoul(at, &end, 10) : ULONG_MAX;
         if (end == NULL || dim >= count || (*end != ',' && *end != '\0')) {
             return error_set(a->err, ORR_EINVAL,
-                             "--dims: \"%.40s\" is no list of dimensions: the network has %" PRIu32 ", from 0",
+                             "parameter 'dims': \"%.40s\" is no list of dimensions: the network has %" PRIu32
+                             ", from 0",
                              a->apply->dims, count);
         }
         chosen[dim] = true;
@@ -231,12 +232,14 @@ static enum orr_status make_network(struct applying *a, struct copy *copy)
     const char *end = strrchr(a->apply->network, '.');
     bool yaml = end != NULL && (strcmp(end, ".yml") == 0 || strcmp(end, ".yaml") == 0);
     if (isnan(a->calib->link_gbps) && isnan(a->calib->link_latency_us)) {
-        return error_set(a->err, ORR_EINVAL,
-                         "%s: has neither link_gbps nor link_latency_us: orrery calib fit --bench FILE fits them",
-                         a->apply->calibration);
+        return error_set(
+            a->err, ORR_EINVAL,
+            "%s: has neither link_gbps nor link_latency_us: orrery calib fit parameter 'bench' FILE fits them",
+            a->apply->calibration);
     }
     if (!yaml && a->apply->dims != NULL) {
-        return error_set(a->err, ORR_EINVAL, "--dims: %s has no dimensions; a network.yml has", a->apply->network);
+        return error_set(a->err, ORR_EINVAL, "parameter 'dims': %s has no dimensions; a network.yml has",
+                         a->apply->network);
     }
     const char *rate = rate_text(a);
     const char *time = latency_text(a);
@@ -353,11 +356,13 @@ enum orr_status calib_apply(const struct orr_calib_apply *apply, const struct ca
     const char *const originals[2] = {apply->system, apply->network};
     enum orr_status status = ORR_OK;
     if ((apply->system == NULL && apply->network == NULL) || apply->folder == NULL) {
-        return error_set(err, ORR_EINVAL, "--system FILE or --network FILE, and --output DIR, are needed");
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'system' FILE or parameter 'network' FILE, and parameter 'output' DIR, are needed");
     }
     if (apply->system != NULL && apply->network != NULL &&
         strcmp(name_of(apply->system), name_of(apply->network)) == 0) {
-        return error_set(err, ORR_EINVAL, "--system and --network have the same name, and the copies would too");
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'system' and parameter 'network' have the same name, and the copies would too");
     }
     for (int i = 0; status == ORR_OK && i < 2; i++) {
         status = originals[i] == NULL ? ORR_OK : place(&a, originals[i], &copies[i]);

@@ -45,8 +45,9 @@ enum orr_status calib_bench_options(const struct orr_calib_options *options, str
     if (status == ORR_OK && options->bench_collective != NULL) {
         status = type_word_parse(options->bench_collective, &read.type, err);
     }
-    status = status != ORR_OK ? status : word_find("--place", options->bench_place, places, &place, err);
-    status = status != ORR_OK ? status : word_find("--latency-steps", options->bench_steps, steps, &step, err);
+    status = status != ORR_OK ? status : word_find("parameter 'place'", options->bench_place, places, &place, err);
+    status =
+        status != ORR_OK ? status : word_find("parameter 'latency-steps'", options->bench_steps, steps, &step, err);
     if (status != ORR_OK) {
         return status;
     }

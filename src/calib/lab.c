@@ -148,7 +148,8 @@ static enum orr_status find_measured(struct calibrating *c)
     }
     return status == ORR_OK
                ? ORR_OK
-               : error_set(c->err, status, "--auto-calibrate: %s; --trace-dir DIR says where the recording lies",
+               : error_set(c->err, status,
+                           "parameter 'auto-calibrate': %s; parameter 'trace-dir' DIR says where the recording lies",
                            why.text);
 }
 
@@ -398,10 +399,11 @@ static enum orr_status count_ranks(struct calibrating *c)
     c->ranks = status == ORR_OK ? found.ranks : 0;
     return status != ORR_OK || found.ranks != 1
                ? status
-               : error_set(c->err, ORR_EINVAL,
-                           "--auto-calibrate: %s has the trace of one rank, which sent nothing to hold a network "
-                           "against; record two ranks or more, or run without it",
-                           c->options->run.workload);
+               : error_set(
+                     c->err, ORR_EINVAL,
+                     "parameter 'auto-calibrate': %s has the trace of one rank, which sent nothing to hold a network "
+                     "against; record two ranks or more, or run without it",
+                     c->options->run.workload);
 }
 
 static enum orr_status calibrate(struct calibrating *c)
@@ -454,10 +456,12 @@ enum orr_status calib_lab_run(const struct orr_lab_options *options, const struc
     };
     *result = (struct orr_lab_result){0};
     if (options->calibration != NULL && options->auto_calibrate) {
-        return error_set(err, ORR_EINVAL, "--calibration has one, and --auto-calibrate makes one; give one of them");
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'calibration' has one, and parameter 'auto-calibrate' makes one; give one of them");
     }
     if (options->run.workload == NULL || options->run.workload[0] == '\0') {
-        return error_set(err, ORR_EINVAL, "missing --workload: a folder or prefix of traces, or of recordings");
+        return error_set(err, ORR_EINVAL,
+                         "missing parameter 'workload': a folder or prefix of traces, or of recordings");
     }
     calib_session_init(&c.session, options->run.memory_limit, notices);
     enum orr_status status = run(&c, result);

@@ -165,7 +165,8 @@ static enum orr_status row_type(struct reading *reading, const struct calib_row 
         table->type = from_name ? reading->name_type : table->type;
         if (table->type == CALIB_TYPE_UNKNOWN) {
             return error_set(err, ORR_EINVAL,
-                             "%s:%" PRIu32 ": which collective was measured is not in the file; say it (--collective)",
+                             "%s:%" PRIu32
+                             ": which collective was measured is not in the file; say it (parameter 'collective')",
                              path, row->line);
         }
         enum orr_status status =
@@ -192,8 +193,9 @@ static enum orr_status row_ranks(struct reading *reading, const struct calib_row
                          row->line);
     }
     if (*ranks == 0 && worked_out == 0) {
-        return error_set(err, ORR_EINVAL, "%s:%" PRIu32 ": on how many ranks is not in the file; say it (--ranks)",
-                         path, row->line);
+        return error_set(err, ORR_EINVAL,
+                         "%s:%" PRIu32 ": on how many ranks is not in the file; say it (parameter 'ranks')", path,
+                         row->line);
     }
     if (table->doubted || worked_out == 0 || worked_out == *ranks) {
         *ranks = *ranks > 0 ? *ranks : worked_out;

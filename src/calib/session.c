@@ -75,36 +75,37 @@ static bool has_steps(const struct orr_calib_options *options)
 static enum orr_status check_used(const struct fitting *f)
 {
     const struct orr_calib_options *o = f->options;
-    static const char *const needed[] = {"a measured step (--measured, --real-step-ms)", "--measured FILE",
-                                         "--sim-wall NS", "--bench FILE"};
+    static const char *const needed[] = {"a measured step (parameter 'measured', parameter 'real-step-ms')",
+                                         "parameter 'measured' FILE", "parameter 'sim-wall' NS",
+                                         "parameter 'bench' FILE"};
     enum { A_STEP, A_FILE, A_WALL, A_BENCH };
     const bool there[] = {has_steps(o), o->measured_count > 0, o->sim_wall_ns != 0, o->bench_count > 0};
     const struct {
         const char *option;
         bool given;
         int needs;
-    } rows[] = {{"--run", o->has_run, A_STEP},
-                {"--sim-wall", o->sim_wall_ns != 0, A_STEP},
-                {"--store", o->store != NULL, A_STEP},
-                {"--real-comm-ms", o->real_comm_ms != 0, A_STEP},
-                {"--real-kernel-ms", o->real_kernel_ms != 0, A_STEP},
-                {"--sim-steps", o->sim_steps != 0, A_STEP},
-                {"--steps", o->steps != 0, A_STEP},
-                {"--comm-bytes", o->comm_bytes != 0, A_STEP},
-                {"--collectives", o->collectives != 0, A_STEP},
-                {"--bandwidth", o->bandwidth != NULL, A_STEP},
-                {"--rank", o->rank >= 0, A_FILE},
-                {"--untraced", o->untraced, A_FILE},
-                {"--profiler-overhead", o->profiler != NULL, A_FILE},
-                {"--sim-comm", o->sim_comm_ns != 0, A_WALL},
-                {"--sim-gpu", o->sim_gpu_ns != 0, A_WALL},
-                {"--hops", o->hops != 0, A_BENCH},
-                {"--form", o->bench_form != NULL, A_BENCH},
-                {"--collective", o->bench_collective != NULL, A_BENCH},
-                {"--place", o->bench_place != NULL, A_BENCH},
-                {"--latency-steps", o->bench_steps != NULL, A_BENCH},
-                {"--ranges", o->bench_ranges != 0, A_BENCH},
-                {"--split", o->bench_split_count != 0, A_BENCH}};
+    } rows[] = {{"parameter 'run'", o->has_run, A_STEP},
+                {"parameter 'sim-wall'", o->sim_wall_ns != 0, A_STEP},
+                {"parameter 'store'", o->store != NULL, A_STEP},
+                {"parameter 'real-comm-ms'", o->real_comm_ms != 0, A_STEP},
+                {"parameter 'real-kernel-ms'", o->real_kernel_ms != 0, A_STEP},
+                {"parameter 'sim-steps'", o->sim_steps != 0, A_STEP},
+                {"parameter 'steps'", o->steps != 0, A_STEP},
+                {"parameter 'comm-bytes'", o->comm_bytes != 0, A_STEP},
+                {"parameter 'collectives'", o->collectives != 0, A_STEP},
+                {"parameter 'bandwidth'", o->bandwidth != NULL, A_STEP},
+                {"parameter 'rank'", o->rank >= 0, A_FILE},
+                {"parameter 'untraced'", o->untraced, A_FILE},
+                {"parameter 'profiler-overhead'", o->profiler != NULL, A_FILE},
+                {"parameter 'sim-comm'", o->sim_comm_ns != 0, A_WALL},
+                {"parameter 'sim-gpu'", o->sim_gpu_ns != 0, A_WALL},
+                {"parameter 'hops'", o->hops != 0, A_BENCH},
+                {"parameter 'form'", o->bench_form != NULL, A_BENCH},
+                {"parameter 'collective'", o->bench_collective != NULL, A_BENCH},
+                {"parameter 'place'", o->bench_place != NULL, A_BENCH},
+                {"parameter 'latency-steps'", o->bench_steps != NULL, A_BENCH},
+                {"parameter 'ranges'", o->bench_ranges != 0, A_BENCH},
+                {"parameter 'split'", o->bench_split_count != 0, A_BENCH}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].given && !there[rows[i].needs]) {
             return error_set(f->err, ORR_EINVAL, "%s says nothing without %s", rows[i].option, needed[rows[i].needs]);
@@ -120,9 +121,9 @@ static enum orr_status check_times(const struct fitting *f)
     const struct {
         const char *option;
         double ms;
-    } rows[] = {{"--real-step-ms", f->options->real_step_ms},
-                {"--real-comm-ms", f->options->real_comm_ms},
-                {"--real-kernel-ms", f->options->real_kernel_ms}};
+    } rows[] = {{"parameter 'real-step-ms'", f->options->real_step_ms},
+                {"parameter 'real-comm-ms'", f->options->real_comm_ms},
+                {"parameter 'real-kernel-ms'", f->options->real_kernel_ms}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].ms != 0 && !(rows[i].ms >= least && rows[i].ms <= most)) {
             return error_set(f->err, ORR_ERANGE, "%s: %g ms is no time of a step: from 0.000001 to a year is",
@@ -158,20 +159,22 @@ static enum orr_status check_options(const struct fitting *f)
     const struct orr_calib_options *options = f->options;
     bool sim = options->sim_wall_ns != 0;
     if (!has_steps(options) && options->bench_count == 0) {
-        return error_set(
-            f->err, ORR_EINVAL,
-            "nothing to fit: --measured FILE or --real-step-ms says how long a step took, --bench FILE how "
-            "fast the network is");
+        return error_set(f->err, ORR_EINVAL,
+                         "nothing to fit: parameter 'measured' FILE or parameter 'real-step-ms' says how long a step "
+                         "took, parameter 'bench' FILE how "
+                         "fast the network is");
     }
     if (options->has_run && sim) {
-        return error_set(f->err, ORR_EINVAL, "--run and --sim-wall both say what was simulated; give one");
+        return error_set(f->err, ORR_EINVAL,
+                         "parameter 'run' and parameter 'sim-wall' both say what was simulated; give one");
     }
     if (options->has_run && options->store == NULL) {
-        return error_set(f->err, ORR_EINVAL, "--run needs a store");
+        return error_set(f->err, ORR_EINVAL, "parameter 'run' needs a store");
     }
     if (has_steps(options) && !options->has_run && !sim) {
-        return error_set(f->err, ORR_EINVAL,
-                         "no simulated time: --run N (a number of orrery lab list) or --sim-wall NS is needed");
+        return error_set(
+            f->err, ORR_EINVAL,
+            "no simulated time: parameter 'run' N (a number of orrery lab list) or parameter 'sim-wall' NS is needed");
     }
     enum orr_status status = check_used(f);
     status = status != ORR_OK ? status : check_times(f);
@@ -190,9 +193,10 @@ static enum orr_status read_options(struct fitting *f)
         .steps = options->steps,
         .real_ms = {given(options->real_step_ms), given(options->real_comm_ms), given(options->real_kernel_ms)}};
     enum orr_status status =
-        quantity(f, "--profiler-overhead", options->profiler, UNITS_TIME, 1e3, &question->profiler_us);
-    return status != ORR_OK ? status
-                            : quantity(f, "--launch-overhead", options->launch, UNITS_TIME, 1e3, &f->launch_us);
+        quantity(f, "parameter 'profiler-overhead'", options->profiler, UNITS_TIME, 1e3, &question->profiler_us);
+    return status != ORR_OK
+               ? status
+               : quantity(f, "parameter 'launch-overhead'", options->launch, UNITS_TIME, 1e3, &f->launch_us);
 }
 
 /* ---- the simulated side ---- */
@@ -203,7 +207,7 @@ static enum orr_status take_sim_options(struct fitting *f)
     const struct orr_calib_options *options = f->options;
     struct calib_sim *sim = &f->question.sim;
     double rate = NAN;
-    enum orr_status status = quantity(f, "--bandwidth", options->bandwidth, UNITS_RATE, 1e9, &rate);
+    enum orr_status status = quantity(f, "parameter 'bandwidth'", options->bandwidth, UNITS_RATE, 1e9, &rate);
     uint64_t steps = options->steps != 0 ? options->steps : options->sim_steps != 0 ? options->sim_steps : sim->steps;
     sim->steps = options->sim_steps != 0 ? options->sim_steps : sim->steps;
     sim->bandwidth_gbps = isnan(rate) ? sim->bandwidth_gbps : rate;
@@ -218,7 +222,8 @@ static enum orr_status take_sim_options(struct fitting *f)
     }
     if (status == ORR_OK && options->comm_bytes != 0) {
         if (sim->ranks < 2) {
-            return error_set(f->err, ORR_EINVAL, "--comm-bytes needs --ranks N, at least 2: how many share them");
+            return error_set(f->err, ORR_EINVAL,
+                             "parameter 'comm-bytes' needs parameter 'ranks' N, at least 2: how many share them");
         }
         sim->bus_bytes = coll_bus_factor(COLL_ALL_REDUCE, sim->ranks) * (double)options->comm_bytes * (double)steps;
     }

@@ -98,10 +98,11 @@ static enum orr_status recorded_steps(struct gathering *g)
         }
         first = first == NULL ? file : first;
         if (file->samples != first->samples && g->question->steps == 0) {
-            return error_set(g->err, ORR_EINVAL,
-                             "%s holds %" PRIu64 " steps and %s %" PRIu64
-                             ": recordings of one job hold the same; --steps N says how many the simulated traces have",
-                             first->path, first->samples, file->path, file->samples);
+            return error_set(
+                g->err, ORR_EINVAL,
+                "%s holds %" PRIu64 " steps and %s %" PRIu64
+                ": recordings of one job hold the same; parameter 'steps' N says how many the simulated traces have",
+                first->path, first->samples, file->path, file->samples);
         }
     }
     g->calib->real_steps = first == NULL ? 0 : first->samples;
@@ -184,7 +185,7 @@ static enum orr_status take_given(struct gathering *g)
     return calib->samples > 0 ? ORR_OK
                               : error_set(g->err, ORR_EINVAL,
                                           "no measured step%s: a device trace, training_R.json, a list of step times "
-                                          "or --real-step-ms is needed",
+                                          "or parameter 'real-step-ms' is needed",
                                           g->question->rank >= 0 ? " of that rank" : "");
 }
 
@@ -196,18 +197,19 @@ static enum orr_status take_sim(struct gathering *g)
     struct calib *calib = g->calib;
     uint64_t steps = g->question->steps != 0 ? g->question->steps : sim->steps;
     if (isnan(sim->wall_ns) || !(sim->wall_ns > 0)) {
-        return error_set(g->err, ORR_EINVAL, "no simulated time: --run N of a store, or --sim-wall NS, is needed");
+        return error_set(g->err, ORR_EINVAL,
+                         "no simulated time: parameter 'run' N of a store, or parameter 'sim-wall' NS, is needed");
     }
     if (steps == 0) {
         return error_set(
             g->err, ORR_EINVAL,
-            "how many steps the simulated traces hold is not known, and an alpha is of one step: --steps N "
+            "how many steps the simulated traces hold is not known, and an alpha is of one step: parameter 'steps' N "
             "says it");
     }
     if (g->question->steps == 0 && calib->real_steps != 0 && calib->real_steps != steps) {
         return error_set(g->err, ORR_EINVAL,
                          "the recordings hold %" PRIu64 " step%s and the simulated traces %" PRIu64
-                         ": they are not of one job; --steps N says how many the simulated traces hold",
+                         ": they are not of one job; parameter 'steps' N says how many the simulated traces hold",
                          calib->real_steps, calib->real_steps == 1 ? "" : "s", steps);
     }
     double per_step_ms = 1e-6 / (double)steps;

@@ -21,7 +21,7 @@ static const struct config_row group_rows[] = {
 const struct config_format config_format_groups = {
     .id = "groups",
     .title = "Communicator groups",
-    .option = "--groups",
+    .option = "groups",
     .syntax = "json",
     .summary =
         "Which ranks take part in a collective whose `pg_name` is the group's id. Ids are whole numbers above 0; "

@@ -48,7 +48,7 @@ static const struct config_row network_rows[] = {
 const struct config_format config_format_network = {
     .id = "network",
     .title = "Network",
-    .option = "--network",
+    .option = "network",
     .syntax = "yaml",
     .summary = "The machine as dimensions. Each key is a list with one entry per dimension, dimension 0 (neighbouring "
                "ranks) first; a single value stands for a list of one. The number of ranks is the product of "

@@ -20,7 +20,7 @@
 struct config_override {
     const char *key;
     const char *value;  /* as YAML spells it: 50, 400Gbps, [50, 25], ring; packet configurations: words */
-    const char *origin; /* where it was said, for messages: "sweep.yml", "--set" */
+    const char *origin; /* where it was said, for messages: "sweep.yml", "parameter 'set'" */
     uint32_t line;      /* there, from 1 */
 };
 

@@ -194,7 +194,7 @@ static enum orr_status read_down(struct packet_reader *reader, struct orr_error 
     return is_set
                ? notes_add(reader->notes, err,
                            "%s:%" PRIu64 ": LINK_DOWN is ignored: the reference takes the link down two seconds into "
-                           "the run, which no run reaches; --link-down takes one down at any time",
+                           "the run, which no run reaches; parameter 'link-down' takes one down at any time",
                            reader->words.name, line)
                : ORR_OK;
 }

@@ -8,6 +8,7 @@
 #include "config/config.h"
 #include "config/table.h"
 #include "io/json_write.h"
+#include "param/param.h"
 
 static const struct config_format *const formats[] = {
     &config_format_system, &config_format_network,      &config_format_memory,
@@ -79,8 +80,8 @@ static void markdown_format(FILE *stream, const struct config_format *format)
 {
     fprintf(stream, "\n## %s\n\n", format->title);
     if (format->option != NULL) {
-        fprintf(stream, "`orrery run %s FILE`, %s.\n\n", format->option,
-                strcmp(format->syntax, "json") == 0 ? "JSON" : "YAML");
+        param_print(stream, "`orrery run parameter '%s' FILE`, %s.\n\n", format->option,
+                    strcmp(format->syntax, "json") == 0 ? "JSON" : "YAML");
     }
     fprintf(stream, "%s\n\n| key | accepted | default | meaning |\n|---|---|---|---|\n", format->summary);
     for (uint32_t i = 0; i < format->row_count; i++) {
@@ -94,13 +95,14 @@ static void markdown_format(FILE *stream, const struct config_format *format)
 
 static void markdown(FILE *stream)
 {
-    fputs(
+    param_print(
+        stream,
         "# Configuration files\n\n"
         "Orrery reads ASTRA-sim's files. This page is generated from the tables the readers use.\n\n"
         "An unknown key is ignored with a warning that names the nearest known one; a wrong type or value is an error "
-        "with file and\nline. A default marked \"noted\" causes a warning when it is used. `--strict` makes every "
-        "warning an error.\n",
-        stream);
+        "with file and\nline. A default marked \"noted\" causes a warning when it is used. `parameter 'strict'` makes "
+        "every "
+        "warning an error.\n");
     for (size_t i = 0; i < FORMAT_COUNT; i++) {
         markdown_format(stream, formats[i]);
     }

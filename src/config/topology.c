@@ -241,7 +241,7 @@ static enum orr_status check(struct topology_reader *reader, struct orr_error *e
                ? ORR_OK
                : notes_add(reader->notes, err,
                            "%s: %" PRIu64 " link%s between nodes that a later link joins again: only the last "
-                           "of parallel links carries traffic (--parallel-links uses all)",
+                           "of parallel links carries traffic (parameter 'parallel-links' uses all)",
                            reader->words.name, parallel, parallel == 1 ? " is" : "s are");
 }
 

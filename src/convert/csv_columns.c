@@ -130,12 +130,12 @@ static enum orr_status fail_meaning(const char *text, size_t length, struct orr_
 {
     const char *nearest = nearest_name(text, length);
     if (nearest != NULL) {
-        return error_set(err, ORR_EINVAL, "--map: \"%.*s\" is no meaning of a column; did you mean \"%s\"?",
+        return error_set(err, ORR_EINVAL, "parameter 'map': \"%.*s\" is no meaning of a column; did you mean \"%s\"?",
                          (int)(length < WORD ? length : WORD), text, nearest);
     }
     return error_set(
         err, ORR_EINVAL,
-        "--map: \"%.*s\" is no meaning of a column; known are id, name, rank, type, duration_us, start_us, "
+        "parameter 'map': \"%.*s\" is no meaning of a column; known are id, name, rank, type, duration_us, start_us, "
         "deps, bytes, comm, group, stream, peer, tag, root, step, num_ops",
         (int)(length < WORD ? length : WORD), text);
 }
@@ -174,7 +174,7 @@ static enum orr_status read_map(const struct csv_row *header, const char *map, c
         const char *end = strchrnul(map, ',');
         const char *equals = memchr(map, '=', (size_t)(end - map));
         if (equals == NULL) {
-            return error_set(err, ORR_EINVAL, "--map: \"%.*s\" is no pair MEANING=COLUMN",
+            return error_set(err, ORR_EINVAL, "parameter 'map': \"%.*s\" is no pair MEANING=COLUMN",
                              (int)(end - map < WORD ? end - map : WORD), map);
         }
         const char *left = map;
@@ -263,7 +263,7 @@ enum orr_status csv_columns_find(const struct csv_row *header, const char *map, 
     if (!any) {
         return error_set(err, ORR_EINVAL,
                          "%s:%" PRIu64 ": none of the columns is a duration, a comm or a type; name them in the header "
-                         "or with --map, as in --map duration_us=COLUMN,comm=COLUMN",
+                         "or with parameter 'map', as in parameter 'map' duration_us=COLUMN,comm=COLUMN",
                          path, header->line);
     }
     *columns = found;

@@ -258,7 +258,7 @@ static enum orr_status set_ranks(struct building *building, struct orr_error *er
     if (seen == 0 && request->ranks == 0) {
         return error_set(err, ORR_EINVAL,
                          "%s: no rank was seen ready in it, so how many there are is not known; give "
-                         "the number with --ranks",
+                         "the number with parameter 'ranks'",
                          request->input);
     }
     if (request->ranks != 0 && request->ranks < seen) {

@@ -31,7 +31,7 @@
     X(GROUP_OF_TWO, "group-of-two", "the peer: the only other rank of the group")                                      \
     X(MATCHED, "matched", "the peer: matched with the other ranks' recordings by group, order, size and time")         \
     X(NEEDS_NONE, "needs-none", "a barrier carries nothing")                                                           \
-    X(GIVEN, "given", "given on the command line: --unknown-size")
+    X(GIVEN, "given", "given on the command line: parameter 'unknown-size'")
 
 enum provenance {
 #define PROVENANCE_X(id, name, text) PROVENANCE_##id,

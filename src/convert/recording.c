@@ -15,7 +15,8 @@
 enum { HEAD = 1 << 20, ABOUT = 4096 };
 
 #define RECORD_PYTORCH                                                                                                 \
-    "record with torch.profiler and export_chrome_trace (orrery trace recipe --framework pytorch prints a script)"
+    "record with torch.profiler and export_chrome_trace (orrery trace recipe parameter 'framework' pytorch prints a "  \
+    "script)"
 
 static const char *find(const char *bytes, size_t size, const char *word)
 {
@@ -100,10 +101,11 @@ static void identify_binary(const char *bytes, size_t size, const char *name, st
     } else if (is_xplane(bytes, size)) {
         /* A recording of JAX on an H200: kernels with stream, times and correlation id, as in the JSON; shapes only in
          * the compiled program (HLO), which a plane of its own holds. */
-        is_other(about, "a profile of JAX or TensorFlow (XSpace)",
-                 "this form of it is not read; orrery trace convert --from tensorflow reads the kernels from the "
-                 "trace.json.gz beside it (JAX writes that with jax.profiler.trace(DIR, create_perfetto_trace=True)), "
-                 "with --unknown-size where that tells no sizes of collectives");
+        is_other(
+            about, "a profile of JAX or TensorFlow (XSpace)",
+            "this form of it is not read; orrery trace convert parameter 'from' tensorflow reads the kernels from the "
+            "trace.json.gz beside it (JAX writes that with jax.profiler.trace(DIR, create_perfetto_trace=True)), "
+            "with parameter 'unknown-size' where that tells no sizes of collectives");
     } else if (ends_with(name, ".nsys-rep") || ends_with(name, ".qdrep") || ends_with(name, ".qdstrm")) {
         is_other(about, "a report of Nsight Systems", "it has no ops of the program: " RECORD_PYTORCH);
     } else if (ends_with(name, ".ncu-rep")) {
@@ -111,7 +113,7 @@ static void identify_binary(const char *bytes, size_t size, const char *name, st
     } else if (is_perfetto || has(bytes, size < 4096 ? size : 4096, "perfetto")) {
         is_other(about, "a Perfetto trace", "rocprofv3 --output-format json is read, or " RECORD_PYTORCH);
     } else if (ends_with(name, ".et") || ends_with(name, ".etz")) {
-        is_other(about, "a Chakra trace", "it needs no import: orrery run --workload takes it");
+        is_other(about, "a Chakra trace", "it needs no import: orrery run parameter 'workload' takes it");
     } else if (BEGINS(bytes, size, "PK\003\004")) {
         is_other(about, "a zip archive", "unpack it and name the recordings in it");
     } else if (ends_with(name, ".xplane.pb")) {
@@ -214,7 +216,7 @@ static void identify_events(const char *bytes, size_t size, struct recording_abo
     for (size_t i = 0; !kineto && i < sizeof tensorflow / sizeof tensorflow[0]; i++) {
         if (has(bytes, size, tensorflow[i])) {
             is_other(about, "a trace of TensorFlow's or JAX's profiler",
-                     "orrery trace convert --from tensorflow reads it");
+                     "orrery trace convert parameter 'from' tensorflow reads it");
             return;
         }
     }
@@ -225,7 +227,7 @@ static void identify_events(const char *bytes, size_t size, struct recording_abo
         return;
     }
     if (!kineto && has(bytes, size, "NEGOTIATE_")) {
-        is_other(about, "a timeline of Horovod", "orrery trace convert --from horovod reads it");
+        is_other(about, "a timeline of Horovod", "orrery trace convert parameter 'from' horovod reads it");
         return;
     }
     about->kind = RECORDING_KINETO;
@@ -275,7 +277,7 @@ static void identify_json(const char *bytes, size_t size, struct recording_about
         about->what = "an execution trace of PyTorch";
         (void)find_integer(bytes, size, "\"pid\"", &about->pid);
     } else if (has(bytes, size, "\"workload_graph\"") || has(bytes, size, "\"orrery-trace\"")) {
-        is_other(about, "a Chakra graph as JSON", "orrery trace convert --from json reads it");
+        is_other(about, "a Chakra graph as JSON", "orrery trace convert parameter 'from' json reads it");
     }
 }
 

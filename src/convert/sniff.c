@@ -33,7 +33,8 @@ static enum orr_format sniff_events(const char *bytes, size_t size, const char *
             return ORR_FORMAT_TENSORFLOW;
         }
     }
-    *hint = "has \"traceEvents\" but none of TensorFlow's devices in its first megabyte; --from tensorflow reads it "
+    *hint = "has \"traceEvents\" but none of TensorFlow's devices in its first megabyte; parameter 'from' tensorflow "
+            "reads it "
             "nevertheless";
     return ORR_FORMAT_AUTO;
 }
@@ -172,7 +173,8 @@ enum orr_status convert_sniff(const char *path, struct mem *mem, enum orr_format
         return error_set(err, ORR_EINVAL, "%s: the file %s", path, hint);
     }
     if (status == ORR_OK && found == ORR_FORMAT_AUTO) {
-        return error_set(err, ORR_EINVAL, "%s: the format is not recognised; --from names it: " ORR_FORMAT_LIST, path);
+        return error_set(err, ORR_EINVAL,
+                         "%s: the format is not recognised; parameter 'from' names it: " ORR_FORMAT_LIST, path);
     }
     if (status == ORR_OK && found == ORR_FORMAT_TEXT) {
         status = simai_detect(path, mem, &is_simai, err);

@@ -135,7 +135,7 @@ static enum orr_status set_size(const struct building *building, const struct tf
     }
     return workload_unknown_size(building->workload, building->request,
                                  size == NULL ? "the trace (no XLA operation with a shape belongs to it)"
-                                              : "the trace without the number of ranks (--ranks)",
+                                              : "the trace without the number of ranks (parameter 'ranks')",
                                  node, err);
 }
 

@@ -80,11 +80,11 @@ enum orr_status workload_unknown_size(const struct workload *workload, const str
     }
     if (!request->has_unknown_size) {
         return error_set(err, ORR_EINVAL,
-                         "%s:%s the size of \"%s\" is not in %s; give the bytes to take with --unknown-size",
+                         "%s:%s the size of \"%s\" is not in %s; give the bytes to take with parameter 'unknown-size'",
                          request->input, line, workload_node_printable(workload, node, name), reason);
     }
     if (request->unknown_size > INT64_MAX) {
-        return error_set(err, ORR_ERANGE, "--unknown-size is %" PRIu64 "; Chakra's sizes end at 2^63-1",
+        return error_set(err, ORR_ERANGE, "parameter 'unknown-size' is %" PRIu64 "; Chakra's sizes end at 2^63-1",
                          request->unknown_size);
     }
     node->bytes = request->unknown_size;

@@ -40,7 +40,7 @@ static enum orr_status warn(const struct lab_plan *plan, struct orr_error *err, 
         return ORR_OK;
     }
     if (plan->notices->strict) {
-        return error_set(err, ORR_EINVAL, "%s (--strict)", line);
+        return error_set(err, ORR_EINVAL, "%s (parameter 'strict')", line);
     }
     if (plan->notices->warn != NULL) {
         plan->notices->warn(plan->notices->context, line);
@@ -57,7 +57,8 @@ static enum orr_status check_tag(const char *tag, struct orr_error *err)
     if (tag != NULL && (length == 0 || length > 64 || strspn(tag, fine) != length)) {
         return error_set(
             err, ORR_EINVAL,
-            "--tag: \"%.80s\" becomes part of a folder's name: 1 to 64 letters, digits, '.', '-', '_', '+'", tag);
+            "parameter 'tag': \"%.80s\" becomes part of a folder's name: 1 to 64 letters, digits, '.', '-', '_', '+'",
+            tag);
     }
     return ORR_OK;
 }

@@ -51,9 +51,11 @@ void net_free(struct net *net)
 enum orr_status net_note_doubt(const struct net *net, struct notes *notes, struct orr_error *err)
 {
     bool doubtful = net->ops->doubtful != NULL && net->ops->doubtful(net);
-    return doubtful ? notes_add(notes, err,
-                                "messages meet in queues or under a congestion control, and the job has too many "
-                                "packets to move them all: their times are estimated by fair shares; --backend auto or "
-                                "packet moves the packets")
-                    : ORR_OK;
+    return doubtful
+               ? notes_add(
+                     notes, err,
+                     "messages meet in queues or under a congestion control, and the job has too many "
+                     "packets to move them all: their times are estimated by fair shares; parameter 'backend' auto or "
+                     "packet moves the packets")
+               : ORR_OK;
 }

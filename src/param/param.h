@@ -131,6 +131,8 @@ bool param_write(const struct param *row, const void *from, size_t index, FILE *
 /* What "parameter 'NAME'" is on a command line: "--NAME". Everything else of `text` stays. Returns what snprintf
  * would. */
 size_t param_spell(const char *text, char *spelled, size_t room);
+/* A text of at most 4 KB for who reads it on a terminal, its parameters spelled so. */
+void param_print(FILE *stream, const char *format, ...) ORR_PRINTF(2, 3);
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 

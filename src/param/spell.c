@@ -2,6 +2,8 @@
 /* Messages name parameters; on a command line they are options. */
 #include "param/param.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The name's length where `text` begins with "parameter 'NAME'"; 0: it does not. */
@@ -14,6 +16,18 @@ static size_t named_length(const char *text)
     }
     size_t length = strspn(text + begin, "abcdefghijklmnopqrstuvwxyz0123456789-_");
     return text[begin + length] == '\'' ? length : 0;
+}
+
+void param_print(FILE *stream, const char *format, ...)
+{
+    char text[4096];
+    char spelled[sizeof text];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    (void)param_spell(text, spelled, sizeof spelled);
+    (void)fputs(spelled, stream);
 }
 
 size_t param_spell(const char *text, char *spelled, size_t room)

@@ -210,7 +210,7 @@ static void put_comparison(const struct cost_report *report, FILE *stream)
         report_table_cell(&table, of_first(speed_for_price(bill), speed_for_price(first)).text);
     }
     if (report->bill_count > ROWS_SHOWN) {
-        report_table_remark(&table, "  more machines than this table has rows: --json has all");
+        report_table_remark(&table, "  more machines than rows: parameter 'json' has all");
     }
     (void)fprintf(stream, "Beside the first, in %s; the last column is steps a second for a unit of the price\n",
                   report->currency);

@@ -2,6 +2,7 @@
 /* The text is read once, top to bottom, by somebody whose set-up does not work: what is missing says what it would be
  * good for, and a clock says whether it is one to simulate with. */
 #include "report/doctor_text.h"
+#include "param/param.h"
 
 #include <inttypes.h>
 
@@ -64,8 +65,8 @@ static void put_parts(const struct doctor_report *report, FILE *stream)
     (void)fputs("\nOther programs (none is needed to simulate)\n", stream);
     for (uint32_t i = 0; i < report->part_count; i++) {
         const struct doctor_part *part = &report->parts[i];
-        (void)fprintf(stream, "  %-12s  %-20s  %s\n", part->name, part->path == NULL ? "not found" : part->path,
-                      part->use);
+        param_print(stream, "  %-12s  %-20s  %s\n", part->name, part->path == NULL ? "not found" : part->path,
+                    part->use);
     }
 }
 
@@ -92,14 +93,15 @@ static void put_advice(const struct doctor_gpu *gpu, FILE *stream)
 {
     uint32_t mhz = doctor_clock_to_use(gpu);
     if (mhz == DOCTOR_UNKNOWN) {
-        (void)fputs(
-            "    no clock to simulate with; what the vendor's tool prints while a job runs has one (--smi FILE)\n",
-            stream);
+        param_print(stream, "    no clock to simulate with; what the vendor's tool prints while a job runs has one "
+                            "(parameter 'smi' FILE)\n");
         return;
     }
     bool working = mhz == gpu->clocks[DOCTOR_SCLK].now;
-    (void)fprintf(stream, "    to simulate compute_cycles: --comp-source cycles --default-gpu-freq %" PRIu32 "%s\n",
-                  mhz, working ? "" : " (the highest: the GPU was not at work)");
+    param_print(stream,
+                "    to simulate compute_cycles: parameter 'comp-source' cycles parameter 'default-gpu-freq' %" PRIu32
+                "%s\n",
+                mhz, working ? "" : " (the highest: the GPU was not at work)");
 }
 
 static void put_gpus(const struct doctor_report *report, FILE *stream)
@@ -132,10 +134,8 @@ static void put_gpus(const struct doctor_report *report, FILE *stream)
         put_advice(gpu, stream);
     }
     if (report->gpu_count == 0) {
-        (void)fputs(
-            "  none seen. Orrery needs none; clocks of another machine's: --smi FILE, with what amd-smi metric\n"
-            "  or rocm-smi printed there\n",
-            stream);
+        param_print(stream, "  none seen. Orrery needs none; clocks of another machine's: parameter 'smi' FILE, with "
+                            "what amd-smi metric\n  or rocm-smi printed there\n");
     }
 }
 

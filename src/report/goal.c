@@ -203,7 +203,8 @@ static enum orr_status find_members(const struct goal *goal, uint32_t node, stru
         }
         return complain(goal, node, "rank %" PRIu32 " is not a member of communicator group %lld", goal->rank, id);
     }
-    return complain(goal, node, "pg_name \"%.60s\" is not a communicator group; --groups FILE defines them", name);
+    return complain(goal, node, "pg_name \"%.60s\" is not a communicator group; parameter 'groups' FILE defines them",
+                    name);
 }
 
 static enum orr_status find_root(const struct goal *goal, uint32_t node, const struct members *members, uint32_t *root)
@@ -241,7 +242,7 @@ static enum orr_status put_collective(struct goal *goal, uint32_t node, uint64_t
         return complain(goal, node, "it has no comm_type from 0 to 9; orrery trace fix removes such nodes");
     }
     if ((at->has & TRACE_HAS_COMM_SIZE) == 0 && at->comm_type != COLL_BARRIER) {
-        return complain(goal, node, "comm_size is missing; orrery trace fix --unknown-size BYTES sets it");
+        return complain(goal, node, "comm_size is missing; orrery trace fix parameter 'unknown-size' BYTES sets it");
     }
     enum orr_status status = find_members(goal, node, &members, &group);
     status = status != ORR_OK ? status : find_root(goal, node, &members, &root);

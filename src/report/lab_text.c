@@ -2,6 +2,7 @@
 /* Shares are those of the mean rank: the four parts of every rank's time add up to the whole run, so their means do
  * too, and 128 ranks are no longer to read than two. */
 #include "report/lab_text.h"
+#include "param/param.h"
 
 #include <inttypes.h>
 
@@ -111,5 +112,5 @@ void report_lab_place(const struct report_lab *lab, FILE *stream)
     label("Repeat", stream);
     (void)fprintf(stream, "%s\n", lab->repeat);
     label("Compare", stream);
-    (void)fprintf(stream, "orrery lab list --store %s\n", lab->store);
+    param_print(stream, "orrery lab list parameter 'store' %s\n", lab->store);
 }

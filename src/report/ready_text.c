@@ -2,6 +2,7 @@
 /* Ranks stand beside each other as in the report of an import, a few at a time. Findings that several ranks share are
  * told once. */
 #include "report/ready_text.h"
+#include "param/param.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -163,7 +164,7 @@ static void write_finding(const struct ready_run *run, uint32_t index, FILE *str
     }
     (void)fprintf(stream, "%s\n", finding->text);
     if (finding->advice[0] != '\0') {
-        (void)fprintf(stream, "        -> %s\n", finding->advice);
+        param_print(stream, "        -> %s\n", finding->advice);
     }
 }
 

@@ -118,7 +118,7 @@ static enum orr_status find_rows(struct recorded_timeline *timeline, const struc
         return error_set(
             err, ORR_EINVAL,
             "%s: no node has a start or a duration; a timeline needs a recorded trace (for a simulated one "
-            "give --system and --network)",
+            "give parameter 'system' and parameter 'network')",
             document->name);
     }
     qsort(timeline->rows, timeline->row_count, sizeof *timeline->rows, compare_rows);

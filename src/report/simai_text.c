@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "param/param.h"
 #include "report/number.h"
 #include "report/simai.h"
 #include "report/table.h"
@@ -142,8 +143,8 @@ static bool advise(const struct report_simai *report, double us, const char *wha
     if (!(us > report->total * WORTH_SAYING)) {
         return false;
     }
-    (void)fprintf(stream, "  %s: %s without, %s less. %s\n", what, report_time((report->total - us) * 1000).text,
-                  report_share(us, report->total).text, how);
+    param_print(stream, "  %s: %s without, %s less. %s\n", what, report_time((report->total - us) * 1000).text,
+                report_share(us, report->total).text, how);
     return true;
 }
 
@@ -154,7 +155,8 @@ static void print_advice(const struct report_simai *report, FILE *stream)
     (void)fputs("\nWhat would help:\n", stream);
     (void)snprintf(how, sizeof how, "More micro-batches (ga %" PRId32 ") or fewer stages (pp %" PRId32 ") shrink it%s.",
                    report->ga, report->pp,
-                   can_interleave ? "; --schedule interleaved divides it by up to vpp, and sends as much more" : "");
+                   can_interleave ? "; parameter 'schedule' interleaved divides it by up to vpp, and sends as much more"
+                                  : "");
     bool said = advise(report, report->bubble, "the pipeline bubble", how, stream);
     bool crosses = report->gpus_per_server > 0 && report->tp > report->gpus_per_server;
     said |= advise(report, report->exposed[REPORT_SIMAI_TP], "tensor-parallel communication",

@@ -184,7 +184,7 @@ static void put_reasons(const struct report_sweep *sweep, enum orr_sweep_state s
         }
     }
     if (told < count) {
-        (void)fprintf(stream, "  ... and %" PRIu64 " more; --csv has them all\n", count - told);
+        param_print(stream, "  ... and %" PRIu64 " more; parameter 'csv' has them all\n", count - told);
     }
 }
 
@@ -198,7 +198,7 @@ static void put_unranked(const struct report_sweep *sweep, FILE *stream)
             continue;
         }
         if (count++ == 0) {
-            (void)fprintf(stream, "\nNot ranked: in the store from another network; --fresh runs them again\n");
+            param_print(stream, "\nNot ranked: in the store from another network; parameter 'fresh' runs them again\n");
         }
         if (count <= REASONS_MOST) {
             (void)fprintf(stream, "  point %" PRIu64 " (", row->point);
@@ -208,7 +208,7 @@ static void put_unranked(const struct report_sweep *sweep, FILE *stream)
         }
     }
     if (count > REASONS_MOST) {
-        (void)fprintf(stream, "  ... and %" PRIu64 " more; --csv has them all\n", count - REASONS_MOST);
+        param_print(stream, "  ... and %" PRIu64 " more; parameter 'csv' has them all\n", count - REASONS_MOST);
     }
 }
 
@@ -221,7 +221,7 @@ void report_sweep_text(const struct report_sweep *sweep, uint64_t best, FILE *st
         put_table(sweep, shown, stream);
     }
     if (shown < sweep->ranked_count) {
-        (void)fprintf(stream, "... and %" PRIu64 " more; --best 0 shows all\n", sweep->ranked_count - shown);
+        param_print(stream, "... and %" PRIu64 " more; parameter 'best' 0 shows all\n", sweep->ranked_count - shown);
     }
     put_unranked(sweep, stream);
     put_reasons(sweep, ORR_SWEEP_FAILED, counts->failed, stream);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Widths count bytes: everything put into these tables is ASCII. */
 #include "report/table.h"
+#include "param/param.h"
 
 #include <string.h>
 
@@ -25,7 +26,7 @@ void report_table_cell(struct report_table *table, const char *text)
     if (table->rows == 0 || table->filled == REPORT_TABLE_COLUMNS) {
         return;
     }
-    (void)snprintf(table->cell[table->rows - 1][table->filled], REPORT_TABLE_CELL, "%s", text);
+    (void)param_spell(text, table->cell[table->rows - 1][table->filled], REPORT_TABLE_CELL);
     table->filled++;
     if (table->filled > table->columns) {
         table->columns = table->filled;

@@ -4,6 +4,7 @@
  * time until the allowance is used up. Everything left out is counted in the table itself.
  */
 #include "report/text.h"
+#include "param/param.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -33,11 +34,13 @@ static void put_word(const char *word, size_t length, FILE *stream)
 
 uint32_t report_text_wrapped(const char *lead, const char *text, int indent, FILE *stream)
 {
+    char spelled[4096];
     uint32_t lines = 1;
     int column = indent + (int)strlen(lead);
+    (void)param_spell(text, spelled, sizeof spelled);
     bool starts_line = true;
     (void)fprintf(stream, "%*s%s", indent, "", lead);
-    for (const char *word = text; *word != '\0';) {
+    for (const char *word = spelled; *word != '\0';) {
         size_t length = strcspn(word, " ");
         if (!starts_line && column + 1 + (int)length > WRAP_COLUMNS) {
             (void)fprintf(stream, "\n%*s", indent, "");
@@ -289,7 +292,7 @@ static void print_excess(const struct sim_result *result, const struct report_ki
             (void)snprintf(
                 words, sizeof words,
                 "%s: a bus bandwidth of %s GB/s is more than the %s GB/s that all links of a rank carry: the "
-                "unaware network does not let messages share a link. --backend aware does.",
+                "unaware network does not let messages share a link. parameter 'backend' aware does.",
                 report_kind_name(kinds[k].type, name), bandwidth(kinds[k].bus_gbps).text, bandwidth(most).text);
             (void)report_text_wrapped("", words, 2, stream);
         }
@@ -354,7 +357,7 @@ static void print_dimension(const struct sim_result *result, uint32_t d, struct 
 /* The unaware network gives every message a link to itself, so the sum can pass what the links could do. */
 static const char overload_words[] =
     "Above 100%: messages do not wait for each other on a congestion-unaware network. On "
-    "real links this would take longer; --backend aware makes them queue.";
+    "real links this would take longer; parameter 'backend' aware makes them queue.";
 
 static void print_dimensions(const struct sim_result *result, FILE *stream)
 {

@@ -114,13 +114,13 @@ static enum orr_status take_dims(struct topo_drawing *drawing, const char *text,
     uint32_t dims[TOPO_MAX_DIMS];
     uint32_t count = 0;
     uint64_t product = 1;
-    enum orr_status status = topo_dims_read("--dims", text, dims, &count, err);
+    enum orr_status status = topo_dims_read("parameter 'dims'", text, dims, &count, err);
     for (uint32_t i = 0; status == ORR_OK && i < count; i++) {
         product *= dims[i];
     }
     if (status == ORR_OK && (product != hosts || count > 8)) {
-        status =
-            error_set(err, ORR_EINVAL, "--dims: %.60s is not the machine's %u GPUs in up to 8 dimensions", text, hosts);
+        status = error_set(err, ORR_EINVAL,
+                           "parameter 'dims': %.60s is not the machine's %u GPUs in up to 8 dimensions", text, hosts);
     }
     if (status == ORR_OK) {
         memcpy(drawing->dims, dims, (size_t)count * sizeof *dims);
@@ -262,15 +262,16 @@ static enum orr_status lay_out(struct topo_drawing *drawing, const struct topo_n
     bool single = is_one_to_one(drawing->graph, near, hosts);
     enum orr_status status = ORR_OK;
     if (dims != NULL && !single) {
-        return error_set(err, ORR_EINVAL, "--dims: the machine is no grid: its GPUs have no switch each");
+        return error_set(err, ORR_EINVAL, "parameter 'dims': the machine is no grid: its GPUs have no switch each");
     }
     if (dims != NULL) {
         status = take_dims(drawing, dims, hosts, err);
     }
     bool grid = single && (dims != NULL || find_dims(drawing, near, hosts));
     if (status == ORR_OK && boxes && single && hosts > TOPO_DRAWING_NODES) {
-        status = error_set(err, ORR_ERANGE, "%u GPUs are too many for a picture (%d at most); --text shows them", hosts,
-                           TOPO_DRAWING_NODES);
+        status =
+            error_set(err, ORR_ERANGE, "%u GPUs are too many for a picture (%d at most); parameter 'text' shows them",
+                      hosts, TOPO_DRAWING_NODES);
     }
     if (status != ORR_OK) {
         return status;

@@ -88,7 +88,7 @@ static enum orr_status read_layout(const struct orr_growth *growth, const struct
         return error_set(err, ORR_EINVAL,
                          "the role \"%.20s\", which should grow, is not in %s \"%.60s\"; "
                          "give it there, as in tp:2,%.7s:1",
-                         role, "--parallel",
+                         role, "parameter 'parallel'",
                          growth->parallel == NULL ? trace_layout_text(told, text) : growth->parallel, role);
     }
     return ORR_OK;
@@ -100,7 +100,7 @@ static enum orr_status find_layout(const struct orr_growth *growth, const struct
                                    struct arena *arena, struct trace_layout *layout, struct orr_error *err)
 {
     if (growth->parallel != NULL) {
-        return trace_layout_parse("--parallel", growth->parallel, layout, err);
+        return trace_layout_parse("parameter 'parallel'", growth->parallel, layout, err);
     }
     if (ranks > source->rank_count) {
         return infer_layout(source, groups, group_count, ranks, arena, layout, err);
@@ -187,7 +187,7 @@ static enum orr_status make_whole(const struct trace_set *source, const struct t
     if (told != ranks) {
         return error_set(err, ORR_EINVAL,
                          "%s: the process groups name %" PRIu32 " ranks, but the roles given make %" PRIu64
-                         " (--parallel %s)",
+                         " (parameter 'parallel' %s)",
                          source->prefix, ranks, told, trace_layout_text(layout, text));
     }
     struct trace_group *traced = groups_of_traces(*groups, *group_count, arena);
@@ -201,13 +201,12 @@ static enum orr_status make_whole(const struct trace_set *source, const struct t
     }
     grown->whole = result.set;
     status = take_groups(&result, arena, mem, groups, group_count, err);
-    return status != ORR_OK
-               ? status
-               : notes_add(notes, err,
-                           "%s: one rank of %" PRIu32
-                           " was recorded; the others do what it did, each in its own groups, split as %s (--parallel "
-                           "says otherwise)",
-                           source->prefix, ranks, trace_layout_text(layout, text));
+    return status != ORR_OK ? status
+                            : notes_add(notes, err,
+                                        "%s: one rank of %" PRIu32 " was recorded; the others do what it did, each in "
+                                        "its own groups, split as %s (parameter 'parallel' "
+                                        "says otherwise)",
+                                        source->prefix, ranks, trace_layout_text(layout, text));
 }
 
 static enum orr_status make_larger(const struct trace_set *source, const struct trace_growth *made, struct arena *arena,
@@ -244,7 +243,7 @@ enum orr_status lab_grow(const struct orr_growth *growth, const struct trace_set
         status = find_size(source, ranks, &made, err);
     }
     if (status == ORR_OK && growth->comm_scale != NULL) {
-        status = scale_factor_parse("--comm-scale", growth->comm_scale, &made.comm, err);
+        status = scale_factor_parse("parameter 'comm-scale'", growth->comm_scale, &made.comm, err);
     }
     if (status != ORR_OK) {
         return status;

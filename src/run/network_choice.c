@@ -118,12 +118,13 @@ enum orr_status lab_network_for_all(const struct orr_sweep_job *jobs, uint64_t c
     if (survey.blind != 0 && survey.seeing != 0) {
         const struct orr_run_options *run = run_of(&jobs[survey.blind - 1]);
         bool dimensions = run->backend < ORR_BACKEND_PACKET;
-        return error_set(
-            err, ORR_EINVAL,
-            "--backend %s sees the machine of point %llu and not that of point %llu (%s), so that their times "
-            "cannot be ranked; %s",
-            lab_backend_word(run->backend), (unsigned long long)survey.seeing, (unsigned long long)survey.blind,
-            run->machine, dimensions ? "flow, packet and auto see wires" : "unaware and aware take a network.yml");
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'backend' %s sees the machine of point %llu and not that of point %llu (%s), so "
+                         "that their times "
+                         "cannot be ranked; %s",
+                         lab_backend_word(run->backend), (unsigned long long)survey.seeing,
+                         (unsigned long long)survey.blind, run->machine,
+                         dimensions ? "flow, packet and auto see wires" : "unaware and aware take a network.yml");
     }
     if (survey.wires != 0 && survey.dimensions != 0) {
         return error_set(err, ORR_EINVAL,

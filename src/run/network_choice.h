@@ -14,7 +14,8 @@
 
 /* Said where NCCL's algorithms are the reason for a network nobody asked for. */
 #define LAB_WHY_AWARE                                                                                                  \
-    "no --backend was given: aware, because the channels of NCCL's algorithms send at once, and on unaware messages "  \
+    "no parameter 'backend' was given: aware, because the channels of NCCL's algorithms send at once, and on unaware " \
+    "messages "                                                                                                        \
     "do not share a link's bandwidth"
 
 /* Whether only wires can tell what the machine is; false too for a network.yml. */

@@ -113,8 +113,8 @@ static enum orr_status check_going_back(const struct packet_config *config, cons
     return error_set(
         err, ORR_EINVAL,
         "%s: L2_BACK_TO_ZERO 1 needs packets in order, and %s lets them overtake each other; set it to 0, or "
-        "use --routing ecmp",
-        name, config->routing == PACKET_ROUTING_SPRAY ? "--routing spray" : "--routing adaptive");
+        "use parameter 'routing' ecmp",
+        name, config->routing == PACKET_ROUTING_SPRAY ? "parameter 'routing' spray" : "parameter 'routing' adaptive");
 }
 
 enum orr_status lab_wired_check(const struct lab_wired *wired, const char *name, bool compat, struct notes *notes,

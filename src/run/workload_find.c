@@ -169,7 +169,7 @@ static enum orr_status fail_several(const struct finder *finder, struct orr_erro
     for (uint32_t i = 0; i < finder->count && used < sizeof list; i++) {
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%.60s", i == 0 ? "" : ", ", finder->prefixes[i]);
     }
-    return error_set(err, ORR_EINVAL, "%s: traces of several jobs are there (%s%s); --prefix chooses one",
+    return error_set(err, ORR_EINVAL, "%s: traces of several jobs are there (%s%s); parameter 'prefix' chooses one",
                      finder->folder, list, finder->more ? ", ..." : "");
 }
 
@@ -219,7 +219,8 @@ enum orr_status lab_workload_find(const char *workload, const char *prefix, cons
     if (is_folder(workload)) {
         status = take_folder(workload, prefix, tag, arena, &made, err);
     } else if (prefix != NULL) {
-        status = error_set(err, ORR_EINVAL, "--prefix chooses among the traces of a folder; %s is none", workload);
+        status =
+            error_set(err, ORR_EINVAL, "parameter 'prefix' chooses among the traces of a folder; %s is none", workload);
     } else {
         made.prefix = workload;
         status = count_ranks(&made, arena, err);

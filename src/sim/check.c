@@ -102,8 +102,9 @@ static enum orr_status check_group(const struct place *place, struct sim_graph_i
         return ORR_OK; /* who takes part does not matter where nothing is sent */
     }
     return complain(place, "pg_name \"%.60s\" is not a communicator group; %s", name,
-                    place->sim->config->group_count == 0 ? "no groups were given (--groups, --comm-group-configuration)"
-                                                         : "the groups file has no such id");
+                    place->sim->config->group_count == 0
+                        ? "no groups were given (parameter 'groups', parameter 'comm-group-configuration')"
+                        : "the groups file has no such id");
 }
 
 /* ---- collectives ---------------------------------------------------------------------------------------------- */
@@ -158,7 +159,7 @@ static enum orr_status check_collective(const struct place *place, uint32_t grou
     }
     bool native = coll_type_is_configurable(node->comm_type);
     if (!native && !simulate) {
-        return complain(place, "%s is simulated only with --broadcast=simulate", name);
+        return complain(place, "%s is simulated only with parameter 'broadcast' simulate", name);
     }
     status = node->comm_type == COLL_BARRIER ? ORR_OK : need(place, TRACE_HAS_COMM_SIZE, "comm_size", "a collective");
     if (status != ORR_OK || sim_custom_of(place->sim, place->rank, place->node) != NULL) {
@@ -487,7 +488,8 @@ enum orr_status sim_check_machine(const struct sim_config *config, struct orr_er
                          "preferred-dataset-splits and active-chunks-per-dimension must be at least 1");
     }
     if (config->queues_per_dim == 0 || (uint64_t)config->queues_per_dim * config->dims.count * 2 > UINT16_MAX) {
-        return error_set(err, ORR_EINVAL, "--queues-per-dim (--num-queues-per-dim) is %u; 1 to %u are possible here",
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'queues-per-dim' (parameter 'num-queues-per-dim') is %u; 1 to %u are possible here",
                          config->queues_per_dim, UINT16_MAX / 2 / config->dims.count);
     }
     const struct sim_memory *memory = &config->memory;
@@ -536,7 +538,7 @@ static enum orr_status warn_of_deadlock(struct sim *sim, struct orr_error *err)
                     "all-reduce over %u dimensions in %" PRIu64
                     " chunks with %u running per dimension: reduce-scatter and all-gather share their "
                     "admission, which can deadlock when ranks are out of step; active-chunks-per-dimension "
-                    ">= %" PRIu64 " or --policy safe rule it out",
+                    ">= %" PRIu64 " or parameter 'policy' safe rule it out",
                     used_dims(sim, node), chunks, sim->threshold, chunks);
             }
         }

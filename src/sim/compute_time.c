@@ -97,10 +97,11 @@ static enum orr_status check_cycles(const struct sim *sim, const struct tally *t
 {
     const char *prefix = sim->config->traces->prefix;
     if (tally->compute > 0 && tally->cycles == 0) {
-        return error_set(err, ORR_EINVAL,
-                         "%s: --comp-source cycles, but no compute node has compute_cycles, exec_cycles or cycles; "
-                         "--comp-source duration takes the recorded times",
-                         prefix);
+        return error_set(
+            err, ORR_EINVAL,
+            "%s: parameter 'comp-source' cycles, but no compute node has compute_cycles, exec_cycles or cycles; "
+            "parameter 'comp-source' duration takes the recorded times",
+            prefix);
     }
     if (tally->cycles < tally->compute) {
         return notes_add(sim->notes, err,
@@ -124,12 +125,12 @@ static enum orr_status check_device(const struct sim_config *config, const struc
     if (device->peak_flops > 0 && !sim_uses_roofline(config)) {
         return error_set(err, ORR_EINVAL,
                          "devices: the rates of \"%s\" are for the roofline, and this run does not take compute times "
-                         "from it; --comp-source roofline does, and a factor (x1.25) holds for any source",
+                         "from it; parameter 'comp-source' roofline does, and a factor (x1.25) holds for any source",
                          device->name);
     }
     struct roofline roofline = sim_device_roofline(config, device);
     if (sim_uses_roofline(config) && (roofline.peak_flops == 0.0 || roofline.memory_bytes_rate == 0.0)) {
-        return error_set(err, ORR_EINVAL, "--comp-source roofline needs \"%s\" above 0 in the system file",
+        return error_set(err, ORR_EINVAL, "parameter 'comp-source' roofline needs \"%s\" above 0 in the system file",
                          roofline.peak_flops == 0.0 ? "peak-perf" : "local-mem-bw");
     }
     return ORR_OK;
@@ -167,7 +168,7 @@ enum orr_status sim_compute_check(struct sim *sim, struct orr_error *err)
         return notes_add(sim->notes, err,
                          "%s: %" PRIu64 " of %" PRIu64
                          " compute nodes have cycles and no duration, and take 1 ns each; "
-                         "--comp-source cycles goes by the cycles",
+                         "parameter 'comp-source' cycles goes by the cycles",
                          config->traces->prefix, tally.wasted, tally.compute);
     }
     return ORR_OK;

@@ -388,7 +388,7 @@ static const char *cycle_fix(enum sim_stall_kind kind)
 {
     switch (kind) {
     case SIM_STALL_ADMISSION_CYCLE:
-        return "raise active-chunks-per-dimension to the number of chunks, or use --policy safe";
+        return "raise active-chunks-per-dimension to the number of chunks, or use parameter 'policy' safe";
     case SIM_STALL_ORDER_DIFFERS:
         return "let all ranks issue their collectives and messages in the same order";
     default:

@@ -90,7 +90,8 @@ static enum orr_status check_group(const struct completing *c, uint32_t group)
     }
     return error_set(c->err, ORR_EINVAL,
                      "group %" PRId32 " (%" PRIu32 " ranks, the first %" PRIu32 ") does not lie along the roles of a "
-                     "job of %" PRIu32 " ranks; say how it is split, fastest role first, as in --parallel tp:2,dp:4",
+                     "job of %" PRIu32
+                     " ranks; say how it is split, fastest role first, as in parameter 'parallel' tp:2,dp:4",
                      at->id, at->count, at->ranks[0], c->ranks);
 }
 
@@ -180,7 +181,7 @@ static enum orr_status take_message(struct completing *c, uint32_t index)
     if (role == NOWHERE || (c->pipeline != NOWHERE && c->pipeline != role)) {
         return refuse_message(c, node,
                               "its peer lies along no single role, so that the other ranks' messages cannot be told; "
-                              "say how the job is split (--parallel), or record all ranks");
+                              "say how the job is split (parameter 'parallel'), or record all ranks");
     }
     c->pipeline = role;
     c->messages[c->message_count++] =

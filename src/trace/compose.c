@@ -52,12 +52,12 @@ static enum orr_status see_comm(struct composing *c, const struct record_facts *
 {
     bool collective = facts->type == TRACE_COLL;
     if (c->options->alone) {
-        return refuse(c, facts, "communicates, but with --tp 1 there is nobody to communicate with", err);
+        return refuse(c, facts, "communicates, but with parameter 'tp' 1 there is nobody to communicate with", err);
     }
     if (!collective && !c->options->same_ranks) {
         return refuse(c, facts,
                       "sends or receives, and whose rank it would mean with another tensor-parallel degree cannot be "
-                      "told; give --tp as traced, and a trace of each rank",
+                      "told; give parameter 'tp' as traced, and a trace of each rank",
                       err);
     }
     c->counts->collectives += collective;
@@ -96,7 +96,8 @@ static enum orr_status check_sound(const struct composing *c, struct orr_error *
     const struct edit_graph *graph = &c->graph;
     if (graph->duplicates > 0) {
         return error_set(err, ORR_EINVAL,
-                         "%s: node %" PRIu64 ": the id is used by more than one node; orrery trace fix --renumber "
+                         "%s: node %" PRIu64
+                         ": the id is used by more than one node; orrery trace fix parameter 'renumber' "
                          "repairs that",
                          c->reader->path, graph->ids[graph->first_duplicate]);
     }
@@ -354,7 +355,7 @@ static enum orr_status tell(const struct composing *c, struct orr_error *err)
     if (status == ORR_OK && c->options->overlap && c->counts->overlapped < c->counts->steps) {
         status = notes_add(c->notes, err,
                            "%s: %s no backward work by its names; the gradient buckets come after the last compute "
-                           "node there, without overlap (--backward PATTERN names it)",
+                           "node there, without overlap (parameter 'backward' PATTERN names it)",
                            path, c->counts->overlapped == 0 ? "the trace tells" : "some steps tell");
     }
     return status;

@@ -172,7 +172,8 @@ static enum orr_status tell_size(struct fix *fix, const struct record_facts *fac
 {
     if (!fix->options->has_unknown_size) {
         return error_set(fix->err, ORR_EINVAL,
-                         "%s: node %" PRIu64 " \"%.*s\": %s is missing; --unknown-size BYTES says what to put there",
+                         "%s: node %" PRIu64
+                         " \"%.*s\": %s is missing; parameter 'unknown-size' BYTES says what to put there",
                          fix->reader->path, facts->id, shown(facts->name), facts->name.text, trace_attr_name(size));
     }
     return found(fix, FIX_SIZE, "node %" PRIu64 " \"%.*s\": %s is missing", facts->id, shown(facts->name),
@@ -295,7 +296,7 @@ static enum orr_status renumber(struct fix *fix)
     if (!fix->options->renumber) {
         return error_set(fix->err, ORR_EINVAL,
                          "%s: node %" PRIu64 ": the id is used by more than one node (%" PRIu32
-                         " such nodes); --renumber gives the later ones new ids",
+                         " such nodes); parameter 'renumber' gives the later ones new ids",
                          fix->reader->path, first, graph->duplicates);
     }
     if (graph->largest_id > UINT64_MAX - graph->duplicates) {

@@ -31,7 +31,7 @@
     X(CPU_MERGED, "CPU nodes merged into the one before", false)                                                       \
     X(JOINT, "removed nodes kept as joints of no duration", false)                                                     \
     X(ATTRIBUTE, "attributes of the wrong kind removed", true)                                                         \
-    X(SIZE, "missing sizes set to --unknown-size", true)                                                               \
+    X(SIZE, "missing sizes set to parameter 'unknown-size'", true)                                                     \
     X(TAG, "missing comm_tag set to 0", false)                                                                         \
     X(CPU_FLAG, "missing is_cpu_op set to false", false)                                                               \
     X(CPU_COMM, "communication nodes marked as CPU operators cleared", false)

@@ -47,7 +47,8 @@ static enum orr_status check_sound(const struct edit_graph *graph, const char *p
 {
     if (graph->duplicates > 0) {
         return error_set(err, ORR_EINVAL,
-                         "%s: node %" PRIu64 ": the id is used by more than one node; orrery trace fix --renumber "
+                         "%s: node %" PRIu64
+                         ": the id is used by more than one node; orrery trace fix parameter 'renumber' "
                          "repairs that",
                          path, graph->ids[graph->first_duplicate]);
     }

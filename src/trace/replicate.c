@@ -103,7 +103,7 @@ static enum orr_status check_group(const struct growing *g, const struct trace_g
         return error_set(
             g->err, ORR_EINVAL,
             "group %" PRId32 " (%" PRIu32 " ranks, the first %" PRIu32 ") does not lie along the roles of a "
-            "job of %" PRIu32 " ranks; say how it is split, fastest role first, as in --parallel tp:2,dp:4",
+            "job of %" PRIu32 " ranks; say how it is split, fastest role first, as in parameter 'parallel' tp:2,dp:4",
             group->id, group->count, group->ranks[0], g->source->rank_count);
     }
     /* Of a role that has one rank so far, a group of one is all there is to see. */

@@ -170,7 +170,7 @@ static enum orr_status nest(const struct inferring *inferring, uint32_t ranks, s
             return error_set(err, ORR_EINVAL,
                              "the process groups do not nest: ranks %" PRIu32 " apart in groups of %" PRIu64
                              ", above %" PRIu64 " ranks, in a job of %" PRIu32
-                             "; --parallel says how it is split, fastest role first, as in tp:2,dp:4",
+                             "; parameter 'parallel' says how it is split, fastest role first, as in tp:2,dp:4",
                              at->stride, size, below, ranks);
         }
         enum orr_status status = ORR_OK;

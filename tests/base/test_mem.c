@@ -131,7 +131,7 @@ static void an_account_without_a_limit_leaves_the_machine_its_fifth(void **state
     CHECK(mem_alloc(&mem, SIZE_MAX / 4) == NULL, "more than any machine has is refused");
     CHECK_STATUS(mem_error(&mem, "a test", &err), ORR_ENOMEM);
     CHECK_CONTAINS(err.text, "80 % of this machine's memory is ");
-    CHECK_CONTAINS(err.text, "--memory-limit");
+    CHECK_CONTAINS(err.text, "parameter 'memory-limit'");
     void *block = mem_alloc(&mem, 100 << 20);
     CHECK(block != NULL, "what is modest is given");
     mem_free(&mem, block, 100 << 20);

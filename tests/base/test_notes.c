@@ -32,7 +32,7 @@ static void the_first_note_is_the_error_when_strict(void **state)
     notes_init(&notes, &mem, true);
     CHECK_STATUS(notes_add(&notes, &err, "file:3: odd"), ORR_EINVAL);
     CHECK_CONTAINS(err.text, "file:3: odd");
-    CHECK_CONTAINS(err.text, "--strict");
+    CHECK_CONTAINS(err.text, "parameter 'strict'");
     CHECK_U64(notes.count, 0, "nothing is kept");
     notes_free(&notes);
 }

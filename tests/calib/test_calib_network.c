@@ -359,7 +359,7 @@ static void options_are_words_and_a_wrong_word_is_named(void **state)
     CHECK_U64(fitting.fit.splits[0], 4096, "the split");
     options.bench_place = "inside";
     CHECK_STATUS(calib_bench_options(&options, &reading, &fitting, &err), ORR_EINVAL);
-    CHECK_TEXT(err.text, "--place: \"inside\" is none of any, out and in");
+    CHECK_TEXT(err.text, "parameter 'place': \"inside\" is none of any, out and in");
     options.bench_place = NULL;
     options.bench_collective = "all-redose";
     CHECK_STATUS(calib_bench_options(&options, &reading, &fitting, &err), ORR_EINVAL);

@@ -299,7 +299,7 @@ static void different_numbers_of_steps_are_refused_unless_told(void **state)
     question.sim.steps = 2;
     CHECK_STATUS(calib_steps_fit(&question, &arena, &calib, &err), ORR_EINVAL);
     CHECK_CONTAINS(err.text, "the recordings hold 4 steps and the simulated traces 2");
-    CHECK_CONTAINS(err.text, "--steps N");
+    CHECK_CONTAINS(err.text, "parameter 'steps' N");
     question.steps = 2;
     CHECK_OK(calib_steps_fit(&question, &arena, &calib, &err), &err);
     CHECK(near(calib.alpha, 10.05 / 10), "%g", calib.alpha);

@@ -102,6 +102,14 @@ static void slurp(const char *path, char *text, size_t room)
     }
 }
 
+/* The library names parameters; the program spells them as options, whatever it prints. Documents (JSON) keep what the
+ * library says. */
+static void check_spelled(const char *text)
+{
+    const char *named = text[0] != '{' && text[0] != '[' ? strstr(text, "parameter '") : NULL;
+    CHECK(named == NULL, "not spelled as an option: %.200s", named);
+}
+
 const struct program_result *program_wait(pid_t pid)
 {
     static struct program_result result;
@@ -112,6 +120,8 @@ const struct program_result *program_wait(pid_t pid)
     result.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     slurp(".stdout", result.out, sizeof result.out);
     slurp(".stderr", result.err, sizeof result.err);
+    check_spelled(result.out);
+    check_spelled(result.err);
     return &result;
 }
 

@@ -100,7 +100,7 @@ static void keys_without_effect_and_unknown_ones_are_told(void **state)
         {"L2_ACK_INTERVAL 1\nINT_MULTI 16\n", "c.txt:2: INT_MULTI is ignored: telemetry is kept in its own units"},
         {"L2_ACK_INTERVAL 1\nLINK_DOWN 5 0 1\n",
          "c.txt:2: LINK_DOWN is ignored: the reference takes the link down two seconds into the run, which no run "
-         "reaches; --link-down takes one down at any time"},
+         "reaches; parameter 'link-down' takes one down at any time"},
         {"L2_ACK_INTERVAL 1\nUSE_DYNAMIC_PFC_THRESHOLD 0\n",
          "c.txt:2: USE_DYNAMIC_PFC_THRESHOLD is ignored: the threshold is always dynamic"},
         {"L2_ACK_INTERVAL 1\nENABLE_TRACE 1\n", "c.txt:2: ENABLE_TRACE is ignored: packet traces are not written"},

@@ -167,7 +167,8 @@ static void unknown_keys_are_noted_with_their_line(void **state)
 
     reading_begin(&reading, true);
     CHECK_STATUS(parse(&reading, "{\n\"nonsense\": 1}", 1.0, &system, &custom), ORR_EINVAL);
-    CHECK_CONTAINS(reading.err.text, "s.json:2: unknown key \"nonsense\" (ignored) (an error because of --strict)");
+    CHECK_CONTAINS(reading.err.text,
+                   "s.json:2: unknown key \"nonsense\" (ignored) (an error because of parameter 'strict')");
     reading_end(&reading);
 }
 

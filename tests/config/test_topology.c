@@ -119,7 +119,7 @@ static void what_has_no_effect_is_told_and_counted(void **state)
          "t.txt:5: \"0\" and what follows is ignored: the header says 2 links"},
         {"3 1 4\n2\n0 2 1Gbps 1us 0\n1 2 1Gbps 1us 0\n0 2 1Gbps 1us 0\n2 0 1Gbps 1us 0\n",
          "t.txt: 2 links are between nodes that a later link joins again: only the last of parallel links carries "
-         "traffic (--parallel-links uses all)"},
+         "traffic (parameter 'parallel-links' uses all)"},
         {"5 2 3\n2 4\n0 2 1Gbps 1us 0\n1 2 1Gbps 1us 0\n3 4 1Gbps 1us 0\n",
          "t.txt: 1 host has no way to host 0, such as host 3: messages between them never arrive"},
     };

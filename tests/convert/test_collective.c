@@ -384,7 +384,7 @@ static void an_unknown_size_is_an_error_unless_one_is_given(void **state)
     open_bench(&bench, all_reduce, NULL, NULL);
     CHECK_STATUS(comm_resolve(&bench.clue, &fact, &err), ORR_EINVAL);
     CHECK_CONTAINS(err.text, "all-reduce of unknown size");
-    CHECK_CONTAINS(err.text, "--unknown-size");
+    CHECK_CONTAINS(err.text, "parameter 'unknown-size'");
     bench.clue.has_unknown_size = true;
     bench.clue.unknown_size = 1024;
     CHECK_OK(comm_resolve(&bench.clue, &fact, &err), &err);

@@ -86,8 +86,9 @@ static void how_it_was_known_is_kept(void **state)
     (void)state;
     struct converting one;
     converting_begin(&one, "unknown.csv");
-    check_refused(&one, csv_convert, "name,comm\ng,all-reduce\nb,barrier\n",
-                  "unknown.csv:2: the size of \"g\" is not in the table; give the bytes to take with --unknown-size");
+    check_refused(
+        &one, csv_convert, "name,comm\ng,all-reduce\nb,barrier\n",
+        "unknown.csv:2: the size of \"g\" is not in the table; give the bytes to take with parameter 'unknown-size'");
     one.request.has_unknown_size = true;
     one.request.unknown_size = 512;
     CHECK_OK(converting_run(&one, csv_convert, "name,comm,step,group\ng,all-reduce,7,3\nb,barrier,8,\n"), &one.err);

@@ -135,7 +135,7 @@ static void tags_tell_runs_apart(void **state)
     rename_in("tagged/device_1.json", "tagged/kineto_1_big.json");
     CHECK_STATUS(import_in("tagged", "out/t", (struct orr_import_options){0}, &report), ORR_EINVAL);
     CHECK_CONTAINS(err.text, "big");
-    CHECK_CONTAINS(err.text, "--tag");
+    CHECK_CONTAINS(err.text, "parameter 'tag'");
     free(report);
     CHECK_STATUS(import_in("tagged", "out/t", (struct orr_import_options){.tag = "small"}, &report), ORR_EINVAL);
     CHECK_CONTAINS(err.text, "small");

@@ -216,7 +216,7 @@ static void several_runs_are_asked_about_by_tag(void **state)
     write_recording(place, &(struct file){"eval_rank_0.json", 'd', 0, 2, 9, NULL});
     arena_init(&arena, &mem);
     CHECK_STATUS(import_find(place, NULL, NULL, 0, &arena, &pairs, &count, &err), ORR_EINVAL);
-    CHECK_CONTAINS(err.text, "recordings of 2 runs are here, tagged eval, train; --tag TAG picks one");
+    CHECK_CONTAINS(err.text, "recordings of 2 runs are here, tagged eval, train; parameter 'tag' TAG picks one");
     CHECK_OK(import_find(place, "eval", NULL, 0, &arena, &pairs, &count, &err), &err);
     CHECK(count == 1 && strstr(pairs[0].device, "eval_rank_0") != NULL, "the one asked for");
     arena_free(&arena);

@@ -157,9 +157,9 @@ static const struct {
     const char *events, *device, *fault, *advice;
     bool usable;
 } broken[] = {
-    {STEP "," PYTHON, "AMD Radeon RX 9070 XT", "the device trace is empty: 2 events", "--trace-wait and --trace-steps",
-     false},
-    {STEP "," PYTHON, "AMD Radeon RX 9070 XT", "(an AMD device)", "--inject-sync-hack", false},
+    {STEP "," PYTHON, "AMD Radeon RX 9070 XT", "the device trace is empty: 2 events",
+     "parameter 'trace-wait' and parameter 'trace-steps'", false},
+    {STEP "," PYTHON, "AMD Radeon RX 9070 XT", "(an AMD device)", "parameter 'inject-sync-hack'", false},
     {"", "NVIDIA H200", "the device trace is empty: 0 events", "prof.step()", false},
     {STEP "," OP "," CALL, "AMD Instinct MI300X", "no kernel, copy or set ran on AMD Instinct MI300X", "roctracer",
      true},

@@ -74,7 +74,7 @@ static void what_is_not_recognised_lists_the_formats(void **state)
     enum orr_format format = ORR_FORMAT_AUTO;
     struct orr_error err = {0};
     sniff_file("some words\n", ORR_EINVAL, &format, &err);
-    CHECK_CONTAINS(err.text, "--from names it: " ORR_FORMAT_LIST);
+    CHECK_CONTAINS(err.text, "parameter 'from' names it: " ORR_FORMAT_LIST);
 }
 
 static void simais_keys_make_a_text_simais(void **state)

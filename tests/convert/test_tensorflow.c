@@ -103,7 +103,7 @@ static const struct {
      "the size of \"ncclDevKernel_AllReduce_Sum_f32_RING_LL(x)\" is not in the trace"},
     {BEGIN PROCESS(1, "/device:GPU:0") EVENT(1, 1, 1, 1, "ncclDevKernel_AllGather_RING_LL(x)",
                                              ARG("hlo_op", "all-gather.1") "," ARG("shape_with_layout", "f32[8]")) END,
-     "the trace without the number of ranks (--ranks)"},
+     "the trace without the number of ranks (parameter 'ranks')"},
     {BEGIN PROCESS(1, "/device:GPU:0") EVENT(1, 1, -1, 1, "k", "") END, ":3: an event whose \"ts\""},
     {"{\"traceEvents\":[", "no JSON"},
 };

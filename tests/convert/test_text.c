@@ -282,7 +282,7 @@ static const struct {
     {SIMAI "2 ep: 1 pp: 1 gas: 1 all_gpus: 8" SIMAI_ROWS, 0,
      "unknown word \"gas:\" in the header; did you mean \"ga:\"?"},
     {SIMAI "2 ep: 1 pp: 1 all_gpus:" SIMAI_ROWS, 0, "in.txt:1: all_gpus: has no value"},
-    {SIMAI "2 ep: 1 pp: 1" SIMAI_ROWS, 0, "give the number of ranks there or as --ranks N"},
+    {SIMAI "2 ep: 1 pp: 1" SIMAI_ROWS, 0, "give the number of ranks there or as parameter 'ranks' N"},
     {SIMAI "3 ep: 1 pp: 1 all_gpus: 8" SIMAI_ROWS, 0, "8 ranks do not divide into TP 3"},
     {SIMAI "2 ep: 3 pp: 1 all_gpus: 8" SIMAI_ROWS, 0, "expert parallelism of 3 does not divide data parallelism of 4"},
     {"HYBRID_TRANSFORMR ep: 3 all_gpus: 8" SIMAI_ROWS, 0, "unknown policy \"HYBRID_TRANSFORMR\""},

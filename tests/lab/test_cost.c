@@ -89,7 +89,7 @@ static void a_mistake_in_a_list_is_told_with_its_line(void **state)
     static const struct {
         const char *text, *says;
     } lists[] = {
-        {"[1]", "list:1: not a map; orrery cost --template prints"},
+        {"[1]", "list:1: not a map; orrery cost parameter 'template' prints"},
         {"currency: USD\n", "list:1: \"items\" must be a list"},
         {"items: []\n", "\"items\" must be a list of 1 to"},
         {"items: [3]\n", "list:1: \"entry\" is 3; expected a map with name, each and price"},
@@ -422,7 +422,7 @@ static void a_machine_is_found_by_its_name_in_the_lab(void **state)
         machine.what = wrong[i].what;
         CHECK(orr_cost(&options, false, NULL, stderr, &err) != ORR_OK, "%s", wrong[i].what);
         CHECK_CONTAINS(err.text, wrong[i].says);
-        CHECK(strstr(err.text, "--topology") == NULL, "cost has no such option: %s", err.text);
+        CHECK(strstr(err.text, "parameter 'topology'") == NULL, "cost has no such option: %s", err.text);
     }
 }
 

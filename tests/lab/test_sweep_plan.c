@@ -62,17 +62,17 @@ static const struct {
     bool zip;
     const char *reason;
 } refused[] = {
-    {"a", NULL, false, "--vary:1: \"a\" is not KEY=VALUE"},
-    {"=1", NULL, false, "--vary:1: \"=1\" is not KEY=VALUE"},
-    {"a=1,,2", NULL, false, "--vary:1: a has an empty value"},
-    {"a=1", "a=2", false, "--vary:2: \"a\" varies already, by --vary:1"},
-    {"a=1,2", "b=1,2,3", true, "--vary:2: zip: b has 3 values and a has 2"},
+    {"a", NULL, false, "parameter 'vary':1: \"a\" is not KEY=VALUE"},
+    {"=1", NULL, false, "parameter 'vary':1: \"=1\" is not KEY=VALUE"},
+    {"a=1,,2", NULL, false, "parameter 'vary':1: a has an empty value"},
+    {"a=1", "a=2", false, "parameter 'vary':2: \"a\" varies already, by parameter 'vary':1"},
+    {"a=1,2", "b=1,2,3", true, "parameter 'vary':2: zip: b has 3 values and a has 2"},
     {"a=9..1", NULL, false, "\"9..1\" has no values"},
     {"a=1..4..0", NULL, false, "\"1..4..0\" has no values"},
     {"a=0..999999", NULL, false, "more than 100000"},
-    {"b=1", "a=2,[50,25", false, "--vary:2: a: \"[50,25\" lacks a closing bracket"},
-    {"a=1..100000,7", NULL, false, "--vary:1: a has more than 100000 values"},
-    {"a=1..1000", "b=1..1000", false, "--vary:2: with the values of b the sweep has more than 100000 points"},
+    {"b=1", "a=2,[50,25", false, "parameter 'vary':2: a: \"[50,25\" lacks a closing bracket"},
+    {"a=1..100000,7", NULL, false, "parameter 'vary':1: a has more than 100000 values"},
+    {"a=1..1000", "b=1..1000", false, "parameter 'vary':2: with the values of b the sweep has more than 100000 points"},
     {NULL, NULL, false, "nothing varies"},
 };
 

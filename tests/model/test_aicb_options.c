@@ -45,8 +45,8 @@ static const struct {
     enum orr_status status;
     const char *says;
 } refused[] = {
-    {"world_siz", "8", ORR_EINVAL, "did you mean --world_size?"},
-    {"frobnicate", NULL, ORR_EINVAL, "unknown option --frobnicate"},
+    {"world_siz", "8", ORR_EINVAL, "did you mean parameter 'world_size'?"},
+    {"frobnicate", NULL, ORR_EINVAL, "unknown parameter 'frobnicate'"},
     {"world_size", "eight", ORR_EINVAL, "is not a whole number"},
     {"world_size", "8x", ORR_EINVAL, "is not a whole number"},
     {"world_size", "0", ORR_ERANGE, "is not between 1 and"},
@@ -54,7 +54,7 @@ static const struct {
     {"frame", "Megatrom", ORR_EINVAL, "did you mean \"Megatron\"?"},
     {"moe_enable", "true", ORR_EINVAL, "takes no value"},
     {"hidden_size", NULL, ORR_EINVAL, "needs a value"},
-    {"phase", "decode", ORR_EINVAL, "unknown option --phase"},
+    {"phase", "decode", ORR_EINVAL, "unknown parameter 'phase'"},
 };
 
 static void a_wrong_option_says_what_is_accepted_and_changes_nothing(void **state)
@@ -89,18 +89,25 @@ static const struct {
     bool compat;
     const char *options, *says;
 } broken[] = {
-    {AICB_TRAINING, true, "--world_size 9 --tensor_model_parallel_size 2", "--world_size 9 is not a multiple of TP"},
-    {AICB_TRAINING, true, "--moe_enable --num_experts 8", "needs --enable_sequence_parallel"},
-    {AICB_TRAINING, true, "--expert_model_parallel_size 3 --num_experts 8", "--num_experts 8 is not a multiple"},
-    {AICB_TRAINING, true, "--expert_model_parallel_size 2 --num_experts 8 --dtype float16", "not with --dtype float16"},
-    {AICB_TRAINING, true, "--moe_grouped_gemm --dtype float32", "needs --dtype bfloat16"},
+    {AICB_TRAINING, true, "--world_size 9 --tensor_model_parallel_size 2",
+     "parameter 'world_size' 9 is not a multiple of TP"},
+    {AICB_TRAINING, true, "--moe_enable --num_experts 8", "needs parameter 'enable_sequence_parallel'"},
+    {AICB_TRAINING, true, "--expert_model_parallel_size 3 --num_experts 8",
+     "parameter 'num_experts' 8 is not a multiple"},
+    {AICB_TRAINING, true, "--expert_model_parallel_size 2 --num_experts 8 --dtype float16",
+     "not with parameter 'dtype' float16"},
+    {AICB_TRAINING, true, "--moe_grouped_gemm --dtype float32", "needs parameter 'dtype' bfloat16"},
     {AICB_TRAINING, true, "--world_size 3 --tensor_model_parallel_size 3 --enable_sequence_parallel",
-     "is not divisible by --tensor_model_parallel_size 3"},
-    {AICB_TRAINING, true, "--aiob_enable", "needs --comp_filepath"},
-    {AICB_TRAINING, false, "--global_batch 3 --world_size 2 --num_attention_heads 16", "--global_batch 3 is not a"},
-    {AICB_TRAINING, false, "--num_layers 24", "not a multiple of --num_attention_heads 24, by default num_layers"},
-    {AICB_TRAINING, false, "--num_attention_heads 16 --num_query_groups 5", "multiple of --num_query_groups 5"},
-    {AICB_TRAINING, false, "--num_attention_heads 16 --world_size 3 --context-parallel-size 3", "--seq_length 2048"},
+     "is not divisible by parameter 'tensor_model_parallel_size' 3"},
+    {AICB_TRAINING, true, "--aiob_enable", "needs parameter 'comp_filepath'"},
+    {AICB_TRAINING, false, "--global_batch 3 --world_size 2 --num_attention_heads 16",
+     "parameter 'global_batch' 3 is not a"},
+    {AICB_TRAINING, false, "--num_layers 24",
+     "not a multiple of parameter 'num_attention_heads' 24, by default num_layers"},
+    {AICB_TRAINING, false, "--num_attention_heads 16 --num_query_groups 5",
+     "multiple of parameter 'num_query_groups' 5"},
+    {AICB_TRAINING, false, "--num_attention_heads 16 --world_size 3 --context-parallel-size 3",
+     "parameter 'seq_length' 2048"},
     {AICB_TRAINING, false, "--model mixtral-8x7b --world_size 4 --expert_model_parallel_size 8",
      "does not divide the 4 ranks"},
     {AICB_TRAINING, false, "--num_layers 2 --num_attention_heads 2 --world_size 4 --pipeline_model_parallel 4",
@@ -119,7 +126,8 @@ static const struct {
     {AICB_INFERENCE, true, "--model_name DeepSeek", "fails without a configuration"},
     {AICB_INFERENCE, true, "--model_name Llama", "is no model for inference"},
     {AICB_INFERENCE, false, "--model_name llama-7b", "training workload only"},
-    {AICB_INFERENCE, false, "--model_name DeepSeek --tensor_model_parallel_size 2", "--world_size 1 is less than TP 2"},
+    {AICB_INFERENCE, false, "--model_name DeepSeek --tensor_model_parallel_size 2",
+     "parameter 'world_size' 1 is less than TP 2"},
     {AICB_VIDUR, false, "--model_name DeepSeek --config_file nowhere.json", "nowhere.json"},
     {AICB_VIDUR, false, "--model_name DeepSeek --config_file list.json", "list.json:1: the model's keys"},
     {AICB_VIDUR, false, "--model_name DeepSeek --config_file missing.json", "missing.json:1: the key \"dense_layer\""},

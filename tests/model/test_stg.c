@@ -387,11 +387,11 @@ static void modes_that_exclude_each_other_are_refused(void **state)
     struct orr_stg_options options = small(ORR_STG_GPT);
     options.compat = true;
     CHECK_STATUS(orr_gen_stg(&options, NULL, &result, &err), ORR_EINVAL);
-    CHECK_CONTAINS(err.text, "--compat stg needs --sheets");
+    CHECK_CONTAINS(err.text, "parameter 'compat' stg needs parameter 'sheets'");
     options = small(ORR_STG_GPT);
     options.merge_comms = true;
     CHECK_STATUS(orr_gen_stg(&options, NULL, &result, &err), ORR_EINVAL);
-    CHECK_CONTAINS(err.text, "--compat stg only");
+    CHECK_CONTAINS(err.text, "parameter 'compat' stg only");
     options = small(ORR_STG_GPT);
     options.sheets = folder;
     CHECK_STATUS(orr_gen_stg(&options, NULL, &result, &err), ORR_EIO);

@@ -488,7 +488,7 @@ static void what_cannot_be_grown_is_refused_with_what_can(void **state)
         {"split", {.parallel = NULL}, 16, "does not lie along the roles"},
         {"split", {.parallel = "tp:2,dp:2"}, 15, "so 14 or 16 would fit"},
         {"split", {.parallel = "tp:4,dp:2"}, 16, "has traces of 4 ranks, but the roles given make 8"},
-        {"split", {.parallel = "tp:2,pp:2"}, 16, "is not in --parallel"},
+        {"split", {.parallel = "tp:2,pp:2"}, 16, "is not in parameter 'parallel'"},
         {"split", {.parallel = "tp2"}, 16, "is not a list of roles"},
         {"split", {.parallel = "tp:2,tp:2"}, 16, "twice"},
         {"split", {.parallel = "tp:0"}, 16, "is not a list of roles"},

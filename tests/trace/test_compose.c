@@ -410,7 +410,7 @@ static void who_cannot_communicate_is_refused(void **state)
         CHECK_STATUS(compose_trace(&edited.reader, &options, edited.stream, &edited.notes, &counts, &edited.mem, &err),
                      ORR_EINVAL);
         CHECK_CONTAINS(err.text, "f.et: node 5");
-        CHECK_CONTAINS(err.text, send == 0 ? "nobody to communicate with" : "give --tp as traced");
+        CHECK_CONTAINS(err.text, send == 0 ? "nobody to communicate with" : "give parameter 'tp' as traced");
         edited_end(&edited);
     }
 }

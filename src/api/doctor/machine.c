@@ -169,12 +169,12 @@ enum orr_status doctor_machine_look(struct arena *arena, struct doctor_report *r
 /* ---- programs ---- */
 
 static const struct doctor_part parts_known[] = {
-    {"dot", "Graphviz's pictures (orrery trace export --to dot, chakra_visualizer)", NULL},
+    {"dot", "Graphviz's pictures (orrery trace export parameter 'to' dot, chakra_visualizer)", NULL},
     {"python3", "recording a job (orrery trace recipe)", NULL},
     {"torchrun", "recording a job on several GPUs", NULL},
-    {"amd-smi", "clocks of AMD GPUs (--smi FILE)", NULL},
-    {"rocm-smi", "clocks of AMD GPUs, older ROCm (--smi FILE)", NULL},
-    {"nvidia-smi", "clocks of NVIDIA GPUs (--smi FILE)", NULL},
+    {"amd-smi", "clocks of AMD GPUs (parameter 'smi' FILE)", NULL},
+    {"rocm-smi", "clocks of AMD GPUs, older ROCm (parameter 'smi' FILE)", NULL},
+    {"nvidia-smi", "clocks of NVIDIA GPUs (parameter 'smi' FILE)", NULL},
 };
 
 enum { PARTS = sizeof parts_known / sizeof parts_known[0] };

@@ -52,7 +52,7 @@ static enum orr_status check_document(const struct host_trace *trace, struct orr
     host_text_clean(word);
     return error_set(err, ORR_EINVAL,
                      "%s: schema \"%s\"; Chakra's converter reads 1.0.2, 1.0.3, 1.1.0 and 1.1.1, each with "
-                     "-chakra.0.0.4; orrery trace convert reads this one without --compat chakra",
+                     "-chakra.0.0.4; orrery trace convert reads this one without parameter 'compat' chakra",
                      path, word);
 }
 

@@ -172,10 +172,11 @@ static enum orr_status find_collective(struct compat *compat, uint32_t node, str
         compat->nodes[node].comm_type = 6;
         return ORR_OK;
     }
-    return compat_fail(compat, node, err,
-                       "Chakra's converter knows no collective by this name (all-reduce, all-to-all, all-gather, "
-                       "reduce-scatter and broadcast only); orrery trace convert without --compat chakra resolves it "
-                       "from its launching op");
+    return compat_fail(
+        compat, node, err,
+        "Chakra's converter knows no collective by this name (all-reduce, all-to-all, all-gather, "
+        "reduce-scatter and broadcast only); orrery trace convert without parameter 'compat' chakra resolves it "
+        "from its launching op");
 }
 
 /* §8.5. The node hangs on a host node, so it has a parent. */

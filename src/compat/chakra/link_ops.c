@@ -123,7 +123,7 @@ static enum orr_status add_launcher(struct compat *compat, uint32_t index)
         return error_set(
             compat->err, ORR_EINVAL,
             "correlation %lld belongs to two launches, traceEvents[%u] and [%u]; Chakra's linker cannot tell "
-            "their kernels apart (orrery trace link links both without --compat chakra)",
+            "their kernels apart (orrery trace link links both without parameter 'compat' chakra)",
             (long long)event->correlation, compat->device->events[there].index, event->index);
     }
     return ORR_OK;

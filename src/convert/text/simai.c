@@ -49,7 +49,7 @@ static enum orr_status count_ranks(const struct convert_request *request, const 
     int64_t written = simai->values[SIMAI_GPUS];
     if (request->ranks == 0 && (written < 1 || written > UINT32_MAX)) {
         return error_set(err, written == 0 ? ORR_EINVAL : ORR_ERANGE,
-                         "%s:1: all_gpus: is %" PRId64 "; give the number of ranks there or as --ranks N",
+                         "%s:1: all_gpus: is %" PRId64 "; give the number of ranks there or as parameter 'ranks' N",
                          request->input, written);
     }
     *ranks = request->ranks != 0 ? request->ranks : (uint32_t)written;

@@ -437,7 +437,7 @@ enum orr_status text_convert_by(const struct convert_request *request, text_buil
                                 struct convert_summary *summary, struct orr_error *err)
 {
     if (request->ranks == 0) {
-        return error_set(err, ORR_EINVAL, "%s: how many ranks run it is not in the text; give --ranks N",
+        return error_set(err, ORR_EINVAL, "%s: how many ranks run it is not in the text; give parameter 'ranks' N",
                          request->input);
     }
     struct work work;

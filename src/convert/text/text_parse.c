@@ -218,7 +218,7 @@ static enum orr_status read_strategy(const struct text_words *words, struct et_t
     if (nearest != NULL && strcmp(nearest, text) == 0) {
         return error_set(err, ORR_EINVAL,
                          "%s:%" PRIu64 ": Chakra's converter does not know the strategy %s; without "
-                         "--compat chakra it is converted",
+                         "parameter 'compat' chakra it is converted",
                          words->path, words->line, text);
     }
     return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": unknown strategy \"%s\"%s%s%s", words->path, words->line, text,
@@ -293,7 +293,7 @@ static enum orr_status read_compat_layer(struct text_words *line, struct text_wo
     if (!text_word_next(line, &layer.name)) {
         return error_set(err, ORR_EINVAL,
                          "%s:%" PRIu64 ": a blank line; Chakra's converter takes every line for a layer, without "
-                         "--compat chakra blank lines are skipped",
+                         "parameter 'compat' chakra blank lines are skipped",
                          line->path, line->line);
     }
     (void)text_word_next(line, &word); /* the dependency: never used */

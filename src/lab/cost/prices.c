@@ -292,8 +292,9 @@ enum orr_status cost_prices_parse(const char *name, const char *text, size_t siz
     uint32_t seen = 0;
     enum orr_status status = io_yaml_parse(name, text, size, arena, &root, err);
     if (status == ORR_OK && root->kind != IO_MAP) {
-        status = error_set(err, ORR_EINVAL, "%s:%" PRIu32 ": not a map; orrery cost --template prints a list of prices",
-                           name, root->line);
+        status = error_set(err, ORR_EINVAL,
+                           "%s:%" PRIu32 ": not a map; orrery cost parameter 'template' prints a list of prices", name,
+                           root->line);
     }
     if (status == ORR_OK) {
         status = read_map(&r, root, file_keys, FILE_KEYS, (char *)&made, &seen);

@@ -125,11 +125,11 @@ static enum orr_status check_inputs(const struct store_view *view, bool force, s
             status =
                 notes_add(notes, err, "run %" PRId64 ": its %s %s %s", view->run.id, input->role, input->path, what);
         } else {
-            status =
-                error_set(err, ORR_EINVAL,
-                          "run %" PRId64 ": its %s %s %s, so that the result would be another one; --force runs it "
-                          "all the same",
-                          view->run.id, input->role, input->path, what);
+            status = error_set(err, ORR_EINVAL,
+                               "run %" PRId64
+                               ": its %s %s %s, so that the result would be another one; parameter 'force' runs it "
+                               "all the same",
+                               view->run.id, input->role, input->path, what);
         }
     }
     return status;

@@ -173,7 +173,7 @@ static size_t value_length(const char *text, size_t *open)
 
 enum orr_status sweep_vary_read(struct orr_sweep_plan *plan, const char *text, uint32_t line, struct orr_error *err)
 {
-    static const char origin[] = "--vary";
+    static const char origin[] = "parameter 'vary'";
     const char *equals = strchr(text, '=');
     char shown[80];
     if (equals == NULL || equals == text) {
@@ -260,7 +260,8 @@ static enum orr_status zip_groups(struct orr_sweep_plan *plan, struct orr_error 
 enum orr_status sweep_plan_finish(struct orr_sweep_plan *plan, struct orr_error *err)
 {
     if (plan->group_count == 0) {
-        return error_set(err, ORR_EINVAL, "nothing varies; say what, as in --vary network.bandwidth=50,100,200");
+        return error_set(err, ORR_EINVAL,
+                         "nothing varies; say what, as in parameter 'vary' network.bandwidth=50,100,200");
     }
     for (uint32_t g = 0; g < plan->group_count; g++) {
         plan->groups[g].rows /= plan->groups[g].columns;

@@ -119,7 +119,7 @@ static enum orr_status prepare(struct orr_sweep *sweep, struct orr_error *err)
 static enum orr_status tell_network(const struct orr_notices *notices, struct orr_error *err)
 {
     if (notices != NULL && notices->strict) {
-        return error_set(err, ORR_EINVAL, "%s (--strict)", LAB_WHY_AWARE);
+        return error_set(err, ORR_EINVAL, "%s (parameter 'strict')", LAB_WHY_AWARE);
     }
     if (notices != NULL && notices->warn != NULL) {
         notices->warn(notices->context, LAB_WHY_AWARE);

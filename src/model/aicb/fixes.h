@@ -13,14 +13,14 @@
     /* parameters */                                                                                                   \
     X(embedding_count, "counts the word embedding four times and seq_length position embeddings",                      \
       "once, and max_position_embeddings where positions are learned")                                                 \
-    X(gated_mlp, "counts two matrices a gated MLP (--swiglu, experts, DeepSeek's dense layers)", "three")              \
+    X(gated_mlp, "counts two matrices a gated MLP (parameter 'swiglu', experts, DeepSeek's dense layers)", "three")    \
     X(attention_shape, "counts as many key and value heads as query heads",                                            \
-      "--num_query_groups and --kv_channels, where given")                                                             \
+      "parameter 'num_query_groups' and parameter 'kv_channels', where given")                                         \
     X(norm_count, "counts one normalisation a layer and none at the end; without sequence parallelism none",           \
       "two a layer, one at the end")                                                                                   \
     X(query_projection, "counts no query projection with q_lora_rank 0", "hidden_size x heads x head")                 \
     X(expert_width, "gives DeepSeek's dense layers the width of an expert",                                            \
-      "--ffn_hidden_size to dense layers, --moe_ffn_hidden_size to experts")                                           \
+      "parameter 'ffn_hidden_size' to dense layers, parameter 'moe_ffn_hidden_size' to experts")                       \
     X(shared_experts, "adds one shared MLP whatever n_shared_expert is, and counts it twice",                          \
       "one MLP of n_shared_expert times the width, counted once")                                                      \
     X(router_count, "does not count the router",                                                                       \
@@ -28,7 +28,8 @@
     X(tied_embeddings,                                                                                                 \
       "counts an output layer of its own, and reduces the unpadded embedding's gradient every "                        \
       "micro-batch (embedding_norm)",                                                                                  \
-      "tied to the embedding unless --untie_embeddings_and_output_weights: then its padded shard is reduced once a "   \
+      "tied to the embedding unless parameter 'untie_embeddings_and_output_weights': then its padded shard is "        \
+      "reduced once a "                                                                                                \
       "step, where there is a pipeline")                                                                               \
     /* degrees */                                                                                                      \
     X(stage_layers, "drops the layers that remain when num_layers is divided by the stages",                           \

@@ -103,14 +103,15 @@ static unsigned layer_parts(const struct inference *run, int64_t layer, struct p
 static enum orr_status check(const struct aicb_options *o, struct orr_error *err)
 {
     if (o->world_size < o->tp || o->world_size < o->ep) {
-        return error_set(err, ORR_EINVAL, "--world_size %" PRId64 " is less than TP %" PRId64 " or EP %" PRId64,
-                         o->world_size, o->tp, o->ep);
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'world_size' %" PRId64 " is less than TP %" PRId64 " or EP %" PRId64, o->world_size,
+                         o->tp, o->ep);
     }
     bool overflow = false;
     int64_t ranks = aicb_mul(o->tp, o->pp, &overflow);
     if (!o->compat && (overflow || o->world_size % ranks != 0)) {
         return error_set(err, ORR_EINVAL,
-                         "--world_size %" PRId64 " is not a multiple of TP x PP = %" PRId64 " x %" PRId64,
+                         "parameter 'world_size' %" PRId64 " is not a multiple of TP x PP = %" PRId64 " x %" PRId64,
                          o->world_size, o->tp, o->pp);
     }
     return ORR_OK;
@@ -151,8 +152,9 @@ static enum orr_status read_times(struct inference *run, struct arena *arena, st
     run->times = (struct aicb_inference_times){N, N, N, N, N, N, N};
     const char *path = o->comp_filepath;
     if (path == NULL && o->aiob_enable) {
-        return error_set(err, ORR_EINVAL,
-                         "--aiob_enable needs --comp_filepath FILE: times are read, not measured on a GPU");
+        return error_set(
+            err, ORR_EINVAL,
+            "parameter 'aiob_enable' needs parameter 'comp_filepath' FILE: times are read, not measured on a GPU");
     }
     if (path == NULL && o->compat) {
         path = aicb_path(run, arena);

@@ -171,7 +171,7 @@ enum orr_status aicb_inference_model_read(const struct aicb_options *o, struct a
         status = read_config(o->config_file, arena, &read, err);
     } else if (status == ORR_OK && o->compat) {
         status = error_set(err, ORR_EINVAL,
-                           "AICB fails without a configuration file; without --compat aicb the "
+                           "AICB fails without a configuration file; without parameter 'compat' aicb the "
                            "family's preset is taken");
     }
     if (status == ORR_OK) {

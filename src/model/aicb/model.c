@@ -56,9 +56,9 @@ static int64_t sum(struct builder *b, int64_t x, int64_t y)
 static int64_t divide(struct builder *b, int64_t whole, const char *what)
 {
     if (b->status == ORR_OK && !b->overflow && whole % b->o->tp != 0) {
-        b->status =
-            error_set(b->err, ORR_EINVAL, "%s: %" PRId64 " is not divisible by --tensor_model_parallel_size %" PRId64,
-                      what, whole, b->o->tp);
+        b->status = error_set(b->err, ORR_EINVAL,
+                              "%s: %" PRId64 " is not divisible by parameter 'tensor_model_parallel_size' %" PRId64,
+                              what, whole, b->o->tp);
     }
     return whole / b->o->tp;
 }
@@ -146,10 +146,11 @@ static int64_t qkv_width(struct builder *b)
     }
     int64_t kv = b->s->kv_heads;
     if (b->status == ORR_OK && kv % o->tp != 0 && o->tp % kv != 0) {
-        b->status = error_set(b->err, ORR_EINVAL,
-                              "--num_query_groups %" PRId64 " and --tensor_model_parallel_size %" PRId64
-                              ": neither is a multiple of the other",
-                              kv, o->tp);
+        b->status =
+            error_set(b->err, ORR_EINVAL,
+                      "parameter 'num_query_groups' %" PRId64 " and parameter 'tensor_model_parallel_size' %" PRId64
+                      ": neither is a multiple of the other",
+                      kv, o->tp);
     }
     kv = kv < o->tp ? o->tp : kv;
     (void)divide(b, heads, "attention heads");

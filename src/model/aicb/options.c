@@ -122,8 +122,9 @@ static enum orr_status refuse_name(enum aicb_generator generator, const char *na
     }
     known[count] = NULL;
     const char *nearest = error_nearest(name, known);
-    return nearest != NULL ? error_set(err, ORR_EINVAL, "unknown option --%.60s; did you mean --%s?", name, nearest)
-                           : error_set(err, ORR_EINVAL, "unknown option --%.60s: neither AICB's nor ours", name);
+    return nearest != NULL
+               ? error_set(err, ORR_EINVAL, "unknown parameter '%.60s'; did you mean parameter '%s'?", name, nearest)
+               : error_set(err, ORR_EINVAL, "unknown parameter '%.60s': neither AICB's nor ours", name);
 }
 
 static enum orr_status read_number(const struct aicb_option *row, const char *text, int64_t *number,
@@ -134,11 +135,11 @@ static enum orr_status read_number(const struct aicb_option *row, const char *te
     errno = 0;
     long long value = *digits >= '0' && *digits <= '9' ? strtoll(text, &end, 10) : 0;
     if (end == NULL || *end != '\0') {
-        return error_set(err, ORR_EINVAL, "--%s: \"%.60s\" is not a whole number", row->name, text);
+        return error_set(err, ORR_EINVAL, "parameter '%s': \"%.60s\" is not a whole number", row->name, text);
     }
     if (errno == ERANGE || value < row->least || value > row->most) {
-        return error_set(err, ORR_ERANGE, "--%s: %.60s is not between %" PRId64 " and %" PRId64, row->name, text,
-                         row->least, row->most);
+        return error_set(err, ORR_ERANGE, "parameter '%s': %.60s is not between %" PRId64 " and %" PRId64, row->name,
+                         text, row->least, row->most);
     }
     *number = value;
     return ORR_OK;
@@ -157,7 +158,7 @@ static enum orr_status read_choice(const struct aicb_option *row, const char *te
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", row->choices[i]);
     }
     const char *nearest = error_nearest(text, row->choices);
-    return error_set(err, ORR_EINVAL, "--%s: \"%.60s\" is not one of %s%s%s%s", row->name, text, list,
+    return error_set(err, ORR_EINVAL, "parameter '%s': \"%.60s\" is not one of %s%s%s%s", row->name, text, list,
                      nearest == NULL ? "" : "; did you mean \"", nearest == NULL ? "" : nearest,
                      nearest == NULL ? "" : "\"?");
 }
@@ -170,11 +171,12 @@ enum orr_status aicb_options_set(struct aicb_options *options, enum aicb_generat
         return refuse_name(generator, name, err);
     }
     if ((row->kind == AICB_FLAG) != (value == NULL)) {
-        return error_set(err, ORR_EINVAL, "--%s %s", row->name,
+        return error_set(err, ORR_EINVAL, "parameter '%s' %s", row->name,
                          value == NULL ? "needs a value" : "is a flag and takes no value");
     }
     if (options->compat && row->ours && row->offset != offsetof(struct aicb_options, model)) {
-        return error_set(err, ORR_EINVAL, "--%s is not an option of AICB; leave out --compat aicb", row->name);
+        return error_set(err, ORR_EINVAL, "parameter '%s' is not an option of AICB; leave out parameter 'compat' aicb",
+                         row->name);
     }
     int64_t number = 1;
     enum orr_status status = ORR_OK;
@@ -223,14 +225,18 @@ static enum orr_status check_experts(const struct aicb_options *o, struct orr_er
 {
     if (o->ep > 1 && o->num_experts % o->ep != 0) {
         return error_set(err, ORR_EINVAL,
-                         "--num_experts %" PRId64 " is not a multiple of --expert_model_parallel_size %" PRId64,
+                         "parameter 'num_experts' %" PRId64
+                         " is not a multiple of parameter 'expert_model_parallel_size' %" PRId64,
                          o->num_experts, o->ep);
     }
     if (o->ep > 1 && strcmp(o->dtype, "float16") == 0) {
-        return error_set(err, ORR_EINVAL, "--expert_model_parallel_size %" PRId64 ": not with --dtype float16", o->ep);
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'expert_model_parallel_size' %" PRId64 ": not with parameter 'dtype' float16",
+                         o->ep);
     }
     if (o->moe_grouped_gemm && strcmp(o->dtype, "bfloat16") != 0) {
-        return error_set(err, ORR_EINVAL, "--moe_grouped_gemm needs --dtype bfloat16, not %.40s", o->dtype);
+        return error_set(err, ORR_EINVAL, "parameter 'moe_grouped_gemm' needs parameter 'dtype' bfloat16, not %.40s",
+                         o->dtype);
     }
     return ORR_OK;
 }
@@ -245,28 +251,32 @@ static enum orr_status check_shape(const struct aicb_options *o, const struct ai
 {
     if (o->frame == AICB_FRAME_MEGATRON && o->kv_channels == 0 && o->hidden_size % s->heads != 0) {
         return error_set(err, ORR_EINVAL,
-                         "--hidden_size %" PRId64 " is not a multiple of --num_attention_heads %" PRId64 "%s",
+                         "parameter 'hidden_size' %" PRId64
+                         " is not a multiple of parameter 'num_attention_heads' %" PRId64 "%s",
                          o->hidden_size, s->heads, o->num_attention_heads == 0 ? ", by default num_layers" : "");
     }
     if (s->heads % s->kv_heads != 0) {
         return error_set(err, ORR_EINVAL,
-                         "--num_attention_heads %" PRId64 " is not a multiple of --num_query_groups %" PRId64, s->heads,
-                         s->kv_heads);
+                         "parameter 'num_attention_heads' %" PRId64
+                         " is not a multiple of parameter 'num_query_groups' %" PRId64,
+                         s->heads, s->kv_heads);
     }
     if (o->cp > 1 && o->seq_length % (2 * o->cp) != 0) {
         return error_set(err, ORR_EINVAL,
-                         "--seq_length %" PRId64 " is not a multiple of twice --context-parallel-size %" PRId64
+                         "parameter 'seq_length' %" PRId64
+                         " is not a multiple of twice parameter 'context-parallel-size' %" PRId64
                          ": each rank takes a piece from both ends",
                          o->seq_length, o->cp);
     }
     if (has_experts(o) && (s->dp * o->cp) % o->ep != 0) {
         return error_set(err, ORR_EINVAL,
-                         "--expert_model_parallel_size %" PRId64 " does not divide the %" PRId64
+                         "parameter 'expert_model_parallel_size' %" PRId64 " does not divide the %" PRId64
                          " ranks of data parallelism (world_size / TP / PP)",
                          o->ep, s->dp * o->cp);
     }
     if (o->num_layers < o->pp) {
-        return error_set(err, ORR_EINVAL, "--num_layers %" PRId64 " are fewer than the %" PRId64 " pipeline stages",
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'num_layers' %" PRId64 " are fewer than the %" PRId64 " pipeline stages",
                          o->num_layers, o->pp);
     }
     return ORR_OK;
@@ -279,18 +289,20 @@ static enum orr_status derive_batches(const struct aicb_options *o, struct aicb_
     int64_t at_once = aicb_mul(o->micro_batch, s->dp, &overflow);
     s->tokens = aicb_mul(o->micro_batch, o->seq_length, &overflow) / (o->fix.context_parallel ? o->cp : 1);
     if (overflow) {
-        return error_set(err, ORR_ERANGE, "--micro_batch, --seq_length and --world_size are too large together");
+        return error_set(
+            err, ORR_ERANGE,
+            "parameter 'micro_batch', parameter 'seq_length' and parameter 'world_size' are too large together");
     }
     s->ga = o->global_batch / at_once;
     if (o->fix.whole_batches && o->global_batch % at_once != 0) {
         return error_set(err, ORR_EINVAL,
-                         "--global_batch %" PRId64 " is not a multiple of micro_batch x DP = %" PRId64 " x %" PRId64
-                         " (DP = world_size / TP / PP / CP)",
+                         "parameter 'global_batch' %" PRId64 " is not a multiple of micro_batch x DP = %" PRId64
+                         " x %" PRId64 " (DP = world_size / TP / PP / CP)",
                          o->global_batch, o->micro_batch, s->dp);
     }
     if (s->ga < 1) {
         return notes_add(notes, err,
-                         "--global_batch %" PRId64 " is less than micro_batch x DP = %" PRId64
+                         "parameter 'global_batch' %" PRId64 " is less than micro_batch x DP = %" PRId64
                          ": no micro-batch, and no layers in the file",
                          o->global_batch, at_once);
     }
@@ -322,17 +334,18 @@ enum orr_status aicb_options_derive(const struct aicb_options *o, struct aicb_sh
     int64_t model_ranks = aicb_mul(aicb_mul(o->tp, o->pp, &overflow), cp, &overflow);
     if (overflow || o->world_size % model_ranks != 0) {
         return error_set(err, ORR_EINVAL,
-                         "--world_size %" PRId64 " is not a multiple of TP x PP x CP = %" PRId64 " x %" PRId64
+                         "parameter 'world_size' %" PRId64 " is not a multiple of TP x PP x CP = %" PRId64 " x %" PRId64
                          " x %" PRId64,
                          o->world_size, o->tp, o->pp, cp);
     }
     if (o->moe_enable && !o->enable_sequence_parallel && (o->compat || o->tp > 1)) {
-        return error_set(err, ORR_EINVAL, "--moe_enable needs --enable_sequence_parallel%s",
+        return error_set(err, ORR_EINVAL, "parameter 'moe_enable' needs parameter 'enable_sequence_parallel'%s",
                          o->compat ? "" : " where tensor parallelism is above 1");
     }
     if (!o->compat && o->frame == AICB_FRAME_DEEPSEEK && !o->enable_sequence_parallel && o->tp > 1) {
         return error_set(err, ORR_EINVAL,
-                         "--frame DeepSeek has experts and needs --enable_sequence_parallel where tensor parallelism "
+                         "parameter 'frame' DeepSeek has experts and needs parameter 'enable_sequence_parallel' where "
+                         "tensor parallelism "
                          "is above 1");
     }
     struct aicb_shape s = {.dp = o->world_size / model_ranks};

@@ -69,11 +69,14 @@ static enum orr_status check_test(const struct aicb_options *o, struct orr_error
         if (strcmp(test_words[i], o->test_comm) == 0) {
             return o->begin_size > 0
                        ? ORR_OK
-                       : error_set(err, ORR_ERANGE, "--begin_size 0 never grows to --end_size %" PRId64, o->end_size);
+                       : error_set(err, ORR_ERANGE,
+                                   "parameter 'begin_size' 0 never grows to parameter 'end_size' %" PRId64,
+                                   o->end_size);
         }
     }
     const char *nearest = error_nearest(o->test_comm, test_words);
-    return error_set(err, ORR_EINVAL, "--test_comm: \"%.40s\" is no collective of AICB's; %s%s%s", o->test_comm,
+    return error_set(err, ORR_EINVAL, "parameter 'test_comm': \"%.40s\" is no collective of AICB's; %s%s%s",
+                     o->test_comm,
                      nearest != NULL ? "did you mean \"" : "all_reduce, all_gather, reduce_scatter, all_to_all … are",
                      nearest != NULL ? nearest : "", nearest != NULL ? "\"?" : "");
 }
@@ -174,7 +177,7 @@ static enum orr_status derive(struct physical *p, struct notes *notes, struct or
     int64_t ranks = physical_mul(p, o->tp, o->pp);
     if (p->overflow || o->world_size % ranks != 0) {
         return error_set(err, ORR_EINVAL,
-                         "--world_size %" PRId64 " is not a multiple of TP x PP = %" PRId64 " x %" PRId64,
+                         "parameter 'world_size' %" PRId64 " is not a multiple of TP x PP = %" PRId64 " x %" PRId64,
                          o->world_size, o->tp, o->pp);
     }
     p->shape = (struct aicb_shape){.dp = o->world_size / ranks};

@@ -28,7 +28,8 @@
     X(stage_view,                                                                                                      \
       "writes the first stage only, sends in a group of 1 rank, receives before it sends, and has no loss "            \
       "with a pipeline",                                                                                               \
-      "the stage --pp_rank names (default 0), in a group of all stages; sends first; the loss on the last stage")      \
+      "the stage parameter 'pp_rank' names (default 0), in a group of all stages; sends first; the loss on the last "  \
+      "stage")                                                                                                         \
     X(gathered_tokens, "multiplies the tokens of a column's product by TP with sequence parallelism",                  \
       "seq_length tokens, which is what was gathered")                                                                 \
     X(backward_order, "runs the parts of a layer in forward order in its backward pass", "in reverse")                 \

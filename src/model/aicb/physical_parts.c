@@ -156,13 +156,13 @@ static enum orr_status choose_stage(const struct physical *p, struct physical_pa
 {
     int64_t asked = p->o->pp_rank;
     if (p->fix.stage_view && asked >= p->o->pp) {
-        return error_set(err, ORR_ERANGE, "--pp_rank %" PRId64 " of %" PRId64 " stages, counted from 0", asked,
-                         p->o->pp);
+        return error_set(err, ORR_ERANGE, "parameter 'pp_rank' %" PRId64 " of %" PRId64 " stages, counted from 0",
+                         asked, p->o->pp);
     }
     if (p->o->compat && p->o->pp > 1 && !p->o->workload_only) {
         return error_set(err, ORR_EINVAL,
-                         "--pipeline_model_parallel %" PRId64
-                         " needs --workload_only: AICB asks the cluster it runs on "
+                         "parameter 'pipeline_model_parallel' %" PRId64
+                         " needs parameter 'workload_only': AICB asks the cluster it runs on "
                          "otherwise",
                          p->o->pp);
     }

@@ -51,17 +51,21 @@ static enum orr_status check(const struct physical *p, struct orr_error *err)
 {
     const struct aicb_options *o = p->o;
     if (p->fix.zero_degrees && (o->pp > 1 || o->tp > 1)) {
-        return error_set(err, ORR_EINVAL,
-                         "--frame DeepSpeed divides the model by ZeRO alone: --tensor_model_parallel_size and "
-                         "--pipeline_model_parallel must be 1");
+        return error_set(
+            err, ORR_EINVAL,
+            "parameter 'frame' DeepSpeed divides the model by ZeRO alone: parameter 'tensor_model_parallel_size' and "
+            "parameter 'pipeline_model_parallel' must be 1");
     }
     if (!p->fix.zero_amp && o->amp_enabled && o->stage != 3) {
         return error_set(err, ORR_EINVAL,
-                         "--amp_enabled with ZeRO %" PRId64 ": AICB crashes; without --compat aicb it works", o->stage);
+                         "parameter 'amp_enabled' with ZeRO %" PRId64
+                         ": AICB crashes; without parameter 'compat' aicb it works",
+                         o->stage);
     }
     return p->shape.layers <= LAYERS_MAX
                ? ORR_OK
-               : error_set(err, ORR_ERANGE, "--num_layers %" PRId64 " is above %" PRId64, p->shape.layers, LAYERS_MAX);
+               : error_set(err, ORR_ERANGE, "parameter 'num_layers' %" PRId64 " is above %" PRId64, p->shape.layers,
+                           LAYERS_MAX);
 }
 
 enum orr_status physical_zero_open(struct physical *p, struct physical_zero *zero, struct orr_error *err)

@@ -156,7 +156,7 @@ enum orr_status aicb_preset_refuse(const char *name, struct orr_error *err)
                ? error_set(err, ORR_EINVAL, "no model \"%.60s\"; did you mean \"%s\"?", name, nearest)
                : error_set(err, ORR_EINVAL,
                            "no model \"%.60s\"; known are gpt-7b … gpt-175b, llama-7b … llama-405b, mixtral, "
-                           "deepseek, qwen3 (--list-models has all)",
+                           "deepseek, qwen3 (parameter 'list-models' has all)",
                            name);
 }
 

@@ -214,8 +214,9 @@ static enum orr_status read_times(struct training *t, struct arena *arena, struc
         return ORR_OK;
     }
     if (o->comp_filepath == NULL) {
-        return error_set(err, ORR_EINVAL,
-                         "--aiob_enable needs --comp_filepath FILE: times are read, not measured on a GPU");
+        return error_set(
+            err, ORR_EINVAL,
+            "parameter 'aiob_enable' needs parameter 'comp_filepath' FILE: times are read, not measured on a GPU");
     }
     struct aicb_compute_reading reading = {
         .path = o->comp_filepath, .compat = o->compat, .recompute = o->recompute_activations && !o->fix.recompute};
@@ -227,11 +228,12 @@ static enum orr_status check_frame(const struct training *t, struct orr_error *e
 {
     const struct aicb_options *o = t->o;
     if (!o->compat && (o->frame == AICB_FRAME_DEEPSPEED || o->frame == AICB_FRAME_COLLECTIVE_TEST)) {
-        return error_set(err, ORR_EINVAL, "--frame: the training text knows Megatron and DeepSeek");
+        return error_set(err, ORR_EINVAL, "parameter 'frame': the training text knows Megatron and DeepSeek");
     }
     if (o->compat && t->model.split && t->model.experts && !o->moe_enable) {
         return error_set(err, ORR_EINVAL,
-                         "--frame DeepSeek without --moe_enable: AICB crashes here; without --compat aicb it works");
+                         "parameter 'frame' DeepSeek without parameter 'moe_enable': AICB crashes here; without "
+                         "parameter 'compat' aicb it works");
     }
     return ORR_OK;
 }

@@ -31,8 +31,9 @@ static void add_split(struct training *t, struct aicb_rows *rows, const struct a
     case AICB_PIECE_LINEAR:
         if (t->status == ORR_OK) {
             t->status = error_set(t->err, ORR_EINVAL,
-                                  "--frame DeepSeek without --aiob_enable --comp_filepath FILE: AICB crashes here; "
-                                  "without --compat aicb it works");
+                                  "parameter 'frame' DeepSeek without parameter 'aiob_enable' parameter "
+                                  "'comp_filepath' FILE: AICB crashes here; "
+                                  "without parameter 'compat' aicb it works");
         }
         return;
     case AICB_PIECE_WHOLE:

@@ -182,7 +182,7 @@ enum orr_status ddp_gradients(const char *model, struct mem *mem, struct ddp_lis
         const char *nearest = error_nearest(model, ddp_models());
         return error_set(err, ORR_EINVAL,
                          "\"%.60s\" is no model that is known here%s%s%s; orrery gen ddp "
-                         "--list-models names all",
+                         "parameter 'list-models' names all",
                          model, nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
                          nearest != NULL ? "\"" : "");
     }

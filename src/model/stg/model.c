@@ -66,7 +66,7 @@ static enum orr_status load_own(const struct building *building, const char *tab
     size_t stem = length > 4 && strcmp(table + length - 4, ".csv") == 0 ? length - 4 : length;
     int made = snprintf(ports, sizeof ports, "%.*s.json", (int)stem, table);
     if (length >= PATH_BYTES || made < 0 || (size_t)made >= sizeof ports) {
-        return error_set(building->err, ORR_EINVAL, "--sheet: the path is too long");
+        return error_set(building->err, ORR_EINVAL, "parameter 'sheet': the path is too long");
     }
     return stg_sheet_read(table, ports, sheet, building->err);
 }
@@ -87,7 +87,7 @@ static enum orr_status load_module(const struct building *building, const struct
     int length = snprintf(ports, sizeof ports, "%s/%s/%s.json", building->config->sheets, folder, module->sheet);
     (void)snprintf(table, sizeof table, "%s/%s/%s.csv", building->config->sheets, folder, module->sheet);
     if (length < 0 || (size_t)length >= sizeof ports) {
-        return error_set(building->err, ORR_EINVAL, "--sheets: the path is too long");
+        return error_set(building->err, ORR_EINVAL, "parameter 'sheets': the path is too long");
     }
     return stg_sheet_read(table, ports, sheet, building->err);
 }

@@ -114,21 +114,24 @@ static enum orr_status check_modes(const struct generating *work)
         return error_set(work->err, ORR_EINVAL, "STG has no sheets of this model without tpsp; our own can do without");
     }
     if (options->compat && options->sheets == NULL) {
-        return error_set(work->err, ORR_EINVAL, "--compat stg needs --sheets, the folder of STG's spreadsheets");
+        return error_set(work->err, ORR_EINVAL,
+                         "parameter 'compat' stg needs parameter 'sheets', the folder of STG's spreadsheets");
     }
     if (options->merge_comms && !options->compat) {
-        return error_set(work->err, ORR_EINVAL,
-                         "merging collectives loses data that must be sent; it is done under --compat stg only");
+        return error_set(
+            work->err, ORR_EINVAL,
+            "merging collectives loses data that must be sent; it is done under parameter 'compat' stg only");
     }
     if (options->model == ORR_STG_MOE && options->fold_micro_batches) {
         return error_set(work->err, ORR_EINVAL, "micro-batches cannot be folded in model moe");
     }
     if (options->compat && options->element_bytes > 1) {
-        return error_set(work->err, ORR_EINVAL, "sizes are elements under --compat stg; leave out the element's bytes");
+        return error_set(work->err, ORR_EINVAL,
+                         "sizes are elements under parameter 'compat' stg; leave out the element's bytes");
     }
     return options->compat && options->activation_recompute
                ? notes_add(work->notes, work->err,
-                           "activation_recompute has no effect under --compat stg, as in the original")
+                           "activation_recompute has no effect under parameter 'compat' stg, as in the original")
                : ORR_OK;
 }
 
@@ -211,7 +214,7 @@ static enum orr_status check_own_sheets(const struct generating *work)
         const char *equals = strchr(own, '=');
         char name[64];
         if (equals == NULL || equals == own || equals[1] == '\0' || (size_t)(equals - own) >= sizeof name) {
-            return error_set(work->err, ORR_EINVAL, "--sheet: \"%.100s\" is not NAME=FILE.csv", own);
+            return error_set(work->err, ORR_EINVAL, "parameter 'sheet': \"%.100s\" is not NAME=FILE.csv", own);
         }
         (void)snprintf(name, sizeof name, "%.*s", (int)(equals - own), own);
         bool known = false;
@@ -223,8 +226,9 @@ static enum orr_status check_own_sheets(const struct generating *work)
         }
         if (!known) {
             const char *nearest = error_nearest(name, names);
-            return error_set(work->err, ORR_EINVAL, "--sheet: this model has no sheet \"%s\"; it has %s%s%s%s", name,
-                             all, nearest == NULL ? "" : "; did you mean \"", nearest == NULL ? "" : nearest,
+            return error_set(work->err, ORR_EINVAL,
+                             "parameter 'sheet': this model has no sheet \"%s\"; it has %s%s%s%s", name, all,
+                             nearest == NULL ? "" : "; did you mean \"", nearest == NULL ? "" : nearest,
                              nearest == NULL ? "" : "\"?");
         }
     }

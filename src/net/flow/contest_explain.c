@@ -95,7 +95,7 @@ static void tell_cycle(struct explainer *e, uint32_t first)
                                      "a cycle of %" PRIu32 " pauses: %s%s; each has a full buffer that only the next "
                                      "could empty",
                                      length, text, length > CYCLE_TOLD ? " …" : ""),
-         "break the cycle: routes that cannot loop (up and down a tree), a larger BUFFER_SIZE, or --no-pfc");
+         "break the cycle: routes that cannot loop (up and down a tree), a larger BUFFER_SIZE, or parameter 'no-pfc'");
 }
 
 uint32_t contest_explain(const struct contest *contest, struct arena *arena, struct net_stuck *stuck, uint32_t room)

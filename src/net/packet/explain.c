@@ -51,15 +51,17 @@ static const char *down_words(const struct explainer *e)
     return text;
 }
 
-static const char down_fix[] = "let the link come back (--link-down A-B@T..T2), or give the machine another way";
+static const char down_fix[] =
+    "let the link come back (parameter 'link-down' A-B@T..T2), or give the machine another way";
 
 /* What a timeout would have helped, said in the words of whom it was kept from. */
 static const char *timeout_fix(const struct packet_net *network)
 {
     const struct packet_config *config = network->config;
-    return config->timeouts    ? NULL
-           : config->int_sizes ? "run without --compat astra, or with --rto: a timeout sends again what is lost"
-                               : "run without --compat: a timeout sends again what is lost";
+    return config->timeouts ? NULL
+           : config->int_sizes
+               ? "run without parameter 'compat' astra, or with parameter 'rto': a timeout sends again what is lost"
+               : "run without parameter 'compat': a timeout sends again what is lost";
 }
 
 /* ---- livelocks ---- */
@@ -108,7 +110,7 @@ static void tell_livelock(struct explainer *e)
                       worst->size, down == NULL ? "" : "; ", down == NULL ? "" : down),
          down != NULL ? down_fix
          : !network->config->pfc_enabled
-             ? "let switches pause their senders (without --no-pfc), or bound what is on its "
+             ? "let switches pause their senders (without parameter 'no-pfc'), or bound what is on its "
                "way (HAS_WIN 1)"
              : "bound what is on its way (HAS_WIN 1), or give switches a larger BUFFER_SIZE",
          worst->src, worst->dst, 2);
@@ -139,7 +141,7 @@ static void tell_unsent(struct explainer *e)
                                 " has 2 GiB or more, which never ends in ASTRA-sim (its sizes are 32-bit integers)",
                                 one->size, one->src, one->dst)
                  : no_way_words(e, one),
-             too_long ? "run without --compat astra, or use smaller messages"
+             too_long ? "run without parameter 'compat' astra, or use smaller messages"
              : down_words(e) != NULL
                  ? down_fix
                  : "join the two through switches in the topology file, or use a collective algorithm that only "
@@ -243,8 +245,9 @@ static void tell_cycle(struct explainer *e, uint32_t first)
                                        "a cycle of %" PRIu32 " pauses: %s%s; each has a full buffer that only "
                                        "the next could empty",
                                        length, text, length > CYCLE_TOLD ? " …" : "");
-    tell(e, text, "break the cycle: routes that cannot loop (up and down a tree), a larger BUFFER_SIZE, or --no-pfc", 0,
-         0, 0);
+    tell(e, text,
+         "break the cycle: routes that cannot loop (up and down a tree), a larger BUFFER_SIZE, or parameter 'no-pfc'",
+         0, 0, 0);
 }
 
 /* A host's artificial pause (NIC_TOTAL_PAUSE_TIME) whose end waits among its acknowledgements, which the switch has

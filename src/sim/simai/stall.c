@@ -50,7 +50,7 @@ static void find_compat(struct stall_report *report, const struct simai_coll *co
             arena_printf(&simai->arena,
                          "row \"%s\", %s: the collective of %" PRIu64 " B has no flows, and SimAI waits for them",
                          row->name, simai_phase_names[phase], plan->bytes),
-            "leave --compat out: a collective without flows is over at once", group->ranks[0]);
+            "leave parameter 'compat' out: a collective without flows is over at once", group->ranks[0]);
     }
     for (uint32_t i = 0; i < plan->flows.count; i++) {
         const struct nccl_flow *flow = &plan->flows.flows[i];
@@ -60,7 +60,7 @@ static void find_compat(struct stall_report *report, const struct simai_coll *co
                              "row \"%s\", %s: SimAI counts a message as sent when a packet of 61 to 8999 B leaves; a "
                              "message of %" PRIu64 " B has none, so rank %" PRIu32 " is never done",
                              row->name, simai_phase_names[phase], flow->bytes, flow->src),
-                "leave --compat out: every message then counts when its last byte has left", flow->src);
+                "leave parameter 'compat' out: every message then counts when its last byte has left", flow->src);
             return;
         }
     }

@@ -63,7 +63,7 @@ enum orr_status topo_dims_read(const char *what, const char *text, uint32_t *dim
 static enum orr_status bad_twist(const struct grid *grid, const char *text, struct orr_error *err)
 {
     return error_set(err, ORR_EINVAL,
-                     "--twist: \"%.60s\" is not D:E:S with two dimensions of 0 to %" PRIu32
+                     "parameter 'twist': \"%.60s\" is not D:E:S with two dimensions of 0 to %" PRIu32
                      " and a shift below the size of E, such as 0:1:1",
                      text, grid->dim_count - 1);
 }
@@ -103,7 +103,7 @@ static enum orr_status read_shape(struct grid *grid, enum topo_grid kind, const 
         grid->dim_count = 1;
         return status;
     }
-    enum orr_status status = topo_dims_read("--dims",
+    enum orr_status status = topo_dims_read("parameter 'dims'",
                                             dims != NULL             ? dims
                                             : kind == TOPO_GRID_MESH ? "4x4"
                                                                      : "4x4x8",
@@ -111,7 +111,7 @@ static enum orr_status read_shape(struct grid *grid, enum topo_grid kind, const 
     if (status == ORR_OK && kind == TOPO_GRID_TWISTED) {
         const char *twist = settings->value[TOPO_SET_TWIST];
         if (grid->dim_count < 2) {
-            return error_set(err, ORR_EINVAL, "--dims: a twisted torus has at least two dimensions");
+            return error_set(err, ORR_EINVAL, "parameter 'dims': a twisted torus has at least two dimensions");
         }
         status = twist == NULL && grid->dims[1] == 1 ? ORR_OK : read_twists(grid, twist ? twist : "0:1:1", err);
     }

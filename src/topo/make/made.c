@@ -14,7 +14,7 @@ static enum orr_status take_type(struct topo_made *made, const char *type, struc
         plain = (unsigned char)*c > ' ' && *c != '/' && (unsigned char)*c < 0x7f;
     }
     if (!plain) {
-        return error_set(err, ORR_EINVAL, "--gpu-type: \"%.60s\" is not one word, such as H100", type);
+        return error_set(err, ORR_EINVAL, "parameter 'gpu-type': \"%.60s\" is not one word, such as H100", type);
     }
     memcpy(made->gpu_type, type, length + 1);
     return ORR_OK;

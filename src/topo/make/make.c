@@ -98,7 +98,8 @@ static const struct topo_preset presets[] = {
     {"twisted-torus", "a torus whose closing links move along another dimension", "4x4x8, 400Gbps 500ns, twist 0:1:1",
      GRID_TAKES | BIT(DIMS) | BIT(TWIST), make_grid, TOPO_GRID_TWISTED},
     {"fat-tree", "levels of switches, each with as much up as down",
-     "3 levels of 8 ports: 128 GPUs, 400Gbps 500ns; with --per-leaf, --leaves or --spines 2 levels, 8 GPUs a leaf",
+     "3 levels of 8 ports: 128 GPUs, 400Gbps 500ns; with parameter 'per-leaf', parameter 'leaves' or parameter "
+     "'spines' 2 levels, 8 GPUs a leaf",
      FAT_TREE_TAKES, make_other, FAT_TREE},
     {"dragonfly", "groups of routers, all joined to all inside and between",
      "4 routers of 2 GPUs and 2 global links, "

@@ -220,10 +220,10 @@ enum orr_status topo_settings_loss(const struct topo_settings *settings, double 
     double read = plain_strtod(given, &end);
     bool plain = given[0] != '\0' && strspn(given, "0123456789.eE+-") == strlen(given);
     if (!plain || *end != '\0' || !isfinite(read)) {
-        return error_set(err, ORR_EINVAL, "--loss: \"%.60s\" is not a number", given);
+        return error_set(err, ORR_EINVAL, "parameter 'loss': \"%.60s\" is not a number", given);
     }
     if (read < 0 || read > 1 || strlen(given) > 24) {
-        return error_set(err, ORR_ERANGE, "--loss: %.60s is not a share of packets, 0 to 1", given);
+        return error_set(err, ORR_ERANGE, "parameter 'loss': %.60s is not a share of packets, 0 to 1", given);
     }
     *loss = read;
     *text = given;

@@ -28,7 +28,7 @@ struct topo_quantity {
     char text[32];
 };
 
-/* "--hosts" of TOPO_SET_HOSTS. */
+/* "parameter 'hosts'" of TOPO_SET_HOSTS. */
 const char *topo_setting_name(enum topo_setting id);
 
 /* The setting called `name`, without dashes; ORR_EINVAL with the nearest name. `value` is borrowed. */

@@ -63,13 +63,14 @@ static enum orr_status choose_structure(struct plan *plan, const struct topo_set
         return notes_add(notes, err, "%s is %srail-optimized with %s ToR%s: %s has no effect", settings->what,
                          plan->rails ? "" : "not ", plan->dual_tor ? "dual" : "single",
                          plan->dual_tor && plan->rails ? "" : " and one plane",
-                         asked_rails && !plan->rails     ? "--rail-optimized (--ro)"
-                         : asked_tors && !plan->dual_tor ? "--dual-tor (--dt)"
-                                                         : "--dual-plane (--dp)");
+                         asked_rails && !plan->rails     ? "parameter 'rail-optimized' (parameter 'ro')"
+                         : asked_tors && !plan->dual_tor ? "parameter 'dual-tor' (parameter 'dt')"
+                                                         : "parameter 'dual-plane' (parameter 'dp')");
     }
     if (plan->dual_plane && !(plan->rails && plan->dual_tor)) {
         return error_set(err, ORR_EINVAL,
-                         "--dual-plane (--dp) needs --rail-optimized (--ro) and --dual-tor (--dt): "
+                         "parameter 'dual-plane' (parameter 'dp') needs parameter 'rail-optimized' (parameter 'ro') "
+                         "and parameter 'dual-tor' (parameter 'dt'): "
                          "two planes are told apart by the two ToRs of a rail");
     }
     return ORR_OK;
@@ -126,15 +127,17 @@ static enum orr_status size_up(struct plan *plan, struct notes *notes, struct or
     uint64_t asws = plan->segments * plan->rail_count * plan->tors;
     if (plan->gpus % plan->per_server != 0 && plan->nvswitches > 0) {
         return error_set(err, ORR_EINVAL,
-                         "%" PRIu64 " GPUs do not fill servers of %" PRIu64 ": --hosts (-g) must be a multiple of "
-                         "--gpus-per-node (-gps)",
+                         "%" PRIu64 " GPUs do not fill servers of %" PRIu64
+                         ": parameter 'hosts' (-g) must be a multiple of "
+                         "parameter 'gpus-per-node' (-gps)",
                          plan->gpus, plan->per_server);
     }
     uint64_t most = plan->asws_per_psw / (plan->rails ? plan->rail_count : plan->tors);
     if (plan->segments > most) {
         return error_set(err, ORR_EINVAL,
                          "%" PRIu64 " GPUs need %" PRIu64 " segments and one pod holds %" PRIu64
-                         " (--leaves-per-spine (-app) %" PRIu64 "); fewer GPUs, or more NICs on a switch (-npa)",
+                         " (parameter 'leaves-per-spine' (-app) %" PRIu64
+                         "); fewer GPUs, or more NICs on a switch (-npa)",
                          plan->gpus, plan->segments, most, plan->asws_per_psw);
     }
     if (asws == plan->asws) {
@@ -143,8 +146,8 @@ static enum orr_status size_up(struct plan *plan, struct notes *notes, struct or
     uint64_t asked = plan->asws;
     plan->asws = asws;
     return notes_add(notes, err,
-                     "%" PRIu64 " GPUs need %" PRIu64 " switches of the first level: --leaves (-asn) is %" PRIu64
-                     " and not %" PRIu64,
+                     "%" PRIu64 " GPUs need %" PRIu64
+                     " switches of the first level: parameter 'leaves' (-asn) is %" PRIu64 " and not %" PRIu64,
                      plan->gpus, asws, asws, asked);
 }
 

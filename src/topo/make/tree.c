@@ -121,8 +121,9 @@ static enum orr_status size_leaf_spine(const struct topo_settings *settings, str
     uint64_t per_leaf = 0;
     if (topo_settings_has(settings, TOPO_SET_ARITY) || topo_settings_has(settings, TOPO_SET_LEVELS)) {
         return error_set(err, ORR_EINVAL,
-                         "--arity and --levels say a tree in one way, --leaves, --per-leaf and "
-                         "--spines in another: use one of them");
+                         "parameter 'arity' and parameter 'levels' say a tree in one way, parameter 'leaves', "
+                         "parameter 'per-leaf' and "
+                         "parameter 'spines' in another: use one of them");
     }
     enum orr_status status = topo_settings_count(settings, TOPO_SET_PER_LEAF, 0, 1, TOPO_NODES_MOST, &per_leaf, err);
     if (status == ORR_OK) {
@@ -156,7 +157,7 @@ static enum orr_status split_ports(const struct topo_settings *settings, uint64_
     enum orr_status status = topo_settings_ratio(settings, TOPO_SET_OVERSUBSCRIPTION, &ratio[0], &ratio[1], err);
     if (status == ORR_OK && (arity % 2 != 0 || arity * ratio[0] % (ratio[0] + ratio[1]) != 0)) {
         status = error_set(err, ORR_EINVAL,
-                           "--arity: %" PRIu64 " ports do not divide into %" PRIu64 ":%" PRIu64
+                           "parameter 'arity': %" PRIu64 " ports do not divide into %" PRIu64 ":%" PRIu64
                            " down and up, or not into two halves",
                            arity, ratio[0], ratio[1]);
     }

@@ -303,10 +303,11 @@ enum orr_status comm_find_size(const struct comm_clue *clue, struct comm_fact *f
                  size_from_tag(clue, fact) ||
                  (clue->has_unknown_size && take(fact, clue->unknown_size, PROVENANCE_GIVEN));
     if (!known) {
-        return error_set(err, ORR_EINVAL,
-                         "%.300s: %s of unknown size: no \"In msg nelems\" with a dtype, no tensors on the op that "
-                         "launches it, no |bytes=N annotation; --unknown-size BYTES gives one to all such nodes",
-                         clue->node, comm_kind_text(fact->kind));
+        return error_set(
+            err, ORR_EINVAL,
+            "%.300s: %s of unknown size: no \"In msg nelems\" with a dtype, no tensors on the op that "
+            "launches it, no |bytes=N annotation; parameter 'unknown-size' BYTES gives one to all such nodes",
+            clue->node, comm_kind_text(fact->kind));
     }
     if (fact->bytes > INT64_MAX) {
         return error_set(err, ORR_ERANGE, "%.300s: %s of %" PRIu64 " bytes: out of range", clue->node,

@@ -120,7 +120,7 @@ static enum orr_status settle_size(struct emit *emit, uint32_t index, struct com
     if (!emit->options->has_unknown_size) {
         return error_set(err, ORR_EINVAL,
                          "%.300s: the recording does not say how many bytes \"%.200s\" (%s, node %u) carries; "
-                         "--unknown-size BYTES gives them",
+                         "parameter 'unknown-size' BYTES gives them",
                          emit->name, intern_text(&emit->linked->names, emit->linked->nodes[index].name),
                          comm_kind_text(fact->kind), index);
     }

@@ -252,10 +252,11 @@ static enum orr_status read_comm(struct reader *reader, const struct json_part *
     fact.kind = (enum comm_kind)kind;
     if (!get_provenance(item, "orr_type_from", &fact.type_from) ||
         !get_provenance(item, "orr_size_from", &fact.size_from)) {
-        return fail(reader, part, "orr_type_from\" and \"orr_size_from", "words of `trace stat --provenance`", err);
+        return fail(reader, part, "orr_type_from\" and \"orr_size_from", "words of `trace stat parameter 'provenance'`",
+                    err);
     }
     if (json_item_member(item, "orr_peer_from") != NULL && !get_provenance(item, "orr_peer_from", &fact.peer_from)) {
-        return fail(reader, part, "orr_peer_from", "a word of `trace stat --provenance`", err);
+        return fail(reader, part, "orr_peer_from", "a word of `trace stat parameter 'provenance'`", err);
     }
     if (fact.size_from != PROVENANCE_GIVEN && (!get_i64(item, "orr_bytes", &bytes) || bytes < 0)) {
         return fail(reader, part, "orr_bytes", "a size", err);

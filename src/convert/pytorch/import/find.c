@@ -169,8 +169,9 @@ static enum orr_status pick_job(const char *place, const char *tag, const struct
     list_tags(jobs, count, all, sizeof all);
     *picked = tag == NULL && count == 1 ? &jobs[0] : NULL;
     if (tag == NULL && count > 1) {
-        return error_set(err, ORR_EINVAL, "%s: recordings of %u runs are here, tagged %s; --tag TAG picks one", place,
-                         count, all);
+        return error_set(err, ORR_EINVAL,
+                         "%s: recordings of %u runs are here, tagged %s; parameter 'tag' TAG picks one", place, count,
+                         all);
     }
     for (uint32_t i = 0; i < count && tag != NULL; i++) {
         *picked = strcmp(jobs[i].tag, tag) == 0 ? &jobs[i] : *picked;

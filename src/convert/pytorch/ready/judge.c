@@ -86,7 +86,7 @@ static void judge_files(struct judging *judging)
             "there is no device trace, so no times: only the order of ops and the communications are known",
             "run torch.profiler beside the ExecutionTraceObserver and export_chrome_trace to device_R.json; orrery "
             "trace "
-            "recipe --framework pytorch prints a script that does both");
+            "recipe parameter 'framework' pytorch prints a script that does both");
     }
     if (rank->host_error != NULL) {
         add(judging, READY_FAULT, rank->host_error,
@@ -94,13 +94,13 @@ static void judge_files(struct judging *judging)
     } else if (rank->pair->host == NULL) {
         add(judging, READY_ADVICE,
             "there is no host trace; types and sizes of communication come from the device trace",
-            "register an ExecutionTraceObserver for host_R.json (orrery trace recipe --framework pytorch)");
+            "register an ExecutionTraceObserver for host_R.json (orrery trace recipe parameter 'framework' pytorch)");
     }
     if (rank->device.cut || rank->host.cut) {
         add(judging, READY_ADVICE,
             TEXT(judging, "the %s trace ends early; what stands before the cut is used",
                  rank->device.cut ? "device" : "host"),
-            "record again with fewer steps (--trace-steps) if the disk was full or the job was killed");
+            "record again with fewer steps (parameter 'trace-steps') if the disk was full or the job was killed");
     }
     if (rank->host.several) {
         add(judging, READY_ADVICE, "the host trace holds several documents; trace import takes the one with most nodes",
@@ -129,10 +129,12 @@ static void judge_empty_device(struct judging *judging)
             TEXT(judging, "the device trace is empty: %" PRIu64 " event%s, no op, no call, no kernel%s", device->events,
                  device->events == 1 ? "" : "s", device->amd ? " (an AMD device)" : ""),
             device->amd
-                ? "the profiler was active in no step: --trace-wait and --trace-steps must end before the epoch does "
+                ? "the profiler was active in no step: parameter 'trace-wait' and parameter 'trace-steps' must end "
+                  "before the epoch does "
                   "(wait=0, active=1 or more, and prof.step() after each), with activities CPU and CUDA, which is HIP "
-                  "too; then --inject-sync-hack for event records"
-                : "the profiler was active in no step: --trace-wait and --trace-steps must end before the epoch does, "
+                  "too; then parameter 'inject-sync-hack' for event records"
+                : "the profiler was active in no step: parameter 'trace-wait' and parameter 'trace-steps' must end "
+                  "before the epoch does, "
                   "and prof.step() must follow each step");
         return;
     }
@@ -141,9 +143,10 @@ static void judge_empty_device(struct judging *judging)
              device->host_ops, device->calls),
         device->amd
             ? "profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] (CUDA is HIP on ROCm) and a "
-              "PyTorch built with roctracer; let --trace-steps cover whole steps, and use --inject-sync-hack"
+              "PyTorch built with roctracer; let parameter 'trace-steps' cover whole steps, and use parameter "
+              "'inject-sync-hack'"
             : "profile with activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA] on a machine with a device, "
-              "and let --trace-steps cover whole steps");
+              "and let parameter 'trace-steps' cover whole steps");
 }
 
 static void judge_links(struct judging *judging)
@@ -167,8 +170,9 @@ static void judge_links(struct judging *judging)
                  device->event_records == 0
                      ? device->stream_waits == 0 ? "no EventRecord and no StreamWaitEvent are" : "no EventRecord is"
                      : "no StreamWaitEvent is"),
-            device->amd ? "record with --inject-sync-hack"
-                        : "record without --no-sync-events (enable_cuda_sync_events), or with --inject-sync-hack");
+            device->amd ? "record with parameter 'inject-sync-hack'"
+                        : "record without parameter 'no-sync-events' (enable_cuda_sync_events), or with parameter "
+                          "'inject-sync-hack'");
     }
     if (host->there && host->most_rf >= 0 && device->most_rf >= 0 &&
         (host->most_rf < device->least_rf || host->least_rf > device->most_rf)) {
@@ -218,8 +222,9 @@ static void judge_comms(struct judging *judging, uint32_t world)
             "record_function(\"nccl:all_reduce|bytes=N|pg=dp0\")");
     } else if (!sizes_known(rank)) {
         add(judging, READY_FAULT, "the sizes of some collectives are told nowhere",
-            "record the host trace too, or the device trace with --trace-shapes or PyTorch 2.4 and later; or import "
-            "with --unknown-size BYTES");
+            "record the host trace too, or the device trace with parameter 'trace-shapes' or PyTorch 2.4 and later; or "
+            "import "
+            "with parameter 'unknown-size' BYTES");
     }
     if (world > 1 && device->comm_kernels == 0 && device->param_comms == 0 && rank->host.comms == 0 &&
         !has_known_comm(device)) {
@@ -240,7 +245,7 @@ static void judge_steps(struct judging *judging)
         add(judging, READY_ADVICE,
             TEXT(judging, "%" PRIu64 " of %" PRIu64 " events are Python's stack, which nothing here reads",
                  device->python, device->events),
-            "leave out --trace-stack (with_stack): files are smaller and times truer");
+            "leave out parameter 'trace-stack' (with_stack): files are smaller and times truer");
     }
 }
 
@@ -298,7 +303,7 @@ static void judge_row(struct judging *judging, uint32_t world)
     if (world > run->rank_count) {
         add(judging, READY_ADVICE,
             TEXT(judging, "%" PRIu32 " of %" PRIu32 " ranks are recorded", run->rank_count, world),
-            "copy the others' files here, or let orrery lab run --world-size grow the job");
+            "copy the others' files here, or let orrery lab run parameter 'world-size' grow the job");
     }
 }
 
@@ -319,7 +324,7 @@ static void judge_agreement(struct judging *judging)
                 TEXT(judging, "rank %" PRIu32 " recorded %" PRIu64 " steps, rank %" PRIu32 " %" PRIu64,
                      run->ranks[0].pair->rank, ready_steps(first)->count, run->ranks[i].pair->rank,
                      ready_steps(device)->count),
-                "use the same --trace-wait and --trace-steps on all ranks");
+                "use the same parameter 'trace-wait' and parameter 'trace-steps' on all ranks");
         }
         for (unsigned kind = 0; kind <= COMM_BARRIER; kind++) {
             enum ready_level level;
@@ -333,7 +338,7 @@ static void judge_agreement(struct judging *judging)
                          "; in one group a simulation would wait for those that are missing",
                          run->ranks[0].pair->rank, here, comm_kind_text((enum comm_kind)kind), run->ranks[i].pair->rank,
                          there),
-                    "trace whole steps, the same on all ranks (--trace-wait, --trace-steps)");
+                    "trace whole steps, the same on all ranks (parameter 'trace-wait', parameter 'trace-steps')");
             }
         }
     }
