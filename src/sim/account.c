@@ -1,64 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Where time went. Unions of intervals are kept as they grow: while at least one node of a kind is in flight its clock
- * runs, so no list of intervals is needed for totals. The rank's own time is split the same way, each nanosecond to the
- * first of compute, communication, anything else.
- */
-#include <stdlib.h>
+/* Where the time of a run of traces went: nodes told to the tally (sim/tally.h), and what ASTRA-sim reports of them. */
 #include <string.h>
 
 #include "compat/astra/hash_order.h"
 #include "sim/engine.h"
 
-static void settle_rank(struct sim *sim, uint32_t rank)
-{
-    struct sim_rank *state = &sim->ranks[rank];
-    struct sim_rank_result *result = &sim->result.ranks[rank];
-    uint64_t passed = sim->queue.now - state->account_since;
-    state->account_since = sim->queue.now;
-    if (state->active[SIM_OP_GPU] > 0) {
-        result->compute_ns += passed;
-    } else if (state->active[SIM_OP_COMM] > 0) {
-        result->exposed_comm_ns += passed;
-    } else if (state->ongoing > 0) {
-        result->exposed_other_ns += passed;
-    } else {
-        result->idle_ns += passed;
-    }
-}
-
 static uint32_t group_size_of(const struct sim *sim, uint32_t rank, uint32_t node)
 {
     uint32_t group = sim_graph_group(sim->rank_graph[rank], node);
     return group == SIM_NONE ? sim->rank_count : sim->groups[group].group->count;
-}
-
-static struct sim_collective_result *collective_row(struct sim *sim, int32_t type, uint32_t group_size, uint64_t bytes)
-{
-    uint64_t mixed =
-        (bytes ^ ((uint64_t)group_size << 34) ^ ((uint64_t)(uint32_t)type << 50)) * UINT64_C(0x9E3779B97F4A7C15);
-    uint32_t *bucket = &sim->collective_buckets[(mixed >> 40) % SIM_COLLECTIVE_BUCKETS];
-    struct sim_result *result = &sim->result;
-    for (uint32_t i = *bucket; i != 0; i = result->collectives[i - 1].chain) {
-        struct sim_collective_result *row = &result->collectives[i - 1];
-        if (row->type == type && row->group_size == group_size && row->bytes == bytes) {
-            return row;
-        }
-    }
-    if (!mem_reserve(sim->mem, (void **)&result->collectives, &sim->collective_capacity,
-                     (uint64_t)result->collective_count + 1, sizeof *result->collectives)) {
-        sim_fail_memory(sim);
-        return NULL;
-    }
-    struct sim_collective_result *row = &result->collectives[result->collective_count++];
-    *row = (struct sim_collective_result){.type = type,
-                                          .group_size = group_size,
-                                          .bytes = bytes,
-                                          .min_ns = UINT64_MAX,
-                                          .first_start_ns = UINT64_MAX,
-                                          .chain = *bucket};
-    *bucket = result->collective_count;
-    return row;
 }
 
 static void account_collective(struct sim *sim, uint32_t rank, uint32_t node, uint64_t start_ns)
@@ -71,17 +21,10 @@ static void account_collective(struct sim *sim, uint32_t rank, uint32_t node, ui
     } else {
         type = trace_node->type == TRACE_SEND ? SIM_TYPE_SEND : SIM_TYPE_RECV;
     }
-    struct sim_collective_result *row = collective_row(sim, type, group_size, trace_node->comm_bytes);
-    if (row == NULL) {
-        return;
+    if (!sim_tally_communication(&sim->tally, &sim->result, sim->mem, type, group_size, trace_node->comm_bytes,
+                                 start_ns, sim->queue.now)) {
+        sim_fail_memory(sim);
     }
-    uint64_t duration = sim->queue.now - start_ns;
-    row->count++;
-    row->total_ns += duration;
-    row->min_ns = duration < row->min_ns ? duration : row->min_ns;
-    row->max_ns = duration > row->max_ns ? duration : row->max_ns;
-    row->first_start_ns = start_ns < row->first_start_ns ? start_ns : row->first_start_ns;
-    row->last_end_ns = sim->queue.now;
 }
 
 static uint64_t *started_at(struct sim_rank *state, uint32_t node)
@@ -98,12 +41,8 @@ void sim_account_start(struct sim *sim, uint32_t rank, uint32_t node)
     struct sim_rank *state = &sim->ranks[rank];
     struct sim_rank_result *result = &sim->result.ranks[rank];
     enum sim_op_kind kind = sim_node_kind(&state->graph->nodes[node]);
-    settle_rank(sim, rank);
+    sim_clock_start(&state->clock, result, kind, state->ongoing > 0, sim->queue.now);
     *started_at(state, node) = sim->queue.now;
-    if (state->active[kind]++ == 0) {
-        state->active_since[kind] = sim->queue.now;
-    }
-    result->nodes_of[kind]++;
     if (state->issue_order != NULL) {
         state->issue_order[state->issued] = node;
     }
@@ -116,33 +55,23 @@ void sim_account_end(struct sim *sim, uint32_t rank, uint32_t node)
     struct sim_rank_result *result = &sim->result.ranks[rank];
     const struct trace_node *trace_node = &state->graph->nodes[node];
     enum sim_op_kind kind = sim_node_kind(trace_node);
-    state->ongoing++; /* the node counts for the time that is being settled */
-    settle_rank(sim, rank);
-    state->ongoing--;
-    if (--state->active[kind] == 0) {
-        result->union_ns[kind] += sim->queue.now - state->active_since[kind];
-    }
-    result->last_end_ns = sim->queue.now;
+    sim_clock_end(&state->clock, result, kind, sim->queue.now);
     result->nodes_done++;
     sim->result.nodes_done++;
     uint64_t started_ns = *started_at(state, node);
     if (trace_node->type >= TRACE_SEND) {
         account_collective(sim, rank, node, started_ns);
     }
-    if (sim->config->keep_intervals) {
-        if (!mem_reserve(sim->mem, (void **)&sim->result.intervals, &sim->interval_capacity,
-                         (uint64_t)sim->result.interval_count + 1, sizeof *sim->result.intervals)) {
-            sim_fail_memory(sim);
-            return;
-        }
-        sim->result.intervals[sim->result.interval_count++] = (struct sim_interval){
-            .rank = rank,
-            .node = node,
-            .start_ns = started_ns,
-            .end_ns = sim->queue.now,
-            .slot = (uint8_t)sim_node_slot(trace_node),
-            .lane = state->held != NULL ? trace_node->lane : 0,
-        };
+    if (sim->config->keep_intervals && !sim_tally_interval(&sim->tally, &sim->result, sim->mem,
+                                                           (struct sim_interval){
+                                                               .rank = rank,
+                                                               .node = node,
+                                                               .start_ns = started_ns,
+                                                               .end_ns = sim->queue.now,
+                                                               .slot = (uint8_t)sim_node_slot(trace_node),
+                                                               .lane = state->held != NULL ? trace_node->lane : 0,
+                                                           })) {
+        sim_fail_memory(sim);
     }
 }
 
@@ -202,19 +131,6 @@ void sim_log(struct sim *sim, struct sim_log_entry entry)
     result->log[result->log_count++] = entry;
 }
 
-static int compare_collectives(const void *left, const void *right)
-{
-    const struct sim_collective_result *a = left;
-    const struct sim_collective_result *b = right;
-    if (a->type != b->type) {
-        return a->type < b->type ? -1 : 1;
-    }
-    if (a->group_size != b->group_size) {
-        return a->group_size < b->group_size ? -1 : 1;
-    }
-    return a->bytes < b->bytes ? -1 : a->bytes > b->bytes;
-}
-
 void sim_account_close(struct sim *sim)
 {
     struct sim_result *result = &sim->result;
@@ -224,14 +140,8 @@ void sim_account_close(struct sim *sim)
     result->events = sim->queue.handled;
     result->end_ns = sim->queue.now;
     for (uint32_t rank = 0; rank < sim->rank_count; rank++) {
-        settle_rank(sim, rank);
         struct sim_rank *state = &sim->ranks[rank];
-        for (uint32_t kind = 0; kind < SIM_OP_KINDS; kind++) {
-            if (state->active[kind] > 0) {
-                result->ranks[rank].union_ns[kind] += sim->queue.now - state->active_since[kind];
-                state->active_since[kind] = sim->queue.now;
-            }
-        }
+        sim_clock_close(&state->clock, &result->ranks[rank], state->ongoing > 0, sim->queue.now);
         memcpy(result->ranks[rank].unreleased, state->slot, sizeof state->slot);
     }
     for (uint32_t d = 0; d < sim->config->dims.count; d++) {
@@ -245,7 +155,5 @@ void sim_account_close(struct sim *sim)
     if (sim->net.ops->figures != NULL && !sim->net.ops->figures(&sim->net, &sim->arena, &result->network)) {
         sim_fail_memory(sim);
     }
-    if (result->collective_count > 0) {
-        qsort(result->collectives, result->collective_count, sizeof *result->collectives, compare_collectives);
-    }
+    sim_tally_close(result);
 }

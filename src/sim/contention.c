@@ -51,7 +51,7 @@ static void foresee(struct sim *sim, uint32_t rank)
 {
     struct sim_rank *state = &sim->ranks[rank];
     struct sim_share *share = state->share;
-    uint32_t kernels = share->count + state->active[SIM_OP_COMM];
+    uint32_t kernels = share->count + state->clock.active[SIM_OP_COMM];
     share->slowdown = kernels > 1 ? 1.0 + sim->config->contention * (kernels - 1) : 1.0;
     share->foreseen++;
     if (share->count == 0) {

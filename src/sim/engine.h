@@ -32,9 +32,6 @@
 #include "sim/streams.h"
 #include "sim/traffic.h"
 
-/* Of the table of rows in result.collectives. */
-enum { SIM_COLLECTIVE_BUCKETS = 1024 };
-
 /* A remote memory that serves one request at a time. */
 struct sim_memory_server {
     uint32_t *waiting; /* rank, node pairs in a ring buffer */
@@ -105,8 +102,8 @@ struct sim {
     bool (*progress)(void *, const struct orr_progress *); /* or NULL */
     void *progress_context;
     struct sim_result result;
-    uint32_t *collective_buckets; /* index + 1 into result.collectives */
-    uint32_t collective_capacity, log_capacity, interval_capacity;
+    struct sim_tally tally;
+    uint32_t log_capacity;
 };
 
 /* Memory was refused: the loop ends before the next event. */

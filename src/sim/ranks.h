@@ -6,7 +6,7 @@
 #ifndef ORR_SIM_RANKS_H
 #define ORR_SIM_RANKS_H
 
-#include "sim/result.h"
+#include "sim/tally.h"
 
 /* No node, no rank, no group. */
 enum { SIM_NONE = UINT32_MAX };
@@ -57,10 +57,7 @@ struct sim_rank {
     int32_t stream_counter;
     struct sim_cursors *cursors; /* by logical dimension */
 
-    /* Time accounts: nodes in flight by kind, and since when. */
-    uint32_t active[SIM_OP_KINDS];
-    uint64_t active_since[SIM_OP_KINDS];
-    uint64_t account_since;
+    struct sim_clock clock;
 };
 
 /* How a member carries out a group's collectives of one type: decided by the first it issues, and kept (spec analytical

@@ -32,8 +32,7 @@ static bool make_pools(struct sim *sim)
            sim_routes_init(&sim->channel_routes, sizeof(struct sim_channel), offsetof(struct sim_channel, route),
                            mem) &&
            sim_routes_init(&sim->lane_routes, sizeof(struct sim_lane), offsetof(struct sim_lane, route), mem) &&
-           zalloc_into(sim, &sim->far_buckets, (size_t)sim->far_bucket_mask + 1, sizeof *sim->far_buckets) &&
-           zalloc_into(sim, &sim->collective_buckets, SIM_COLLECTIVE_BUCKETS, sizeof *sim->collective_buckets);
+           zalloc_into(sim, &sim->far_buckets, (size_t)sim->far_bucket_mask + 1, sizeof *sim->far_buckets);
 }
 
 /* The logical topology of each collective type (spec analytical §6.2). */
@@ -317,9 +316,8 @@ static void clear(struct sim *sim)
     sim_routes_free(&sim->channel_routes, mem);
     sim_routes_free(&sim->lane_routes, mem);
     sim_usage_free(sim, &sim->result.usage);
-    mem_free(mem, sim->result.collectives, (size_t)sim->collective_capacity * sizeof *sim->result.collectives);
+    sim_tally_free(&sim->tally, &sim->result, mem);
     mem_free(mem, sim->result.log, (size_t)sim->log_capacity * sizeof *sim->result.log);
-    mem_free(mem, sim->result.intervals, (size_t)sim->interval_capacity * sizeof *sim->result.intervals);
     sim_calls_free(&sim->calls, mem);
     sim_far_ticks_free(&sim->far_ticks, mem);
     sim_lanes_free(&sim->lanes, mem);
