@@ -99,21 +99,21 @@ static bool simulate(const void *context, void *result)
     options.config = paths[2];
     options.has_send_latency = true;
     options.send_latency_ns = 3000;
-    struct orr_simai *run = NULL;
+    struct orr_run *run = NULL;
     struct orr_error err = {0};
     enum orr_status status = write_inputs(what->item, paths, &err);
     if (status == ORR_OK)
         status = orr_simai_open(&options, &run, &err);
     if (status == ORR_OK)
-        status = orr_simai_execute(run, &err);
+        status = orr_run_execute(run, &err);
     out->good = status == ORR_OK;
     snprintf(out->error, sizeof out->error, "%.500s", err.text);
     if (out->good) {
-        out->time_ns = orr_simai_time_ns(run);
-        out->flows = orr_simai_flow_count(run);
-        out->events = orr_simai_event_count(run);
+        out->time_ns = orr_run_time_ns(run);
+        out->flows = orr_run_message_count(run);
+        out->events = orr_run_event_count(run);
     }
-    orr_simai_close(run);
+    orr_run_close(run);
     return true;
 }
 

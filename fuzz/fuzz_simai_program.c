@@ -6,8 +6,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "api/simai_program.h"
 #include "fuzz/reading.h"
+#include "run/simai_program.h"
 #include "sim/simai/ops.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -28,10 +28,10 @@ static void unroll(struct fuzz_reading *reading, const struct simai_program *pro
 static void read_text(const char *path, bool compat)
 {
     struct fuzz_reading reading;
-    struct lab_simai_program made;
+    struct run_simai_program made;
     fuzz_reading_begin(&reading);
     enum orr_status status =
-        lab_simai_program_read(path, GPUS, compat, !compat, &reading.arena, &reading.notes, &made, &reading.err);
+        run_simai_program_read(path, GPUS, compat, !compat, &reading.arena, &reading.notes, &made, &reading.err);
     fuzz_check_status(&reading, status);
     if (status == ORR_OK) {
         if (made.program.stages == 0 || GPUS % made.program.stages != 0 || made.program.row_count == 0) {

@@ -314,6 +314,11 @@ enum orr_output {
     ORR_OUTPUT_STALL,          /* the diagnosis of a stalled run, for people; nothing when it did not stall */
     ORR_OUTPUT_COMM_INTERVALS, /* CSV: when each communication of each rank was in flight */
     ORR_OUTPUT_LOCAL_MEM,      /* `path` is a prefix: PATH.RANK.json, ASTRA-sim's files of track-local-mem */
+    /* Of a SimAI workload (orr_simai_open) that ended. */
+    ORR_OUTPUT_SIMAI_CSV,         /* SimAI's EndToEnd.csv */
+    ORR_OUTPUT_SIMAI_UTILIZATION, /* SimAI's test1_dimension_utilization_0.csv */
+    ORR_OUTPUT_SIMAI_LOG,         /* what SimAI prints of a run, without dates and thread numbers */
+    ORR_OUTPUT_SIMAI_FILES,       /* `path` is a folder: the files that SimAI leaves in one */
 };
 
 /* Where the network configuration of a PACKET run wants FCT, PFC or QLEN written, and the system file's track-local-mem
@@ -321,8 +326,8 @@ enum orr_output {
  * until orr_run_close. */
 const char *orr_run_named_file(const struct orr_run *run, enum orr_output output);
 
-/* Writes one output to `path` (a temporary renamed when complete), or to `stream` where `path` is NULL (not for CSV and
- * TIMELINE). */
+/* Writes one output to `path` (a temporary renamed when complete), or to `stream` where `path` is NULL (not what is a
+ * folder or several files: CSV, LOCAL_MEM, SIMAI_FILES). */
 ORR_MUST_CHECK enum orr_status orr_run_write(const struct orr_run *run, enum orr_output output, const char *path,
                                              FILE *stream, struct orr_error *err);
 

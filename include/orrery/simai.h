@@ -55,8 +55,8 @@ ORR_MUST_CHECK enum orr_status orr_simai_analytical(const struct orr_simai_analy
  */
 struct orr_simai_simulation {
     /* How to simulate: the workload is AICB's text; the backend PACKET, FLOW or AUTO; memory_limit, strict,
-     * no_fast_forward, keep_flows (for ORR_SIMAI_FCT and ORR_SIMAI_PFC), keep_intervals (for ORR_SIMAI_TIMELINE) and
-     * progress as in any run. Its other parameters are refused where they are set. */
+     * no_fast_forward, keep_flows, keep_intervals and progress as in any run. Its other parameters are refused where
+     * they are set. */
     struct orr_run_options run;
     const char *topology;             /* SimAI's form of the file */
     const char *config;               /* SimAI.conf */
@@ -69,44 +69,10 @@ struct orr_simai_simulation {
 };
 void orr_simai_simulation_init(struct orr_simai_simulation *options); /* the defaults */
 
-struct orr_simai;
-
-ORR_MUST_CHECK enum orr_status orr_simai_open(const struct orr_simai_simulation *options, struct orr_simai **simai,
+/* The result is a run as any other: orr_run_execute, the functions that ask it, orr_run_write, orr_run_close. Its nodes
+ * are the rows' cells; ORR_OUTPUT_ASTRA and LOCAL_MEM are of traces alone, ORR_OUTPUT_SIMAI_* of these runs alone. */
+ORR_MUST_CHECK enum orr_status orr_simai_open(const struct orr_simai_simulation *options, struct orr_run **run,
                                               struct orr_error *err);
-/* To the end, once. ORR_ESTALL and ORR_EINTR as orr_run_execute. */
-ORR_MUST_CHECK enum orr_status orr_simai_execute(struct orr_simai *simai, struct orr_error *err);
-void orr_simai_close(struct orr_simai *simai); /* NULL is fine */
-
-size_t orr_simai_warning_count(const struct orr_simai *simai);
-const char *orr_simai_warning(const struct orr_simai *simai, size_t index); /* valid until orr_simai_close */
-
-uint32_t orr_simai_rank_count(const struct orr_simai *simai);
-uint64_t orr_simai_time_ns(const struct orr_simai *simai);                /* the last rank's end */
-uint64_t orr_simai_rank_ns(const struct orr_simai *simai, uint32_t rank); /* UINT64_MAX: it never ended */
-uint64_t orr_simai_last_flow_ns(const struct orr_simai *simai);           /* the last message's arrival */
-uint64_t orr_simai_flow_count(const struct orr_simai *simai);
-uint64_t orr_simai_event_count(const struct orr_simai *simai);
-
-enum orr_simai_output {
-    ORR_SIMAI_TEXT,        /* for people */
-    ORR_SIMAI_LOG,         /* what SimAI prints of a run, without dates and thread numbers */
-    ORR_SIMAI_JSON,        /* one document */
-    ORR_SIMAI_CSV,         /* SimAI's EndToEnd.csv */
-    ORR_SIMAI_UTILIZATION, /* SimAI's test1_dimension_utilization_0.csv */
-    ORR_SIMAI_TIMELINE,    /* Chrome trace events; compressed when path ends in .gz */
-    ORR_SIMAI_FCT,         /* one line a message, as ns-3's fct.txt */
-    ORR_SIMAI_PFC,         /* one line a pause or resume received, as ns-3's pfc.txt */
-    ORR_SIMAI_STALL,       /* the diagnosis of a stalled run, for people; nothing when it did not stall */
-};
-
-/* Where the configuration wants FCT or PFC written; NULL where it does not say, and for all others. */
-const char *orr_simai_named_file(const struct orr_simai *simai, enum orr_simai_output output);
-/* GPUs and NVSwitches, which is what SimAI numbers its result files by. */
-uint32_t orr_simai_node_count(const struct orr_simai *simai);
-
-/* To `path` (a temporary renamed when complete), or to `stream` where `path` is NULL. */
-ORR_MUST_CHECK enum orr_status orr_simai_write(const struct orr_simai *simai, enum orr_simai_output output,
-                                               const char *path, FILE *stream, struct orr_error *err);
 
 ORR_END
 

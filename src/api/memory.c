@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What ranks held in memory, behind the orr_run_memory* functions of orrery.h. */
 #include "orrery.h"
-#include "run/result.h"
+#include "run/session.h"
 
 static const struct sim_usage_rank *row_of(const struct orr_run *run, uint32_t rank)
 {
-    const struct sim_usage *usage = &lab_run_result(run)->usage;
+    const struct sim_usage *usage = &session_result(run)->usage;
     return usage->tracked && usage->told && rank < usage->rank_count ? &usage->ranks[rank] : NULL;
 }
 
@@ -17,7 +17,7 @@ bool orr_run_memory(const struct orr_run *run, uint32_t rank, struct orr_memory_
         return false;
     }
     *result = (struct orr_memory_result){
-        .capacity_bytes = lab_run_result(run)->config->system.capacity.local,
+        .capacity_bytes = session_result(run)->config->system.capacity.local,
         .peak_bytes = row->peak_bytes,
         .peak_ns = row->peak_ns,
         .initial_bytes = row->initial_bytes,
@@ -41,7 +41,7 @@ bool orr_run_memory_tensor(const struct orr_run *run, uint32_t rank, uint32_t in
     }
     const struct sim_usage_span *span = &row->spans[row->holders[index]];
     bool initial = span->node == UINT32_MAX;
-    const struct trace_rank *trace = &lab_run_result(run)->config->traces->ranks[rank];
+    const struct trace_rank *trace = &session_result(run)->config->traces->ranks[rank];
     *tensor = (struct orr_memory_tensor){.name = span->name,
                                          .bytes = span->bytes,
                                          .since_ns = span->since_ns,
@@ -64,7 +64,7 @@ bool orr_run_memory_step(const struct orr_run *run, uint32_t rank, uint32_t inde
 
 bool orr_run_memory_spill(const struct orr_run *run, struct orr_memory_spill *spill)
 {
-    const struct sim_spill *found = &lab_run_result(run)->usage.spill;
+    const struct sim_spill *found = &session_result(run)->usage.spill;
     *spill = (struct orr_memory_spill){0};
     if (row_of(run, 0) == NULL) {
         return false;

@@ -10,7 +10,7 @@
 
 #include "base/plain.h"
 #include "report/number.h"
-#include "run/result.h"
+#include "run/session.h"
 #include "trace/record_edit.h"
 #include "trace/steps.h"
 
@@ -201,7 +201,7 @@ static enum orr_status simulate(struct holding *h, double gbps, double *step_ms)
         if (ends == NULL) {
             status = mem_error(h->arena->mem, "the ends of steps", h->err);
         } else {
-            find_lengths(h, lab_run_result(run), ends);
+            find_lengths(h, session_result(run), ends);
             mem_free(h->arena->mem, ends, (size_t)h->rank_count * most * sizeof *ends);
             *step_ms = h->holdout->steps[0].sim_ms;
         }

@@ -4,6 +4,44 @@
 
 #include <string.h>
 
+#define AT(field)     .place = offsetof(struct run_outputs, field)
+#define OUTPUT(field) .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "FILE", AT(field)
+
+enum { BOTH = PARAM_OF_RUN | PARAM_OF_SIMAI };
+
+static const char *const formats[] = {"text", "astra", "json", NULL}; /* the first of enum orr_output */
+
+const struct param run_output_rows[] = {
+    {"format", .commands = PARAM_OF_RUN, .kind = PARAM_WORD, .group = PARAM_OUTPUT, .flags = PARAM_SINGLE,
+     .value = "NAME", AT(format), .given = offsetof(struct run_outputs, format_given), .words = formats,
+     .first = ORR_OUTPUT_TEXT, .help = "Standard output. astra: ASTRA-sim's lines", .unwritten = "text"},
+    {"json", .commands = BOTH, OUTPUT(json), .flags = PARAM_SINGLE,
+     .help = "Also write everything known as one JSON document. - stands for standard output, as with --format json"},
+    {"csv", .commands = BOTH, .kind = PARAM_PATH, .group = PARAM_OUTPUT, .flags = PARAM_SINGLE, .value = "DIR", AT(csv),
+     .help = "Also write tables into a folder. ranks.csv, collectives.csv, dimensions.csv, on wires links.csv and, "
+             "where memory "
+             "is tracked, memory.csv"},
+    {"timeline", .commands = BOTH, OUTPUT(timeline), .flags = PARAM_SINGLE,
+     .help = "Also write a timeline for Perfetto or chrome://tracing. Compressed when the name ends in .gz"},
+    {"dump-comm-intervals", .commands = BOTH, OUTPUT(comm_intervals), .flags = PARAM_SINGLE | PARAM_RARE,
+     .help = "Also write, as CSV, when each communication of each rank was in flight"},
+    {"fct", .commands = BOTH, OUTPUT(fct), .flags = PARAM_SINGLE | PARAM_RARE | PARAM_WIRED,
+     .help = "On wires: also write one line a message, as ns-3's fct.txt"},
+    {"pfc", .commands = BOTH, OUTPUT(pfc), .flags = PARAM_SINGLE | PARAM_RARE | PARAM_WIRED,
+     .help = "On wires: also write one line a pause or resume, as ns-3's pfc.txt"},
+    {"qlen", .commands = PARAM_OF_RUN, OUTPUT(qlen), .flags = PARAM_SINGLE | PARAM_RARE | PARAM_WIRED,
+     .help = "On wires: also write every 100 ns the switch queues of 1000 B and more, as ns-3's qlen.txt; ends after "
+             "4 million queues"},
+    {"status-file", .commands = BOTH, OUTPUT(status_file), .flags = PARAM_SINGLE | PARAM_RARE,
+     .help = "Keep a small JSON of the progress current while running"},
+    {"quiet", .commands = BOTH, .letter = 'q', .kind = PARAM_FLAG, .group = PARAM_OTHER, AT(quiet),
+     .help = "No progress and no warnings on standard error"},
+    {"no-progress", .commands = BOTH, .kind = PARAM_FLAG, .group = PARAM_OTHER, .flags = PARAM_RARE, AT(no_progress),
+     .help = "No progress on standard error"},
+    {0},
+};
+#undef AT
+
 #define AT(field) .place = offsetof(struct run_options, field)
 
 static enum orr_status read_qbb(const struct param *row, const char *text, void *into, struct orr_error *err)
@@ -16,47 +54,19 @@ static enum orr_status read_qbb(const struct param *row, const char *text, void 
     return status;
 }
 
-static const char *const formats[] = {"text", "astra", "json", NULL}; /* the first of enum orr_output */
-
-#define OUTPUT(field) .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "FILE", AT(field)
-
 static const struct param rows[] = {
     {"calibration", .kind = PARAM_PATH, .group = PARAM_COMPUTE, .flags = PARAM_RARE, .value = "FILE", AT(calibration),
      .help = "Calibration file (orrery calib fit): gives --compute-factor, --host-factor and --launch-overhead where "
              "they are not given"},
-    {"format", .kind = PARAM_WORD, .group = PARAM_OUTPUT, .flags = PARAM_SINGLE, .value = "NAME", AT(format),
-     .given = offsetof(struct run_options, format_given), .words = formats, .first = ORR_OUTPUT_TEXT,
-     .help = "Standard output. astra: ASTRA-sim's lines", .unwritten = "text"},
-    {"json", OUTPUT(json), .flags = PARAM_SINGLE,
-     .help = "Also write everything known as one JSON document. - stands for standard output, as with --format json"},
-    {"csv", .kind = PARAM_PATH, .group = PARAM_OUTPUT, .flags = PARAM_SINGLE, .value = "DIR", AT(csv),
-     .help = "Also write tables into a folder. ranks.csv, collectives.csv, dimensions.csv, on wires links.csv and, "
-             "where memory "
-             "is tracked, memory.csv"},
-    {"timeline", OUTPUT(timeline), .flags = PARAM_SINGLE,
-     .help = "Also write a timeline for Perfetto or chrome://tracing. Compressed when the name ends in .gz"},
-    {"dump-comm-intervals", OUTPUT(comm_intervals), .flags = PARAM_SINGLE | PARAM_RARE,
-     .help = "Also write, as CSV, when each communication of each rank was in flight"},
-    {"fct", OUTPUT(fct), .flags = PARAM_SINGLE | PARAM_RARE | PARAM_WIRED,
-     .help = "On wires: also write one line a message, as ns-3's fct.txt"},
-    {"pfc", OUTPUT(pfc), .flags = PARAM_SINGLE | PARAM_RARE | PARAM_WIRED,
-     .help = "On wires: also write one line a pause or resume, as ns-3's pfc.txt"},
-    {"qlen", OUTPUT(qlen), .flags = PARAM_SINGLE | PARAM_RARE | PARAM_WIRED,
-     .help = "On wires: also write every 100 ns the switch queues of 1000 B and more, as ns-3's qlen.txt; ends after "
-             "4 million queues"},
-    {"status-file", OUTPUT(status_file), .flags = PARAM_SINGLE | PARAM_RARE,
-     .help = "Keep a small JSON of the progress current while running"},
-    {"quiet", .letter = 'q', .kind = PARAM_FLAG, .group = PARAM_OTHER, AT(quiet),
-     .help = "No progress and no warnings on standard error"},
-    {"no-progress", .kind = PARAM_FLAG, .group = PARAM_OTHER, .flags = PARAM_RARE, AT(no_progress),
-     .help = "No progress on standard error"},
     {"qbb-enabled", .kind = PARAM_READ, .group = PARAM_OTHER, .flags = PARAM_HIDDEN, .value = "BOOL", .read = read_qbb,
      .help = "What ns-3's attribute of that name becomes"},
     {0},
 };
 
-static const struct param_table tables[] = {
-    {param_run, PARAM_OF_RUN, offsetof(struct run_options, run)}, {rows, 0, 0}, {0}};
+static const struct param_table tables[] = {{param_run, PARAM_OF_RUN, offsetof(struct run_options, run)},
+                                            {run_output_rows, PARAM_OF_RUN, offsetof(struct run_options, out)},
+                                            {rows, 0, 0},
+                                            {0}};
 
 const struct cli_usage run_usage = {
     .tables = tables,
@@ -94,9 +104,9 @@ const struct cli_foreign_option run_astra_options[] = {
 /* Outputs of a network on wires, asked of another. */
 static enum orr_status check_outputs_of_wires(const struct run_options *options, struct orr_error *err)
 {
-    static const struct run_options none;
-    for (const struct param *row = rows; row->name != NULL; row++) {
-        bool given = (row->flags & PARAM_WIRED) != 0 && !param_same(row, options, &none);
+    static const struct run_outputs none;
+    for (const struct param *row = run_output_rows; row->name != NULL; row++) {
+        bool given = (row->flags & PARAM_WIRED) != 0 && !param_same(row, &options->out, &none);
         if (given && options->run.backend < ORR_BACKEND_PACKET && options->run.compat != ORR_COMPAT_ASTRA) {
             return error_set(err, ORR_EINVAL, "--%s needs --backend packet, flow or auto", row->name);
         }
@@ -104,19 +114,18 @@ static enum orr_status check_outputs_of_wires(const struct run_options *options,
     return ORR_OK;
 }
 
-/* `--json -` is `--format json`: two documents on one stream would be of use to nobody. */
-static enum orr_status resolve_dash(struct run_options *options, struct orr_error *err)
+enum orr_status run_outputs_settle(struct run_outputs *outputs, struct orr_error *err)
 {
-    if (options->json == NULL || strcmp(options->json, "-") != 0) {
+    if (outputs->json == NULL || strcmp(outputs->json, "-") != 0) {
         return ORR_OK;
     }
-    if (options->format_given && options->format != ORR_OUTPUT_JSON) {
+    if (outputs->format_given && outputs->format != ORR_OUTPUT_JSON) {
         return error_set(err, ORR_EINVAL,
                          "--json - and --format %s both want standard output; give one of them, or a file to --json",
-                         options->format == ORR_OUTPUT_ASTRA ? "astra" : "text");
+                         outputs->format == ORR_OUTPUT_ASTRA ? "astra" : "text");
     }
-    options->format = ORR_OUTPUT_JSON;
-    options->json = NULL;
+    outputs->format = ORR_OUTPUT_JSON;
+    outputs->json = NULL;
     return ORR_OK;
 }
 
@@ -127,7 +136,7 @@ static enum orr_status settle(struct run_options *options, struct orr_error *err
         status = check_outputs_of_wires(options, err);
     }
     if (status == ORR_OK) {
-        status = resolve_dash(options, err);
+        status = run_outputs_settle(&options->out, err);
     }
     return status == ORR_OK ? cli_limit_default(&options->run.memory_limit, err) : status;
 }
@@ -151,10 +160,10 @@ enum orr_status run_options_read(const struct cli_command *command, bool lenient
 
 const char *run_options_single(const struct run_options *options)
 {
-    static const struct run_options none;
-    for (const struct param *row = rows; row->name != NULL; row++) {
+    static const struct run_outputs none;
+    for (const struct param *row = run_output_rows; row->name != NULL; row++) {
         if ((row->flags & PARAM_SINGLE) != 0 &&
-            (!param_same(row, options, &none) || (row->given != 0 && options->format_given))) {
+            (!param_same(row, &options->out, &none) || (row->given != 0 && options->out.format_given))) {
             return row->name;
         }
     }

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { INPUTS = 7, OUTPUTS = 13 }; /* --csv is its folder and the five files in it */
+enum { INPUTS_MOST = 8, OUTPUTS = 13 }; /* --csv is its folder and the five files in it */
 
 struct place {
     const char *option;
@@ -128,23 +128,32 @@ static enum orr_status check_against_traces(const struct place *output, const ch
     return ORR_OK;
 }
 
-static enum orr_status check_places(const struct run_options *options, const struct place *inputs,
-                                    const struct place *outputs, const char *prefix, struct orr_error *err)
+/* Everything that has a place. */
+struct places {
+    struct place inputs[INPUTS_MOST], outputs[OUTPUTS];
+    size_t input_count;
+    const char *workload; /* prefix of the traces as given, and canonical or NULL */
+    char *prefix;
+};
+
+static enum orr_status check_places(const struct places *places, struct orr_error *err)
 {
     for (size_t i = 0; i < OUTPUTS; i++) {
-        for (size_t j = 0; j < INPUTS; j++) {
-            if (same_place(&outputs[i], &inputs[j])) {
-                return error_set(err, ORR_EINVAL, "%s would replace the file of %s: %s", outputs[i].option,
-                                 inputs[j].option, outputs[i].path);
+        const struct place *output = &places->outputs[i];
+        for (size_t j = 0; j < places->input_count; j++) {
+            if (same_place(output, &places->inputs[j])) {
+                return error_set(err, ORR_EINVAL, "%s would replace the file of %s: %s", output->option,
+                                 places->inputs[j].option, output->path);
             }
         }
         for (size_t j = 0; j < i; j++) {
-            if (same_place(&outputs[i], &outputs[j])) {
-                return error_set(err, ORR_EINVAL, "%s and %s are the same file: %s", outputs[j].option,
-                                 outputs[i].option, outputs[i].path);
+            if (same_place(output, &places->outputs[j])) {
+                return error_set(err, ORR_EINVAL, "%s and %s are the same file: %s", places->outputs[j].option,
+                                 output->option, output->path);
             }
         }
-        enum orr_status status = check_against_traces(&outputs[i], options->run.workload, prefix, err);
+        enum orr_status status =
+            places->workload == NULL ? ORR_OK : check_against_traces(output, places->workload, places->prefix, err);
         if (status != ORR_OK) {
             return status;
         }
@@ -153,16 +162,16 @@ static enum orr_status check_places(const struct run_options *options, const str
 }
 
 /* The system file's local-mem-trace-filename names a file for each rank. */
-static enum orr_status check_local_mem(const struct run_options *options, const struct place *inputs,
-                                       const struct place *outputs, struct orr_error *err)
+static enum orr_status check_local_mem(const char *path, const struct places *places, struct orr_error *err)
 {
-    if (options->local_mem == NULL) {
+    if (path == NULL) {
         return ORR_OK;
     }
-    enum orr_status status = cli_check_writable("local-mem-trace-filename", options->local_mem, err);
-    char *prefix = canonical_in_folder(options->local_mem, strlen(options->local_mem));
-    for (size_t i = 0; i < INPUTS + OUTPUTS && prefix != NULL && status == ORR_OK; i++) {
-        const struct place *place = i < INPUTS ? &inputs[i] : &outputs[i - INPUTS];
+    enum orr_status status = cli_check_writable("local-mem-trace-filename", path, err);
+    char *prefix = canonical_in_folder(path, strlen(path));
+    for (size_t i = 0; i < places->input_count + OUTPUTS && prefix != NULL && status == ORR_OK; i++) {
+        const struct place *place =
+            i < places->input_count ? &places->inputs[i] : &places->outputs[i - places->input_count];
         if (place->path != NULL && is_name_of_rank(place->path, prefix, ".json")) {
             status = error_set(err, ORR_EINVAL,
                                "local-mem-trace-filename of the system file would replace the file of %s: %s",
@@ -184,58 +193,63 @@ static struct place place_in(const char *option, const char *folder, const char 
     return place;
 }
 
-static enum orr_status check_conflicts(const struct run_options *options, struct orr_error *err)
+static enum orr_status check_conflicts(const struct run_outputs *outputs, const struct run_input *inputs,
+                                       const char *prefix, struct orr_error *err)
 {
-    struct place inputs[INPUTS] = {
-        place_of("--system", options->run.system),       place_of("--network", options->run.network),
-        place_of("--memory", options->run.memory),       place_of("--groups", options->run.groups),
-        place_of("--calibration", options->calibration), place_of("--logical", options->run.logical),
-        place_of("TOPOLOGY_FILE", options->topology),
+    struct places places = {
+        .outputs =
+            {
+                place_of("--json", outputs->json),
+                place_of("--timeline", outputs->timeline),
+                place_of("--dump-comm-intervals", outputs->comm_intervals),
+                place_of("--status-file", outputs->status_file),
+                place_of("--csv", outputs->csv),
+                place_in("--csv (ranks.csv)", outputs->csv, "ranks.csv"),
+                place_in("--csv (collectives.csv)", outputs->csv, "collectives.csv"),
+                place_in("--csv (dimensions.csv)", outputs->csv, "dimensions.csv"),
+                place_in("--csv (links.csv)", outputs->csv, "links.csv"),
+                place_in("--csv (memory.csv)", outputs->csv, "memory.csv"),
+                place_of("--fct", outputs->fct),
+                place_of("--pfc", outputs->pfc),
+                place_of("--qlen", outputs->qlen),
+            },
+        .workload = prefix,
+        .prefix = prefix == NULL ? NULL : canonical_in_folder(prefix, strlen(prefix)),
     };
-    struct place outputs[OUTPUTS] = {
-        place_of("--json", options->json),
-        place_of("--timeline", options->timeline),
-        place_of("--dump-comm-intervals", options->comm_intervals),
-        place_of("--status-file", options->status_file),
-        place_of("--csv", options->csv),
-        place_in("--csv (ranks.csv)", options->csv, "ranks.csv"),
-        place_in("--csv (collectives.csv)", options->csv, "collectives.csv"),
-        place_in("--csv (dimensions.csv)", options->csv, "dimensions.csv"),
-        place_in("--csv (links.csv)", options->csv, "links.csv"),
-        place_in("--csv (memory.csv)", options->csv, "memory.csv"),
-        place_of("--fct", options->fct),
-        place_of("--pfc", options->pfc),
-        place_of("--qlen", options->qlen),
-    };
-    char *prefix = canonical_in_folder(options->run.workload, strlen(options->run.workload));
-    enum orr_status status = check_places(options, inputs, outputs, prefix, err);
-    if (status == ORR_OK) {
-        status = check_local_mem(options, inputs, outputs, err);
+    for (; inputs[places.input_count].option != NULL && places.input_count < INPUTS_MOST; places.input_count++) {
+        places.inputs[places.input_count] =
+            place_of(inputs[places.input_count].option, inputs[places.input_count].path);
     }
-    free(prefix);
-    for (size_t i = 0; i < INPUTS; i++) {
-        free(inputs[i].path);
+    enum orr_status status = check_places(&places, err);
+    if (status == ORR_OK) {
+        status = check_local_mem(outputs->local_mem, &places, err);
+    }
+    free(places.prefix);
+    for (size_t i = 0; i < places.input_count; i++) {
+        free(places.inputs[i].path);
     }
     for (size_t i = 0; i < OUTPUTS; i++) {
-        free(outputs[i].path);
+        free(places.outputs[i].path);
     }
     return status;
 }
 
-enum orr_status run_outputs_check(const struct run_options *options, struct orr_error *err)
+enum orr_status run_outputs_check(const struct run_outputs *outputs, const struct run_input *inputs, const char *prefix,
+                                  struct orr_error *err)
 {
     const struct {
         const char *option, *path;
         enum orr_status (*check)(const char *option, const char *path, struct orr_error *err);
     } places[] = {
-        {"--json", options->json, cli_check_writable},
-        {"--timeline", options->timeline, cli_check_writable},
-        {"--dump-comm-intervals", options->comm_intervals, cli_check_writable},
-        {"--status-file", options->status_file, cli_check_writable},
-        {"--fct", options->fct, cli_check_writable},
-        {"--pfc", options->pfc, cli_check_writable},
-        {"--qlen", options->qlen, cli_check_writable},
-        {"--csv", options->csv, cli_check_folder},
+        {"--json", outputs->json, cli_check_writable},
+        {"--timeline", outputs->timeline, cli_check_writable},
+        {"--dump-comm-intervals", outputs->comm_intervals, cli_check_writable},
+        {"--status-file", outputs->status_file, cli_check_writable},
+        {"--fct", outputs->fct, cli_check_writable},
+        {"--pfc", outputs->pfc, cli_check_writable},
+        {"--qlen", outputs->qlen, cli_check_writable},
+        {"--csv", outputs->csv, cli_check_folder},
+        {"--output", outputs->simai, cli_check_folder},
     };
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         const char *path = places[i].path;
@@ -248,5 +262,5 @@ enum orr_status run_outputs_check(const struct run_options *options, struct orr_
             return status;
         }
     }
-    return check_conflicts(options, err);
+    return check_conflicts(outputs, inputs, prefix, err);
 }

@@ -252,8 +252,8 @@ static enum orr_status keep_run(struct sweep_points *points, uint64_t point, con
 {
     struct orr_run_options *run = &points->runs[point];
     points->jobs[point].run = run;
-    points->quiet = points->quiet || options->quiet;
-    points->no_progress = points->no_progress || options->no_progress;
+    points->quiet = points->quiet || options->out.quiet;
+    points->no_progress = points->no_progress || options->out.no_progress;
     enum orr_status status = point_overrides(points, point, run, err);
     run->overrides = NULL; /* the job has them, with those that vary */
     run->override_count = 0;

@@ -25,6 +25,8 @@ enum { NCCL_MAX_CHANNELS = 32 }; /* not under compat */
 /* In the order in which groups are numbered. */
 enum nccl_group_type { NCCL_GROUP_TP, NCCL_GROUP_DP, NCCL_GROUP_EP, NCCL_GROUP_DP_EP, NCCL_GROUP_CP, NCCL_GROUP_TYPES };
 
+extern const char *const nccl_group_names[NCCL_GROUP_TYPES]; /* "tp", "dp_ep" */
+
 /* What of the machine and the job the layout depends on. NVSwitches are numbered after the GPUs, server by server. */
 struct nccl_job {
     uint32_t gpus, gpus_per_server, switches_per_server;

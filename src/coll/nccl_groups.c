@@ -8,6 +8,8 @@
 
 #include "coll/nccl_parts.h"
 
+const char *const nccl_group_names[NCCL_GROUP_TYPES] = {"tp", "dp", "ep", "dp_ep", "cp"};
+
 struct progression {
     uint32_t first, stride, count;
 };

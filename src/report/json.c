@@ -8,6 +8,7 @@
 #include "report/memory.h"
 #include "report/network.h"
 #include "report/optimum.h"
+#include "report/simai_run.h"
 #include "report/summary.h"
 
 enum { SHARE_DECIMALS = 6, TIME_DECIMALS = 3 };
@@ -26,12 +27,17 @@ static void write_head(struct json_writer *json, const struct sim_result *result
     json_write_member_u64(json, "events", result->events);
 }
 
-static void write_settings(struct json_writer *json, const struct sim_config *config)
+static void write_settings(struct json_writer *json, const struct sim_result *result)
 {
+    const struct sim_config *config = result->config;
     json_write_key(json, "settings");
     json_write_object(json, false);
     json_write_member_string(json, "workload", config->traces != NULL ? config->traces->prefix : NULL);
     json_write_member_string(json, "backend", report_backend_name(config->backend));
+    if (result->simai != NULL) { /* rows have an order of their own, and none of what follows */
+        json_write_object_end(json);
+        return;
+    }
     json_write_member_string(json, "policy", report_policy_name(config->policy));
     json_write_member_string(json, "broadcast", config->broadcast == ORR_BROADCAST_SIMULATE ? "simulate" : "replay");
     json_write_member_u64(json, "queues_per_dim", config->queues_per_dim);
@@ -236,7 +242,7 @@ void report_json_write(const struct sim_result *result, FILE *stream)
     json_write_begin(&json, stream);
     json_write_object(&json, false);
     write_head(&json, result);
-    write_settings(&json, result->config);
+    write_settings(&json, result);
     write_bound(&json, result);
     report_optimum_json(result, &json);
     write_parts(&json, result);
@@ -245,6 +251,7 @@ void report_json_write(const struct sim_result *result, FILE *stream)
     report_network_json(&json, result);
     report_memory_json(result, &json);
     write_stall(&json, &result->stall);
+    report_simai_run_json(result, &json);
     write_ranks(&json, result);
     json_write_object_end(&json);
     json_write_end(&json);

@@ -3,15 +3,13 @@
  * decided here once for all of them. */
 #include "report/report.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "io/outfile.h"
 #include "report/astra.h"
 #include "report/comm_intervals.h"
 #include "report/csv.h"
 #include "report/json.h"
 #include "report/memory.h"
+#include "report/simai_run.h"
 #include "report/stall.h"
 #include "report/text.h"
 #include "report/timeline.h"
@@ -36,6 +34,16 @@ static enum orr_status write_to(const struct sim_result *result, enum orr_output
         return report_timeline_write(result, stream, err);
     case ORR_OUTPUT_COMM_INTERVALS:
         return report_comm_intervals_write(result, stream, err);
+    case ORR_OUTPUT_SIMAI_CSV:
+        report_simai_run_csv(result, stream);
+        return ORR_OK;
+    case ORR_OUTPUT_SIMAI_UTILIZATION:
+        report_simai_run_utilization(result, stream);
+        return ORR_OK;
+    case ORR_OUTPUT_SIMAI_LOG:
+        report_simai_run_log(result, stream);
+        return ORR_OK;
+    case ORR_OUTPUT_SIMAI_FILES:
     case ORR_OUTPUT_CSV:
     case ORR_OUTPUT_LOCAL_MEM:
     case ORR_OUTPUT_FCT: /* of the network, which the run's owner has */
@@ -46,18 +54,12 @@ static enum orr_status write_to(const struct sim_result *result, enum orr_output
     return error_set(err, ORR_EINVAL, "there is no output number %d that goes to a stream", (int)output);
 }
 
-static bool ends_in_gz(const char *path)
-{
-    size_t length = strlen(path);
-    return length > 3 && strcmp(path + length - 3, ".gz") == 0;
-}
-
 static enum orr_status write_file(const struct sim_result *result, enum orr_output output, const char *path,
                                   struct orr_error *err)
 {
     struct io_outfile *file = NULL;
-    bool compressed = output == ORR_OUTPUT_TIMELINE && ends_in_gz(path);
-    enum orr_status status = io_outfile_open(path, compressed ? IO_OUTFILE_GZIP : IO_OUTFILE_PLAIN, &file, err);
+    enum io_outfile_form form = output == ORR_OUTPUT_TIMELINE ? io_outfile_form_of(path) : IO_OUTFILE_PLAIN;
+    enum orr_status status = io_outfile_open(path, form, &file, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -69,19 +71,41 @@ static enum orr_status write_file(const struct sim_result *result, enum orr_outp
     return io_outfile_commit(file, err);
 }
 
+/* What the output needs and this run has not; NULL: nothing. */
+static const char *lacks(const struct sim_result *result, enum orr_output output)
+{
+    bool of_simai = output >= ORR_OUTPUT_SIMAI_CSV && output <= ORR_OUTPUT_SIMAI_FILES;
+    if (of_simai && result->simai == NULL) {
+        return "SimAI's tables are of a SimAI workload, and this run is of traces";
+    }
+    if (of_simai && result->ranks_finished < result->rank_count) {
+        return "SimAI's tables are of a run that ended";
+    }
+    if (output == ORR_OUTPUT_ASTRA && result->simai != NULL) {
+        return "ASTRA-sim's lines are of traces, and this run is of a SimAI workload";
+    }
+    return NULL;
+}
+
 enum orr_status report_write(const struct sim_result *result, enum orr_output output, const char *path, FILE *stream,
                              struct orr_error *err)
 {
-    if (path != NULL && output == ORR_OUTPUT_LOCAL_MEM) {
+    const char *lacking = lacks(result, output);
+    if (lacking != NULL) {
+        return error_set(err, ORR_EINVAL, "%s", lacking);
+    }
+    if (path == NULL) {
+        enum orr_status status = write_to(result, output, stream, err);
+        return status != ORR_OK ? status : error_of_stream(stream, "the report", err);
+    }
+    switch (output) {
+    case ORR_OUTPUT_CSV:
+        return report_csv_write(result, path, err);
+    case ORR_OUTPUT_LOCAL_MEM:
         return report_memory_files(result, path, err);
+    case ORR_OUTPUT_SIMAI_FILES:
+        return report_simai_run_files(result, path, err);
+    default:
+        return write_file(result, output, path, err);
     }
-    if (path != NULL) {
-        return output == ORR_OUTPUT_CSV ? report_csv_write(result, path, err) : write_file(result, output, path, err);
-    }
-    if (output == ORR_OUTPUT_CSV || output == ORR_OUTPUT_TIMELINE) {
-        return error_set(err, ORR_EINVAL, "%s",
-                         output == ORR_OUTPUT_CSV ? "CSV output needs a folder" : "a timeline needs a file");
-    }
-    enum orr_status status = write_to(result, output, stream, err);
-    return status != ORR_OK ? status : error_of_stream(stream, "the report", err);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A run of a SimAI workload, written: for people, as SimAI's own tables and lines, as JSON and as a timeline. Reads the
- * result and nothing else. The same result gives the same bytes, whatever the locale.
+ * What only a run of a SimAI workload has to tell (sim_result.simai): where rank 0's time went, row by row and group by
+ * group. Parts of the text and the JSON that every run gets, and SimAI's own tables and lines, whole. The same result
+ * gives the same bytes, whatever the locale.
  */
 #ifndef ORR_REPORT_SIMAI_RUN_H
 #define ORR_REPORT_SIMAI_RUN_H
@@ -9,37 +10,30 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "orrery/simai.h"
+#include "io/json_write.h"
 #include "sim/simai/result.h"
 
-struct report_simai_run {
-    const struct simai_result *result;
-    const char *workload, *network; /* names */
-    uint32_t pp, vpp, ga;           /* of the workload's header */
-};
+/* The lines "Machine" and "Work". */
+void report_simai_run_head(const struct sim_result *result, FILE *stream);
+/* Rank 0's time by what it went to, and its dearest rows. */
+void report_simai_run_text(const struct sim_result *result, FILE *stream);
+/* The member "simai"; nothing in a run of traces. */
+void report_simai_run_json(const struct sim_result *result, struct json_writer *json);
 
-/* To `path` (a temporary renamed when complete; packed when a timeline's ends in ".gz"), or to `stream` where that is
- * NULL. Fails with ORR_EIO. */
-ORR_MUST_CHECK enum orr_status report_simai_run_write(const struct report_simai_run *report,
-                                                      enum orr_simai_output output, const char *path, FILE *stream,
+/* SimAI's EndToEnd.csv and dimension_utilization.csv, and the lines it prints; of a run that ended. */
+void report_simai_run_csv(const struct sim_result *result, FILE *stream);
+void report_simai_run_utilization(const struct sim_result *result, FILE *stream);
+void report_simai_run_log(const struct sim_result *result, FILE *stream);
+/* The files SimAI leaves in a folder, which is made where it is missing: both tables, and with compat an empty one. */
+ORR_MUST_CHECK enum orr_status report_simai_run_files(const struct sim_result *result, const char *folder,
                                                       struct orr_error *err);
-
-/* ---- one form each ---- */
-
-void report_simai_run_text(const struct report_simai_run *report, FILE *stream);
-void report_simai_run_json(const struct report_simai_run *report, FILE *stream);
-void report_simai_run_timeline(const struct report_simai_run *report, FILE *stream);
-/* SimAI's EndToEnd.csv and dimension_utilization.csv, and the lines it prints. */
-void report_simai_run_csv(const struct report_simai_run *report, FILE *stream);
-void report_simai_run_utilization(const struct report_simai_run *report, FILE *stream);
-void report_simai_run_log(const struct report_simai_run *report, FILE *stream);
 
 /* ---- sums of rank 0 ---- */
 
 /* The group a row's exposed time counts for: by the forward column's, as SimAI does. */
-uint64_t report_simai_run_exposed(const struct simai_result *result, enum nccl_group_type group);
-uint64_t report_simai_run_compute(const struct simai_result *result);
+uint64_t report_simai_run_exposed(const struct simai_result *rows, enum nccl_group_type group);
+uint64_t report_simai_run_compute(const struct simai_result *rows);
 /* Ranks of the group of a cell. */
-uint32_t report_simai_run_ranks(const struct simai_result *result, uint32_t row, enum simai_phase phase);
+uint32_t report_simai_run_ranks(const struct simai_result *rows, uint32_t row, enum simai_phase phase);
 
 #endif

@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A page for people: where rank 0's time went, the dearest rows, how far the ranks are apart, and what the links say.
- * Rows that repeat (AICB unrolls layers and micro-batches) are added up by name, phase, operation and size.
+ * Where rank 0's time went, and the dearest rows. Rows that repeat (AICB unrolls layers and micro-batches) are added up
+ * by name, phase, operation and size.
  */
 #include <inttypes.h>
 #include <string.h>
 
-#include "report/network.h"
 #include "report/number.h"
 #include "report/simai_run.h"
+#include "report/summary.h"
 #include "report/table.h"
 
 enum { MOST_ROWS = 10, MOST_KINDS = 512 };
-
-static const char *const group_names[NCCL_GROUP_TYPES] = {"TP", "DP", "EP", "DP_EP", "CP"};
 
 struct row_sum {
     uint32_t row; /* the first of its kind */
@@ -82,7 +80,7 @@ static void sum_cells(const struct simai_result *result, const struct row_sum *s
     report_table_cell(table, times);
     report_table_cell(table, report_time((double)sum->compute_ns).text);
     report_table_cell(table, sends ? coll_type_name(cell->type) : "-");
-    report_table_cell(table, sends ? group_names[cell->group] : "-");
+    report_table_cell(table, sends ? nccl_group_names[cell->group] : "-");
     report_table_cell(table, sends ? report_bytes((double)cell->bytes).text : "-");
     report_table_cell(table, sends ? report_time((double)sum->exposed_ns).text : "-");
     double ranks = (double)report_simai_run_ranks(result, sum->row, sum->phase);
@@ -126,7 +124,7 @@ static void print_part(const char *what, uint64_t ns, uint64_t whole, FILE *stre
     }
 }
 
-static void print_parts(const struct simai_result *result, FILE *stream)
+static void print_parts(const struct simai_result *result, uint64_t whole, FILE *stream)
 {
     static const struct {
         const char *words;
@@ -136,7 +134,6 @@ static void print_parts(const struct simai_result *result, FILE *stream)
                  {"exposed expert parallelism", NCCL_GROUP_EP},
                  {"exposed data parallelism", NCCL_GROUP_DP},
                  {"exposed data parallelism of experts", NCCL_GROUP_DP_EP}};
-    uint64_t whole = result->finish_ns[0];
     uint64_t compute = report_simai_run_compute(result);
     uint64_t sum = compute + result->stage_wait_ns;
     (void)fputs("Rank 0's time\n", stream);
@@ -151,63 +148,33 @@ static void print_parts(const struct simai_result *result, FILE *stream)
     print_part("between rows", whole > sum ? whole - sum : 0, whole, stream);
 }
 
-static void print_ranks(const struct simai_result *result, FILE *stream)
+void report_simai_run_head(const struct sim_result *result, FILE *stream)
 {
-    uint32_t first = 0;
-    uint32_t last = 0;
-    for (uint32_t rank = 1; rank < result->ranks; rank++) {
-        first = result->finish_ns[rank] < result->finish_ns[first] ? rank : first;
-        last = result->finish_ns[rank] > result->finish_ns[last] ? rank : last;
-    }
-    (void)fprintf(stream, "%-11sfirst %s (rank %" PRIu32 "), last %s (rank %" PRIu32 ")\n", "Ranks end",
-                  report_time_long(result->finish_ns[first]).text, first,
-                  report_time_long(result->finish_ns[last]).text, last);
-}
-
-static void print_head(const struct report_simai_run *report, FILE *stream)
-{
-    const struct simai_result *result = report->result;
-    const struct nccl_job *job = &result->job;
+    const struct simai_result *rows = result->simai;
+    const struct nccl_job *job = &rows->job;
     uint32_t servers = (job->gpus + job->gpus_per_server - 1) / job->gpus_per_server;
-    uint32_t stages = result->program->stages;
-    if (result->ranks_finished == result->ranks) {
-        (void)fprintf(stream, "%-11s%s  (%" PRIu64 " ns)\n", "Step time", report_time_long(result->end_ns).text,
-                      result->end_ns);
-    } else {
-        (void)fprintf(stream, "%s at %s (%" PRIu64 " ns): %" PRIu32 " of %" PRIu32 " ranks finished\n",
-                      result->stall.kind != SIM_STALL_NONE ? "STALLED" : "INTERRUPTED",
-                      report_time_long(result->end_ns).text, result->end_ns, result->ranks_finished, result->ranks);
-    }
+    uint32_t stages = rows->program->stages;
     char cp[32] = "";
     if (job->cp > 1) {
         (void)snprintf(cp, sizeof cp, ", CP %" PRIu32, job->cp);
     }
-    (void)fprintf(stream, "%-11s%s\n", "Workload", report->workload);
     (void)fprintf(stream,
                   "%-11s%" PRIu32 " GPUs in %" PRIu32 " server%s; TP %" PRIu32 ", DP %" PRIu32 ", EP %" PRIu32
                   ", PP %" PRIu32 "%s; %s network%s\n",
                   "Machine", job->gpus, servers, servers == 1 ? "" : "s", job->tp, job->gpus / stages / job->tp,
-                  job->ep, stages, cp, report->network, result->by_packets ? ", by packets" : "");
+                  job->ep, stages, cp, report_backend_name(result->config->backend),
+                  result->by_packets ? ", by packets" : "");
     (void)fprintf(stream,
-                  "%-11s%" PRIu32 " rows, %" PRIu64 " collectives, %" PRIu64 " messages of %s, %" PRIu64 " events\n",
-                  "Work", result->program->row_count, result->collectives, result->flows,
-                  report_bytes((double)result->flow_bytes).text, result->events);
+                  "%-11s%" PRIu32 " row%s, %" PRIu64 " collectives, %" PRIu64 " messages of %s, %" PRIu64 " events\n",
+                  "Work", rows->program->row_count, rows->program->row_count == 1 ? "" : "s", rows->collectives,
+                  result->messages, report_bytes((double)rows->flow_bytes).text, result->events);
 }
 
-void report_simai_run_text(const struct report_simai_run *report, FILE *stream)
+void report_simai_run_text(const struct sim_result *result, FILE *stream)
 {
-    const struct simai_result *result = report->result;
-    print_head(report, stream);
-    if (result->ranks_finished == result->ranks) {
-        print_ranks(result, stream);
+    if (result->ranks[0].finished) {
+        print_parts(result->simai, result->ranks[0].finish_ns, stream);
         (void)fputc('\n', stream);
-        print_parts(result, stream);
     }
-    (void)fputc('\n', stream);
-    print_rows(result, stream);
-    const struct sim_result network = {.end_ns = result->end_ns, .network = result->network};
-    if (report_network_has(&network)) {
-        (void)fputc('\n', stream);
-        report_network_text(&network, stream);
-    }
+    print_rows(result->simai, stream);
 }

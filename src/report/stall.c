@@ -50,10 +50,7 @@ void report_stall_write(const struct sim_result *result, FILE *stream)
     }
     (void)fprintf(stream, "The run stalled at %s (%" PRIu64 " ns): %u of %u ranks finished",
                   report_time_long(result->end_ns).text, result->end_ns, result->ranks_finished, result->rank_count);
-    if (result->nodes > 0) { /* a run of traces */
-        (void)fprintf(stream, ", %" PRIu64 " of %" PRIu64 " nodes done", result->nodes_done, result->nodes);
-    }
-    (void)fputs(".\n", stream);
+    (void)fprintf(stream, ", %" PRIu64 " of %" PRIu64 " nodes done.\n", result->nodes_done, result->nodes);
     uint32_t lines = 2 + print_findings(stall, stream);
     if (stall->wait_count > 0) {
         print_waits(stall, lines, stream);

@@ -14,6 +14,7 @@
 #include "report/network.h"
 #include "report/number.h"
 #include "report/optimum.h"
+#include "report/simai_run.h"
 #include "report/summary.h"
 #include "report/table.h"
 
@@ -93,6 +94,10 @@ static uint32_t traced_ranks(const struct trace_set *traces)
 
 static void print_machine(const struct sim_result *result, FILE *stream)
 {
+    if (result->simai != NULL) {
+        report_simai_run_head(result, stream);
+        return;
+    }
     const struct topo_dims *dims = &result->config->dims;
     (void)fprintf(stream, "%-11s%u rank%s, ", "Machine", result->rank_count, result->rank_count == 1 ? "" : "s");
     uint32_t traced = traced_ranks(result->config->traces);
@@ -108,6 +113,8 @@ static void print_machine(const struct sim_result *result, FILE *stream)
     if (result->config->devices.text != NULL) {
         (void)fprintf(stream, "%-11s%s\n", "Devices", result->config->devices.text);
     }
+    (void)fprintf(stream, "%-11s%" PRIu64 " nodes, %" PRIu64 " messages, %" PRIu64 " events\n", "Work", result->nodes,
+                  result->messages, result->events);
 }
 
 static void print_head(const struct sim_result *result, FILE *stream)
@@ -122,8 +129,6 @@ static void print_head(const struct sim_result *result, FILE *stream)
         print_unfinished(result, stream);
     }
     print_machine(result, stream);
-    (void)fprintf(stream, "%-11s%" PRIu64 " nodes, %" PRIu64 " messages, %" PRIu64 " events\n", "Work", result->nodes,
-                  result->messages, result->events);
 }
 
 static void rank_cell(struct report_table *table, const struct report_spread *spread, uint32_t rank)
@@ -397,12 +402,17 @@ void report_text_write(const struct sim_result *result, FILE *stream)
     (void)fputc('\n', stream);
     print_collectives(result, stream);
     (void)fputc('\n', stream);
+    if (result->simai != NULL) {
+        report_simai_run_text(result, stream);
+        (void)fputc('\n', stream);
+    }
     if (report_network_has(result)) {
         report_network_text(result, stream);
-    } else {
+        (void)fputc('\n', stream);
+    } else if (result->config->dims.count > 0) {
         print_dimensions(result, stream);
+        (void)fputc('\n', stream);
     }
-    (void)fputc('\n', stream);
     if (report_memory_has(result)) {
         report_memory_text(result, stream);
         (void)fputc('\n', stream);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "io/json_write.h"
+#include "report/simai_run.h"
 
 /* Threads and streams that a trace names come behind the slots and the receives. */
 enum { RECEIVE_LANES = 32, FIRST_NAMED = SIM_SLOT_NONE + RECEIVE_LANES };
@@ -130,9 +131,14 @@ static void write_thread(struct json_writer *json, uint32_t rank, uint32_t threa
     end_metadata(json);
 }
 
-static void write_named(struct json_writer *json, uint32_t rank, const struct trace_graph *graph)
+static void write_named(struct json_writer *json, uint32_t rank, const struct trace_graph *graph, bool of_rows)
 {
+    static const char *const row_lanes[SIMAI_LANES] = {"compute", "forward and input gradient", "weight gradient"};
     for (uint32_t i = 0; i < graph->lane_count; i++) {
+        if (of_rows) {
+            write_thread(json, rank, FIRST_NAMED + i, row_lanes[i], 0);
+            continue;
+        }
         const struct trace_lane *lane = &graph->lanes[i];
         char name[64];
         (void)snprintf(name, sizeof name, "%s %" PRId64, lane->is_stream ? "stream" : "thread", lane->number);
@@ -141,7 +147,7 @@ static void write_named(struct json_writer *json, uint32_t rank, const struct tr
 }
 
 static void write_rank(struct json_writer *json, uint32_t rank, const struct lanes *lanes,
-                       const struct trace_graph *graph)
+                       const struct sim_result *result)
 {
     char name[32];
     (void)snprintf(name, sizeof name, "rank %u", rank);
@@ -160,14 +166,19 @@ static void write_rank(struct json_writer *json, uint32_t rank, const struct lan
         write_thread(json, rank, SIM_SLOT_NONE + lane, slot_names[SIM_SLOT_NONE], lane);
     }
     if (lanes->named) {
-        write_named(json, rank, graph);
+        write_named(json, rank, result->config->traces->ranks[rank].graph, result->simai != NULL);
     }
 }
 
 /* Members of the group a node names; the name is the id as text, all of it, and "" and "0" are all ranks (spec
  * analytical §13). A run refuses names that are neither, so none gets here. */
-static uint32_t group_size(const struct sim_config *config, const char *name)
+static uint32_t group_size(const struct sim_result *result, uint32_t node, const char *name)
 {
+    const struct sim_config *config = result->config;
+    if (result->simai != NULL) {
+        uint32_t cell = node / 2;
+        return report_simai_run_ranks(result->simai, cell / SIMAI_PHASES, (enum simai_phase)(cell % SIMAI_PHASES));
+    }
     char *end = NULL;
     errno = 0;
     long id = strtol(name, &end, 10);
@@ -199,16 +210,17 @@ static const char *category(const struct trace_node *node)
     return node->type == TRACE_MEM_LOAD || node->type == TRACE_MEM_STORE ? "gpu_memcpy" : "kernel";
 }
 
-static void write_arguments(struct json_writer *json, const struct sim_config *config, const struct trace_graph *graph,
-                            const struct trace_node *node)
+static void write_arguments(struct json_writer *json, const struct sim_result *result, const struct trace_graph *graph,
+                            uint32_t index)
 {
+    const struct trace_node *node = &graph->nodes[index];
     const char *group = graph->strings + node->group;
     switch (node->type) {
     case TRACE_COLL:
         json_write_member_string(json, "Collective name", node_words(node));
         json_write_member_u64(json, "bytes", node->comm_bytes);
         json_write_member_string(json, "Process Group Name", group[0] != '\0' ? group : "0");
-        json_write_member_u64(json, "Group size", group_size(config, group));
+        json_write_member_u64(json, "Group size", group_size(result, index, group));
         break;
     case TRACE_SEND:
     case TRACE_RECV:
@@ -227,10 +239,10 @@ static void write_arguments(struct json_writer *json, const struct sim_config *c
     }
 }
 
-static void write_interval(struct json_writer *json, const struct sim_config *config,
+static void write_interval(struct json_writer *json, const struct sim_result *result,
                            const struct sim_interval *interval, uint32_t lane)
 {
-    const struct trace_rank *rank = &config->traces->ranks[interval->rank];
+    const struct trace_rank *rank = &result->config->traces->ranks[interval->rank];
     const struct trace_node *node = &rank->graph->nodes[interval->node];
     const char *name = trace_graph_name(rank->graph, interval->node);
     uint32_t thread = interval->lane != 0 ? FIRST_NAMED + interval->lane - 1 : interval->slot + lane;
@@ -248,7 +260,7 @@ static void write_interval(struct json_writer *json, const struct sim_config *co
     json_write_object(json, true);
     json_write_member_u64(json, "node_id", trace_rank_node_id(rank, interval->node));
     json_write_member_u64(json, "stream", thread);
-    write_arguments(json, config, rank->graph, node);
+    write_arguments(json, result, rank->graph, interval->node);
     json_write_object_end(json);
     json_write_object_end(json);
 }
@@ -278,10 +290,10 @@ enum orr_status report_timeline_write(const struct sim_result *result, FILE *str
     json_write_key(&json, "traceEvents");
     json_write_array(&json, false);
     for (uint32_t rank = 0; rank < result->rank_count; rank++) {
-        write_rank(&json, rank, &lanes, result->config->traces->ranks[rank].graph);
+        write_rank(&json, rank, &lanes, result);
     }
     for (uint32_t i = 0; i < result->interval_count; i++) {
-        write_interval(&json, result->config, &result->intervals[i], lanes.lane[i]);
+        write_interval(&json, result, &result->intervals[i], lanes.lane[i]);
     }
     json_write_array_end(&json);
     json_write_object_end(&json);

@@ -7,53 +7,16 @@
  * one account of memory, so that a limit covers reading and running alike, and is given back in reverse in one place.
  */
 #include "run/session.h"
-#include "base/arena.h"
-#include "base/notes.h"
 #include "coll/nccl.h"
 #include "config/config.h"
 #include "config/devices.h"
-#include "orrery.h"
 #include "param/param.h"
-#include "report/report.h"
 #include "run/files.h"
-#include "run/growth.h"
-#include "run/machine.h"
 #include "run/network_choice.h"
-#include "run/rank_tensors.h"
-#include "run/result.h"
-#include "run/wired.h"
 #include "run/workload_shared.h"
-#include "sim/sim.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A custom collective's traces; several types and nodes may name the same path, which is then read once. */
-struct session_custom {
-    const char *path;
-    struct trace_set *set;
-};
-
-struct orr_run {
-    struct mem mem;
-    struct notes notes;
-    struct arena arena; /* configuration */
-    struct sim_config config;
-    struct run_machine machine; /* where it was named */
-    struct lab_wired wired;     /* ORR_BACKEND_PACKET */
-    struct trace_set *traces;   /* the run's own, or NULL: those of `shared` */
-    struct trace_set shared;    /* a view of options.loaded */
-    struct lab_grown grown;     /* made of either, and borrowing from it */
-    struct lab_rank_tensors tensors;
-    struct session_custom *customs; /* in the arena; room for every path the configuration names */
-    uint32_t custom_count;
-    struct sim *sim;
-    bool (*progress)(void *context, const struct orr_progress *now);
-    void *progress_context;
-    double done; /* share of the work as last told by the simulation */
-    bool executed;
-};
 
 static enum orr_status load_custom(struct orr_run *run, const char *path, const struct trace_set **set,
                                    struct orr_error *err)
@@ -171,7 +134,7 @@ static enum orr_status load_traces(struct orr_run *run, const struct orr_run_opt
                          &run->traces, err);
 }
 
-static const struct trace_set *traces_of(const struct orr_run *run)
+const struct trace_set *session_traces(const struct orr_run *run)
 {
     return run->traces != NULL ? run->traces : &run->shared;
 }
@@ -210,7 +173,7 @@ static enum orr_status replay_alone(struct orr_run *run, const struct orr_run_op
         status = read_system(run, options, custom, err);
     }
     if (status == ORR_OK) {
-        imagine_machine(run, options, options->network == NULL ? traces_of(run)->rank_count : 0);
+        imagine_machine(run, options, options->network == NULL ? session_traces(run)->rank_count : 0);
     }
     return status == ORR_OK && options->memory != NULL ? read_memory(run, options, err) : status;
 }
@@ -264,7 +227,7 @@ static enum orr_status read_traces(struct orr_run *run, const struct orr_run_opt
     if (status == ORR_OK && run->traces == NULL) {
         status = load_traces(run, options, ranks, false, err);
     }
-    run->config.traces = traces_of(run);
+    run->config.traces = session_traces(run);
     return status;
 }
 
@@ -272,7 +235,7 @@ static enum orr_status read_traces(struct orr_run *run, const struct orr_run_opt
 static uint32_t ranks_told(const struct orr_run *run)
 {
     enum { RANKS_MOST = 1 << 20 };
-    uint32_t traces = traces_of(run)->rank_count;
+    uint32_t traces = session_traces(run)->rank_count;
     return traces == 1 ? RANKS_MOST : traces;
 }
 
@@ -285,12 +248,12 @@ static enum orr_status grow_traces(struct orr_run *run, const struct orr_run_opt
         status = read_groups(run, options->groups, ranks_told(run), err);
     }
     if (status == ORR_OK) {
-        status = lab_grow(&options->growth, traces_of(run), ranks, &run->arena, &run->mem, &run->notes,
+        status = lab_grow(&options->growth, session_traces(run), ranks, &run->arena, &run->mem, &run->notes,
                           &run->config.groups, &run->config.group_count, &run->grown, err);
     }
     run->config.traces = run->grown.larger != NULL  ? run->grown.larger
                          : run->grown.whole != NULL ? run->grown.whole
-                                                    : traces_of(run);
+                                                    : session_traces(run);
     return status;
 }
 
@@ -361,6 +324,34 @@ static enum orr_status own_overrides(struct orr_run *run, struct orr_run_options
     return run_overrides_resolve(list, &own->override_count, own->backend >= ORR_BACKEND_PACKET, err);
 }
 
+struct orr_run *session_new(const struct orr_run_options *options, struct orr_error *err)
+{
+    struct orr_run *made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        (void)error_set(err, ORR_ENOMEM, "out of memory: a run needs %zu bytes", sizeof *made);
+        return NULL;
+    }
+    made->mem.limit = options->memory_limit;
+    made->progress = options->progress;
+    made->progress_context = options->progress_context;
+    made->config = (struct sim_config){
+        .backend = options->backend,
+        .policy = options->policy,
+        .contention = options->contention,
+        .broadcast = options->broadcast,
+        .queues_per_dim = options->queues_per_dim,
+        .rendezvous = options->rendezvous,
+        .jitter = options->jitter,
+        .seed = options->seed,
+        .tuning = options->tuning,
+        .keep_intervals = options->keep_intervals,
+        .keep_issue_order = options->keep_issue_order,
+    };
+    notes_init(&made->notes, &made->mem, options->strict);
+    arena_init(&made->arena, &made->mem);
+    return made;
+}
+
 enum orr_status orr_run_open(const struct orr_run_options *options, struct orr_run **run, struct orr_error *err)
 {
     if (options->size != sizeof *options) {
@@ -374,29 +365,10 @@ enum orr_status orr_run_open(const struct orr_run_options *options, struct orr_r
     if (status != ORR_OK) {
         return status;
     }
-    options = &own;
-    struct orr_run *opened = calloc(1, sizeof *opened);
+    struct orr_run *opened = session_new(&own, err);
     if (opened == NULL) {
-        return error_set(err, ORR_ENOMEM, "out of memory: a run needs %zu bytes", sizeof *opened);
+        return ORR_ENOMEM;
     }
-    opened->mem.limit = options->memory_limit;
-    opened->progress = options->progress;
-    opened->progress_context = options->progress_context;
-    opened->config = (struct sim_config){
-        .backend = options->backend,
-        .policy = options->policy,
-        .contention = options->contention,
-        .broadcast = options->broadcast,
-        .queues_per_dim = options->queues_per_dim,
-        .rendezvous = options->rendezvous,
-        .jitter = options->jitter,
-        .seed = options->seed,
-        .tuning = options->tuning,
-        .keep_intervals = options->keep_intervals,
-        .keep_issue_order = options->keep_issue_order,
-    };
-    notes_init(&opened->notes, &opened->mem, options->strict);
-    arena_init(&opened->arena, &opened->mem);
     if (own.machine != NULL) {
         status = run_machine_take(&own, &opened->machine, &opened->arena, &opened->notes, err);
         opened->config.backend = own.backend;
@@ -420,9 +392,14 @@ static bool pass_progress(void *context, const struct orr_progress *now)
     return run->progress(run->progress_context, now);
 }
 
-const struct sim_result *lab_run_result(const struct orr_run *run)
+const struct sim_config *session_config(const struct orr_run *run)
 {
-    return sim_result(run->sim);
+    return &run->config;
+}
+
+const struct sim_result *session_result(const struct orr_run *run)
+{
+    return run->sim != NULL ? sim_result(run->sim) : simai_result(run->rows.simai);
 }
 
 enum orr_status orr_run_execute(struct orr_run *run, struct orr_error *err)
@@ -431,9 +408,11 @@ enum orr_status orr_run_execute(struct orr_run *run, struct orr_error *err)
         return error_set(err, ORR_EINVAL, "a run is executed once; open it again to repeat it");
     }
     run->executed = true;
-    enum orr_status status = sim_run(run->sim, run->progress == NULL ? NULL : pass_progress, run, err);
+    bool (*progress)(void *, const struct orr_progress *) = run->progress == NULL ? NULL : pass_progress;
+    enum orr_status status =
+        run->sim != NULL ? sim_run(run->sim, progress, run, err) : simai_run(run->rows.simai, progress, run, err);
     if (run->progress != NULL) {
-        const struct sim_result *result = sim_result(run->sim);
+        const struct sim_result *result = session_result(run);
         const struct orr_progress last = {
             .time_ns = result->end_ns,
             .events = result->events,
@@ -455,6 +434,7 @@ void orr_run_close(struct orr_run *run)
         return;
     }
     sim_free(run->sim);
+    simai_close(run->rows.simai);
     lab_rank_tensors_free(&run->tensors, &run->mem);
     for (uint32_t i = 0; i < run->custom_count; i++) {
         trace_set_free(run->customs[i].set);
@@ -465,170 +445,4 @@ void orr_run_close(struct orr_run *run)
     arena_free(&run->arena);
     notes_free(&run->notes);
     free(run);
-}
-
-size_t orr_run_warning_count(const struct orr_run *run)
-{
-    return run->notes.count;
-}
-
-const char *orr_run_warning(const struct orr_run *run, size_t index)
-{
-    return index < run->notes.count ? run->notes.lines[index] : NULL;
-}
-
-const struct sim_config *session_config(const struct orr_run *run)
-{
-    return &run->config;
-}
-
-enum orr_backend orr_run_backend(const struct orr_run *run)
-{
-    return run->config.backend;
-}
-
-uint32_t orr_run_rank_count(const struct orr_run *run)
-{
-    return run->config.dims.ranks;
-}
-
-uint32_t orr_run_source_count(const struct orr_run *run)
-{
-    return traces_of(run)->rank_count;
-}
-
-uint64_t orr_run_time_ns(const struct orr_run *run)
-{
-    return sim_result(run->sim)->end_ns;
-}
-
-uint64_t orr_run_event_count(const struct orr_run *run)
-{
-    return sim_result(run->sim)->events;
-}
-
-uint64_t orr_run_message_count(const struct orr_run *run)
-{
-    return sim_result(run->sim)->messages;
-}
-
-uint64_t orr_run_skipped_count(const struct orr_run *run)
-{
-    return sim_result(run->sim)->network.skipped;
-}
-
-uint64_t orr_run_in_flight_most(const struct orr_run *run)
-{
-    return sim_result(run->sim)->network.in_flight_most;
-}
-
-uint64_t orr_run_transmission_count(const struct orr_run *run)
-{
-    return sim_result(run->sim)->network.transmissions;
-}
-
-void orr_run_rank(const struct orr_run *run, uint32_t rank, struct orr_rank_result *result)
-{
-    *result = (struct orr_rank_result){0};
-    const struct sim_result *all = sim_result(run->sim);
-    if (!run->executed || rank >= all->rank_count) {
-        return;
-    }
-    const struct sim_rank_result *one = &all->ranks[rank];
-    *result = (struct orr_rank_result){
-        .finished = one->finished,
-        .finish_ns = one->finish_ns,
-        .exposed_ns = one->finished ? one->finish_ns - one->gpu_busy_ns : 0,
-        .compute_ns = one->compute_ns,
-        .exposed_comm_ns = one->exposed_comm_ns,
-        .exposed_other_ns = one->exposed_other_ns,
-        .idle_ns = one->idle_ns,
-        .busy_comm_ns = one->union_ns[SIM_OP_COMM],
-        .busy_gpu_ns = one->union_ns[SIM_OP_GPU],
-    };
-}
-
-uint64_t orr_run_peak_bytes(const struct orr_run *run)
-{
-    return run->mem.peak;
-}
-
-void orr_run_optimum(const struct orr_run *run, struct orr_optimum *optimum)
-{
-    struct sim_optimum best = run->executed ? sim_result(run->sim)->optimum : (struct sim_optimum){0};
-    *optimum = (struct orr_optimum){.all_ns = best.all_ns,
-                                    .compute_ns = best.compute_ns,
-                                    .bandwidth_ns = best.bandwidth_ns,
-                                    .latency_ns = best.latency_ns};
-}
-
-uint32_t orr_run_collective_count(const struct orr_run *run)
-{
-    return run->executed ? sim_result(run->sim)->collective_count : 0;
-}
-
-void orr_run_collective(const struct orr_run *run, uint32_t index, struct orr_collective_result *result)
-{
-    *result = (struct orr_collective_result){0};
-    if (index >= orr_run_collective_count(run)) {
-        return;
-    }
-    const struct sim_collective_result *row = &sim_result(run->sim)->collectives[index];
-    const char *type = coll_type_name(row->type);
-    if (row->type == SIM_TYPE_SEND || row->type == SIM_TYPE_RECV) {
-        type = row->type == SIM_TYPE_SEND ? "send" : "receive";
-    }
-    *result = (struct orr_collective_result){
-        .type = type != NULL ? type : "other", /* no number that is no type gets past the checks */
-        .group_size = row->group_size,
-        .bytes = row->bytes,
-        .count = row->count,
-        .total_ns = row->total_ns,
-        .min_ns = row->min_ns,
-        .max_ns = row->max_ns,
-    };
-}
-
-const char *orr_run_named_file(const struct orr_run *run, enum orr_output output)
-{
-    const struct config_packet_files *files = &run->wired.files;
-    switch (output) {
-    case ORR_OUTPUT_TEXT: /* of a machine that was named it exists in memory only, unless it is the name itself */
-        return run->machine.texts.count > 0 && run->machine.machine.kind != LAB_MACHINE_FILE ? NULL : files->topology;
-    case ORR_OUTPUT_FCT:
-        return files->fct;
-    case ORR_OUTPUT_PFC:
-        return files->pfc;
-    case ORR_OUTPUT_QLEN:
-        return files->qlen;
-    case ORR_OUTPUT_LOCAL_MEM:
-        return run->config.system.track_local_mem ? run->config.system.local_mem_trace : NULL;
-    default:
-        return NULL;
-    }
-}
-
-enum orr_status orr_run_write(const struct orr_run *run, enum orr_output output, const char *path, FILE *stream,
-                              struct orr_error *err)
-{
-    if (!run->executed) {
-        return error_set(err, ORR_EINVAL, "nothing to write: the run was not executed");
-    }
-    if (path == NULL && (stream == NULL || output == ORR_OUTPUT_CSV || output == ORR_OUTPUT_TIMELINE ||
-                         output == ORR_OUTPUT_LOCAL_MEM)) {
-        return error_set(err, ORR_EINVAL, "this output needs a path");
-    }
-    if (output == ORR_OUTPUT_TIMELINE && !run->config.keep_intervals) {
-        return error_set(err, ORR_EINVAL, "a timeline needs the intervals; set keep_intervals before opening the run");
-    }
-    if (output == ORR_OUTPUT_ASTRA && !run->config.keep_issue_order) {
-        return error_set(err, ORR_EINVAL,
-                         "ASTRA-sim's output needs the order of issue; set keep_issue_order before opening the run");
-    }
-    if (output == ORR_OUTPUT_FCT || output == ORR_OUTPUT_PFC || output == ORR_OUTPUT_QLEN) {
-        return run->config.backend < ORR_BACKEND_PACKET
-                   ? error_set(err, ORR_EINVAL, "only networks on a wired topology have flows to write")
-                   : lab_wired_write(&run->wired, output, path, stream, err);
-    }
-    return report_write(sim_result(run->sim), output, path, stream, err);
 }

@@ -1,14 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What other files of lab/ may know of an open run beyond orrery.h: the values its files came to.
+ * An open run, as the files behind orrery.h see it. There is one kind of run with two executors: of traces (session.c
+ * opens it) and of the rows of a SimAI workload (simai_open.c); from then on it is executed, asked, written and
+ * closed alike. Everything a run holds hangs off one account of memory and is given back by orr_run_close.
  */
 #ifndef ORR_RUN_SESSION_H
 #define ORR_RUN_SESSION_H
 
+#include "base/arena.h"
+#include "base/notes.h"
 #include "orrery.h"
-#include "sim/config.h"
+#include "run/growth.h"
+#include "run/machine.h"
+#include "run/rank_tensors.h"
+#include "run/simai_program.h"
+#include "run/wired.h"
+#include "sim/sim.h"
+#include "sim/simai/simai.h"
 
-/* Valid until orr_run_close. */
+/* A custom collective's traces; several types and nodes may name the same path, which is then read once. */
+struct session_custom {
+    const char *path;
+    struct trace_set *set;
+};
+
+/* All zero in a run of traces. */
+struct session_rows {
+    struct run_simai_program program;
+    struct simai_config config;
+    struct simai *simai;
+};
+
+struct orr_run {
+    struct mem mem;
+    struct notes notes;
+    struct arena arena; /* configuration */
+    struct sim_config config;
+    struct run_machine machine; /* where it was named */
+    struct lab_wired wired;     /* ORR_BACKEND_PACKET */
+    struct trace_set *traces;   /* the run's own, or NULL: those of `shared` */
+    struct trace_set shared;    /* a view of options.loaded, or the rows as nodes */
+    struct lab_grown grown;     /* made of either, and borrowing from it */
+    struct lab_rank_tensors tensors;
+    struct session_custom *customs; /* in the arena; room for every path the configuration names */
+    uint32_t custom_count;
+    struct sim *sim;          /* of traces, or NULL: of rows */
+    struct session_rows rows; /* of a SimAI workload */
+    bool (*progress)(void *context, const struct orr_progress *now);
+    void *progress_context;
+    double done; /* share of the work as last told by the simulation */
+    bool executed;
+};
+
+/* With what every run has: its account, its options but the executor's. NULL: out of memory, said in `err`. */
+struct orr_run *session_new(const struct orr_run_options *options, struct orr_error *err);
+/* The values its files came to, and what it left behind; valid until orr_run_close. */
 const struct sim_config *session_config(const struct orr_run *run);
+const struct sim_result *session_result(const struct orr_run *run);
+/* The traces it was opened with, or the rows as nodes. */
+const struct trace_set *session_traces(const struct orr_run *run);
 
 #endif

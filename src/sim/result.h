@@ -84,6 +84,8 @@ struct sim_interval {
     uint32_t lane; /* --policy streams: the node's, as in struct trace_node; else 0 */
 };
 
+struct simai_result;
+
 struct sim_result {
     const struct sim_config *config;
     uint32_t rank_count;
@@ -99,11 +101,12 @@ struct sim_result {
     uint32_t log_count;
     struct sim_interval *intervals; /* in order of their end */
     uint32_t interval_count;
-    struct sim_optimum optimum; /* of a run that ended; all 0 where memory did not suffice to find it */
-    struct net_figures network; /* links and flows, of a network that has them */
-    bool by_packets;            /* flow or auto was asked for, and packets it was */
-    struct sim_usage usage;     /* of memory, where sim_config.tensors are given */
-    struct sim_stall stall;     /* what held the run up; stall.kind == SIM_STALL_NONE when it ended well */
+    struct sim_optimum optimum;       /* of a run that ended; all 0 where memory did not suffice to find it */
+    struct net_figures network;       /* links and flows, of a network that has them */
+    bool by_packets;                  /* flow or auto was asked for, and packets it was */
+    struct sim_usage usage;           /* of memory, where sim_config.tensors are given */
+    struct sim_stall stall;           /* what held the run up; stall.kind == SIM_STALL_NONE when it ended well */
+    const struct simai_result *simai; /* of a run of SimAI's rows, what only that has (sim/simai/result.h); else NULL */
 };
 
 #endif

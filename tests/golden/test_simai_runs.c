@@ -74,13 +74,14 @@ static bool compare(const char *name, const char *folder, const json_t *want, co
 {
     double last = json_number_value(json_object_get(want, "last_flow_end_ns"));
     double flows = json_number_value(json_object_get(want, "flows"));
-    double rank = json_number_value(json_array_get(json_object_get(got, "rank_end_ns"), 0));
+    double rank = json_number_value(json_object_get(json_array_get(json_object_get(got, "per_rank"), 0), "finish_ns"));
     bool compared = json_integer_value(json_object_get(want, "rc")) == 0 && last > 0;
-    bool good = json_is_true(json_object_get(got, "finished"));
+    bool good = strcmp(json_string_value(json_object_get(got, "state")), "finished") == 0;
     if (compared) {
-        good &= near(name, "messages", json_number_value(json_object_get(got, "flows")), flows, 0);
-        good &=
-            near(name, "last message", json_number_value(json_object_get(got, "last_flow_end_ns")), last, tolerance);
+        good &= near(name, "messages", json_number_value(json_object_get(got, "messages")), flows, 0);
+        good &= near(name, "last message",
+                     json_number_value(json_object_get(json_object_get(got, "simai"), "last_message_end_ns")), last,
+                     tolerance);
         good &= near(name, "rank 0", rank, finished_at(folder), share_of(name));
     }
     return good;

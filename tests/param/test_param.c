@@ -225,7 +225,7 @@ static void a_simulation_of_simai_is_refused_what_it_cannot_have(void **state)
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct orr_simai_simulation options;
-        struct orr_simai *simai = NULL;
+        struct orr_run *simai = NULL;
         orr_simai_simulation_init(&options);
         options.run.workload = "w.txt";
         options.topology = "sx";
@@ -244,7 +244,7 @@ static void words_and_numbers_of_simai_that_are_none_are_refused(void **state)
 {
     (void)state;
     struct orr_simai_simulation run;
-    struct orr_simai *simai = NULL;
+    struct orr_run *simai = NULL;
     orr_simai_simulation_init(&run);
     CHECK(orr_simai_open(&run, &simai, &err) == ORR_EINVAL, "without files");
     CHECK_TEXT(err.text, "missing parameter 'workload' FILE (the workload)");

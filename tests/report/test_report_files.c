@@ -210,13 +210,12 @@ static void a_gz_timeline_holds_the_same_bytes_compressed(void **state)
     fixture_remove(folder);
 }
 
-static void a_timeline_without_intervals_or_path_is_refused(void **state)
+static void a_timeline_without_intervals_is_refused(void **state)
 {
     (void)state;
     struct fixture f;
     fixture_make(&f);
     struct orr_error err = {0};
-    CHECK_STATUS(report_write(&f.result, ORR_OUTPUT_TIMELINE, NULL, stdout, &err), ORR_EINVAL);
     CHECK_STATUS(report_write(&f.result, ORR_OUTPUT_CSV, NULL, stdout, &err), ORR_EINVAL);
     f.config.keep_intervals = false;
     const char *folder = fixture_folder();
@@ -404,6 +403,6 @@ static void no_locale_changes_a_number(void **state)
 TEST_MAIN(the_json_document_holds_the_result, a_stall_is_in_the_json_document_with_its_numbers,
           csv_tables_have_a_header_with_units_and_a_line_a_record, a_timeline_has_an_event_per_interval,
           receives_that_overlap_get_threads_of_their_own, a_gz_timeline_holds_the_same_bytes_compressed,
-          a_timeline_without_intervals_or_path_is_refused, a_timeline_keeps_to_the_memory_limit_of_the_run,
+          a_timeline_without_intervals_is_refused, a_timeline_keeps_to_the_memory_limit_of_the_run,
           intervals_of_communication_come_by_rank_and_start_with_their_union, a_group_is_found_by_its_whole_name,
           a_failed_write_leaves_nothing_behind, no_locale_changes_a_number)

@@ -26,7 +26,7 @@ static void bench_write(const char *name, const char *text, char path[128])
 }
 
 /* Opens a run of `rows` on a Spectrum-X of so many GPUs; options are the caller's but for the files. */
-static inline struct orr_simai *bench_open(const char *gpus, const char *workload, struct orr_simai_simulation options)
+static inline struct orr_run *bench_open(const char *gpus, const char *workload, struct orr_simai_simulation options)
 {
     char text[128];
     char machine[128];
@@ -34,7 +34,7 @@ static inline struct orr_simai *bench_open(const char *gpus, const char *workloa
     struct orr_error err = {0};
     const struct orr_topo_setting settings[] = {{"hosts", gpus}, {"spines", "2"}};
     struct orr_topo *topo = NULL;
-    struct orr_simai *run = NULL;
+    struct orr_run *run = NULL;
     bench_write("workload.txt", workload, text);
     bench_write("SimAI.conf", bench_config, config);
     snprintf(machine, sizeof machine, "%s/topology", folder);
@@ -58,13 +58,13 @@ static struct orr_simai_simulation bench_options(void)
 }
 
 /* To be freed. */
-static inline char *bench_output(const struct orr_simai *run, enum orr_simai_output output)
+static inline char *bench_output(const struct orr_run *run, enum orr_output output)
 {
     char *text = NULL;
     size_t size = 0;
     struct orr_error err = {0};
     FILE *stream = open_memstream(&text, &size);
-    CHECK_OK(orr_simai_write(run, output, NULL, stream, &err), &err);
+    CHECK_OK(orr_run_write(run, output, NULL, stream, &err), &err);
     fclose(stream);
     return text;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Groups that follow others like them, against every group by itself, on fair shares: whatever a run leaves behind is
  * the same, to the nanosecond and the byte. */
-#include "api/simai_inside.h"
 #include "net/flow/flow.h"
+#include "run/session.h"
 #include "tests/prng.h"
 #include "tests/sim/simai_bench.h"
 
@@ -13,7 +13,7 @@ struct twins_case {
 };
 
 /* Its files, read. */
-static struct orr_simai *open_case(const struct twins_case *one)
+static struct orr_run *open_case(const struct twins_case *one)
 {
     char text[128];
     char machine[128];
@@ -21,7 +21,7 @@ static struct orr_simai *open_case(const struct twins_case *one)
     struct orr_error err = {0};
     struct orr_simai_simulation options = bench_options();
     struct orr_topo *topo = NULL;
-    struct orr_simai *run = NULL;
+    struct orr_run *run = NULL;
     const struct orr_topo_setting settings[] = {
         {"hosts", one->hosts}, {"per-leaf", one->per_leaf}, {"spines", one->spines}, {"leaves-per-spine", "64"}};
     bench_write("workload.txt", one->workload, text);
@@ -43,13 +43,13 @@ struct twins_run {
     struct notes notes;
     struct simai_config config;
     struct simai *simai;
-    const struct simai_result *result;
+    const struct sim_result *result;
 };
 
-static void run_case(struct twins_run *run, struct orr_simai *files, bool every_group)
+static void run_case(struct twins_run *run, struct orr_run *files, bool every_group)
 {
     struct orr_error err = {0};
-    *run = (struct twins_run){.config = *lab_simai_config(files)};
+    *run = (struct twins_run){.config = files->rows.config};
     notes_init(&run->notes, &run->mem, false);
     run->config.network = &net_shares;
     run->config.every_group = every_group;
@@ -65,19 +65,25 @@ static void free_run(struct twins_run *run)
     CHECK_U64(run->mem.used, 0, "all memory is given back");
 }
 
-static void compare(const struct twins_case *one, const struct simai_result *a, const struct simai_result *b)
+static void compare(const struct twins_case *one, const struct sim_result *a, const struct sim_result *b)
 {
     const char *what = one->workload;
-    for (uint32_t rank = 0; rank < a->ranks; rank++) {
-        CHECK(a->finish_ns[rank] == b->finish_ns[rank],
+    for (uint32_t rank = 0; rank < a->rank_count; rank++) {
+        CHECK(memcmp(&a->ranks[rank], &b->ranks[rank], sizeof a->ranks[rank]) == 0,
               "%s of %s GPUs, %s a leaf, %s spines, %s\nrank %" PRIu32 ": %" PRIu64 " against %" PRIu64, one->machine,
-              one->hosts, one->per_leaf, one->spines, what, rank, a->finish_ns[rank], b->finish_ns[rank]);
+              one->hosts, one->per_leaf, one->spines, what, rank, a->ranks[rank].finish_ns, b->ranks[rank].finish_ns);
     }
-    CHECK(memcmp(a->rows, b->rows, a->program->row_count * sizeof *a->rows) == 0, "rows of %s", what);
-    CHECK_U64(a->collectives, b->collectives, "%s", what);
-    CHECK_U64(a->flows, b->flows, "%s", what);
-    CHECK_U64(a->flow_bytes, b->flow_bytes, "%s", what);
-    CHECK_U64(a->last_flow_ns, b->last_flow_ns, "%s", what);
+    CHECK(memcmp(a->simai->rows, b->simai->rows, a->simai->program->row_count * sizeof *a->simai->rows) == 0,
+          "rows of %s", what);
+    CHECK_U64(a->simai->collectives, b->simai->collectives, "%s", what);
+    CHECK_U64(a->collective_count, b->collective_count, "%s", what);
+    for (uint32_t i = 0; i < a->collective_count; i++) {
+        CHECK_U64(a->collectives[i].count, b->collectives[i].count, "%s", what);
+        CHECK_U64(a->collectives[i].total_ns, b->collectives[i].total_ns, "%s", what);
+    }
+    CHECK_U64(a->messages, b->messages, "%s", what);
+    CHECK_U64(a->simai->flow_bytes, b->simai->flow_bytes, "%s", what);
+    CHECK_U64(a->simai->last_flow_ns, b->simai->last_flow_ns, "%s", what);
     CHECK_U64(a->network.flows, b->network.flows, "%s", what);
     CHECK(memcmp(&a->network.duration_ns, &b->network.duration_ns, sizeof a->network.duration_ns) == 0, "%s", what);
     for (uint32_t i = 0; i < a->network.link_count; i++) {
@@ -89,17 +95,17 @@ static void compare(const struct twins_case *one, const struct simai_result *a, 
 /* How many collectives followed others. */
 static uint64_t check_same(const struct twins_case *one)
 {
-    struct orr_simai *files = open_case(one);
+    struct orr_run *files = open_case(one);
     struct twins_run together;
     struct twins_run apart;
     run_case(&together, files, false);
     run_case(&apart, files, true);
     compare(one, together.result, apart.result);
-    uint64_t followed = together.result->followed;
-    CHECK_U64(apart.result->followed, 0, "every group by itself");
+    uint64_t followed = together.result->simai->followed;
+    CHECK_U64(apart.result->simai->followed, 0, "every group by itself");
     free_run(&together);
     free_run(&apart);
-    orr_simai_close(files);
+    orr_run_close(files);
     return followed;
 }
 

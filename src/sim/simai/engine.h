@@ -17,6 +17,7 @@
 #include "sim/simai/plan.h"
 #include "sim/simai/simai.h"
 #include "sim/simai/twins.h"
+#include "sim/tally.h"
 
 enum simai_event {
     SIMAI_EVENT_STEP = NET_EVENT_KINDS, /* a rank goes on */
@@ -98,12 +99,13 @@ struct simai_message {
 POOL_DEFINE(simai_messages, struct simai_message, next);
 
 /* What a rank stands still for. */
-enum simai_wait { SIMAI_RUNS, SIMAI_WAITS_PART, SIMAI_WAITS_STAGE, SIMAI_WAITS_END, SIMAI_FINISHED };
+enum simai_wait { SIMAI_RUNS, SIMAI_COMPUTES, SIMAI_WAITS_PART, SIMAI_WAITS_STAGE, SIMAI_WAITS_END, SIMAI_FINISHED };
 
 struct simai_rank {
-    uint64_t since_ns; /* of the wait */
-    uint32_t op;       /* the next */
-    uint32_t parts;    /* first */
+    uint64_t since_ns; /* of the wait, or of computing */
+    struct sim_clock clock;
+    uint32_t op;    /* the next */
+    uint32_t parts; /* first */
     uint32_t running[SIMAI_LINES];
     uint32_t came[2];    /* messages from the stage behind (0) and ahead (1) that nobody has taken yet */
     uint64_t sent_ns[2]; /* when the newest of them was sent */
@@ -150,15 +152,15 @@ struct simai {
     struct simai_colls colls;
     struct simai_parts parts;
     struct simai_messages messages;
-    struct simai_interval *intervals;
-    uint32_t interval_capacity;
+    struct sim_tally tally;
     struct simai_busy *busy;
     uint32_t busy_capacity;
     uint8_t together; /* enum simai_together */
     bool parted;      /* followers did something else than their leader: again, with less of it */
     bool broken;      /* an error was found in the middle of an event: `failure` */
     struct orr_error failure;
-    struct simai_result result;
+    struct sim_result run;
+    struct simai_result result; /* of it, what SimAI's rows alone have */
 };
 
 /* ---- rank.c ---- */
@@ -208,10 +210,8 @@ ORR_MUST_CHECK enum orr_status simai_groups_make(struct simai *simai, struct orr
 
 /* ---- stall.c ---- */
 
-/* Fills result.stall. */
+/* Fills run.stall. */
 ORR_MUST_CHECK enum orr_status simai_explain(struct simai *simai, struct orr_error *err);
-
-void simai_interval_keep(struct simai *simai, struct simai_interval interval);
 
 /* An error in the middle of an event ends the run. */
 static inline void simai_fail(struct simai *simai)

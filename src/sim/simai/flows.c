@@ -326,7 +326,7 @@ void simai_message_ready(struct simai *simai, uint32_t index)
     uint64_t bytes = bytes_of(simai, &message);
     const struct net_twins *twins = message.coll == SIMAI_NO_COLL ? NULL : simai->colls.at[message.coll].twins;
     uint64_t alike = UINT64_C(1) + (twins == NULL ? 0 : twins->count);
-    simai->result.flows += alike;
+    simai->run.messages += alike;
     simai->result.flow_bytes += alike * bytes;
     simai->net.twins = twins;
     net_send(&simai->net, index, message.src, message.dst, bytes, 1.0);

@@ -47,6 +47,24 @@ struct simai_program {
     uint32_t stages;      /* of the pipeline; 1 = none */
     uint32_t chunks;      /* of a stage's rows, which micro-batches come round to; 1 = 1F1B (trace/pipeline.h) */
     uint64_t stage_bytes; /* a rank sends the next stage's rank, and back */
+    uint32_t pp, vpp, ga; /* as the header says, for SimAI's own reckoning */
 };
+
+/*
+ * Where results and reports name an operation as a node of a trace: each cell of a row is two of them, its compute and
+ * its collective; behind the rows follow the receives from the stage before and the stage after.
+ */
+static inline uint32_t simai_node_of(uint32_t row, enum simai_phase phase, bool is_comm)
+{
+    return (row * SIMAI_PHASES + (uint32_t)phase) * 2 + (is_comm ? 1 : 0);
+}
+
+static inline uint32_t simai_node_of_stage(const struct simai_program *program, uint32_t from)
+{
+    return program->row_count * SIMAI_PHASES * 2 + from;
+}
+
+/* Where a node runs: on three lanes (index + 1, as in struct trace_node) that every rank has. */
+enum simai_lane { SIMAI_LANE_COMPUTE = 1, SIMAI_LANE_MODEL, SIMAI_LANE_DATA, SIMAI_LANES = 3 };
 
 #endif

@@ -22,17 +22,36 @@ static struct simai_phase_result *record(struct simai *simai, uint32_t rank, con
     return rank == 0 ? &simai->result.rows[op->row][op->phase] : NULL;
 }
 
-void simai_interval_keep(struct simai *simai, struct simai_interval interval)
+/* ---- what is told of a rank ---- */
+
+static void op_starts(struct simai *simai, uint32_t rank, enum sim_op_kind kind)
 {
-    if (!simai->config->keep_intervals || interval.start_ns == interval.end_ns) {
-        return;
-    }
-    if (!mem_reserve(simai->mem, (void **)&simai->intervals, &simai->interval_capacity,
-                     (uint64_t)simai->result.interval_count + 1, sizeof *simai->intervals)) {
+    sim_clock_start(&simai->ranks[rank].clock, &simai->run.ranks[rank], kind, false, simai->queue.now);
+}
+
+static void op_ends(struct simai *simai, uint32_t rank, uint32_t node, enum simai_lane lane, uint64_t start_ns)
+{
+    enum sim_op_kind kind = lane == SIMAI_LANE_COMPUTE ? SIM_OP_GPU : SIM_OP_COMM;
+    uint64_t now = simai->queue.now;
+    sim_clock_end(&simai->ranks[rank].clock, &simai->run.ranks[rank], kind, now);
+    if (simai->config->run->keep_intervals && start_ns < now &&
+        !sim_tally_interval(&simai->tally, &simai->run, simai->mem,
+                            (struct sim_interval){.rank = rank,
+                                                  .node = node,
+                                                  .start_ns = start_ns,
+                                                  .end_ns = now,
+                                                  .slot = kind == SIM_OP_GPU ? SIM_SLOT_COMP : SIM_SLOT_COMM,
+                                                  .lane = lane})) {
         simai->queue.failed = true;
-        return;
     }
-    simai->intervals[simai->result.interval_count++] = interval;
+}
+
+static void communicated(struct simai *simai, int32_t type, uint32_t group_size, uint64_t bytes, uint64_t start_ns)
+{
+    if (!sim_tally_communication(&simai->tally, &simai->run, simai->mem, type, group_size, bytes, start_ns,
+                                 simai->queue.now)) {
+        simai->queue.failed = true;
+    }
 }
 
 /* For SimAI's table of how busy the lines were. */
@@ -124,12 +143,11 @@ void simai_part_updated(struct simai *simai, uint32_t index)
     const struct simai_op *op = op_at(simai, part.rank, part.op);
     struct simai_phase_result *row = record(simai, part.rank, op);
     uint64_t now = simai->queue.now;
-    simai_interval_keep(simai, (struct simai_interval){.start_ns = part.created_ns,
-                                                       .end_ns = now,
-                                                       .rank = part.rank,
-                                                       .row = op->row,
-                                                       .phase = op->phase,
-                                                       .kind = SIMAI_INTERVAL_COMM});
+    const struct simai_cell *cell = &simai->config->program->rows[op->row].cells[op->phase];
+    op_ends(simai, part.rank, simai_node_of(op->row, (enum simai_phase)op->phase, true),
+            part.line == SIMAI_LINE_DATA ? SIMAI_LANE_DATA : SIMAI_LANE_MODEL, part.created_ns);
+    communicated(simai, cell->type, simai->groups[simai->group_of[cell->group][part.rank]].nccl.rank_count, cell->bytes,
+                 part.created_ns);
     if (row != NULL) {
         row->comm_ns += now - part.created_ns;
         row->collectives++;
@@ -178,6 +196,7 @@ static bool issue(struct simai *simai, uint32_t rank_index, uint32_t op_index, b
     *at = index;
     rank->wait = is_waited ? SIMAI_WAITS_PART : rank->wait;
     rank->since_ns = simai->queue.now;
+    op_starts(simai, rank_index, SIM_OP_COMM);
     uint32_t coll = simai_coll_join(simai, rank_index, op_index, index);
     simai->parts.at[index].coll = coll;
     if (coll != 0 && !rank->is_starting) {
@@ -213,12 +232,10 @@ static void compute(struct simai *simai, uint32_t rank, const struct simai_op *o
     if (row != NULL) {
         row->compute_ns += ns;
     }
-    simai_interval_keep(simai, (struct simai_interval){.start_ns = simai->queue.now,
-                                                       .end_ns = simai->queue.now + ns,
-                                                       .rank = rank,
-                                                       .row = op->row,
-                                                       .phase = op->phase,
-                                                       .kind = SIMAI_INTERVAL_COMPUTE});
+    simai->ranks[rank].wait = SIMAI_COMPUTES;
+    simai->ranks[rank].since_ns = simai->queue.now;
+    simai->run.ranks[rank].gpu_busy_ns += ns;
+    op_starts(simai, rank, SIM_OP_GPU);
     sleep_for(simai, rank, ns);
 }
 
@@ -227,9 +244,8 @@ static void stage_message_taken(struct simai *simai, uint32_t index, unsigned fr
     struct simai_rank *rank = &simai->ranks[index];
     uint64_t now = simai->queue.now;
     rank->came[from]--;
-    simai_interval_keep(simai,
-                        (struct simai_interval){
-                            .start_ns = rank->since_ns, .end_ns = now, .rank = index, .kind = SIMAI_INTERVAL_STAGE});
+    op_ends(simai, index, simai_node_of_stage(simai->config->program, from), SIMAI_LANE_MODEL, rank->since_ns);
+    communicated(simai, SIM_TYPE_RECV, 2, simai->config->program->stage_bytes, rank->since_ns);
     if (index == 0) {
         uint64_t sent = rank->sent_ns[from];
         simai->result.stage_wait_ns += now - rank->since_ns;
@@ -242,6 +258,7 @@ static bool receive_stage(struct simai *simai, uint32_t index, unsigned from)
 {
     struct simai_rank *rank = &simai->ranks[index];
     rank->since_ns = simai->queue.now;
+    op_starts(simai, index, SIM_OP_COMM);
     if (rank->came[from] == 0) {
         rank->wait = SIMAI_WAITS_STAGE;
         rank->wait_from = (uint8_t)from;
@@ -273,8 +290,9 @@ void simai_stage_arrived(struct simai *simai, uint32_t index, bool from_behind)
 static void finish(struct simai *simai, uint32_t index)
 {
     simai->ranks[index].wait = SIMAI_FINISHED;
-    simai->result.finish_ns[index] = simai->queue.now;
-    simai->result.ranks_finished++;
+    simai->run.ranks[index].finished = true;
+    simai->run.ranks[index].finish_ns = simai->queue.now;
+    simai->run.ranks_finished++;
 }
 
 /* False when the rank stands still or has finished. */
@@ -322,6 +340,11 @@ void simai_rank_go(struct simai *simai, uint32_t index)
     if (rank->wait == SIMAI_WAITS_END) {
         finish(simai, index);
         return;
+    }
+    if (rank->wait == SIMAI_COMPUTES) {
+        const struct simai_op *op = op_at(simai, index, rank->op - 1);
+        op_ends(simai, index, simai_node_of(op->row, (enum simai_phase)op->phase, false), SIMAI_LANE_COMPUTE,
+                rank->since_ns);
     }
     rank->wait = SIMAI_RUNS;
     while (!simai->queue.failed && perform(simai, index, rank->op++)) {

@@ -31,21 +31,14 @@ static enum orr_status check(const struct simai_config *config, struct orr_error
 static bool make_arrays(struct simai *simai)
 {
     const struct simai_program *program = simai->config->program;
-    struct simai_result *result = &simai->result;
     uint32_t ranks = simai->rank_count;
     simai->ranks = arena_zalloc(&simai->arena, (size_t)ranks * sizeof *simai->ranks);
     simai->ops = arena_zalloc(&simai->arena, (size_t)program->stages * sizeof *simai->ops);
-    result->rows = arena_zalloc(&simai->arena, ((size_t)program->row_count + 1) * sizeof *result->rows);
-    result->finish_ns = arena_alloc(&simai->arena, (size_t)ranks * sizeof *result->finish_ns);
-    if (simai->ranks == NULL || simai->ops == NULL || result->rows == NULL || result->finish_ns == NULL ||
-        !event_queue_init(&simai->queue, simai->mem) || !simai_colls_init(&simai->colls, simai->mem) ||
-        !simai_parts_init(&simai->parts, simai->mem) || !simai_messages_init(&simai->messages, simai->mem)) {
-        return false;
-    }
-    for (uint32_t rank = 0; rank < ranks; rank++) {
-        result->finish_ns[rank] = UINT64_MAX;
-    }
-    return true;
+    simai->result.rows = arena_zalloc(&simai->arena, ((size_t)program->row_count + 1) * sizeof *simai->result.rows);
+    simai->run.ranks = arena_zalloc(&simai->arena, (size_t)ranks * sizeof *simai->run.ranks);
+    return simai->ranks != NULL && simai->ops != NULL && simai->result.rows != NULL && simai->run.ranks != NULL &&
+           event_queue_init(&simai->queue, simai->mem) && simai_colls_init(&simai->colls, simai->mem) &&
+           simai_parts_init(&simai->parts, simai->mem) && simai_messages_init(&simai->messages, simai->mem);
 }
 
 static enum orr_status fill(struct simai *simai, struct orr_error *err)
@@ -86,8 +79,10 @@ static enum orr_status begin(struct simai *simai, struct orr_error *err)
     simai->result.job = config->job;
     simai->result.nodes = config->nodes;
     simai->result.compat = config->compat;
-    simai->result.ranks = config->job.gpus;
-    simai->result.by_packets = simai->carrier == &net_packet;
+    simai->run.config = config->run;
+    simai->run.simai = &simai->result;
+    simai->run.rank_count = config->job.gpus;
+    simai->run.by_packets = simai->carrier == &net_packet;
     arena_init(&simai->arena, simai->mem);
     return fill(simai, err);
 }
@@ -133,7 +128,7 @@ static void clear(struct simai *simai)
     simai_parts_free(&simai->parts, mem);
     simai_messages_free(&simai->messages, mem);
     event_queue_free(&simai->queue);
-    mem_free(mem, simai->intervals, (size_t)simai->interval_capacity * sizeof *simai->intervals);
+    sim_tally_free(&simai->tally, &simai->run, mem);
     mem_free(mem, simai->busy, (size_t)simai->busy_capacity * sizeof *simai->busy);
     mem_free(mem, simai->starts, (size_t)simai->start_capacity * sizeof *simai->starts);
     mem_free(mem, simai->gathered, (size_t)simai->gathered_capacity * sizeof *simai->gathered);
@@ -167,14 +162,14 @@ static enum orr_status start_over(struct simai *simai, const struct net_ops *car
     enum orr_status status = begin(simai, err);
     if (status != ORR_OK) {
         net_free(&simai->net);
-        simai->result.ranks = 0; /* nothing of it can be read */
+        simai->run.rank_count = 0; /* nothing of it can be read */
     }
     return status;
 }
 
-const struct simai_result *simai_result(const struct simai *simai)
+const struct sim_result *simai_result(const struct simai *simai)
 {
-    return &simai->result;
+    return &simai->run;
 }
 
 /* ---- the loop ---- */
@@ -222,8 +217,8 @@ static struct orr_progress progress_now(const struct simai *simai)
     struct orr_progress now = {
         .time_ns = simai->queue.now,
         .events = simai->queue.handled,
-        .messages = simai->result.flows,
-        .ranks_finished = simai->result.ranks_finished,
+        .messages = simai->run.messages,
+        .ranks_finished = simai->run.ranks_finished,
         .ranks = simai->rank_count,
         .nodes = ops_in_all(simai),
     };
@@ -239,7 +234,7 @@ static enum orr_status loop(struct simai *simai, bool (*progress)(void *, const 
 {
     struct event event;
     uint32_t until_progress = PROGRESS_EVERY;
-    while (!simai->queue.failed && simai->result.ranks_finished < simai->rank_count &&
+    while (!simai->queue.failed && simai->run.ranks_finished < simai->rank_count &&
            event_queue_pop(&simai->queue, &event)) {
         if (simai->queue.now > TICKS_MAX_NOW) {
             return error_set(err, ORR_EFAIL, "simulated time has passed 2^62 ns; a compute time is out of range");
@@ -265,11 +260,18 @@ static enum orr_status loop(struct simai *simai, bool (*progress)(void *, const 
 
 static enum orr_status finish(struct simai *simai, struct orr_error *err)
 {
-    struct simai_result *result = &simai->result;
+    struct sim_result *result = &simai->run;
     result->end_ns = simai->queue.now;
     result->events = simai->queue.handled;
-    result->intervals = simai->intervals;
-    result->busy = simai->busy;
+    result->nodes = ops_in_all(simai);
+    for (uint32_t rank = 0; rank < simai->rank_count; rank++) {
+        struct sim_rank_result *one = &result->ranks[rank];
+        sim_clock_close(&simai->ranks[rank].clock, one, false, result->end_ns);
+        one->nodes_done = simai->ranks[rank].op;
+        result->nodes_done += one->nodes_done;
+    }
+    sim_tally_close(result);
+    simai->result.busy = simai->busy;
     if (simai->net.ops->figures != NULL && !simai->net.ops->figures(&simai->net, &simai->arena, &result->network)) {
         return mem_error(simai->mem, "the network's figures", err);
     }
@@ -313,7 +315,7 @@ static enum orr_status play_together(struct simai *simai, bool (*progress)(void 
 {
     enum orr_status status = play(simai, progress, context, err);
     while (status == ORR_OK && simai->together != SIMAI_APART) {
-        bool stands_still = simai->result.followed > 0 && simai->result.ranks_finished < simai->rank_count &&
+        bool stands_still = simai->result.followed > 0 && simai->run.ranks_finished < simai->rank_count &&
                             !simai->net.gave_up && simai->mem->refused == 0;
         if (!simai->parted && !stands_still) {
             break;
@@ -356,7 +358,7 @@ enum orr_status simai_run(struct simai *simai, bool (*progress)(void *, const st
         struct orr_progress now = progress_now(simai);
         (void)progress(context, &now);
     }
-    if (status == ORR_OK && simai->result.ranks_finished < simai->rank_count) {
+    if (status == ORR_OK && simai->run.ranks_finished < simai->rank_count) {
         /* Whoever was refused memory may have left work undone: that is no stall of the job. */
         status =
             simai->mem->refused != 0 ? mem_error(simai->mem, "the running simulation", err) : simai_explain(simai, err);

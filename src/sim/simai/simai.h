@@ -17,6 +17,7 @@
 #include "sim/simai/result.h"
 
 struct simai_config {
+    const struct sim_config *run; /* how reports see it: ranks, rows as nodes (simai_node_of), intervals kept or not */
     const struct simai_program *program;
     struct nccl_job job; /* of the whole machine */
     const struct packet_machine *machine;
@@ -25,7 +26,6 @@ struct simai_config {
     bool compat;         /* as SimAI 1.6, which also means that what it never finishes is not finished */
     bool merge_channels; /* the network is fluid: channels on the same way are one message */
     bool every_group;    /* none follows another that is like it; the result is the same */
-    bool keep_intervals; /* for a timeline */
 };
 
 struct simai;
@@ -36,7 +36,8 @@ ORR_MUST_CHECK enum orr_status simai_open(const struct simai_config *config, str
 /* To the end, once. ORR_ESTALL: the result's stall says why it cannot go on. ORR_EINTR: `progress` said so. */
 ORR_MUST_CHECK enum orr_status simai_run(struct simai *simai, bool (*progress)(void *, const struct orr_progress *),
                                          void *context, struct orr_error *err);
-const struct simai_result *simai_result(const struct simai *simai);
+/* As sim_result; its `simai` is there. */
+const struct sim_result *simai_result(const struct simai *simai);
 void simai_close(struct simai *simai); /* NULL is fine */
 
 #endif

@@ -77,12 +77,12 @@ static void find_network(struct stall_report *report)
     }
 }
 
-static void add_wait(struct stall_report *report, uint32_t rank, const char *text)
+static void add_wait(struct stall_report *report, uint32_t rank, uint32_t node, const char *text)
 {
     report->wait_total++;
     report->refused = report->refused || text == NULL;
     if (text != NULL && report->wait_count < WAITS_MOST) {
-        report->waits[report->wait_count++] = (struct sim_stall_wait){.rank = rank, .text = text};
+        report->waits[report->wait_count++] = (struct sim_stall_wait){.rank = rank, .node = node, .text = text};
     }
 }
 
@@ -93,7 +93,7 @@ static void wait_of_part(struct stall_report *report, uint32_t rank, const struc
     const struct simai_row *row = row_of(simai, rank, part->op, &phase);
     const struct simai_coll *coll = &simai->colls.at[part->coll];
     const struct simai_member *member = &coll->members[simai->place_of[simai->groups[coll->group].nccl.type][rank]];
-    add_wait(report, rank,
+    add_wait(report, rank, simai_node_of(simai->ops[simai_stage_of(simai, rank)].at[part->op].row, phase, true),
              arena_printf(&simai->arena,
                           "rank %" PRIu32 ": row \"%s\", %s, %s of %" PRIu64 " B: %s%" PRIu32
                           " messages to send, %" PRIu32 " to receive",
@@ -108,7 +108,7 @@ static void find_waits(struct stall_report *report)
     for (uint32_t rank = 0; rank < simai->rank_count; rank++) {
         const struct simai_rank *one = &simai->ranks[rank];
         if (one->wait == SIMAI_WAITS_STAGE) {
-            add_wait(report, rank,
+            add_wait(report, rank, simai_node_of_stage(simai->config->program, one->wait_from),
                      arena_printf(&simai->arena, "rank %" PRIu32 ": waits for a message of the pipeline stage %s", rank,
                                   one->wait_from == 0 ? "before it" : "after it"));
         }
@@ -136,19 +136,19 @@ enum orr_status simai_explain(struct simai *simai, struct orr_error *err)
     if (report.finding_count == 0) {
         add(&report, SIM_STALL_WAITS,
             arena_printf(&simai->arena, "%" PRIu32 " of %" PRIu32 " ranks wait for collectives that nothing will end",
-                         simai->rank_count - simai->result.ranks_finished, simai->rank_count),
+                         simai->rank_count - simai->run.ranks_finished, simai->rank_count),
             NULL, 0);
     }
     if (report.refused) {
         return mem_error(simai->mem, "the stall report", err);
     }
-    simai->result.stall = (struct sim_stall){.kind = report.findings[0].kind,
-                                             .findings = report.findings,
-                                             .finding_count = report.finding_count,
-                                             .waits = report.waits,
-                                             .wait_count = report.wait_count,
-                                             .wait_total = report.wait_total};
+    simai->run.stall = (struct sim_stall){.kind = report.findings[0].kind,
+                                          .findings = report.findings,
+                                          .finding_count = report.finding_count,
+                                          .waits = report.waits,
+                                          .wait_count = report.wait_count,
+                                          .wait_total = report.wait_total};
     return error_set(
         err, ORR_ESTALL, "the run stalled at %" PRIu64 " ns with %" PRIu32 " of %" PRIu32 " ranks unfinished: %s",
-        simai->queue.now, simai->rank_count - simai->result.ranks_finished, simai->rank_count, report.findings[0].text);
+        simai->queue.now, simai->rank_count - simai->run.ranks_finished, simai->rank_count, report.findings[0].text);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Order: the header's degrees against the machine, then the rows, then the micro-batches, which only a pipeline needs.
  */
-#include "api/simai_program.h"
+#include "run/simai_program.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct program_reader {
     struct simai_text text;
     struct arena *arena;
     struct notes *notes;
-    struct lab_simai_program *made;
+    struct run_simai_program *made;
     uint32_t gpus;
     bool compat, interleaved;
 };
@@ -45,7 +45,7 @@ static enum orr_status note_gpus(const struct program_reader *reader, struct orr
 
 static enum orr_status check_degrees(const struct program_reader *reader, struct orr_error *err)
 {
-    const struct lab_simai_program *made = reader->made;
+    const struct run_simai_program *made = reader->made;
     uint32_t stages = made->program.stages;
     uint64_t split = (uint64_t)made->tp * stages;
     if (split > reader->gpus || reader->gpus % split != 0) {
@@ -71,7 +71,7 @@ static enum orr_status check_degrees(const struct program_reader *reader, struct
 /* Which group a plain word means, and how the rows are run, is the policy's. */
 static enum orr_status read_policy(struct program_reader *reader, struct orr_error *err)
 {
-    struct lab_simai_program *made = reader->made;
+    struct run_simai_program *made = reader->made;
     enum text_strategy strategy = reader->text.workload.strategy;
     switch (strategy) {
     case TEXT_HYBRID_TRANSFORMER:
@@ -99,17 +99,17 @@ static enum orr_status read_policy(struct program_reader *reader, struct orr_err
 
 static enum orr_status read_degrees(struct program_reader *reader, struct orr_error *err)
 {
-    struct lab_simai_program *made = reader->made;
+    struct run_simai_program *made = reader->made;
     enum orr_status status = read_degree(reader, SIMAI_TP, &made->tp, err);
     status = status == ORR_OK ? read_degree(reader, SIMAI_EP, &made->ep, err) : status;
     status = status == ORR_OK ? read_degree(reader, SIMAI_CP, &made->cp, err) : status;
     made->cp = reader->compat ? 1 : made->cp; /* SimAI has no such key */
-    status = status == ORR_OK ? read_degree(reader, SIMAI_PP, &made->pp, err) : status;
-    status = status == ORR_OK ? read_degree(reader, SIMAI_VPP, &made->vpp, err) : status;
-    status = status == ORR_OK ? read_degree(reader, SIMAI_GA, &made->ga, err) : status;
+    status = status == ORR_OK ? read_degree(reader, SIMAI_PP, &made->program.pp, err) : status;
+    status = status == ORR_OK ? read_degree(reader, SIMAI_VPP, &made->program.vpp, err) : status;
+    status = status == ORR_OK ? read_degree(reader, SIMAI_GA, &made->program.ga, err) : status;
     status = status == ORR_OK ? read_policy(reader, err) : status;
     bool piped = made->program.order == SIMAI_ORDER_TRANSFORMER && !reader->compat;
-    made->program.stages = piped ? made->pp : 1;
+    made->program.stages = piped ? made->program.pp : 1;
     made->program.chunks = 1;
     made->program.stage_bytes =
         (uint64_t)(reader->text.values[SIMAI_PP_COMM] > 0 ? reader->text.values[SIMAI_PP_COMM] : 0);
@@ -234,17 +234,17 @@ static enum orr_status read_rows(struct program_reader *reader, struct orr_error
 static enum orr_status cut_chunks(struct program_reader *reader, struct orr_error *err)
 {
     struct simai_program *program = &reader->made->program;
-    uint32_t chunks = reader->made->vpp;
+    uint32_t chunks = program->vpp;
     for (uint32_t batch = 0; batch < program->batch_count; batch++) {
         uint32_t rows = program->batch_start[batch + 1] - program->batch_start[batch];
         chunks = rows < chunks ? rows : chunks;
     }
     program->chunks = chunks > 0 ? chunks : 1;
-    return program->chunks == reader->made->vpp
+    return program->chunks == program->vpp
                ? ORR_OK
                : notes_add(reader->notes, err,
                            "%s:1: vpp: is %" PRIu32 ", and a micro-batch has %" PRIu32 " rows: interleaved in as many",
-                           reader->path, reader->made->vpp, program->chunks);
+                           reader->path, program->vpp, program->chunks);
 }
 
 static enum orr_status read_batches(struct program_reader *reader, struct orr_error *err)
@@ -283,11 +283,11 @@ static enum orr_status read_text(struct program_reader *reader, struct mem *mem,
     return status;
 }
 
-enum orr_status lab_simai_program_read(const char *path, uint32_t gpus, bool compat, bool interleaved,
-                                       struct arena *arena, struct notes *notes, struct lab_simai_program *made,
+enum orr_status run_simai_program_read(const char *path, uint32_t gpus, bool compat, bool interleaved,
+                                       struct arena *arena, struct notes *notes, struct run_simai_program *made,
                                        struct orr_error *err)
 {
-    struct lab_simai_program filled = {.tp = 1};
+    struct run_simai_program filled = {.tp = 1};
     struct program_reader reader = {.path = path,
                                     .arena = arena,
                                     .notes = notes,
