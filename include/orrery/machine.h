@@ -118,11 +118,11 @@ struct orr_coll_pair {
 /* Which collective of which group to lay out. Strings are borrowed. Start from orr_coll_options_init. */
 struct orr_coll_options {
     uint32_t gpus, gpus_per_server, switches_per_server; /* NVLink switches */
-    uint32_t tp, ep;                                     /* dp = gpus / tp */
-    const char *gpu_type;                                /* A100, A800, H100, H800, H20, H200, B200, GB200 */
-    const char *group;                                   /* tp, dp, ep or dp-ep: that of `rank` */
+    uint32_t tp, ep;      /* tp 0: all of them for the group tp, else 1; dp = gpus / tp */
+    const char *gpu_type; /* A100, A800, H100, H800, H20, H200, B200, GB200 */
+    const char *group;    /* tp, dp, ep or dp-ep: that of `rank` */
     uint32_t rank;
-    const char *type;                  /* all-reduce, ...; unused with pairs */
+    const char *type;                  /* all-reduce, ...; NULL: that, or send-recv with pairs */
     uint64_t bytes;                    /* of the whole buffer; of each pair */
     uint32_t root;                     /* rank; UINT32_MAX: the group's first */
     const struct orr_coll_pair *pairs; /* sends and receives instead of a collective */

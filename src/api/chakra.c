@@ -7,11 +7,6 @@
 #include "compat/chakra/visualizer.h"
 #include "orrery.h"
 
-void orr_chakra_generator_init(struct orr_chakra_generator *options)
-{
-    *options = (struct orr_chakra_generator){.npus = 64, .runtime_us = 5, .tensor_bytes = 1024, .comm_bytes = 65536};
-}
-
 enum orr_status orr_chakra_jsonize(const char *input, const char *output, const struct orr_notices *notices,
                                    struct orr_error *err)
 {

@@ -11,21 +11,6 @@
 #include "report/coll.h"
 #include "run/type_word.h"
 
-void orr_coll_options_init(struct orr_coll_options *options)
-{
-    *options = (struct orr_coll_options){.gpus = 8,
-                                         .gpus_per_server = 8,
-                                         .switches_per_server = 1,
-                                         .tp = 8,
-                                         .ep = 1,
-                                         .gpu_type = "H100",
-                                         .group = "tp",
-                                         .type = "all-reduce",
-                                         .bytes = 1u << 20,
-                                         .root = UINT32_MAX,
-                                         .algo = "auto"};
-}
-
 /* NVLink switches that reduce; in SimAI 1.6 only two of its types count as such. */
 #define GPU_TYPES(X)                                                                                                   \
     X("A100", false, false)                                                                                            \
@@ -86,6 +71,24 @@ struct show {
     struct report_coll report;
 };
 
+/* The group that is looked at reaches over all ranks where nothing else was said. */
+static uint32_t degree_of_tp(const struct orr_coll_options *options)
+{
+    return options->tp != 0 ? options->tp : same_word(options->group, group_names[NCCL_GROUP_TP]) ? options->gpus : 1;
+}
+
+static enum orr_status check_type(const struct orr_coll_options *options, struct orr_error *err)
+{
+    bool messages = options->type != NULL && strcmp(options->type, "send-recv") == 0;
+    if (options->pair_count > 0 && options->type != NULL && !messages) {
+        return error_set(err, ORR_EINVAL, "parameter 'pairs' is for parameter 'type' send-recv, not %.40s",
+                         options->type);
+    }
+    return !messages || options->pair_count > 0
+               ? ORR_OK
+               : error_set(err, ORR_EINVAL, "parameter 'type' send-recv needs parameter 'pairs' SENDER:RECEIVER,...");
+}
+
 static enum orr_status read_job(struct show *show, struct orr_error *err)
 {
     const struct orr_coll_options *options = show->options;
@@ -97,7 +100,7 @@ static enum orr_status read_job(struct show *show, struct orr_error *err)
     show->job = (struct nccl_job){.gpus = options->gpus,
                                   .gpus_per_server = options->gpus_per_server,
                                   .switches_per_server = options->switches_per_server,
-                                  .tp = options->tp,
+                                  .tp = degree_of_tp(options),
                                   .ep = options->ep,
                                   .nvls = options->nvls,
                                   .pxn = options->pxn,
@@ -146,7 +149,7 @@ static enum orr_status build_collective(struct show *show, struct orr_error *err
     struct nccl_choice choice = {0};
     enum orr_status status = find_word("group", options->group, group_names, &group_type, err);
     if (status == ORR_OK) {
-        status = type_word_parse(options->type, &type, err);
+        status = type_word_parse(options->type != NULL ? options->type : "all-reduce", &type, err);
     }
     if (status == ORR_OK) {
         status = nccl_groups_build(&show->job, &show->arena, &groups, &report->group_count, err);
@@ -165,7 +168,7 @@ static enum orr_status build_collective(struct show *show, struct orr_error *err
                     : error_set(err, ORR_EINVAL,
                                 "rank %" PRIu32 " has no %s group of two or more among %" PRIu32
                                 " GPUs with TP %" PRIu32 " and EP %" PRIu32,
-                                options->rank, options->group, options->gpus, options->tp, options->ep);
+                                options->rank, options->group, options->gpus, show->job.tp, options->ep);
     }
     status = nccl_channels_build(&show->job, report->group, &show->arena, &show->channels, err);
     if (status == ORR_OK) {
@@ -213,7 +216,8 @@ static enum orr_status write_svg(const struct show *show, struct orr_error *err)
 
 static enum orr_status run_show(struct show *show, FILE *stream, struct orr_error *err)
 {
-    enum orr_status status = read_job(show, err);
+    enum orr_status status = check_type(show->options, err);
+    status = status == ORR_OK ? read_job(show, err) : status;
     if (status == ORR_OK) {
         status = show->options->pair_count > 0 ? build_pairs(show, err) : build_collective(show, err);
     }

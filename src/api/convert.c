@@ -18,11 +18,6 @@
 #include "convert/text/simai.h"
 #include "convert/text/text.h"
 
-void orr_convert_options_init(struct orr_convert_options *options)
-{
-    *options = (struct orr_convert_options){.passes = 1};
-}
-
 typedef enum orr_status convert_function(const struct convert_request *request, struct convert_summary *summary,
                                          struct orr_error *err);
 

@@ -5,26 +5,6 @@
 #include "base/notices.h"
 #include "model/stg/stg.h"
 
-void orr_stg_options_init(struct orr_stg_options *options)
-{
-    *options = (struct orr_stg_options){.dp = 1,
-                                        .tp = 1,
-                                        .pp = 1,
-                                        .sp = 1,
-                                        .ep = 1,
-                                        .tpsp = true,
-                                        .vocabulary = 32000,
-                                        .hidden = 8192,
-                                        .ffn = 28672,
-                                        .seq = 1024,
-                                        .heads = 64,
-                                        .kv_heads = 8,
-                                        .layers = 80,
-                                        .experts = 8,
-                                        .top_k = 2,
-                                        .batch = 64};
-}
-
 enum orr_status orr_gen_stg(const struct orr_stg_options *options, const struct orr_notices *notices,
                             struct orr_stg_result *result, struct orr_error *err)
 {

@@ -9,11 +9,6 @@
 #include "io/outfile.h"
 #include "report/view.h"
 
-void orr_view_options_init(struct orr_view_options *options)
-{
-    *options = (struct orr_view_options){.limit = 4000};
-}
-
 /* What a file of this ending holds. */
 enum view_form { FORM_SVG, FORM_HTML, FORM_PDF, FORM_DOT, FORM_GRAPHML, FORM_COUNT };
 

@@ -4,13 +4,11 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 enum { MOST_PAIRS = 4096, MOST_GPUS = 1 << 20 };
 
 struct show_options {
     struct orr_coll_options coll;
-    bool has_type;
     struct orr_coll_pair *pairs;
 };
 
@@ -50,61 +48,14 @@ static enum orr_status read_pairs(const struct param *row, const char *text, voi
     }
 }
 
-#define AT(field)       .place = offsetof(struct show_options, coll.field)
-#define RANKS(min, max) .kind = PARAM_COUNT32, .least = (min), .most = (max)
-
-static const char *const originals[] = {"none", "simai", NULL};
-
 static const struct param rows[] = {
-    {"gpus", RANKS(1, MOST_GPUS), .group = PARAM_MACHINE, .value = "N", AT(gpus), .initial = "8",
-     .help = "GPUs of the job"},
-    {"gps", RANKS(1, MOST_GPUS), .group = PARAM_MACHINE, .value = "G", AT(gpus_per_server), .initial = "8",
-     .help = "GPUs per server"},
-    {"switches", RANKS(0, 1024), .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "N", AT(switches_per_server),
-     .initial = "1", .help = "NVLink switches per server"},
-    {"gpu-type", .kind = PARAM_TEXT, .group = PARAM_MACHINE, .value = "NAME", AT(gpu_type), .initial = "H100",
-     .help = "A100, A800, H100, H800, H20, H200, B200 or GB200"},
-    {"tp", RANKS(1, MOST_GPUS), .group = PARAM_WHAT, .value = "T", AT(tp), .unwritten = "N for --group tp, else 1",
-     .help = "Tensor-parallel degree; the data-parallel one is N / T"},
-    {"ep", RANKS(1, MOST_GPUS), .group = PARAM_WHAT, .value = "E", AT(ep), .initial = "1",
-     .help = "Expert-parallel degree, a divisor of N / T"},
-    {"group", .kind = PARAM_TEXT, .group = PARAM_WHAT, .value = "NAME", AT(group), .initial = "tp",
-     .help = "Whose collective: tp, dp, ep or dp-ep"},
-    {"rank", RANKS(0, MOST_GPUS - 1), .group = PARAM_WHAT, .value = "R", AT(rank), .initial = "0",
-     .help = "The group of that type which R is in"},
-    {"type", .kind = PARAM_TEXT, .group = PARAM_WHAT, .value = "NAME", AT(type), .initial = "all-reduce",
-     .given = offsetof(struct show_options, has_type),
-     .help = "all-reduce, all-gather, reduce-scatter, all-to-all, broadcast, reduce, gather, scatter, barrier or "
-             "send-recv"},
-    {"bytes", .kind = PARAM_SIZE, .group = PARAM_WHAT, .value = "SIZE", AT(bytes), .initial = "1MiB",
-     .help = "Size of the whole buffer (all-gather: after it), or of each message of send-recv: 1MiB, 64KB, bytes"},
-    {"root", RANKS(0, MOST_GPUS - 1), .group = PARAM_WHAT, .flags = PARAM_RARE, .value = "R", AT(root),
-     .unwritten = "the group's first rank", .help = "Of broadcast, reduce, gather, scatter"},
     {"pairs", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_RARE, .value = "A:B,...", .read = read_pairs,
      .help = "Messages of send-recv, by sender and receiver"},
-    {"algo", .kind = PARAM_TEXT, .group = PARAM_NETWORK, .value = "NAME", AT(algo), .initial = "auto",
-     .help = "auto, ring, tree, nvls or nvls-tree"},
-    {"channels", RANKS(1, 1024), .group = PARAM_NETWORK, .flags = PARAM_RARE, .value = "N", AT(channels),
-     .unwritten = "the group's ranks per server", .help = "Rings; trees come in pairs per ring"},
-    {"chunk", .kind = PARAM_SIZE, .group = PARAM_NETWORK, .flags = PARAM_RARE, .value = "SIZE", AT(chunk_bytes),
-     .unwritten = "rings do not cut; NVLS in 4; trees and chains as NCCL's Simple protocol", .help = "Largest message"},
-    {"nvls", .kind = PARAM_FLAG, .group = PARAM_NETWORK, AT(nvls),
-     .help = "Reduce in the NVLink switch, where the GPUs can"},
-    {"pxn", .kind = PARAM_FLAG, .group = PARAM_NETWORK, AT(pxn),
-     .help = "Cross to other servers on the receiver's rail"},
-    {"dump", .kind = PARAM_FLAG, .group = PARAM_OUTPUT, AT(dump),
-     .help = "Print every group, channel and flow, a line each, instead of table and drawing"},
-    {"svg", .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "FILE", AT(svg),
-     .help = "Also draw the rings or trees"},
-    {"compat", .kind = PARAM_CHOICE, .group = PARAM_OTHER, .flags = PARAM_RARE, .value = "NAME", AT(compat),
-     .words = originals, .unwritten = "none",
-     .help = "simai: as SimAI 1.6 with its holes; the environment variables AS_NVLS_ENABLE=1 and AS_PXN_ENABLE=1 then "
-             "stand for --nvls and --pxn"},
     CLI_ROW_LIMIT(struct show_options, coll.memory_limit),
     {0},
 };
 
-static const struct param_table tables[] = {{rows, 0, 0}, {0}};
+static const struct param_table tables[] = {{param_coll, 0, offsetof(struct show_options, coll)}, {rows, 0, 0}, {0}};
 
 static const char *const headings[PARAM_GROUPS] = {
     [PARAM_WHAT] = "Which collective:", [PARAM_NETWORK] = "How NCCL does it:"};
@@ -118,16 +69,6 @@ static bool is_set(const char *variable)
 static enum orr_status complete(struct show_options *options, struct orr_error *err)
 {
     struct orr_coll_options *coll = &options->coll;
-    bool messages = strcmp(coll->type, "send-recv") == 0;
-    if (coll->pair_count > 0 && options->has_type && !messages) {
-        return error_set(err, ORR_EINVAL, "--pairs is for --type send-recv, not %s", coll->type);
-    }
-    if (messages && coll->pair_count == 0) {
-        return error_set(err, ORR_EINVAL, "--type send-recv needs --pairs SENDER:RECEIVER,...");
-    }
-    if (coll->tp == 0) {
-        coll->tp = strcasecmp(coll->group, "tp") == 0 ? coll->gpus : 1;
-    }
     if (coll->compat) {
         coll->nvls = coll->nvls || is_set("AS_NVLS_ENABLE");
         coll->pxn = coll->pxn || is_set("AS_PXN_ENABLE");
@@ -138,12 +79,10 @@ static enum orr_status complete(struct show_options *options, struct orr_error *
 
 static int run_show(const struct cli_command *self, int argc, char **argv)
 {
-    struct show_options options = {.has_type = false};
+    struct show_options options = {.pairs = NULL};
     struct orr_error err = {0};
     int code = 0;
     orr_coll_options_init(&options.coll);
-    options.coll.tp = 0; /* follows from --group */
-    param_defaults(tables, &options);
     if (cli_begin(self, argc, argv, &options, &code)) {
         enum orr_status status = complete(&options, &err);
         code = cli_end(status == ORR_OK ? orr_coll_show(&options.coll, stdout, &err) : status, &err);

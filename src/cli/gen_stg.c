@@ -60,82 +60,37 @@ static enum orr_status read_sheet(const struct param *row, const char *text, voi
     return ORR_OK;
 }
 
-static const char *const models[] = {"dense", "llama", "gpt", "moe", NULL}; /* in the order of enum orr_stg_model */
-static const char *const originals[] = {"none", "stg", NULL};
-
 #define MODEL           PARAM_WHAT
 #define SPLIT           PARAM_GROWTH
 #define AT(field)       .place = offsetof(struct stg_input, field)
-#define N(min, max)     .kind = PARAM_COUNT32, .value = "N", .least = (min), .most = (max)
-#define DEGREE          N(1, 1u << 20), .group = SPLIT, .initial = "1"
-#define SIZE            N(1, 1u << 30), .group = MODEL
 #define BOOL(which, in) .kind = PARAM_TEXT, .group = (in), .value = "BOOL", AT(bools[which])
 
 static const struct param rows[] = {
     {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "DIR/NAME", AT(output),
      .help = "Required: --output_dir and --output_name in one"},
-    {"output_dir", .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "DIR", AT(stg.output_dir),
-     .help = "Where to write; made if missing"},
-    {"output_name", .kind = PARAM_TEXT, .group = PARAM_OUTPUT, .value = "NAME", AT(stg.output_name),
-     .help = "Name of the traces: %d in it is the rank, without one .%d.et is appended. The groups' file is NAME "
-             "without .%d, with .json for .et"},
-    {"model_type", .kind = PARAM_WORD, .group = MODEL, .value = "NAME", AT(stg.model), .words = models,
-     .initial = "dense", .help = "dense or llama: grouped queries, gated MLP; gpt: two-matrix MLP; moe: gated experts"},
-    {"dp", DEGREE, AT(stg.dp), .help = "Data parallel degree"},
-    {"tp", DEGREE, AT(stg.tp), .help = "Tensor parallel degree"},
-    {"pp", DEGREE, AT(stg.pp), .help = "Pipeline parallel degree, at most the layers"},
-    {"sp", DEGREE, AT(stg.sp), .help = "Context parallel degree: splits the sequence"},
-    {"ep", DEGREE, AT(stg.ep), .help = "Expert parallel degree; without experts it multiplies tp"},
     {"weight_sharded", BOOL(BOOL_WEIGHT_SHARDED, SPLIT), .unwritten = "false", .help = "FSDP over dp"},
     {"tpsp", BOOL(BOOL_TPSP, SPLIT), .unwritten = "true",
      .help = "tp splits the sequence between attention and MLP (all-gather and reduce-scatter in place of all-reduce)"},
     {"activation_recompute", BOOL(BOOL_RECOMPUTE, SPLIT), .flags = PARAM_RARE, .unwritten = "false",
      .help = "Compute each block again in its backward pass"},
-    {"dvocal", SIZE, .flags = PARAM_RARE, AT(stg.vocabulary), .initial = "32000", .help = "Vocabulary"},
-    {"dmodel", SIZE, AT(stg.hidden), .initial = "8192", .help = "Hidden size"},
-    {"dff", SIZE, AT(stg.ffn), .initial = "28672", .help = "Size of the MLP's middle"},
-    {"batch", SIZE, AT(stg.batch), .initial = "64", .help = "Sequences in a step, all ranks together"},
     {"micro_batch", .kind = PARAM_READ, .group = MODEL, .value = "N", .read = read_micro_batch,
      .help = "Sequences in a micro-batch; -1 or none: the batch"},
-    {"seq", SIZE, AT(stg.seq), .initial = "1024", .help = "Tokens of a sequence"},
-    {"head", SIZE, AT(stg.heads), .initial = "64", .help = "Attention heads"},
-    {"kvhead", SIZE, .flags = PARAM_RARE, AT(stg.kv_heads), .initial = "8",
-     .help = "Heads of keys and values; not in gpt"},
-    {"num_stacks", N(1, 1u << 20), .group = MODEL, AT(stg.layers), .initial = "80", .help = "Layers"},
-    {"experts", N(1, 1u << 20), .group = MODEL, AT(stg.experts), .initial = "8", .help = "Experts of a layer (moe)"},
-    {"kexperts", N(1, 1u << 20), .group = MODEL, .flags = PARAM_RARE, AT(stg.top_k), .initial = "2",
-     .help = "Experts that a token goes to (moe)"},
     {"mixed_precision", BOOL(BOOL_MIXED, MODEL), .flags = PARAM_RARE, .unwritten = "false",
      .help = "Elements of 2 bytes, with a master copy of the weights"},
-    {"element_bytes", N(1, 16), .group = MODEL, .flags = PARAM_RARE, AT(stg.element_bytes),
-     .unwritten = "4, or 2 with --mixed_precision", .help = "Bytes of an element"},
-    {"sheets", .kind = PARAM_PATH, .group = PARAM_OTHER, .flags = PARAM_RARE, .value = "DIR", AT(stg.sheets),
-     .help = "STG's sharding_spreadsheets, in place of our own sheets"},
     {"sheet", .kind = PARAM_READ, .group = PARAM_OTHER, .flags = PARAM_MANY | PARAM_RARE, .value = "NAME=FILE.csv",
      .read = read_sheet,
      .help = "A sheet of your own, with FILE.json beside it, in place of the sheet NAME; may be given several times"},
-    {"compat", .kind = PARAM_CHOICE, .group = PARAM_OTHER, .flags = PARAM_RARE, .value = "NAME", AT(stg.compat),
-     .words = originals, .unwritten = "none",
-     .help = "stg: the original's graph, node by node, with its errors (docs/differences.md); needs --sheets"},
     {"print_gpu_vram", BOOL(BOOL_VRAM, PARAM_OUTPUT), .unwritten = "false",
      .help = "Print what each rank keeps in memory"},
     {"chakra_schema_version", .kind = PARAM_TEXT, .group = PARAM_OTHER, .flags = PARAM_RARE, .value = "WORD",
      AT(schema), .help = "v0.0.4, the only one there is"},
-    {"tag_base", N(0, 1u << 30), .group = PARAM_OTHER, .flags = PARAM_RARE, AT(stg.tag_base), .initial = "0",
-     .help = "Tag of the first message between stages"},
-    {"fold-micro-batches", .kind = PARAM_FLAG, .group = PARAM_OTHER, .flags = PARAM_RARE, AT(stg.fold_micro_batches),
-     .help = "Micro-batches are copies of the nodes of one, and share no gradients (STAGE_MICROBATCH_OPTIMIZE=1)"},
-    {"legacy-attr", .kind = PARAM_FLAG, .group = PARAM_OTHER, .flags = PARAM_RARE, AT(stg.legacy_attr),
-     .help = "Write comm_group in place of pg_name (STAGE_LEGACY_ATTR=1)"},
-    {"merge-comms", .kind = PARAM_FLAG, .group = PARAM_OTHER, .flags = PARAM_RARE, AT(stg.merge_comms),
-     .help = "Leave out a collective that feeds another of its own type; only with --compat stg (STAGE_MERGE_COMMS=1)"},
     CLI_ROW_LIMIT(struct stg_input, stg.memory_limit),
     CLI_ROW_STRICT(struct stg_input, strict),
     CLI_ROW_QUIET(struct stg_input, quiet),
     {0},
 };
 
-static const struct param_table tables[] = {{rows, 0, 0}, {0}};
+static const struct param_table tables[] = {{param_stg, 0, offsetof(struct stg_input, stg)}, {rows, 0, 0}, {0}};
 
 static const char *const headings[PARAM_GROUPS] = {[MODEL] = "The model:", [SPLIT] = "How it is split:"};
 
@@ -300,7 +255,6 @@ static int run_stg(const struct cli_command *self, int argc, char **argv)
     struct orr_error err = {0};
     int code = 0;
     orr_stg_options_init(&in.stg);
-    param_defaults(tables, &in);
     if (cli_begin(self, argc, argv, &in, &code)) {
         code = generate(&in, &err) == ORR_OK ? 0 : cli_fail(&err);
     }

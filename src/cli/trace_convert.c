@@ -10,26 +10,11 @@ struct convert_options {
     bool strict, simulate;
 };
 
-static const char *const formats[] = {
-    "auto",
-#define ORR_X(name, word, text) word,
-    ORR_FORMATS(ORR_X)
-#undef ORR_X
-        NULL,
-};
-
 static const char *const compats[] = {"none", "chakra", NULL};
 
-#define AT(field)    .place = offsetof(struct convert_options, convert.field)
-#define COUNT(field) .kind = PARAM_COUNT32, .value = "N", AT(field), .least = 1, .most = UINT32_C(1) << 20
+#define AT(field) .place = offsetof(struct convert_options, convert.field)
 
 static const struct param rows[] = {
-    {"from", .kind = PARAM_WORD, .value = "FORMAT", AT(format), .words = formats, .first = ORR_FORMAT_AUTO,
-     .initial = "auto", .help = "What the input is: " ORR_FORMAT_LIST ", or auto, which its content tells"},
-    {"ranks", "npus", COUNT(ranks), .help = "Ranks to write. Needed for text; other formats know how many they hold"},
-    {"passes", COUNT(passes), .initial = "1", .help = "Times the workload is repeated (text, simai)"},
-    {"map", .kind = PARAM_TEXT, .value = "LIST", AT(map),
-     .help = "Columns of a csv, such as name=op,duration_us=time,deps=after; also id, bytes and comm"},
     CLI_ROW_UNKNOWN_SIZE(struct convert_options, convert, CLI_UNKNOWN_SIZE_HELP),
     {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "OUT", AT(output),
      .help = "Required: the ET file to write (pytorch), or PREFIX of PREFIX.0.et, PREFIX.1.et … (the others; a single "
@@ -43,7 +28,8 @@ static const struct param rows[] = {
     {0},
 };
 
-static const struct param_table tables[] = {{rows, 0, 0}, {0}};
+static const struct param_table tables[] = {
+    {param_convert, 0, offsetof(struct convert_options, convert)}, {rows, 0, 0}, {0}};
 
 static enum orr_status take_input(void *into, const char *word, struct orr_error *err)
 {

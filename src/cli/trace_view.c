@@ -14,15 +14,13 @@ struct view_command {
 static const struct param rows[] = {
     {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "OUT", AT(output),
      .help = "Required: the picture; its ending says which: .svg, .html, .pdf, .dot or .graphml"},
-    {"limit", .kind = PARAM_COUNT32, .group = PARAM_OUTPUT, .value = "N", AT(view.limit), .most = UINT32_MAX,
-     .initial = "4000", .help = "Draw N boxes at most (.svg, .html, .pdf); 0 draws all"},
-    {"unfolded", .kind = PARAM_FLAG, .group = PARAM_OUTPUT, AT(view.unfolded),
-     .help = "One box a node: do not fold chains of compute nodes"},
     {0},
 };
 
-static const struct param_table tables[] = {
-    {rows, 0, 0}, {cli_filter_rows, 0, offsetof(struct view_command, filter)}, {0}};
+static const struct param_table tables[] = {{rows, 0, 0},
+                                            {param_view, 0, offsetof(struct view_command, view)},
+                                            {cli_filter_rows, 0, offsetof(struct view_command, filter)},
+                                            {0}};
 
 static enum orr_status take_word(void *options, const char *word, struct orr_error *err)
 {

@@ -15,8 +15,12 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "orrery/gen.h"
+#include "orrery/machine.h"
 #include "orrery/run.h"
 #include "orrery/simai.h"
+#include "orrery/tools.h"
+#include "orrery/trace.h"
 
 enum param_kind {
     PARAM_FLAG,         /* bool: true once it is given; with a value name, true or false may follow */
@@ -176,5 +180,13 @@ ORR_MUST_CHECK enum orr_status param_simai_analytical_check(const struct orr_sim
                                                             struct orr_error *err);
 ORR_MUST_CHECK enum orr_status param_simai_simulation_check(const struct orr_simai_simulation *options,
                                                             struct orr_error *err);
+
+/* ---- those of other commands whose options begin from other values than 0: their init functions read the rows ---- */
+
+extern const struct param param_coll[];             /* places in struct orr_coll_options */
+extern const struct param param_stg[];              /* in struct orr_stg_options */
+extern const struct param param_convert[];          /* in struct orr_convert_options */
+extern const struct param param_view[];             /* in struct orr_view_options */
+extern const struct param param_chakra_generator[]; /* in struct orr_chakra_generator */
 
 #endif

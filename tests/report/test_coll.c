@@ -104,6 +104,7 @@ static void a_wrong_word_names_the_nearest(void **state)
         {offsetof(struct orr_coll_options, group), "dp-pe", "unknown group \"dp-pe\"; did you mean \"dp-ep\"?"},
         {offsetof(struct orr_coll_options, gpu_type), "H101", "unknown GPU type \"H101\"; did you mean \"H100\"?"},
         {offsetof(struct orr_coll_options, type), "all-redce", "unknown collective \"all-redce\""},
+        {offsetof(struct orr_coll_options, type), "send-recv", "parameter 'type' send-recv needs parameter 'pairs'"},
     };
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct orr_coll_options options;
@@ -113,5 +114,19 @@ static void a_wrong_word_names_the_nearest(void **state)
     }
 }
 
+static void a_degree_of_tensor_parallelism_left_open_follows_from_the_group(void **state)
+{
+    (void)state;
+    struct orr_coll_options options;
+    orr_coll_options_init(&options);
+    options.gpus = 16;
+    CHECK_CONTAINS(show(&options), "all-reduce of 1.0 MiB over 16 ranks");
+    options.group = "dp";
+    CHECK_CONTAINS(show(&options), "all-reduce of 1.0 MiB over 16 ranks");
+    options.tp = 4;
+    CHECK_CONTAINS(show(&options), "all-reduce of 1.0 MiB over 4 ranks");
+}
+
 TEST_MAIN(the_table_says_what_moves_and_the_drawing_how, trees_and_switches_are_drawn_by_server,
-          holes_of_simai_are_filled_by_default, a_wrong_word_names_the_nearest)
+          holes_of_simai_are_filled_by_default, a_wrong_word_names_the_nearest,
+          a_degree_of_tensor_parallelism_left_open_follows_from_the_group)
