@@ -120,11 +120,11 @@ static void a_degree_of_tensor_parallelism_left_open_follows_from_the_group(void
     struct orr_coll_options options;
     orr_coll_options_init(&options);
     options.gpus = 16;
-    CHECK_CONTAINS(show(&options), "all-reduce of 1.0 MiB over 16 ranks");
+    CHECK_CONTAINS(show(&options), "all-reduce of 1 MiB over 16 ranks");
     options.group = "dp";
-    CHECK_CONTAINS(show(&options), "all-reduce of 1.0 MiB over 16 ranks");
+    CHECK_CONTAINS(show(&options), "all-reduce of 1 MiB over 16 ranks");
     options.tp = 4;
-    CHECK_CONTAINS(show(&options), "all-reduce of 1.0 MiB over 4 ranks");
+    CHECK_CONTAINS(show(&options), "all-reduce of 1 MiB over 4 ranks");
 }
 
 TEST_MAIN(the_table_says_what_moves_and_the_drawing_how, trees_and_switches_are_drawn_by_server,
