@@ -13,6 +13,8 @@
 
 #include <string.h>
 
+#include "base/heap.h"
+
 enum { FIRST_BUCKET_BITS = 6, FIRST_EVENTS = 256, FIRST_SLOTS = 64 };
 
 static uint64_t bucket_count(const struct event_queue *queue)
@@ -111,42 +113,9 @@ static bool more_slots(struct event_queue *queue)
     return queue->slot_capacity <= bucket_count(queue) || grow_buckets(queue);
 }
 
-static void heap_push(struct event_queue *queue, struct event_heap_entry entry)
-{
-    uint32_t at = queue->heap_count++;
-    while (at > 0) {
-        uint32_t parent = (at - 1) / 2;
-        if (queue->heap[parent].time <= entry.time) {
-            break;
-        }
-        queue->heap[at] = queue->heap[parent];
-        at = parent;
-    }
-    queue->heap[at] = entry;
-}
-
-static struct event_heap_entry heap_pop(struct event_queue *queue)
-{
-    struct event_heap_entry top = queue->heap[0];
-    struct event_heap_entry last = queue->heap[--queue->heap_count];
-    uint32_t at = 0;
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child >= queue->heap_count) {
-            break;
-        }
-        if (child + 1 < queue->heap_count && queue->heap[child + 1].time < queue->heap[child].time) {
-            child++;
-        }
-        if (queue->heap[child].time >= last.time) {
-            break;
-        }
-        queue->heap[at] = queue->heap[child];
-        at = child;
-    }
-    queue->heap[at] = last;
-    return top;
-}
+/* Times are unique: events of one time are in one slot. */
+#define EVENT_IS_BEFORE(context, a, b) ((a)->time < (b)->time)
+HEAP_DEFINE(event_heap, struct event_heap_entry, const void *, EVENT_IS_BEFORE, HEAP_PUT);
 
 uint32_t event_queue_open_slot(struct event_queue *queue, uint64_t time)
 {
@@ -162,7 +131,7 @@ uint32_t event_queue_open_slot(struct event_queue *queue, uint64_t time)
     uint32_t bucket = event_queue_bucket(queue, time);
     *slot = (struct event_slot){.time = time, .chain = queue->buckets[bucket]};
     queue->buckets[bucket] = index;
-    heap_push(queue, (struct event_heap_entry){.time = time, .slot = index});
+    event_heap_push(NULL, queue->heap, &queue->heap_count, (struct event_heap_entry){.time = time, .slot = index});
     return index;
 }
 
@@ -204,7 +173,7 @@ static uint32_t next_occupied(const struct event_queue *queue)
 static void bring_near(struct event_queue *queue)
 {
     while (queue->heap_count > 0 && queue->heap[0].time - queue->now < EVENT_WHEEL) {
-        struct event_heap_entry near = heap_pop(queue);
+        struct event_heap_entry near = event_heap_pop(NULL, queue->heap, &queue->heap_count);
         uint32_t place = (uint32_t)near.time % EVENT_WHEEL;
         queue->wheel[place] = queue->slots[near.slot].line;
         queue->occupied[place / 64] |= UINT64_C(1) << place % 64;

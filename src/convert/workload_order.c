@@ -8,6 +8,8 @@
 
 #include <inttypes.h>
 
+#include "base/heap.h"
+
 enum { NAMED_IN_CYCLE = 4 };
 
 static bool order_alloc(struct workload_order *order, const struct workload *workload)
@@ -53,35 +55,9 @@ static void group_edges(const struct workload *workload, bool by_child, uint32_t
     }
 }
 
-/* A heap of node indices, the smallest on top, in `heap[0 .. count)`. */
-static void heap_push(uint32_t *heap, uint32_t count, uint32_t node)
-{
-    uint32_t at = count;
-    while (at > 0 && heap[(at - 1) / 2] > node) {
-        heap[at] = heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    heap[at] = node;
-}
-
-static uint32_t heap_pop(uint32_t *heap, uint32_t count)
-{
-    uint32_t top = heap[0];
-    uint32_t moved = heap[count - 1];
-    uint32_t at = 0;
-    for (uint32_t child = 1; child < count - 1; child = 2 * at + 1) {
-        if (child + 1 < count - 1 && heap[child + 1] < heap[child]) {
-            child++;
-        }
-        if (heap[child] >= moved) {
-            break;
-        }
-        heap[at] = heap[child];
-        at = child;
-    }
-    heap[at] = moved;
-    return top;
-}
+/* The smallest index comes first. */
+#define ORDER_IS_BEFORE(context, a, b) (*(a) < *(b))
+HEAP_DEFINE(order_heap, uint32_t, const void *, ORDER_IS_BEFORE, HEAP_PUT);
 
 /* Nodes in an order that respects the edges, into order->scratch; how many came out. `waiting` is by node. */
 static uint32_t sort_nodes(const struct workload *workload, struct workload_order *order, uint32_t *waiting)
@@ -92,15 +68,15 @@ static uint32_t sort_nodes(const struct workload *workload, struct workload_orde
     for (uint32_t i = 0; i < workload->node_count; i++) {
         waiting[i] = order->parent_start[i + 1] - order->parent_start[i];
         if (waiting[i] == 0) {
-            heap_push(heap, ready++, i);
+            order_heap_push(NULL, heap, &ready, i);
         }
     }
     while (ready > 0) {
-        uint32_t node = heap_pop(heap, ready--);
+        uint32_t node = order_heap_pop(NULL, heap, &ready);
         order->scratch[done++] = node;
         for (uint32_t c = order->child_start[node]; c < order->child_start[node + 1]; c++) {
             if (--waiting[order->children[c]] == 0) {
-                heap_push(heap, ready++, order->children[c]);
+                order_heap_push(NULL, heap, &ready, order->children[c]);
             }
         }
     }

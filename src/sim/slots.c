@@ -13,7 +13,12 @@
  * wait in the slot's own. Sends and receives hold none: one may have to wait for the other, and what follows them on
  * their stream depends on them in the trace. Nothing is kept back.
  */
+#include "base/heap.h"
 #include "sim/engine.h"
+
+/* The lowest node first. */
+#define READY_IS_BEFORE(context, a, b) (*(a) < *(b))
+HEAP_DEFINE(ready_heap, uint32_t, const void *, READY_IS_BEFORE, HEAP_PUT);
 
 static void ready_push(struct sim *sim, struct sim_ready *ready, uint32_t node)
 {
@@ -22,35 +27,12 @@ static void ready_push(struct sim *sim, struct sim_ready *ready, uint32_t node)
         sim_fail_memory(sim);
         return;
     }
-    uint32_t at = ready->count++;
-    while (at > 0 && ready->items[(at - 1) / 2] > node) {
-        ready->items[at] = ready->items[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    ready->items[at] = node;
+    ready_heap_push(NULL, ready->items, &ready->count, node);
 }
 
 static uint32_t ready_pop(struct sim_ready *ready)
 {
-    uint32_t top = ready->items[0];
-    uint32_t last = ready->items[--ready->count];
-    uint32_t at = 0;
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child >= ready->count) {
-            break;
-        }
-        if (child + 1 < ready->count && ready->items[child + 1] < ready->items[child]) {
-            child++;
-        }
-        if (ready->items[child] >= last) {
-            break;
-        }
-        ready->items[at] = ready->items[child];
-        at = child;
-    }
-    ready->items[at] = last;
-    return top;
+    return ready_heap_pop(NULL, ready->items, &ready->count);
 }
 
 enum sim_slot sim_node_slot(const struct trace_node *node)

@@ -10,6 +10,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/heap.h"
 #include "compat/chakra/convert_parts.h"
 
 /* A binary heap of nodes by (key, sequence). */
@@ -57,39 +58,22 @@ struct replay {
 
 /* ---- heap ---- */
 
-static bool before(const struct heap_entry *a, const struct heap_entry *b)
+static bool replay_is_before(const void *context, const struct heap_entry *a, const struct heap_entry *b)
 {
+    (void)context;
     return a->key != b->key ? a->key < b->key : a->sequence < b->sequence;
 }
 
+HEAP_DEFINE(replay_heap, struct heap_entry, const void *, replay_is_before, HEAP_PUT);
+
 static void heap_push(struct heap *heap, struct heap_entry entry)
 {
-    uint32_t at = heap->count++;
-    while (at > 0 && before(&entry, &heap->entries[(at - 1) / 2])) {
-        heap->entries[at] = heap->entries[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    heap->entries[at] = entry;
+    replay_heap_push(NULL, heap->entries, &heap->count, entry);
 }
 
 static uint32_t heap_pop(struct heap *heap)
 {
-    uint32_t node = heap->entries[0].node;
-    struct heap_entry entry = heap->entries[--heap->count];
-    uint32_t at = 0;
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child + 1 < heap->count && before(&heap->entries[child + 1], &heap->entries[child])) {
-            child++;
-        }
-        if (child >= heap->count || !before(&heap->entries[child], &entry)) {
-            break;
-        }
-        heap->entries[at] = heap->entries[child];
-        at = child;
-    }
-    heap->entries[at] = entry;
-    return node;
+    return replay_heap_pop(NULL, heap->entries, &heap->count).node;
 }
 
 /* ---- ready nodes ---- */
@@ -297,7 +281,7 @@ static void link_children(struct replay *replay)
 
 static int compare_streams(const void *a, const void *b)
 {
-    return before(a, b) ? -1 : before(b, a) ? 1 : 0;
+    return replay_is_before(NULL, a, b) ? -1 : replay_is_before(NULL, b, a) ? 1 : 0;
 }
 
 /* Numbers the streams; nodes of one stream lie together once sorted. The heap's entries are not needed yet. */
@@ -315,7 +299,7 @@ static void find_streams(struct replay *replay)
     }
     qsort(entries, count, sizeof *entries, compare_streams);
     for (size_t i = 0; i < count; i++) {
-        if (i == 0 || before(&entries[i - 1], &entries[i])) {
+        if (i == 0 || replay_is_before(NULL, &entries[i - 1], &entries[i])) {
             replay->streams[replay->stream_count++] = (struct stream){.is_none = entries[i].sequence != 0,
                                                                       .number = (int64_t)entries[i].key,
                                                                       .first = COMPAT_NONE,

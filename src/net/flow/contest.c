@@ -13,6 +13,7 @@
 
 #include <math.h>
 
+#include "base/heap.h"
 #include "net/flow/contest_buffer.h"
 #include "net/packet/wire.h"
 
@@ -90,7 +91,7 @@ static struct contest_due link_due(const struct contest *contest, const struct c
     struct contest_due comes = {.at_ns = UINT64_MAX};
     struct contest_due goes = {link->busy_until, link->last_ns, link->last_order};
     if (link->coming_count > 0) {
-        comes = link->coming[1].due;
+        comes = link->coming[0].due;
     }
     if (!link->gate.paused && !may_pause(contest, link)) {
         return link->head != 0 || comes.at_ns <= link->busy_until ? goes : comes;
@@ -102,11 +103,14 @@ static struct contest_due link_due(const struct contest *contest, const struct c
     return contest_is_before(&goes, &comes) ? goes : comes;
 }
 
+#define COMES_BEFORE(context, a, b) contest_is_before(&(a)->due, &(b)->due)
+HEAP_DEFINE(coming_heap, struct contest_coming, const void *, COMES_BEFORE, HEAP_PUT);
+
 void contest_add_coming(struct contest *contest, uint32_t link_index, uint32_t packet)
 {
     struct contest_link *link = &contest->links[link_index];
-    if (link->coming_count + 1 >= link->coming_capacity &&
-        !mem_reserve(contest->mem, (void **)&link->coming, &link->coming_capacity, (uint64_t)link->coming_count + 2,
+    if (link->coming_count == link->coming_capacity &&
+        !mem_reserve(contest->mem, (void **)&link->coming, &link->coming_capacity, (uint64_t)link->coming_count + 1,
                      sizeof *link->coming)) {
         contest->failed = true;
         return;
@@ -114,36 +118,13 @@ void contest_add_coming(struct contest *contest, uint32_t link_index, uint32_t p
     const struct contest_packet *coming = &contest->packets.at[packet];
     uint64_t last_ns = contest_legs(contest, coming->sender)[coming->leg].last_ns;
     struct contest_coming added = {{coming->at_ns, coming->at_ns - last_ns, contest->order++}, packet};
-    uint32_t place = ++link->coming_count;
-    while (place > 1 && contest_is_before(&added.due, &link->coming[place / 2].due)) {
-        link->coming[place] = link->coming[place / 2];
-        place /= 2;
-    }
-    link->coming[place] = added;
+    coming_heap_push(NULL, link->coming, &link->coming_count, added);
     contest_due_by(contest, contest_leaf_of_link(link_index), link_due(contest, link));
 }
 
 static uint32_t take_coming(struct contest_link *link)
 {
-    uint32_t first = link->coming[1].packet;
-    struct contest_coming moved = link->coming[link->coming_count--];
-    uint32_t place = 1;
-    for (;;) {
-        uint32_t child = 2 * place;
-        if (child > link->coming_count) {
-            break;
-        }
-        child += child < link->coming_count && contest_is_before(&link->coming[child + 1].due, &link->coming[child].due)
-                     ? 1
-                     : 0;
-        if (!contest_is_before(&link->coming[child].due, &moved.due)) {
-            break;
-        }
-        link->coming[place] = link->coming[child];
-        place = child;
-    }
-    link->coming[place] = moved;
-    return first;
+    return coming_heap_pop(NULL, link->coming, &link->coming_count).packet;
 }
 
 /* When the first of a sender's acknowledgements is there. */
@@ -366,7 +347,7 @@ static void link_turn(struct contest *contest, uint32_t index)
     struct contest_link *link = &contest->links[index];
     uint64_t now = contest->now_ns;
     gate_heed(&link->gate, now);
-    while (link->coming_count > 0 && link->coming[1].due.at_ns <= now) {
+    while (link->coming_count > 0 && link->coming[0].due.at_ns <= now) {
         enter_queue(contest, link, take_coming(link));
         if (link->busy_until < now && !link->gate.paused) {
             serve(contest, index); /* the first to reach an idle port has nobody behind it */

@@ -83,7 +83,7 @@ struct contest_link {
     /* Of queues only. */
     uint32_t node; /* account of its switch; CONTEST_NONE: none */
     uint64_t queued_bytes, sent_bytes;
-    struct contest_coming *coming; /* heap by arrival, from 1 */
+    struct contest_coming *coming; /* heap by arrival */
     uint32_t coming_count, coming_capacity;
     struct packet_mark rule;
     bool marks;

@@ -3,57 +3,36 @@
  * When messages end, as a heap: most ends change before they come. Those of one time come in the order in which their
  * messages were sent, so that it does not matter who else is under way.
  */
+#include "base/heap.h"
 #include "net/flow/engine.h"
 
-static bool is_before(const struct flow_net *network, uint32_t a, uint32_t b)
+static bool is_before(const struct flow_net *network, const uint32_t *a, const uint32_t *b)
 {
-    const struct flow *x = &network->flows.at[a];
-    const struct flow *y = &network->flows.at[b];
+    const struct flow *x = &network->flows.at[*a];
+    const struct flow *y = &network->flows.at[*b];
     return x->ends_ns < y->ends_ns || (x->ends_ns <= y->ends_ns && x->number < y->number);
 }
 
-static void ends_put(struct flow_net *network, uint32_t place, uint32_t flow)
+static void ends_put(struct flow_net *network, uint32_t *ends, uint32_t place, uint32_t flow)
 {
-    network->ends[place] = flow;
-    network->flows.at[flow].place = place;
+    ends[place] = flow;
+    network->flows.at[flow].place = place + 1;
 }
 
-/* Moves a flow from a place of the heap to where its end belongs. */
-static void ends_move(struct flow_net *network, uint32_t place, uint32_t flow)
-{
-    while (place > 1 && is_before(network, flow, network->ends[place / 2])) {
-        ends_put(network, place, network->ends[place / 2]);
-        place /= 2;
-    }
-    for (;;) {
-        uint32_t child = 2 * place;
-        if (child > network->end_count) {
-            break;
-        }
-        if (child < network->end_count && is_before(network, network->ends[child + 1], network->ends[child])) {
-            child++;
-        }
-        if (!is_before(network, network->ends[child], flow)) {
-            break;
-        }
-        ends_put(network, place, network->ends[child]);
-        place = child;
-    }
-    ends_put(network, place, flow);
-}
+HEAP_DEFINE(ends_heap, uint32_t, struct flow_net *, is_before, ends_put);
 
 void flow_ends_set(struct flow_net *network, uint32_t flow)
 {
     uint32_t place = network->flows.at[flow].place;
     if (place == 0) {
         if (!mem_reserve(network->net->mem, (void **)&network->ends, &network->end_capacity,
-                         (uint64_t)network->end_count + 2, sizeof *network->ends)) {
+                         (uint64_t)network->end_count + 1, sizeof *network->ends)) {
             network->net->queue->failed = true;
             return;
         }
         place = ++network->end_count;
     }
-    ends_move(network, place, flow);
+    ends_heap_move(network, network->ends, network->end_count, place - 1, flow);
 }
 
 void flow_ends_drop(struct flow_net *network, uint32_t flow)
@@ -61,9 +40,9 @@ void flow_ends_drop(struct flow_net *network, uint32_t flow)
     uint32_t place = network->flows.at[flow].place;
     if (place != 0) {
         network->flows.at[flow].place = 0;
-        uint32_t last = network->ends[network->end_count--];
+        uint32_t last = network->ends[--network->end_count];
         if (last != flow) {
-            ends_move(network, place, last);
+            ends_heap_move(network, network->ends, network->end_count, place - 1, last);
         }
     }
 }

@@ -30,7 +30,7 @@ struct flow {
     uint32_t message;
     uint32_t number; /* in the order of sending */
     uint32_t src, dst;
-    uint32_t place; /* in `ends`, from 1; 0 = not there */
+    uint32_t place; /* in `ends`, + 1; 0 = not there */
     uint32_t next;  /* free list */
     uint16_t hops_there, hops_back;
     uint16_t source_port;
@@ -59,7 +59,7 @@ struct flow_net {
     struct source_ports next_ports;
     uint64_t longest_rtt_ns, largest_window;
     double *data_cost, *ack_cost; /* by port: ns of a full packet, of an acknowledgement */
-    uint32_t *ends;               /* heap of flows by ends_ns, from 1 */
+    uint32_t *ends;               /* heap of flows by ends_ns */
     uint32_t end_count, end_capacity;
     uint64_t wake_at; /* the first end in the queue, UINT64_MAX = none */
     uint32_t wake_stamp;

@@ -145,7 +145,7 @@ static void wake_for_first(struct flow_net *network)
     if (network->end_count == 0) {
         return;
     }
-    double first = ceil(network->flows.at[network->ends[1]].ends_ns - TIME_SLACK);
+    double first = ceil(network->flows.at[network->ends[0]].ends_ns - TIME_SLACK);
     uint64_t now = network->net->queue->now;
     uint64_t at = first < (double)now ? now : first < 0x1p62 ? (uint64_t)first : UINT64_C(1) << 62;
     if (at < network->wake_at) {
@@ -280,8 +280,8 @@ static void end_due(struct flow_net *network, uint32_t stamp)
     }
     double now = (double)network->net->queue->now + TIME_SLACK;
     network->wake_at = UINT64_MAX;
-    while (network->end_count > 0 && network->flows.at[network->ends[1]].ends_ns <= now) {
-        uint32_t index = network->ends[1];
+    while (network->end_count > 0 && network->flows.at[network->ends[0]].ends_ns <= now) {
+        uint32_t index = network->ends[0];
         flow_ends_drop(network, index);
         end_data(network, index);
     }

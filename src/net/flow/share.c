@@ -17,6 +17,8 @@
 
 #include <math.h>
 
+#include "base/heap.h"
+
 enum { ROUNDS_WITH_CARE = 6 };
 
 bool share_init(struct share *share, uint32_t links, uint32_t room, double tolerance, struct mem *mem)
@@ -220,42 +222,17 @@ static void begin(struct share *share)
 /* ---- filling ---- */
 
 /* Equal bounds come up by their numbers, so that what some flows get does not depend on others they never meet. */
-static bool comes_before(struct share_bound a, struct share_bound b)
+static bool comes_before(const void *context, const struct share_bound *a, const struct share_bound *b)
 {
-    return a.level < b.level || (a.level <= b.level && a.index < b.index);
+    (void)context;
+    return a->level < b->level || (a->level <= b->level && a->index < b->index);
 }
 
-static void sink(struct share_heap *heap, uint32_t at)
-{
-    struct share_bound moving = heap->at[at];
-    for (;;) {
-        uint32_t child = 2 * at + 1;
-        if (child >= heap->count) {
-            break;
-        }
-        child += child + 1 < heap->count && comes_before(heap->at[child + 1], heap->at[child]) ? 1 : 0;
-        if (!comes_before(heap->at[child], moving)) {
-            break;
-        }
-        heap->at[at] = heap->at[child];
-        at = child;
-    }
-    heap->at[at] = moving;
-}
-
-static void make_heap(struct share_heap *heap)
-{
-    for (uint32_t i = heap->count / 2; i-- > 0;) {
-        sink(heap, i);
-    }
-}
+HEAP_DEFINE(share_heap, struct share_bound, const void *, comes_before, HEAP_PUT);
 
 static void drop_top(struct share_heap *heap)
 {
-    heap->at[0] = heap->at[--heap->count];
-    if (heap->count > 1) {
-        sink(heap, 0);
-    }
+    (void)share_heap_pop(NULL, heap->at, &heap->count);
 }
 
 static double link_level(const struct share_link *link)
@@ -291,8 +268,8 @@ static bool prepare(struct share *share)
             ceilings->at[ceilings->count++] = (struct share_bound){flow->ceiling, share->found.at[i]};
         }
     }
-    make_heap(bounds);
-    make_heap(ceilings);
+    share_heap_make(NULL, bounds->at, bounds->count);
+    share_heap_make(NULL, ceilings->at, ceilings->count);
     return true;
 }
 
@@ -352,7 +329,7 @@ static void fill(struct share *share)
         double level = link_level(link);
         if (level > top->level) {
             top->level = level;
-            sink(&share->bounds, 0);
+            share_heap_sink(NULL, share->bounds.at, share->bounds.count, 0, share->bounds.at[0]);
             continue;
         }
         if (share->ceilings.count > 0 && share->ceilings.at[0].level <= level) {

@@ -2,6 +2,8 @@
 /* Nodes come by their recorded start, and all they depend on before them: one pass plays the graph. */
 #include "convert/pytorch/emit/retime.h"
 
+#include "base/heap.h"
+
 /* A start that is off by less is left so: it is made good where more has come together, so that no node is ever off by
  * more than this, and there are not more gaps than it takes. */
 enum { OFF_NS = 2000 };
@@ -75,37 +77,18 @@ static uint32_t binding(const struct player *player, uint32_t node)
     return latest;
 }
 
-static void push_running(struct player *player, uint32_t node)
+static bool ends_before(const struct player *player, const uint32_t *a, const uint32_t *b)
 {
-    uint32_t at = player->running_count++;
-    for (; at > 0 && player->ends[player->running[(at - 1) / 2]] > player->ends[node]; at = (at - 1) / 2) {
-        player->running[at] = player->running[(at - 1) / 2];
-    }
-    player->running[at] = node;
+    return player->ends[*a] < player->ends[*b];
 }
 
-static void pop_running(struct player *player)
-{
-    uint32_t last = player->running[--player->running_count];
-    uint32_t at = 0;
-    for (uint32_t child = 1; child < player->running_count; child = 2 * at + 1) {
-        child += child + 1 < player->running_count &&
-                 player->ends[player->running[child + 1]] < player->ends[player->running[child]];
-        if (player->ends[player->running[child]] >= player->ends[last]) {
-            break;
-        }
-        player->running[at] = player->running[child];
-        at = child;
-    }
-    player->running[at] = last;
-}
+HEAP_DEFINE(running_heap, uint32_t, const struct player *, ends_before, HEAP_PUT);
 
 /* For a node that depends on nothing: what ended last before it started, on whatever lane. */
 static uint32_t ended_before(struct player *player, int64_t start)
 {
     while (player->running_count > 0 && player->ends[player->running[0]] <= start) {
-        player->ended = player->running[0];
-        pop_running(player);
+        player->ended = running_heap_pop(player, player->running, &player->running_count);
     }
     return player->ended;
 }
@@ -156,7 +139,7 @@ static void play(struct player *player, uint32_t node)
         start = recorded;
     }
     player->ends[node] = start + duration(player, node);
-    push_running(player, node);
+    running_heap_push(player, player->running, &player->running_count, node);
     int64_t end = recorded + duration(player, node);
     player->counts->recorded_ns = end > player->counts->recorded_ns ? end : player->counts->recorded_ns;
     player->counts->played_ns =
