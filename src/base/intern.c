@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Open addressing with linear steps over 32-bit numbers, at most half full: a lookup is one hash, mostly one line of
- * the table and one comparison. The entry keeps 32 bits of the hash, so that growing the table touches no text and a
- * different text is told apart without reading it. The empty text is entry 0 and is never in the table, which is why a
- * table slot of 0 can mean "free".
+ * A lookup is one hash, mostly one line of the table and one comparison. The entry keeps 32 bits of the hash, so that
+ * growing the table touches no text and a different text is told apart without reading it.
  */
 #include "base/intern.h"
 
@@ -16,6 +14,27 @@ struct intern_entry {
     uint32_t hash;
 };
 
+struct intern_key {
+    const char *text;
+    size_t length;
+    uint32_t hash;
+};
+
+static uint32_t intern_hash_of(const struct intern *intern, const uint32_t *number)
+{
+    return intern->entries[*number].hash;
+}
+
+static bool intern_is(const struct intern *intern, const uint32_t *number, const struct intern_key *key)
+{
+    const struct intern_entry *entry = &intern->entries[*number];
+    return entry->hash == key->hash && entry->length == key->length &&
+           memcmp(intern->bytes + entry->offset, key->text, key->length) == 0;
+}
+
+MAP_DEFINE(intern_table, uint32_t, const struct intern_key *, const struct intern *, intern_hash_of, intern_is,
+           MAP_NO_NUMBER);
+
 void intern_init(struct intern *intern, struct mem *mem)
 {
     *intern = (struct intern){.mem = mem};
@@ -26,55 +45,14 @@ void intern_free(struct intern *intern)
     if (intern->mem != NULL) {
         mem_free(intern->mem, intern->bytes, intern->byte_capacity);
         mem_free(intern->mem, intern->entries, (size_t)intern->entry_capacity * sizeof *intern->entries);
-        mem_free(intern->mem, intern->table, (size_t)intern->table_size * sizeof *intern->table);
+        intern_table_free(&intern->table, intern->mem);
     }
     *intern = (struct intern){.mem = intern->mem};
 }
 
-static uint32_t hash_of(const char *text, size_t length)
+static struct intern_key intern_key_of(const char *text, size_t length)
 {
-    return (uint32_t)XXH3_64bits(text, length);
-}
-
-/* The slot that holds this text, or the free one where it would go. The table must have a free slot. */
-static uint32_t slot_of(const struct intern *intern, const char *text, size_t length, uint32_t hash)
-{
-    uint32_t mask = intern->table_size - 1;
-    uint32_t slot = hash & mask;
-    while (intern->table[slot] != 0) {
-        const struct intern_entry *entry = &intern->entries[intern->table[slot]];
-        if (entry->hash == hash && entry->length == length &&
-            memcmp(intern->bytes + entry->offset, text, length) == 0) {
-            break;
-        }
-        slot = (slot + 1) & mask;
-    }
-    return slot;
-}
-
-static bool table_grow(struct intern *intern)
-{
-    uint64_t wider = intern->table_size == 0 ? 64 : (uint64_t)intern->table_size * 2;
-    if (wider > UINT32_MAX) {
-        intern->mem->refused = wider * sizeof *intern->table;
-        return false;
-    }
-    uint32_t *table = mem_zalloc(intern->mem, (size_t)wider * sizeof *table);
-    if (table == NULL) {
-        return false;
-    }
-    mem_free(intern->mem, intern->table, (size_t)intern->table_size * sizeof *table);
-    intern->table = table;
-    intern->table_size = (uint32_t)wider;
-    uint32_t mask = intern->table_size - 1;
-    for (uint32_t i = 1; i < intern->entry_count; i++) {
-        uint32_t slot = intern->entries[i].hash & mask;
-        while (table[slot] != 0) {
-            slot = (slot + 1) & mask;
-        }
-        table[slot] = i;
-    }
-    return true;
+    return (struct intern_key){text, length, (uint32_t)XXH3_64bits(text, length)};
 }
 
 /* Room for one more text of this length: nothing can fail after it. */
@@ -92,7 +70,7 @@ static bool make_room(struct intern *intern, size_t length)
         intern->bytes[0] = '\0';
         intern->byte_count = 1;
     }
-    return (uint64_t)intern->entry_count * 2 < intern->table_size || table_grow(intern);
+    return intern_table_room(intern, &intern->table, intern->mem);
 }
 
 bool intern_add(struct intern *intern, const char *text, size_t length, uint32_t *number)
@@ -102,22 +80,21 @@ bool intern_add(struct intern *intern, const char *text, size_t length, uint32_t
         *number = 0;
         return true;
     }
-    uint32_t hash = hash_of(text, length);
-    if (intern->table_size != 0) {
-        uint32_t found = intern->table[slot_of(intern, text, length, hash)];
-        if (found != 0) {
-            *number = found;
-            return true;
-        }
+    struct intern_key key = intern_key_of(text, length);
+    const uint32_t *found = intern_table_find(intern, &intern->table, key.hash, &key);
+    if (found != NULL) {
+        *number = *found;
+        return true;
     }
     if (!make_room(intern, length)) {
         return false;
     }
     struct intern_entry *entry = &intern->entries[intern->entry_count];
-    *entry = (struct intern_entry){.offset = intern->byte_count, .length = (uint32_t)length, .hash = hash};
+    *entry = (struct intern_entry){.offset = intern->byte_count, .length = (uint32_t)length, .hash = key.hash};
     memcpy(intern->bytes + entry->offset, text, length);
     intern->bytes[entry->offset + length] = '\0';
-    intern->table[slot_of(intern, text, length, hash)] = intern->entry_count;
+    *intern_table_place(intern, &intern->table, key.hash, &key) = intern->entry_count;
+    intern->table.count++;
     intern->byte_count += (uint32_t)length + 1;
     *number = intern->entry_count++;
     return true;
@@ -129,11 +106,9 @@ uint32_t intern_find(const struct intern *intern, const char *text, size_t lengt
     if (length == 0) {
         return 0;
     }
-    uint32_t found = 0;
-    if (intern->table_size != 0) {
-        found = intern->table[slot_of(intern, text, length, hash_of(text, length))];
-    }
-    return found == 0 ? UINT32_MAX : found;
+    struct intern_key key = intern_key_of(text, length);
+    const uint32_t *found = intern_table_find(intern, &intern->table, key.hash, &key);
+    return found == NULL ? UINT32_MAX : *found;
 }
 
 const char *intern_text(const struct intern *intern, uint32_t number)

@@ -7,18 +7,18 @@
 #ifndef ORR_BASE_INTERN_H
 #define ORR_BASE_INTERN_H
 
-#include "base/mem.h"
+#include "base/map.h"
 
 struct intern_entry;
+MAP_STRUCT(intern_table, uint32_t); /* of numbers; 0, the empty text, is never in it */
 
 struct intern {
     struct mem *mem;
     char *bytes; /* all texts, one after the other */
     struct intern_entry *entries;
-    uint32_t *table; /* open addressing; a number, or 0 for a free slot */
+    struct intern_table table;
     uint32_t byte_count, byte_capacity;
     uint32_t entry_count, entry_capacity;
-    uint32_t table_size; /* a power of two */
 };
 
 /* Takes no memory yet and cannot fail. */

@@ -5,6 +5,21 @@
 
 enum { FIRST_CAPACITY = 8 };
 
+static uint32_t source_hash(uint32_t to)
+{
+    return to * UINT32_C(2654435769);
+}
+
+static uint32_t source_hash_of(const void *context, const struct source_entry *entry)
+{
+    (void)context;
+    return source_hash(entry->to - 1);
+}
+
+#define SOURCE_IS(context, entry, key) ((entry)->to == (key) + 1)
+#define SOURCE_IS_FREE(entry)          ((entry)->to == 0)
+MAP_DEFINE(source_table, struct source_entry, uint32_t, const void *, source_hash_of, SOURCE_IS, SOURCE_IS_FREE);
+
 bool source_ports_init(struct source_ports *ports, uint32_t ranks, struct mem *mem)
 {
     *ports = (struct source_ports){.ranks = ranks, .mem = mem};
@@ -19,7 +34,7 @@ void source_ports_free(struct source_ports *ports)
         if (row->is_many) {
             mem_free(ports->mem, row->as.many, ports->ranks * sizeof *row->as.many);
         } else {
-            mem_free(ports->mem, row->as.few, row->capacity * sizeof *row->as.few);
+            source_table_free(&row->as.few, ports->mem);
         }
     }
     if (ports->mem != NULL) {
@@ -28,66 +43,44 @@ void source_ports_free(struct source_ports *ports)
     *ports = (struct source_ports){0};
 }
 
-/* Where this destination is, or would be. */
-static struct source_entry *find(struct source_entry *entries, uint32_t capacity, uint32_t to)
-{
-    uint32_t place = to * UINT32_C(2654435769) & (capacity - 1);
-    while (entries[place].to != 0 && entries[place].to != to + 1) {
-        place = (place + 1) & (capacity - 1);
-    }
-    return &entries[place];
-}
-
 static bool make_array(struct source_ports *ports, struct source_row *row)
 {
     uint16_t *many = mem_zalloc(ports->mem, ports->ranks * sizeof *many);
     if (many == NULL) {
         return false;
     }
-    for (uint32_t i = 0; i < row->capacity; i++) {
-        if (row->as.few[i].to != 0) {
-            many[row->as.few[i].to - 1] = row->as.few[i].count;
+    const struct source_table *few = &row->as.few;
+    for (uint32_t i = 0; i < few->size; i++) {
+        if (few->at[i].to != 0) {
+            many[few->at[i].to - 1] = few->at[i].count;
         }
     }
-    mem_free(ports->mem, row->as.few, row->capacity * sizeof *row->as.few);
+    source_table_free(&row->as.few, ports->mem);
     *row = (struct source_row){.as.many = many, .is_many = true};
     return true;
 }
 
 static bool grow(struct source_ports *ports, struct source_row *row)
 {
-    uint32_t capacity = row->capacity == 0 ? FIRST_CAPACITY : 2 * row->capacity;
-    if (capacity * sizeof *row->as.few >= ports->ranks * sizeof *row->as.many) {
-        return make_array(ports, row);
-    }
-    struct source_entry *few = mem_zalloc(ports->mem, capacity * sizeof *few);
-    if (few == NULL) {
-        return false;
-    }
-    for (uint32_t i = 0; i < row->capacity; i++) {
-        if (row->as.few[i].to != 0) {
-            *find(few, capacity, row->as.few[i].to - 1) = row->as.few[i];
-        }
-    }
-    mem_free(ports->mem, row->as.few, row->capacity * sizeof *few);
-    row->as.few = few;
-    row->capacity = capacity;
-    return true;
+    uint32_t size = row->as.few.size == 0 ? FIRST_CAPACITY : 2 * row->as.few.size;
+    return size * sizeof *row->as.few.at >= ports->ranks * sizeof *row->as.many
+               ? make_array(ports, row)
+               : source_table_widen(NULL, &row->as.few, ports->mem, size);
 }
 
 uint16_t *source_ports_of(struct source_ports *ports, uint32_t from, uint32_t to)
 {
     struct source_row *row = &ports->rows[from];
-    if (!row->is_many && row->count >= row->capacity - row->capacity / 4 && !grow(ports, row)) {
+    if (!row->is_many && row->as.few.count >= row->as.few.size - row->as.few.size / 4 && !grow(ports, row)) {
         return NULL;
     }
     if (row->is_many) {
         return &row->as.many[to];
     }
-    struct source_entry *entry = find(row->as.few, row->capacity, to);
+    struct source_entry *entry = source_table_place(NULL, &row->as.few, source_hash(to), to);
     if (entry->to == 0) {
         entry->to = to + 1;
-        row->count++;
+        row->as.few.count++;
     }
     return &entry->count;
 }

@@ -7,19 +7,20 @@
 #ifndef ORR_NET_SOURCE_PORTS_H
 #define ORR_NET_SOURCE_PORTS_H
 
-#include "base/mem.h"
+#include "base/map.h"
 
 struct source_entry {
     uint32_t to;    /* + 1; 0 = free */
     uint16_t count; /* wraps round, as the reference's does */
 };
 
+MAP_STRUCT(source_table, struct source_entry);
+
 struct source_row {
     union {
-        struct source_entry *few; /* hash table */
-        uint16_t *many;           /* by destination */
+        struct source_table few;
+        uint16_t *many; /* by destination */
     } as;
-    uint32_t count, capacity; /* of `few` */
     bool is_many;
 };
 

@@ -22,6 +22,7 @@
 #define ORR_SIM_ENGINE_H
 
 #include "base/event_queue.h"
+#include "base/number_map.h"
 #include "base/ticks.h"
 #include "net/net.h"
 #include "sim/agree.h"
@@ -42,11 +43,6 @@ struct sim_memory_server {
 struct sim_buses;
 struct custom_layout;
 struct roofline;
-
-struct sim_jitter_pair {
-    uint64_t key;   /* source, destination */
-    uint32_t count; /* messages sent */
-};
 
 struct sim {
     const struct sim_config *config;
@@ -92,8 +88,7 @@ struct sim {
     uint32_t server_count;
     struct sim_buses *buses; /* model-shared-bus */
     struct custom_layout *custom_layouts;
-    struct sim_jitter_pair *jitter_pairs; /* hash table, open addressing */
-    uint64_t jitter_mask, jitter_used;
+    struct number_map jitter_pairs; /* messages sent, by source and destination */
     uint64_t endpoint_ns;
     double nodes_under_way; /* collectives in flight, each by the share of its chunks that are done */
     bool interrupted;       /* the progress callback asked to stop; queue.failed is set with it */

@@ -266,6 +266,7 @@ enum orr_status sim_create(const struct sim_config *config, struct mem *mem, str
     }
     sim->config = config;
     sim->mem = mem;
+    number_map_init(&sim->jitter_pairs, mem);
     sim->notes = notes;
     status = begin(sim, err);
     if (status != ORR_OK) {

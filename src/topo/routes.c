@@ -84,14 +84,14 @@ static bool take_arrays(struct topo_routes *routes)
     const struct topo_graph *graph = routes->graph;
     size_t nodes = graph->node_count;
     struct mem *mem = routes->mem;
-    routes->kind_room = 16;
-    while (routes->kind_room < 2 * nodes) {
-        routes->kind_room *= 2;
+    routes->kinds.size = 16;
+    while (routes->kinds.size < 2 * nodes) {
+        routes->kinds.size *= 2;
     }
     routes->number = mem_zalloc(mem, nodes * sizeof *routes->number);
     routes->switches = mem_zalloc(mem, nodes * sizeof *routes->switches);
     routes->row_of = mem_zalloc(mem, nodes * sizeof *routes->row_of);
-    routes->kinds = mem_zalloc(mem, routes->kind_room * sizeof *routes->kinds);
+    routes->kinds.at = mem_zalloc(mem, routes->kinds.size * sizeof *routes->kinds.at);
     routes->kind_node = mem_zalloc(mem, (nodes + 1) * sizeof *routes->kind_node);
     routes->rows = mem_zalloc(mem, (nodes + 1) * sizeof *routes->rows);
     routes->neighbour_start = mem_zalloc(mem, (nodes + 1) * sizeof *routes->neighbour_start);
@@ -99,10 +99,10 @@ static bool take_arrays(struct topo_routes *routes)
     routes->neighbour_ports = mem_zalloc(mem, graph->port_count * sizeof *routes->neighbour_ports);
     routes->neighbours = mem_zalloc(mem, graph->port_count * sizeof *routes->neighbours);
     routes->down = mem_zalloc(mem, graph->link_count);
-    routes->known_room = 4 * (uint64_t)routes->kind_room < KNOWN_MOST ? 4 * routes->kind_room : KNOWN_MOST;
+    routes->known_room = 4 * (uint64_t)routes->kinds.size < KNOWN_MOST ? 4 * routes->kinds.size : KNOWN_MOST;
     routes->known = mem_zalloc(mem, routes->known_room * sizeof *routes->known);
     return routes->known != NULL && routes->neighbours != NULL && routes->number != NULL && routes->switches != NULL &&
-           routes->row_of != NULL && routes->kinds != NULL && routes->kind_node != NULL && routes->rows != NULL &&
+           routes->row_of != NULL && routes->kinds.at != NULL && routes->kind_node != NULL && routes->rows != NULL &&
            routes->neighbour_start != NULL && routes->switch_start != NULL && routes->neighbour_ports != NULL &&
            routes->down != NULL;
 }
@@ -167,7 +167,7 @@ void topo_routes_free(struct topo_routes *routes)
     mem_free(mem, routes->number, nodes * sizeof *routes->number);
     mem_free(mem, routes->switches, nodes * sizeof *routes->switches);
     mem_free(mem, routes->row_of, nodes * sizeof *routes->row_of);
-    mem_free(mem, routes->kinds, routes->kind_room * sizeof *routes->kinds);
+    mem_free(mem, routes->kinds.at, routes->kinds.size * sizeof *routes->kinds.at);
     mem_free(mem, routes->kind_node, (nodes + 1) * sizeof *routes->kind_node);
     mem_free(mem, routes->rows, (nodes + 1) * sizeof *routes->rows);
     mem_free(mem, routes->neighbour_start, (nodes + 1) * sizeof *routes->neighbour_start);
@@ -220,8 +220,20 @@ static uint32_t hash_roots(const struct topo_routes *routes, uint32_t node)
         hash = (hash ^ root) * UINT64_C(0x9e3779b97f4a7c15);
         hash ^= hash >> 29;
     }
-    return (uint32_t)(hash >> 16) & (routes->kind_room - 1);
+    return (uint32_t)(hash >> 16);
 }
+
+static uint32_t kind_hash_of(const struct topo_routes *routes, const uint32_t *kind)
+{
+    return hash_roots(routes, routes->kind_node[*kind]);
+}
+
+static bool kind_is(const struct topo_routes *routes, const uint32_t *kind, uint32_t node)
+{
+    return same_roots(routes, routes->kind_node[*kind], node);
+}
+
+MAP_DEFINE(topo_kinds, uint32_t, uint32_t, const struct topo_routes *, kind_hash_of, kind_is, MAP_NO_NUMBER);
 
 /* Which row serves this destination. */
 static uint32_t kind_of(struct topo_routes *routes, uint32_t node)
@@ -229,15 +241,12 @@ static uint32_t kind_of(struct topo_routes *routes, uint32_t node)
     if (routes->row_of[node] != 0) {
         return routes->row_of[node];
     }
-    uint32_t place = hash_roots(routes, node);
-    while (routes->kinds[place] != 0 && !same_roots(routes, routes->kind_node[routes->kinds[place]], node)) {
-        place = (place + 1) & (routes->kind_room - 1);
-    }
-    if (routes->kinds[place] == 0) {
-        routes->kinds[place] = ++routes->row_count;
+    uint32_t *kind = topo_kinds_place(routes, &routes->kinds, hash_roots(routes, node), node);
+    if (*kind == 0) {
+        *kind = ++routes->row_count;
         routes->kind_node[routes->row_count] = node;
     }
-    routes->row_of[node] = routes->kinds[place];
+    routes->row_of[node] = *kind;
     return routes->row_of[node];
 }
 
@@ -248,7 +257,7 @@ void topo_routes_set_down(struct topo_routes *routes, uint32_t link, bool down)
     drop_rows(routes);
     routes->row_count = 0;
     memset(routes->row_of, 0, routes->graph->node_count * sizeof *routes->row_of);
-    memset(routes->kinds, 0, routes->kind_room * sizeof *routes->kinds);
+    memset(routes->kinds.at, 0, routes->kinds.size * sizeof *routes->kinds.at);
     memset(routes->known, 0, routes->known_room * sizeof *routes->known);
 }
 
@@ -552,10 +561,13 @@ struct alike {
     uint32_t first, second; /* two of them; UINT32_MAX where there is only one */
 };
 
+MAP_STRUCT(alike_table, uint32_t); /* of places in `at`, from 1 */
+
 struct alikes {
+    const struct topo_routes *routes;
     struct alike *at;
     uint32_t count;
-    uint32_t *table; /* by hash, from 1 */
+    struct alike_table table;
 };
 
 static bool hang_alike(const struct topo_routes *routes, uint32_t a, uint32_t b)
@@ -575,17 +587,26 @@ static bool hang_alike(const struct topo_routes *routes, uint32_t a, uint32_t b)
     return alike;
 }
 
-static void add_alike(const struct topo_routes *routes, struct alikes *alikes, uint32_t host)
+static uint32_t alike_hash_of(const struct alikes *alikes, const uint32_t *place)
 {
-    uint32_t place = hash_roots(routes, host);
-    while (alikes->table[place] != 0 && !hang_alike(routes, alikes->at[alikes->table[place] - 1].first, host)) {
-        place = (place + 1) & (routes->kind_room - 1);
-    }
-    if (alikes->table[place] == 0) {
+    return hash_roots(alikes->routes, alikes->at[*place - 1].first);
+}
+
+static bool alike_is(const struct alikes *alikes, const uint32_t *place, uint32_t host)
+{
+    return hang_alike(alikes->routes, alikes->at[*place - 1].first, host);
+}
+
+MAP_DEFINE(alike_table, uint32_t, uint32_t, const struct alikes *, alike_hash_of, alike_is, MAP_NO_NUMBER);
+
+static void add_alike(struct alikes *alikes, uint32_t host)
+{
+    uint32_t *place = alike_table_place(alikes, &alikes->table, hash_roots(alikes->routes, host), host);
+    if (*place == 0) {
         alikes->at[alikes->count] = (struct alike){host, UINT32_MAX};
-        alikes->table[place] = ++alikes->count;
-    } else if (alikes->at[alikes->table[place] - 1].second == UINT32_MAX) {
-        alikes->at[alikes->table[place] - 1].second = host;
+        *place = ++alikes->count;
+    } else if (alikes->at[*place - 1].second == UINT32_MAX) {
+        alikes->at[*place - 1].second = host;
     }
 }
 
@@ -658,23 +679,23 @@ bool topo_routes_each_pair(struct topo_routes *routes, void (*visit)(void *conte
                            void *context)
 {
     size_t nodes = routes->graph->node_count;
-    struct alikes alikes = {.at = mem_alloc(routes->mem, nodes * sizeof *alikes.at),
-                            .table = mem_zalloc(routes->mem, routes->kind_room * sizeof *alikes.table)};
+    struct alikes alikes = {.routes = routes, .at = mem_alloc(routes->mem, nodes * sizeof *alikes.at)};
+    bool done = alike_table_widen(&alikes, &alikes.table, routes->mem, routes->kinds.size);
     struct topo_pair *sums = mem_zalloc(routes->mem, (routes->switch_count + 1) * sizeof *sums);
     size_t seen_bytes = 2 * ((size_t)routes->switch_count + 1) * sizeof(uint32_t);
     uint32_t *seen_from = mem_alloc(routes->mem, seen_bytes);
-    bool done = alikes.at != NULL && alikes.table != NULL && sums != NULL && seen_from != NULL;
+    done = done && alikes.at != NULL && sums != NULL && seen_from != NULL;
     if (done) {
         memset(seen_from, 0xff, seen_bytes);
     }
     for (uint32_t node = 0; done && node < nodes; node++) {
         if (is_host(routes, node)) {
-            add_alike(routes, &alikes, node);
+            add_alike(&alikes, node);
         }
     }
     done = done && visit_all(routes, &alikes, sums, seen_from, visit, context);
     mem_free(routes->mem, alikes.at, nodes * sizeof *alikes.at);
-    mem_free(routes->mem, alikes.table, routes->kind_room * sizeof *alikes.table);
+    alike_table_free(&alikes.table, routes->mem);
     mem_free(routes->mem, sums, (routes->switch_count + 1) * sizeof *sums);
     mem_free(routes->mem, seen_from, seen_bytes);
     return done;

@@ -11,6 +11,7 @@
 #ifndef ORR_TOPO_ROUTES_H
 #define ORR_TOPO_ROUTES_H
 
+#include "base/map.h"
 #include "topo/graph.h"
 
 enum { TOPO_UNREACHABLE = UINT16_MAX };
@@ -43,6 +44,8 @@ struct topo_known {
     struct topo_pair pair; /* rate 0: not asked for, or there is no way */
 };
 
+MAP_STRUCT(topo_kinds, uint32_t); /* from 1 */
+
 struct topo_routes {
     const struct topo_graph *graph;
     uint32_t *number;   /* by node: among the switches */
@@ -51,9 +54,8 @@ struct topo_routes {
     struct topo_row *rows; /* by kind of destination, from 1 */
     uint32_t row_count;
     uint32_t *row_of;          /* by node: its kind; 0 until asked for */
-    uint32_t *kinds;           /* hash table of kinds, by the switches they hang on */
+    struct topo_kinds kinds;   /* by the switches they hang on; as large as it can be wanted from the first */
     uint32_t *kind_node;       /* by kind: one of its nodes */
-    uint32_t kind_room;        /* of the table, a power of two */
     uint64_t row_bytes;        /* all rows made */
     uint32_t *neighbour_start; /* by node: its neighbours in the order they are looked at, hosts first */
     uint32_t *switch_start;    /* by node: the first of them that is a switch */

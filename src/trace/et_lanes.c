@@ -12,38 +12,19 @@ static uint32_t hash_of(const struct trace_lane *lane)
     return (uint32_t)((mixed ^ mixed >> 29) * UINT64_C(0xbf58476d1ce4e5b9) >> 32);
 }
 
-static bool same(const struct trace_lane *a, const struct trace_lane *b)
+static uint32_t et_lane_hash_of(const struct et_lanes *lanes, const uint32_t *number)
 {
-    return a->number == b->number && a->part == b->part && a->is_stream == b->is_stream;
+    return hash_of(&lanes->at[*number - 1]);
 }
 
-static uint32_t *slot_of(const struct et_lanes *lanes, const struct trace_lane *lane)
+static bool et_lane_is(const struct et_lanes *lanes, const uint32_t *number, const struct trace_lane *lane)
 {
-    uint32_t at = hash_of(lane) & (lanes->slot_count - 1);
-    while (lanes->slots[at] != 0 && !same(&lanes->at[lanes->slots[at] - 1], lane)) {
-        at = (at + 1) & (lanes->slot_count - 1);
-    }
-    return &lanes->slots[at];
+    const struct trace_lane *at = &lanes->at[*number - 1];
+    return at->number == lane->number && at->part == lane->part && at->is_stream == lane->is_stream;
 }
 
-static bool grow(struct et_read *read)
-{
-    struct et_lanes *lanes = &read->lanes;
-    uint32_t had = lanes->slot_count;
-    uint32_t *old = lanes->slots;
-    uint32_t wanted = had == 0 ? 64 : had * 2;
-    uint32_t *slots = mem_zalloc(read->mem, wanted * sizeof *slots);
-    if (slots == NULL) {
-        return et_fail_memory(read, "the threads and streams");
-    }
-    lanes->slots = slots;
-    lanes->slot_count = wanted;
-    for (uint32_t i = 0; i < lanes->count; i++) {
-        *slot_of(lanes, &lanes->at[i]) = i + 1;
-    }
-    mem_free(read->mem, old, had * sizeof *old);
-    return true;
-}
+MAP_DEFINE(et_lane_table, uint32_t, const struct trace_lane *, const struct et_lanes *, et_lane_hash_of, et_lane_is,
+           MAP_NO_NUMBER);
 
 bool et_lane_settle(struct et_read *read, struct trace_node *node)
 {
@@ -52,10 +33,10 @@ bool et_lane_settle(struct et_read *read, struct trace_node *node)
         lanes->said = (struct trace_lane){0};
         return true;
     }
-    if (lanes->count * 2 >= lanes->slot_count && !grow(read)) {
-        return false;
+    if (!et_lane_table_room(lanes, &lanes->table, read->mem)) {
+        return et_fail_memory(read, "the threads and streams");
     }
-    uint32_t *slot = slot_of(lanes, &lanes->said);
+    uint32_t *slot = et_lane_table_place(lanes, &lanes->table, hash_of(&lanes->said), &lanes->said);
     if (*slot == 0) {
         if (!mem_reserve(read->mem, (void **)&lanes->at, &lanes->capacity, (uint64_t)lanes->count + 1,
                          sizeof *lanes->at)) {
@@ -63,6 +44,7 @@ bool et_lane_settle(struct et_read *read, struct trace_node *node)
         }
         lanes->at[lanes->count++] = lanes->said;
         *slot = lanes->count;
+        lanes->table.count++;
     }
     node->lane = *slot;
     lanes->said = (struct trace_lane){0};
@@ -73,5 +55,5 @@ bool et_lane_settle(struct et_read *read, struct trace_node *node)
 void et_lanes_free(struct et_read *read)
 {
     mem_free(read->mem, read->lanes.at, (size_t)read->lanes.capacity * sizeof *read->lanes.at);
-    mem_free(read->mem, read->lanes.slots, (size_t)read->lanes.slot_count * sizeof *read->lanes.slots);
+    et_lane_table_free(&read->lanes.table, read->mem);
 }

@@ -7,6 +7,7 @@
 #ifndef ORR_TRACE_ET_READ_H
 #define ORR_TRACE_ET_READ_H
 
+#include "base/map.h"
 #include "io/file.h"
 #include "io/wire.h"
 #include "trace/graph.h"
@@ -20,11 +21,12 @@ struct et_list {
 };
 
 /* Threads and streams met so far, and what the node being read says of its own. */
+MAP_STRUCT(et_lane_table, uint32_t);
+
 struct et_lanes {
     struct trace_lane *at;
     uint32_t count, capacity;
-    uint32_t *slots; /* open addressing: index + 1, or 0 */
-    uint32_t slot_count;
+    struct et_lane_table table; /* of index + 1 */
     struct trace_lane said;
     bool told;
     bool side_by_side; /* the metadata's word */

@@ -9,6 +9,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include "base/map.h"
 #include "io/file.h"
 #include "trace/graph_build.h"
 
@@ -24,53 +25,40 @@ struct digest_entry {
     uint32_t value_plus_1; /* 0 = free */
 };
 
-struct digest_map {
-    struct digest_entry *entries;
-    uint32_t capacity; /* a power of two, or 0 */
-    uint32_t count;
-};
+MAP_STRUCT(digest_map, struct digest_entry);
 
-static struct digest_entry *map_slot(struct digest_entry *entries, uint32_t capacity, struct digest digest)
+static uint32_t digest_hash_of(const void *context, const struct digest_entry *entry)
 {
-    uint32_t at = (uint32_t)digest.hash.low64 & (capacity - 1);
-    while (entries[at].value_plus_1 != 0 &&
-           (!XXH128_isEqual(entries[at].digest.hash, digest.hash) || entries[at].digest.size != digest.size)) {
-        at = (at + 1) & (capacity - 1);
-    }
-    return &entries[at];
+    (void)context;
+    return (uint32_t)entry->digest.hash.low64;
 }
+
+static bool digest_is(const void *context, const struct digest_entry *entry, const struct digest *digest)
+{
+    (void)context;
+    return XXH128_isEqual(entry->digest.hash, digest->hash) && entry->digest.size == digest->size;
+}
+
+#define DIGEST_IS_FREE(entry) ((entry)->value_plus_1 == 0)
+MAP_DEFINE(digest_map, struct digest_entry, const struct digest *, const void *, digest_hash_of, digest_is,
+           DIGEST_IS_FREE);
 
 /* UINT32_MAX when it was not met. */
-static uint32_t map_find(const struct digest_map *map, struct digest digest)
+static uint32_t digest_find(const struct digest_map *map, struct digest digest)
 {
-    return map->capacity == 0 ? UINT32_MAX : map_slot(map->entries, map->capacity, digest)->value_plus_1 - 1;
+    const struct digest_entry *entry = digest_map_find(NULL, map, (uint32_t)digest.hash.low64, &digest);
+    return entry == NULL ? UINT32_MAX : entry->value_plus_1 - 1;
 }
 
-static bool map_add(struct digest_map *map, struct mem *mem, struct digest digest, uint32_t value)
+static bool digest_add(struct digest_map *map, struct mem *mem, struct digest digest, uint32_t value)
 {
-    if (map->count * 2 >= map->capacity) {
-        uint32_t wider = map->capacity == 0 ? 16 : map->capacity * 2;
-        struct digest_entry *entries = mem_zalloc(mem, wider * sizeof *entries);
-        if (entries == NULL) {
-            return false;
-        }
-        for (uint32_t i = 0; i < map->capacity; i++) {
-            if (map->entries[i].value_plus_1 != 0) {
-                *map_slot(entries, wider, map->entries[i].digest) = map->entries[i];
-            }
-        }
-        mem_free(mem, map->entries, map->capacity * sizeof *entries);
-        map->entries = entries;
-        map->capacity = wider;
+    if (!digest_map_room(NULL, map, mem)) {
+        return false;
     }
-    *map_slot(map->entries, map->capacity, digest) = (struct digest_entry){.digest = digest, .value_plus_1 = value + 1};
+    *digest_map_place(NULL, map, (uint32_t)digest.hash.low64, &digest) =
+        (struct digest_entry){.digest = digest, .value_plus_1 = value + 1};
     map->count++;
     return true;
-}
-
-static void map_free(struct digest_map *map, struct mem *mem)
-{
-    mem_free(mem, map->entries, map->capacity * sizeof *map->entries);
 }
 
 static void hash_nodes(XXH3_state_t *state, const struct trace_graph *graph, uint32_t from, uint32_t count)
@@ -155,20 +143,20 @@ static bool find_equal(struct load *load, const struct trace_graph *graph, uint3
 {
     struct trace_set *set = load->set;
     struct digest sample = graph_sample(graph);
-    *equal = map_find(&load->samples, sample);
+    *equal = digest_find(&load->samples, sample);
     if (*equal == UINT32_MAX) {
-        return map_add(&load->samples, load->mem, sample, set->graph_count);
+        return digest_add(&load->samples, load->mem, sample, set->graph_count);
     }
     if (trace_graph_equal(set->graphs[*equal], graph)) {
         return true;
     }
     struct digest digest = graph_digest(graph);
-    *equal = map_find(&load->graphs, digest);
+    *equal = digest_find(&load->graphs, digest);
     if (*equal != UINT32_MAX && trace_graph_equal(set->graphs[*equal], graph)) {
         return true;
     }
     *equal = UINT32_MAX;
-    return map_add(&load->graphs, load->mem, digest, set->graph_count);
+    return digest_add(&load->graphs, load->mem, digest, set->graph_count);
 }
 
 /* Parses the open file; `rank` gets a graph that was there already, or the new one. */
@@ -198,7 +186,7 @@ static enum orr_status load_new(struct load *load, struct trace_rank *rank)
 static enum orr_status load_unless_known(struct load *load, struct digest digest)
 {
     struct trace_set *set = load->set;
-    uint32_t twin = map_find(&load->bytes, digest);
+    uint32_t twin = digest_find(&load->bytes, digest);
     if (twin != UINT32_MAX) {
         set->ranks[set->rank_count++] = set->ranks[twin];
         return ORR_OK;
@@ -208,7 +196,7 @@ static enum orr_status load_unless_known(struct load *load, struct digest digest
         return status;
     }
     set->rank_count++;
-    return map_add(&load->bytes, load->mem, digest, set->rank_count - 1) ? ORR_OK : no_memory(load);
+    return digest_add(&load->bytes, load->mem, digest, set->rank_count - 1) ? ORR_OK : no_memory(load);
 }
 
 static void hash_seen(void *context, const uint8_t *bytes, size_t size)
@@ -248,21 +236,21 @@ static enum orr_status load_large(struct load *load, char *path)
     uint32_t rank = set->rank_count;
     struct digest digest;
     struct digest start = {XXH3_128bits(load->file.bytes, load->file.size), load->file.file_size};
-    uint32_t first = map_find(&load->starts, start);
+    uint32_t first = digest_find(&load->starts, start);
     if (first == UINT32_MAX) {
         enum orr_status status = load_new(load, &set->ranks[rank]);
         if (status == ORR_OK) {
             set->rank_count++;
-            status = map_add(&load->starts, load->mem, start, rank) ? ORR_OK : no_memory(load);
+            status = digest_add(&load->starts, load->mem, start, rank) ? ORR_OK : no_memory(load);
         }
         return status;
     }
     enum orr_status status = ORR_OK;
-    if (map_find(&load->twice, start) == UINT32_MAX) {
+    if (digest_find(&load->twice, start) == UINT32_MAX) {
         set_path(load, first, path);
         status = hash_file(load, path, &digest);
-        if (status == ORR_OK &&
-            (!map_add(&load->bytes, load->mem, digest, first) || !map_add(&load->twice, load->mem, start, first))) {
+        if (status == ORR_OK && (!digest_add(&load->bytes, load->mem, digest, first) ||
+                                 !digest_add(&load->twice, load->mem, start, first))) {
             status = no_memory(load);
         }
         set_path(load, rank, path);
@@ -439,11 +427,11 @@ enum orr_status trace_set_load(const char *prefix, uint32_t ranks, bool as_many_
         status = no_memory(&load);
     }
     file_window_free(&load.file);
-    map_free(&load.bytes, mem);
-    map_free(&load.starts, mem);
-    map_free(&load.twice, mem);
-    map_free(&load.samples, mem);
-    map_free(&load.graphs, mem);
+    digest_map_free(&load.bytes, mem);
+    digest_map_free(&load.starts, mem);
+    digest_map_free(&load.twice, mem);
+    digest_map_free(&load.samples, mem);
+    digest_map_free(&load.graphs, mem);
     if (status != ORR_OK) {
         set_release(load.set, load.rank_capacity, load.graph_capacity);
         return status;

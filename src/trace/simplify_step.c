@@ -3,14 +3,14 @@
  * share. Rows are then put by step, and by kind within, so that all ranks write the same order whatever their files'
  * was; a collective that ranks met in different orders would stall. Two walks where steps are marked by time, because a
  * mark may follow what it covers. */
-#include "trace/simplify.h"
-
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/intern.h"
+#include "base/map.h"
 #include "trace/record_edit.h"
+#include "trace/simplify.h"
 #include "trace/steps.h"
 
 /* In the order written within a step. */
@@ -29,12 +29,13 @@ struct row {
     uint64_t id; /* once written */
 };
 
+MAP_STRUCT(row_table, uint32_t);
+
 struct table {
     struct mem *mem;
     struct row *rows;
     uint32_t row_count, row_capacity;
-    uint32_t *slots; /* open addressing: 1 + row */
-    uint32_t slot_count;
+    struct row_table slots; /* of row + 1 */
     struct intern groups;
     uint64_t outside; /* nodes of no step though the trace has some */
     bool overflow;
@@ -73,38 +74,25 @@ static bool same_row(const struct row *a, const struct row *b)
     return a->step == b->step && a->kind == b->kind && a->detail == b->detail && a->group == b->group;
 }
 
-static uint32_t *slot_of(const struct table *table, uint32_t *slots, uint32_t count, const struct row *row)
+static uint32_t row_hash_of(const struct table *table, const uint32_t *number)
 {
-    uint32_t at = (uint32_t)row_hash(row) & (count - 1);
-    while (slots[at] != 0 && !same_row(&table->rows[slots[at] - 1], row)) {
-        at = (at + 1) & (count - 1);
-    }
-    return &slots[at];
+    return (uint32_t)row_hash(&table->rows[*number - 1]);
 }
 
-static bool widen(struct table *table)
+static bool row_is(const struct table *table, const uint32_t *number, const struct row *key)
 {
-    uint32_t count = table->slot_count == 0 ? 256 : table->slot_count * 2;
-    uint32_t *slots = mem_zalloc(table->mem, (size_t)count * sizeof *slots);
-    if (slots == NULL) {
-        return false;
-    }
-    for (uint32_t i = 0; i < table->row_count; i++) {
-        *slot_of(table, slots, count, &table->rows[i]) = i + 1;
-    }
-    mem_free(table->mem, table->slots, (size_t)table->slot_count * sizeof *slots);
-    table->slots = slots;
-    table->slot_count = count;
-    return true;
+    return same_row(&table->rows[*number - 1], key);
 }
+
+MAP_DEFINE(row_table, uint32_t, const struct row *, const struct table *, row_hash_of, row_is, MAP_NO_NUMBER);
 
 /* The row with this key, made where it is new; NULL when memory is refused. */
 static struct row *row_for(struct table *table, const struct row *key)
 {
-    if ((uint64_t)table->row_count * 2 >= table->slot_count && !widen(table)) {
+    if (!row_table_room(table, &table->slots, table->mem)) {
         return NULL;
     }
-    uint32_t *slot = slot_of(table, table->slots, table->slot_count, key);
+    uint32_t *slot = row_table_place(table, &table->slots, (uint32_t)row_hash(key), key);
     if (*slot == 0) {
         if (!mem_reserve(table->mem, (void **)&table->rows, &table->row_capacity, (uint64_t)table->row_count + 1,
                          sizeof *table->rows)) {
@@ -112,6 +100,7 @@ static struct row *row_for(struct table *table, const struct row *key)
         }
         table->rows[table->row_count++] = *key;
         *slot = table->row_count;
+        table->slots.count++;
     }
     return &table->rows[*slot - 1];
 }
@@ -439,6 +428,6 @@ enum orr_status simplify_steps(struct record_reader *reader, FILE *stream, struc
     intern_free(&table.groups);
     steps_free(&steps);
     mem_free(mem, table.rows, (size_t)table.row_capacity * sizeof *table.rows);
-    mem_free(mem, table.slots, (size_t)table.slot_count * sizeof *table.slots);
+    row_table_free(&table.slots, mem);
     return status;
 }

@@ -505,10 +505,10 @@ static void both_sides_count_the_same_tags(void **state)
     (void)state;
     struct bench bench;
     open_bench(&bench, "", NULL, NULL);
-    struct comm_tags sender;
-    struct comm_tags receiver;
-    comm_tags_init(&sender, &mem);
-    comm_tags_init(&receiver, &mem);
+    struct number_map sender;
+    struct number_map receiver;
+    number_map_init(&sender, &mem);
+    number_map_init(&receiver, &mem);
     for (uint32_t i = 0; i < 1000; i++) {
         struct comm_fact fact = {.src = 1, .dst = i % 3, .group = i % 2 == 0 ? COMM_GROUP_NONE : 1};
         int32_t sent;
@@ -524,8 +524,8 @@ static void both_sides_count_the_same_tags(void **state)
         int32_t tag;
         CHECK(comm_tags_next(&sender, NULL, &fact, &tag), "pair %u", i);
     }
-    comm_tags_free(&sender);
-    comm_tags_free(&receiver);
+    number_map_free(&sender);
+    number_map_free(&receiver);
     close_bench(&bench);
     CHECK_U64(mem.used, 0, "all memory is given back");
 }

@@ -10,8 +10,8 @@
 #ifndef ORR_COMPAT_CHAKRA_HTA_PARTS_H
 #define ORR_COMPAT_CHAKRA_HTA_PARTS_H
 
+#include "base/number_map.h"
 #include "compat/chakra/hta.h"
-#include "convert/number_map.h"
 
 #define HTA_NONE UINT32_MAX
 

@@ -170,7 +170,7 @@ static bool cut_last_step(struct hta *hta)
             last = hta->rows[i].stream == -1 && hta->rows[i].ts > last ? hta->rows[i].ts : last;
         }
     }
-    bool several = steps.count >= 2;
+    bool several = steps.table.count >= 2;
     for (uint32_t i = 0; several && done && i < hta->row_count; i++) {
         struct hta_row *row = &hta->rows[i];
         if (row->stream == -1) {

@@ -11,9 +11,9 @@
 #ifndef ORR_COMPAT_CHAKRA_LINK_PARTS_H
 #define ORR_COMPAT_CHAKRA_LINK_PARTS_H
 
+#include "base/number_map.h"
 #include "compat/chakra/hta.h"
 #include "compat/chakra/link.h"
-#include "convert/number_map.h"
 
 #define COMPAT_NONE UINT32_MAX
 

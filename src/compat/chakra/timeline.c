@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/intern.h"
+#include "base/number_map.h"
 #include "compat/chakra/ascii_json.h"
-#include "convert/number_map.h"
 #include "io/json_stream.h"
 #include "io/outfile.h"
 #include "io/stream.h"

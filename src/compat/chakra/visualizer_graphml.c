@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "base/intern.h"
+#include "base/number_map.h"
 #include "compat/chakra/visualizer.h"
-#include "convert/number_map.h"
 #include "trace/record.h"
 
 struct graph_node {

@@ -262,69 +262,17 @@ bool comm_fact_join(const struct comm_fact *facts, uint32_t count, struct comm_f
 
 /* ---- tags ---- */
 
-struct comm_tag_count {
-    uint32_t src, dst, group; /* the group's id + 1; 0 = free */
-    uint32_t count;
-};
-
 enum { TAG_GROUPS = 64, TAG_MESSAGES = 1 << 22 };
 
-void comm_tags_init(struct comm_tags *tags, struct mem *mem)
-{
-    *tags = (struct comm_tags){.mem = mem};
-}
-
-void comm_tags_free(struct comm_tags *tags)
-{
-    mem_free(tags->mem, tags->table, tags->size * sizeof *tags->table);
-    *tags = (struct comm_tags){.mem = tags->mem};
-}
-
-/* Where (src, dst, group) is, or would be put; the table is never full. */
-static struct comm_tag_count *tag_slot(const struct comm_tags *tags, const struct comm_tag_count *wanted)
-{
-    uint64_t hash = wanted->src * UINT64_C(0x9e3779b97f4a7c15) ^ wanted->dst * UINT64_C(0xc2b2ae3d27d4eb4f) ^
-                    wanted->group * UINT64_C(0x165667b19e3779f9);
-    uint32_t mask = tags->size - 1;
-    for (uint32_t at = (uint32_t)(hash >> 32) & mask;; at = (at + 1) & mask) {
-        struct comm_tag_count *slot = &tags->table[at];
-        if (slot->group == 0 ||
-            (slot->group == wanted->group && slot->src == wanted->src && slot->dst == wanted->dst)) {
-            return slot;
-        }
-    }
-}
-
-static bool grow_tags(struct comm_tags *tags)
-{
-    struct comm_tags larger = {.mem = tags->mem, .count = tags->count, .size = tags->size == 0 ? 64 : tags->size * 2};
-    larger.table = mem_zalloc(tags->mem, larger.size * sizeof *larger.table);
-    if (larger.table == NULL) {
-        return false;
-    }
-    for (uint32_t i = 0; i < tags->size; i++) {
-        if (tags->table[i].group != 0) {
-            *tag_slot(&larger, &tags->table[i]) = tags->table[i];
-        }
-    }
-    comm_tags_free(tags);
-    *tags = larger;
-    return true;
-}
-
-bool comm_tags_next(struct comm_tags *tags, const struct comm_groups *groups, const struct comm_fact *fact,
+bool comm_tags_next(struct number_map *counts, const struct comm_groups *groups, const struct comm_fact *fact,
                     int32_t *tag)
 {
     uint32_t id = groups == NULL || fact->group == COMM_GROUP_NONE ? 0 : groups->groups[fact->group].id;
-    struct comm_tag_count wanted = {.src = (uint32_t)fact->src, .dst = (uint32_t)fact->dst, .group = id + 1};
-    if (tags->count >= tags->size / 2 && !grow_tags(tags)) {
+    uint64_t pair = (uint64_t)(uint32_t)fact->src << 32 | (uint32_t)fact->dst;
+    uint32_t *count = number_map_at(counts, id, (int64_t)pair);
+    if (count == NULL) {
         return false;
     }
-    struct comm_tag_count *slot = tag_slot(tags, &wanted);
-    if (slot->group == 0) {
-        *slot = wanted;
-        tags->count++;
-    }
-    *tag = (int32_t)(id % TAG_GROUPS * TAG_MESSAGES + slot->count++ % TAG_MESSAGES);
+    *tag = (int32_t)(id % TAG_GROUPS * TAG_MESSAGES + (*count)++ % TAG_MESSAGES);
     return true;
 }

@@ -21,6 +21,7 @@
 #ifndef ORR_CONVERT_PYTORCH_COLLECTIVE_COLLECTIVE_H
 #define ORR_CONVERT_PYTORCH_COLLECTIVE_COLLECTIVE_H
 
+#include "base/number_map.h"
 #include "convert/comm_name.h"
 #include "convert/provenance.h"
 #include "convert/pytorch/groups/groups.h"
@@ -84,16 +85,10 @@ bool comm_fact_join(const struct comm_fact *facts, uint32_t count, struct comm_f
  * receiver and group in program order, which the libraries demand to be the same on both sides: tag =
  * (id mod 64) * 2^22 + count mod 2^22, below the 500,000,000 at which ASTRA-sim's tags wrap (spec analytical §10.1).
  */
-struct comm_tags {
-    struct mem *mem;
-    struct comm_tag_count *table; /* open addressing by (src, dst, group) */
-    uint32_t count, size;
-};
 
-void comm_tags_init(struct comm_tags *tags, struct mem *mem);
-void comm_tags_free(struct comm_tags *tags);
-/* The tag of the next message of `fact`, a send or receive whose src and dst are set. False when memory is refused. */
-ORR_MUST_CHECK bool comm_tags_next(struct comm_tags *tags, const struct comm_groups *groups,
+/* The tag of the next message of `fact`, a send or receive whose src and dst are set; `counts` has the messages so far.
+ * False when memory is refused. */
+ORR_MUST_CHECK bool comm_tags_next(struct number_map *counts, const struct comm_groups *groups,
                                    const struct comm_fact *fact, int32_t *tag);
 
 #endif

@@ -28,7 +28,7 @@ struct emit {
     struct emit_selection selection;
     struct emit_retiming retiming;
     uint32_t *lane_parts; /* by lane: which of those with its stream's number */
-    struct comm_tags tags;
+    struct number_map tags;
     int64_t *lane_ns; /* by lane: time not yet written, below or above zero */
     uint64_t *deps;   /* of one node */
     uint32_t dep_capacity;
@@ -344,7 +344,7 @@ enum orr_status emit_write(const struct linked_trace *linked, const struct comm_
                         .last_step = -1};
     size_t lane_bytes = ((size_t)linked->lane_count + 1) * sizeof *emit.lane_ns;
     *counts = (struct emit_counts){.summary.files = 1};
-    comm_tags_init(&emit.tags, mem);
+    number_map_init(&emit.tags, mem);
     size_t part_bytes = ((size_t)linked->lane_count + 1) * sizeof *emit.lane_parts;
     uint32_t first_id = with_groups ? 1 : 0;
     emit.lane_ns = mem_zalloc(mem, lane_bytes);
@@ -359,7 +359,7 @@ enum orr_status emit_write(const struct linked_trace *linked, const struct comm_
     emit_selection_free(&emit.selection);
     emit_retiming_free(&emit.retiming);
     mem_free(mem, emit.lane_parts, part_bytes);
-    comm_tags_free(&emit.tags);
+    number_map_free(&emit.tags);
     mem_free(mem, emit.lane_ns, lane_bytes);
     mem_free(mem, emit.deps, (size_t)emit.dep_capacity * sizeof *emit.deps);
     return status;

@@ -10,7 +10,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "convert/number_map.h"
+#include "base/number_map.h"
 #include "convert/pytorch/kineto/parts.h"
 
 struct reading {

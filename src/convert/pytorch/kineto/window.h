@@ -12,7 +12,7 @@
 #ifndef ORR_CONVERT_PYTORCH_KINETO_WINDOW_H
 #define ORR_CONVERT_PYTORCH_KINETO_WINDOW_H
 
-#include "convert/number_map.h"
+#include "base/number_map.h"
 #include "convert/pytorch/kineto/parts.h"
 
 enum kineto_window_pass { KINETO_WINDOW_MARKS, KINETO_WINDOW_LINKS, KINETO_WINDOW_EVENTS };

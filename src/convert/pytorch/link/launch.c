@@ -9,52 +9,11 @@
  */
 #include <inttypes.h>
 
+#include "base/number_map.h"
 #include "convert/comm_name.h"
 #include "convert/pytorch/link/work.h"
 
 /* ---- lanes ---- */
-
-/* Open addressing by (device, stream). */
-struct lane_table {
-    uint32_t *slots; /* lane + 1, or 0 */
-    uint32_t size;   /* a power of two */
-    uint32_t count;
-};
-
-static uint32_t lane_hash(uint32_t device, int64_t stream)
-{
-    uint64_t hash = ((uint64_t)device << 32) ^ (uint64_t)stream;
-    hash = (hash ^ (hash >> 31)) * UINT64_C(0x9e3779b97f4a7c15);
-    return (uint32_t)(hash >> 32);
-}
-
-static uint32_t *lane_slot(const struct linked_trace *out, uint32_t *slots, uint32_t size, uint32_t text,
-                           int64_t stream)
-{
-    uint32_t at = lane_hash(text, stream) & (size - 1);
-    while (slots[at] != 0 && (out->lanes[slots[at] - 1].text != text || out->lanes[slots[at] - 1].stream != stream)) {
-        at = (at + 1) & (size - 1);
-    }
-    return &slots[at];
-}
-
-static bool grow_table(struct link_work *work, struct lane_table *table)
-{
-    uint32_t size = table->size == 0 ? 64 : table->size * 2;
-    uint32_t *slots = link_alloc(work, size, sizeof *slots);
-    if (slots == NULL) {
-        return false;
-    }
-    for (uint32_t i = 0; i < table->size; i++) {
-        if (table->slots[i] != 0) {
-            const struct linked_lane *lane = &work->out->lanes[table->slots[i] - 1];
-            *lane_slot(work->out, slots, size, lane->text, lane->stream) = table->slots[i];
-        }
-    }
-    table->slots = slots;
-    table->size = size;
-    return true;
-}
 
 uint32_t link_lane_add(struct link_work *work, uint32_t text, int64_t stream)
 {
@@ -68,19 +27,18 @@ uint32_t link_lane_add(struct link_work *work, uint32_t text, int64_t stream)
     return out->lane_count++;
 }
 
-static uint32_t find_lane(struct link_work *work, struct lane_table *table, const struct kineto_event *event)
+/* `lanes` has the numbers, + 1, of those met so far. */
+static uint32_t find_lane(struct link_work *work, struct number_map *lanes, const struct kineto_event *event)
 {
     uint32_t text = link_name(work, event->pid);
     int64_t stream = (event->has & KINETO_HAS_STREAM) != 0 ? event->stream : -1;
-    if (table->count * 2 >= table->size && !grow_table(work, table)) {
+    uint32_t *lane = number_map_at(lanes, text, stream);
+    if (lane == NULL) {
+        work->refused = true;
         return 0;
     }
-    uint32_t *slot = lane_slot(work->out, table->slots, table->size, text, stream);
-    if (*slot == 0) {
-        *slot = link_lane_add(work, text, stream) + 1;
-        table->count++;
-    }
-    return *slot - 1;
+    *lane = *lane == 0 ? link_lane_add(work, text, stream) + 1 : *lane;
+    return *lane - 1;
 }
 
 /* ---- launches ---- */
@@ -453,14 +411,16 @@ uint32_t link_recorded(const struct link_work *work, uint32_t record)
 
 void link_launch(struct link_work *work)
 {
-    struct lane_table table = {0};
+    struct number_map lanes;
     struct link_key *external = NULL;
     work->call_of = link_alloc(work, work->device_total, sizeof *work->call_of);
     list_correlations(work);
+    number_map_init(&lanes, work->mem);
     for (uint32_t i = work->op_total; i < work->op_total + work->device_total && !work->refused; i++) {
-        work->out->nodes[i].lane = find_lane(work, &table, &work->kineto->events[work->events[i]]);
+        work->out->nodes[i].lane = find_lane(work, &lanes, &work->kineto->events[work->events[i]]);
         launch_device(work, i, &external);
     }
+    number_map_free(&lanes);
     if (!work->refused) {
         bool any_kernel = mark_comm_kernels(work);
         link_coalesced(work);

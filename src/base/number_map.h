@@ -5,10 +5,10 @@
  * Where several owners (ranks) number their things alike, the functions that end in _of keep their ids apart; the
  * others are about owner 0.
  */
-#ifndef ORR_CONVERT_NUMBER_MAP_H
-#define ORR_CONVERT_NUMBER_MAP_H
+#ifndef ORR_BASE_NUMBER_MAP_H
+#define ORR_BASE_NUMBER_MAP_H
 
-#include "base/mem.h"
+#include "base/map.h"
 
 struct number_map_entry {
     int64_t key;
@@ -16,11 +16,11 @@ struct number_map_entry {
     uint32_t owner; /* + 1; 0 = free */
 };
 
+MAP_STRUCT(number_table, struct number_map_entry);
+
 struct number_map {
     struct mem *mem;
-    struct number_map_entry *entries;
-    uint32_t count;
-    uint32_t size; /* a power of two, or 0 */
+    struct number_table table;
 };
 
 /* Takes no memory yet and cannot fail. */
@@ -39,5 +39,8 @@ bool number_map_get(const struct number_map *map, int64_t key, uint32_t *value);
 /* The same for an owner, below UINT32_MAX. */
 ORR_MUST_CHECK bool number_map_add_of(struct number_map *map, uint32_t owner, int64_t key, uint32_t *value);
 bool number_map_get_of(const struct number_map *map, uint32_t owner, int64_t key, uint32_t *value);
+
+/* The owner's number itself, 0 where it is new, until the next call; NULL when memory is refused. */
+ORR_MUST_CHECK uint32_t *number_map_at(struct number_map *map, uint32_t owner, int64_t key);
 
 #endif
