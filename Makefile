@@ -12,7 +12,7 @@ SANITIZE      = -Dtests=enabled -Dbuildtype=debugoptimized -Db_lundef=false
 SANITIZER    ?= clang
 LEAKS        ?= $(if $(filter aarch64,$(shell uname -m)),0,1)
 
-.PHONY: all help demo examples test test-long test-oom bench lint format asan tsan valgrind fuzz install deb coverage clean
+.PHONY: all help demo examples test test-long test-oom bench lint format asan tsan valgrind fuzz install deb deb-check coverage clean
 
 all: ## build/orrery and the library (the default)
 	@tools/setup-deps build
@@ -89,7 +89,12 @@ deb: ## Debian packages: build-deb/orrery_*.deb, liborrery-dev_*.deb
 	@tools/setup-deps deb
 	@tools/configure build-deb -Dprefix=/usr -Dtests=disabled
 	@tools/build build-deb front
+	@rm -f build-deb/*.deb
 	@tools/deb build-deb
+
+deb-check: deb ## the packages installed and used on a bare Debian 12 (root, network)
+	@tools/setup-deps deb-check
+	@tools/check-deb build-deb
 
 coverage: ## which lines of src/ the tests run, by folder and by file (build-coverage/coverage.txt)
 	@tools/setup-deps coverage
