@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/scan.h"
+
 struct units_row {
     const char *suffix;
     enum units_kind kind;
@@ -35,15 +37,10 @@ struct units_number {
 /* digits * factor (below 2^40) must stay in 128 bits. */
 static const unsigned __int128 units_digits_limit = (unsigned __int128)1 << 84;
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* False when the digits are more than any quantity needs. */
-static bool scan_digits(const char **at, struct units_number *number, int exponent_step)
+static bool units_scan_digits(const char **at, struct units_number *number, int exponent_step)
 {
-    for (; is_digit(**at); (*at)++) {
+    for (; scan_is_digit(**at); (*at)++) {
         if (number->digits >= units_digits_limit || number->exponent < -90) {
             return false;
         }
@@ -53,8 +50,8 @@ static bool scan_digits(const char **at, struct units_number *number, int expone
     return true;
 }
 
-static enum orr_status scan_exponent(const char *text, const char **at, struct units_number *number,
-                                     struct orr_error *err)
+static enum orr_status units_scan_exponent(const char *text, const char **at, struct units_number *number,
+                                           struct orr_error *err)
 {
     const char *mark = *at;
     if (*mark != 'e' && *mark != 'E') {
@@ -63,11 +60,11 @@ static enum orr_status scan_exponent(const char *text, const char **at, struct u
     const char *digits = mark + 1;
     int sign = *digits == '-' ? -1 : 1;
     digits += *digits == '-' || *digits == '+';
-    if (!is_digit(*digits)) {
+    if (!scan_is_digit(*digits)) {
         return ORR_OK; /* a suffix that begins with e, to be refused as such */
     }
     int exponent = 0;
-    for (; is_digit(*digits); digits++) {
+    for (; scan_is_digit(*digits); digits++) {
         exponent = exponent * 10 + (*digits - '0');
         if (exponent > 99) {
             return error_set(err, ORR_ERANGE, "\"%.60s\" is out of range: the exponent is larger than 99", text);
@@ -78,22 +75,22 @@ static enum orr_status scan_exponent(const char *text, const char **at, struct u
     return ORR_OK;
 }
 
-static enum orr_status scan_number(const char *text, enum units_kind kind, const char **at, struct units_number *number,
-                                   struct orr_error *err)
+static enum orr_status units_scan_number(const char *text, enum units_kind kind, const char **at,
+                                         struct units_number *number, struct orr_error *err)
 {
     if (*text == '-') {
         return error_set(err, ORR_EINVAL, "\"%.60s\" is negative; a quantity is 0 or more", text);
     }
     *at = text + (*text == '+');
     const char *first = *at;
-    if (!scan_digits(at, number, 0)) {
+    if (!units_scan_digits(at, number, 0)) {
         return error_set(err, ORR_ERANGE, "\"%.60s\" does not fit 64 bits", text);
     }
     size_t seen = (size_t)(*at - first);
     if (**at == '.') {
         (*at)++;
         first = *at;
-        if (!scan_digits(at, number, -1)) {
+        if (!units_scan_digits(at, number, -1)) {
             return error_set(err, ORR_EINVAL, "\"%.60s\" has more digits than a quantity can have", text);
         }
         seen += (size_t)(*at - first);
@@ -102,7 +99,7 @@ static enum orr_status scan_number(const char *text, enum units_kind kind, const
         return error_set(err, ORR_EINVAL, "\"%.60s\" is not a number with a unit, such as %s", text,
                          kind_examples[kind]);
     }
-    return scan_exponent(text, at, number, err);
+    return units_scan_exponent(text, at, number, err);
 }
 
 static enum orr_status find_unit(const char *suffix, enum units_kind kind, const struct units_row **unit,
@@ -163,7 +160,7 @@ enum orr_status units_parse(const char *text, enum units_kind kind, const char *
     text += strspn(text, " \t");
     struct units_number number = {0};
     const char *at = text;
-    enum orr_status status = scan_number(text, kind, &at, &number, err);
+    enum orr_status status = units_scan_number(text, kind, &at, &number, err);
     if (status != ORR_OK) {
         return status;
     }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/scan.h"
 #include "calib/read_text.h"
 
 static const char separators[] = {',', ';', '\t'};
@@ -60,11 +61,6 @@ static void comment_take(struct calib_word line, struct calib_row *common)
     common->type = type != CALIB_TYPE_UNKNOWN ? type : common->type;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static enum orr_status no_heading(const struct calib_text *text, uint32_t line, struct calib_word found,
                                   struct orr_error *err)
 {
@@ -89,7 +85,7 @@ enum orr_status calib_read_csv(const struct calib_text *text, struct calib_rows 
         if (lines.line.length == 0) {
             continue;
         }
-        char found = is_digit(*lines.line.at) ? '\0' : calib_csv_heading(lines.line, &next);
+        char found = scan_is_digit(*lines.line.at) ? '\0' : calib_csv_heading(lines.line, &next);
         if (found != '\0') { /* also in the middle: tables one after the other */
             separator = found;
             columns = next;

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "base/scan.h"
 #include "coll/impl.h"
 #include "io/stream.h"
 #include "io/value.h"
@@ -52,11 +53,6 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static char lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
@@ -77,7 +73,7 @@ static struct calib_word trimmed(struct calib_word word)
 static uint32_t digits_at(struct calib_word line, uint32_t from)
 {
     uint32_t at = from;
-    while (at < line.length && is_digit(line.at[at])) {
+    while (at < line.length && scan_is_digit(line.at[at])) {
         at++;
     }
     return at - from;
@@ -120,7 +116,7 @@ static uint32_t srun_label(struct calib_word line)
         return 0;
     }
     struct calib_word rest = trimmed((struct calib_word){line.at + at + 1, line.length - at - 1});
-    return rest.length > 0 && (rest.at[0] == '#' || is_digit(rest.at[0])) ? at + 2 : 0;
+    return rest.length > 0 && (rest.at[0] == '#' || scan_is_digit(rest.at[0])) ? at + 2 : 0;
 }
 
 bool calib_lines_next(const struct calib_text *text, struct calib_lines *lines)

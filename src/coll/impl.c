@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/scan.h"
+
 const char *coll_type_name(int32_t type)
 {
     switch (type) {
@@ -58,14 +60,7 @@ const char *const coll_impl_names[] = {
 static bool parse_window(const char *text, uint32_t *window)
 {
     uint64_t value = 0;
-    const char *at = text;
-    for (; *at >= '0' && *at <= '9'; at++) {
-        value = value * 10 + (uint64_t)(*at - '0');
-        if (value > INT32_MAX) {
-            return false;
-        }
-    }
-    if (*at != '\0' || value == 0) {
+    if (!scan_whole(text, strlen(text), INT32_MAX, &value) || value == 0) {
         return false;
     }
     *window = (uint32_t)value;

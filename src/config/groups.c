@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scan.h"
 #include "config/config.h"
 #include "config/table.h"
 #include "io/json.h"
@@ -69,23 +70,6 @@ static enum orr_status refuse_key(const struct config_reader *reader, const stru
                      io_text_printable(value->key, key, sizeof key), accepted);
 }
 
-static bool parse_id(const char *text, uint64_t max, uint64_t *id)
-{
-    uint64_t value = 0;
-    if (*text == '\0') {
-        return false;
-    }
-    for (; *text != '\0'; text++) {
-        uint64_t digit = (uint64_t)(unsigned char)*text - '0';
-        if (digit > 9 || value > (max - digit) / 10) {
-            return false;
-        }
-        value = value * 10 + digit;
-    }
-    *id = value;
-    return true;
-}
-
 static enum orr_status check_map(const struct config_reader *reader, const struct io_value *root, const char *what)
 {
     if (root->kind == IO_MAP) {
@@ -123,7 +107,7 @@ static enum orr_status read_group(struct groups_parse *parse, const struct io_va
 {
     const struct config_reader *reader = parse->reader;
     uint64_t id = 0;
-    if (!parse_id(value->key, INT32_MAX, &id)) {
+    if (!scan_whole(value->key, strlen(value->key), INT32_MAX, &id)) {
         return refuse_key(reader, value, "a group id; accepted: a whole number, 1 to 2147483647");
     }
     if (id == 0) {
@@ -220,7 +204,7 @@ static enum orr_status read_custom_nodes(const struct config_reader *reader, con
 {
     uint32_t count = 0;
     for (const struct io_value *value = root->first; value != NULL; value = value->next) {
-        if (!parse_id(value->key, UINT64_MAX, &nodes[count].node_id)) {
+        if (!scan_whole(value->key, strlen(value->key), UINT64_MAX, &nodes[count].node_id)) {
             return refuse_key(reader, value, "a node id; accepted: a whole number, 0 or more");
         }
         enum orr_status status = config_path_read(reader, &custom_node_rows[0], value, &nodes[count].path);

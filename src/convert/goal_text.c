@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "base/scan.h"
 #include "io/stream.h"
 
 enum { GOAL_BUFFER = 64 << 10, AT_END = -1 };
@@ -73,11 +74,6 @@ static bool is_blank(int byte)
     return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
 }
 
-static bool is_digit(int byte)
-{
-    return byte >= '0' && byte <= '9';
-}
-
 static bool is_letter(int byte)
 {
     return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_';
@@ -119,7 +115,7 @@ static enum orr_status skip_comment(struct goal_text *text, struct orr_error *er
 static enum orr_status read_word(struct goal_text *text, struct goal_token *token, struct orr_error *err)
 {
     bool number = token->kind == GOAL_NUMBER;
-    while (is_digit(text->byte) || (!number && is_letter(text->byte))) {
+    while (scan_is_digit(text->byte) || (!number && is_letter(text->byte))) {
         bool overflow = number && (__builtin_mul_overflow(token->number, 10u, &token->number) ||
                                    __builtin_add_overflow(token->number, (uint64_t)(text->byte - '0'), &token->number));
         if (overflow || token->length == GOAL_WORD_MAX) {
@@ -153,8 +149,8 @@ enum orr_status goal_text_next(struct goal_text *text, struct goal_token *token,
         token->kind = GOAL_END;
         return ORR_OK;
     }
-    if (is_letter(text->byte) || is_digit(text->byte)) {
-        token->kind = is_digit(text->byte) ? GOAL_NUMBER : GOAL_WORD;
+    if (is_letter(text->byte) || scan_is_digit(text->byte)) {
+        token->kind = scan_is_digit(text->byte) ? GOAL_NUMBER : GOAL_WORD;
         return read_word(text, token, err);
     }
     if (text->byte != ':' && text->byte != '{' && text->byte != '}' && text->byte != '-') {

@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#include "base/scan.h"
+
 static const struct {
     const char *name;
     enum comm_kind kind;
@@ -85,17 +87,11 @@ static bool read_extents(const char *shape, size_t length, size_t *at, uint64_t 
     *product = 1;
     while (*at < length && shape[*at] != ']') {
         uint64_t extent = 0;
-        bool any = false;
         for (; *at < length && strchr(" ,<=", shape[*at]) != NULL; ++*at) {
         }
-        for (; *at < length && shape[*at] >= '0' && shape[*at] <= '9'; ++*at) {
-            any = true;
-            if (__builtin_mul_overflow(extent, 10u, &extent) ||
-                __builtin_add_overflow(extent, (uint64_t)(shape[*at] - '0'), &extent)) {
-                return false;
-            }
-        }
-        if (!any || __builtin_mul_overflow(*product, extent, product)) {
+        size_t digits = scan_digits(shape + *at, length - *at, &extent);
+        *at += digits;
+        if (digits == 0 || extent == UINT64_MAX || __builtin_mul_overflow(*product, extent, product)) {
             return false;
         }
     }

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scan.h"
 #include "io/stream.h"
 
 /* HEAD: as much as is looked at; ABOUT: as much as may stand between "distributedInfo" and the rank in it. */
@@ -151,15 +152,11 @@ static bool find_integer(const char *bytes, size_t size, const char *key, int64_
     while (at < end && (isspace((unsigned char)*at) || *at == ':' || *at == '"')) {
         at++;
     }
-    int64_t number = 0;
-    unsigned digits = 0;
-    for (; at < end && *at >= '0' && *at <= '9' && digits < 18; at++, digits++) {
-        number = number * 10 + (*at - '0');
-    }
-    if (digits > 0) {
-        *value = number;
-    }
-    return digits > 0;
+    uint64_t number = 0;
+    size_t left = (size_t)(end - at);
+    bool found = scan_digits(at, left < 18 ? left : 18, &number) > 0;
+    *value = found ? (int64_t)number : *value;
+    return found;
 }
 
 /* Rank and size of the job, of an object that begins somewhere in the bytes behind its key. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Questions to flattened values. */
+#include "base/scan.h"
 #include "io/json_stream.h"
 
 const struct json_item *json_item_member(const struct json_item *object, const char *key)
@@ -27,14 +28,5 @@ bool json_item_u64(const struct json_item *item, uint64_t *value)
     if (item->kind != JSON_ITEM_BIG || item->text[0] == '-' || item->length > 20) {
         return false;
     }
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < item->length; i++) {
-        unsigned digit = (unsigned)(item->text[i] - '0');
-        if (sum > (UINT64_MAX - digit) / 10) {
-            return false;
-        }
-        sum = sum * 10 + digit;
-    }
-    *value = sum;
-    return true;
+    return scan_whole(item->text, item->length, UINT64_MAX, value);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/plain.h"
+#include "base/scan.h"
 
 enum { DESCRIBE_TEXT = 60 };
 
@@ -74,12 +75,8 @@ static bool integer_parse(const char *text, int64_t *integer)
     bool negative = *text == '-';
     text += *text == '-' || *text == '+';
     uint64_t value = 0;
-    for (; *text != '\0'; text++) {
-        uint64_t digit = (uint64_t)(*text - '0');
-        if (value > (INT64_MAX - digit) / 10) {
-            return false;
-        }
-        value = value * 10 + digit;
+    if (!scan_whole(text, strlen(text), INT64_MAX, &value)) {
+        return false;
     }
     *integer = negative ? -(int64_t)value : (int64_t)value;
     return true;

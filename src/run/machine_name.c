@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scan.h"
 #include "presets.h"
 #include "topo/make/make.h"
 
@@ -82,15 +83,12 @@ bool lab_machine_is_wired(enum lab_machine_kind kind)
 static bool read_number(const char **at, uint32_t *value, bool *large)
 {
     uint64_t number = 0;
-    const char *digit = *at;
-    for (; *digit >= '0' && *digit <= '9' && number <= INT32_MAX; digit++) {
-        number = number * 10 + (uint64_t)(*digit - '0');
-    }
+    size_t digits = scan_number(*at, &number);
     *large = number > INT32_MAX;
-    if (digit == *at || *large || number == 0) {
+    if (*large || number == 0) {
         return false;
     }
-    *at = digit;
+    *at += digits;
     *value = (uint32_t)number;
     return true;
 }

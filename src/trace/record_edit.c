@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scan.h"
+
 /* ---- bytes ---- */
 
 void record_buffer_init(struct record_buffer *buffer, struct mem *mem)
@@ -245,14 +247,7 @@ static void put_field(struct record_buffer *buffer, const struct record_change *
 
 static bool small_number(struct record_text text, uint64_t *value)
 {
-    *value = 0;
-    for (size_t i = 0; i < text.length; i++) {
-        if (text.text[i] < '0' || text.text[i] > '9' || *value > (UINT64_MAX - 9) / 10) {
-            return false;
-        }
-        *value = *value * 10 + (uint64_t)(text.text[i] - '0');
-    }
-    return text.length > 0;
+    return scan_whole(text.text, text.length, UINT64_MAX, value);
 }
 
 /* The value an attribute gets; `kind` is the one it has, 0 for none. */

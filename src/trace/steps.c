@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scan.h"
+
 void steps_init(struct steps *steps, struct mem *mem)
 {
     *steps = (struct steps){.mem = mem};
@@ -26,14 +28,10 @@ static bool mark_number(struct record_text name, int64_t *step)
     if (name.length <= length || name.length > length + 15 || memcmp(name.text, prefix, length) != 0) {
         return false;
     }
-    *step = 0;
-    for (size_t i = length; i < name.length; i++) {
-        if (name.text[i] < '0' || name.text[i] > '9') {
-            return false;
-        }
-        *step = *step * 10 + (name.text[i] - '0');
-    }
-    return true;
+    uint64_t number = 0;
+    bool is_number = scan_whole(name.text + length, name.length - length, INT64_MAX, &number);
+    *step = (int64_t)number;
+    return is_number;
 }
 
 static bool add_mark(struct steps *steps, const struct record_facts *facts, int64_t step)

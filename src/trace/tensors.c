@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scan.h"
+
 enum { LIST_TEXT = 1 }; /* field of a list's texts */
 
 struct reading {
@@ -39,16 +41,9 @@ static enum orr_status fail_list(const struct reading *reading, const uint8_t *a
 static bool read_bytes(const struct wire_field *text, uint64_t *bytes)
 {
     uint64_t value = 0;
-    size_t at = 0;
     size_t length = (size_t)text->value;
-    for (; at < length && text->bytes[at] >= '0' && text->bytes[at] <= '9'; at++) {
-        uint64_t digit = (uint64_t)(text->bytes[at] - '0');
-        if (value > (UINT64_MAX - digit) / 10) {
-            return false;
-        }
-        value = value * 10 + digit;
-    }
-    bool any = at > 0;
+    size_t at = scan_digits((const char *)text->bytes, length, &value);
+    bool any = at > 0 && value < UINT64_MAX;
     if (any && at < length && text->bytes[at] == '.') {
         for (at++; at < length && text->bytes[at] >= '0' && text->bytes[at] <= '9';) {
             at++;

@@ -15,6 +15,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/scan.h"
 #include "base/thread_pool.h"
 
 enum { SMALL_FILE = 8192, PATH_ROOM = 4096 };
@@ -220,16 +221,13 @@ static const char *const clock_files[] = {DOCTOR_CLOCKS(DOCTOR_X)};
 /* The number of "card0"; false for its connectors ("card0-DP-1") and all else. */
 static bool card_number(const char *name, uint32_t *number)
 {
-    uint32_t value = 0;
-    size_t digits = 0;
+    uint64_t value = 0;
     if (strncmp(name, "card", 4) != 0) {
         return false;
     }
-    for (name += 4; name[digits] >= '0' && name[digits] <= '9' && digits < 6; digits++) {
-        value = value * 10 + (uint32_t)(name[digits] - '0');
-    }
-    *number = value;
-    return digits > 0 && name[digits] == '\0';
+    size_t digits = scan_digits(name + 4, 6, &value);
+    *number = (uint32_t)value;
+    return digits > 0 && name[4 + digits] == '\0';
 }
 
 static const char *vendor(const char *id)

@@ -14,6 +14,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/scan.h"
+
 enum { SECTION_LINES = 10, COLUMNS_MOST = 8, DIGITS_MOST = 9 };
 
 #define DOCTOR_X(name, word, section, key, file) {section, key},
@@ -86,15 +88,12 @@ static size_t find(struct piece line, const char *word)
 /* A whole number of few digits; false when there is none at the front. */
 static bool leading_number(struct piece text, uint32_t *number)
 {
-    size_t digits = 0;
-    uint32_t value = 0;
-    while (digits < text.length && isdigit((unsigned char)text.at[digits])) {
-        if (digits == DIGITS_MOST) {
-            return false;
-        }
-        value = value * 10 + (uint32_t)(text.at[digits++] - '0');
+    uint64_t value = 0;
+    size_t digits = scan_digits(text.at, text.length, &value);
+    if (digits > DIGITS_MOST) {
+        return false;
     }
-    *number = value;
+    *number = (uint32_t)value;
     return digits > 0;
 }
 

@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "api/doctor/smi.h"
+#include "base/scan.h"
 #include "io/json.h"
 
 static const struct io_value *member(const struct io_value *map, const char *key)
@@ -132,15 +133,12 @@ static bool read_amd_gpu(const struct io_value *value, struct doctor_smi *smi, s
 static bool card_index(const char *key, uint32_t *index)
 {
     uint64_t value = 0;
-    size_t digits = 0;
     if (strncasecmp(key, "card", 4) != 0) {
         return false;
     }
-    for (key += 4; digits < 8 && isdigit((unsigned char)key[digits]); digits++) {
-        value = value * 10 + (uint64_t)(key[digits] - '0');
-    }
+    size_t digits = scan_digits(key + 4, 8, &value);
     *index = (uint32_t)value;
-    return digits > 0 && key[digits] == '\0';
+    return digits > 0 && key[4 + digits] == '\0';
 }
 
 /* "sclk clock speed:", "sclk clock level", "sclk", and the two words of one version for it. */

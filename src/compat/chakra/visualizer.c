@@ -9,6 +9,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/scan.h"
 #include "io/outfile.h"
 #include "trace/record.h"
 
@@ -19,22 +20,17 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* [-] . digits, or [-] digits [. digits]: what Graphviz takes for a number without quotes. */
 static bool is_numeral(const char *text, size_t length)
 {
     size_t i = length > 0 && text[0] == '-';
     size_t whole = 0;
     size_t fraction = 0;
-    for (; i < length && is_digit(text[i]); i++) {
+    for (; i < length && scan_is_digit(text[i]); i++) {
         whole++;
     }
     bool point = i < length && text[i] == '.';
-    for (i += point; i < length && is_digit(text[i]); i++) {
+    for (i += point; i < length && scan_is_digit(text[i]); i++) {
         fraction++;
     }
     return i == length && (whole > 0 || fraction > 0) && (whole > 0 || point);
@@ -54,7 +50,7 @@ static bool is_keyword(const char *text, size_t length)
 static bool needs_quotes(const char *text, size_t length)
 {
     size_t i = 0;
-    while (i < length && (is_letter(text[i]) || (i > 0 && is_digit(text[i])))) {
+    while (i < length && (is_letter(text[i]) || (i > 0 && scan_is_digit(text[i])))) {
         i++;
     }
     bool is_name = length > 0 && i == length;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scan.h"
 #include "config/override.h"
 #include "io/file.h"
 
@@ -113,8 +114,7 @@ enum orr_status sweep_word_add(struct orr_sweep_plan *plan, const char *word, ui
 /* Digits alone; at most 15, so that sums stay inside 64 bits. */
 static const char *read_number(const char *text, uint64_t *value)
 {
-    size_t length = strspn(text, "0123456789");
-    *value = length > 0 && length <= 15 ? strtoull(text, NULL, 10) : 0;
+    size_t length = scan_number(text, value);
     return length > 0 && length <= 15 ? text + length : NULL;
 }
 

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/scan.h"
 #include "io/file.h"
 #include "io/value.h"
 
@@ -51,14 +52,9 @@ static enum orr_status refuse(const struct line *line, struct orr_error *err)
                      line->path, line->number, io_text_printable(cut, shown, sizeof shown));
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_word(char c)
 {
-    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    return scan_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 static bool is_blank(char c)
@@ -70,12 +66,12 @@ static bool is_blank(char c)
 static size_t number_length(const char *text, size_t length)
 {
     size_t i = 0;
-    while (i < length && is_digit(text[i])) {
+    while (i < length && scan_is_digit(text[i])) {
         i++;
     }
-    if (i > 0 && i + 1 < length && text[i] == '.' && is_digit(text[i + 1])) {
+    if (i > 0 && i + 1 < length && text[i] == '.' && scan_is_digit(text[i + 1])) {
         i++;
-        while (i < length && is_digit(text[i])) {
+        while (i < length && scan_is_digit(text[i])) {
             i++;
         }
     }
@@ -85,7 +81,7 @@ static size_t number_length(const char *text, size_t length)
 static bool read_number(const char *text, size_t length, double *value)
 {
     char digits[NUMBER_BYTES];
-    while (length > 1 && text[0] == '0' && is_digit(text[1])) {
+    while (length > 1 && text[0] == '0' && scan_is_digit(text[1])) {
         text++; /* which the reader of numbers takes for octal */
         length--;
     }

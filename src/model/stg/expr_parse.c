@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/scan.h"
 #include "io/value.h"
 #include "model/stg/expr_parts.h"
 
@@ -55,11 +56,6 @@ static char peek(struct parser *parser)
     return parser->at < parser->end ? *parser->at : '\0';
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -71,7 +67,7 @@ static uint32_t parse_number(struct parser *parser)
     int64_t digits = 0;
     int64_t scale = 1;
     bool point = false;
-    for (; parser->at < parser->end && (is_digit(*parser->at) || (*parser->at == '.' && !point)); parser->at++) {
+    for (; parser->at < parser->end && (scan_is_digit(*parser->at) || (*parser->at == '.' && !point)); parser->at++) {
         if (*parser->at == '.') {
             point = true;
             continue;
@@ -89,7 +85,7 @@ static uint32_t parse_number(struct parser *parser)
 static uint32_t parse_symbol(struct parser *parser)
 {
     const char *start = parser->at;
-    while (parser->at < parser->end && (is_letter(*parser->at) || is_digit(*parser->at))) {
+    while (parser->at < parser->end && (is_letter(*parser->at) || scan_is_digit(*parser->at))) {
         parser->at++;
     }
     size_t length = (size_t)(parser->at - start);
@@ -110,7 +106,7 @@ static uint32_t parse_symbol(struct parser *parser)
 static uint32_t parse_atom(struct parser *parser)
 {
     char next = peek(parser);
-    if (is_digit(next) || next == '.') {
+    if (scan_is_digit(next) || next == '.') {
         return parse_number(parser);
     }
     if (is_letter(next)) {
@@ -143,10 +139,10 @@ static uint32_t parse_power(struct parser *parser)
     bool negative = peek(parser) == '-';
     parser->at += negative;
     int32_t exponent = 0;
-    if (!is_digit(peek(parser))) {
+    if (!scan_is_digit(peek(parser))) {
         return refuse(parser, ORR_EINVAL, "a whole number is missing before");
     }
-    for (; parser->at < parser->end && is_digit(*parser->at) && exponent < 1000; parser->at++) {
+    for (; parser->at < parser->end && scan_is_digit(*parser->at) && exponent < 1000; parser->at++) {
         exponent = exponent * 10 + (*parser->at - '0');
     }
     return checked(parser, stg_expr_pow(parser->exprs, base, negative ? -exponent : exponent));

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/scan.h"
+
 enum { ITEM_MOST = 40, COUNT_MOST = TOPO_NODES_MOST };
 
 struct reader {
@@ -73,13 +75,8 @@ static enum orr_status read_item(struct reader *reader, const char *ends, const 
 
 static bool read_number(const char **at, uint64_t *value)
 {
-    const char *start = *at;
-    uint64_t read = 0;
-    for (; **at >= '0' && **at <= '9' && read <= COUNT_MOST; (*at)++) {
-        read = read * 10 + (uint64_t)(**at - '0');
-    }
-    *value = read;
-    return *at != start && read >= 1 && read <= COUNT_MOST;
+    *at += scan_number(*at, value); /* 0 without digits */
+    return *value >= 1 && *value <= COUNT_MOST;
 }
 
 static enum orr_status bad_number(const struct reader *reader, const char *what, struct orr_error *err)

@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/scan.h"
+
 struct twist {
     uint32_t along; /* dimension that is moved along */
     uint32_t by;
@@ -23,13 +25,8 @@ struct grid {
 
 static bool read_size(const char **at, uint64_t *size)
 {
-    const char *start = *at;
-    uint64_t read = 0;
-    for (; **at >= '0' && **at <= '9' && read <= TOPO_NODES_MOST; (*at)++) {
-        read = read * 10 + (uint64_t)(**at - '0');
-    }
-    *size = read;
-    return *at != start && read >= 1 && read <= TOPO_NODES_MOST;
+    *at += scan_number(*at, size); /* 0 without digits */
+    return *size >= 1 && *size <= TOPO_NODES_MOST;
 }
 
 enum orr_status topo_dims_read(const char *what, const char *text, uint32_t *dims, uint32_t *count,
@@ -73,11 +70,9 @@ static enum orr_status read_twists(struct grid *grid, const char *text, struct o
     for (const char *at = text;; at++) {
         uint64_t part[3] = {0, 0, 0};
         for (unsigned i = 0; i < 3; i++) {
-            const char *start = at;
-            for (; *at >= '0' && *at <= '9' && part[i] <= TOPO_NODES_MOST; at++) {
-                part[i] = part[i] * 10 + (uint64_t)(*at - '0');
-            }
-            if (at == start || (i < 2 && *at++ != ':')) {
+            size_t digits = scan_number(at, &part[i]);
+            at += digits;
+            if (digits == 0 || (i < 2 && *at++ != ':')) {
                 return bad_twist(grid, text, err);
             }
         }

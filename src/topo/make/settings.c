@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/plain.h"
+#include "base/scan.h"
 #include "base/units.h"
 
 static const char *const names[TOPO_SET_COUNT + 1] = {
@@ -48,12 +49,9 @@ enum orr_status topo_settings_count(const struct topo_settings *settings, enum t
         return ORR_OK;
     }
     uint64_t read = 0;
-    size_t length = strspn(text, "0123456789");
+    size_t length = scan_number(text, &read);
     if (length == 0 || text[length] != '\0') {
         return error_set(err, ORR_EINVAL, "%s: \"%.60s\" is not a whole number", names[id], text);
-    }
-    for (const char *digit = text; *digit != '\0' && read <= most; digit++) {
-        read = read * 10 + (uint64_t)(*digit - '0'); /* `most` is far below 2^60 */
     }
     if (read < least || read > most) {
         return error_set(err, ORR_ERANGE, "%s: %.60s is not between %" PRIu64 " and %" PRIu64, names[id], text, least,
@@ -233,14 +231,9 @@ enum orr_status topo_settings_loss(const struct topo_settings *settings, double 
 /* Up to four digits. */
 static bool read_part(const char **at, uint64_t *part)
 {
-    size_t length = strspn(*at, "0123456789");
-    uint64_t read = 0;
-    for (size_t i = 0; i < length && i < 5; i++) {
-        read = read * 10 + (uint64_t)((*at)[i] - '0');
-    }
+    size_t length = scan_number(*at, part);
     *at += length;
-    *part = read;
-    return length >= 1 && length <= 4 && read > 0;
+    return length <= 4 && *part > 0;
 }
 
 enum orr_status topo_settings_ratio(const struct topo_settings *settings, enum topo_setting id, uint64_t *down,

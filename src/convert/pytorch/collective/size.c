@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scan.h"
 #include "convert/pytorch/collective/internal.h"
 
 #define UNSAID UINT64_MAX
@@ -96,15 +97,11 @@ static bool read_splits(const char *text, uint64_t *largest, uint64_t *sum)
             return count >= 2 && *sum > 0;
         }
         uint64_t value = 0;
-        if (*text < '0' || *text > '9') {
+        size_t digits = scan_number(text, &value);
+        if (digits == 0) {
             return false;
         }
-        for (; *text >= '0' && *text <= '9'; text++) {
-            if (value > UINT32_MAX) {
-                return false;
-            }
-            value = value * 10 + (uint64_t)(*text - '0');
-        }
+        text += digits;
         *largest = value > *largest ? value : *largest;
         if (__builtin_add_overflow(*sum, value, sum) || *sum > UINT32_MAX) {
             return false;
@@ -269,17 +266,10 @@ static bool size_from_launch(const struct comm_clue *clue, struct comm_fact *fac
 static uint64_t tagged_bytes(const char *name)
 {
     const char *at = name == NULL ? NULL : strstr(name, "|bytes=");
-    if (at == NULL || at[7] < '0' || at[7] > '9') {
-        return UNSAID;
-    }
     uint64_t bytes = 0;
-    for (at += 7; *at >= '0' && *at <= '9'; at++) {
-        if (bytes > (UINT64_MAX - 9) / 10) {
-            return UNSAID;
-        }
-        bytes = bytes * 10 + (uint64_t)(*at - '0');
-    }
-    return *at == '|' || *at == '\0' ? bytes : UNSAID;
+    size_t digits = at == NULL ? 0 : scan_number(at + 7, &bytes);
+    bool good = digits > 0 && bytes < UINT64_MAX && (at[7 + digits] == '|' || at[7 + digits] == '\0');
+    return good ? bytes : UNSAID;
 }
 
 static bool size_from_tag(const struct comm_clue *clue, struct comm_fact *fact)

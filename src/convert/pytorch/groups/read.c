@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scan.h"
 #include "convert/pytorch/groups/internal.h"
 #include "io/json.h"
 
@@ -97,16 +98,12 @@ static bool read_ranks_text(const char *text, struct list_room *room, bool *refu
         if (*text == ']') {
             return true;
         }
-        if (*text < '0' || *text > '9') {
+        uint64_t value = 0;
+        size_t digits = scan_number(text, &value);
+        if (digits == 0 || value >= GROUPS_MAX_RANKS) {
             return false;
         }
-        uint64_t value = 0;
-        for (; *text >= '0' && *text <= '9'; text++) {
-            value = value * 10 + (uint64_t)(*text - '0');
-            if (value >= GROUPS_MAX_RANKS) {
-                return false;
-            }
-        }
+        text += digits;
         if (!list_add(room, (uint32_t)value)) {
             *refused = true;
             return false;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/scan.h"
 #include "base/text_stream.h"
 #include "convert/pytorch/groups/internal.h"
 #include "io/json_write.h"
@@ -102,16 +103,7 @@ static bool is_world(const struct comm_groups *groups, const struct comm_group *
 static uint32_t number_of(const char *name)
 {
     uint64_t value = 0;
-    if (*name == '0') {
-        return 0;
-    }
-    for (const char *c = name; *c != '\0'; c++) {
-        if (*c < '0' || *c > '9' || value > INT32_MAX) {
-            return 0;
-        }
-        value = value * 10 + (uint64_t)(*c - '0');
-    }
-    return value <= INT32_MAX ? (uint32_t)value : 0;
+    return *name != '0' && scan_whole(name, strlen(name), INT32_MAX, &value) ? (uint32_t)value : 0;
 }
 
 struct place {

@@ -6,27 +6,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/scan.h"
+
 static bool ends_with(const char *text, size_t length, const char *end)
 {
     size_t size = strlen(end);
     return length > size && memcmp(text + length - size, end, size) == 0;
 }
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* The number at `text`, up to nine digits; -1 when there is none or it is longer. */
 static int64_t number_at(const char *text, size_t *digits)
 {
-    int64_t value = 0;
-    size_t at = 0;
-    for (; at < 10 && is_digit(text[at]); at++) {
-        value = value * 10 + (text[at] - '0');
-    }
-    *digits = at;
-    return at == 0 || at > 9 ? -1 : value;
+    uint64_t value = 0;
+    *digits = scan_digits(text, 10, &value);
+    return *digits == 0 || *digits > 9 ? -1 : (int64_t)value;
 }
 
 static void copy(char into[IMPORT_NAME_ROOM], const char *text, size_t length)
@@ -96,7 +89,7 @@ static void take_letters(char into[IMPORT_NAME_ROOM], const char *text)
 {
     size_t length = 0;
     for (; *text != '\0'; text++) {
-        bool between = is_digit(*text) || is_separator(*text);
+        bool between = scan_is_digit(*text) || is_separator(*text);
         if (!between) {
             into[length++] = *text;
         } else if (length > 0 && into[length - 1] != '_') {
@@ -121,7 +114,7 @@ static void read_others(struct import_name *parsed)
         size_t length = strlen(stem);
         size_t first = length;
         size_t digits = 0;
-        while (first > 0 && is_digit(stem[first - 1])) {
+        while (first > 0 && scan_is_digit(stem[first - 1])) {
             first--;
         }
         bool apart = first == 0 || is_separator(stem[first - 1]);

@@ -4,6 +4,7 @@
  * if it were not there: the linkers have other evidence. */
 #include <stdlib.h>
 
+#include "base/scan.h"
 #include "convert/pytorch/kineto/parts.h"
 
 static bool add_text(struct kineto_trace *trace, const struct json_item *object, const char *key, uint32_t *number)
@@ -43,17 +44,16 @@ static uint32_t read_ranks(const struct json_item *item, int64_t *into)
         return count;
     }
     for (uint32_t at = 0; item->kind == JSON_ITEM_STRING && at < item->length;) {
-        int64_t rank = 0;
-        uint32_t digits = 0;
-        for (; at < item->length && item->text[at] >= '0' && item->text[at] <= '9' && digits < 18; at++, digits++) {
-            rank = rank * 10 + (item->text[at] - '0');
-        }
+        uint64_t rank = 0;
+        uint32_t left = item->length - at;
+        size_t digits = scan_digits(item->text + at, left < 18 ? left : 18, &rank);
+        at += (uint32_t)digits;
         if (digits == 0) {
             at++;
             continue;
         }
         if (into != NULL) {
-            into[count] = rank;
+            into[count] = (int64_t)rank;
         }
         count++;
     }
