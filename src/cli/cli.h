@@ -147,6 +147,12 @@ int cli_end(enum orr_status status, const struct orr_error *err);
 /* The vector as a shell would take it again, argv[0] as it is; the caller frees it. NULL when there is no memory. */
 char *cli_quote_command(int argc, char **argv);
 
+/* On standard output, the command that one would give next: its words, NULL-terminated, quoted where a shell needs it.
+ */
+void cli_print_next(char **words);
+/* The same for traces at `prefix`: a run on a ring of as many ranks. */
+void cli_print_next_run(const char *prefix, uint32_t ranks);
+
 enum { CLI_WARNINGS_SHOWN = 20 };
 
 /* Warnings up to a number that a person reads; the rest is counted. */

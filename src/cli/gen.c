@@ -46,10 +46,7 @@ static void print_written(const struct orr_gen_options *gen)
         (void)printf("Wrote %" PRIu32 " traces, %s.0.et to %s.%" PRIu32 ".et.\n", gen->npus, gen->prefix, gen->prefix,
                      gen->npus - 1);
     }
-    (void)printf("Look at one:     orrery trace show %s.0.et\n"
-                 "Simulate them:   orrery run --workload %s --system system.json --network network.yml\n"
-                 "                 (a network file with %" PRIu32 " ranks; orrery config describes both files)\n",
-                 gen->prefix, gen->prefix, gen->npus);
+    cli_print_next_run(gen->prefix, gen->npus);
 }
 
 static int generate(const struct cli_command *self, int argc, char **argv, enum orr_pattern pattern)

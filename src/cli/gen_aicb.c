@@ -184,6 +184,20 @@ static enum orr_status spell_out(enum orr_aicb_kind kind, int argc, char **argv,
 
 /* ---- running ---------------------------------------------------------------------------------------------------- */
 
+/* SimAI's arithmetic reads what was made for it; servers of eight are the usual ones. */
+static void print_next(const struct aicb_input *in, const char *path)
+{
+    const char *gpus = "1";
+    for (unsigned i = 0; i < in->count; i++) {
+        gpus = strcmp(in->names[i], "world_size") == 0 ? in->values[i] : gpus;
+    }
+    if (in->kind == ORR_AICB_TRAINING || in->kind == ORR_AICB_INFERENCE) {
+        cli_print_next((char *[]){"orrery simai analytical", "--workload", (char *)(uintptr_t)path, "--gpus",
+                                  (char *)(uintptr_t)gpus, "--gpus-per-server", "8", "--nics-per-server", "8",
+                                  "--gpu-type", "H100", NULL});
+    }
+}
+
 static enum orr_status generate(const struct aicb_input *in, const struct orr_notices *notices, struct orr_error *err)
 {
     struct orr_aicb *aicb = NULL;
@@ -196,6 +210,7 @@ static enum orr_status generate(const struct aicb_input *in, const struct orr_no
     }
     if (status == ORR_OK) {
         (void)printf("Wrote %s.\n", orr_aicb_path(aicb));
+        print_next(in, orr_aicb_path(aicb));
     }
     orr_aicb_close(aicb);
     return status;

@@ -100,6 +100,7 @@ static int run(const struct cli_command *self, int argc, char **argv)
                  ddp->npus, ddp->npus == 1 ? "" : "s", ddp->prefix, ddp->npus == 1 ? "" : " and so on", ddp->steps,
                  ddp->steps == 1 ? "" : "s", summary.bytes, summary.buckets, summary.buckets == 1 ? "" : "s",
                  summary.first_bytes);
+    cli_print_next_run(ddp->prefix, ddp->npus);
     return 0;
 }
 

@@ -222,6 +222,15 @@ static void print_written(const struct orr_stg_options *stg, const struct orr_st
                  " groups to %s.\n",
                  result->ranks, result->ranks == 1 ? "" : "s", result->nodes, result->bytes, result->groups,
                  strcmp(stg->output_dir, ".") == 0 ? "this folder" : stg->output_dir);
+    /* The rank in a name is before its end, as a run looks for it: NAME.%d.et, or no %d at all. */
+    const char *rank = strstr(stg->output_name, "%d");
+    size_t length = rank == NULL ? strlen(stg->output_name) : (size_t)(rank - stg->output_name);
+    char prefix[4096];
+    if (rank == NULL || (strcmp(rank, "%d.et") == 0 && length > 1 && rank[-1] == '.')) {
+        (void)snprintf(prefix, sizeof prefix, "%s/%.*s", stg->output_dir, (int)(length - (rank != NULL)),
+                       stg->output_name);
+        cli_print_next_run(prefix, result->ranks);
+    }
 }
 
 static enum orr_status generate(struct stg_input *in, struct orr_error *err)

@@ -76,6 +76,28 @@ void cli_warnings_end(const struct cli_warnings *warnings)
     }
 }
 
+void cli_print_next(char **words)
+{
+    int count = 0;
+    while (words[count] != NULL) {
+        count++;
+    }
+    char *line = cli_quote_command(count, words);
+    (void)printf("Next: %s\n", line != NULL ? line : words[0]);
+    free(line);
+}
+
+void cli_print_next_run(const char *prefix, uint32_t ranks)
+{
+    char *first = NULL;
+    if (ranks > 1) {
+        cli_print_next((char *[]){"orrery run", "--workload", (char *)(uintptr_t)prefix, "--machine", "ring", NULL});
+    } else if (asprintf(&first, "%s.0.et", prefix) > 0) { /* a machine of one has no network */
+        cli_print_next((char *[]){"orrery trace show", first, NULL});
+        free(first);
+    }
+}
+
 char *cli_quote_command(int argc, char **argv)
 {
     char *text = NULL;

@@ -41,7 +41,7 @@ const struct param param_run[] = {
     {"memory", .kind = PARAM_PATH, .group = PARAM_WHAT, .flags = PARAM_RARE, .commands = PARAM_OF_RUN | PARAM_OF_TRACE,
      .value = "FILE", AT(memory), .help = "Remote memory file (JSON)", .unwritten = "none"},
     {"groups", .kind = PARAM_PATH, .group = PARAM_WHAT, .commands = PARAM_OF_RUN | PARAM_OF_TRACE, .value = "FILE",
-     AT(groups), .help = "Communicator groups file (JSON)", .unwritten = "none"},
+     AT(groups), .help = "Communicator groups file (JSON)", .unwritten = "the one beside the traces, if any"},
     {"set", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_MANY, .commands = PARAM_OF_RUN,
      .value = "KEY=VALUE", .read = param_run_read_set, .write = param_run_write_set,
      .help = "Another value for a key of a file: network.bandwidth=100. The files are system, network, memory and "

@@ -3,7 +3,11 @@
 #include "run/files.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "config/kind.h"
+#include "param/param.h"
 
 const struct orr_text *run_text_find(const struct orr_run_options *options, const char *path)
 {
@@ -49,6 +53,33 @@ static enum orr_status take_overrides(const struct orr_run_options *options, con
     return ORR_OK;
 }
 
+static enum orr_status check_kind(const struct orr_run_options *options, const char *option,
+                                  const struct config_text *text, struct orr_error *err)
+{
+    static const struct {
+        const char *option;
+        enum config_kind kind, wired;
+    } files[] = {{"system", CONFIG_KIND_SYSTEM, CONFIG_KIND_SYSTEM},
+                 {"network", CONFIG_KIND_NETWORK, CONFIG_KIND_PACKET},
+                 {"memory", CONFIG_KIND_MEMORY, CONFIG_KIND_MEMORY},
+                 {"logical", CONFIG_KIND_LOGICAL, CONFIG_KIND_LOGICAL}};
+    bool wired = options->backend >= ORR_BACKEND_PACKET;
+    for (size_t i = 0; option != NULL && i < sizeof files / sizeof files[0]; i++) {
+        if (strcmp(files[i].option, option) == 0) {
+            char where[80];
+            bool of_network = files[i].kind != files[i].wired;
+            (void)snprintf(where, sizeof where, "parameter '%s'%s%s", option,
+                           of_network ? " with parameter 'backend' " : "",
+                           of_network ? param_backends[options->backend] : "");
+            return config_kind_check(text->name, text->text, text->size, wired ? files[i].wired : files[i].kind, where,
+                                     err);
+        }
+    }
+    return option != NULL
+               ? ORR_OK
+               : config_kind_check(text->name, text->text, text->size, CONFIG_KIND_WIRES, "the topology", err);
+}
+
 enum orr_status run_file_open(const struct orr_run_options *options, const char *option, const char *path,
                               struct arena *arena, struct run_file *file, struct orr_error *err)
 {
@@ -65,6 +96,11 @@ enum orr_status run_file_open(const struct orr_run_options *options, const char 
     }
     opened.text.text = text != NULL ? text->text : (const char *)opened.buffer.bytes;
     opened.text.size = text != NULL ? text->size : opened.buffer.size;
+    status = check_kind(options, option, &opened.text, err);
+    if (status != ORR_OK) {
+        file_buffer_free(&opened.buffer);
+        return status;
+    }
     *file = opened;
     return ORR_OK;
 }

@@ -13,6 +13,7 @@
 #include "param/param.h"
 #include "run/files.h"
 #include "run/network_choice.h"
+#include "run/workload_find.h"
 #include "run/workload_shared.h"
 
 #include <stdlib.h>
@@ -208,9 +209,15 @@ static enum orr_status read_configuration(struct orr_run *run, const struct orr_
     return status == ORR_OK && options->memory != NULL ? read_memory(run, options, err) : status;
 }
 
-static enum orr_status read_groups(struct orr_run *run, const char *path, uint32_t ranks, struct orr_error *err)
+/* The file that was named, else the one beside the traces. */
+static enum orr_status read_groups(struct orr_run *run, const struct orr_run_options *options, uint32_t ranks,
+                                   struct orr_error *err)
 {
     struct sim_group *groups = NULL;
+    const char *path = options->groups;
+    if (path == NULL && lab_workload_groups(options->workload, &run->arena, &path, err) != ORR_OK) {
+        return err->status;
+    }
     uint32_t count = 0;
     enum orr_status status =
         path == NULL ? ORR_OK : config_read_groups(path, ranks, &run->arena, &run->notes, &groups, &count, err);
@@ -223,7 +230,11 @@ static enum orr_status read_groups(struct orr_run *run, const char *path, uint32
 static enum orr_status read_traces(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
 {
     uint32_t ranks = run->config.dims.ranks;
-    enum orr_status status = read_groups(run, options->groups, ranks, err);
+    enum orr_status status = ORR_OK;
+    if (options->compat != ORR_COMPAT_ASTRA && run->traces == NULL) {
+        status = lab_workload_surplus(options->workload, ranks, &run->arena, err);
+    }
+    status = status == ORR_OK ? read_groups(run, options, ranks, err) : status;
     if (status == ORR_OK && run->traces == NULL) {
         status = load_traces(run, options, ranks, false, err);
     }
@@ -245,7 +256,7 @@ static enum orr_status grow_traces(struct orr_run *run, const struct orr_run_opt
     uint32_t ranks = run->config.dims.ranks;
     enum orr_status status = load_traces(run, options, UINT32_MAX, true, err);
     if (status == ORR_OK) {
-        status = read_groups(run, options->groups, ranks_told(run), err);
+        status = read_groups(run, options, ranks_told(run), err);
     }
     if (status == ORR_OK) {
         status = lab_grow(&options->growth, session_traces(run), ranks, &run->arena, &run->mem, &run->notes,
@@ -288,7 +299,8 @@ static enum orr_status read_tensors(struct orr_run *run, const struct orr_run_op
 static enum orr_status open_all(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
 {
     struct config_custom custom = {0};
-    enum orr_status status = read_configuration(run, options, &custom, err);
+    enum orr_status status = options->loaded == NULL ? lab_workload_hint(options->workload, &run->arena, err) : ORR_OK;
+    status = status == ORR_OK ? read_configuration(run, options, &custom, err) : status;
     if (status == ORR_OK) {
         status = options->grow ? grow_traces(run, options, err) : read_traces(run, options, err);
     }

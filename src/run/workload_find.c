@@ -6,10 +6,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "config/kind.h"
 #include "convert/pytorch/import/import.h"
 #include "io/file.h"
 #include "trace/record_edit.h"
@@ -137,14 +139,76 @@ static enum orr_status check_row(const char *folder, const char *name, const str
                                            found->prefix, found->ranks, last);
 }
 
+/* By its beginning. */
+static bool holds_groups(const char *path)
+{
+    char text[256];
+    FILE *stream = fopen(path, "rb");
+    size_t got = stream != NULL ? fread(text, 1, sizeof text, stream) : 0;
+    if (stream != NULL) {
+        (void)fclose(stream);
+    }
+    return config_kind_of(text, got) == CONFIG_KIND_GROUPS;
+}
+
 enum orr_status lab_workload_groups(const char *prefix, struct arena *arena, const char **groups, struct orr_error *err)
 {
-    const char *path = arena_printf(arena, "%s.groups.json", prefix);
+    static const char *const endings[] = {".groups.json", ".json"};
+    *groups = NULL;
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0] && *groups == NULL; i++) {
+        const char *path = arena_printf(arena, "%s%s", prefix, endings[i]);
+        if (path == NULL) {
+            return mem_error(arena->mem, "a path", err);
+        }
+        *groups = i == 0 ? (file_exists(path) ? path : NULL) : holds_groups(path) ? path : NULL;
+    }
+    return ORR_OK;
+}
+
+enum orr_status lab_workload_hint(const char *workload, struct arena *arena, struct orr_error *err)
+{
+    const char *first = arena_printf(arena, "%s.0.et", workload);
+    struct lab_workload inside = {0};
+    struct orr_error unsaid = {0};
+    uint64_t rank = 0;
+    if (first == NULL) {
+        return mem_error(arena->mem, "a path", err);
+    }
+    if (file_exists(first)) {
+        return ORR_OK;
+    }
+    const char *slash = strrchr(workload, '/');
+    const char *name = slash != NULL ? slash + 1 : workload;
+    size_t length = prefix_length(name, &rank);
+    if (length > 0 && file_exists(workload)) {
+        return error_set(err, ORR_EINVAL,
+                         "%.300s: this is the trace of one rank; parameter 'workload' wants the prefix of all: %.*s",
+                         workload, (int)((size_t)(name - workload) + length), workload);
+    }
+    if (is_folder(workload) && lab_workload_find(workload, NULL, NULL, arena, &inside, &unsaid) == ORR_OK &&
+        inside.prefix != NULL) {
+        return error_set(err, ORR_EINVAL,
+                         "%.300s: this is a folder; parameter 'workload' wants the prefix of the traces in it: %.300s",
+                         workload, inside.prefix);
+    }
+    return ORR_OK;
+}
+
+enum orr_status lab_workload_surplus(const char *prefix, uint32_t ranks, struct arena *arena, struct orr_error *err)
+{
+    struct lab_workload found = {.prefix = prefix};
+    const char *path = arena_printf(arena, "%s.%" PRIu32 ".et", prefix, ranks);
     if (path == NULL) {
         return mem_error(arena->mem, "a path", err);
     }
-    *groups = file_exists(path) ? path : NULL;
-    return ORR_OK;
+    enum orr_status status = file_exists(path) ? count_ranks(&found, arena, err) : ORR_OK;
+    return status != ORR_OK || found.ranks <= ranks
+               ? status
+               : error_set(err, ORR_EINVAL,
+                           "%.300s: there are traces of %" PRIu32 " ranks, and the machine has %" PRIu32
+                           "; take a machine of %" PRIu32
+                           " ranks, or leave the other traces out as ASTRA-sim does (parameter 'compat' astra)",
+                           path, found.ranks, ranks, found.ranks);
 }
 
 static enum orr_status take_prefix(const char *folder, const char *name, struct arena *arena,

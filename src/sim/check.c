@@ -102,9 +102,8 @@ static enum orr_status check_group(const struct place *place, struct sim_graph_i
         return ORR_OK; /* who takes part does not matter where nothing is sent */
     }
     return complain(place, "pg_name \"%.60s\" is not a communicator group; %s", name,
-                    place->sim->config->group_count == 0
-                        ? "no groups were given (parameter 'groups', parameter 'comm-group-configuration')"
-                        : "the groups file has no such id");
+                    place->sim->config->group_count == 0 ? "no groups were given (parameter 'groups')"
+                                                         : "the groups file has no such id");
 }
 
 /* ---- collectives ---------------------------------------------------------------------------------------------- */

@@ -121,5 +121,63 @@ static void a_trace_cut_anywhere_is_refused_or_sound(void **state)
     }
 }
 
+static void a_file_in_the_wrong_place_is_named_for_what_it_is(void **state)
+{
+    (void)state;
+    prepare();
+    program_write_text("config.txt", "TOPOLOGY_FILE topology.txt\nCC_MODE 12\n");
+    static const struct {
+        const char *line, *says;
+    } wrong[] = {
+        {"run -w w/ar -s network.yml -n network.yml", "network.yml: this is a network file (YAML)"},
+        {"run -w w/ar -s system.json -n system.json", "system.json: this is a system file (JSON); --network"},
+        {"run -w w/ar -s system.json -n network.yml --backend packet", "--network with --backend packet wants"},
+        {"run -w w/ar -s system.json -n config.txt", "config.txt: this is a network configuration (KEY value)"},
+        {"run -w w/ar -s system.json -n network.yml --memory system.json", "--memory wants a remote memory file"},
+        {"run -w w/ar.0.et -s system.json -n network.yml",
+         "w/ar.0.et: this is the trace of one rank; --workload wants the prefix of all: w/ar\n"},
+    };
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        const struct program_result *result = program_run(wrong[i].line);
+        CHECK(result->exit_code == 2, "%s: exit code %d", wrong[i].line, result->exit_code);
+        CHECK_ONE_LINE(result);
+        CHECK_CONTAINS(result->err, wrong[i].says);
+    }
+    CHECK_EXIT(program_run("gen collective --ranks 2 -o alone/ar"), 0);
+    CHECK_CONTAINS(program_run("run -w alone -s system.json -n network.yml")->err,
+                   "alone: this is a folder; --workload wants the prefix of the traces in it: alone/ar\n");
+}
+
+static void more_traces_than_ranks_are_refused_unless_astra_sims_rule_is_asked_for(void **state)
+{
+    (void)state;
+    prepare();
+    CHECK_EXIT(program_run("gen collective --ranks 4 -o w/four"), 0);
+    const struct program_result *result = program_run("run -w w/four -s system.json -n network.yml");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "there are traces of 4 ranks, and the machine has 2; take a machine of 4 ranks");
+    result = program_run("run -w w/four -s system.json -n network.yml --compat astra");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->err, "w/four.2.et exists, but the network has 2 ranks: it is not read");
+}
+
+static void groups_that_gen_stg_wrote_are_found_beside_the_traces(void **state)
+{
+    (void)state;
+    program_enter();
+    const struct program_result *result =
+        program_run("gen stg -o w/x --num_stacks 2 --dp 2 --tp 2 --dmodel 256 --dff 512 --head 8 --batch 4");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "Next: orrery run --workload w/x --machine ring\n");
+    CHECK_EXIT(program_run("run -w w/x -m ring:4"), 0);
+    program_write_text("w/x.json", "{\"not\": \"groups\"}");
+    result = program_run("run -w w/x -m ring:4");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "no groups were given (--groups");
+}
+
 TEST_MAIN(a_file_that_is_not_there_is_named, a_folder_in_place_of_a_file_is_refused, an_endless_device_is_refused,
-          bytes_that_make_no_sense_are_refused, a_trace_cut_anywhere_is_refused_or_sound)
+          bytes_that_make_no_sense_are_refused, a_trace_cut_anywhere_is_refused_or_sound,
+          a_file_in_the_wrong_place_is_named_for_what_it_is,
+          more_traces_than_ranks_are_refused_unless_astra_sims_rule_is_asked_for,
+          groups_that_gen_stg_wrote_are_found_beside_the_traces)

@@ -171,13 +171,14 @@ static void every_machine_runs_an_all_reduce_on_both_wired_networks(void **state
         (void)snprintf(line, sizeof line, "topo make %s --format astra -o m.topo --logical m.json",
                        machines[i].machine);
         CHECK_EXIT(program_run(line), 0);
-        (void)snprintf(line, sizeof line, "gen collective --bytes 64KiB --npus %u -o w/ar", machines[i].gpus);
+        (void)snprintf(line, sizeof line, "gen collective --bytes 64KiB --ranks %u -o w%u/ar", machines[i].gpus,
+                       machines[i].gpus);
         CHECK_EXIT(program_run(line), 0);
         for (size_t backend = 0; backend < 2; backend++) {
             (void)snprintf(line, sizeof line,
-                           "run --backend %s --no-progress -w w/ar -s system.json -n config.txt "
+                           "run --backend %s --no-progress -w w%u/ar -s system.json -n config.txt "
                            "--logical-topology-configuration m.json",
-                           backends[backend]);
+                           backends[backend], machines[i].gpus);
             const struct program_result *result = program_run(line);
             CHECK(result->exit_code == 0, "%s on %s: %s", machines[i].machine, backends[backend], result->err);
         }

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Each kind has keys that no other has; the first one found within the beginning of a file decides. */
+#include "config/kind.h"
+
+#include <ctype.h>
+#include <string.h>
+
+enum { LOOKED_AT = 4096 };
+
+static const char *const words[] = {
+#define CONFIG_X(id, text) [CONFIG_KIND_##id] = text,
+    CONFIG_KINDS(CONFIG_X)
+#undef CONFIG_X
+};
+
+struct sign {
+    enum config_kind kind;
+    const char *key;
+};
+
+static const struct sign json_signs[] = {
+    {CONFIG_KIND_SYSTEM, "\"scheduling-policy\""},
+    {CONFIG_KIND_SYSTEM, "\"active-chunks-per-dimension\""},
+    {CONFIG_KIND_SYSTEM, "\"preferred-dataset-splits\""},
+    {CONFIG_KIND_SYSTEM, "\"all-reduce-implementation\""},
+    {CONFIG_KIND_LOGICAL, "\"logical-dims\""},
+    {CONFIG_KIND_MEMORY, "\"memory-type\""},
+    {CONFIG_KIND_RECORDING, "\"traceEvents\""},
+};
+
+/* At the beginning of a line. */
+static const struct sign line_signs[] = {
+    {CONFIG_KIND_NETWORK, "npus_count:"},     {CONFIG_KIND_NETWORK, "topology:"},
+    {CONFIG_KIND_PACKET, "TOPOLOGY_FILE "},   {CONFIG_KIND_PACKET, "CC_MODE "},
+    {CONFIG_KIND_PACKET, "L2_ACK_INTERVAL "}, {CONFIG_KIND_PACKET, "PACKET_PAYLOAD_SIZE "},
+};
+
+/* The rest of a text, never beyond its end. */
+struct rest {
+    const char *at;
+    size_t size;
+};
+
+static bool begins(struct rest rest, const char *key)
+{
+    size_t length = strlen(key);
+    return rest.size >= length && memcmp(rest.at, key, length) == 0;
+}
+
+static struct rest skip(struct rest rest, size_t count)
+{
+    return (struct rest){rest.at + count, rest.size - count};
+}
+
+static struct rest skip_blanks(struct rest rest)
+{
+    while (rest.size > 0 && isspace((unsigned char)*rest.at)) {
+        rest = skip(rest, 1);
+    }
+    return rest;
+}
+
+static struct rest skip_digits(struct rest rest)
+{
+    while (rest.size > 0 && isdigit((unsigned char)*rest.at)) {
+        rest = skip(rest, 1);
+    }
+    return rest;
+}
+
+/* {"0": [ */
+static bool is_groups(struct rest rest)
+{
+    rest = skip_blanks(skip(rest, 1));
+    struct rest digits = begins(rest, "\"") ? skip(rest, 1) : rest;
+    struct rest after = skip_digits(digits);
+    if (after.size == digits.size || !begins(after, "\"")) {
+        return false;
+    }
+    after = skip_blanks(skip(after, 1));
+    return begins(after, ":") && begins(skip_blanks(skip(after, 1)), "[");
+}
+
+/* A first line of at least three whole numbers: nodes, switches, links. */
+static bool is_wires(struct rest rest)
+{
+    unsigned numbers = 0;
+    while (rest.size > 0 && *rest.at != '\n' && *rest.at != '\r') {
+        struct rest after = skip_digits(rest);
+        if (after.size == rest.size) {
+            return numbers >= 3 && isalpha((unsigned char)*rest.at); /* the GPU's type, at the end */
+        }
+        numbers++;
+        for (rest = after; rest.size > 0 && (*rest.at == ' ' || *rest.at == '\t'); rest = skip(rest, 1)) {
+        }
+    }
+    return numbers >= 3;
+}
+
+/* A delimited protobuf message whose first field is the version, a text: Chakra's global metadata. */
+static bool is_trace(struct rest rest)
+{
+    return rest.size > 3 && (unsigned char)rest.at[0] < 0x80 && rest.at[1] == '\n' &&
+           (unsigned char)rest.at[2] < (unsigned char)rest.at[0] && memchr(rest.at, '\0', rest.size) != NULL;
+}
+
+static enum config_kind kind_of_json(struct rest rest)
+{
+    if (is_groups(rest)) {
+        return CONFIG_KIND_GROUPS;
+    }
+    for (; rest.size > 0; rest = skip(rest, 1)) {
+        for (size_t i = 0; *rest.at == '"' && i < sizeof json_signs / sizeof json_signs[0]; i++) {
+            if (begins(rest, json_signs[i].key)) {
+                return json_signs[i].kind;
+            }
+        }
+    }
+    return CONFIG_KIND_UNKNOWN;
+}
+
+enum config_kind config_kind_of(const char *text, size_t size)
+{
+    struct rest rest = {text, size < LOOKED_AT ? size : LOOKED_AT};
+    if (is_trace(rest)) {
+        return CONFIG_KIND_TRACE;
+    }
+    rest = skip_blanks(rest);
+    if (begins(rest, "{")) {
+        return kind_of_json(rest);
+    }
+    if (is_wires(rest)) {
+        return CONFIG_KIND_WIRES;
+    }
+    for (bool starts = true; rest.size > 0; starts = *rest.at == '\n', rest = skip(rest, 1)) {
+        for (size_t i = 0; starts && i < sizeof line_signs / sizeof line_signs[0]; i++) {
+            if (begins(rest, line_signs[i].key)) {
+                return line_signs[i].kind;
+            }
+        }
+    }
+    return CONFIG_KIND_UNKNOWN;
+}
+
+enum orr_status config_kind_check(const char *path, const char *text, size_t size, enum config_kind wanted,
+                                  const char *where, struct orr_error *err)
+{
+    enum config_kind kind = config_kind_of(text, size);
+    return kind == CONFIG_KIND_UNKNOWN || kind == wanted
+               ? ORR_OK
+               : error_set(err, ORR_EINVAL, "%.300s: this is %s; %s wants %s", path, words[kind], where, words[wanted]);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a configuration file is, by its content, so that one in the wrong place is named for what it is instead of read
+ * as something else. Only what is beyond doubt is told; everything else is for the reader that was asked. Owns nothing.
+ */
+#ifndef ORR_CONFIG_KIND_H
+#define ORR_CONFIG_KIND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+#define CONFIG_KINDS(X)                                                                                                \
+    X(UNKNOWN, "")                                                                                                     \
+    X(SYSTEM, "a system file (JSON)")                                                                                  \
+    X(NETWORK, "a network file (YAML), which the networks unaware and aware read")                                     \
+    X(MEMORY, "a remote memory file (JSON)")                                                                           \
+    X(GROUPS, "a file of communicator groups (JSON)")                                                                  \
+    X(LOGICAL, "a logical topology (JSON)")                                                                            \
+    X(PACKET, "a network configuration (KEY value) of wires, which the networks packet, flow and auto read")           \
+    X(WIRES, "a physical topology")                                                                                    \
+    X(RECORDING, "a profiler's recording (JSON)")                                                                      \
+    X(TRACE, "a Chakra trace")
+
+enum config_kind {
+#define CONFIG_X(id, words) CONFIG_KIND_##id,
+    CONFIG_KINDS(CONFIG_X)
+#undef CONFIG_X
+};
+
+enum config_kind config_kind_of(const char *text, size_t size);
+
+/* ORR_EINVAL where the text is beyond doubt another kind than the one wanted: what it is, and what `where`
+ * ("parameter 'system'") wants. */
+ORR_MUST_CHECK enum orr_status config_kind_check(const char *path, const char *text, size_t size,
+                                                 enum config_kind wanted, const char *where, struct orr_error *err);
+
+#endif
