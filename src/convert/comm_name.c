@@ -50,18 +50,18 @@ const char *comm_kind_dominant(const uint64_t counts[COMM_KIND_COUNT])
 
 enum { PLAIN_ROOM = 256 };
 
-static char lower(char c)
+static char comm_name_lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
 /* At most `length` characters of `text`; a longer name is cut: what names speak of stands at their front. */
-static void make_plain(const char *text, size_t length, char plain[PLAIN_ROOM])
+static void comm_name_make_plain(const char *text, size_t length, char plain[PLAIN_ROOM])
 {
     size_t used = 0;
     for (size_t i = 0; i < length && text[i] != '\0' && used + 1 < PLAIN_ROOM; i++) {
         if (strchr("_- ", text[i]) == NULL) {
-            plain[used++] = lower(text[i]);
+            plain[used++] = comm_name_lower(text[i]);
         }
     }
     plain[used] = '\0';
@@ -107,7 +107,7 @@ static enum comm_kind plain_kind(const char *plain)
 enum comm_kind comm_name_word(const char *word)
 {
     char plain[PLAIN_ROOM];
-    make_plain(word, PLAIN_ROOM, plain);
+    comm_name_make_plain(word, PLAIN_ROOM, plain);
     return plain_kind(plain);
 }
 
@@ -135,9 +135,9 @@ static const char *const op_fronts[] = {
     "gloo_",
 };
 
-static bool begins(const char *name, const char *front)
+static bool convert_comm_name_begins(const char *name, const char *front)
 {
-    while (*front != '\0' && lower(*name) == *front) {
+    while (*front != '\0' && comm_name_lower(*name) == *front) {
         name++;
         front++;
     }
@@ -150,10 +150,10 @@ enum comm_kind comm_name_op(const char *name)
         return COMM_UNKNOWN;
     }
     for (size_t i = 0; i < sizeof op_fronts / sizeof op_fronts[0]; i++) {
-        if (begins(name, op_fronts[i])) {
+        if (convert_comm_name_begins(name, op_fronts[i])) {
             char plain[PLAIN_ROOM];
             const char *rest = name + strlen(op_fronts[i]);
-            make_plain(rest, strcspn(rest, "|"), plain);
+            comm_name_make_plain(rest, strcspn(rest, "|"), plain);
             return plain_kind(plain);
         }
     }
@@ -201,10 +201,10 @@ static void plain_kernel(const char *name, char plain[PLAIN_ROOM])
     for (const char *at = strstr(name, nameless); at != NULL; at = strstr(name, nameless)) {
         name = at + sizeof nameless - 1;
     }
-    make_plain(name, strcspn(name, "(<"), plain);
+    comm_name_make_plain(name, strcspn(name, "(<"), plain);
 }
 
-static const struct family_word *find_family(const char *plain, const char **found)
+static const struct family_word *comm_name_find_family(const char *plain, const char **found)
 {
     for (size_t i = 0; i < sizeof kernels / sizeof kernels[0]; i++) {
         *found = strstr(plain, kernels[i].text);
@@ -248,7 +248,7 @@ enum comm_family comm_name_family(const char *name)
     char plain[PLAIN_ROOM];
     const char *found;
     plain_kernel(name, plain);
-    const struct family_word *word = library_in(plain) != NULL ? NULL : find_family(plain, &found);
+    const struct family_word *word = library_in(plain) != NULL ? NULL : comm_name_find_family(plain, &found);
     return word == NULL || word->kind == COMM_NONE ? COMM_FAMILY_LIBRARY : word->family;
 }
 
@@ -262,7 +262,7 @@ enum comm_kind comm_name_kernel(const char *name)
         enum comm_kind kind = plain_kind(library);
         return kind == COMM_NONE ? COMM_UNKNOWN : kind;
     }
-    const struct family_word *word = find_family(plain, &found);
+    const struct family_word *word = comm_name_find_family(plain, &found);
     if (word == NULL || word->kind == COMM_NONE ||
         (word->family != COMM_FAMILY_LIBRARY && !comm_family_is_sized(word->family))) {
         return COMM_NONE;
@@ -335,10 +335,10 @@ uint32_t comm_dtype_bytes(const char *dtype)
 {
     static const char *const fronts[] = {"c10::", "torch.", "at::", "std::"};
     for (size_t i = 0; i < sizeof fronts / sizeof fronts[0]; i++) {
-        dtype += begins(dtype, fronts[i]) ? strlen(fronts[i]) : 0;
+        dtype += convert_comm_name_begins(dtype, fronts[i]) ? strlen(fronts[i]) : 0;
     }
     char plain[PLAIN_ROOM];
-    make_plain(dtype, PLAIN_ROOM, plain);
+    comm_name_make_plain(dtype, PLAIN_ROOM, plain);
     if (strncmp(plain, "float8", 6) == 0 || strncmp(plain, "fp8", 3) == 0 || strncmp(plain, "f8", 2) == 0) {
         return 1;
     }

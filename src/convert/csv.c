@@ -36,14 +36,14 @@ struct csv_reading {
     uint64_t rows;
 };
 
-static enum orr_status refused(const struct csv_reading *reading, struct orr_error *err)
+static enum orr_status convert_csv_refused(const struct csv_reading *reading, struct orr_error *err)
 {
     return mem_error(reading->workload->mem, "the rows of the table", err);
 }
 
 /* A number for "RANK TEXT" in `intern`, with room for it in `*by_number`. */
-static bool number_of(struct csv_reading *reading, struct intern *intern, uint32_t rank, const char *text,
-                      size_t length, uint32_t **by_number, uint32_t *capacity, uint32_t *number)
+static bool convert_csv_number_of(struct csv_reading *reading, struct intern *intern, uint32_t rank, const char *text,
+                                  size_t length, uint32_t **by_number, uint32_t *capacity, uint32_t *number)
 {
     char prefix[16];
     char *whole = mem_alloc(reading->workload->mem, length + sizeof prefix);
@@ -77,9 +77,9 @@ static enum orr_status set_id(struct csv_reading *reading, uint32_t rank, uint32
         cell.text = ordinal;
         cell.length = (size_t)snprintf(ordinal, sizeof ordinal, "%" PRIu64, reading->rows);
     }
-    if (!number_of(reading, &reading->ids, rank, cell.text, cell.length, &reading->node_of, &reading->node_of_capacity,
-                   &number)) {
-        return refused(reading, err);
+    if (!convert_csv_number_of(reading, &reading->ids, rank, cell.text, cell.length, &reading->node_of,
+                               &reading->node_of_capacity, &number)) {
+        return convert_csv_refused(reading, err);
     }
     if (reading->node_of[number] != NODE_NONE) {
         char expected[96];
@@ -95,18 +95,19 @@ static enum orr_status add_pending(struct csv_reading *reading, const struct csv
                                    uint32_t child, struct orr_error *err)
 {
     uint32_t number = 0;
-    if (!number_of(reading, &reading->ids, rank, cell->text, cell->length, &reading->node_of,
-                   &reading->node_of_capacity, &number) ||
+    if (!convert_csv_number_of(reading, &reading->ids, rank, cell->text, cell->length, &reading->node_of,
+                               &reading->node_of_capacity, &number) ||
         !mem_reserve(reading->workload->mem, (void **)&reading->pending, &reading->pending_capacity,
                      (uint64_t)reading->pending_count + 1, sizeof *reading->pending)) {
-        return refused(reading, err);
+        return convert_csv_refused(reading, err);
     }
     reading->pending[reading->pending_count++] = (struct pending){reading->table.row.line, cell->column, child, number};
     return ORR_OK;
 }
 
 /* Ids separated by blanks, ';', '|' or ','; brackets round the list do not count. */
-static enum orr_status read_deps(struct csv_reading *reading, uint32_t rank, uint32_t child, struct orr_error *err)
+static enum orr_status convert_csv_read_deps(struct csv_reading *reading, uint32_t rank, uint32_t child,
+                                             struct orr_error *err)
 {
     static const char between[] = " \t;|,[]";
     struct csv_cell cell = csv_cell_get(&reading->table, CSV_COLUMN_DEPS);
@@ -131,9 +132,9 @@ static enum orr_status set_lane(struct csv_reading *reading, struct workload_nod
 {
     struct csv_cell cell = csv_cell_get(&reading->table, CSV_COLUMN_STREAM);
     uint32_t lane = 0;
-    if (!number_of(reading, &reading->lanes, node->rank, cell.text, cell.length, &reading->last_of_lane,
-                   &reading->lane_capacity, &lane)) {
-        return refused(reading, err);
+    if (!convert_csv_number_of(reading, &reading->lanes, node->rank, cell.text, cell.length, &reading->last_of_lane,
+                               &reading->lane_capacity, &lane)) {
+        return convert_csv_refused(reading, err);
     }
     node->lane = lane;
     if (csv_cell_is_integer(&cell, &node->stream)) {
@@ -141,13 +142,14 @@ static enum orr_status set_lane(struct csv_reading *reading, struct workload_nod
     }
     if (reading->table.columns.at[CSV_COLUMN_DEPS] == CSV_ABSENT && reading->last_of_lane[lane] != NODE_NONE &&
         !workload_depend(reading->workload, index, reading->last_of_lane[lane])) {
-        return refused(reading, err);
+        return convert_csv_refused(reading, err);
     }
     reading->last_of_lane[lane] = index;
     return ORR_OK;
 }
 
-static enum orr_status read_texts(struct csv_reading *reading, struct workload_node *node, struct orr_error *err)
+static enum orr_status convert_csv_read_texts(struct csv_reading *reading, struct workload_node *node,
+                                              struct orr_error *err)
 {
     struct csv_cell name = csv_cell_get(&reading->table, CSV_COLUMN_NAME);
     struct csv_cell group = csv_cell_get(&reading->table, CSV_COLUMN_GROUP);
@@ -159,12 +161,13 @@ static enum orr_status read_texts(struct csv_reading *reading, struct workload_n
     }
     if (!workload_text(reading->workload, name.text, name.length, &node->name) ||
         (group.is_set && !workload_text(reading->workload, group.text, group.length, &node->group))) {
-        return refused(reading, err);
+        return convert_csv_refused(reading, err);
     }
     return ORR_OK;
 }
 
-static enum orr_status read_node(struct csv_reading *reading, struct workload_node *node, struct orr_error *err)
+static enum orr_status convert_csv_read_node(struct csv_reading *reading, struct workload_node *node,
+                                             struct orr_error *err)
 {
     int64_t rank = 0;
     enum orr_status status = csv_cell_integer(&reading->table, CSV_COLUMN_RANK, 0, WORKLOAD_RANKS_MAX - 1, &rank, err);
@@ -177,34 +180,34 @@ static enum orr_status read_node(struct csv_reading *reading, struct workload_no
         status = csv_cells_type(&reading->table, node, err);
     }
     if (status == ORR_OK) {
-        status = read_texts(reading, node, err);
+        status = convert_csv_read_texts(reading, node, err);
     }
     return status == ORR_OK ? csv_cells_amounts(&reading->table, reading->workload, node, err) : status;
 }
 
-static enum orr_status add_row(struct csv_reading *reading, struct orr_error *err)
+static enum orr_status convert_csv_add_row(struct csv_reading *reading, struct orr_error *err)
 {
     struct workload_node node = {.line = reading->table.row.line};
     uint32_t index = reading->workload->node_count;
     reading->rows++;
-    enum orr_status status = read_node(reading, &node, err);
+    enum orr_status status = convert_csv_read_node(reading, &node, err);
     if (status == ORR_OK) {
         status = set_lane(reading, &node, index, err);
     }
     if (status == ORR_OK && !workload_add(reading->workload, &node, &index)) {
-        status = refused(reading, err);
+        status = convert_csv_refused(reading, err);
     }
     if (status == ORR_OK) {
         status = set_id(reading, node.rank, index, err);
     }
     if (status == ORR_OK) {
-        status = read_deps(reading, node.rank, index, err);
+        status = convert_csv_read_deps(reading, node.rank, index, err);
     }
     reading->ranks = node.rank >= reading->ranks ? node.rank + 1 : reading->ranks;
     return status;
 }
 
-static enum orr_status resolve(struct csv_reading *reading, struct orr_error *err)
+static enum orr_status convert_csv_resolve(struct csv_reading *reading, struct orr_error *err)
 {
     for (uint32_t i = 0; i < reading->pending_count; i++) {
         const struct pending *pending = &reading->pending[i];
@@ -218,13 +221,13 @@ static enum orr_status resolve(struct csv_reading *reading, struct orr_error *er
                              reading->workload->nodes[pending->child].rank, io_text_printable(id, shown, sizeof shown));
         }
         if (!workload_depend(reading->workload, pending->child, parent)) {
-            return refused(reading, err);
+            return convert_csv_refused(reading, err);
         }
     }
     return ORR_OK;
 }
 
-static enum orr_status check_peers(const struct csv_reading *reading, struct orr_error *err)
+static enum orr_status convert_csv_check_peers(const struct csv_reading *reading, struct orr_error *err)
 {
     for (uint32_t i = 0; i < reading->workload->node_count; i++) {
         const struct workload_node *node = &reading->workload->nodes[i];
@@ -239,12 +242,12 @@ static enum orr_status check_peers(const struct csv_reading *reading, struct orr
     return ORR_OK;
 }
 
-static enum orr_status read_rows(struct csv_reading *reading, struct orr_error *err)
+static enum orr_status convert_csv_read_rows(struct csv_reading *reading, struct orr_error *err)
 {
     bool more = true;
     enum orr_status status = csv_reader_next(reading->reader, &reading->table.row, &more, err);
     while (status == ORR_OK && more) {
-        status = add_row(reading, err);
+        status = convert_csv_add_row(reading, err);
         if (status == ORR_OK) {
             status = csv_reader_next(reading->reader, &reading->table.row, &more, err);
         }
@@ -253,9 +256,9 @@ static enum orr_status read_rows(struct csv_reading *reading, struct orr_error *
         return error_set(err, ORR_EINVAL, "%s: no row below the header", reading->table.request->input);
     }
     if (status == ORR_OK) {
-        status = resolve(reading, err);
+        status = convert_csv_resolve(reading, err);
     }
-    return status == ORR_OK ? check_peers(reading, err) : status;
+    return status == ORR_OK ? convert_csv_check_peers(reading, err) : status;
 }
 
 enum orr_status csv_read(const struct convert_request *request, struct workload *workload, struct orr_error *err)
@@ -271,7 +274,7 @@ enum orr_status csv_read(const struct convert_request *request, struct workload 
     }
     if (status == ORR_OK) {
         reading.table.decimal_comma = csv_reader_separator(reading.reader) == ';';
-        status = read_rows(&reading, err);
+        status = convert_csv_read_rows(&reading, err);
     }
     if (status == ORR_OK) {
         status = workload_set_ranks(workload, request, reading.ranks, err);

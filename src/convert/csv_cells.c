@@ -76,8 +76,8 @@ enum orr_status csv_cell_integer(const struct csv_table *table, enum csv_column 
 
 /* A time in ns or a size in bytes: a bare number in the column's unit, or a number with a unit of its own. A time is
  * rounded to the nanosecond; a size is whole or refused. */
-static enum orr_status read_quantity(const struct csv_table *table, enum csv_column which, uint64_t *value,
-                                     struct orr_error *err)
+static enum orr_status csv_cells_read_quantity(const struct csv_table *table, enum csv_column which, uint64_t *value,
+                                               struct orr_error *err)
 {
     bool is_time = which != CSV_COLUMN_BYTES;
     struct csv_cell cell = csv_cell_get(table, which);
@@ -171,7 +171,7 @@ static const struct {
 };
 
 /* Letters and digits in lower case; false when it is longer than any word. */
-static bool simplify(const struct csv_cell *cell, char word[SHOWN])
+static bool csv_cells_simplify(const struct csv_cell *cell, char word[SHOWN])
 {
     static const char *const libraries[] = {"nccl", "rccl", "mpi", "gloo"};
     char all[SHOWN];
@@ -196,7 +196,7 @@ static bool simplify(const struct csv_cell *cell, char word[SHOWN])
     return true;
 }
 
-static enum orr_status read_comm(const struct csv_table *table, enum comm_kind *kind, struct orr_error *err)
+static enum orr_status csv_cells_read_comm(const struct csv_table *table, enum comm_kind *kind, struct orr_error *err)
 {
     struct csv_cell cell = csv_cell_get(table, CSV_COLUMN_COMM);
     const char *known[sizeof comm_words / sizeof comm_words[0] + 1] = {0};
@@ -206,7 +206,7 @@ static enum orr_status read_comm(const struct csv_table *table, enum comm_kind *
     if (!cell.is_set) {
         return ORR_OK;
     }
-    bool fits = simplify(&cell, word);
+    bool fits = csv_cells_simplify(&cell, word);
     for (size_t i = 0; i < sizeof comm_words / sizeof comm_words[0]; i++) {
         known[i] = comm_words[i].word;
         if (fits && strcmp(word, comm_words[i].word) == 0) {
@@ -228,7 +228,7 @@ enum orr_status csv_cells_type(const struct csv_table *table, struct workload_no
 {
     enum comm_kind kind = COMM_NONE;
     struct csv_cell cell = csv_cell_get(table, CSV_COLUMN_TYPE);
-    enum orr_status status = read_comm(table, &kind, err);
+    enum orr_status status = csv_cells_read_comm(table, &kind, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -241,7 +241,7 @@ enum orr_status csv_cells_type(const struct csv_table *table, struct workload_no
         return ORR_OK;
     }
     char word[SHOWN];
-    bool fits = simplify(&cell, word);
+    bool fits = csv_cells_simplify(&cell, word);
     for (size_t i = 0; fits && i < sizeof type_words / sizeof type_words[0]; i++) {
         if (strcmp(word, type_words[i].word) != 0) {
             continue;
@@ -259,7 +259,8 @@ enum orr_status csv_cells_type(const struct csv_table *table, struct workload_no
 }
 
 /* Durations, sizes, and what a communication needs besides. */
-static enum orr_status read_times(const struct csv_table *table, struct workload_node *node, struct orr_error *err)
+static enum orr_status csv_cells_read_times(const struct csv_table *table, struct workload_node *node,
+                                            struct orr_error *err)
 {
     struct csv_cell duration = csv_cell_get(table, CSV_COLUMN_DURATION);
     struct csv_cell bytes = csv_cell_get(table, CSV_COLUMN_BYTES);
@@ -268,13 +269,13 @@ static enum orr_status read_times(const struct csv_table *table, struct workload
     int64_t num_ops = 0;
     enum orr_status status = ORR_OK;
     if (duration.is_set) {
-        status = read_quantity(table, CSV_COLUMN_DURATION, &node->duration_ns, err);
+        status = csv_cells_read_quantity(table, CSV_COLUMN_DURATION, &node->duration_ns, err);
     } else if (node->type == TRACE_COMP && !ops.is_set) {
         return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": a compute operation without a duration",
                          table->request->input, table->row.line);
     }
     if (status == ORR_OK && csv_cell_get(table, CSV_COLUMN_START).is_set) {
-        status = read_quantity(table, CSV_COLUMN_START, &start_ns, err);
+        status = csv_cells_read_quantity(table, CSV_COLUMN_START, &start_ns, err);
         node->start_us = start_ns / 1000;
     }
     if (status == ORR_OK && ops.is_set) {
@@ -286,7 +287,7 @@ static enum orr_status read_times(const struct csv_table *table, struct workload
         return status;
     }
     uint64_t size = 0;
-    status = read_quantity(table, CSV_COLUMN_BYTES, &size, err);
+    status = csv_cells_read_quantity(table, CSV_COLUMN_BYTES, &size, err);
     bool is_comm = node->type >= TRACE_SEND;
     if (status == ORR_OK && size == 0 && is_comm && node->comm_kind != COMM_BARRIER) {
         return csv_cell_fail(table, &bytes, "bytes", "communication has at least one byte", err);
@@ -349,7 +350,7 @@ bool csv_cell_is_integer(const struct csv_cell *cell, int64_t *value)
 enum orr_status csv_cells_amounts(const struct csv_table *table, const struct workload *workload,
                                   struct workload_node *node, struct orr_error *err)
 {
-    enum orr_status status = read_times(table, node, err);
+    enum orr_status status = csv_cells_read_times(table, node, err);
     if (status == ORR_OK && node->type >= TRACE_SEND) {
         return read_partners(table, workload, node, err);
     }

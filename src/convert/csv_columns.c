@@ -59,7 +59,7 @@ static bool split_unit(const char *text, size_t length, enum unit_kind kind, siz
     return true;
 }
 
-static bool same(const char *text, size_t length, const char *word)
+static bool csv_columns_same(const char *text, size_t length, const char *word)
 {
     return strlen(word) == length && strncasecmp(text, word, length) == 0;
 }
@@ -67,7 +67,7 @@ static bool same(const char *text, size_t length, const char *word)
 static bool is_alias(enum csv_column column, const char *text, size_t length)
 {
     for (size_t i = 0; i < ALIASES; i++) {
-        if (same(text, length, meanings[column].aliases[i])) {
+        if (csv_columns_same(text, length, meanings[column].aliases[i])) {
             return true;
         }
     }
@@ -102,7 +102,7 @@ static void set_column(struct csv_columns *columns, enum csv_column column, uint
     }
 }
 
-static void trim(const char **text, size_t *length)
+static void csv_columns_trim(const char **text, size_t *length)
 {
     while (*length > 0 && (**text == ' ' || **text == '\t')) {
         (*text)++;
@@ -141,13 +141,13 @@ static enum orr_status fail_meaning(const char *text, size_t length, struct orr_
 }
 
 /* A column by its name, else by its number from 1. */
-static enum orr_status find_field(const struct csv_row *header, const char *text, size_t length, const char *path,
-                                  uint32_t *at, struct orr_error *err)
+static enum orr_status csv_columns_find_field(const struct csv_row *header, const char *text, size_t length,
+                                              const char *path, uint32_t *at, struct orr_error *err)
 {
     for (uint32_t i = 0; i < header->count; i++) {
         const char *name = header->fields[i].text;
         size_t size = header->fields[i].length;
-        trim(&name, &size);
+        csv_columns_trim(&name, &size);
         if (size == length && memcmp(name, text, length) == 0) {
             *at = i;
             return ORR_OK;
@@ -167,8 +167,8 @@ static enum orr_status find_field(const struct csv_row *header, const char *text
                      path, header->line, word, header->count);
 }
 
-static enum orr_status read_map(const struct csv_row *header, const char *map, const char *path,
-                                struct csv_columns *columns, struct orr_error *err)
+static enum orr_status csv_columns_read_map(const struct csv_row *header, const char *map, const char *path,
+                                            struct csv_columns *columns, struct orr_error *err)
 {
     while (*map != '\0') {
         const char *end = strchrnul(map, ',');
@@ -181,15 +181,15 @@ static enum orr_status read_map(const struct csv_row *header, const char *map, c
         const char *right = equals + 1;
         size_t left_length = (size_t)(equals - map);
         size_t right_length = (size_t)(end - right);
-        trim(&left, &left_length);
-        trim(&right, &right_length);
+        csv_columns_trim(&left, &left_length);
+        csv_columns_trim(&right, &right_length);
         uint64_t unit = 0;
         uint32_t at = 0;
         enum csv_column column = find_meaning(left, left_length, &unit);
         if (column == CSV_COLUMN_COUNT) {
             return fail_meaning(left, left_length, err);
         }
-        enum orr_status status = find_field(header, right, right_length, path, &at, err);
+        enum orr_status status = csv_columns_find_field(header, right, right_length, path, &at, err);
         if (status != ORR_OK) {
             return status;
         }
@@ -224,7 +224,7 @@ static enum orr_status read_names(const struct csv_row *header, const char *path
         const char *text = header->fields[i].text;
         size_t length = header->fields[i].length;
         uint64_t unit = 0;
-        trim(&text, &length);
+        csv_columns_trim(&text, &length);
         enum csv_column column = find_meaning(text, length, &unit);
         if (is_mapped(columns, i)) {
             continue;
@@ -251,7 +251,7 @@ enum orr_status csv_columns_find(const struct csv_row *header, const char *map, 
         found.unit[i] = 1;
         found.name[i] = meanings[i].aliases[0];
     }
-    enum orr_status status = map == NULL ? ORR_OK : read_map(header, map, path, &found, err);
+    enum orr_status status = map == NULL ? ORR_OK : csv_columns_read_map(header, map, path, &found, err);
     if (status == ORR_OK) {
         status = read_names(header, path, notes, &found, err);
     }

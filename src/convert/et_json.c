@@ -60,7 +60,8 @@ static enum orr_status take_metadata(struct conversion *conversion, const struct
                                                                      : fail_part(conversion, part, err);
 }
 
-static enum orr_status take_node(struct conversion *conversion, const struct json_part *part, struct orr_error *err)
+static enum orr_status et_json_take_node(struct conversion *conversion, const struct json_part *part,
+                                         struct orr_error *err)
 {
     if (!et_json_encode_node(&conversion->encoder, part->item)) {
         return fail_part(conversion, part, err);
@@ -93,7 +94,7 @@ static enum orr_status take_export_part(struct conversion *conversion, const str
     const char *input = conversion->request->input;
     if (strcmp(part->key, "nodes") == 0 && (part->is_element || part->is_empty)) {
         enum orr_status status = need_metadata(conversion);
-        return status == ORR_OK && part->is_element ? take_node(conversion, part, err) : status;
+        return status == ORR_OK && part->is_element ? et_json_take_node(conversion, part, err) : status;
     }
     if (strcmp(part->key, "metadata") == 0) {
         return take_metadata(conversion, part, err);
@@ -117,7 +118,7 @@ static enum orr_status take_jsonized_part(struct conversion *conversion, const s
     if (!part->is_element) {
         return ORR_OK;
     }
-    return part->index == 0 ? take_metadata(conversion, part, err) : take_node(conversion, part, err);
+    return part->index == 0 ? take_metadata(conversion, part, err) : et_json_take_node(conversion, part, err);
 }
 
 static enum orr_status take_parts(struct conversion *conversion,
@@ -240,7 +241,7 @@ static bool put_scanned(struct text *text, struct brackets *at, uint8_t byte, st
     return put_byte(text, byte, mem);
 }
 
-static enum orr_status read_texts(const char *path, struct mem *mem, struct text *text, struct orr_error *err)
+static enum orr_status et_json_read_texts(const char *path, struct mem *mem, struct text *text, struct orr_error *err)
 {
     struct io_stream *stream = NULL;
     struct brackets at = {0};
@@ -265,7 +266,7 @@ enum orr_status et_json_convert_jsonized(const struct convert_request *request, 
     static const char *const arrays[] = {"", NULL};
     struct conversion conversion = {.request = request};
     struct text text = {0};
-    enum orr_status status = read_texts(request->input, request->mem, &text, err);
+    enum orr_status status = et_json_read_texts(request->input, request->mem, &text, err);
     if (status == ORR_OK) {
         status = json_stream_open_bytes(text.bytes, text.size, request->input, arrays, 0, request->mem,
                                         &conversion.stream, err);

@@ -35,15 +35,15 @@ struct names {
     const char *ours, *protobuf;
 };
 
-static const char *name_of(const struct et_json_encoder *encoder, struct names names)
+static const char *et_json_record_name_of(const struct et_json_encoder *encoder, struct names names)
 {
     return encoder->protobuf_names ? names.protobuf : names.ours;
 }
 
-static const struct json_item *member(const struct et_json_encoder *encoder, const struct json_item *object,
-                                      struct names names)
+static const struct json_item *et_json_record_member(const struct et_json_encoder *encoder,
+                                                     const struct json_item *object, struct names names)
 {
-    const char *key = name_of(encoder, names);
+    const char *key = et_json_record_name_of(encoder, names);
     return key == NULL ? NULL : json_item_member(object, key);
 }
 
@@ -58,7 +58,7 @@ static bool check_keys(struct et_json_encoder *encoder, const struct json_item *
          key = json_item_next(json_item_next(key))) {
         bool found = false;
         for (size_t i = 0; i < count && !found; i++) {
-            const char *name = name_of(encoder, known[i]);
+            const char *name = et_json_record_name_of(encoder, known[i]);
             found = name != NULL && json_item_is(key, name);
         }
         if (!found) {
@@ -77,15 +77,16 @@ static bool check_keys(struct et_json_encoder *encoder, const struct json_item *
 static bool put_string_member(struct et_json_encoder *encoder, struct et_json_bytes *out, uint32_t field,
                               const struct json_item *object, struct names names)
 {
-    const struct json_item *item = member(encoder, object, names);
+    const struct json_item *item = et_json_record_member(encoder, object, names);
     if (item == NULL || (item->kind == JSON_ITEM_STRING && item->length == 0)) {
         return true;
     }
     return item->kind == JSON_ITEM_STRING ? et_json_put_block(encoder, out, field, item->text, item->length)
-                                          : et_json_refuse(encoder, name_of(encoder, names), "a text");
+                                          : et_json_refuse(encoder, et_json_record_name_of(encoder, names), "a text");
 }
 
-static bool put_unknown(struct et_json_encoder *encoder, struct et_json_bytes *out, const struct json_item *object)
+static bool et_json_record_put_unknown(struct et_json_encoder *encoder, struct et_json_bytes *out,
+                                       const struct json_item *object)
 {
     const struct json_item *item = encoder->protobuf_names ? NULL : json_item_member(object, "unknown");
     return item == NULL || et_json_put_hex(encoder, out, item);
@@ -165,8 +166,8 @@ static bool find_our_value(struct et_json_encoder *encoder, const struct json_it
     return et_json_refuse(encoder, "kind", "a kind of value such as \"int64\" or \"bool list\"");
 }
 
-static bool put_attribute(struct et_json_encoder *encoder, struct et_json_bytes *out, uint32_t number,
-                          const struct json_item *attr)
+static bool et_json_record_put_attribute(struct et_json_encoder *encoder, struct et_json_bytes *out, uint32_t number,
+                                         const struct json_item *attr)
 {
     struct et_json_bytes *part = &encoder->part[0];
     uint32_t field = 0;
@@ -178,7 +179,8 @@ static bool put_attribute(struct et_json_encoder *encoder, struct et_json_bytes 
     if (!(encoder->protobuf_names ? find_protobuf_value : find_our_value)(encoder, attr, &field, &value) ||
         !put_string_member(encoder, part, 1, attr, (struct names){"name", "name"}) ||
         !put_string_member(encoder, part, 2, attr, (struct names){"doc", "docString"}) ||
-        (field != 0 && !et_json_put_value(encoder, part, field, value)) || !put_unknown(encoder, part, attr)) {
+        (field != 0 && !et_json_put_value(encoder, part, field, value)) ||
+        !et_json_record_put_unknown(encoder, part, attr)) {
         return false;
     }
     const struct json_item *name = json_item_member(attr, "name");
@@ -190,9 +192,10 @@ static bool put_attribute(struct et_json_encoder *encoder, struct et_json_bytes 
     return et_json_put_block(encoder, out, number, part->data, part->size);
 }
 
-static bool put_attributes(struct et_json_encoder *encoder, uint32_t number, const struct json_item *object)
+static bool et_json_record_put_attributes(struct et_json_encoder *encoder, uint32_t number,
+                                          const struct json_item *object)
 {
-    const struct json_item *list = member(encoder, object, (struct names){"attributes", "attr"});
+    const struct json_item *list = et_json_record_member(encoder, object, (struct names){"attributes", "attr"});
     if (list == NULL) {
         return true;
     }
@@ -201,7 +204,7 @@ static bool put_attributes(struct et_json_encoder *encoder, uint32_t number, con
     }
     for (const struct json_item *item = json_item_first(list); item != json_item_end(list);
          item = json_item_next(item)) {
-        if (!put_attribute(encoder, &encoder->record, number, item)) {
+        if (!et_json_record_put_attribute(encoder, &encoder->record, number, item)) {
             return false;
         }
     }
@@ -214,7 +217,8 @@ bool et_json_encode_metadata(struct et_json_encoder *encoder, const struct json_
     encoder->record.size = 0;
     return check_keys(encoder, item, "the metadata", known, sizeof known / sizeof known[0]) &&
            put_string_member(encoder, &encoder->record, 1, item, (struct names){"version", "version"}) &&
-           put_attributes(encoder, 2, item) && put_unknown(encoder, &encoder->record, item);
+           et_json_record_put_attributes(encoder, 2, item) &&
+           et_json_record_put_unknown(encoder, &encoder->record, item);
 }
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------ */
@@ -222,14 +226,14 @@ bool et_json_encode_metadata(struct et_json_encoder *encoder, const struct json_
 static bool put_u64_member(struct et_json_encoder *encoder, uint32_t field, const struct json_item *object,
                            struct names names)
 {
-    const struct json_item *item = member(encoder, object, names);
+    const struct json_item *item = et_json_record_member(encoder, object, names);
     uint64_t bits = 0;
     bool negative = false;
     if (item == NULL) {
         return true;
     }
     if (!et_json_read_bits(item, &bits, &negative) || negative) {
-        return et_json_refuse(encoder, name_of(encoder, names), "a whole number from 0 to 2^64-1");
+        return et_json_refuse(encoder, et_json_record_name_of(encoder, names), "a whole number from 0 to 2^64-1");
     }
     return bits == 0 || (et_json_put_tag(encoder, &encoder->record, field, ET_JSON_WIRE_VARINT) &&
                          et_json_put_varint(encoder, &encoder->record, bits));
@@ -238,21 +242,21 @@ static bool put_u64_member(struct et_json_encoder *encoder, uint32_t field, cons
 static bool put_deps(struct et_json_encoder *encoder, uint32_t field, const struct json_item *object,
                      struct names names)
 {
-    const struct json_item *list = member(encoder, object, names);
+    const struct json_item *list = et_json_record_member(encoder, object, names);
     struct et_json_bytes *packed = &encoder->part[0];
     packed->size = 0;
     if (list == NULL) {
         return true;
     }
     if (list->kind != JSON_ITEM_ARRAY) {
-        return et_json_refuse(encoder, name_of(encoder, names), "an array");
+        return et_json_refuse(encoder, et_json_record_name_of(encoder, names), "an array");
     }
     for (const struct json_item *item = json_item_first(list); item != json_item_end(list);
          item = json_item_next(item)) {
         uint64_t bits = 0;
         bool negative = false;
         if (!et_json_read_bits(item, &bits, &negative) || negative) {
-            return et_json_refuse(encoder, name_of(encoder, names), "an array of ids");
+            return et_json_refuse(encoder, et_json_record_name_of(encoder, names), "an array of ids");
         }
         if (!et_json_put_varint(encoder, packed, bits)) {
             return false;
@@ -286,7 +290,8 @@ static bool put_type(struct et_json_encoder *encoder, const struct json_item *no
                          et_json_put_varint(encoder, &encoder->record, bits));
 }
 
-static bool put_io(struct et_json_encoder *encoder, uint32_t field, const struct json_item *node, const char *key)
+static bool et_json_record_put_io(struct et_json_encoder *encoder, uint32_t field, const struct json_item *node,
+                                  const char *key)
 {
     static const struct names known[] = {
         {"values", "values"}, {"shapes", "shapes"}, {"types", "types"}, {"unknown", NULL}};
@@ -304,7 +309,7 @@ static bool put_io(struct et_json_encoder *encoder, uint32_t field, const struct
             return false;
         }
     }
-    return put_unknown(encoder, part, item) &&
+    return et_json_record_put_unknown(encoder, part, item) &&
            et_json_put_block(encoder, &encoder->record, field, part->data, part->size);
 }
 
@@ -331,6 +336,7 @@ bool et_json_encode_node(struct et_json_encoder *encoder, const struct json_item
            put_string_member(encoder, &encoder->record, 2, item, known[1]) && put_type(encoder, item) &&
            put_deps(encoder, 4, item, known[3]) && put_deps(encoder, 5, item, known[4]) &&
            put_u64_member(encoder, 6, item, known[5]) && put_u64_member(encoder, 7, item, known[6]) &&
-           put_io(encoder, 8, item, "inputs") && put_io(encoder, 9, item, "outputs") &&
-           put_attributes(encoder, 10, item) && put_unknown(encoder, &encoder->record, item);
+           et_json_record_put_io(encoder, 8, item, "inputs") && et_json_record_put_io(encoder, 9, item, "outputs") &&
+           et_json_record_put_attributes(encoder, 10, item) &&
+           et_json_record_put_unknown(encoder, &encoder->record, item);
 }

@@ -85,7 +85,7 @@ bool et_json_read_bits(const struct json_item *item, uint64_t *bits, bool *negat
     return true;
 }
 
-static bool read_real(const struct json_item *item, double *real)
+static bool et_json_value_read_real(const struct json_item *item, double *real)
 {
     if (item->kind == JSON_ITEM_INT) {
         *real = (double)item->value.integer;
@@ -106,7 +106,7 @@ static bool read_real(const struct json_item *item, double *real)
     return false;
 }
 
-static int hex_digit(char c)
+static int et_json_value_hex_digit(char c)
 {
     return c >= '0' && c <= '9'   ? c - '0'
            : c >= 'a' && c <= 'f' ? c - 'a' + 10
@@ -120,8 +120,8 @@ bool et_json_put_hex(struct et_json_encoder *encoder, struct et_json_bytes *out,
         return et_json_refuse(encoder, "a value of bytes", "a text of hexadecimal digits");
     }
     for (uint32_t i = 0; i < item->length; i += 2) {
-        int high = hex_digit(item->text[i]);
-        int low = hex_digit(item->text[i + 1]);
+        int high = et_json_value_hex_digit(item->text[i]);
+        int low = et_json_value_hex_digit(item->text[i + 1]);
         uint8_t byte = (uint8_t)(high * 16 + low);
         if (high < 0 || low < 0) {
             return et_json_refuse(encoder, "a value of bytes", "a text of hexadecimal digits");
@@ -143,7 +143,8 @@ static int base64_digit(char c)
                                   : -1;
 }
 
-static bool put_base64(struct et_json_encoder *encoder, struct et_json_bytes *out, const struct json_item *item)
+static bool et_json_value_put_base64(struct et_json_encoder *encoder, struct et_json_bytes *out,
+                                     const struct json_item *item)
 {
     uint32_t bits = 0;
     unsigned held = 0;
@@ -211,7 +212,7 @@ static bool fit_integer(uint32_t kind, const struct json_item *item, uint64_t *b
     return true;
 }
 
-static enum et_json_wire wire_of(uint32_t kind)
+static enum et_json_wire et_json_value_wire_of(uint32_t kind)
 {
     switch (kind) {
 #define TRACE_X(id, number, name, wire_type, integer)                                                                  \
@@ -225,8 +226,8 @@ static enum et_json_wire wire_of(uint32_t kind)
 }
 
 /* A number or bool of a kind without its tag, as it stands in a packed list. */
-static bool put_number(struct et_json_encoder *encoder, struct et_json_bytes *out, uint32_t kind,
-                       const struct json_item *item)
+static bool et_json_value_put_number(struct et_json_encoder *encoder, struct et_json_bytes *out, uint32_t kind,
+                                     const struct json_item *item)
 {
     uint64_t bits = 0;
     double real = 0;
@@ -237,7 +238,7 @@ static bool put_number(struct et_json_encoder *encoder, struct et_json_bytes *ou
         return et_json_put_varint(encoder, out, item->kind == JSON_ITEM_TRUE);
     }
     if (kind == TRACE_VALUE_DOUBLE || kind == TRACE_VALUE_FLOAT) {
-        if (!read_real(item, &real)) {
+        if (!et_json_value_read_real(item, &real)) {
             return et_json_refuse(encoder, "a value of kind double or float", "a number");
         }
         float narrow = (float)real;
@@ -251,7 +252,7 @@ static bool put_number(struct et_json_encoder *encoder, struct et_json_bytes *ou
         (void)snprintf(what, sizeof what, "a value of kind %s", trace_value_name(kind));
         return et_json_refuse(encoder, what, "a whole number that fits it");
     }
-    switch (wire_of(kind)) {
+    switch (et_json_value_wire_of(kind)) {
     case ET_JSON_WIRE_64:
         return put_fixed(encoder, out, bits, 8);
     case ET_JSON_WIRE_32:
@@ -262,15 +263,15 @@ static bool put_number(struct et_json_encoder *encoder, struct et_json_bytes *ou
 }
 
 /* A string or bytes with its tag. */
-static bool put_text(struct et_json_encoder *encoder, struct et_json_bytes *out, uint32_t field, uint32_t kind,
-                     const struct json_item *item)
+static bool et_json_value_put_text(struct et_json_encoder *encoder, struct et_json_bytes *out, uint32_t field,
+                                   uint32_t kind, const struct json_item *item)
 {
     struct et_json_bytes bytes = {0};
     if (kind == TRACE_VALUE_STRING) {
         return item->kind == JSON_ITEM_STRING ? et_json_put_block(encoder, out, field, item->text, item->length)
                                               : et_json_refuse(encoder, "a value of kind string", "a text");
     }
-    bool good = (encoder->protobuf_names ? put_base64 : et_json_put_hex)(encoder, &bytes, item) &&
+    bool good = (encoder->protobuf_names ? et_json_value_put_base64 : et_json_put_hex)(encoder, &bytes, item) &&
                 et_json_put_block(encoder, out, field, bytes.data, bytes.size);
     mem_free(encoder->mem, bytes.data, bytes.capacity);
     return good;
@@ -282,8 +283,8 @@ static bool is_text_kind(uint32_t kind)
 }
 
 /* A list message: field 1, packed for numbers. */
-static bool put_list(struct et_json_encoder *encoder, struct et_json_bytes *out, uint32_t field,
-                     const struct json_item *array)
+static bool et_json_value_put_list(struct et_json_encoder *encoder, struct et_json_bytes *out, uint32_t field,
+                                   const struct json_item *array)
 {
     uint32_t kind = field - 1;
     struct et_json_bytes *list = &encoder->part[1];
@@ -292,7 +293,8 @@ static bool put_list(struct et_json_encoder *encoder, struct et_json_bytes *out,
     list->size = 0;
     for (const struct json_item *item = json_item_first(array); good && item != json_item_end(array);
          item = json_item_next(item)) {
-        good = is_text_kind(kind) ? put_text(encoder, list, 1, kind, item) : put_number(encoder, &packed, kind, item);
+        good = is_text_kind(kind) ? et_json_value_put_text(encoder, list, 1, kind, item)
+                                  : et_json_value_put_number(encoder, &packed, kind, item);
     }
     if (good && packed.size > 0) {
         good = et_json_put_block(encoder, list, 1, packed.data, packed.size);
@@ -305,11 +307,12 @@ bool et_json_put_value(struct et_json_encoder *encoder, struct et_json_bytes *ou
                        const struct json_item *value)
 {
     if (field % 2 == 0) { /* lists have the even numbers */
-        return value->kind == JSON_ITEM_ARRAY ? put_list(encoder, out, field, value)
+        return value->kind == JSON_ITEM_ARRAY ? et_json_value_put_list(encoder, out, field, value)
                                               : et_json_refuse(encoder, "the value of a list", "an array");
     }
     if (is_text_kind(field)) {
-        return put_text(encoder, out, field, field, value);
+        return et_json_value_put_text(encoder, out, field, field, value);
     }
-    return et_json_put_tag(encoder, out, field, wire_of(field)) && put_number(encoder, out, field, value);
+    return et_json_put_tag(encoder, out, field, et_json_value_wire_of(field)) &&
+           et_json_value_put_number(encoder, out, field, value);
 }

@@ -7,7 +7,7 @@
 #include "convert/export_parts.h"
 #include "trace/record_edit.h"
 
-static bool begin(enum export_format format, const struct record *metadata, FILE *stream)
+static bool convert_export_begin(enum export_format format, const struct record *metadata, FILE *stream)
 {
     switch (format) {
     case EXPORT_JSON:
@@ -22,7 +22,7 @@ static bool begin(enum export_format format, const struct record *metadata, FILE
     return false;
 }
 
-static bool put_node(enum export_format format, const struct record_pass *pass, bool first, FILE *stream)
+static bool convert_export_put_node(enum export_format format, const struct record_pass *pass, bool first, FILE *stream)
 {
     switch (format) {
     case EXPORT_JSON:
@@ -37,7 +37,7 @@ static bool put_node(enum export_format format, const struct record_pass *pass, 
     return false;
 }
 
-static void finish(enum export_format format, FILE *stream)
+static void convert_export_finish(enum export_format format, FILE *stream)
 {
     switch (format) {
     case EXPORT_JSON:
@@ -59,7 +59,7 @@ static enum orr_status put_nodes(struct record_reader *reader, enum export_forma
     bool first = true;
     enum orr_status status = record_pass_open(&pass, reader, NULL, mem, err);
     while (status == ORR_OK && pass.more) {
-        if (!put_node(format, &pass, first, stream)) {
+        if (!convert_export_put_node(format, &pass, first, stream)) {
             status =
                 record_error(reader, &pass.record, pass.record.bytes, "a list of an attribute is not well-formed", err);
             break;
@@ -82,12 +82,12 @@ enum orr_status export_trace(const char *path, enum export_format format, FILE *
         return status;
     }
     status = record_reader_next(&reader, &metadata, &more, err);
-    if (status == ORR_OK && !begin(format, &metadata, stream)) {
+    if (status == ORR_OK && !convert_export_begin(format, &metadata, stream)) {
         status = record_error(&reader, &metadata, metadata.bytes, "the metadata is not well-formed", err);
     }
     status = status != ORR_OK ? status : put_nodes(&reader, format, stream, mem, err);
     if (status == ORR_OK) {
-        finish(format, stream);
+        convert_export_finish(format, stream);
     }
     record_reader_close(&reader);
     return status;

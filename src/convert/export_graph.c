@@ -12,7 +12,7 @@ static const char *type_name(const struct record_facts *facts)
     return facts->type < 0 ? "unknown" : trace_node_type_name((uint32_t)facts->type);
 }
 
-static bool size_of(const struct record_facts *facts, uint64_t *bytes)
+static bool export_graph_size_of(const struct record_facts *facts, uint64_t *bytes)
 {
     bool comm = record_is_comm(facts->type);
     enum trace_attr which = comm ? TRACE_ATTR_COMM_SIZE : TRACE_ATTR_TENSOR_SIZE;
@@ -74,7 +74,7 @@ void export_dot_node(FILE *stream, const struct record_facts *facts)
     if (facts->duration_us > 0) {
         (void)fprintf(stream, "  %" PRIu64 " us", facts->duration_us);
     }
-    if (size_of(facts, &bytes)) {
+    if (export_graph_size_of(facts, &bytes)) {
         (void)fprintf(stream, "  %" PRIu64 " B", bytes);
     }
     (void)fprintf(stream, "\", fillcolor=\"%s\"];\n", dot_colour(facts));
@@ -141,7 +141,7 @@ void export_graphml_node(FILE *stream, const struct record_facts *facts)
     xml_data(stream, "type", (struct record_text){type, strlen(type)});
     xml_number(stream, "start", facts->start_us);
     xml_number(stream, "duration", facts->duration_us);
-    if (size_of(facts, &bytes)) {
+    if (export_graph_size_of(facts, &bytes)) {
         xml_number(stream, "bytes", bytes);
     }
     (void)fprintf(stream, "<data key=\"cpu\">%s</data>", record_is_cpu(facts) ? "true" : "false");

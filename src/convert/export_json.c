@@ -12,7 +12,7 @@
 
 /* ---- values ---- */
 
-static void put_text(FILE *stream, struct record_text text)
+static void export_json_put_text(FILE *stream, struct record_text text)
 {
     (void)fputc('"', stream);
     for (size_t i = 0; i < text.length; i++) {
@@ -37,7 +37,7 @@ static void put_hex(FILE *stream, const uint8_t *bytes, size_t size)
     (void)fputc('"', stream);
 }
 
-static void put_real(FILE *stream, double value)
+static void export_json_put_real(FILE *stream, double value)
 {
     char text[JSON_REAL_ROOM];
     if (isfinite(value)) {
@@ -49,7 +49,7 @@ static void put_real(FILE *stream, double value)
 }
 
 /* A value of a single kind. */
-static void put_value(FILE *stream, const struct record_attribute *attr)
+static void export_json_put_value(FILE *stream, const struct record_attribute *attr)
 {
     uint64_t bits = 0;
     bool negative = false;
@@ -59,14 +59,14 @@ static void put_value(FILE *stream, const struct record_attribute *attr)
     switch (attr->kind) {
     case TRACE_VALUE_DOUBLE:
         memcpy(&wide, &attr->value.value, sizeof wide);
-        put_real(stream, wide);
+        export_json_put_real(stream, wide);
         return;
     case TRACE_VALUE_FLOAT:
         memcpy(&real, &word, sizeof real);
-        put_real(stream, (double)real);
+        export_json_put_real(stream, (double)real);
         return;
     case TRACE_VALUE_STRING:
-        put_text(stream, (struct record_text){(const char *)attr->value.bytes, (size_t)attr->value.value});
+        export_json_put_text(stream, (struct record_text){(const char *)attr->value.bytes, (size_t)attr->value.value});
         return;
     case TRACE_VALUE_BYTES:
         put_hex(stream, attr->value.bytes, (size_t)attr->value.value);
@@ -104,7 +104,7 @@ static const uint8_t *packed_entry(const uint8_t *at, const uint8_t *end, uint32
 }
 
 /* False when the list is not well-formed. */
-static bool put_list(FILE *stream, const struct record_attribute *list)
+static bool export_json_put_list(FILE *stream, const struct record_attribute *list)
 {
     struct record_attribute entry = {.kind = list->kind - 1};
     uint32_t wire = entry_wire(entry.kind);
@@ -133,7 +133,7 @@ static bool put_list(FILE *stream, const struct record_attribute *list)
                 return false;
             }
             (void)fputs(between, stream);
-            put_value(stream, &entry);
+            export_json_put_value(stream, &entry);
             between = ", ";
         } while (packed && part < part_end);
     }
@@ -144,7 +144,8 @@ static bool put_list(FILE *stream, const struct record_attribute *list)
 /* ---- messages ---- */
 
 /* Fields from `number` on, as hexadecimal, where there are any. */
-static void put_unknown(FILE *stream, const uint8_t *bytes, size_t size, uint32_t number, const char *between)
+static void export_json_put_unknown(FILE *stream, const uint8_t *bytes, size_t size, uint32_t number,
+                                    const char *between)
 {
     const uint8_t *end = bytes + size;
     bool any = false;
@@ -164,35 +165,35 @@ static void put_unknown(FILE *stream, const uint8_t *bytes, size_t size, uint32_
     (void)fputs(any ? "\"" : "", stream);
 }
 
-static bool put_attribute(FILE *stream, const struct wire_field *message)
+static bool export_json_put_attribute(FILE *stream, const struct wire_field *message)
 {
     struct record_attribute attr;
     if (!record_attribute_read(message->bytes, (size_t)message->value, &attr)) {
         return false;
     }
     (void)fputs("{\"name\": ", stream);
-    put_text(stream, attr.name);
+    export_json_put_text(stream, attr.name);
     if (attr.doc.length > 0) {
         (void)fputs(", \"doc\": ", stream);
-        put_text(stream, attr.doc);
+        export_json_put_text(stream, attr.doc);
     }
     (void)fprintf(stream, ", \"kind\": \"%s\"", trace_value_name(attr.kind));
     bool fine = true;
     if (attr.kind != TRACE_VALUE_NONE) {
         (void)fputs(", \"value\": ", stream);
         if (attr.kind % 2 == 0) { /* lists have the even numbers */
-            fine = put_list(stream, &attr);
+            fine = export_json_put_list(stream, &attr);
         } else {
-            put_value(stream, &attr);
+            export_json_put_value(stream, &attr);
         }
     }
-    put_unknown(stream, message->bytes, (size_t)message->value, TRACE_VALUE_END, ", ");
+    export_json_put_unknown(stream, message->bytes, (size_t)message->value, TRACE_VALUE_END, ", ");
     (void)fputc('}', stream);
     return fine;
 }
 
 /* All fields of this number as attributes; `first` stands before the list where there is one. */
-static bool put_attributes(FILE *stream, const struct record *record, uint32_t number, const char *first)
+static bool export_json_put_attributes(FILE *stream, const struct record *record, uint32_t number, const char *first)
 {
     const uint8_t *at = record->bytes;
     const uint8_t *end = at + record->size;
@@ -207,7 +208,7 @@ static bool put_attributes(FILE *stream, const struct record *record, uint32_t n
         if (field.tag == WIRE_TAG(number, WIRE_BYTES)) {
             (void)fputs(any ? ", " : first, stream);
             (void)fputs(any ? "" : "\"attributes\": [", stream);
-            fine = put_attribute(stream, &field);
+            fine = export_json_put_attribute(stream, &field);
             any = true;
         }
     }
@@ -215,7 +216,7 @@ static bool put_attributes(FILE *stream, const struct record *record, uint32_t n
     return fine;
 }
 
-static void put_io(FILE *stream, const struct wire_field *message, const char *key)
+static void export_json_put_io(FILE *stream, const struct wire_field *message, const char *key)
 {
     static const char *const names[] = {"", "values", "shapes", "types"};
     const char *between = "";
@@ -232,11 +233,11 @@ static void put_io(FILE *stream, const struct wire_field *message, const char *k
         }
         if (text.length > 0) {
             (void)fprintf(stream, "%s\"%s\": ", between, names[number]);
-            put_text(stream, text);
+            export_json_put_text(stream, text);
             between = ", ";
         }
     }
-    put_unknown(stream, message->bytes, (size_t)message->value, 4, between);
+    export_json_put_unknown(stream, message->bytes, (size_t)message->value, 4, between);
     (void)fputc('}', stream);
 }
 
@@ -253,7 +254,7 @@ static void put_io_field(FILE *stream, const struct record *record, uint32_t num
         }
     }
     if (found.tag != 0) {
-        put_io(stream, &found, key);
+        export_json_put_io(stream, &found, key);
     }
 }
 
@@ -289,11 +290,11 @@ bool export_json_metadata(FILE *stream, const struct record *record)
         return false;
     }
     (void)fputs("{\"format\": \"orrery-trace\", \"version\": 1,\n\"metadata\": {\"version\": ", stream);
-    put_text(stream, version);
-    if (!put_attributes(stream, record, 2, ", ")) {
+    export_json_put_text(stream, version);
+    if (!export_json_put_attributes(stream, record, 2, ", ")) {
         return false;
     }
-    put_unknown(stream, record->bytes, record->size, 3, ", ");
+    export_json_put_unknown(stream, record->bytes, record->size, 3, ", ");
     (void)fputs("},\n\"nodes\": [", stream);
     return true;
 }
@@ -303,7 +304,7 @@ bool export_json_node(FILE *stream, const struct record *record, const struct re
     (void)fprintf(stream, "%s{\"id\": %" PRIu64, first ? "\n" : ",\n", facts->id);
     if (facts->name.length > 0) {
         (void)fputs(", \"name\": ", stream);
-        put_text(stream, facts->name);
+        export_json_put_text(stream, facts->name);
     }
     if (facts->type >= 0 && facts->type < TRACE_NODE_TYPES) {
         (void)fprintf(stream, ", \"type\": \"%s\"", trace_node_type_name((uint32_t)facts->type));
@@ -320,8 +321,8 @@ bool export_json_node(FILE *stream, const struct record *record, const struct re
     }
     put_io_field(stream, record, RECORD_INPUTS, "inputs");
     put_io_field(stream, record, RECORD_OUTPUTS, "outputs");
-    bool fine = put_attributes(stream, record, RECORD_ATTR, ", ");
-    put_unknown(stream, record->bytes, record->size, RECORD_ATTR + 1, ", ");
+    bool fine = export_json_put_attributes(stream, record, RECORD_ATTR, ", ");
+    export_json_put_unknown(stream, record->bytes, record->size, RECORD_ATTR + 1, ", ");
     (void)fputc('}', stream);
     return fine;
 }

@@ -44,19 +44,19 @@ struct goal_reading {
     bool uses_nics;
 };
 
-static enum orr_status refused(const struct goal_reading *reading, struct orr_error *err)
+static enum orr_status convert_goal_refused(const struct goal_reading *reading, struct orr_error *err)
 {
     return mem_error(reading->workload->mem, "the GOAL operations", err);
 }
 
 /* ---- tokens ----------------------------------------------------------------------------------------------------- */
 
-static enum orr_status advance(struct goal_reading *reading, struct orr_error *err)
+static enum orr_status convert_goal_advance(struct goal_reading *reading, struct orr_error *err)
 {
     return goal_text_next(reading->text, &reading->token, err);
 }
 
-static bool is_text(const struct goal_reading *reading, const char *text)
+static bool convert_goal_is_text(const struct goal_reading *reading, const char *text)
 {
     return strcmp(reading->token.text, text) == 0;
 }
@@ -75,11 +75,12 @@ static enum orr_status fail_token(const struct goal_reading *reading, const char
 static enum orr_status take_text(struct goal_reading *reading, const char *text, const char *expected,
                                  struct orr_error *err)
 {
-    return is_text(reading, text) ? advance(reading, err) : fail_token(reading, expected, err);
+    return convert_goal_is_text(reading, text) ? convert_goal_advance(reading, err)
+                                               : fail_token(reading, expected, err);
 }
 
-static enum orr_status take_number(struct goal_reading *reading, const char *what, uint64_t high, uint64_t *number,
-                                   struct orr_error *err)
+static enum orr_status convert_goal_take_number(struct goal_reading *reading, const char *what, uint64_t high,
+                                                uint64_t *number, struct orr_error *err)
 {
     if (reading->token.kind != GOAL_NUMBER) {
         return fail_token(reading, what, err);
@@ -89,7 +90,7 @@ static enum orr_status take_number(struct goal_reading *reading, const char *wha
                          reading->request->input, reading->token.line, what, reading->token.number, high);
     }
     *number = reading->token.number;
-    return advance(reading, err);
+    return convert_goal_advance(reading, err);
 }
 
 /* A number, or -1 where `any` is allowed. */
@@ -97,10 +98,10 @@ static enum orr_status take_or_any(struct goal_reading *reading, const char *wha
                                    int32_t *value, struct orr_error *err)
 {
     uint64_t number = 0;
-    bool minus = any && is_text(reading, "-");
-    enum orr_status status = minus ? advance(reading, err) : ORR_OK;
+    bool minus = any && convert_goal_is_text(reading, "-");
+    enum orr_status status = minus ? convert_goal_advance(reading, err) : ORR_OK;
     if (status == ORR_OK) {
-        status = take_number(reading, what, minus ? UINT64_MAX : high, &number, err);
+        status = convert_goal_take_number(reading, what, minus ? UINT64_MAX : high, &number, err);
     }
     if (status == ORR_OK && minus && number != 1) {
         return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": %s is -%" PRIu64 "; only -1 (any) is accepted",
@@ -115,28 +116,29 @@ static enum orr_status take_or_any(struct goal_reading *reading, const char *wha
 /* ---- operations ------------------------------------------------------------------------------------------------- */
 
 /* [tag T] [cpu C] [nic K], in this order (spec formats §8); a calc has only the cpu. */
-static enum orr_status read_options(struct goal_reading *reading, struct workload_node *node, struct orr_error *err)
+static enum orr_status convert_goal_read_options(struct goal_reading *reading, struct workload_node *node,
+                                                 struct orr_error *err)
 {
     bool is_message = node->type != TRACE_COMP;
     uint64_t cpu = 0;
     uint64_t nic = 0;
     enum orr_status status = ORR_OK;
-    if (is_message && is_text(reading, "tag")) {
-        status = advance(reading, err);
+    if (is_message && convert_goal_is_text(reading, "tag")) {
+        status = convert_goal_advance(reading, err);
         if (status == ORR_OK) {
             status = take_or_any(reading, "a tag", INT32_MAX, node->type == TRACE_RECV, &node->tag, err);
         }
     }
-    if (status == ORR_OK && is_text(reading, "cpu")) {
-        status = advance(reading, err);
+    if (status == ORR_OK && convert_goal_is_text(reading, "cpu")) {
+        status = convert_goal_advance(reading, err);
         if (status == ORR_OK) {
-            status = take_number(reading, "a cpu", UINT8_MAX, &cpu, err);
+            status = convert_goal_take_number(reading, "a cpu", UINT8_MAX, &cpu, err);
         }
     }
-    if (status == ORR_OK && is_message && is_text(reading, "nic")) {
-        status = advance(reading, err);
+    if (status == ORR_OK && is_message && convert_goal_is_text(reading, "nic")) {
+        status = convert_goal_advance(reading, err);
         if (status == ORR_OK) {
-            status = take_number(reading, "a nic", UINT8_MAX, &nic, err);
+            status = convert_goal_take_number(reading, "a nic", UINT8_MAX, &nic, err);
         }
     }
     node->lane = (uint32_t)cpu;
@@ -152,7 +154,7 @@ static enum orr_status read_message(struct goal_reading *reading, struct workloa
 {
     bool sends = node->type == TRACE_SEND;
     uint64_t line = reading->token.line;
-    enum orr_status status = take_number(reading, "a size", INT64_MAX, &node->bytes, err);
+    enum orr_status status = convert_goal_take_number(reading, "a size", INT64_MAX, &node->bytes, err);
     if (status == ORR_OK) {
         status = take_text(reading, "b", "the 'b' behind a size", err);
     }
@@ -188,18 +190,21 @@ static enum orr_status read_operation(struct goal_reading *reading, const char *
     char name[GOAL_WORD_MAX + 8];
     uint32_t index = 0;
     int length = snprintf(name, sizeof name, "%s%s%s", reading->token.text, label[0] == '\0' ? "" : " ", label);
-    node.type = is_text(reading, "calc") ? TRACE_COMP : is_text(reading, "send") ? TRACE_SEND : TRACE_RECV;
-    enum orr_status status = advance(reading, err);
+    node.type = convert_goal_is_text(reading, "calc")   ? TRACE_COMP
+                : convert_goal_is_text(reading, "send") ? TRACE_SEND
+                                                        : TRACE_RECV;
+    enum orr_status status = convert_goal_advance(reading, err);
     if (status == ORR_OK) {
-        status = node.type == TRACE_COMP ? take_number(reading, "a time", INT64_MAX, &node.duration_ns, err)
-                                         : read_message(reading, &node, err);
+        status = node.type == TRACE_COMP
+                     ? convert_goal_take_number(reading, "a time", INT64_MAX, &node.duration_ns, err)
+                     : read_message(reading, &node, err);
     }
     if (status == ORR_OK) {
-        status = read_options(reading, &node, err);
+        status = convert_goal_read_options(reading, &node, err);
     }
     if (status == ORR_OK && (!workload_text(reading->workload, name, (size_t)length, &node.name) ||
                              !workload_add(reading->workload, &node, &index))) {
-        return refused(reading, err);
+        return convert_goal_refused(reading, err);
     }
     return status;
 }
@@ -211,7 +216,7 @@ static enum orr_status define_label(struct goal_reading *reading, const struct g
     if (!intern_add(&reading->labels, label->text, label->length, &number) ||
         !mem_reserve(reading->workload->mem, (void **)&reading->node_of_label, &reading->label_capacity,
                      (uint64_t)number + 1, sizeof *reading->node_of_label)) {
-        return refused(reading, err);
+        return convert_goal_refused(reading, err);
     }
     if (number < before) {
         return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": the label \"%.60s\" is defined in line %" PRIu64 " already",
@@ -239,8 +244,8 @@ static enum orr_status find_label(const struct goal_reading *reading, const stru
 static enum orr_status read_requirement(struct goal_reading *reading, const struct goal_token *label,
                                         struct orr_error *err)
 {
-    struct requirement requirement = {.start = is_text(reading, "irequires")};
-    enum orr_status status = advance(reading, err);
+    struct requirement requirement = {.start = convert_goal_is_text(reading, "irequires")};
+    enum orr_status status = convert_goal_advance(reading, err);
     if (status == ORR_OK && reading->token.kind != GOAL_WORD) {
         return fail_token(reading, "a label", err);
     }
@@ -253,11 +258,11 @@ static enum orr_status read_requirement(struct goal_reading *reading, const stru
     if (status == ORR_OK &&
         !mem_reserve(reading->workload->mem, (void **)&reading->requirements, &reading->requirement_capacity,
                      (uint64_t)reading->requirement_count + 1, sizeof *reading->requirements)) {
-        return refused(reading, err);
+        return convert_goal_refused(reading, err);
     }
     if (status == ORR_OK) {
         reading->requirements[reading->requirement_count++] = requirement;
-        status = advance(reading, err);
+        status = convert_goal_advance(reading, err);
     }
     return status;
 }
@@ -268,21 +273,21 @@ static enum orr_status read_statement(struct goal_reading *reading, struct orr_e
     if (first.kind != GOAL_WORD) {
         return fail_token(reading, "an operation, a label or '}'", err);
     }
-    enum orr_status status = advance(reading, err);
+    enum orr_status status = convert_goal_advance(reading, err);
     if (status != ORR_OK) {
         return status;
     }
-    if (is_text(reading, ":")) {
+    if (convert_goal_is_text(reading, ":")) {
         status = define_label(reading, &first, err);
         if (status == ORR_OK) {
-            status = advance(reading, err);
+            status = convert_goal_advance(reading, err);
         }
         if (status == ORR_OK && !is_operation(reading->token.text)) {
             return fail_token(reading, "calc, send or recv", err);
         }
         return status == ORR_OK ? read_operation(reading, first.text, err) : status;
     }
-    if (is_text(reading, "requires") || is_text(reading, "irequires")) {
+    if (convert_goal_is_text(reading, "requires") || convert_goal_is_text(reading, "irequires")) {
         return read_requirement(reading, &first, err);
     }
     return fail_token(reading, "':', \"requires\" or \"irequires\"", err);
@@ -306,7 +311,7 @@ static enum orr_status add_starter(struct goal_reading *reading, uint32_t node, 
     return workload_text(reading->workload, name, sizeof name - 1, &starter.name) &&
                    workload_add(reading->workload, &starter, of) && workload_depend(reading->workload, node, *of)
                ? ORR_OK
-               : refused(reading, err);
+               : convert_goal_refused(reading, err);
 }
 
 static enum orr_status add_dependencies(struct goal_reading *reading, struct orr_error *err)
@@ -314,7 +319,7 @@ static enum orr_status add_dependencies(struct goal_reading *reading, struct orr
     uint32_t count = reading->workload->node_count - reading->first;
     if (!mem_reserve(reading->workload->mem, (void **)&reading->starter_of, &reading->starter_capacity,
                      (uint64_t)count + 1, sizeof *reading->starter_of)) {
-        return refused(reading, err);
+        return convert_goal_refused(reading, err);
     }
     memset(reading->starter_of, 0xff, (size_t)count * sizeof *reading->starter_of); /* NODE_NONE */
     for (uint32_t i = 0; i < reading->requirement_count; i++) {
@@ -331,7 +336,7 @@ static enum orr_status add_dependencies(struct goal_reading *reading, struct orr
         uint32_t child = own == NODE_NONE ? one->after : own;
         uint32_t parent = one->start ? reading->starter_of[one->before - reading->first] : one->before;
         if (!workload_depend(reading->workload, child, parent)) {
-            return refused(reading, err);
+            return convert_goal_refused(reading, err);
         }
     }
     return ORR_OK;
@@ -362,7 +367,7 @@ static enum orr_status add_idle(struct goal_reading *reading, uint64_t line, str
     uint32_t index = 0;
     if (!workload_text(reading->workload, name, sizeof name - 1, &idle.name) ||
         !workload_add(reading->workload, &idle, &index)) {
-        return refused(reading, err);
+        return convert_goal_refused(reading, err);
     }
     return ORR_OK;
 }
@@ -373,7 +378,7 @@ static enum orr_status begin_block(struct goal_reading *reading, struct orr_erro
     uint64_t line = reading->token.line;
     enum orr_status status = take_text(reading, "rank", "\"rank\"", err);
     if (status == ORR_OK) {
-        status = take_number(reading, "a rank", reading->ranks - 1, &rank, err);
+        status = convert_goal_take_number(reading, "a rank", reading->ranks - 1, &rank, err);
     }
     if (status == ORR_OK && reading->seen[rank] != 0) {
         return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": a second block of rank %" PRIu64, reading->request->input,
@@ -397,12 +402,12 @@ static enum orr_status begin_block(struct goal_reading *reading, struct orr_erro
 static enum orr_status read_block(struct goal_reading *reading, struct orr_error *err)
 {
     enum orr_status status = begin_block(reading, err);
-    while (status == ORR_OK && !is_text(reading, "}")) {
+    while (status == ORR_OK && !convert_goal_is_text(reading, "}")) {
         status = is_operation(reading->token.text) ? read_operation(reading, "", err) : read_statement(reading, err);
     }
     uint64_t line = reading->token.line;
     if (status == ORR_OK) {
-        status = advance(reading, err);
+        status = convert_goal_advance(reading, err);
     }
     if (status == ORR_OK && reading->workload->node_count == reading->first) {
         return add_idle(reading, line, err);
@@ -416,10 +421,10 @@ static enum orr_status read_block(struct goal_reading *reading, struct orr_error
 
 /* ---- the file --------------------------------------------------------------------------------------------------- */
 
-static enum orr_status read_head(struct goal_reading *reading, struct orr_error *err)
+static enum orr_status convert_goal_read_head(struct goal_reading *reading, struct orr_error *err)
 {
     uint64_t ranks = 0;
-    enum orr_status status = advance(reading, err);
+    enum orr_status status = convert_goal_advance(reading, err);
     if (status == ORR_OK) {
         status = take_text(reading, "num_ranks", "\"num_ranks\"", err);
     }
@@ -428,17 +433,17 @@ static enum orr_status read_head(struct goal_reading *reading, struct orr_error 
                          reading->request->input, reading->token.line);
     }
     if (status == ORR_OK) {
-        status = take_number(reading, "the number of ranks", WORKLOAD_RANKS_MAX, &ranks, err);
+        status = convert_goal_take_number(reading, "the number of ranks", WORKLOAD_RANKS_MAX, &ranks, err);
     }
     if (status != ORR_OK) {
         return status;
     }
     reading->ranks = (uint32_t)ranks;
     reading->seen = mem_zalloc(reading->workload->mem, ranks);
-    return reading->seen == NULL ? refused(reading, err) : ORR_OK;
+    return reading->seen == NULL ? convert_goal_refused(reading, err) : ORR_OK;
 }
 
-static enum orr_status add_notes(struct goal_reading *reading, struct orr_error *err)
+static enum orr_status convert_goal_add_notes(struct goal_reading *reading, struct orr_error *err)
 {
     struct notes *notes = reading->request->notes;
     const char *input = reading->request->input;
@@ -463,9 +468,9 @@ static enum orr_status add_notes(struct goal_reading *reading, struct orr_error 
     return status;
 }
 
-static enum orr_status read_all(struct goal_reading *reading, struct orr_error *err)
+static enum orr_status convert_goal_read_all(struct goal_reading *reading, struct orr_error *err)
 {
-    enum orr_status status = read_head(reading, err);
+    enum orr_status status = convert_goal_read_head(reading, err);
     while (status == ORR_OK && reading->token.kind != GOAL_END) {
         status = read_block(reading, err);
     }
@@ -481,7 +486,7 @@ static enum orr_status read_all(struct goal_reading *reading, struct orr_error *
     if (status == ORR_OK) {
         status = workload_set_ranks(reading->workload, reading->request, reading->ranks, err);
     }
-    return status == ORR_OK ? add_notes(reading, err) : status;
+    return status == ORR_OK ? convert_goal_add_notes(reading, err) : status;
 }
 
 enum orr_status goal_read(const struct convert_request *request, struct workload *workload, struct orr_error *err)
@@ -491,7 +496,7 @@ enum orr_status goal_read(const struct convert_request *request, struct workload
     intern_init(&reading.labels, mem);
     enum orr_status status = goal_text_open(request->input, mem, &reading.text, err);
     if (status == ORR_OK) {
-        status = read_all(&reading, err);
+        status = convert_goal_read_all(&reading, err);
     }
     goal_text_close(reading.text);
     intern_free(&reading.labels);

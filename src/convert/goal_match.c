@@ -64,7 +64,7 @@ static int compare_by_source(const void *left, const void *right)
     return order != 0 ? order : compare_i32(a->tag, b->tag);
 }
 
-static enum orr_status collect(struct matching *matching, struct orr_error *err)
+static enum orr_status goal_match_collect(struct matching *matching, struct orr_error *err)
 {
     const struct workload *workload = matching->workload;
     matching->message_count = 0;
@@ -276,7 +276,7 @@ static enum orr_status pair_all(struct matching *matching, struct orr_error *err
 enum orr_status goal_match(struct workload *workload, const struct convert_request *request, struct orr_error *err)
 {
     struct matching matching = {.workload = workload, .request = request};
-    enum orr_status status = collect(&matching, err);
+    enum orr_status status = goal_match_collect(&matching, err);
     if (status == ORR_OK) {
         status = collect_routes(&matching, err);
     }
@@ -284,7 +284,7 @@ enum orr_status goal_match(struct workload *workload, const struct convert_reque
         status = decide_wildcards(&matching, err);
     }
     if (status == ORR_OK) {
-        status = collect(&matching, err);
+        status = goal_match_collect(&matching, err);
     }
     if (status == ORR_OK) {
         status = pair_all(&matching, err);

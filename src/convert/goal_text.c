@@ -18,7 +18,7 @@ struct goal_text {
     int byte; /* the next one, or AT_END */
 };
 
-static enum orr_status advance(struct goal_text *text, struct orr_error *err)
+static enum orr_status goal_text_advance(struct goal_text *text, struct orr_error *err)
 {
     text->line += text->byte == '\n';
     if (text->at == text->size) {
@@ -47,7 +47,7 @@ enum orr_status goal_text_open(const char *path, struct mem *mem, struct goal_te
     }
     enum orr_status status = io_stream_open(path, mem, &made->stream, err);
     if (status == ORR_OK) {
-        status = advance(made, err);
+        status = goal_text_advance(made, err);
     }
     if (status != ORR_OK) {
         goal_text_close(made);
@@ -69,12 +69,12 @@ void goal_text_close(struct goal_text *text)
     mem_free(text->mem, text, sizeof *text);
 }
 
-static bool is_blank(int byte)
+static bool goal_text_is_blank(int byte)
 {
     return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
 }
 
-static bool is_letter(int byte)
+static bool goal_text_is_letter(int byte)
 {
     return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '_';
 }
@@ -83,7 +83,7 @@ static bool is_letter(int byte)
 static enum orr_status skip_comment(struct goal_text *text, struct orr_error *err)
 {
     uint64_t line = text->line;
-    enum orr_status status = advance(text, err);
+    enum orr_status status = goal_text_advance(text, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -93,13 +93,13 @@ static enum orr_status skip_comment(struct goal_text *text, struct orr_error *er
                          line);
     }
     int before = 0;
-    status = advance(text, err);
+    status = goal_text_advance(text, err);
     while (status == ORR_OK && text->byte != AT_END) {
         int byte = text->byte;
         if (kind == '/' && byte == '\n') {
             return ORR_OK;
         }
-        status = advance(text, err);
+        status = goal_text_advance(text, err);
         if (kind == '*' && before == '*' && byte == '/') {
             return status;
         }
@@ -112,10 +112,10 @@ static enum orr_status skip_comment(struct goal_text *text, struct orr_error *er
     return status;
 }
 
-static enum orr_status read_word(struct goal_text *text, struct goal_token *token, struct orr_error *err)
+static enum orr_status goal_text_read_word(struct goal_text *text, struct goal_token *token, struct orr_error *err)
 {
     bool number = token->kind == GOAL_NUMBER;
-    while (scan_is_digit(text->byte) || (!number && is_letter(text->byte))) {
+    while (scan_is_digit(text->byte) || (!number && goal_text_is_letter(text->byte))) {
         bool overflow = number && (__builtin_mul_overflow(token->number, 10u, &token->number) ||
                                    __builtin_add_overflow(token->number, (uint64_t)(text->byte - '0'), &token->number));
         if (overflow || token->length == GOAL_WORD_MAX) {
@@ -123,7 +123,7 @@ static enum orr_status read_word(struct goal_text *text, struct goal_token *toke
                              number ? "number beyond 64 bits" : "word of more than 255 letters");
         }
         token->text[token->length++] = (char)text->byte;
-        enum orr_status status = advance(text, err);
+        enum orr_status status = goal_text_advance(text, err);
         if (status != ORR_OK) {
             return status;
         }
@@ -135,8 +135,8 @@ static enum orr_status read_word(struct goal_text *text, struct goal_token *toke
 enum orr_status goal_text_next(struct goal_text *text, struct goal_token *token, struct orr_error *err)
 {
     enum orr_status status = ORR_OK;
-    while (status == ORR_OK && (is_blank(text->byte) || text->byte == '/')) {
-        status = text->byte == '/' ? skip_comment(text, err) : advance(text, err);
+    while (status == ORR_OK && (goal_text_is_blank(text->byte) || text->byte == '/')) {
+        status = text->byte == '/' ? skip_comment(text, err) : goal_text_advance(text, err);
     }
     token->line = text->line;
     token->length = 0;
@@ -149,9 +149,9 @@ enum orr_status goal_text_next(struct goal_text *text, struct goal_token *token,
         token->kind = GOAL_END;
         return ORR_OK;
     }
-    if (is_letter(text->byte) || scan_is_digit(text->byte)) {
+    if (goal_text_is_letter(text->byte) || scan_is_digit(text->byte)) {
         token->kind = scan_is_digit(text->byte) ? GOAL_NUMBER : GOAL_WORD;
-        return read_word(text, token, err);
+        return goal_text_read_word(text, token, err);
     }
     if (text->byte != ':' && text->byte != '{' && text->byte != '}' && text->byte != '-') {
         char shown[8];
@@ -164,5 +164,5 @@ enum orr_status goal_text_next(struct goal_text *text, struct goal_token *token,
     token->text[0] = (char)text->byte;
     token->text[1] = '\0';
     token->length = 1;
-    return advance(text, err);
+    return goal_text_advance(text, err);
 }

@@ -51,7 +51,7 @@ struct building {
     uint32_t compute, collective; /* the last nodes, or NODE_NONE */
 };
 
-static enum orr_status refused(const struct building *building, struct orr_error *err)
+static enum orr_status convert_horovod_refused(const struct building *building, struct orr_error *err)
 {
     return mem_error(building->workload->mem, "the timeline's collectives", err);
 }
@@ -106,7 +106,7 @@ static enum orr_status fuse(struct building *building, struct orr_error *err)
                      sizeof *building->fused) ||
         !mem_reserve(mem, (void **)&building->fused_of, &building->fused_of_capacity, (uint64_t)ops->count + 1,
                      sizeof *building->fused_of)) {
-        return refused(building, err);
+        return convert_horovod_refused(building, err);
     }
     for (uint32_t i = 0; i < ops->count; i++) {
         const struct horovod_op *op = &ops->items[i];
@@ -146,8 +146,8 @@ static bool opens_step(struct building *building, uint32_t index)
     return opens;
 }
 
-static enum orr_status add_node(struct building *building, struct workload_node *node, const char *name, uint32_t waits,
-                                uint32_t also, uint32_t *index, struct orr_error *err)
+static enum orr_status convert_horovod_add_node(struct building *building, struct workload_node *node, const char *name,
+                                                uint32_t waits, uint32_t also, uint32_t *index, struct orr_error *err)
 {
     struct workload *workload = building->workload;
     node->step = (int64_t)building->step;
@@ -155,12 +155,12 @@ static enum orr_status add_node(struct building *building, struct workload_node 
     bool good = workload_text(workload, name, strlen(name), &node->name) && workload_add(workload, node, index) &&
                 (waits == NODE_NONE || workload_depend(workload, *index, waits)) &&
                 (also == NODE_NONE || workload_depend(workload, *index, also));
-    return good ? ORR_OK : refused(building, err);
+    return good ? ORR_OK : convert_horovod_refused(building, err);
 }
 
 /* What rank 0 computed until this collective's tensors were ready. */
-static enum orr_status add_compute(struct building *building, const struct fused *fused, bool opens,
-                                   struct orr_error *err)
+static enum orr_status convert_horovod_add_compute(struct building *building, const struct fused *fused, bool opens,
+                                                   struct orr_error *err)
 {
     uint64_t from = building->mark_ns;
     if (opens && building->step_end_ns > from) {
@@ -179,12 +179,12 @@ static enum orr_status add_compute(struct building *building, const struct fused
                                  .stream = COMPUTE_STREAM,
                                  .has = WORKLOAD_HAS_STREAM};
     building->mark_ns = fused->ready_ns;
-    return add_node(building, &node, "compute", building->compute, opens ? building->collective : NODE_NONE,
-                    &building->compute, err);
+    return convert_horovod_add_node(building, &node, "compute", building->compute,
+                                    opens ? building->collective : NODE_NONE, &building->compute, err);
 }
 
-static enum orr_status set_size(const struct building *building, const struct fused *fused, struct workload_node *node,
-                                struct orr_error *err)
+static enum orr_status convert_horovod_set_size(const struct building *building, const struct fused *fused,
+                                                struct workload_node *node, struct orr_error *err)
 {
     enum comm_kind kind = building->ops.items[fused->first].kind;
     node->has |= WORKLOAD_HAS_COMM_SIZE;
@@ -217,22 +217,23 @@ static enum orr_status add_collective(struct building *building, const struct fu
         (void)snprintf(name + used, sizeof name - (size_t)used, " and %" PRIu32 " more", fused->tensors - 1);
     }
     if (!workload_text(building->workload, name, strlen(name), &node.name)) {
-        return refused(building, err);
+        return convert_horovod_refused(building, err);
     }
-    enum orr_status status = set_size(building, fused, &node, err);
+    enum orr_status status = convert_horovod_set_size(building, fused, &node, err);
     if (status == ORR_OK) {
-        status = add_node(building, &node, name, building->compute, building->collective, &building->collective, err);
+        status = convert_horovod_add_node(building, &node, name, building->compute, building->collective,
+                                          &building->collective, err);
     }
     building->step_end_ns = fused->end_ns > building->step_end_ns ? fused->end_ns : building->step_end_ns;
     return status;
 }
 
-static enum orr_status build(struct building *building, struct orr_error *err)
+static enum orr_status convert_horovod_build(struct building *building, struct orr_error *err)
 {
     struct mem *mem = building->workload->mem;
     if (!mem_reserve(mem, (void **)&building->step_of, &building->step_capacity,
                      (uint64_t)building->ops.tensor_count + 1, sizeof *building->step_of)) {
-        return refused(building, err);
+        return convert_horovod_refused(building, err);
     }
     memset(building->step_of, 0, ((size_t)building->ops.tensor_count + 1) * sizeof *building->step_of);
     building->mark_ns = building->fused[0].ready_ns;
@@ -241,7 +242,7 @@ static enum orr_status build(struct building *building, struct orr_error *err)
     enum orr_status status = ORR_OK;
     for (uint32_t i = 0; status == ORR_OK && i < building->fused_count; i++) {
         bool opens = opens_step(building, i);
-        status = add_compute(building, &building->fused[i], opens, err);
+        status = convert_horovod_add_compute(building, &building->fused[i], opens, err);
         if (status == ORR_OK) {
             status = add_collective(building, &building->fused[i], err);
         }
@@ -251,7 +252,7 @@ static enum orr_status build(struct building *building, struct orr_error *err)
 
 /* ---- all -------------------------------------------------------------------------------------------------------- */
 
-static enum orr_status set_ranks(struct building *building, struct orr_error *err)
+static enum orr_status convert_horovod_set_ranks(struct building *building, struct orr_error *err)
 {
     const struct convert_request *request = building->request;
     uint32_t seen = building->ops.ranks;
@@ -275,19 +276,19 @@ static enum orr_status set_ranks(struct building *building, struct orr_error *er
     return ORR_OK;
 }
 
-static enum orr_status build_all(struct building *building, struct orr_error *err)
+static enum orr_status convert_horovod_build_all(struct building *building, struct orr_error *err)
 {
     const struct convert_request *request = building->request;
     if (building->ops.count == 0) {
         return error_set(err, ORR_EINVAL, "%s: no finished operation in it; is this a Horovod timeline?",
                          request->input);
     }
-    enum orr_status status = set_ranks(building, err);
+    enum orr_status status = convert_horovod_set_ranks(building, err);
     if (status == ORR_OK) {
         status = fuse(building, err);
     }
     if (status == ORR_OK) {
-        status = build(building, err);
+        status = convert_horovod_build(building, err);
     }
     if (status == ORR_OK && building->fused_count < building->ops.count) {
         status = notes_add(request->notes, err,
@@ -306,7 +307,7 @@ enum orr_status horovod_read(const struct convert_request *request, struct workl
     if (status != ORR_OK) {
         return status;
     }
-    status = build_all(&building, err);
+    status = convert_horovod_build_all(&building, err);
     horovod_ops_free(&building.ops);
     mem_free(mem, building.fused, building.fused_capacity * sizeof *building.fused);
     mem_free(mem, building.fused_of, building.fused_of_capacity * sizeof *building.fused_of);

@@ -40,18 +40,18 @@ struct reading {
     uint64_t offset;       /* of the event at hand */
 };
 
-static enum orr_status refused(const struct reading *reading, struct orr_error *err)
+static enum orr_status horovod_ops_refused(const struct reading *reading, struct orr_error *err)
 {
     return mem_error(reading->ops->mem, "the timeline's operations", err);
 }
 
-static enum orr_status fail_event(struct reading *reading, const char *what, struct orr_error *err)
+static enum orr_status horovod_ops_fail_event(struct reading *reading, const char *what, struct orr_error *err)
 {
     return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": %s", json_stream_path(reading->stream),
                      json_stream_line(reading->stream, reading->offset), what);
 }
 
-static void copy_text(const struct json_item *item, char word[WORD])
+static void horovod_ops_copy_text(const struct json_item *item, char word[WORD])
 {
     bool is_text = item != NULL && item->kind == JSON_ITEM_STRING;
     (void)snprintf(word, WORD, "%.*s", is_text ? (int)(item->length < WORD ? item->length : WORD) : 0,
@@ -59,7 +59,7 @@ static void copy_text(const struct json_item *item, char word[WORD])
 }
 
 /* Microseconds as written, in ns. */
-static bool read_time(const struct json_item *item, uint64_t *ns)
+static bool horovod_ops_read_time(const struct json_item *item, uint64_t *ns)
 {
     if (item != NULL && item->kind == JSON_ITEM_INT && item->value.integer >= 0 &&
         item->value.integer <= INT64_MAX / 1000) {
@@ -82,13 +82,14 @@ static struct tensor *find_tensor(struct reading *reading, const struct json_ite
     uint32_t before = intern_count(&reading->pids);
     uint32_t number = 0;
     if (pid == NULL || (pid->kind != JSON_ITEM_INT && pid->kind != JSON_ITEM_STRING) || pid->length == 0) {
-        *status = fail_event(reading, "an event without a pid; in a Horovod timeline every tensor is a process", err);
+        *status = horovod_ops_fail_event(
+            reading, "an event without a pid; in a Horovod timeline every tensor is a process", err);
         return NULL;
     }
     if (!intern_add(&reading->pids, pid->text, pid->length, &number) ||
         !mem_reserve(reading->ops->mem, (void **)&reading->tensors, &reading->tensor_capacity,
                      intern_count(&reading->pids), sizeof *reading->tensors)) {
-        *status = refused(reading, err);
+        *status = horovod_ops_refused(reading, err);
         return NULL;
     }
     if (number >= before) {
@@ -100,7 +101,7 @@ static struct tensor *find_tensor(struct reading *reading, const struct json_ite
 /* ---- sizes ------------------------------------------------------------------------------------------------------ */
 
 /* "[1024, 256]": the product; "[]" is one element. False when it is no shape or too large. */
-static bool read_shape(const char *text, uint64_t *elements)
+static bool horovod_ops_read_shape(const char *text, uint64_t *elements)
 {
     uint64_t product = 1;
     text += strspn(text, " ");
@@ -122,7 +123,7 @@ static bool read_shape(const char *text, uint64_t *elements)
     return true;
 }
 
-static bool read_size(const struct json_item *args, uint64_t *bytes)
+static bool horovod_ops_read_size(const struct json_item *args, uint64_t *bytes)
 {
     char dtype[WORD];
     char shape[SHAPE_ROOM];
@@ -133,15 +134,15 @@ static bool read_size(const struct json_item *args, uint64_t *bytes)
     }
     memcpy(shape, item->text, item->length);
     shape[item->length] = '\0';
-    copy_text(json_item_member(args, "dtype"), dtype);
+    horovod_ops_copy_text(json_item_member(args, "dtype"), dtype);
     uint64_t width = comm_dtype_bytes(dtype);
-    return width != 0 && read_shape(shape, &elements) && !__builtin_mul_overflow(elements, width, bytes) &&
+    return width != 0 && horovod_ops_read_shape(shape, &elements) && !__builtin_mul_overflow(elements, width, bytes) &&
            *bytes <= INT64_MAX;
 }
 
 /* ---- events ----------------------------------------------------------------------------------------------------- */
 
-static bool begins(const char *text, const char *front)
+static bool horovod_ops_begins(const char *text, const char *front)
 {
     return strncmp(text, front, strlen(front)) == 0;
 }
@@ -151,7 +152,7 @@ static bool is_moving(const char *activity)
 {
     static const char *const fronts[] = {"NCCL_", "MPI_", "GLOO_", "CCL_", "DDL_", "ONECCL_"};
     for (size_t i = 0; i < sizeof fronts / sizeof fronts[0]; i++) {
-        if (begins(activity, fronts[i])) {
+        if (horovod_ops_begins(activity, fronts[i])) {
             return comm_name_word(activity) != COMM_NONE;
         }
     }
@@ -160,7 +161,7 @@ static bool is_moving(const char *activity)
 
 static enum comm_kind operation_kind(const char *name)
 {
-    if (begins(name, "ADASUM")) {
+    if (horovod_ops_begins(name, "ADASUM")) {
         return COMM_ALL_REDUCE;
     }
     enum comm_kind kind = comm_name_word(name);
@@ -182,10 +183,10 @@ static void begin_operation(struct reading *reading, struct tensor *tensor, cons
     }
 }
 
-static void begin_event(struct reading *reading, struct tensor *tensor, const char *name, uint64_t now)
+static void horovod_ops_begin_event(struct reading *reading, struct tensor *tensor, const char *name, uint64_t now)
 {
     static const char negotiate[] = "NEGOTIATE_";
-    if (tensor->depth == 0 && begins(name, negotiate)) {
+    if (tensor->depth == 0 && horovod_ops_begins(name, negotiate)) {
         tensor->phase = PHASE_NEGOTIATE;
         tensor->ready_ns = now;
         tensor->has_ready = true;
@@ -199,8 +200,8 @@ static void begin_event(struct reading *reading, struct tensor *tensor, const ch
     tensor->depth++;
 }
 
-static enum orr_status add_operation(struct reading *reading, struct tensor *tensor, uint64_t now,
-                                     const struct json_item *args, struct orr_error *err)
+static enum orr_status horovod_ops_add_operation(struct reading *reading, struct tensor *tensor, uint64_t now,
+                                                 const struct json_item *args, struct orr_error *err)
 {
     struct horovod_ops *ops = reading->ops;
     struct horovod_op op = {
@@ -211,10 +212,10 @@ static enum orr_status add_operation(struct reading *reading, struct tensor *ten
         .name = tensor->name,
         .kind = tensor->kind,
     };
-    op.has_size = read_size(args, &op.bytes);
+    op.has_size = horovod_ops_read_size(args, &op.bytes);
     op.end_ns = op.end_ns < op.start_ns ? op.start_ns : op.end_ns;
     if (!mem_reserve(ops->mem, (void **)&ops->items, &ops->capacity, (uint64_t)ops->count + 1, sizeof *ops->items)) {
-        return refused(reading, err);
+        return horovod_ops_refused(reading, err);
     }
     ops->items[ops->count++] = op;
     tensor->has_ready = false;
@@ -238,7 +239,7 @@ static enum orr_status end_event(struct reading *reading, struct tensor *tensor,
     }
     enum phase phase = tensor->phase;
     tensor->phase = PHASE_NONE;
-    return phase == PHASE_OPERATION ? add_operation(reading, tensor, now, args, err) : ORR_OK;
+    return phase == PHASE_OPERATION ? horovod_ops_add_operation(reading, tensor, now, args, err) : ORR_OK;
 }
 
 /* "rank R is ready", inside a negotiation. */
@@ -266,30 +267,32 @@ static enum orr_status name_tensor(struct reading *reading, const struct json_it
     enum orr_status status = ORR_OK;
     struct tensor *tensor = find_tensor(reading, event, &status, err);
     if (tensor != NULL && !intern_add(&reading->ops->names, name->text, name->length, &tensor->name)) {
-        status = refused(reading, err);
+        status = horovod_ops_refused(reading, err);
     }
     return status;
 }
 
-static enum orr_status take_event(struct reading *reading, const struct json_item *event, struct orr_error *err)
+static enum orr_status horovod_ops_take_event(struct reading *reading, const struct json_item *event,
+                                              struct orr_error *err)
 {
     char phase[WORD];
     char name[WORD];
     uint64_t now = 0;
     enum orr_status status = ORR_OK;
     if (event->kind != JSON_ITEM_OBJECT) {
-        return fail_event(reading, "an element that is no object; a Horovod timeline is an array of events", err);
+        return horovod_ops_fail_event(reading, "an element that is no object; a Horovod timeline is an array of events",
+                                      err);
     }
-    copy_text(json_item_member(event, "ph"), phase);
-    copy_text(json_item_member(event, "name"), name);
+    horovod_ops_copy_text(json_item_member(event, "ph"), phase);
+    horovod_ops_copy_text(json_item_member(event, "name"), name);
     if (strcmp(phase, "M") == 0) {
         return name_tensor(reading, event, err);
     }
     if (strcmp(phase, "B") != 0 && strcmp(phase, "E") != 0 && strcmp(phase, "X") != 0) {
         return ORR_OK; /* cycle marks, and events without a phase */
     }
-    if (!read_time(json_item_member(event, "ts"), &now)) {
-        return fail_event(reading, "an event whose \"ts\" is no time in microseconds", err);
+    if (!horovod_ops_read_time(json_item_member(event, "ts"), &now)) {
+        return horovod_ops_fail_event(reading, "an event whose \"ts\" is no time in microseconds", err);
     }
     struct tensor *tensor = find_tensor(reading, event, &status, err);
     if (tensor == NULL) {
@@ -301,12 +304,12 @@ static enum orr_status take_event(struct reading *reading, const struct json_ite
     if (phase[0] == 'X') {
         note_rank(reading, tensor, name, now);
     } else {
-        begin_event(reading, tensor, name, now);
+        horovod_ops_begin_event(reading, tensor, name, now);
     }
     return ORR_OK;
 }
 
-static enum orr_status add_notes(struct reading *reading, struct orr_error *err)
+static enum orr_status horovod_ops_add_notes(struct reading *reading, struct orr_error *err)
 {
     const char *path = json_stream_path(reading->stream);
     enum orr_status status = ORR_OK;
@@ -343,16 +346,16 @@ static enum orr_status read_events(struct reading *reading, struct orr_error *er
     while (status == ORR_OK && more) {
         reading->offset = part.offset;
         if (part.is_element) {
-            status = take_event(reading, part.item, err);
+            status = horovod_ops_take_event(reading, part.item, err);
         } else if (!part.is_empty && part.key[0] == '\0') {
-            status = fail_event(reading, "a Horovod timeline is an array of events", err);
+            status = horovod_ops_fail_event(reading, "a Horovod timeline is an array of events", err);
         }
         if (status == ORR_OK) {
             status = json_stream_next(reading->stream, &part, &more, err);
         }
     }
     reading->ops->tensor_count = intern_count(&reading->pids);
-    return status == ORR_OK ? add_notes(reading, err) : status;
+    return status == ORR_OK ? horovod_ops_add_notes(reading, err) : status;
 }
 
 enum orr_status horovod_ops_read(const char *path, struct mem *mem, struct notes *notes, struct horovod_ops *ops,

@@ -51,7 +51,8 @@ static bool is_empty_object(const char *text)
     return *text == '}' && text[1 + strspn(text + 1, blank)] == '\0';
 }
 
-static enum orr_status read_head(const struct convert_request *request, char head[HEAD + 1], struct orr_error *err)
+static enum orr_status json_workload_read_head(const struct convert_request *request, char head[HEAD + 1],
+                                               struct orr_error *err)
 {
     struct io_stream *stream = NULL;
     size_t size = 0;
@@ -100,20 +101,20 @@ struct feeder {
     uint64_t dropped_data, dropped_control, host_comms;
 };
 
-static enum orr_status refused(const struct feeder *feeder, struct orr_error *err)
+static enum orr_status json_workload_refused(const struct feeder *feeder, struct orr_error *err)
 {
     return mem_error(feeder->request->mem, "the nodes of a workload", err);
 }
 
-static enum orr_status fail_node(struct feeder *feeder, const char *what, struct orr_error *err)
+static enum orr_status json_workload_fail_node(struct feeder *feeder, const char *what, struct orr_error *err)
 {
     return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": %s", feeder->request->input,
                      json_stream_line(feeder->stream, feeder->offset), what);
 }
 
 /* A whole number of at least 0 under any of two keys; `*found` tells whether it was there. */
-static enum orr_status read_number(struct feeder *feeder, const struct json_item *node, const char *key,
-                                   uint64_t *value, bool *found, struct orr_error *err)
+static enum orr_status json_workload_read_number(struct feeder *feeder, const struct json_item *node, const char *key,
+                                                 uint64_t *value, bool *found, struct orr_error *err)
 {
     const struct json_item *item = json_item_member(node, key);
     *found = item != NULL && item->kind != JSON_ITEM_NULL;
@@ -124,7 +125,7 @@ static enum orr_status read_number(struct feeder *feeder, const struct json_item
     if (!is_real && (item->kind != JSON_ITEM_INT || item->value.integer < 0)) {
         char what[128];
         (void)snprintf(what, sizeof what, "\"%s\" is no number of at least 0", key);
-        return fail_node(feeder, what, err);
+        return json_workload_fail_node(feeder, what, err);
     }
     *value = is_real ? (uint64_t)item->value.real : (uint64_t)item->value.integer;
     return ORR_OK;
@@ -137,16 +138,16 @@ static enum orr_status read_dependencies(struct feeder *feeder, const struct jso
         return ORR_OK;
     }
     if (list->kind != JSON_ITEM_ARRAY) {
-        return fail_node(feeder, "a list of dependencies that is no array", err);
+        return json_workload_fail_node(feeder, "a list of dependencies that is no array", err);
     }
     for (const struct json_item *item = json_item_first(list); item != json_item_end(list);
          item = json_item_next(item)) {
         if (item->kind != JSON_ITEM_INT || item->value.integer < 0) {
-            return fail_node(feeder, "a dependency that is no id", err);
+            return json_workload_fail_node(feeder, "a dependency that is no id", err);
         }
         if (!mem_reserve(feeder->request->mem, (void **)&feeder->dependencies, &feeder->dependency_capacity,
                          (uint64_t)feeder->dependency_count + 1, sizeof *feeder->dependencies)) {
-            return refused(feeder, err);
+            return json_workload_refused(feeder, err);
         }
         feeder->dependencies[feeder->dependency_count++] =
             (struct dependency){(uint64_t)item->value.integer, child, control};
@@ -167,19 +168,19 @@ static enum orr_status read_type(struct feeder *feeder, const struct json_item *
             return ORR_OK;
         }
     }
-    return fail_node(feeder,
-                     "\"NodeType\" is none of 2 to 7 (MEM_LOAD, MEM_STORE, COMP, COMM_SEND, COMM_RECV, "
-                     "COMM_COLL)",
-                     err);
+    return json_workload_fail_node(feeder,
+                                   "\"NodeType\" is none of 2 to 7 (MEM_LOAD, MEM_STORE, COMP, COMM_SEND, COMM_RECV, "
+                                   "COMM_COLL)",
+                                   err);
 }
 
 /* Which collective: stated, else told by the name. */
-static enum orr_status read_kind(struct feeder *feeder, const struct json_item *item, struct workload_node *node,
-                                 struct orr_error *err)
+static enum orr_status json_workload_read_kind(struct feeder *feeder, const struct json_item *item,
+                                               struct workload_node *node, struct orr_error *err)
 {
     uint64_t number = 0;
     bool found = false;
-    enum orr_status status = read_number(feeder, item, "comm_type", &number, &found, err);
+    enum orr_status status = json_workload_read_number(feeder, item, "comm_type", &number, &found, err);
     const char *name = intern_text(&feeder->workload.texts, node->name);
     enum comm_kind kind = comm_name_kernel(name);
     kind = comm_kind_is_collective(kind) ? kind : comm_name_op(name);
@@ -188,8 +189,8 @@ static enum orr_status read_kind(struct feeder *feeder, const struct json_item *
     }
     node->type_from = found ? PROVENANCE_STATED : PROVENANCE_KERNEL_NAME;
     if (found ? number > COMM_BARRIER : !comm_kind_is_collective(kind)) {
-        return fail_node(feeder, "a collective whose \"comm_type\" is not one of 0 to 9 and whose name tells none",
-                         err);
+        return json_workload_fail_node(
+            feeder, "a collective whose \"comm_type\" is not one of 0 to 9 and whose name tells none", err);
     }
     node->comm_kind = (uint8_t)(found ? number : kind);
     return ORR_OK;
@@ -202,13 +203,14 @@ static enum orr_status read_partner(struct feeder *feeder, const struct json_ite
     uint64_t tag = 0;
     bool has_peer = false;
     bool has_tag = false;
-    enum orr_status status =
-        read_number(feeder, item, node->type == TRACE_SEND ? "comm_dst" : "comm_src", &peer, &has_peer, err);
+    enum orr_status status = json_workload_read_number(feeder, item, node->type == TRACE_SEND ? "comm_dst" : "comm_src",
+                                                       &peer, &has_peer, err);
     if (status == ORR_OK) {
-        status = read_number(feeder, item, "comm_tag", &tag, &has_tag, err);
+        status = json_workload_read_number(feeder, item, "comm_tag", &tag, &has_tag, err);
     }
     if (status == ORR_OK && (!has_peer || peer > INT32_MAX || tag > INT32_MAX)) {
-        return fail_node(feeder, "a send without comm_dst or a recv without comm_src, or one beyond 31 bits", err);
+        return json_workload_fail_node(
+            feeder, "a send without comm_dst or a recv without comm_src, or one beyond 31 bits", err);
     }
     node->peer = (int32_t)peer;
     node->tag = (int32_t)tag;
@@ -216,19 +218,19 @@ static enum orr_status read_partner(struct feeder *feeder, const struct json_ite
     return status;
 }
 
-static enum orr_status read_comm(struct feeder *feeder, const struct json_item *item, struct workload_node *node,
-                                 struct orr_error *err)
+static enum orr_status json_workload_read_comm(struct feeder *feeder, const struct json_item *item,
+                                               struct workload_node *node, struct orr_error *err)
 {
     bool has_size = false;
-    enum orr_status status =
-        node->type == TRACE_COLL ? read_kind(feeder, item, node, err) : read_partner(feeder, item, node, err);
+    enum orr_status status = node->type == TRACE_COLL ? json_workload_read_kind(feeder, item, node, err)
+                                                      : read_partner(feeder, item, node, err);
     if (status == ORR_OK) {
-        status = read_number(feeder, item, "comm_size", &node->bytes, &has_size, err);
+        status = json_workload_read_number(feeder, item, "comm_size", &node->bytes, &has_size, err);
     }
     const struct json_item *group = json_item_member(item, "pg_name");
     if (status == ORR_OK && group != NULL && group->kind == JSON_ITEM_STRING &&
         !workload_text(&feeder->workload, group->text, group->length, &node->group)) {
-        return refused(feeder, err);
+        return json_workload_refused(feeder, err);
     }
     if (status != ORR_OK) {
         return status;
@@ -255,21 +257,21 @@ static enum orr_status read_facts(struct feeder *feeder, const struct json_item 
         host != NULL && (host->kind == JSON_ITEM_TRUE || (host->kind == JSON_ITEM_INT && host->value.integer));
     if (name != NULL && name->kind == JSON_ITEM_STRING &&
         !workload_text(&feeder->workload, name->text, name->length, &node->name)) {
-        return refused(feeder, err);
+        return json_workload_refused(feeder, err);
     }
     enum orr_status status = read_type(feeder, item, node, err);
     if (status == ORR_OK) {
-        status = read_number(feeder, item, "runtime", &runtime_us, &found, err);
+        status = json_workload_read_number(feeder, item, "runtime", &runtime_us, &found, err);
     }
     if (status == ORR_OK && __builtin_mul_overflow(runtime_us, 1000u, &node->duration_ns)) {
-        return fail_node(feeder, "\"runtime\" is beyond 2^64 ns", err);
+        return json_workload_fail_node(feeder, "\"runtime\" is beyond 2^64 ns", err);
     }
     if (status == ORR_OK) {
-        status = read_number(feeder, item, "num_ops", &node->num_ops, &found, err);
+        status = json_workload_read_number(feeder, item, "num_ops", &node->num_ops, &found, err);
         node->has |= found ? WORKLOAD_HAS_NUM_OPS : 0;
     }
     if (status == ORR_OK) {
-        status = read_number(feeder, item, "tensor_size", &node->tensor_bytes, &found, err);
+        status = json_workload_read_number(feeder, item, "tensor_size", &node->tensor_bytes, &found, err);
         node->has |= found ? WORKLOAD_HAS_TENSOR_BYTES : 0;
     }
     node->has |= is_host ? WORKLOAD_IS_CPU_OP : 0;
@@ -277,21 +279,22 @@ static enum orr_status read_facts(struct feeder *feeder, const struct json_item 
         node->type = TRACE_COMP; /* the call that launches it; the transfer is a node of its own */
         feeder->host_comms++;
     }
-    return status == ORR_OK && node->type >= TRACE_SEND ? read_comm(feeder, item, node, err) : status;
+    return status == ORR_OK && node->type >= TRACE_SEND ? json_workload_read_comm(feeder, item, node, err) : status;
 }
 
-static enum orr_status take_node(struct feeder *feeder, const struct json_item *item, struct orr_error *err)
+static enum orr_status json_workload_take_node(struct feeder *feeder, const struct json_item *item,
+                                               struct orr_error *err)
 {
     struct workload_node node = {0};
     uint64_t id = 0;
     uint32_t index = 0;
     bool found = false;
     if (item->kind != JSON_ITEM_OBJECT) {
-        return fail_node(feeder, "an element of workload_graph that is no object", err);
+        return json_workload_fail_node(feeder, "an element of workload_graph that is no object", err);
     }
-    enum orr_status status = read_number(feeder, item, "Id", &id, &found, err);
+    enum orr_status status = json_workload_read_number(feeder, item, "Id", &id, &found, err);
     if (status == ORR_OK && !found) {
-        return fail_node(feeder, "a node without \"Id\"", err);
+        return json_workload_fail_node(feeder, "a node without \"Id\"", err);
     }
     if (status == ORR_OK) {
         status = read_facts(feeder, item, &node, err);
@@ -299,7 +302,7 @@ static enum orr_status take_node(struct feeder *feeder, const struct json_item *
     if (status == ORR_OK && (!workload_add(&feeder->workload, &node, &index) ||
                              !mem_reserve(feeder->request->mem, (void **)&feeder->ids, &feeder->id_capacity,
                                           (uint64_t)feeder->id_count + 1, sizeof *feeder->ids))) {
-        return refused(feeder, err);
+        return json_workload_refused(feeder, err);
     }
     if (status != ORR_OK) {
         return status;
@@ -314,7 +317,7 @@ static enum orr_status take_node(struct feeder *feeder, const struct json_item *
     return status;
 }
 
-static int compare_ids(const void *left, const void *right)
+static int json_workload_compare_ids(const void *left, const void *right)
 {
     const struct id_place *a = left;
     const struct id_place *b = right;
@@ -331,7 +334,7 @@ static int compare_key(const void *key, const void *entry)
     return (id > place->id) - (id < place->id);
 }
 
-static enum orr_status resolve(struct feeder *feeder, struct orr_error *err)
+static enum orr_status json_workload_resolve(struct feeder *feeder, struct orr_error *err)
 {
     if (feeder->id_count == 0) {
         return error_set(err, ORR_EINVAL,
@@ -339,7 +342,7 @@ static enum orr_status resolve(struct feeder *feeder, struct orr_error *err)
                          "(orrery trace export) and the output of chakra_jsonizer",
                          feeder->request->input);
     }
-    qsort(feeder->ids, feeder->id_count, sizeof *feeder->ids, compare_ids);
+    qsort(feeder->ids, feeder->id_count, sizeof *feeder->ids, json_workload_compare_ids);
     for (uint32_t i = 1; i < feeder->id_count; i++) {
         if (feeder->ids[i].id == feeder->ids[i - 1].id) {
             return error_set(err, ORR_EINVAL, "%s: two nodes have the Id %" PRIu64, feeder->request->input,
@@ -353,13 +356,13 @@ static enum orr_status resolve(struct feeder *feeder, struct orr_error *err)
         if (place == NULL) {
             *(one->control ? &feeder->dropped_control : &feeder->dropped_data) += 1;
         } else if (!workload_depend(&feeder->workload, one->child, place->node)) {
-            return refused(feeder, err);
+            return json_workload_refused(feeder, err);
         }
     }
     return ORR_OK;
 }
 
-static enum orr_status add_notes(struct feeder *feeder, struct orr_error *err)
+static enum orr_status json_workload_add_notes(struct feeder *feeder, struct orr_error *err)
 {
     struct notes *notes = feeder->request->notes;
     const char *input = feeder->request->input;
@@ -389,19 +392,19 @@ static enum orr_status read_feeder(struct feeder *feeder, struct orr_error *err)
     while (status == ORR_OK && more) {
         feeder->offset = part.offset;
         if (part.is_element) {
-            status = take_node(feeder, part.item, err);
+            status = json_workload_take_node(feeder, part.item, err);
         }
         if (status == ORR_OK) {
             status = json_stream_next(feeder->stream, &part, &more, err);
         }
     }
     if (status == ORR_OK) {
-        status = resolve(feeder, err);
+        status = json_workload_resolve(feeder, err);
     }
     if (status == ORR_OK) {
         status = workload_set_ranks(&feeder->workload, feeder->request, 1, err);
     }
-    return status == ORR_OK ? add_notes(feeder, err) : status;
+    return status == ORR_OK ? json_workload_add_notes(feeder, err) : status;
 }
 
 static enum orr_status convert_feeder(const struct convert_request *request, struct convert_summary *summary,
@@ -429,7 +432,7 @@ enum orr_status json_convert(const struct convert_request *request, struct conve
 {
     char head[HEAD + 1];
     char key[KEY_ROOM];
-    enum orr_status status = read_head(request, head, err);
+    enum orr_status status = json_workload_read_head(request, head, err);
     if (status != ORR_OK) {
         return status;
     }

@@ -19,23 +19,23 @@ enum { HEAD = 1 << 20, ABOUT = 4096 };
     "record with torch.profiler and export_chrome_trace (orrery trace recipe parameter 'framework' pytorch prints a "  \
     "script)"
 
-static const char *find(const char *bytes, size_t size, const char *word)
+static const char *recording_find(const char *bytes, size_t size, const char *word)
 {
     return memmem(bytes, size, word, strlen(word));
 }
 
-static bool has(const char *bytes, size_t size, const char *word)
+static bool recording_has(const char *bytes, size_t size, const char *word)
 {
-    return find(bytes, size, word) != NULL;
+    return recording_find(bytes, size, word) != NULL;
 }
 
-static bool begins(const char *bytes, size_t size, const void *mark, size_t length)
+static bool recording_begins(const char *bytes, size_t size, const void *mark, size_t length)
 {
     return size >= length && memcmp(bytes, mark, length) == 0;
 }
-#define BEGINS(bytes, size, literal) begins(bytes, size, literal, sizeof(literal) - 1)
+#define BEGINS(bytes, size, literal) recording_begins(bytes, size, literal, sizeof(literal) - 1)
 
-static bool ends_with(const char *name, const char *end)
+static bool recording_ends_with(const char *name, const char *end)
 {
     size_t length = strlen(name);
     size_t size = strlen(end);
@@ -53,12 +53,12 @@ static void is_other(struct recording_about *about, const char *what, const char
 
 static void identify_database(const char *bytes, size_t size, struct recording_about *about)
 {
-    if (has(bytes, size, "rocpd_")) {
+    if (recording_has(bytes, size, "rocpd_")) {
         is_other(
             about, "a database of rocprofv3 (rocpd)",
             "record with rocprofv3 --output-format json --hip-trace --kernel-trace, which is read, or " RECORD_PYTORCH);
-    } else if (has(bytes, size, "CUPTI_ACTIVITY_KIND") || has(bytes, size, "TARGET_INFO") ||
-               has(bytes, size, "NSYS_")) {
+    } else if (recording_has(bytes, size, "CUPTI_ACTIVITY_KIND") || recording_has(bytes, size, "TARGET_INFO") ||
+               recording_has(bytes, size, "NSYS_")) {
         is_other(about, "a database exported from Nsight Systems", "it has no ops of the program: " RECORD_PYTORCH);
     } else {
         is_other(about, "an SQLite database", RECORD_PYTORCH);
@@ -67,10 +67,10 @@ static void identify_database(const char *bytes, size_t size, struct recording_a
 
 static void identify_pickle(const char *bytes, size_t size, struct recording_about *about)
 {
-    if (has(bytes, size, "device_traces") || has(bytes, size, "segments")) {
+    if (recording_has(bytes, size, "device_traces") || recording_has(bytes, size, "segments")) {
         is_other(about, "a memory snapshot of PyTorch",
                  "it tells what was allocated, not what ran when: " RECORD_PYTORCH);
-    } else if (has(bytes, size, "collective_seq_id") || has(bytes, size, "nccl_version")) {
+    } else if (recording_has(bytes, size, "collective_seq_id") || recording_has(bytes, size, "nccl_version")) {
         is_other(about, "a dump of PyTorch's flight recorder",
                  "it has collectives without the work between them: " RECORD_PYTORCH);
     } else {
@@ -85,7 +85,7 @@ static bool is_xplane(const char *bytes, size_t size)
         "/host:CPU",       "/device:GPU:",        "/device:TPU:",    "/host:metadata",  "/host:CUPTI",
         "/host:TFStreamz", "/host:python-tracer", "/device:CUSTOM:", "Task Environment"};
     for (size_t i = 0; size > 2 && bytes[0] == 0x0a && i < sizeof planes / sizeof planes[0]; i++) {
-        if (has(bytes, size, planes[i])) {
+        if (recording_has(bytes, size, planes[i])) {
             return true;
         }
     }
@@ -94,7 +94,7 @@ static bool is_xplane(const char *bytes, size_t size)
 
 static void identify_binary(const char *bytes, size_t size, const char *name, struct recording_about *about)
 {
-    bool is_perfetto = ends_with(name, ".pftrace") || ends_with(name, ".perfetto-trace");
+    bool is_perfetto = recording_ends_with(name, ".pftrace") || recording_ends_with(name, ".perfetto-trace");
     if (BEGINS(bytes, size, "SQLite format 3\0")) {
         identify_database(bytes, size, about);
     } else if (size >= 2 && (uint8_t)bytes[0] == 0x80 && bytes[1] >= 2 && bytes[1] <= 5) {
@@ -107,17 +107,18 @@ static void identify_binary(const char *bytes, size_t size, const char *name, st
             "this form of it is not read; orrery trace convert parameter 'from' tensorflow reads the kernels from the "
             "trace.json.gz beside it (JAX writes that with jax.profiler.trace(DIR, create_perfetto_trace=True)), "
             "with parameter 'unknown-size' where that tells no sizes of collectives");
-    } else if (ends_with(name, ".nsys-rep") || ends_with(name, ".qdrep") || ends_with(name, ".qdstrm")) {
+    } else if (recording_ends_with(name, ".nsys-rep") || recording_ends_with(name, ".qdrep") ||
+               recording_ends_with(name, ".qdstrm")) {
         is_other(about, "a report of Nsight Systems", "it has no ops of the program: " RECORD_PYTORCH);
-    } else if (ends_with(name, ".ncu-rep")) {
+    } else if (recording_ends_with(name, ".ncu-rep")) {
         is_other(about, "a report of Nsight Compute", "it measures kernels one by one: " RECORD_PYTORCH);
-    } else if (is_perfetto || has(bytes, size < 4096 ? size : 4096, "perfetto")) {
+    } else if (is_perfetto || recording_has(bytes, size < 4096 ? size : 4096, "perfetto")) {
         is_other(about, "a Perfetto trace", "rocprofv3 --output-format json is read, or " RECORD_PYTORCH);
-    } else if (ends_with(name, ".et") || ends_with(name, ".etz")) {
+    } else if (recording_ends_with(name, ".et") || recording_ends_with(name, ".etz")) {
         is_other(about, "a Chakra trace", "it needs no import: orrery run parameter 'workload' takes it");
     } else if (BEGINS(bytes, size, "PK\003\004")) {
         is_other(about, "a zip archive", "unpack it and name the recordings in it");
-    } else if (ends_with(name, ".xplane.pb")) {
+    } else if (recording_ends_with(name, ".xplane.pb")) {
         is_other(about, "by its name a profile of JAX or TensorFlow (XSpace), by its content none",
                  "record again with jax.profiler.trace or tf.profiler.experimental");
     }
@@ -127,11 +128,11 @@ static void identify_text(const char *bytes, size_t size, struct recording_about
 {
     const char *end = memchr(bytes, '\n', size);
     size_t line = end == NULL ? size : (size_t)(end - bytes);
-    if (has(bytes, line, "Start_Timestamp") && has(bytes, line, "End_Timestamp")) {
+    if (recording_has(bytes, line, "Start_Timestamp") && recording_has(bytes, line, "End_Timestamp")) {
         is_other(
             about, "a table of rocprofv3 (CSV)",
             "record with rocprofv3 --output-format json --hip-trace --kernel-trace, which is read, or " RECORD_PYTORCH);
-    } else if (has(bytes, line, "Total Time (ns)") || has(bytes, line, "CorrId")) {
+    } else if (recording_has(bytes, line, "Total Time (ns)") || recording_has(bytes, line, "CorrId")) {
         is_other(about, "a table of Nsight Systems (CSV)", RECORD_PYTORCH);
     } else if (BEGINS(bytes, size, "<!DOCTYPE") || BEGINS(bytes, size, "<html")) {
         is_other(about, "a web page", RECORD_PYTORCH);
@@ -141,9 +142,9 @@ static void identify_text(const char *bytes, size_t size, struct recording_about
 /* ---- JSON ---- */
 
 /* The integer behind a key, at any place. */
-static bool find_integer(const char *bytes, size_t size, const char *key, int64_t *value)
+static bool recording_find_integer(const char *bytes, size_t size, const char *key, int64_t *value)
 {
-    const char *at = find(bytes, size, key);
+    const char *at = recording_find(bytes, size, key);
     const char *end = bytes + size;
     if (at == NULL) {
         return false;
@@ -164,23 +165,23 @@ static void read_distributed(const char *bytes, size_t size, struct recording_ab
 {
     size_t room = size < ABOUT ? size : ABOUT;
     /* What follows a group's list is not the job's. */
-    const char *groups = find(bytes, room, "\"pg_config\"");
+    const char *groups = recording_find(bytes, room, "\"pg_config\"");
     const char *close = memchr(bytes, '}', room);
     size_t front = groups != NULL ? (size_t)(groups - bytes) : close != NULL ? (size_t)(close - bytes) : room;
-    if (!find_integer(bytes, front, "\"rank\"", &about->rank) && groups != NULL) {
-        (void)find_integer(bytes, room, "\"rank\"", &about->rank);
+    if (!recording_find_integer(bytes, front, "\"rank\"", &about->rank) && groups != NULL) {
+        (void)recording_find_integer(bytes, room, "\"rank\"", &about->rank);
     }
-    if (!find_integer(bytes, front, "\"world_size\"", &about->world_size) && groups != NULL) {
-        (void)find_integer(bytes, room, "\"world_size\"", &about->world_size);
+    if (!recording_find_integer(bytes, front, "\"world_size\"", &about->world_size) && groups != NULL) {
+        (void)recording_find_integer(bytes, room, "\"world_size\"", &about->world_size);
     }
 }
 
 static const char distributed[] = "\"distributedInfo\"";
 
-static void read_job(const char *bytes, size_t size, struct recording_about *about)
+static void recording_read_job(const char *bytes, size_t size, struct recording_about *about)
 {
     static const char key[] = "\"group_trace_id\"";
-    const char *at = find(bytes, size, key);
+    const char *at = recording_find(bytes, size, key);
     const char *end = bytes + size;
     size_t length = 0;
     for (at = at == NULL ? end : at + sizeof key - 1; at < end && (isspace((unsigned char)*at) || *at == ':'); at++) {
@@ -199,7 +200,7 @@ static bool is_kineto(const char *bytes, size_t size)
                                         "\"gpu_memcpy\"",       "\"hip_runtime\"",       "\"kernel\"",
                                         "\"Kernel\"",           "\"Record function id\""};
     for (size_t i = 0; i < sizeof marks / sizeof marks[0]; i++) {
-        if (has(bytes, size, marks[i])) {
+        if (recording_has(bytes, size, marks[i])) {
             return true;
         }
     }
@@ -211,33 +212,33 @@ static void identify_events(const char *bytes, size_t size, struct recording_abo
     static const char *const tensorflow[] = {"device:GPU:", "device:TPU:", "host:CPU", "host:CUPTI", "host:ROCTRACER"};
     bool kineto = is_kineto(bytes, size);
     for (size_t i = 0; !kineto && i < sizeof tensorflow / sizeof tensorflow[0]; i++) {
-        if (has(bytes, size, tensorflow[i])) {
+        if (recording_has(bytes, size, tensorflow[i])) {
             is_other(about, "a trace of TensorFlow's or JAX's profiler",
                      "orrery trace convert parameter 'from' tensorflow reads it");
             return;
         }
     }
-    if (!kineto && has(bytes, size, "\"BeginNs\"")) {
+    if (!kineto && recording_has(bytes, size, "\"BeginNs\"")) {
         is_other(
             about, "a trace of rocprof (version 1 or 2)",
             "record with rocprofv3 --output-format json --hip-trace --kernel-trace, which is read, or " RECORD_PYTORCH);
         return;
     }
-    if (!kineto && has(bytes, size, "NEGOTIATE_")) {
+    if (!kineto && recording_has(bytes, size, "NEGOTIATE_")) {
         is_other(about, "a timeline of Horovod", "orrery trace convert parameter 'from' horovod reads it");
         return;
     }
     about->kind = RECORDING_KINETO;
     about->what = "a trace of PyTorch's profiler";
-    const char *op = find(bytes, size, "\"cpu_op\"");
+    const char *op = recording_find(bytes, size, "\"cpu_op\"");
     if (op != NULL) {
-        (void)find_integer(op, (size_t)(bytes + size - op), "\"pid\"", &about->pid);
+        (void)recording_find_integer(op, (size_t)(bytes + size - op), "\"pid\"", &about->pid);
     }
-    const char *info = find(bytes, size, distributed);
+    const char *info = recording_find(bytes, size, distributed);
     if (info != NULL) {
         read_distributed(info, (size_t)(bytes + size - info), about);
     }
-    read_job(bytes, size, about);
+    recording_read_job(bytes, size, about);
 }
 
 /* A list of nodes in a file that names its schema; or its front, where the list of threads comes first and is long. Our
@@ -245,35 +246,37 @@ static void identify_events(const char *bytes, size_t size, struct recording_abo
 static bool is_execution_trace(const char *bytes, size_t size)
 {
     const char *end = bytes + size;
-    const char *at = find(bytes, size, "\"nodes\"");
+    const char *at = recording_find(bytes, size, "\"nodes\"");
     if (at == NULL) {
-        return has(bytes, size, "\"schema\"") && has(bytes, size, "\"start_ts\"");
+        return recording_has(bytes, size, "\"schema\"") && recording_has(bytes, size, "\"start_ts\"");
     }
     for (at += sizeof "\"nodes\"" - 1; at < end && (isspace((unsigned char)*at) || *at == ':'); at++) {
     }
     return at < end && *at == '[' &&
-           (has(bytes, size, "\"schema\"") || has(bytes, size, "\"ctrl_deps\"") || has(bytes, size, "\"start_ts\""));
+           (recording_has(bytes, size, "\"schema\"") || recording_has(bytes, size, "\"ctrl_deps\"") ||
+            recording_has(bytes, size, "\"start_ts\""));
 }
 
 static void identify_json(const char *bytes, size_t size, struct recording_about *about)
 {
-    if (has(bytes, size, "\"rocprofiler-sdk-tool\"")) {
+    if (recording_has(bytes, size, "\"rocprofiler-sdk-tool\"")) {
         about->kind = RECORDING_ROCPROF;
         about->what = "a trace of rocprofv3";
-    } else if (has(bytes, size, "\"traceEvents\"") || (bytes[0] == '[' && has(bytes, size, "\"ph\"") &&
-                                                       (is_kineto(bytes, size) || has(bytes, size, "NEGOTIATE_")))) {
+    } else if (recording_has(bytes, size, "\"traceEvents\"") ||
+               (bytes[0] == '[' && recording_has(bytes, size, "\"ph\"") &&
+                (is_kineto(bytes, size) || recording_has(bytes, size, "NEGOTIATE_")))) {
         identify_events(bytes, size, about);
-    } else if (has(bytes, size, "\"device_traces\"") && has(bytes, size, "\"segments\"")) {
+    } else if (recording_has(bytes, size, "\"device_traces\"") && recording_has(bytes, size, "\"segments\"")) {
         is_other(about, "a memory snapshot of PyTorch",
                  "it tells what was allocated, not what ran when: " RECORD_PYTORCH);
-    } else if (has(bytes, size, "\"coll_perf\"")) {
+    } else if (recording_has(bytes, size, "\"coll_perf\"")) {
         is_other(about, "a log of NCCL's inspector",
                  "it has collectives without the work between them: " RECORD_PYTORCH);
     } else if (is_execution_trace(bytes, size)) {
         about->kind = RECORDING_HOST;
         about->what = "an execution trace of PyTorch";
-        (void)find_integer(bytes, size, "\"pid\"", &about->pid);
-    } else if (has(bytes, size, "\"workload_graph\"") || has(bytes, size, "\"orrery-trace\"")) {
+        (void)recording_find_integer(bytes, size, "\"pid\"", &about->pid);
+    } else if (recording_has(bytes, size, "\"workload_graph\"") || recording_has(bytes, size, "\"orrery-trace\"")) {
         is_other(about, "a Chakra graph as JSON", "orrery trace convert parameter 'from' json reads it");
     }
 }
@@ -299,7 +302,7 @@ void recording_identify_bytes(const char *bytes, size_t size, const char *name, 
 
 /* ---- a file ---- */
 
-static enum orr_status fill(struct io_stream *stream, char *bytes, size_t *size, struct orr_error *err)
+static enum orr_status recording_fill(struct io_stream *stream, char *bytes, size_t *size, struct orr_error *err)
 {
     size_t got = 1;
     enum orr_status status = ORR_OK;
@@ -316,8 +319,8 @@ static enum orr_status look_further(struct io_stream *stream, char *bytes, size_
 {
     bool first = true;
     while (size == HEAD) {
-        const char *info = first ? NULL : find(bytes, size - ABOUT, distributed);
-        if (about->kind == RECORDING_UNKNOWN && !first && has(bytes, size, "\"traceEvents\"")) {
+        const char *info = first ? NULL : recording_find(bytes, size - ABOUT, distributed);
+        if (about->kind == RECORDING_UNKNOWN && !first && recording_has(bytes, size, "\"traceEvents\"")) {
             identify_events(bytes, size, about);
         }
         if (info != NULL && about->kind == RECORDING_KINETO) {
@@ -327,13 +330,13 @@ static enum orr_status look_further(struct io_stream *stream, char *bytes, size_
         memmove(bytes, bytes + size - ABOUT, ABOUT);
         size = ABOUT;
         first = false;
-        enum orr_status status = fill(stream, bytes, &size, err);
+        enum orr_status status = recording_fill(stream, bytes, &size, err);
         if (status != ORR_OK) {
             return status;
         }
     }
-    const char *info = first ? NULL : find(bytes, size, distributed);
-    if (about->kind == RECORDING_UNKNOWN && !first && has(bytes, size, "\"traceEvents\"")) {
+    const char *info = first ? NULL : recording_find(bytes, size, distributed);
+    if (about->kind == RECORDING_UNKNOWN && !first && recording_has(bytes, size, "\"traceEvents\"")) {
         identify_events(bytes, size, about);
     } else if (info != NULL && about->kind == RECORDING_KINETO) {
         read_distributed(info, (size_t)(bytes + size - info), about);
@@ -355,7 +358,7 @@ enum orr_status recording_identify(const char *path, struct mem *mem, struct rec
     enum orr_status status = io_stream_open(path, mem, &stream, err);
     if (status == ORR_OK) {
         io_stream_allow_cut(stream);
-        status = fill(stream, bytes, &size, err);
+        status = recording_fill(stream, bytes, &size, err);
     }
     if (status == ORR_OK) {
         recording_identify_bytes(bytes, size, slash == NULL ? path : slash + 1, &made);

@@ -11,7 +11,7 @@
 
 enum { HEAD = 1 << 20, WORD = 48 };
 
-static bool has(const char *bytes, size_t size, const char *word)
+static bool convert_sniff_has(const char *bytes, size_t size, const char *word)
 {
     return memmem(bytes, size, word, strlen(word)) != NULL;
 }
@@ -22,14 +22,14 @@ static enum orr_format sniff_events(const char *bytes, size_t size, const char *
     static const char *const kineto[] = {"\"deviceProperties\"", "\"cpu_op\"", "\"External id\"",
                                          "\"distributedInfo\""};
     for (size_t i = 0; i < sizeof kineto / sizeof kineto[0]; i++) {
-        if (has(bytes, size, kineto[i])) {
+        if (convert_sniff_has(bytes, size, kineto[i])) {
             *hint = "is a PyTorch device trace, which says little without the host's: orrery trace import puts "
                     "both together";
             return ORR_FORMAT_AUTO;
         }
     }
     for (size_t i = 0; i < sizeof tensorflow / sizeof tensorflow[0]; i++) {
-        if (has(bytes, size, tensorflow[i])) {
+        if (convert_sniff_has(bytes, size, tensorflow[i])) {
             return ORR_FORMAT_TENSORFLOW;
         }
     }
@@ -42,20 +42,21 @@ static enum orr_format sniff_events(const char *bytes, size_t size, const char *
 static enum orr_format sniff_json(const char *bytes, size_t size, const char **hint)
 {
     if (bytes[0] == '[') {
-        return has(bytes, size, "\"ph\"") ? ORR_FORMAT_HOROVOD : ORR_FORMAT_AUTO;
+        return convert_sniff_has(bytes, size, "\"ph\"") ? ORR_FORMAT_HOROVOD : ORR_FORMAT_AUTO;
     }
-    if (has(bytes, size, "\"workload_graph\"") || has(bytes, size, "\"orrery-trace\"")) {
+    if (convert_sniff_has(bytes, size, "\"workload_graph\"") || convert_sniff_has(bytes, size, "\"orrery-trace\"")) {
         return ORR_FORMAT_JSON;
     }
-    if (has(bytes, size, "\"traceEvents\"")) {
+    if (convert_sniff_has(bytes, size, "\"traceEvents\"")) {
         return sniff_events(bytes, size, hint);
     }
     /* A linked trace lists its threads and process groups first, which may be more than is looked at here. */
-    if (has(bytes, size, "\"nodes\"") || has(bytes, size, "\"start_ts\":")) {
+    if (convert_sniff_has(bytes, size, "\"nodes\"") || convert_sniff_has(bytes, size, "\"start_ts\":")) {
         return ORR_FORMAT_PYTORCH;
     }
     /* Chakra's jsonizer: metadata, then nodes, as objects without anything between them. */
-    return has(bytes, size, "}{") || has(bytes, size, "\"version\"") ? ORR_FORMAT_JSON : ORR_FORMAT_AUTO;
+    return convert_sniff_has(bytes, size, "}{") || convert_sniff_has(bytes, size, "\"version\"") ? ORR_FORMAT_JSON
+                                                                                                 : ORR_FORMAT_AUTO;
 }
 
 static bool is_strategy(const char *word)
@@ -74,7 +75,7 @@ static bool is_strategy(const char *word)
 }
 
 /* Past blanks, and GOAL's comments. */
-static size_t skip_blanks(const char *bytes, size_t size, size_t at)
+static size_t convert_sniff_skip_blanks(const char *bytes, size_t size, size_t at)
 {
     for (;;) {
         while (at < size && isspace((unsigned char)bytes[at])) {
@@ -105,7 +106,7 @@ static bool looks_like_table(const char *bytes, size_t size)
            memchr(bytes, '\t', length) != NULL;
 }
 
-static bool is_text(const char *bytes, size_t size)
+static bool convert_sniff_is_text(const char *bytes, size_t size)
 {
     return memchr(bytes, '\0', size) == NULL;
 }
@@ -119,8 +120,8 @@ enum orr_format convert_sniff_bytes(const char *bytes, size_t size, const char *
         bytes += 3;
         size -= 3;
     }
-    size_t at = skip_blanks(bytes, size, 0);
-    if (at == size || !is_text(bytes, size)) {
+    size_t at = convert_sniff_skip_blanks(bytes, size, 0);
+    if (at == size || !convert_sniff_is_text(bytes, size)) {
         *hint = at == size ? "is empty" : "is not text; an ET file needs no conversion";
         return ORR_FORMAT_AUTO;
     }
@@ -140,7 +141,8 @@ enum orr_format convert_sniff_bytes(const char *bytes, size_t size, const char *
     return looks_like_table(bytes + at, size - at) ? ORR_FORMAT_CSV : ORR_FORMAT_AUTO;
 }
 
-static enum orr_status read_head(const char *path, struct mem *mem, char *head, size_t *size, struct orr_error *err)
+static enum orr_status convert_sniff_read_head(const char *path, struct mem *mem, char *head, size_t *size,
+                                               struct orr_error *err)
 {
     struct io_stream *stream = NULL;
     size_t got = 1;
@@ -164,7 +166,7 @@ enum orr_status convert_sniff(const char *path, struct mem *mem, enum orr_format
     if (head == NULL) {
         return mem_error(mem, "the first bytes of a file", err);
     }
-    enum orr_status status = read_head(path, mem, head, &size, err);
+    enum orr_status status = convert_sniff_read_head(path, mem, head, &size, err);
     if (status == ORR_OK) {
         found = convert_sniff_bytes(head, size, &hint);
     }

@@ -59,12 +59,12 @@ struct building {
     bool has_step;
 };
 
-static enum orr_status refused(const struct building *building, struct orr_error *err)
+static enum orr_status tensorflow_refused(const struct building *building, struct orr_error *err)
 {
     return mem_error(building->workload->mem, "the trace's kernels", err);
 }
 
-static const char *text_of(const struct building *building, uint32_t number)
+static const char *tensorflow_text_of(const struct building *building, uint32_t number)
 {
     return intern_text(&building->trace.texts, number);
 }
@@ -80,8 +80,8 @@ struct kernel {
 static struct kernel classify(const struct building *building, const struct tf_event *event)
 {
     struct kernel kernel = {.kind = COMM_NONE};
-    const char *name = text_of(building, event->name);
-    const char *op = text_of(building, event->op);
+    const char *name = tensorflow_text_of(building, event->name);
+    const char *op = tensorflow_text_of(building, event->op);
     enum comm_kind by_op = hlo_name_kind(op, strlen(op), &kernel.half);
     if (building->trace.lines[event->line].kind == TF_LINE_OPS) {
         kernel.kind = by_op;
@@ -113,11 +113,12 @@ static bool from_accessed(enum comm_kind kind, uint64_t accessed, uint32_t ranks
     return *bytes <= INT64_MAX;
 }
 
-static enum orr_status set_size(const struct building *building, const struct tf_event *event,
-                                const struct kernel *kernel, struct workload_node *node, struct orr_error *err)
+static enum orr_status tensorflow_set_size(const struct building *building, const struct tf_event *event,
+                                           const struct kernel *kernel, struct workload_node *node,
+                                           struct orr_error *err)
 {
     const struct tf_size *size = event->op == 0 ? NULL : tf_trace_size(&building->trace, event->module, event->op);
-    const char *op = text_of(building, event->op);
+    const char *op = tensorflow_text_of(building, event->op);
     enum hlo_half half = HLO_WHOLE;
     bool is_input = hlo_name_kind(op, strlen(op), &half) == COMM_ALL_GATHER && half == HLO_START;
     bool needs_ranks = (kernel->kind == COMM_ALL_GATHER && !is_input) || kernel->kind == COMM_REDUCE_SCATTER;
@@ -168,7 +169,7 @@ static void set_step(const struct building *building, const struct tf_event *eve
     }
 }
 
-static int compare_steps(const void *left, const void *right)
+static int tensorflow_compare_steps(const void *left, const void *right)
 {
     const struct tf_step *a = left;
     const struct tf_step *b = right;
@@ -186,9 +187,12 @@ static int compare_steps(const void *left, const void *right)
 
 /* ---- nodes ------------------------------------------------------------------------------------------------------ */
 
-static enum orr_status depend(struct building *building, uint32_t child, uint32_t parent, struct orr_error *err)
+static enum orr_status tensorflow_depend(struct building *building, uint32_t child, uint32_t parent,
+                                         struct orr_error *err)
 {
-    return parent == NODE_NONE || workload_depend(building->workload, child, parent) ? ORR_OK : refused(building, err);
+    return parent == NODE_NONE || workload_depend(building->workload, child, parent)
+               ? ORR_OK
+               : tensorflow_refused(building, err);
 }
 
 static enum orr_status make_node(struct building *building, uint32_t index, const struct kernel *kernel, uint32_t *made,
@@ -207,9 +211,9 @@ static enum orr_status make_node(struct building *building, uint32_t index, cons
         .tensor_bytes = event->copied,
     };
     uint32_t *text = &building->texts[event->name];
-    const char *name = text_of(building, event->name);
+    const char *name = tensorflow_text_of(building, event->name);
     if (*text == 0 && !workload_text(building->workload, name, strlen(name), text)) {
-        return refused(building, err);
+        return tensorflow_refused(building, err);
     }
     node.name = *text;
     node.has |= (event->has & TF_HAS_COPIED) != 0 ? WORKLOAD_HAS_TENSOR_BYTES : 0;
@@ -219,12 +223,12 @@ static enum orr_status make_node(struct building *building, uint32_t index, cons
         node.type = TRACE_COLL;
         node.comm_kind = (uint8_t)kernel->kind;
         node.type_from = (uint8_t)kernel->type_from;
-        status = set_size(building, event, kernel, &node, err);
+        status = tensorflow_set_size(building, event, kernel, &node, err);
     } else {
         building->between_pairs += kernel->kind != COMM_NONE;
     }
     if (status == ORR_OK && !workload_add(building->workload, &node, made)) {
-        return refused(building, err);
+        return tensorflow_refused(building, err);
     }
     return status;
 }
@@ -240,7 +244,7 @@ static enum orr_status wait_for_step(struct building *building, uint32_t node, s
     bool later = building->has_step && made->step > building->last_step;
     for (uint32_t i = 0; status == ORR_OK && later && i < building->line_count; i++) {
         uint32_t last = building->tails[building->lines[i]].last_coll;
-        status = depend(building, node, last, err);
+        status = tensorflow_depend(building, node, last, err);
         building->crossing += last != NODE_NONE;
     }
     if (!building->has_step || later) {
@@ -267,14 +271,15 @@ static enum orr_status wait_across(struct building *building, uint32_t node, con
         }
         bool waited = own->node == NODE_NONE || other->ended_ns > own->end_ns;
         if (other->ended != NODE_NONE && (is_collective || waited)) {
-            status = depend(building, node, other->ended, err);
+            status = tensorflow_depend(building, node, other->ended, err);
             building->crossing++;
         }
     }
     return status;
 }
 
-static void append(struct building *building, uint32_t line, uint32_t node, uint64_t end_ns, bool is_collective)
+static void tensorflow_append(struct building *building, uint32_t line, uint32_t node, uint64_t end_ns,
+                              bool is_collective)
 {
     struct tail *tail = &building->tails[line];
     if (tail->node != NODE_NONE) {
@@ -286,7 +291,7 @@ static void append(struct building *building, uint32_t line, uint32_t node, uint
     tail->last_coll = is_collective ? node : tail->last_coll;
 }
 
-static enum orr_status add_kernel(struct building *building, uint32_t index, struct orr_error *err)
+static enum orr_status tensorflow_add_kernel(struct building *building, uint32_t index, struct orr_error *err)
 {
     const struct tf_event *event = &building->trace.events[index];
     struct kernel kernel = classify(building, event);
@@ -294,7 +299,7 @@ static enum orr_status add_kernel(struct building *building, uint32_t index, str
     uint32_t node = 0;
     enum orr_status status = make_node(building, index, &kernel, &node, err);
     if (status == ORR_OK) {
-        status = depend(building, node, building->tails[event->line].node, err);
+        status = tensorflow_depend(building, node, building->tails[event->line].node, err);
     }
     if (status == ORR_OK) {
         status = wait_across(building, node, event, is_collective, err);
@@ -302,20 +307,20 @@ static enum orr_status add_kernel(struct building *building, uint32_t index, str
     if (status == ORR_OK) {
         status = wait_for_step(building, node, err);
     }
-    append(building, event->line, node, event->start_ns + event->duration_ns, is_collective);
+    tensorflow_append(building, event->line, node, event->start_ns + event->duration_ns, is_collective);
     return status;
 }
 
 /* The start a "-done" belongs to: of the same kind and suffix, else the oldest of the kind. */
 static uint32_t find_start(const struct building *building, const struct tf_event *done, enum comm_kind kind)
 {
-    const char *op = text_of(building, done->op);
+    const char *op = tensorflow_text_of(building, done->op);
     size_t length = 0;
     const char *suffix = hlo_name_suffix(op, strlen(op), &length);
     uint32_t oldest = NODE_NONE;
     for (uint32_t i = 0; i < building->open_count; i++) {
         const struct open_start *start = &building->open[i];
-        const char *name = text_of(building, start->op);
+        const char *name = tensorflow_text_of(building, start->op);
         size_t other_length = 0;
         const char *other = hlo_name_suffix(name, strlen(name), &other_length);
         if (start->kind == kind && length == other_length && memcmp(suffix, other, length) == 0) {
@@ -331,14 +336,14 @@ static enum orr_status open_start(struct building *building, uint32_t node, cons
 {
     if (!mem_reserve(building->workload->mem, (void **)&building->open, &building->open_capacity,
                      (uint64_t)building->open_count + 1, sizeof *building->open)) {
-        return refused(building, err);
+        return tensorflow_refused(building, err);
     }
     building->open[building->open_count++] = (struct open_start){node, event->op, kind};
     return ORR_OK;
 }
 
 /* An operation of an XLA line. */
-static enum orr_status add_operation(struct building *building, uint32_t index, struct orr_error *err)
+static enum orr_status tensorflow_add_operation(struct building *building, uint32_t index, struct orr_error *err)
 {
     const struct tf_event *event = &building->trace.events[index];
     struct tail *tail = &building->tails[event->line];
@@ -362,10 +367,10 @@ static enum orr_status add_operation(struct building *building, uint32_t index, 
     }
     enum orr_status status = make_node(building, index, &kernel, &node, err);
     if (status == ORR_OK) {
-        status = depend(building, node, tail->node, err);
+        status = tensorflow_depend(building, node, tail->node, err);
     }
     if (status == ORR_OK) {
-        status = depend(building, node, tail->extra, err);
+        status = tensorflow_depend(building, node, tail->extra, err);
     }
     if (status == ORR_OK) {
         status = wait_for_step(building, node, err);
@@ -375,7 +380,7 @@ static enum orr_status add_operation(struct building *building, uint32_t index, 
         return open_start(building, node, event, kernel.kind, err);
     }
     tail->extra = NODE_NONE;
-    append(building, event->line, node, event->start_ns + event->duration_ns, is_collective);
+    tensorflow_append(building, event->line, node, event->start_ns + event->duration_ns, is_collective);
     return status;
 }
 
@@ -396,7 +401,7 @@ static void begin_device(struct building *building, uint32_t device)
     }
 }
 
-static enum orr_status build(struct building *building, struct orr_error *err)
+static enum orr_status tensorflow_build(struct building *building, struct orr_error *err)
 {
     const struct tf_trace *trace = &building->trace;
     uint32_t device = NODE_NONE;
@@ -408,12 +413,13 @@ static enum orr_status build(struct building *building, struct orr_error *err)
             device = line->device;
             begin_device(building, device);
         }
-        status = line->kind == TF_LINE_OPS ? add_operation(building, index, err) : add_kernel(building, index, err);
+        status = line->kind == TF_LINE_OPS ? tensorflow_add_operation(building, index, err)
+                                           : tensorflow_add_kernel(building, index, err);
     }
     return status;
 }
 
-static enum orr_status add_notes(struct building *building, struct orr_error *err)
+static enum orr_status tensorflow_add_notes(struct building *building, struct orr_error *err)
 {
     struct notes *notes = building->request->notes;
     const char *input = building->request->input;
@@ -441,7 +447,7 @@ static enum orr_status add_notes(struct building *building, struct orr_error *er
     return status;
 }
 
-static enum orr_status reserve(struct building *building, struct orr_error *err)
+static enum orr_status tensorflow_reserve(struct building *building, struct orr_error *err)
 {
     const struct tf_trace *trace = &building->trace;
     uint64_t lines = (uint64_t)trace->line_count + 1;
@@ -449,19 +455,19 @@ static enum orr_status reserve(struct building *building, struct orr_error *err)
                      sizeof *building->texts) ||
         !mem_reserve(trace->mem, (void **)&building->tails, &building->tail_capacity, lines, sizeof *building->tails) ||
         !mem_reserve(trace->mem, (void **)&building->lines, &building->line_capacity, lines, sizeof *building->lines)) {
-        return refused(building, err);
+        return tensorflow_refused(building, err);
     }
     memset(building->texts, 0, (size_t)intern_count(&trace->texts) * sizeof *building->texts);
     return ORR_OK;
 }
 
-static enum orr_status build_all(struct building *building, struct orr_error *err)
+static enum orr_status tensorflow_build_all(struct building *building, struct orr_error *err)
 {
     struct tf_trace *trace = &building->trace;
     const struct convert_request *request = building->request;
     enum orr_status status = tf_order_make(trace, request->input, request->notes, &building->order, err);
     if (status == ORR_OK) {
-        status = reserve(building, err);
+        status = tensorflow_reserve(building, err);
     }
     if (status == ORR_OK) {
         status = workload_set_ranks(building->workload, request, building->order.ranks, err);
@@ -471,10 +477,10 @@ static enum orr_status build_all(struct building *building, struct orr_error *er
     }
     building->group_ranks = building->workload->ranks;
     if (trace->step_count > 0) {
-        qsort(trace->steps, trace->step_count, sizeof *trace->steps, compare_steps);
+        qsort(trace->steps, trace->step_count, sizeof *trace->steps, tensorflow_compare_steps);
     }
-    status = build(building, err);
-    return status == ORR_OK ? add_notes(building, err) : status;
+    status = tensorflow_build(building, err);
+    return status == ORR_OK ? tensorflow_add_notes(building, err) : status;
 }
 
 enum orr_status tensorflow_read(const struct convert_request *request, struct workload *workload, struct orr_error *err)
@@ -485,7 +491,7 @@ enum orr_status tensorflow_read(const struct convert_request *request, struct wo
     if (status != ORR_OK) {
         return status;
     }
-    status = build_all(&building, err);
+    status = tensorflow_build_all(&building, err);
     tf_order_free(&building.order);
     tf_trace_free(&building.trace);
     mem_free(mem, building.texts, building.text_capacity * sizeof *building.texts);

@@ -26,12 +26,12 @@ struct reading {
     uint64_t offset; /* of the event at hand */
 };
 
-static enum orr_status refused(const struct reading *reading, struct orr_error *err)
+static enum orr_status tensorflow_events_refused(const struct reading *reading, struct orr_error *err)
 {
     return mem_error(reading->trace->mem, "the trace's events", err);
 }
 
-static enum orr_status fail_event(struct reading *reading, const char *what, struct orr_error *err)
+static enum orr_status tensorflow_events_fail_event(struct reading *reading, const char *what, struct orr_error *err)
 {
     return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": %s", json_stream_path(reading->stream),
                      json_stream_line(reading->stream, reading->offset), what);
@@ -39,18 +39,18 @@ static enum orr_status fail_event(struct reading *reading, const char *what, str
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
-static void copy_text(const struct json_item *item, char word[WORD])
+static void tensorflow_events_copy_text(const struct json_item *item, char word[WORD])
 {
     bool has = item != NULL && item->text != NULL;
     (void)snprintf(word, WORD, "%.*s", has ? (int)(item->length < WORD ? item->length : WORD) : 0,
                    has ? item->text : "");
 }
 
-static bool read_integer(const struct json_item *item, int64_t *value)
+static bool tensorflow_events_read_integer(const struct json_item *item, int64_t *value)
 {
     char word[WORD];
     char *end = NULL;
-    copy_text(item, word);
+    tensorflow_events_copy_text(item, word);
     long long got = strtoll(word, &end, 10);
     if (word[0] == '\0' || *end != '\0' || got == LLONG_MAX || got == LLONG_MIN) {
         return false;
@@ -60,7 +60,7 @@ static bool read_integer(const struct json_item *item, int64_t *value)
 }
 
 /* Microseconds, with decimals, in ns. */
-static bool read_time(const struct json_item *item, uint64_t *ns)
+static bool tensorflow_events_read_time(const struct json_item *item, uint64_t *ns)
 {
     double us = -1;
     if (item != NULL && item->kind == JSON_ITEM_INT) {
@@ -88,7 +88,7 @@ static bool find_process(struct reading *reading, const struct json_item *event,
     char pid[WORD];
     char key[WORD + 8];
     uint32_t before = intern_count(&reading->pids);
-    copy_text(json_item_member(event, "pid"), pid);
+    tensorflow_events_copy_text(json_item_member(event, "pid"), pid);
     (void)snprintf(key, sizeof key, "pid %s", pid);
     if (!intern_add(&reading->pids, key, strlen(key), number) ||
         !mem_reserve(reading->trace->mem, (void **)&reading->devices, &reading->process_capacity,
@@ -107,7 +107,7 @@ static bool find_line(struct reading *reading, const struct json_item *event, ui
     char tid[WORD];
     struct tf_trace *trace = reading->trace;
     uint32_t before = intern_count(&reading->line_ids);
-    copy_text(json_item_member(event, "tid"), tid);
+    tensorflow_events_copy_text(json_item_member(event, "tid"), tid);
     (void)snprintf(key, sizeof key, "%" PRIu32 " %s", process, tid);
     if (!intern_add(&reading->line_ids, key, strlen(key), number) ||
         !mem_reserve(trace->mem, (void **)&trace->lines, &trace->line_capacity, intern_count(&reading->line_ids),
@@ -127,7 +127,7 @@ static enum orr_status name_process(struct reading *reading, uint32_t process, c
 {
     char text[WORD];
     struct tf_trace *trace = reading->trace;
-    copy_text(name, text);
+    tensorflow_events_copy_text(name, text);
     const char *device = strstr(text, "/device:");
     if (device == NULL || strncmp(device, "/device:CPU", 11) == 0 || reading->devices[process] != DEVICE_NONE) {
         return ORR_OK;
@@ -137,7 +137,7 @@ static enum orr_status name_process(struct reading *reading, uint32_t process, c
     if (!intern_add(&trace->texts, text, strlen(text), &made.name) ||
         !mem_reserve(trace->mem, (void **)&trace->devices, &trace->device_capacity, (uint64_t)trace->device_count + 1,
                      sizeof *trace->devices)) {
-        return refused(reading, err);
+        return tensorflow_events_refused(reading, err);
     }
     reading->devices[process] = trace->device_count;
     trace->devices[trace->device_count++] = made;
@@ -162,7 +162,7 @@ static void name_line(struct tf_line *line, const struct json_item *name)
         {"Launch Stats", TF_LINE_DERIVED},
     };
     char text[WORD];
-    copy_text(name, text);
+    tensorflow_events_copy_text(name, text);
     const char *number = strchr(text, '#');
     if (strncmp(text, "Stream", 6) == 0 && number != NULL) {
         line->stream = strtoll(number + 1, NULL, 10);
@@ -175,7 +175,8 @@ static void name_line(struct tf_line *line, const struct json_item *name)
     }
 }
 
-static enum orr_status take_name(struct reading *reading, const struct json_item *event, struct orr_error *err)
+static enum orr_status tensorflow_events_take_name(struct reading *reading, const struct json_item *event,
+                                                   struct orr_error *err)
 {
     const struct json_item *phase = json_item_member(event, "ph");
     const struct json_item *what = json_item_member(event, "name");
@@ -191,7 +192,7 @@ static enum orr_status take_name(struct reading *reading, const struct json_item
         return ORR_OK;
     }
     if (!find_process(reading, event, &process) || (names_line && !find_line(reading, event, process, &line))) {
-        return refused(reading, err);
+        return tensorflow_events_refused(reading, err);
     }
     if (names_line) {
         name_line(&reading->trace->lines[line], name);
@@ -219,7 +220,7 @@ static enum tf_line_kind settle_line(const struct reading *reading, uint32_t pro
 static bool read_copied(const struct json_item *item, uint64_t *bytes)
 {
     char text[WORD];
-    copy_text(item, text);
+    tensorflow_events_copy_text(item, text);
     const char *size = strstr(text, "size:");
     if (size == NULL || size[5] < '0' || size[5] > '9') {
         return false;
@@ -241,7 +242,7 @@ static enum orr_status keep_size(struct reading *reading, const struct tf_size *
         if (!intern_add(&trace->keys, key, strlen(key), &number) ||
             !mem_reserve(trace->mem, (void **)&trace->sizes, &trace->size_capacity, intern_count(&trace->keys),
                          sizeof *trace->sizes)) {
-            return refused(reading, err);
+            return tensorflow_events_refused(reading, err);
         }
         if (number >= before || (!trace->sizes[number].has_shape && size->has_shape)) {
             trace->sizes[number] = *size;
@@ -267,12 +268,14 @@ static enum orr_status take_size(struct reading *reading, const struct json_item
         bool first_only = half == HLO_START && kind == COMM_ALL_GATHER && shape->length > 0 && shape->text[0] == '(';
         size.has_shape = hlo_shape_bytes(shape->text, shape->length, first_only, &size.shape_bytes);
     }
-    size.has_accessed = read_integer(json_item_member(args, "bytes_accessed"), &accessed) && accessed > 0;
+    size.has_accessed =
+        tensorflow_events_read_integer(json_item_member(args, "bytes_accessed"), &accessed) && accessed > 0;
     size.accessed = (uint64_t)accessed;
     return size.has_shape || size.has_accessed ? keep_size(reading, &size, event, err) : ORR_OK;
 }
 
-static enum orr_status take_group(struct reading *reading, const struct tf_event *event, struct orr_error *err)
+static enum orr_status tensorflow_events_take_group(struct reading *reading, const struct tf_event *event,
+                                                    struct orr_error *err)
 {
     struct tf_trace *trace = reading->trace;
     char key[32];
@@ -282,7 +285,7 @@ static enum orr_status take_group(struct reading *reading, const struct tf_event
     if (!intern_add(&trace->groups, key, strlen(key), &number) ||
         !mem_reserve(trace->mem, (void **)&trace->step_of_group, &trace->group_capacity, intern_count(&trace->groups),
                      sizeof *trace->step_of_group)) {
-        return refused(reading, err);
+        return tensorflow_events_refused(reading, err);
     }
     if (number >= before) {
         trace->step_of_group[number] = event->step;
@@ -302,7 +305,7 @@ static enum orr_status take_step(struct reading *reading, const struct tf_event 
     }
     if (!mem_reserve(trace->mem, (void **)&trace->steps, &trace->step_capacity, (uint64_t)trace->step_count + 1,
                      sizeof *trace->steps)) {
-        return refused(reading, err);
+        return tensorflow_events_refused(reading, err);
     }
     trace->steps[trace->step_count++] =
         (struct tf_step){event->start_ns, event->start_ns + event->duration_ns, number, device};
@@ -315,29 +318,33 @@ static enum orr_status read_event(struct reading *reading, const struct json_ite
     struct intern *texts = &reading->trace->texts;
     const struct json_item *args = json_item_member(item, "args");
     const struct json_item *duration = json_item_member(item, "dur");
-    if (!read_time(json_item_member(item, "ts"), &event->start_ns) ||
-        (duration != NULL && !read_time(duration, &event->duration_ns))) {
-        return fail_event(reading, "an event whose \"ts\" or \"dur\" is no time in microseconds", err);
+    if (!tensorflow_events_read_time(json_item_member(item, "ts"), &event->start_ns) ||
+        (duration != NULL && !tensorflow_events_read_time(duration, &event->duration_ns))) {
+        return tensorflow_events_fail_event(reading, "an event whose \"ts\" or \"dur\" is no time in microseconds",
+                                            err);
     }
     bool good = intern_item(texts, json_item_member(item, "name"), &event->name);
     if (args != NULL) {
         good = good && intern_item(texts, json_item_member(args, "hlo_op"), &event->op) &&
                intern_item(texts, json_item_member(args, "hlo_module"), &event->module);
-        event->has |= read_integer(json_item_member(args, "step_num"), &event->step) ? TF_HAS_STEP : 0;
-        event->has |= read_integer(json_item_member(args, "group_id"), &event->group) ? TF_HAS_GROUP : 0;
+        event->has |=
+            tensorflow_events_read_integer(json_item_member(args, "step_num"), &event->step) ? TF_HAS_STEP : 0;
+        event->has |=
+            tensorflow_events_read_integer(json_item_member(args, "group_id"), &event->group) ? TF_HAS_GROUP : 0;
         event->has |= read_copied(json_item_member(args, "memcpy_details"), &event->copied) ? TF_HAS_COPIED : 0;
     }
-    return good ? ORR_OK : refused(reading, err);
+    return good ? ORR_OK : tensorflow_events_refused(reading, err);
 }
 
-static enum orr_status keep_event(struct reading *reading, const struct tf_event *event, struct orr_error *err)
+static enum orr_status tensorflow_events_keep_event(struct reading *reading, const struct tf_event *event,
+                                                    struct orr_error *err)
 {
     struct tf_trace *trace = reading->trace;
     struct tf_line *line = &trace->lines[event->line];
     struct tf_device *device = &trace->devices[line->device];
     if (!mem_reserve(trace->mem, (void **)&trace->events, &trace->event_capacity, (uint64_t)trace->event_count + 1,
                      sizeof *trace->events)) {
-        return refused(reading, err);
+        return tensorflow_events_refused(reading, err);
     }
     trace->events[trace->event_count++] = *event;
     device->has_streams |= line->kind == TF_LINE_STREAM;
@@ -345,7 +352,8 @@ static enum orr_status keep_event(struct reading *reading, const struct tf_event
     return ORR_OK;
 }
 
-static enum orr_status take_event(struct reading *reading, const struct json_item *item, struct orr_error *err)
+static enum orr_status tensorflow_events_take_event(struct reading *reading, const struct json_item *item,
+                                                    struct orr_error *err)
 {
     struct tf_trace *trace = reading->trace;
     const struct json_item *phase = json_item_member(item, "ph");
@@ -356,7 +364,7 @@ static enum orr_status take_event(struct reading *reading, const struct json_ite
         return ORR_OK;
     }
     if (!find_process(reading, item, &process) || !find_line(reading, item, process, &event.line)) {
-        return refused(reading, err);
+        return tensorflow_events_refused(reading, err);
     }
     enum tf_line_kind kind = settle_line(reading, process, &trace->lines[event.line]);
     trace->lines[event.line].kind = kind;
@@ -370,7 +378,7 @@ static enum orr_status take_event(struct reading *reading, const struct json_ite
     }
     if (kind == TF_LINE_HOST) {
         bool both = (event.has & TF_HAS_STEP) != 0 && (event.has & TF_HAS_GROUP) != 0;
-        return both ? take_group(reading, &event, err) : ORR_OK;
+        return both ? tensorflow_events_take_group(reading, &event, err) : ORR_OK;
     }
     if (kind == TF_LINE_STEPS) {
         return take_step(reading, &event, trace->lines[event.line].device, err);
@@ -381,7 +389,7 @@ static enum orr_status take_event(struct reading *reading, const struct json_ite
     if (args != NULL && event.op != 0) {
         status = take_size(reading, args, &event, err);
     }
-    return status == ORR_OK && kind != TF_LINE_DERIVED ? keep_event(reading, &event, err) : status;
+    return status == ORR_OK && kind != TF_LINE_DERIVED ? tensorflow_events_keep_event(reading, &event, err) : status;
 }
 
 /* ---- passes ----------------------------------------------------------------------------------------------------- */
@@ -406,9 +414,9 @@ static enum orr_status read_pass(struct reading *reading,
     return status;
 }
 
-static enum orr_status read_all(struct reading *reading, struct orr_error *err)
+static enum orr_status tensorflow_events_read_all(struct reading *reading, struct orr_error *err)
 {
-    enum orr_status status = read_pass(reading, take_name, err);
+    enum orr_status status = read_pass(reading, tensorflow_events_take_name, err);
     if (status == ORR_OK && reading->trace->device_count == 0) {
         return error_set(err, ORR_EINVAL,
                          "%s: no process of it is a device (\"/device:GPU:0\", \"/device:TPU:0\"); a TensorFlow or JAX "
@@ -418,7 +426,7 @@ static enum orr_status read_all(struct reading *reading, struct orr_error *err)
     if (status == ORR_OK) {
         status = json_stream_restart(reading->stream, 0, UINT64_MAX, err);
     }
-    return status == ORR_OK ? read_pass(reading, take_event, err) : status;
+    return status == ORR_OK ? read_pass(reading, tensorflow_events_take_event, err) : status;
 }
 
 enum orr_status tf_trace_read(const char *path, struct mem *mem, struct tf_trace *trace, struct orr_error *err)
@@ -433,7 +441,7 @@ enum orr_status tf_trace_read(const char *path, struct mem *mem, struct tf_trace
     intern_init(&reading.line_ids, mem);
     enum orr_status status = json_stream_open(path, arrays, 0, mem, &reading.stream, err);
     if (status == ORR_OK) {
-        status = read_all(&reading, err);
+        status = tensorflow_events_read_all(&reading, err);
     }
     json_stream_close(reading.stream);
     intern_free(&reading.pids);

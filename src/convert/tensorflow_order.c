@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum orr_status refused(const struct tf_order *order, struct orr_error *err)
+static enum orr_status tensorflow_order_refused(const struct tf_order *order, struct orr_error *err)
 {
     return mem_error(order->trace->mem, "the trace's kernels", err);
 }
@@ -74,7 +74,7 @@ static enum orr_status rank_devices(struct tf_order *order, const char *path, st
     if (sorted == NULL || !mem_reserve(trace->mem, (void **)&order->rank_of, &order->rank_capacity, trace->device_count,
                                        sizeof *order->rank_of)) {
         mem_free(trace->mem, sorted, (size_t)trace->device_count * sizeof *sorted);
-        return refused(order, err);
+        return tensorflow_order_refused(order, err);
     }
     for (uint32_t i = 0; i < trace->device_count; i++) {
         sorted[i] = i;
@@ -102,7 +102,7 @@ static enum orr_status sort_events(struct tf_order *order, struct orr_error *err
     uint64_t events = (uint64_t)trace->event_count + 1;
     if (!mem_reserve(trace->mem, (void **)&order->events, &order->event_capacity, events, sizeof *order->events) ||
         !mem_reserve(trace->mem, (void **)&order->own_ns, &order->own_capacity, events, sizeof *order->own_ns)) {
-        return refused(order, err);
+        return tensorflow_order_refused(order, err);
     }
     for (uint32_t i = 0; i < trace->event_count; i++) {
         order->own_ns[i] = trace->events[i].duration_ns;
@@ -121,7 +121,7 @@ static enum orr_status find_own_times(struct tf_order *order, struct orr_error *
     uint32_t *stack = mem_alloc(trace->mem, ((size_t)order->used + 1) * sizeof *stack);
     uint32_t depth = 0;
     if (stack == NULL) {
-        return refused(order, err);
+        return tensorflow_order_refused(order, err);
     }
     for (uint32_t i = 0; i < order->used; i++) {
         const struct tf_event *event = &trace->events[order->events[i]];

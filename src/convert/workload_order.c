@@ -40,7 +40,7 @@ void workload_order_free(struct workload_order *order, struct mem *mem)
 }
 
 /* Counting sort of one end of the edges by the other, in the order they were added. */
-static void group_edges(const struct workload *workload, bool by_child, uint32_t *start, uint32_t *items)
+static void workload_order_group_edges(const struct workload *workload, bool by_child, uint32_t *start, uint32_t *items)
 {
     for (uint32_t i = 0; i < workload->edge_count; i++) {
         const struct workload_edge *edge = &workload->edges[i];
@@ -60,7 +60,8 @@ static void group_edges(const struct workload *workload, bool by_child, uint32_t
 HEAP_DEFINE(order_heap, uint32_t, const void *, ORDER_IS_BEFORE, HEAP_PUT);
 
 /* Nodes in an order that respects the edges, into order->scratch; how many came out. `waiting` is by node. */
-static uint32_t sort_nodes(const struct workload *workload, struct workload_order *order, uint32_t *waiting)
+static uint32_t workload_order_sort_nodes(const struct workload *workload, struct workload_order *order,
+                                          uint32_t *waiting)
 {
     uint32_t *heap = order->nodes;
     uint32_t ready = 0;
@@ -83,7 +84,7 @@ static uint32_t sort_nodes(const struct workload *workload, struct workload_orde
     return done;
 }
 
-static void name_node(const struct workload *workload, uint32_t index, char *text, size_t size)
+static void workload_order_name_node(const struct workload *workload, uint32_t index, char *text, size_t size)
 {
     const struct workload_node *node = &workload->nodes[index];
     char name[WORKLOAD_NAME_ROOM];
@@ -96,8 +97,8 @@ static void name_node(const struct workload *workload, uint32_t index, char *tex
 }
 
 /* Every node that still waits has a parent that waits, so going from parent to parent comes round. */
-static enum orr_status fail_cycle(const struct workload *workload, const struct workload_order *order,
-                                  const uint32_t *waiting, const char *input, struct orr_error *err)
+static enum orr_status workload_order_fail_cycle(const struct workload *workload, const struct workload_order *order,
+                                                 const uint32_t *waiting, const char *input, struct orr_error *err)
 {
     uint32_t node = 0;
     while (waiting[node] == 0) {
@@ -111,7 +112,7 @@ static enum orr_status fail_cycle(const struct workload *workload, const struct 
         uint32_t steps = pass == 0 ? workload->node_count : UINT32_MAX; /* first walk: surely inside a circle */
         do {
             char one[100];
-            name_node(workload, node, one, sizeof one);
+            workload_order_name_node(workload, node, one, sizeof one);
             if (pass == 1 && length < NAMED_IN_CYCLE) {
                 used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", length == 0 ? "" : ", ", one);
             }
@@ -136,11 +137,11 @@ static enum orr_status fail_cycle(const struct workload *workload, const struct 
 static enum orr_status order_ranks(const struct workload *workload, struct workload_order *order, const char *input,
                                    struct orr_error *err)
 {
-    group_edges(workload, true, order->parent_start, order->parents);
-    group_edges(workload, false, order->child_start, order->children);
+    workload_order_group_edges(workload, true, order->parent_start, order->parents);
+    workload_order_group_edges(workload, false, order->child_start, order->children);
     uint32_t *waiting = order->place;
-    if (sort_nodes(workload, order, waiting) != workload->node_count) {
-        return fail_cycle(workload, order, waiting, input, err);
+    if (workload_order_sort_nodes(workload, order, waiting) != workload->node_count) {
+        return workload_order_fail_cycle(workload, order, waiting, input, err);
     }
     uint32_t *start = order->rank_start;
     for (uint32_t i = 0; i < workload->node_count; i++) {

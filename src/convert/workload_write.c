@@ -30,14 +30,14 @@ struct writing {
     uint32_t dep_capacity;
 };
 
-static struct et_text text_of(const struct workload *workload, uint32_t number)
+static struct et_text workload_write_text_of(const struct workload *workload, uint32_t number)
 {
     return (struct et_text){intern_text(&workload->texts, number), intern_length(&workload->texts, number)};
 }
 
 /* Compute carries what a whole microsecond cuts off to the next of its lane, so that sums stay right; a communication's
  * recorded time is for people and is rounded. */
-static uint64_t duration_us(struct writing *writing, const struct workload_node *node, uint32_t rank)
+static uint64_t workload_write_duration_us(struct writing *writing, const struct workload_node *node, uint32_t rank)
 {
     if (node->type != TRACE_COMP) {
         return node->duration_ns / 1000 + (node->duration_ns % 1000 >= 500);
@@ -51,7 +51,7 @@ static uint64_t duration_us(struct writing *writing, const struct workload_node 
     return node->duration_ns / 1000 + rest / 1000;
 }
 
-static int compare_ids(const void *a, const void *b)
+static int workload_write_compare_ids(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a;
     uint64_t y = *(const uint64_t *)b;
@@ -59,7 +59,7 @@ static int compare_ids(const void *a, const void *b)
 }
 
 /* The ids of a node's parents, ascending, each once, into writing->deps; reserved to the largest number there is. */
-static uint32_t list_deps(struct writing *writing, uint32_t node)
+static uint32_t workload_write_list_deps(struct writing *writing, uint32_t node)
 {
     const struct workload_order *order = writing->order;
     uint32_t count = 0;
@@ -70,7 +70,7 @@ static uint32_t list_deps(struct writing *writing, uint32_t node)
     for (uint32_t p = order->parent_start[node]; p < order->parent_start[node + 1]; p++) {
         writing->deps[count++] = order->place[order->parents[p]];
     }
-    qsort(writing->deps, count, sizeof *writing->deps, compare_ids);
+    qsort(writing->deps, count, sizeof *writing->deps, workload_write_compare_ids);
     for (uint32_t i = 0; i < count; i++) {
         if (unique == 0 || writing->deps[unique - 1] != writing->deps[i]) {
             writing->deps[unique++] = writing->deps[i];
@@ -79,8 +79,8 @@ static uint32_t list_deps(struct writing *writing, uint32_t node)
     return unique;
 }
 
-static void put_communication(const struct workload *workload, const struct workload_node *node, uint32_t rank,
-                              struct et_writer *writer)
+static void workload_write_put_communication(const struct workload *workload, const struct workload_node *node,
+                                             uint32_t rank, struct et_writer *writer)
 {
     if (node->type == TRACE_COLL) {
         et_attr_int64(writer, "comm_type", node->comm_kind);
@@ -95,19 +95,19 @@ static void put_communication(const struct workload *workload, const struct work
         et_attr_int32(writer, "comm_tag", node->tag);
     }
     if (node->group != 0) {
-        et_attr_string(writer, "pg_name", text_of(workload, node->group));
+        et_attr_string(writer, "pg_name", workload_write_text_of(workload, node->group));
     }
     if ((node->has & WORKLOAD_HAS_ROOT) != 0) {
         et_attr_int32(writer, "root_rank", node->root);
     }
 }
 
-static void put_attributes(const struct workload *workload, const struct workload_node *node, uint32_t rank,
-                           struct et_writer *writer)
+static void workload_write_put_attributes(const struct workload *workload, const struct workload_node *node,
+                                          uint32_t rank, struct et_writer *writer)
 {
     et_attr_bool(writer, "is_cpu_op", (node->has & WORKLOAD_IS_CPU_OP) != 0);
     if (node->type >= TRACE_SEND) {
-        put_communication(workload, node, rank, writer);
+        workload_write_put_communication(workload, node, rank, writer);
     }
     if ((node->has & WORKLOAD_HAS_NUM_OPS) != 0) {
         et_attr_int64(writer, "num_ops", (int64_t)node->num_ops);
@@ -129,7 +129,7 @@ static void put_attributes(const struct workload *workload, const struct workloa
     }
 }
 
-static void count_node(const struct workload_node *node, struct convert_summary *summary)
+static void workload_write_count_node(const struct workload_node *node, struct convert_summary *summary)
 {
     summary->nodes++;
     summary->compute += node->type == TRACE_COMP;
@@ -139,8 +139,8 @@ static void count_node(const struct workload_node *node, struct convert_summary 
     summary->comm_bytes += node->type >= TRACE_SEND ? node->bytes : 0;
 }
 
-static enum orr_status write_rank(struct writing *writing, uint32_t rank, struct et_writer *writer,
-                                  struct convert_summary *summary, struct orr_error *err)
+static enum orr_status workload_write_rank(struct writing *writing, uint32_t rank, struct et_writer *writer,
+                                           struct convert_summary *summary, struct orr_error *err)
 {
     const struct workload *workload = writing->workload;
     const uint32_t *start = writing->order->rank_start + (workload->copies ? 0 : rank);
@@ -149,12 +149,13 @@ static enum orr_status write_rank(struct writing *writing, uint32_t rank, struct
     for (uint32_t i = start[0]; status == ORR_OK && i < start[1]; i++) {
         uint32_t index = writing->order->nodes[i];
         const struct workload_node *node = &workload->nodes[index];
-        et_node_begin(writer, i - start[0], text_of(workload, node->name), (enum trace_node_type)node->type);
-        et_node_data_deps(writer, writing->deps, list_deps(writing, index));
-        et_node_times(writer, node->start_us, duration_us(writing, node, rank));
-        put_attributes(workload, node, rank, writer);
+        et_node_begin(writer, i - start[0], workload_write_text_of(workload, node->name),
+                      (enum trace_node_type)node->type);
+        et_node_data_deps(writer, writing->deps, workload_write_list_deps(writing, index));
+        et_node_times(writer, node->start_us, workload_write_duration_us(writing, node, rank));
+        workload_write_put_attributes(workload, node, rank, writer);
         status = et_record_end(writer, err);
-        count_node(node, summary);
+        workload_write_count_node(node, summary);
     }
     if (status == ORR_OK) {
         status = et_writer_finish(writer, err);
@@ -176,7 +177,7 @@ static enum orr_status write_batch(struct writing *writing, const char *output, 
             status = et_writer_open(path, writing->workload->mem, &writers[r - first], err);
         }
         if (status == ORR_OK) {
-            status = write_rank(writing, r, writers[r - first], summary, err);
+            status = workload_write_rank(writing, r, writers[r - first], summary, err);
         }
     }
     for (uint32_t i = 0; i < end - first; i++) {
@@ -204,8 +205,8 @@ static bool writing_alloc(struct writing *writing)
                                                    (uint64_t)most + 1, sizeof *writing->deps);
 }
 
-static enum orr_status write_all(struct writing *writing, const char *output, struct convert_summary *summary,
-                                 struct orr_error *err)
+static enum orr_status workload_write_all(struct writing *writing, const char *output, struct convert_summary *summary,
+                                          struct orr_error *err)
 {
     const struct workload *workload = writing->workload;
     struct convert_summary sum = {0};
@@ -233,7 +234,7 @@ enum orr_status workload_write(const struct workload *workload, const struct con
     enum orr_status status = workload_order_make(workload, request->input, &order, err);
     if (status == ORR_OK) {
         struct writing writing = {.workload = workload, .order = &order};
-        status = write_all(&writing, request->output, summary, err);
+        status = workload_write_all(&writing, request->output, summary, err);
     }
     workload_order_free(&order, workload->mem);
     return status;

@@ -29,7 +29,7 @@ void hash_order_free(struct hash_order *order)
     *order = (struct hash_order){.mem = order->mem};
 }
 
-static uint32_t bucket_of(const struct hash_order *order, uint64_t key)
+static uint32_t hash_order_bucket_of(const struct hash_order *order, uint64_t key)
 {
     return (uint32_t)(key % order->bucket_count);
 }
@@ -38,7 +38,7 @@ static uint32_t bucket_of(const struct hash_order *order, uint64_t key)
 static void link_entry(struct hash_order *order, uint32_t index)
 {
     struct hash_order_entry *entries = order->entries;
-    uint32_t bucket = bucket_of(order, entries[index].key);
+    uint32_t bucket = hash_order_bucket_of(order, entries[index].key);
     if (order->before[bucket] != 0) {
         uint32_t before = order->before[bucket] - 1;
         entries[index].next = entries[before].next;
@@ -48,12 +48,12 @@ static void link_entry(struct hash_order *order, uint32_t index)
     entries[index].next = entries[0].next;
     entries[0].next = index;
     if (entries[index].next != 0) {
-        order->before[bucket_of(order, entries[entries[index].next].key)] = index + 1;
+        order->before[hash_order_bucket_of(order, entries[entries[index].next].key)] = index + 1;
     }
     order->before[bucket] = 1; /* the list head, entry 0 */
 }
 
-static bool grow(struct hash_order *order)
+static bool hash_order_grow(struct hash_order *order)
 {
     uint64_t need = order->count == 0 ? 11 : order->count + 1;
     uint64_t least = need + 1 > 2 * (uint64_t)order->bucket_count ? need + 1 : 2 * (uint64_t)order->bucket_count;
@@ -80,12 +80,12 @@ static bool grow(struct hash_order *order)
 }
 
 /* The entry before the one with this key, or UINT32_MAX when the key is not there. */
-static uint32_t find_before(const struct hash_order *order, uint64_t key)
+static uint32_t hash_order_find_before(const struct hash_order *order, uint64_t key)
 {
     if (order->bucket_count == 0) {
         return UINT32_MAX;
     }
-    uint32_t bucket = bucket_of(order, key);
+    uint32_t bucket = hash_order_bucket_of(order, key);
     if (order->before[bucket] == 0) {
         return UINT32_MAX;
     }
@@ -94,7 +94,7 @@ static uint32_t find_before(const struct hash_order *order, uint64_t key)
         if (order->entries[entry].key == key) {
             return before;
         }
-        if (bucket_of(order, order->entries[entry].key) != bucket) {
+        if (hash_order_bucket_of(order, order->entries[entry].key) != bucket) {
             break;
         }
         before = entry;
@@ -104,7 +104,7 @@ static uint32_t find_before(const struct hash_order *order, uint64_t key)
 
 bool hash_order_insert(struct hash_order *order, uint64_t key, bool *added)
 {
-    if (find_before(order, key) != UINT32_MAX) {
+    if (hash_order_find_before(order, key) != UINT32_MAX) {
         *added = false;
         return true;
     }
@@ -115,7 +115,7 @@ bool hash_order_insert(struct hash_order *order, uint64_t key, bool *added)
     if (order->entry_used == 0) {
         order->entries[0] = (struct hash_order_entry){0};
     }
-    if (order->count + 1 > order->bucket_count && !grow(order)) {
+    if (order->count + 1 > order->bucket_count && !hash_order_grow(order)) {
         return false;
     }
     uint32_t index = order->entry_free;
@@ -133,15 +133,15 @@ bool hash_order_insert(struct hash_order *order, uint64_t key, bool *added)
 
 void hash_order_erase(struct hash_order *order, uint64_t key)
 {
-    uint32_t before = find_before(order, key);
+    uint32_t before = hash_order_find_before(order, key);
     if (before == UINT32_MAX) {
         return;
     }
     struct hash_order_entry *entries = order->entries;
     uint32_t index = entries[before].next;
     uint32_t after = entries[index].next;
-    uint32_t bucket = bucket_of(order, key);
-    uint32_t after_bucket = after == 0 ? UINT32_MAX : bucket_of(order, entries[after].key);
+    uint32_t bucket = hash_order_bucket_of(order, key);
+    uint32_t after_bucket = after == 0 ? UINT32_MAX : hash_order_bucket_of(order, entries[after].key);
     bool was_first = order->before[bucket] - 1 == before;
     if (after != 0 && after_bucket != bucket) {
         order->before[after_bucket] = before + 1;

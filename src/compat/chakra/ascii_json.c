@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The character at `text`, and how many bytes it takes. */
-static uint32_t decode(const unsigned char *text, size_t *bytes)
+static uint32_t ascii_json_decode(const unsigned char *text, size_t *bytes)
 {
     static const unsigned char masks[] = {0x7f, 0, 0x1f, 0x0f, 0x07};
     size_t more = text[0] < 0x80 ? 0 : text[0] < 0xe0 ? 1 : text[0] < 0xf0 ? 2 : 3;
@@ -45,7 +45,7 @@ void ascii_json_string(FILE *stream, const char *text, size_t length)
         }
         size_t bytes;
         (void)fwrite(text + plain, 1, i - plain, stream);
-        escape(stream, decode((const unsigned char *)text + i, &bytes));
+        escape(stream, ascii_json_decode((const unsigned char *)text + i, &bytes));
         i += bytes;
         plain = i;
     }

@@ -97,8 +97,8 @@ static enum orr_status find_graph(struct compat *compat, struct orr_error *err)
     return status == ORR_OK ? compat_deps_check(compat, err) : status;
 }
 
-static enum orr_status write_file(struct compat *compat, const char *path, struct convert_summary *summary,
-                                  struct orr_error *err)
+static enum orr_status chakra_convert_write_file(struct compat *compat, const char *path,
+                                                 struct convert_summary *summary, struct orr_error *err)
 {
     struct et_writer *writer = NULL;
     enum orr_status status = et_writer_open(path, compat->mem, &writer, err);
@@ -123,7 +123,7 @@ enum orr_status pytorch_convert_compat(const struct convert_request *request, st
         status = find_graph(&compat, err);
     }
     if (status == ORR_OK) {
-        status = write_file(&compat, request->output, &made, err);
+        status = chakra_convert_write_file(&compat, request->output, &made, err);
     }
     if (status == ORR_OK && request->replay != NULL) {
         status = compat_replay(&compat, request->replay, err);

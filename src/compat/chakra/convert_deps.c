@@ -68,7 +68,7 @@ struct walk {
     uint32_t last_cpu, last_any;
 };
 
-static bool push(struct compat *compat, struct walk *walk, uint32_t node)
+static bool convert_deps_push(struct compat *compat, struct walk *walk, uint32_t node)
 {
     if (node == COMPAT_NONE) {
         return true;
@@ -81,7 +81,7 @@ static bool push(struct compat *compat, struct walk *walk, uint32_t node)
     return true;
 }
 
-static void visit(struct compat *compat, struct walk *walk, uint32_t node)
+static void convert_deps_visit(struct compat *compat, struct walk *walk, uint32_t node)
 {
     struct compat_node *at = &compat->nodes[node];
     const struct host_node *host = compat_host(compat, node);
@@ -100,11 +100,11 @@ static void visit(struct compat *compat, struct walk *walk, uint32_t node)
 }
 
 /* Pre-order, children by ascending id. A node that was visited, or is not in the output, ends its branch. */
-static bool walk_thread(struct compat *compat, struct walk *walk, uint32_t root)
+static bool convert_deps_walk_thread(struct compat *compat, struct walk *walk, uint32_t root)
 {
     walk->last_cpu = COMPAT_NONE;
     walk->last_any = COMPAT_NONE;
-    if (!push(compat, walk, root)) {
+    if (!convert_deps_push(compat, walk, root)) {
         return false;
     }
     while (walk->count > 0) {
@@ -112,10 +112,10 @@ static bool walk_thread(struct compat *compat, struct walk *walk, uint32_t root)
         const struct compat_node *at = &compat->nodes[node];
         bool goes_on = at->made && !at->visited;
         if (goes_on) {
-            visit(compat, walk, node);
+            convert_deps_visit(compat, walk, node);
         }
-        if ((node != root && !push(compat, walk, at->next_sibling)) ||
-            (goes_on && !push(compat, walk, at->first_child))) {
+        if ((node != root && !convert_deps_push(compat, walk, at->next_sibling)) ||
+            (goes_on && !convert_deps_push(compat, walk, at->first_child))) {
             return false;
         }
     }
@@ -148,7 +148,7 @@ enum orr_status compat_deps_find(struct compat *compat, struct orr_error *err)
     bool good = above != NULL;
     for (uint32_t i = 0; good && i < compat->count; i++) {
         if (compat->nodes[i].made && is_thread(compat, i) && is_outermost(compat, i, above)) {
-            good = walk_thread(compat, &walk, i);
+            good = convert_deps_walk_thread(compat, &walk, i);
         }
     }
     mem_free(compat->mem, walk.stack, (size_t)walk.capacity * sizeof *walk.stack);
@@ -170,8 +170,8 @@ enum orr_status compat_deps_find(struct compat *compat, struct orr_error *err)
 enum colour { COLOUR_NEW, COLOUR_OPEN, COLOUR_DONE };
 
 /* The nodes on the stack from `again` on are the cycle; the first few name it. */
-static enum orr_status fail_cycle(const struct compat *compat, const struct walk *walk, uint32_t again,
-                                  struct orr_error *err)
+static enum orr_status convert_deps_fail_cycle(const struct compat *compat, const struct walk *walk, uint32_t again,
+                                               struct orr_error *err)
 {
     char text[160] = "";
     size_t used = 0;
@@ -187,7 +187,8 @@ static enum orr_status fail_cycle(const struct compat *compat, const struct walk
 }
 
 /* One step of the depth-first search from the top of the stack. */
-static enum orr_status step(struct compat *compat, struct walk *walk, uint8_t *colours, struct orr_error *err)
+static enum orr_status convert_deps_step(struct compat *compat, struct walk *walk, uint8_t *colours,
+                                         struct orr_error *err)
 {
     uint64_t ids[2];
     uint32_t node = walk->stack[walk->count - 1];
@@ -200,10 +201,11 @@ static enum orr_status step(struct compat *compat, struct walk *walk, uint8_t *c
                                "depends on node %" PRIu64 ", which is not in the trace (inter_thread_dep)", ids[i]);
         }
         if (colours[target] == COLOUR_OPEN) {
-            return fail_cycle(compat, walk, target, err);
+            return convert_deps_fail_cycle(compat, walk, target, err);
         }
         if (colours[target] == COLOUR_NEW) {
-            return push(compat, walk, target) ? ORR_OK : mem_error(compat->mem, "the check for cycles", err);
+            return convert_deps_push(compat, walk, target) ? ORR_OK
+                                                           : mem_error(compat->mem, "the check for cycles", err);
         }
     }
     colours[node] = COLOUR_DONE;
@@ -221,11 +223,11 @@ enum orr_status compat_deps_check(struct compat *compat, struct orr_error *err)
     enum orr_status status = ORR_OK;
     for (uint32_t i = 0; status == ORR_OK && i < compat->made_count; i++) {
         uint32_t node = compat->order[i];
-        if (colours[node] == COLOUR_NEW && !push(compat, &walk, node)) {
+        if (colours[node] == COLOUR_NEW && !convert_deps_push(compat, &walk, node)) {
             status = mem_error(compat->mem, "the check for cycles", err);
         }
         while (status == ORR_OK && walk.count > 0) {
-            status = step(compat, &walk, colours, err);
+            status = convert_deps_step(compat, &walk, colours, err);
         }
     }
     mem_free(compat->mem, walk.stack, (size_t)walk.capacity * sizeof *walk.stack);

@@ -15,7 +15,7 @@ struct id_index {
     uint32_t index;
 };
 
-static int compare_ids(const void *a, const void *b)
+static int convert_nodes_compare_ids(const void *a, const void *b)
 {
     const struct id_index *x = a;
     const struct id_index *y = b;
@@ -44,7 +44,7 @@ uint32_t compat_find(const struct compat *compat, uint64_t id)
     return COMPAT_NONE;
 }
 
-static enum compat_kind kind_of(const struct compat *compat, const struct host_node *host)
+static enum compat_kind convert_nodes_kind_of(const struct compat *compat, const struct host_node *host)
 {
     if (strstr(intern_text(&compat->trace->names, host->name), "process_group:init") != NULL) {
         return COMPAT_METADATA;
@@ -78,7 +78,7 @@ static void fill_nodes(struct compat *compat, const struct id_index *sorted, uin
             .first_gpu = COMPAT_NONE,
             .next_gpu = COMPAT_NONE,
             .before = COMPAT_NONE,
-            .kind = (uint8_t)kind_of(compat, host),
+            .kind = (uint8_t)convert_nodes_kind_of(compat, host),
         };
         last[i] = compat->count++; /* from here on: where the node went */
     }
@@ -89,7 +89,7 @@ static void fill_nodes(struct compat *compat, const struct id_index *sorted, uin
     }
 }
 
-static enum orr_status order_nodes(struct compat *compat, struct orr_error *err)
+static enum orr_status convert_nodes_order_nodes(struct compat *compat, struct orr_error *err)
 {
     const struct host_trace *trace = compat->trace;
     size_t count = trace->node_count;
@@ -100,7 +100,7 @@ static enum orr_status order_nodes(struct compat *compat, struct orr_error *err)
         for (uint32_t i = 0; i < count; i++) {
             sorted[i] = (struct id_index){trace->nodes[i].id, i};
         }
-        qsort(sorted, count, sizeof *sorted, compare_ids);
+        qsort(sorted, count, sizeof *sorted, convert_nodes_compare_ids);
         fill_nodes(compat, sorted, last);
     }
     mem_free(compat->mem, sorted, sorted == NULL ? 0 : count * sizeof *sorted);
@@ -110,7 +110,7 @@ static enum orr_status order_nodes(struct compat *compat, struct orr_error *err)
 
 enum orr_status compat_nodes_collect(struct compat *compat, struct orr_error *err)
 {
-    enum orr_status status = order_nodes(compat, err);
+    enum orr_status status = convert_nodes_order_nodes(compat, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -210,7 +210,7 @@ static enum orr_status find_gpu_type(struct compat *compat, uint32_t node, struc
 /* ---- making ---- */
 
 /* Every node of the output has these (§8.4); the original stops at the first that is missing. */
-static enum orr_status check_attributes(const struct compat *compat, uint32_t node, struct orr_error *err)
+static enum orr_status convert_nodes_check_attributes(const struct compat *compat, uint32_t node, struct orr_error *err)
 {
     static const struct {
         enum host_has flag;
@@ -232,10 +232,10 @@ static enum orr_status check_attributes(const struct compat *compat, uint32_t no
     return ORR_OK;
 }
 
-static enum orr_status make(struct compat *compat, uint32_t node, struct orr_error *err)
+static enum orr_status convert_nodes_make(struct compat *compat, uint32_t node, struct orr_error *err)
 {
     struct compat_node *at = &compat->nodes[node];
-    enum orr_status status = check_attributes(compat, node, err);
+    enum orr_status status = convert_nodes_check_attributes(compat, node, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -256,10 +256,10 @@ enum orr_status compat_nodes_make(struct compat *compat, struct orr_error *err)
         if (compat->nodes[i].kind == COMPAT_GPU) {
             continue;
         }
-        status = make(compat, i, err);
+        status = convert_nodes_make(compat, i, err);
         for (uint32_t gpu = compat->nodes[i].first_gpu; status == ORR_OK && gpu != COMPAT_NONE;
              gpu = compat->nodes[gpu].next_gpu) {
-            status = make(compat, gpu, err);
+            status = convert_nodes_make(compat, gpu, err);
         }
     }
     return status;

@@ -121,7 +121,7 @@ static void print_stream(const struct replay *replay, uint32_t stream)
 }
 
 /* At least one tick later. */
-static uint64_t end_of(const struct replay *replay, const struct compat_node *node)
+static uint64_t convert_replay_end_of(const struct replay *replay, const struct compat_node *node)
 {
     uint64_t duration = node->duration_us == 0 ? 1 : node->duration_us;
     return duration > UINT64_MAX - replay->now ? UINT64_MAX : replay->now + duration;
@@ -133,7 +133,7 @@ static void issue_cpu(struct replay *replay)
     const struct compat_node *at = &replay->compat->nodes[node];
     replay->cpu_first = replay->next_ready[node];
     replay->cpu_node = node;
-    replay->cpu_end = end_of(replay, at);
+    replay->cpu_end = convert_replay_end_of(replay, at);
     replay->issued[replay->issued_count++] = node;
     (void)fprintf(
         replay->out,
@@ -147,7 +147,7 @@ static void issue_gpu(struct replay *replay, uint32_t node)
     uint32_t stream = replay->stream_of[node];
     replay->streams[stream].first = replay->next_ready[node];
     replay->streams[stream].busy = true;
-    heap_push(&replay->running, (struct heap_entry){end_of(replay, at), replay->issues++, node});
+    heap_push(&replay->running, (struct heap_entry){convert_replay_end_of(replay, at), replay->issues++, node});
     replay->issued[replay->issued_count++] = node;
     (void)fprintf(replay->out, "Issuing GPU Node ID %" PRIu64 " (%s) at %" PRIu64 "us on stream ", at->id,
                   compat_name(replay->compat, node), replay->now);
@@ -206,7 +206,7 @@ static uint64_t next_time(const struct replay *replay)
     return end > next ? end : next;
 }
 
-static void run(struct replay *replay)
+static void convert_replay_run(struct replay *replay)
 {
     while (replay->cpu_first != COMPAT_NONE || replay->cpu_node != COMPAT_NONE || replay->issuable.count > 0 ||
            replay->running.count > 0) {
@@ -279,7 +279,7 @@ static void link_children(struct replay *replay)
     }
 }
 
-static int compare_streams(const void *a, const void *b)
+static int convert_replay_compare_streams(const void *a, const void *b)
 {
     return replay_is_before(NULL, a, b) ? -1 : replay_is_before(NULL, b, a) ? 1 : 0;
 }
@@ -297,7 +297,7 @@ static void find_streams(struct replay *replay)
                                                    (host->has & HOST_STREAM_IS_NULL) != 0, compat->order[i]};
         }
     }
-    qsort(entries, count, sizeof *entries, compare_streams);
+    qsort(entries, count, sizeof *entries, convert_replay_compare_streams);
     for (size_t i = 0; i < count; i++) {
         if (i == 0 || replay_is_before(NULL, &entries[i - 1], &entries[i])) {
             replay->streams[replay->stream_count++] = (struct stream){.is_none = entries[i].sequence != 0,
@@ -324,7 +324,7 @@ enum orr_status compat_replay(const struct compat *compat, FILE *stream, struct 
             make_ready(&replay, compat->by_id[i]);
         }
     }
-    run(&replay);
+    convert_replay_run(&replay);
     mem_free(compat->mem, replay.block, replay.block_size);
     return ORR_OK;
 }

@@ -18,7 +18,7 @@ struct pass {
     struct convert_summary summary;
 };
 
-static enum orr_status no_memory(const struct pass *pass, struct orr_error *err)
+static enum orr_status convert_write_no_memory(const struct pass *pass, struct orr_error *err)
 {
     return mem_error(pass->compat->mem, "a node's text", err);
 }
@@ -51,8 +51,8 @@ struct io_texts {
     size_t ends[6]; /* in pass->text: values, shapes, types of inputs, then of outputs */
 };
 
-static enum orr_status add_texts(struct pass *pass, uint32_t node, struct host_io io, const char *side, size_t *ends,
-                                 struct orr_error *err)
+static enum orr_status convert_write_add_texts(struct pass *pass, uint32_t node, struct host_io io, const char *side,
+                                               size_t *ends, struct orr_error *err)
 {
     static const char *const keys[] = {"values", "shapes", "types"};
     const struct json_item *items[] = {io.values, io.shapes, io.types};
@@ -61,7 +61,7 @@ static enum orr_status add_texts(struct pass *pass, uint32_t node, struct host_i
             return compat_fail(pass->compat, node, err, "\"%s\" has no \"%s\"", side, keys[i]);
         }
         if (!python_text_add(&pass->text, items[i])) {
-            return no_memory(pass, err);
+            return convert_write_no_memory(pass, err);
         }
         ends[i] = pass->text.size;
     }
@@ -94,8 +94,8 @@ static enum orr_status add_integers(struct pass *pass, uint32_t node, const stru
     return ORR_OK;
 }
 
-static enum orr_status add_stream(struct pass *pass, uint32_t node, const struct host_fields *fields,
-                                  struct orr_error *err)
+static enum orr_status convert_write_add_stream(struct pass *pass, uint32_t node, const struct host_fields *fields,
+                                                struct orr_error *err)
 {
     const struct json_item *item = fields->at[HOST_FIELD_STREAM];
     if (item != NULL && item->kind == JSON_ITEM_NULL) {
@@ -113,17 +113,17 @@ static enum orr_status add_stream(struct pass *pass, uint32_t node, const struct
 }
 
 /* An attribute of that name overrides the linker's key (§8.1). */
-static const struct json_item *group_of(const struct host_fields *fields)
+static const struct json_item *convert_write_group_of(const struct host_fields *fields)
 {
     const struct json_item *item = fields->at[HOST_FIELD_PG_NAME];
     item = item == NULL ? host_field(fields, HOST_FIELD_LINK_PG_NAME) : item;
     return item == NULL || item->kind == JSON_ITEM_NULL ? NULL : item;
 }
 
-static enum orr_status add_group(struct pass *pass, uint32_t node, const struct host_fields *fields,
-                                 struct orr_error *err)
+static enum orr_status convert_write_add_group(struct pass *pass, uint32_t node, const struct host_fields *fields,
+                                               struct orr_error *err)
 {
-    const struct json_item *item = group_of(fields);
+    const struct json_item *item = convert_write_group_of(fields);
     struct et_text name = {pass->group.bytes, pass->group.size};
     if (name.length == 0 && item != NULL) {
         if (item->kind != JSON_ITEM_STRING) {
@@ -150,12 +150,12 @@ static enum orr_status add_communication(struct pass *pass, uint32_t node, const
         return compat_fail(pass->compat, node, err, "its tensors are larger than 2^63 bytes");
     }
     et_attr_int64(pass->writer, "comm_size", (int64_t)bytes);
-    return add_group(pass, node, fields, err);
+    return convert_write_add_group(pass, node, fields, err);
 }
 
 /* ---- one node ---- */
 
-static void count_node(struct convert_summary *summary, uint8_t type)
+static void convert_write_count_node(struct convert_summary *summary, uint8_t type)
 {
     summary->nodes++;
     summary->compute += type == TRACE_COMP;
@@ -184,7 +184,7 @@ static enum orr_status write_fields(struct pass *pass, uint32_t node, const stru
     enum orr_status status = add_integers(pass, node, fields, err);
     if (status == ORR_OK) {
         et_attr_bool(writer, "is_cpu_op", at->kind != COMPAT_GPU);
-        status = add_stream(pass, node, fields, err);
+        status = convert_write_add_stream(pass, node, fields, err);
     }
     if (status == ORR_OK && (at->type == TRACE_COLL || at->type == TRACE_SEND || at->type == TRACE_RECV)) {
         status = add_communication(pass, node, fields, err);
@@ -193,7 +193,7 @@ static enum orr_status write_fields(struct pass *pass, uint32_t node, const stru
 }
 
 /* A SendRecv kernel below record_param_comms takes that node's process group, where it names one (§8.5). */
-static enum orr_status find_group(struct pass *pass, uint32_t node, struct orr_error *err)
+static enum orr_status convert_write_find_group(struct pass *pass, uint32_t node, struct orr_error *err)
 {
     const struct compat *compat = pass->compat;
     const struct compat_node *at = &compat->nodes[node];
@@ -209,19 +209,19 @@ static enum orr_status find_group(struct pass *pass, uint32_t node, struct orr_e
         return status;
     }
     host_fields_find(item, &fields);
-    const struct json_item *group = group_of(&fields);
+    const struct json_item *group = convert_write_group_of(&fields);
     if (group == NULL || group->kind != JSON_ITEM_STRING || python_text_add(&pass->group, group)) {
         return ORR_OK;
     }
-    return no_memory(pass, err);
+    return convert_write_no_memory(pass, err);
 }
 
-static enum orr_status write_node(struct pass *pass, uint32_t node, struct orr_error *err)
+static enum orr_status convert_write_node(struct pass *pass, uint32_t node, struct orr_error *err)
 {
     const struct json_item *item = NULL;
     struct host_fields fields;
     struct io_texts texts = {0};
-    enum orr_status status = find_group(pass, node, err);
+    enum orr_status status = convert_write_find_group(pass, node, err);
     if (status == ORR_OK) {
         status = host_node_json(pass->compat->trace, pass->compat->nodes[node].host, &item, err);
     }
@@ -232,16 +232,16 @@ static enum orr_status write_node(struct pass *pass, uint32_t node, struct orr_e
     pass->text.size = 0;
     status = read_duration(pass, node, &fields, err);
     if (status == ORR_OK) {
-        status = add_texts(pass, node, host_fields_inputs(&fields), "inputs", texts.ends, err);
+        status = convert_write_add_texts(pass, node, host_fields_inputs(&fields), "inputs", texts.ends, err);
     }
     if (status == ORR_OK) {
-        status = add_texts(pass, node, host_fields_outputs(&fields), "outputs", texts.ends + 3, err);
+        status = convert_write_add_texts(pass, node, host_fields_outputs(&fields), "outputs", texts.ends + 3, err);
     }
     if (status == ORR_OK) {
         status = write_fields(pass, node, &fields, &texts, err);
     }
     if (status == ORR_OK) {
-        count_node(&pass->summary, pass->compat->nodes[node].type);
+        convert_write_count_node(&pass->summary, pass->compat->nodes[node].type);
     }
     return status;
 }
@@ -270,7 +270,7 @@ enum orr_status compat_write(struct compat *compat, struct et_writer *writer, st
     for (uint32_t i = 0; status == ORR_OK && i < compat->count; i++) {
         const struct compat_node *node = &compat->nodes[compat->by_id[i]];
         if (node->made && !node->dangling) {
-            status = write_node(&pass, compat->by_id[i], err);
+            status = convert_write_node(&pass, compat->by_id[i], err);
         }
     }
     python_text_free(&pass.text);

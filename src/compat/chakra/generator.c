@@ -116,7 +116,7 @@ static void add_numbers(struct all_kinds *all)
 #undef GENERATOR_X
 }
 
-static void add_texts(struct all_kinds *all)
+static void generator_add_texts(struct all_kinds *all)
 {
     chakra__bool_list__init(&all->bool_list);
     chakra__string_list__init(&all->string_list);
@@ -151,7 +151,7 @@ static enum orr_status write_all_kinds(const struct family *family, uint64_t id,
     all.node.type = (Chakra__NodeType)family->type;
     all.node.attr = all.list;
     add_numbers(&all);
-    add_texts(&all);
+    generator_add_texts(&all);
     Chakra__Node *nodes[1] = {&all.node};
     Chakra__GlobalMetadata metadata = CHAKRA__GLOBAL_METADATA__INIT;
     metadata.version = constant(VERSION);
@@ -165,8 +165,8 @@ static enum orr_status write_all_kinds(const struct family *family, uint64_t id,
 
 /* ---- the other families ---- */
 
-static enum orr_status write_node(const struct generator *generator, const struct family *family, uint64_t id,
-                                  const uint64_t *parent, struct et_writer *writer, struct orr_error *err)
+static enum orr_status generator_write_node(const struct generator *generator, const struct family *family, uint64_t id,
+                                            const uint64_t *parent, struct et_writer *writer, struct orr_error *err)
 {
     et_node_begin(writer, id, et_text(family->node), (enum trace_node_type)family->type);
     et_node_data_deps(writer, parent, parent != NULL);
@@ -182,8 +182,8 @@ static enum orr_status write_node(const struct generator *generator, const struc
     return et_record_end(writer, err);
 }
 
-static enum orr_status write_nodes(const struct generator *generator, const struct family *family, uint64_t id,
-                                   const char *path, struct mem *mem, struct orr_error *err)
+static enum orr_status generator_write_nodes(const struct generator *generator, const struct family *family,
+                                             uint64_t id, const char *path, struct mem *mem, struct orr_error *err)
 {
     struct et_writer *writer = NULL;
     enum orr_status status = et_writer_open(path, mem, &writer, err);
@@ -193,10 +193,11 @@ static enum orr_status write_nodes(const struct generator *generator, const stru
     et_metadata_begin(writer, et_text(VERSION));
     status = et_record_end(writer, err);
     if (status == ORR_OK) {
-        status = write_node(generator, family, id, NULL, writer, err);
+        status = generator_write_node(generator, family, id, NULL, writer, err);
     }
     if (status == ORR_OK && (family->kind == FAMILY_PAIR || family->kind == FAMILY_CHAIN)) {
-        status = write_node(generator, family, id + 1, family->kind == FAMILY_CHAIN ? &id : NULL, writer, err);
+        status =
+            generator_write_node(generator, family, id + 1, family->kind == FAMILY_CHAIN ? &id : NULL, writer, err);
     }
     if (status != ORR_OK) {
         et_writer_abort(writer);
@@ -205,15 +206,16 @@ static enum orr_status write_nodes(const struct generator *generator, const stru
     return et_writer_commit(writer, err);
 }
 
-static enum orr_status write_file(const struct generator *generator, const struct family *family, uint32_t rank,
-                                  uint64_t id, struct mem *mem, struct orr_error *err)
+static enum orr_status generator_write_file(const struct generator *generator, const struct family *family,
+                                            uint32_t rank, uint64_t id, struct mem *mem, struct orr_error *err)
 {
     char *path = NULL;
     if (asprintf(&path, "%s/%s.%" PRIu32 ".et", generator->folder, family->file, rank) < 0) {
         return error_set(err, ORR_ENOMEM, "%s: out of memory", generator->folder);
     }
-    enum orr_status status = family->kind == FAMILY_ALL_KINDS ? write_all_kinds(family, id, path, mem, err)
-                                                              : write_nodes(generator, family, id, path, mem, err);
+    enum orr_status status = family->kind == FAMILY_ALL_KINDS
+                                 ? write_all_kinds(family, id, path, mem, err)
+                                 : generator_write_nodes(generator, family, id, path, mem, err);
     free(path);
     return status;
 }
@@ -225,7 +227,7 @@ enum orr_status generator_write(const struct generator *generator, struct mem *m
     for (size_t i = 0; i < sizeof families / sizeof families[0]; i++) {
         const struct family *family = &families[i];
         for (uint32_t rank = 0; rank < generator->ranks && status == ORR_OK; rank++) {
-            status = write_file(generator, family, rank, id, mem, err);
+            status = generator_write_file(generator, family, rank, id, mem, err);
             id += family->kind == FAMILY_PAIR || family->kind == FAMILY_CHAIN ? 2 : 1;
         }
     }

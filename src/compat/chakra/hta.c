@@ -16,7 +16,7 @@ static uint32_t start_of(uint32_t row)
     return row * 2;
 }
 
-static uint32_t end_of(uint32_t row)
+static uint32_t chakra_hta_end_of(uint32_t row)
 {
     return row * 2 + 1;
 }
@@ -35,7 +35,7 @@ struct mark {
 };
 
 /* Nesting order: at the same moment ends come before starts, the longer starts first, the shorter ends first. */
-static int compare_marks(const void *left, const void *right)
+static int chakra_hta_compare_marks(const void *left, const void *right)
 {
     const struct mark *a = left;
     const struct mark *b = right;
@@ -59,7 +59,7 @@ struct walk {
     uint32_t depth;
 };
 
-static bool enter(struct hta *hta, struct walk *walk, uint32_t row)
+static bool chakra_hta_enter(struct hta *hta, struct walk *walk, uint32_t row)
 {
     if (!hta->rows[row].has_nodes || hta_event(hta, row)->index == 0) {
         return true;
@@ -74,7 +74,7 @@ static bool enter(struct hta *hta, struct walk *walk, uint32_t row)
     return done;
 }
 
-static bool leave(struct hta *hta, struct walk *walk, uint32_t row)
+static bool chakra_hta_leave(struct hta *hta, struct walk *walk, uint32_t row)
 {
     if (!hta->rows[row].has_nodes || hta_event(hta, row)->index == 0) {
         return true;
@@ -83,11 +83,11 @@ static bool leave(struct hta *hta, struct walk *walk, uint32_t row)
     bool done = true;
     if (walk->last != HTA_NONE) {
         bool blocking = (hta->rows[row].name & HTA_BLOCKING) != 0;
-        done =
-            blocking ? hta_add_edge(hta, walk->last, end_of(row), 0, false) : add_timed(hta, walk->last, end_of(row));
+        done = blocking ? hta_add_edge(hta, walk->last, chakra_hta_end_of(row), 0, false)
+                        : add_timed(hta, walk->last, chakra_hta_end_of(row));
     }
-    walk->last = walk->depth == 0 ? HTA_NONE : end_of(row);
-    walk->last_outer = walk->depth == 0 ? end_of(row) : walk->last_outer;
+    walk->last = walk->depth == 0 ? HTA_NONE : chakra_hta_end_of(row);
+    walk->last_outer = walk->depth == 0 ? chakra_hta_end_of(row) : walk->last_outer;
     return done;
 }
 
@@ -99,15 +99,15 @@ static bool walk_marks(struct hta *hta, const struct mark *marks, uint32_t count
     for (uint32_t i = 0; i < count; i++) {
         if (!marks[i].is_end) {
             stack[height++] = marks[i].row;
-            if (!enter(hta, &walk, marks[i].row)) {
+            if (!chakra_hta_enter(hta, &walk, marks[i].row)) {
                 return false;
             }
-        } else if (height > 0 && !leave(hta, &walk, stack[--height])) {
+        } else if (height > 0 && !chakra_hta_leave(hta, &walk, stack[--height])) {
             return false;
         }
     }
     while (height > 0) {
-        if (!leave(hta, &walk, stack[--height])) {
+        if (!chakra_hta_leave(hta, &walk, stack[--height])) {
             return false;
         }
     }
@@ -115,7 +115,7 @@ static bool walk_marks(struct hta *hta, const struct mark *marks, uint32_t count
 }
 
 /* Threads by number of process and thread, numbers before texts. */
-static int compare_texts(const char *a, const char *b)
+static int chakra_hta_compare_texts(const char *a, const char *b)
 {
     char *a_end = NULL;
     char *b_end = NULL;
@@ -136,12 +136,12 @@ static int compare_threads(const void *left, const void *right, void *context)
     uint32_t r = *(const uint32_t *)right;
     const struct kineto_event *a = hta_event(hta, l);
     const struct kineto_event *b = hta_event(hta, r);
-    int order = a->pid == b->pid
-                    ? 0
-                    : compare_texts(intern_text(&hta->trace->names, a->pid), intern_text(&hta->trace->names, b->pid));
+    int order = a->pid == b->pid ? 0
+                                 : chakra_hta_compare_texts(intern_text(&hta->trace->names, a->pid),
+                                                            intern_text(&hta->trace->names, b->pid));
     if (order == 0 && a->tid != b->tid) {
-        order =
-            compare_texts(intern_text(&hta->trace->threads, a->tid + 1), intern_text(&hta->trace->threads, b->tid + 1));
+        order = chakra_hta_compare_texts(intern_text(&hta->trace->threads, a->tid + 1),
+                                         intern_text(&hta->trace->threads, b->tid + 1));
         order = order == 0 ? (a->tid < b->tid ? -1 : 1) : order;
     }
     return order != 0 ? order : l < r ? -1 : l > r;
@@ -164,7 +164,7 @@ static bool add_thread(struct hta *hta, const uint32_t *rows, uint32_t count, st
         pair[0] = (struct mark){.time = row->ts, .dur = row->end - row->ts, .row = rows[i], .is_end = false};
         pair[1] = (struct mark){.time = row->end, .dur = row->end - row->ts, .row = rows[i], .is_end = true};
     }
-    qsort(marks, (size_t)count * 2, sizeof *marks, compare_marks);
+    qsort(marks, (size_t)count * 2, sizeof *marks, chakra_hta_compare_marks);
     return walk_marks(hta, marks, count * 2, stack);
 }
 

@@ -50,7 +50,7 @@ struct step {
     bool is_gpu;
 };
 
-static int compare_steps(const void *left, const void *right)
+static int hta_kernels_compare_steps(const void *left, const void *right)
 {
     const struct step *a = left;
     const struct step *b = right;
@@ -86,7 +86,7 @@ static bool collect_steps(struct kernels *kernels, const struct number_map *laun
 static void count_queues(struct kernels *kernels, struct step *steps, uint32_t count)
 {
     int32_t length = 0;
-    qsort(steps, count, sizeof *steps, compare_steps);
+    qsort(steps, count, sizeof *steps, hta_kernels_compare_steps);
     for (uint32_t i = 0; i < count; i++) {
         length = i > 0 && steps[i].stream != steps[i - 1].stream ? 0 : length;
         length += steps[i].is_gpu ? -1 : 1;
@@ -338,7 +338,7 @@ static bool add_stream_wait(struct kernels *kernels, uint32_t row, uint32_t sour
     return number_map_put(&kernels->waits_for, hta->rows[launch].partner, source) || hta_no_memory(hta);
 }
 
-static bool add_sync(struct kernels *kernels, uint32_t row)
+static bool hta_kernels_add_sync(struct kernels *kernels, uint32_t row)
 {
     struct hta *hta = kernels->hta;
     const struct hta_row *at = &hta->rows[row];
@@ -416,7 +416,7 @@ static bool follows_launch(const struct kernels *kernels, uint32_t row, uint32_t
            (waited == HTA_NONE || hta_node_ts(hta, waited) < launched);
 }
 
-static bool add_kernel(struct kernels *kernels, uint32_t row)
+static bool hta_kernels_add_kernel(struct kernels *kernels, uint32_t row)
 {
     struct hta *hta = kernels->hta;
     const struct hta_row *at = &hta->rows[row];
@@ -481,7 +481,7 @@ static bool add_all(struct kernels *kernels)
     bool done = true;
     for (uint32_t i = 0; done && i < count; i++) {
         bool sync = hta->rows[turns[i].row].is_sync;
-        done = sync ? add_sync(kernels, turns[i].row) : add_kernel(kernels, turns[i].row);
+        done = sync ? hta_kernels_add_sync(kernels, turns[i].row) : hta_kernels_add_kernel(kernels, turns[i].row);
     }
     mem_free(hta->mem, turns, bytes);
     return done;

@@ -6,7 +6,7 @@
  */
 #include "compat/chakra/hta_parts.h"
 
-static bool name_node(struct hta_graph *graph, uint32_t node)
+static bool hta_path_name_node(struct hta_graph *graph, uint32_t node)
 {
     if (!graph->nodes[node].there) {
         graph->nodes[node] =
@@ -17,7 +17,7 @@ static bool name_node(struct hta_graph *graph, uint32_t node)
     return true;
 }
 
-static bool prepare(struct hta *hta)
+static bool hta_path_prepare(struct hta *hta)
 {
     struct hta_graph *graph = &hta->graph;
     if (graph->nodes != NULL) {
@@ -40,7 +40,7 @@ bool hta_add_edge(struct hta *hta, uint32_t from, uint32_t to, int64_t weight, b
     if (graph->edge_count >= EDGES_ALWAYS && graph->edge_count / EDGES_A_ROW >= hta->row_count) {
         return hta_fail(hta, "synchronisations with too many streams");
     }
-    if (!prepare(hta) || !number_map_add(&graph->by_ends, (int64_t)((uint64_t)from << 32 | to), &at) ||
+    if (!hta_path_prepare(hta) || !number_map_add(&graph->by_ends, (int64_t)((uint64_t)from << 32 | to), &at) ||
         !mem_reserve(hta->mem, (void **)&graph->edges, &graph->edge_capacity, (uint64_t)graph->edge_count + 1,
                      sizeof *graph->edges)) {
         return hta_no_memory(hta);
@@ -50,7 +50,7 @@ bool hta_add_edge(struct hta *hta, uint32_t from, uint32_t to, int64_t weight, b
         graph->edges[at].is_sync = is_sync;
         return true;
     }
-    if (!name_node(graph, from) || !name_node(graph, to)) {
+    if (!hta_path_name_node(graph, from) || !hta_path_name_node(graph, to)) {
         return false;
     }
     struct hta_node *source = &graph->nodes[from];
@@ -66,7 +66,7 @@ bool hta_add_edge(struct hta *hta, uint32_t from, uint32_t to, int64_t weight, b
 }
 
 /* §7.6. A difference of -1 is a rounding of HTA's own. */
-static bool check(struct hta *hta)
+static bool hta_path_check(struct hta *hta)
 {
     for (uint32_t i = 0; i < hta->graph.edge_count; i++) {
         struct hta_edge *edge = &hta->graph.edges[i];
@@ -125,7 +125,7 @@ static uint32_t reach_all(struct hta_graph *graph, struct reach *reach, uint32_t
     return filled == graph->order_count ? end : HTA_NONE;
 }
 
-static bool add_pair(struct hta *hta, const struct hta_edge *edge, struct hta_result *result)
+static bool hta_path_add_pair(struct hta *hta, const struct hta_edge *edge, struct hta_result *result)
 {
     const struct kineto_event *start = hta_event(hta, edge->from / 2);
     const struct kineto_event *end = hta_event(hta, edge->to / 2);
@@ -147,7 +147,7 @@ bool hta_walk_path(struct hta *hta, struct hta_result *result)
     if (graph->edge_count == 0) {
         return hta_fail(hta, "the first ProfilerStep holds no operator");
     }
-    if (!check(hta)) {
+    if (!hta_path_check(hta)) {
         return false;
     }
     size_t reach_bytes = graph->node_count * sizeof(struct reach);
@@ -163,7 +163,7 @@ bool hta_walk_path(struct hta *hta, struct hta_result *result)
     }
     while (done && reach[node].by != HTA_NONE) {
         const struct hta_edge *edge = &graph->edges[reach[node].by];
-        done = !edge->is_sync || add_pair(hta, edge, result);
+        done = !edge->is_sync || hta_path_add_pair(hta, edge, result);
         node = edge->from;
     }
     mem_free(hta->mem, reach, reach_bytes);

@@ -32,7 +32,7 @@ static const struct {
     {"Event Sync", HTA_EVENT_SYNC},          {"Stream Wait Event", HTA_STREAM_WAIT},
 };
 
-static bool describe_names(struct hta *hta)
+static bool hta_rows_describe_names(struct hta *hta)
 {
     const struct intern *names = &hta->trace->names;
     uint32_t count = intern_count(names);
@@ -56,7 +56,7 @@ static bool describe_names(struct hta *hta)
 
 /* ---- rows ---- */
 
-static int64_t whole(double us)
+static int64_t hta_rows_whole(double us)
 {
     return us >= 9e18 ? INT64_MAX / 4 : us <= -9e18 ? INT64_MIN / 4 : (int64_t)us;
 }
@@ -66,8 +66,8 @@ static void fill_row(struct hta *hta, uint32_t event, struct hta_row *row)
     const struct kineto_event *from = &hta->trace->events[event];
     bool alias = (from->has & KINETO_IS_ALIAS) != 0;
     *row = (struct hta_row){
-        .ts = whole(ceil(from->ts_us)),
-        .end = whole(floor(from->ts_us + from->dur_us)),
+        .ts = hta_rows_whole(ceil(from->ts_us)),
+        .end = hta_rows_whole(floor(from->ts_us + from->dur_us)),
         .stream = from->stream,
         .event = event,
         .partner = HTA_NONE,
@@ -79,7 +79,7 @@ static void fill_row(struct hta *hta, uint32_t event, struct hta_row *row)
     };
 }
 
-static int compare_rows(const void *left, const void *right, void *context)
+static int hta_rows_compare_rows(const void *left, const void *right, void *context)
 {
     const struct kineto_event *events = context;
     uint32_t a = events[((const struct hta_row *)left)->event].index;
@@ -87,7 +87,7 @@ static int compare_rows(const void *left, const void *right, void *context)
     return a < b ? -1 : a > b;
 }
 
-static bool fill_rows(struct hta *hta)
+static bool hta_rows_fill_rows(struct hta *hta)
 {
     const struct kineto_trace *trace = hta->trace;
     hta->rows = mem_alloc(hta->mem, trace->event_count * sizeof *hta->rows);
@@ -108,7 +108,7 @@ static bool fill_rows(struct hta *hta)
         fill_row(hta, i, &hta->rows[hta->row_count++]);
         step = step || (hta->rows[hta->row_count - 1].name & HTA_PROFILER_STEP) != 0;
     }
-    qsort_r(hta->rows, hta->row_count, sizeof *hta->rows, compare_rows, trace->events);
+    qsort_r(hta->rows, hta->row_count, sizeof *hta->rows, hta_rows_compare_rows, trace->events);
     if (!step) {
         return hta_fail(hta, "no ProfilerStep in the device trace");
     }
@@ -246,5 +246,5 @@ static bool clip(struct hta *hta)
 
 bool hta_make_rows(struct hta *hta)
 {
-    return describe_names(hta) && fill_rows(hta) && pair_rows(hta) && cut_last_step(hta) && clip(hta);
+    return hta_rows_describe_names(hta) && hta_rows_fill_rows(hta) && pair_rows(hta) && cut_last_step(hta) && clip(hta);
 }

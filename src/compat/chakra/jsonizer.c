@@ -28,7 +28,7 @@ static void new_line(FILE *stream, unsigned depth)
 
 /* ---- values ---- */
 
-static void put_real(FILE *stream, double value)
+static void jsonizer_put_real(FILE *stream, double value)
 {
     char text[JSON_REAL_ROOM];
     if (isnan(value)) {
@@ -53,10 +53,10 @@ static void put_float(FILE *stream, float value)
             break;
         }
     }
-    put_real(stream, shortest);
+    jsonizer_put_real(stream, shortest);
 }
 
-static void put_base64(FILE *stream, const ProtobufCBinaryData *bytes)
+static void jsonizer_put_base64(FILE *stream, const ProtobufCBinaryData *bytes)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     (void)fputc('"', stream);
@@ -83,9 +83,9 @@ static void put_enum(FILE *stream, const ProtobufCEnumDescriptor *descriptor, in
     }
 }
 
-static void put_message(FILE *stream, const ProtobufCMessage *message, unsigned depth);
+static void jsonizer_put_message(FILE *stream, const ProtobufCMessage *message, unsigned depth);
 
-static void put_value(FILE *stream, const ProtobufCFieldDescriptor *field, const void *at, unsigned depth)
+static void jsonizer_put_value(FILE *stream, const ProtobufCFieldDescriptor *field, const void *at, unsigned depth)
 {
     switch (field->type) {
     case PROTOBUF_C_TYPE_INT32:
@@ -110,7 +110,7 @@ static void put_value(FILE *stream, const ProtobufCFieldDescriptor *field, const
         put_float(stream, *(const float *)at);
         break;
     case PROTOBUF_C_TYPE_DOUBLE:
-        put_real(stream, *(const double *)at);
+        jsonizer_put_real(stream, *(const double *)at);
         break;
     case PROTOBUF_C_TYPE_BOOL:
         (void)fputs(*(const protobuf_c_boolean *)at ? "true" : "false", stream);
@@ -122,10 +122,10 @@ static void put_value(FILE *stream, const ProtobufCFieldDescriptor *field, const
         ascii_json_string(stream, *(char *const *)at, strlen(*(char *const *)at));
         break;
     case PROTOBUF_C_TYPE_BYTES:
-        put_base64(stream, at);
+        jsonizer_put_base64(stream, at);
         break;
     case PROTOBUF_C_TYPE_MESSAGE:
-        put_message(stream, *(const ProtobufCMessage *const *)at, depth);
+        jsonizer_put_message(stream, *(const ProtobufCMessage *const *)at, depth);
         break;
     }
 }
@@ -155,7 +155,7 @@ static size_t value_size(const ProtobufCFieldDescriptor *field)
 }
 
 /* proto3 shows a single field when it is not zero, a member of a oneof when it is the one that is set. */
-static bool is_shown(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
+static bool jsonizer_is_shown(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
 {
     const char *base = (const char *)message;
     const void *at = base + field->offset;
@@ -172,8 +172,8 @@ static bool is_shown(const ProtobufCMessage *message, const ProtobufCFieldDescri
     return memcmp(at, zero, value_size(field)) != 0;
 }
 
-static void put_list(FILE *stream, const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field,
-                     unsigned depth)
+static void jsonizer_put_list(FILE *stream, const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field,
+                              unsigned depth)
 {
     const char *base = (const char *)message;
     size_t count = *(const size_t *)(const void *)(base + field->quantifier_offset);
@@ -182,14 +182,14 @@ static void put_list(FILE *stream, const ProtobufCMessage *message, const Protob
     for (size_t i = 0; i < count; i++) {
         (void)fputs(i == 0 ? "" : ",", stream);
         new_line(stream, depth + 1);
-        put_value(stream, field, values + i * value_size(field), depth + 1);
+        jsonizer_put_value(stream, field, values + i * value_size(field), depth + 1);
     }
     new_line(stream, depth);
     (void)fputc(']', stream);
 }
 
 /* duration_micros becomes durationMicros. */
-static void put_key(FILE *stream, const char *name)
+static void jsonizer_put_key(FILE *stream, const char *name)
 {
     (void)fputc('"', stream);
     for (bool upper = false; *name != '\0'; name++) {
@@ -202,22 +202,22 @@ static void put_key(FILE *stream, const char *name)
 }
 
 /* Calls itself no deeper than messages nest in the schema: node, attribute, list. */
-static void put_message(FILE *stream, const ProtobufCMessage *message, unsigned depth)
+static void jsonizer_put_message(FILE *stream, const ProtobufCMessage *message, unsigned depth)
 {
     bool filled = false;
     (void)fputc('{', stream);
     for (unsigned i = 0; i < message->descriptor->n_fields; i++) {
         const ProtobufCFieldDescriptor *field = &message->descriptor->fields[i];
-        if (!is_shown(message, field)) {
+        if (!jsonizer_is_shown(message, field)) {
             continue;
         }
         (void)fputs(filled ? "," : "", stream);
         new_line(stream, depth + 1);
-        put_key(stream, field->name);
+        jsonizer_put_key(stream, field->name);
         if (field->label == PROTOBUF_C_LABEL_REPEATED) {
-            put_list(stream, message, field, depth + 1);
+            jsonizer_put_list(stream, message, field, depth + 1);
         } else {
-            put_value(stream, field, (const char *)message + field->offset, depth + 1);
+            jsonizer_put_value(stream, field, (const char *)message + field->offset, depth + 1);
         }
         filled = true;
     }
@@ -230,8 +230,9 @@ static void put_message(FILE *stream, const ProtobufCMessage *message, unsigned 
 /* ---- files ---- */
 
 /* Decodes the record as the only one of a file of its own: as metadata, or behind metadata that are empty. */
-static enum orr_status put_record(FILE *stream, const struct record_reader *reader, const struct record *record,
-                                  bool is_metadata, struct file_buffer *buffer, struct orr_error *err)
+static enum orr_status jsonizer_put_record(FILE *stream, const struct record_reader *reader,
+                                           const struct record *record, bool is_metadata, struct file_buffer *buffer,
+                                           struct orr_error *err)
 {
     enum { HEAD = 8 };
     struct trace_document *document = NULL;
@@ -259,7 +260,7 @@ static enum orr_status put_record(FILE *stream, const struct record_reader *read
     enum orr_status status =
         trace_document_parse(buffer->bytes, used + record->size, name, buffer->mem, &document, err);
     if (status == ORR_OK) {
-        put_message(stream, is_metadata ? &document->metadata->base : &document->nodes[0]->base, 0);
+        jsonizer_put_message(stream, is_metadata ? &document->metadata->base : &document->nodes[0]->base, 0);
         trace_document_free(document);
     }
     return status;
@@ -284,7 +285,7 @@ static enum orr_status put_records(FILE *stream, struct record_reader *reader, s
                           reader->path, record.offset);
             break;
         }
-        status = put_record(stream, reader, &record, count == 0, &buffer, err);
+        status = jsonizer_put_record(stream, reader, &record, count == 0, &buffer, err);
     }
     file_buffer_free(&buffer);
     return status;

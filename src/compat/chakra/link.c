@@ -15,7 +15,7 @@
 
 /* ---- host nodes in order ---- */
 
-static int compare_places(const void *left, const void *right)
+static int chakra_link_compare_places(const void *left, const void *right)
 {
     const struct compat_place *a = left;
     const struct compat_place *b = right;
@@ -36,7 +36,7 @@ static enum orr_status order_host(struct compat_plan *plan)
     for (uint32_t i = 0; i < host->node_count; i++) {
         plan->places[i] = (struct compat_place){.id = host->nodes[i].id, .node = i, .op = COMPAT_NONE};
     }
-    qsort(plan->places, host->node_count, sizeof *plan->places, compare_places);
+    qsort(plan->places, host->node_count, sizeof *plan->places, chakra_link_compare_places);
     for (uint32_t i = 0; i < host->node_count; i++) {
         uint32_t first = i;
         if (!number_map_add(&plan->by_id, (int64_t)plan->places[i].id, &first)) {
@@ -94,7 +94,7 @@ static enum orr_status find_reachable(struct compat_plan *plan)
 
 /* ---- matching, §6.8 ---- */
 
-static void match_host(struct compat_plan *plan)
+static void chakra_link_match_host(struct compat_plan *plan)
 {
     struct compat *compat = &plan->compat;
     for (uint32_t i = 0; i < compat->host->node_count; i++) {
@@ -131,7 +131,7 @@ uint32_t link_compat_first_gpu(const struct compat_plan *plan, const struct comp
     return gpu;
 }
 
-static enum orr_status assign_ids(struct compat_plan *plan)
+static enum orr_status chakra_link_assign_ids(struct compat_plan *plan)
 {
     struct compat *compat = &plan->compat;
     uint64_t next = 0;
@@ -167,7 +167,7 @@ uint64_t link_compat_renamed_so_far(const struct compat_plan *plan, uint64_t id,
 
 /* ---- the whole ---- */
 
-static enum orr_status make_plan(struct compat_plan *plan)
+static enum orr_status chakra_link_make_plan(struct compat_plan *plan)
 {
     enum orr_status status = link_compat_order_ops(&plan->compat);
     if (status == ORR_OK) {
@@ -180,8 +180,8 @@ static enum orr_status make_plan(struct compat_plan *plan)
         status = find_reachable(plan);
     }
     if (status == ORR_OK) {
-        match_host(plan);
-        status = assign_ids(plan);
+        chakra_link_match_host(plan);
+        status = chakra_link_assign_ids(plan);
     }
     if (status == ORR_OK) {
         status = link_compat_find_syncs(plan);
@@ -227,7 +227,7 @@ enum orr_status link_compat(struct host_trace *host, const struct kineto_trace *
     for (size_t i = 0; i < sizeof maps / sizeof maps[0]; i++) {
         number_map_init(maps[i], mem);
     }
-    enum orr_status status = make_plan(&plan);
+    enum orr_status status = chakra_link_make_plan(&plan);
     if (status == ORR_OK) {
         status = link_compat_write(&plan, path, form);
     }

@@ -72,7 +72,7 @@ static const char *const launches[] = {
     "hipModuleLaunchKernel", "hipMemcpyWithStream", "hipMemcpyAsync",
 };
 
-static uint8_t describe(const char *name)
+static uint8_t link_ops_describe(const char *name)
 {
     unsigned says = 0;
     for (size_t i = 0; i < sizeof launches / sizeof launches[0]; i++) {
@@ -85,13 +85,13 @@ static uint8_t describe(const char *name)
     return (uint8_t)says;
 }
 
-static bool describe_names(struct compat *compat)
+static bool link_ops_describe_names(struct compat *compat)
 {
     const struct intern *names = &compat->device->names;
     uint32_t count = intern_count(names);
     compat->names = mem_alloc(compat->mem, count);
     for (uint32_t i = 0; compat->names != NULL && i < count; i++) {
-        compat->names[i] = describe(intern_text(names, i));
+        compat->names[i] = link_ops_describe(intern_text(names, i));
     }
     return compat->names != NULL;
 }
@@ -185,7 +185,7 @@ struct span {
     bool start_is_int, end_is_int;
 };
 
-static int compare_spans(const void *left, const void *right)
+static int link_ops_compare_spans(const void *left, const void *right)
 {
     const struct span *a = left;
     const struct span *b = right;
@@ -269,7 +269,7 @@ static void thread_exclusive(struct compat *compat, const uint32_t *ops, uint32_
                           ((event->has & KINETO_DUR_IS_INT) != 0 || (event->has & KINETO_HAS_DUR) == 0),
         };
     }
-    qsort(spans, count, sizeof *spans, compare_spans);
+    qsort(spans, count, sizeof *spans, link_ops_compare_spans);
     link_spans(spans, count);
     for (uint32_t i = 0; i < count; i++) {
         struct compat_op *op = &compat->ops[spans[i].op];
@@ -315,7 +315,7 @@ struct moment {
     uint32_t back;  /* then: the last moment before it with an operator of another thread */
 };
 
-static uint32_t thread_of(const struct compat *compat, uint32_t op)
+static uint32_t link_ops_thread_of(const struct compat *compat, uint32_t op)
 {
     return op_event(compat, op)->tid;
 }
@@ -323,8 +323,8 @@ static uint32_t thread_of(const struct compat *compat, uint32_t op)
 /* The thread's first operator tells when it was seen. */
 static bool seen_before(const struct compat *compat, uint32_t op, uint32_t than)
 {
-    return than == COMPAT_NONE || compat->by_thread[compat->thread_starts[thread_of(compat, op)]] <
-                                      compat->by_thread[compat->thread_starts[thread_of(compat, than)]];
+    return than == COMPAT_NONE || compat->by_thread[compat->thread_starts[link_ops_thread_of(compat, op)]] <
+                                      compat->by_thread[compat->thread_starts[link_ops_thread_of(compat, than)]];
 }
 
 static void add_to_moment(const struct compat *compat, struct moment *moment, uint32_t op)
@@ -332,7 +332,8 @@ static void add_to_moment(const struct compat *compat, struct moment *moment, ui
     if (seen_before(compat, op, moment->op)) {
         moment->other = moment->op;
         moment->op = op;
-    } else if (thread_of(compat, op) != thread_of(compat, moment->op) && seen_before(compat, op, moment->other)) {
+    } else if (link_ops_thread_of(compat, op) != link_ops_thread_of(compat, moment->op) &&
+               seen_before(compat, op, moment->other)) {
         moment->other = op;
     }
 }
@@ -348,7 +349,8 @@ static uint32_t find_moments(const struct compat *compat, struct moment *moments
         }
         if (count > 0) {
             const struct moment *last = now - 1;
-            bool same = last->other == COMPAT_NONE && thread_of(compat, last->op) == thread_of(compat, now->op);
+            bool same = last->other == COMPAT_NONE &&
+                        link_ops_thread_of(compat, last->op) == link_ops_thread_of(compat, now->op);
             now->back = same ? last->back : count - 1;
         }
         count++;
@@ -371,7 +373,8 @@ static int64_t find_dep(const struct compat *compat, const struct moment *moment
         }
     }
     uint32_t at = low == 0 ? COMPAT_NONE : low - 1;
-    if (at != COMPAT_NONE && moments[at].other == COMPAT_NONE && thread_of(compat, moments[at].op) == without) {
+    if (at != COMPAT_NONE && moments[at].other == COMPAT_NONE &&
+        link_ops_thread_of(compat, moments[at].op) == without) {
         at = moments[at].back;
     }
     if (at == COMPAT_NONE || moments[at].ts_us <= 0) {
@@ -379,7 +382,7 @@ static int64_t find_dep(const struct compat *compat, const struct moment *moment
     }
     const struct moment *found = &moments[at];
     const struct kineto_event *event =
-        op_event(compat, thread_of(compat, found->op) == without ? found->other : found->op);
+        op_event(compat, link_ops_thread_of(compat, found->op) == without ? found->other : found->op);
     return (event->has & KINETO_HAS_RF_ID) != 0 ? event->rf_id : 0;
 }
 
@@ -414,7 +417,7 @@ static enum orr_status find_order(struct compat *compat)
 
 enum orr_status link_compat_order_ops(struct compat *compat)
 {
-    if (!describe_names(compat) || !count_kinds(compat)) {
+    if (!link_ops_describe_names(compat) || !count_kinds(compat)) {
         return link_compat_no_memory(compat);
     }
     enum orr_status status = fill_lists(compat);

@@ -23,7 +23,7 @@ struct index {
     uint32_t count;
 };
 
-static int compare_keys(const void *left, const void *right)
+static int link_parent_compare_keys(const void *left, const void *right)
 {
     const struct index_key *a = left;
     const struct index_key *b = right;
@@ -56,18 +56,18 @@ static bool make_index(const struct compat *compat, bool by_id, struct index *in
             .coalesced = (compat->names[event->name] & COMPAT_COALESCED) != 0,
         };
     }
-    qsort(index->keys, index->count, sizeof *index->keys, compare_keys);
+    qsort(index->keys, index->count, sizeof *index->keys, link_parent_compare_keys);
     return true;
 }
 
 /* The last operator of the key's class, thread and id that comes before key.op. */
-static uint32_t find_before(const struct index *index, const struct index_key *key)
+static uint32_t link_parent_find_before(const struct index *index, const struct index_key *key)
 {
     uint32_t low = 0;
     uint32_t high = index->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (compare_keys(&index->keys[middle], key) < 0) {
+        if (link_parent_compare_keys(&index->keys[middle], key) < 0) {
             low = middle + 1;
         } else {
             high = middle;
@@ -82,12 +82,12 @@ static uint32_t find_before(const struct index *index, const struct index_key *k
     return same ? found->op : COMPAT_NONE;
 }
 
-static uint32_t find_nearest(const struct index *index, struct index_key key, bool nccl)
+static uint32_t link_parent_find_nearest(const struct index *index, struct index_key key, bool nccl)
 {
     key.coalesced = false;
-    uint32_t plain = find_before(index, &key);
+    uint32_t plain = link_parent_find_before(index, &key);
     key.coalesced = true;
-    uint32_t coalesced = nccl ? COMPAT_NONE : find_before(index, &key);
+    uint32_t coalesced = nccl ? COMPAT_NONE : link_parent_find_before(index, &key);
     if (plain == COMPAT_NONE || coalesced == COMPAT_NONE) {
         return plain == COMPAT_NONE ? coalesced : plain;
     }
@@ -151,11 +151,11 @@ static bool find_parent(const struct compat *compat, const struct parents *paren
     struct index_key key = {.external_id = link_compat_external_id(gpu),
                             .thread = launcher->tid,
                             .op = link_compat_find_op(compat, launcher->ts_us, false)};
-    uint32_t op = find_nearest(&parents->by_id, key, nccl);
+    uint32_t op = link_parent_find_nearest(&parents->by_id, key, nccl);
     bool exact = op != COMPAT_NONE;
     if (!exact) {
         key.external_id = 0;
-        op = find_nearest(&parents->by_thread, key, nccl);
+        op = link_parent_find_nearest(&parents->by_thread, key, nccl);
     }
     if (op != COMPAT_NONE) {
         *external_id = link_compat_external_id(&compat->device->events[compat->ops[op].event]);

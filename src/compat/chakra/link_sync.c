@@ -30,7 +30,7 @@ static bool group_pairs(const struct hta_result *found, struct ends *ends)
     return true;
 }
 
-static bool add_sync(struct compat_plan *plan, uint32_t event, uint32_t op)
+static bool link_sync_add_sync(struct compat_plan *plan, uint32_t event, uint32_t op)
 {
     uint32_t first = COMPAT_NONE;
     (void)number_map_get(&plan->sync_firsts, event, &first);
@@ -62,7 +62,7 @@ static bool apply_pairs(struct compat_plan *plan, const struct hta_result *found
         for (; pair != COMPAT_NONE && op < plan->compat.op_count; pair = ends->next[pair]) {
             uint32_t event = 0;
             if (number_map_get(last, found->pairs[pair].start, &event) &&
-                link_compat_event_is_gpu(&device->events[event]) && !add_sync(plan, event, op)) {
+                link_compat_event_is_gpu(&device->events[event]) && !link_sync_add_sync(plan, event, op)) {
                 return false;
             }
         }
@@ -120,7 +120,7 @@ struct waits {
     uint32_t count, capacity;
 };
 
-static bool add_wait(struct compat_plan *plan, struct waits *waits, uint32_t from, uint64_t key, uint32_t gpu)
+static bool link_sync_add_wait(struct compat_plan *plan, struct waits *waits, uint32_t from, uint64_t key, uint32_t gpu)
 {
     for (uint32_t i = from; i < waits->count; i++) {
         if (waits->items[i].key == key) {
@@ -150,7 +150,7 @@ static bool collect_waits(struct compat_plan *plan, struct waits *waits)
             for (; link != COMPAT_NONE; link = plan->syncs[link].next) {
                 const struct compat_op *op = &compat->ops[plan->syncs[link].op];
                 if (op->has_host &&
-                    !add_wait(plan, waits, from, link_compat_renamed_so_far(plan, op->host, place->id), id)) {
+                    !link_sync_add_wait(plan, waits, from, link_compat_renamed_so_far(plan, op->host, place->id), id)) {
                     return false;
                 }
             }
@@ -159,7 +159,7 @@ static bool collect_waits(struct compat_plan *plan, struct waits *waits)
     return true;
 }
 
-static int compare_waits(const void *left, const void *right)
+static int link_sync_compare_waits(const void *left, const void *right)
 {
     const struct wait *a = left;
     const struct wait *b = right;
@@ -173,7 +173,7 @@ static int compare_waits(const void *left, const void *right)
 static bool make_targets(struct compat_plan *plan, struct waits *waits)
 {
     struct mem *mem = plan->compat.mem;
-    qsort(waits->items, waits->count, sizeof *waits->items, compare_waits);
+    qsort(waits->items, waits->count, sizeof *waits->items, link_sync_compare_waits);
     plan->ids = mem_alloc(mem, waits->count * sizeof *plan->ids);
     plan->id_count = waits->count;
     if (plan->ids == NULL) {

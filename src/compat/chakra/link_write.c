@@ -122,8 +122,8 @@ static void edit_stream(const struct compat_plan *plan, struct edits *edits, con
     }
 }
 
-static void write_gpu(struct compat_plan *plan, const struct compat_place *place, uint32_t gpu, uint32_t id,
-                      const struct json_item *json, struct hdt_writer *writer)
+static void link_write_gpu(struct compat_plan *plan, const struct compat_place *place, uint32_t gpu, uint32_t id,
+                           const struct json_item *json, struct hdt_writer *writer)
 {
     const struct compat *compat = &plan->compat;
     const struct kineto_event *event = &compat->device->events[compat->gpus[gpu].event];
@@ -147,7 +147,7 @@ static void write_gpu(struct compat_plan *plan, const struct compat_place *place
     hdt_write_node(writer, json, edits.items, edits.count);
 }
 
-static enum orr_status write_nodes(struct compat_plan *plan, struct hdt_writer *writer)
+static enum orr_status link_write_nodes(struct compat_plan *plan, struct hdt_writer *writer)
 {
     struct compat *compat = &plan->compat;
     hdt_write_nodes_begin(writer);
@@ -163,7 +163,7 @@ static enum orr_status write_nodes(struct compat_plan *plan, struct hdt_writer *
         }
         uint32_t id = place->first_gpu;
         for (uint32_t gpu = link_compat_first_gpu(plan, place); gpu != COMPAT_NONE; gpu = compat->gpus[gpu].next) {
-            write_gpu(plan, place, gpu, id++, json, writer);
+            link_write_gpu(plan, place, gpu, id++, json, writer);
         }
         if (ferror(writer->stream) != 0) {
             break; /* committing the file says what it was */
@@ -203,7 +203,7 @@ static enum orr_status write_members(struct compat_plan *plan, struct hdt_writer
             continue;
         }
         if (strcmp(member->key, "nodes") == 0) {
-            status = write_nodes(plan, writer);
+            status = link_write_nodes(plan, writer);
         } else {
             const struct json_item *value = NULL;
             status = json_stream_reread(host->stream, member->offset, member->length, &value, compat->err);

@@ -17,7 +17,7 @@ void python_text_free(struct python_text *text)
     python_text_init(text, text->mem);
 }
 
-static bool put(struct python_text *text, const char *bytes, size_t size)
+static bool python_repr_put(struct python_text *text, const char *bytes, size_t size)
 {
     if (!mem_reserve_bytes(text->mem, (void **)&text->bytes, &text->capacity, text->size, size)) {
         return false;
@@ -27,13 +27,13 @@ static bool put(struct python_text *text, const char *bytes, size_t size)
     return true;
 }
 
-static bool put_word(struct python_text *text, const char *word)
+static bool python_repr_put_word(struct python_text *text, const char *word)
 {
-    return put(text, word, strlen(word));
+    return python_repr_put(text, word, strlen(word));
 }
 
 /* The code point at `at` and how many bytes it takes. The text is UTF-8 already: the JSON reader saw to that. */
-static uint32_t decode(const unsigned char *at, size_t room, size_t *length)
+static uint32_t python_repr_decode(const unsigned char *at, size_t room, size_t *length)
 {
     static const unsigned char masks[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
     size_t size = *at < 0x80 ? 1 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4;
@@ -53,7 +53,7 @@ static bool put_code(struct python_text *text, const unsigned char *at, size_t l
     } else if (code == '\n' || code == '\r' || code == '\t') {
         (void)snprintf(escape, sizeof escape, "\\%c", code == '\n' ? 'n' : code == '\r' ? 'r' : 't');
     } else if (python_is_printable(code)) {
-        return put(text, (const char *)at, length);
+        return python_repr_put(text, (const char *)at, length);
     } else if (code < 0x100) {
         (void)snprintf(escape, sizeof escape, "\\x%02" PRIx32, code);
     } else if (code < 0x10000) {
@@ -61,17 +61,17 @@ static bool put_code(struct python_text *text, const unsigned char *at, size_t l
     } else {
         (void)snprintf(escape, sizeof escape, "\\U%08" PRIx32, code);
     }
-    return put_word(text, escape);
+    return python_repr_put_word(text, escape);
 }
 
 /* Single quotes, unless the text has some and no double ones. */
-static bool put_string(struct python_text *text, const struct json_item *item)
+static bool python_repr_put_string(struct python_text *text, const struct json_item *item)
 {
     const unsigned char *at = (const unsigned char *)item->text;
     const unsigned char *end = at + item->length;
     bool doubled = memchr(item->text, '\'', item->length) != NULL && memchr(item->text, '"', item->length) == NULL;
     char quote = doubled ? '"' : '\'';
-    if (!put(text, &quote, 1)) {
+    if (!python_repr_put(text, &quote, 1)) {
         return false;
     }
     while (at < end) {
@@ -80,24 +80,24 @@ static bool put_string(struct python_text *text, const struct json_item *item)
                at[plain] != (unsigned char)quote) {
             plain++;
         }
-        if (!put(text, (const char *)at, plain)) {
+        if (!python_repr_put(text, (const char *)at, plain)) {
             return false;
         }
         at += plain;
         if (at < end) {
             size_t length = 0;
-            uint32_t code = decode(at, (size_t)(end - at), &length);
+            uint32_t code = python_repr_decode(at, (size_t)(end - at), &length);
             if (!put_code(text, at, length, code, quote)) {
                 return false;
             }
             at += length;
         }
     }
-    return put(text, &quote, 1);
+    return python_repr_put(text, &quote, 1);
 }
 
 /* Tensors are mostly numbers, so not by printf. */
-static bool put_integer(struct python_text *text, int64_t value)
+static bool python_repr_put_integer(struct python_text *text, int64_t value)
 {
     char digits[24];
     size_t at = sizeof digits;
@@ -109,31 +109,31 @@ static bool put_integer(struct python_text *text, int64_t value)
     if (value < 0) {
         digits[--at] = '-';
     }
-    return put(text, digits + at, sizeof digits - at);
+    return python_repr_put(text, digits + at, sizeof digits - at);
 }
 
-static bool put_scalar(struct python_text *text, const struct json_item *item)
+static bool python_repr_put_scalar(struct python_text *text, const struct json_item *item)
 {
     char number[JSON_REAL_ROOM];
     switch (item->kind) {
     case JSON_ITEM_FALSE:
-        return put_word(text, "False");
+        return python_repr_put_word(text, "False");
     case JSON_ITEM_TRUE:
-        return put_word(text, "True");
+        return python_repr_put_word(text, "True");
     case JSON_ITEM_INT:
-        return put_integer(text, item->value.integer);
+        return python_repr_put_integer(text, item->value.integer);
     case JSON_ITEM_BIG:
-        return put(text, item->text, item->length);
+        return python_repr_put(text, item->text, item->length);
     case JSON_ITEM_REAL:
-        return put(text, number, json_real_repr(item->value.real, number));
+        return python_repr_put(text, number, json_real_repr(item->value.real, number));
     case JSON_ITEM_STRING:
-        return put_string(text, item);
+        return python_repr_put_string(text, item);
     default:
-        return put_word(text, "None");
+        return python_repr_put_word(text, "None");
     }
 }
 
-static bool is_container(const struct json_item *item)
+static bool python_repr_is_container(const struct json_item *item)
 {
     return item->kind == JSON_ITEM_ARRAY || item->kind == JSON_ITEM_OBJECT;
 }
@@ -149,7 +149,7 @@ static bool put_container(struct python_text *text, const struct json_item *root
     for (;;) {
         while (depth > 0 && item == json_item_end(text->open[depth - 1])) {
             depth--;
-            if (!put_word(text, text->open[depth]->kind == JSON_ITEM_ARRAY ? "]" : "}")) {
+            if (!python_repr_put_word(text, text->open[depth]->kind == JSON_ITEM_ARRAY ? "]" : "}")) {
                 return false;
             }
             is_value = false;
@@ -157,19 +157,20 @@ static bool put_container(struct python_text *text, const struct json_item *root
         if (item == end) {
             return true;
         }
-        if (depth > 0 && item != json_item_first(text->open[depth - 1]) && !put_word(text, is_value ? ": " : ", ")) {
+        if (depth > 0 && item != json_item_first(text->open[depth - 1]) &&
+            !python_repr_put_word(text, is_value ? ": " : ", ")) {
             return false;
         }
         bool is_key = depth > 0 && text->open[depth - 1]->kind == JSON_ITEM_OBJECT && !is_value;
         is_value = is_key;
-        if (!is_container(item)) {
-            if (!put_scalar(text, item)) {
+        if (!python_repr_is_container(item)) {
+            if (!python_repr_put_scalar(text, item)) {
                 return false;
             }
         } else {
             if (!mem_reserve(text->mem, (void **)&text->open, &text->open_capacity, (uint64_t)depth + 1,
                              sizeof(struct json_item *)) ||
-                !put_word(text, item->kind == JSON_ITEM_ARRAY ? "[" : "{")) {
+                !python_repr_put_word(text, item->kind == JSON_ITEM_ARRAY ? "[" : "{")) {
                 return false;
             }
             text->open[depth++] = item;
@@ -182,7 +183,7 @@ static bool put_container(struct python_text *text, const struct json_item *root
 bool python_text_add(struct python_text *text, const struct json_item *item)
 {
     if (item->kind == JSON_ITEM_STRING) {
-        return put(text, item->text, item->length);
+        return python_repr_put(text, item->text, item->length);
     }
-    return is_container(item) ? put_container(text, item) : put_scalar(text, item);
+    return python_repr_is_container(item) ? put_container(text, item) : python_repr_put_scalar(text, item);
 }

@@ -45,18 +45,18 @@ struct log_event {
 
 /* ---- one line ---- */
 
-static bool is_blank(char c)
+static bool chakra_timeline_is_blank(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static bool contains(const char *text, size_t length, const char *word)
+static bool chakra_timeline_contains(const char *text, size_t length, const char *word)
 {
     return memmem(text, length, word, strlen(word)) != NULL;
 }
 
 /* What stands between the first and the second '=' of a column. */
-static bool value_of(const char *column, size_t length, const char **value, size_t *value_length)
+static bool chakra_timeline_value_of(const char *column, size_t length, const char **value, size_t *value_length)
 {
     const char *equals = memchr(column, '=', length);
     if (equals == NULL) {
@@ -69,16 +69,16 @@ static bool value_of(const char *column, size_t length, const char **value, size
     return true;
 }
 
-static bool integer_of(const char *column, size_t length, int64_t *number)
+static bool chakra_timeline_integer_of(const char *column, size_t length, int64_t *number)
 {
     const char *text;
     size_t left;
-    if (!value_of(column, length, &text, &left)) {
+    if (!chakra_timeline_value_of(column, length, &text, &left)) {
         return false;
     }
-    for (; left > 0 && is_blank(text[left - 1]); left--) {
+    for (; left > 0 && chakra_timeline_is_blank(text[left - 1]); left--) {
     }
-    for (; left > 0 && is_blank(text[0]); left--) {
+    for (; left > 0 && chakra_timeline_is_blank(text[0]); left--) {
         text++;
     }
     size_t i = left > 0 && (text[0] == '-' || text[0] == '+');
@@ -104,9 +104,9 @@ static enum orr_status parse_line(const struct work_log *log, const char *text, 
     const char *columns[COLUMNS] = {NULL};
     size_t lengths[COLUMNS] = {0};
     unsigned count = 0;
-    for (; length > 0 && is_blank(text[length - 1]); length--) {
+    for (; length > 0 && chakra_timeline_is_blank(text[length - 1]); length--) {
     }
-    for (; length > 0 && is_blank(text[0]); length--) {
+    for (; length > 0 && chakra_timeline_is_blank(text[0]); length--) {
         text++;
     }
     for (const char *end = text + length; count < COLUMNS; count++) {
@@ -126,11 +126,12 @@ static enum orr_status parse_line(const struct work_log *log, const char *text, 
     if (!event->is_issue && (lengths[0] != 8 || memcmp(columns[0], "callback", 8) != 0)) {
         return fail_line(log, "neither issue nor callback");
     }
-    if (!integer_of(columns[1], lengths[1], &event->npu) || !integer_of(columns[2], lengths[2], &event->cycle) ||
-        !integer_of(columns[3], lengths[3], &event->node)) {
+    if (!chakra_timeline_integer_of(columns[1], lengths[1], &event->npu) ||
+        !chakra_timeline_integer_of(columns[2], lengths[2], &event->cycle) ||
+        !chakra_timeline_integer_of(columns[3], lengths[3], &event->node)) {
         return fail_line(log, "a column is no whole number behind its \"=\"");
     }
-    if (!value_of(columns[4], lengths[4], &event->name, &event->name_length)) {
+    if (!chakra_timeline_value_of(columns[4], lengths[4], &event->name, &event->name_length)) {
         return fail_line(log, "no name behind \"=\"");
     }
     if (!wire_utf8_valid((const uint8_t *)event->name, event->name_length)) {
@@ -142,7 +143,7 @@ static enum orr_status parse_line(const struct work_log *log, const char *text, 
 /* ---- events ---- */
 
 /* The viewer's rows: local memory, remote memory, compute, communication; 0 = the name tells nothing. */
-static unsigned row_of(const char *name)
+static unsigned chakra_timeline_row_of(const char *name)
 {
     bool memory = strstr(name, "MEM_LOAD_NODE") != NULL || strstr(name, "MEM_STORE_NODE") != NULL;
     if (memory && strstr(name, "LOCAL_MEMORY") != NULL) {
@@ -159,7 +160,7 @@ static unsigned row_of(const char *name)
     return comm ? 4 : 0;
 }
 
-static enum orr_status remember(struct work_log *log, const struct log_event *event)
+static enum orr_status chakra_timeline_remember(struct work_log *log, const struct log_event *event)
 {
     uint32_t name;
     uint32_t place = log->issued_count;
@@ -199,7 +200,7 @@ static enum orr_status put_event(struct work_log *log, const struct log_event *e
     }
     struct issued *issued = &log->issued[place];
     const char *name = intern_text(&log->names, issued->name);
-    unsigned row = row_of(name);
+    unsigned row = chakra_timeline_row_of(name);
     if (row == 0) {
         return fail_name(log, name);
     }
@@ -226,7 +227,7 @@ static enum orr_status take_line(struct work_log *log, const char *text, size_t 
 {
     struct log_event event = {0};
     log->line++;
-    if (!contains(text, length, "issue") && !contains(text, length, "callback")) {
+    if (!chakra_timeline_contains(text, length, "issue") && !chakra_timeline_contains(text, length, "callback")) {
         return ORR_OK;
     }
     enum orr_status status = parse_line(log, text, length, &event);
@@ -237,7 +238,7 @@ static enum orr_status take_line(struct work_log *log, const char *text, size_t 
         return error_set(log->err, ORR_ERANGE, "%s:%" PRIu64 ": NPU %" PRId64 " of %" PRIu32 ", counted from 0",
                          log->timeline->input, log->line, event.npu, log->timeline->npus);
     }
-    return event.is_issue ? remember(log, &event) : put_event(log, &event);
+    return event.is_issue ? chakra_timeline_remember(log, &event) : put_event(log, &event);
 }
 
 /* ---- the file ---- */
@@ -267,7 +268,7 @@ static enum orr_status take_lines(struct work_log *log, struct lines *lines, boo
     return status;
 }
 
-static enum orr_status read_lines(struct work_log *log, struct lines *lines)
+static enum orr_status chakra_timeline_read_lines(struct work_log *log, struct lines *lines)
 {
     for (bool last = false; !last;) {
         if (lines->size == lines->capacity) {
@@ -304,7 +305,7 @@ static enum orr_status write_events(struct work_log *log)
     if (status == ORR_OK) {
         log->stream = io_outfile_stream(file);
         (void)fputs("{\"meta_user\": \"aras\", \"traceEvents\": [", log->stream);
-        status = read_lines(log, &lines);
+        status = chakra_timeline_read_lines(log, &lines);
         (void)fprintf(log->stream, "], \"meta_cpu_count\": %" PRIu32 "}", log->timeline->npus);
         if (status == ORR_OK) {
             status = io_outfile_commit(file, log->err);

@@ -15,7 +15,7 @@
 
 /* ---- Graphviz source ---- */
 
-static bool is_letter(char c)
+static bool visualizer_is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
@@ -50,7 +50,7 @@ static bool is_keyword(const char *text, size_t length)
 static bool needs_quotes(const char *text, size_t length)
 {
     size_t i = 0;
-    while (i < length && (is_letter(text[i]) || (i > 0 && scan_is_digit(text[i])))) {
+    while (i < length && (visualizer_is_letter(text[i]) || (i > 0 && scan_is_digit(text[i])))) {
         i++;
     }
     bool is_name = length > 0 && i == length;
@@ -77,20 +77,20 @@ static void put_label(FILE *stream, struct record_text name)
     (void)fputs(quoted ? "\"" : "", stream);
 }
 
-static void put_edges(FILE *stream, const struct record_ids *from, uint64_t to, const char *arrowhead)
+static void visualizer_put_edges(FILE *stream, const struct record_ids *from, uint64_t to, const char *arrowhead)
 {
     for (uint32_t i = 0; i < from->count; i++) {
         (void)fprintf(stream, "\t%" PRIu64 " -> %" PRIu64 " [arrowhead=%s]\n", from->ids[i], to, arrowhead);
     }
 }
 
-static void put_node(FILE *stream, const struct record_facts *node)
+static void visualizer_put_node(FILE *stream, const struct record_facts *node)
 {
     (void)fprintf(stream, "\t%" PRIu64 " [label=", node->id);
     put_label(stream, node->name);
     (void)fprintf(stream, " id=%" PRIu64 " shape=record]\n", node->id);
-    put_edges(stream, &node->data, node->id, "normal");
-    put_edges(stream, &node->ctrl, node->id, "tee");
+    visualizer_put_edges(stream, &node->data, node->id, "normal");
+    visualizer_put_edges(stream, &node->ctrl, node->id, "tee");
 }
 
 enum orr_status visualizer_dot(const char *input, FILE *stream, struct mem *mem, struct orr_error *err)
@@ -113,7 +113,7 @@ enum orr_status visualizer_dot(const char *input, FILE *stream, struct mem *mem,
         if (count > 0) {
             status = record_scan(&reader, &record, &node, err);
             if (status == ORR_OK) {
-                put_node(stream, &node);
+                visualizer_put_node(stream, &node);
             }
         }
     }
@@ -140,7 +140,7 @@ static enum visual visual_of(const char *output)
     return VISUAL_UNKNOWN;
 }
 
-static enum orr_status copy(FILE *from, FILE *to, struct orr_error *err)
+static enum orr_status visualizer_copy(FILE *from, FILE *to, struct orr_error *err)
 {
     char part[65536];
     rewind(from);
@@ -150,8 +150,8 @@ static enum orr_status copy(FILE *from, FILE *to, struct orr_error *err)
     return ferror(from) == 0 ? ORR_OK : error_set(err, ORR_EIO, "a temporary file cannot be read again");
 }
 
-static enum orr_status draw(const char *input, const char *format, FILE *drawing, struct mem *mem, struct notes *notes,
-                            struct orr_error *err)
+static enum orr_status visualizer_draw(const char *input, const char *format, FILE *drawing, struct mem *mem,
+                                       struct notes *notes, struct orr_error *err)
 {
     FILE *source = tmpfile();
     if (source == NULL) {
@@ -165,7 +165,7 @@ static enum orr_status draw(const char *input, const char *format, FILE *drawing
     status = status == ORR_OK ? visualizer_lay_out(source, format, drawing, &found, err) : status;
     if (status == ORR_OK && !found && strcmp(format, "dot") == 0) {
         status = notes_add(notes, err, "Graphviz's program dot is not installed: the .dot file is not laid out");
-        status = status == ORR_OK ? copy(source, drawing, err) : status;
+        status = status == ORR_OK ? visualizer_copy(source, drawing, err) : status;
     } else if (status == ORR_OK && !found) {
         status = error_set(err, ORR_EFAIL,
                            "a .%s is drawn by Graphviz's program dot, which is not installed; .dot and .graphml need "
@@ -197,7 +197,7 @@ enum orr_status visualizer_write(const char *input, const char *output, bool sou
     } else if (source) {
         status = visualizer_dot(input, stream, mem, err);
     } else {
-        status = draw(input, visual == VISUAL_DOT ? "dot" : "pdf", stream, mem, notes, err);
+        status = visualizer_draw(input, visual == VISUAL_DOT ? "dot" : "pdf", stream, mem, notes, err);
     }
     if (status == ORR_OK) {
         return io_outfile_commit(file, err);

@@ -45,7 +45,7 @@ static void graph_free(struct graph *graph)
 
 /* ---- reading ---- */
 
-static bool place_of(struct graph *graph, uint64_t id, uint32_t *place)
+static bool visualizer_graphml_place_of(struct graph *graph, uint64_t id, uint32_t *place)
 {
     *place = graph->node_count;
     if (!mem_reserve(graph->mem, (void **)&graph->nodes, &graph->node_capacity, (uint64_t)graph->node_count + 1,
@@ -59,11 +59,12 @@ static bool place_of(struct graph *graph, uint64_t id, uint32_t *place)
     return true;
 }
 
-static bool add_edges(struct graph *graph, const struct record_ids *from, uint32_t to, bool is_control)
+static bool visualizer_graphml_add_edges(struct graph *graph, const struct record_ids *from, uint32_t to,
+                                         bool is_control)
 {
     for (uint32_t i = 0; i < from->count; i++) {
         uint32_t place;
-        if (!place_of(graph, from->ids[i], &place) ||
+        if (!visualizer_graphml_place_of(graph, from->ids[i], &place) ||
             !mem_reserve(graph->mem, (void **)&graph->edges, &graph->edge_capacity, (uint64_t)graph->edge_count + 1,
                          sizeof *graph->edges)) {
             return false;
@@ -86,8 +87,8 @@ static bool is_xml(struct record_text text)
     return true;
 }
 
-static enum orr_status add_node(struct graph *graph, const char *input, const struct record_facts *node,
-                                struct orr_error *err)
+static enum orr_status visualizer_graphml_add_node(struct graph *graph, const char *input,
+                                                   const struct record_facts *node, struct orr_error *err)
 {
     uint32_t place;
     uint32_t label;
@@ -97,12 +98,14 @@ static enum orr_status add_node(struct graph *graph, const char *input, const st
                          "cannot hold",
                          input, node->id);
     }
-    if (!place_of(graph, node->id, &place) || !intern_add(&graph->labels, node->name.text, node->name.length, &label)) {
+    if (!visualizer_graphml_place_of(graph, node->id, &place) ||
+        !intern_add(&graph->labels, node->name.text, node->name.length, &label)) {
         return mem_error(graph->mem, "the nodes of a graph", err);
     }
     graph->nodes[place].label = label;
     graph->nodes[place].has_label = true;
-    if (!add_edges(graph, &node->data, place, false) || !add_edges(graph, &node->ctrl, place, true)) {
+    if (!visualizer_graphml_add_edges(graph, &node->data, place, false) ||
+        !visualizer_graphml_add_edges(graph, &node->ctrl, place, true)) {
         return mem_error(graph->mem, "the edges of a graph", err);
     }
     return ORR_OK;
@@ -126,7 +129,7 @@ static enum orr_status read_graph(struct graph *graph, const char *input, struct
         }
         if (count > 0) {
             status = record_scan(&reader, &record, &node, err);
-            status = status == ORR_OK ? add_node(graph, input, &node, err) : status;
+            status = status == ORR_OK ? visualizer_graphml_add_node(graph, input, &node, err) : status;
         }
     }
     record_facts_free(&node, graph->mem);
@@ -141,7 +144,7 @@ static int compare_u32(uint32_t a, uint32_t b)
     return (a > b) - (a < b);
 }
 
-static int by_pair(const void *left, const void *right)
+static int visualizer_graphml_by_pair(const void *left, const void *right)
 {
     const struct graph_edge *a = left;
     const struct graph_edge *b = right;
@@ -164,7 +167,7 @@ static void merge_edges(struct graph *graph)
     if (graph->edge_count == 0) {
         return;
     }
-    qsort(graph->edges, graph->edge_count, sizeof *graph->edges, by_pair);
+    qsort(graph->edges, graph->edge_count, sizeof *graph->edges, visualizer_graphml_by_pair);
     for (uint32_t i = 0; i < graph->edge_count; i++) {
         const struct graph_edge *edge = &graph->edges[i];
         struct graph_edge *last = kept > 0 ? &graph->edges[kept - 1] : NULL;
@@ -180,7 +183,7 @@ static void merge_edges(struct graph *graph)
 
 /* ---- writing ---- */
 
-static void put_text(FILE *stream, const char *text)
+static void visualizer_graphml_put_text(FILE *stream, const char *text)
 {
     for (; *text != '\0'; text++) {
         switch (*text) {
@@ -202,7 +205,7 @@ static void put_text(FILE *stream, const char *text)
     }
 }
 
-static void put_head(FILE *stream, const struct graph *graph)
+static void visualizer_graphml_put_head(FILE *stream, const struct graph *graph)
 {
     bool labelled = false;
     for (uint32_t i = 0; i < graph->node_count; i++) {
@@ -225,7 +228,7 @@ static void put_head(FILE *stream, const struct graph *graph)
 
 static void put_graph(FILE *stream, const struct graph *graph)
 {
-    put_head(stream, graph);
+    visualizer_graphml_put_head(stream, graph);
     for (uint32_t i = 0; i < graph->node_count; i++) {
         const struct graph_node *node = &graph->nodes[i];
         if (!node->has_label) {
@@ -238,7 +241,7 @@ static void put_graph(FILE *stream, const struct graph *graph)
             (void)fputs("<data key=\"d0\"/>", stream);
         } else {
             (void)fputs("<data key=\"d0\">", stream);
-            put_text(stream, label);
+            visualizer_graphml_put_text(stream, label);
             (void)fputs("</data>", stream);
         }
         (void)fputs("\n</node>\n", stream);

@@ -10,8 +10,8 @@
 
 #include "compat/chakra/visualizer.h"
 
-static enum orr_status start(int source, const char *option, int drawing, int complaints, pid_t *child, bool *found,
-                             struct orr_error *err)
+static enum orr_status visualizer_layout_start(int source, const char *option, int drawing, int complaints,
+                                               pid_t *child, bool *found, struct orr_error *err)
 {
     static char name[] = "dot";
     char *argv[] = {name, (char *)(uintptr_t)option, NULL};
@@ -29,7 +29,7 @@ static enum orr_status start(int source, const char *option, int drawing, int co
                                   : error_set(err, ORR_EFAIL, "Graphviz's dot cannot be run: %s", strerror(failed));
 }
 
-static enum orr_status finish(pid_t child, FILE *complaints, struct orr_error *err)
+static enum orr_status visualizer_layout_finish(pid_t child, FILE *complaints, struct orr_error *err)
 {
     int status = 0;
     char line[256] = "";
@@ -65,9 +65,10 @@ enum orr_status visualizer_lay_out(FILE *source, const char *format, FILE *drawi
     rewind(source); /* the descriptor too: the child reads from the same place */
     (void)lseek(fileno(source), 0, SEEK_SET);
     (void)snprintf(option, sizeof option, "-T%s", format);
-    enum orr_status status = start(fileno(source), option, fileno(drawing), fileno(complaints), &child, found, err);
+    enum orr_status status =
+        visualizer_layout_start(fileno(source), option, fileno(drawing), fileno(complaints), &child, found, err);
     if (status == ORR_OK && *found) {
-        status = finish(child, complaints, err);
+        status = visualizer_layout_finish(child, complaints, err);
     }
     (void)fclose(complaints);
     return status;

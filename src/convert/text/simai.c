@@ -43,8 +43,8 @@ static uint64_t degree(const struct simai_text *simai, enum simai_key key)
     return simai->values[key] > 0 ? (uint64_t)simai->values[key] : 1;
 }
 
-static enum orr_status count_ranks(const struct convert_request *request, const struct simai_text *simai,
-                                   uint32_t *ranks, struct orr_error *err)
+static enum orr_status text_simai_count_ranks(const struct convert_request *request, const struct simai_text *simai,
+                                              uint32_t *ranks, struct orr_error *err)
 {
     int64_t written = simai->values[SIMAI_GPUS];
     if (request->ranks == 0 && (written < 1 || written > UINT32_MAX)) {
@@ -60,8 +60,8 @@ static enum orr_status count_ranks(const struct convert_request *request, const 
     return ORR_OK;
 }
 
-static enum orr_status lay_out(const struct convert_request *request, const struct simai_text *simai, uint32_t ranks,
-                               struct work *work, struct orr_error *err)
+static enum orr_status text_simai_lay_out(const struct convert_request *request, const struct simai_text *simai,
+                                          uint32_t ranks, struct work *work, struct orr_error *err)
 {
     uint64_t tp = degree(simai, SIMAI_TP);
     uint64_t pp = degree(simai, SIMAI_PP);
@@ -142,8 +142,8 @@ static enum orr_status open_job(struct simai_job *job, struct work *work, struct
     if (status != ORR_OK) {
         return status;
     }
-    status = count_ranks(job->request, &job->simai, &job->ranks, err);
-    status = status == ORR_OK ? lay_out(job->request, &job->simai, job->ranks, work, err) : status;
+    status = text_simai_count_ranks(job->request, &job->simai, &job->ranks, err);
+    status = status == ORR_OK ? text_simai_lay_out(job->request, &job->simai, job->ranks, work, err) : status;
     status = status == ORR_OK ? find_stages(job, err) : status;
     if (status != ORR_OK) {
         text_free(&job->simai.workload);

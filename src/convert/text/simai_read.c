@@ -23,7 +23,7 @@ const char *const simai_key_names[] = {
 };
 
 /* The first line by itself; `words` moves behind it. */
-static struct text_words first_line(struct text_words *words)
+static struct text_words simai_read_first_line(struct text_words *words)
 {
     struct text_words line = *words;
     const char *newline = memchr(words->at, '\n', (size_t)(words->end - words->at));
@@ -32,7 +32,7 @@ static struct text_words first_line(struct text_words *words)
     return line;
 }
 
-static bool find_key(struct et_text word, unsigned *key)
+static bool simai_read_find_key(struct et_text word, unsigned *key)
 {
     for (unsigned i = 0; simai_key_names[i] != NULL; i++) {
         if (text_word_is(word, simai_key_names[i])) {
@@ -52,12 +52,13 @@ enum orr_status simai_detect(const char *path, struct mem *mem, bool *is_simai, 
     if (status == ORR_OK) {
         struct text_words words = {.path = path, .at = (const char *)file.bytes, .line = 1};
         words.end = words.at + file.size;
-        struct text_words line = first_line(&words);
+        struct text_words line = simai_read_first_line(&words);
         struct et_text word;
         bool found = false;
         while (text_word_next(&line, &word)) {
             unsigned key;
-            found = found || (find_key(word, &key) && ((key >= SIMAI_EP && key <= SIMAI_GPUS) || key == SIMAI_PP_COMM));
+            found = found || (simai_read_find_key(word, &key) &&
+                              ((key >= SIMAI_EP && key <= SIMAI_GPUS) || key == SIMAI_PP_COMM));
         }
         *is_simai = found;
     }
@@ -87,8 +88,8 @@ static void drop_fraction(struct et_text *word, bool lenient)
     }
 }
 
-static enum orr_status read_value(struct text_words *line, unsigned key, bool lenient, int64_t *value,
-                                  struct orr_error *err)
+static enum orr_status simai_read_value(struct text_words *line, unsigned key, bool lenient, int64_t *value,
+                                        struct orr_error *err)
 {
     struct et_text word;
     if (!text_word_next(line, &word)) {
@@ -101,32 +102,33 @@ static enum orr_status read_value(struct text_words *line, unsigned key, bool le
 
 enum orr_status simai_list_next(struct text_words *list, enum simai_key which, int64_t *value, struct orr_error *err)
 {
-    return read_value(list, which, false, value, err);
+    return simai_read_value(list, which, false, value, err);
 }
 
-static enum orr_status read_key(struct text_words *line, bool lenient, struct simai_text *text, struct orr_error *err)
+static enum orr_status simai_read_key(struct text_words *line, bool lenient, struct simai_text *text,
+                                      struct orr_error *err)
 {
     struct et_text word;
     unsigned key;
     (void)text_word_next(line, &word);
-    if (!find_key(word, &key)) {
+    if (!simai_read_find_key(word, &key)) {
         return lenient ? ORR_OK : fail_key(line, word, err);
     }
-    enum orr_status status = read_value(line, key, lenient, &text->values[key], err);
+    enum orr_status status = simai_read_value(line, key, lenient, &text->values[key], err);
     text->given[key] = status == ORR_OK;
     if (status == ORR_OK && (key == SIMAI_CHECKPOINTS || key == SIMAI_INITIATES)) {
         text->lists[key - SIMAI_CHECKPOINTS] = *line;
         for (int64_t i = 0, index; i < text->values[key] && status == ORR_OK; i++) {
-            status = read_value(line, key, lenient, &index, err);
+            status = simai_read_value(line, key, lenient, &index, err);
         }
     }
     return status;
 }
 
-static enum orr_status read_header(struct text_words *words, bool lenient, struct simai_text *text,
-                                   struct orr_error *err)
+static enum orr_status simai_read_header(struct text_words *words, bool lenient, struct simai_text *text,
+                                         struct orr_error *err)
 {
-    struct text_words line = first_line(words);
+    struct text_words line = simai_read_first_line(words);
     struct et_text word;
     struct et_text next;
     (void)text_word_next(&line, &word);
@@ -144,14 +146,14 @@ static enum orr_status read_header(struct text_words *words, bool lenient, struc
     text->workload.strategy = (enum text_strategy)strategy;
     enum orr_status status = ORR_OK;
     for (struct text_words ahead = line; status == ORR_OK && text_word_next(&ahead, &next); ahead = line) {
-        status = read_key(&line, lenient, text, err);
+        status = simai_read_key(&line, lenient, text, err);
     }
     return status;
 }
 
 /* ---- rows ---- */
 
-static enum orr_status read_row(struct text_words *words, struct text_workload *workload, struct orr_error *err)
+static enum orr_status simai_read_row(struct text_words *words, struct text_workload *workload, struct orr_error *err)
 {
     struct text_layer layer = {.strategy = (uint8_t)workload->strategy};
     enum orr_status status = text_layer_read(words, &layer, err);
@@ -165,7 +167,8 @@ static enum orr_status read_row(struct text_words *words, struct text_workload *
     return status;
 }
 
-static enum orr_status read_rows(struct text_words *words, bool lenient, struct simai_text *text, struct orr_error *err)
+static enum orr_status simai_read_rows(struct text_words *words, bool lenient, struct simai_text *text,
+                                       struct orr_error *err)
 {
     struct text_workload *workload = &text->workload;
     struct et_text word;
@@ -179,7 +182,7 @@ static enum orr_status read_rows(struct text_words *words, bool lenient, struct 
         if (lenient && !text_word_next(&ahead, &word)) {
             break;
         }
-        status = read_row(words, workload, err);
+        status = simai_read_row(words, workload, err);
     }
     text->rest = *words;
     if (status == ORR_OK && !lenient && text_word_next(words, &word)) {
@@ -200,9 +203,9 @@ enum orr_status simai_text_read(const char *path, struct mem *mem, bool lenient,
     if (status == ORR_OK) {
         words.at = (const char *)text->workload.file.bytes;
         words.end = words.at + text->workload.file.size;
-        status = read_header(&words, lenient, text, err);
+        status = simai_read_header(&words, lenient, text, err);
     }
-    status = status == ORR_OK ? read_rows(&words, lenient, text, err) : status;
+    status = status == ORR_OK ? simai_read_rows(&words, lenient, text, err) : status;
     if (status != ORR_OK) {
         text_free(&text->workload);
     }

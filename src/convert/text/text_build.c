@@ -43,8 +43,8 @@ enum orr_status text_build_block(struct text_build *build, uint32_t place, struc
 }
 
 /* Whole microseconds of the sum so far, rounded to the nearest: the error stays below one for the whole sum. */
-static enum orr_status advance(struct text_build *build, const struct text_layer *layer, uint64_t *sum_ns, int64_t ns,
-                               uint64_t *duration_us, struct orr_error *err)
+static enum orr_status text_build_advance(struct text_build *build, const struct text_layer *layer, uint64_t *sum_ns,
+                                          int64_t ns, uint64_t *duration_us, struct orr_error *err)
 {
     uint64_t after;
     if (__builtin_add_overflow(*sum_ns, (uint64_t)ns, &after) || after > UINT64_MAX - 500) {
@@ -73,7 +73,7 @@ enum orr_status text_build_compute(struct text_build *build, const struct text_l
     if (ns == 0 && build->wait_count < WAITS_MAX) {
         return ORR_OK;
     }
-    enum orr_status status = advance(build, layer, &build->compute_ns, ns, &node.duration_us, err);
+    enum orr_status status = text_build_advance(build, layer, &build->compute_ns, ns, &node.duration_us, err);
     if (status == ORR_OK) {
         node.name =
             arena_printf(&build->work->arena, "COMP_NODE_%.*s_%s", (int)layer->name.length, layer->name.text, what);
@@ -90,7 +90,7 @@ enum orr_status text_build_update(struct text_build *build, const struct text_la
     if (layer->update == 0 || parent == WORK_NONE) {
         return ORR_OK;
     }
-    enum orr_status status = advance(build, layer, &build->update_ns, layer->update, &node.duration_us, err);
+    enum orr_status status = text_build_advance(build, layer, &build->update_ns, layer->update, &node.duration_us, err);
     if (status != ORR_OK) {
         return status;
     }

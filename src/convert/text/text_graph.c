@@ -26,7 +26,7 @@ static const struct strategy_row rows[] = {
 #undef TEXT_X
 };
 
-static struct strategy_row row_of(enum text_strategy strategy)
+static struct strategy_row text_graph_row_of(enum text_strategy strategy)
 {
     struct strategy_row row = rows[strategy];
     row.weights_first = strategy == TEXT_DATA;
@@ -47,7 +47,8 @@ struct graph {
 static const char *const phase_words[TEXT_PHASES] = {"FWD", "IG", "WG"};
 
 /* Where a layer's collective goes; TEXT_NOWHERE where it has no node. */
-static enum text_span span_of(const struct graph *graph, const struct text_layer *layer, enum text_phase phase)
+static enum text_span text_graph_span_of(const struct graph *graph, const struct text_layer *layer,
+                                         enum text_phase phase)
 {
     const struct strategy_row *row = &rows[layer->strategy];
     bool dlrm = layer->strategy == TEXT_HYBRID_DLRM || layer->strategy == TEXT_HYBRID_DLRM_ENHANCED;
@@ -110,13 +111,13 @@ static void share_gathered(const struct graph *graph, struct text_comm *comm)
 }
 
 /* A layer's collective, begun here; WORK_NONE when there is none. */
-static enum orr_status begin(struct graph *graph, const struct text_layer *layer, enum text_phase phase,
-                             uint32_t *place)
+static enum orr_status text_graph_begin(struct graph *graph, const struct text_layer *layer, enum text_phase phase,
+                                        uint32_t *place)
 {
     const struct text_cell *cell = &layer->cells[phase];
     struct text_comm comm = {.phase = phase_words[phase], .bytes = cell->bytes};
     struct et_text word = cell->comm;
-    enum text_span span = span_of(graph, layer, phase);
+    enum text_span span = text_graph_span_of(graph, layer, phase);
     if (graph->workload->by_suffix) {
         span = take_suffix(span, &word, &comm);
     }
@@ -137,11 +138,11 @@ static enum orr_status begin(struct graph *graph, const struct text_layer *layer
 static enum orr_status begin_and_wait(struct graph *graph, const struct text_layer *layer, enum text_phase phase)
 {
     uint32_t place;
-    enum orr_status status = begin(graph, layer, phase, &place);
+    enum orr_status status = text_graph_begin(graph, layer, phase, &place);
     return status == ORR_OK ? text_build_block(&graph->build, place, graph->err) : status;
 }
 
-static enum orr_status compute(struct graph *graph, const struct text_layer *layer, enum text_phase phase)
+static enum orr_status text_graph_compute(struct graph *graph, const struct text_layer *layer, enum text_phase phase)
 {
     static const char *const words[TEXT_PHASES] = {"FWD", "BWD_IG", "BWD_WG"};
     return text_build_compute(&graph->build, layer, words[phase], layer->cells[phase].time, graph->err);
@@ -152,8 +153,8 @@ static enum orr_status weights(struct graph *graph, uint32_t i)
 {
     const struct text_layer *layer = &graph->workload->layers[i];
     uint32_t place = WORK_NONE;
-    enum orr_status status = compute(graph, layer, TEXT_WG);
-    status = status == ORR_OK ? begin(graph, layer, TEXT_WG, &place) : status;
+    enum orr_status status = text_graph_compute(graph, layer, TEXT_WG);
+    status = status == ORR_OK ? text_graph_begin(graph, layer, TEXT_WG, &place) : status;
     if (status == ORR_OK && place == WORK_NONE && layer->cells[TEXT_WG].time > 0) {
         place = graph->build.waits[0]; /* the compute */
     }
@@ -162,11 +163,11 @@ static enum orr_status weights(struct graph *graph, uint32_t i)
 
 /* ---- forward and backward ---- */
 
-static enum orr_status forward(struct graph *graph, uint32_t i)
+static enum orr_status text_graph_forward(struct graph *graph, uint32_t i)
 {
     const struct text_layer *layer = &graph->workload->layers[i];
     enum orr_status status = text_build_wait(&graph->build, graph->ready[i], graph->err);
-    status = status == ORR_OK ? compute(graph, layer, TEXT_FWD) : status;
+    status = status == ORR_OK ? text_graph_compute(graph, layer, TEXT_FWD) : status;
     return status == ORR_OK ? begin_and_wait(graph, layer, TEXT_FWD) : status;
 }
 
@@ -175,14 +176,14 @@ static enum orr_status backward_weights_first(struct graph *graph, uint32_t i)
     uint32_t place;
     enum orr_status status = weights(graph, i);
     if (status == ORR_OK && i > 0) {
-        status = compute(graph, &graph->workload->layers[i], TEXT_IG);
-        status = status == ORR_OK ? begin(graph, &graph->workload->layers[i], TEXT_IG, &place) : status;
+        status = text_graph_compute(graph, &graph->workload->layers[i], TEXT_IG);
+        status = status == ORR_OK ? text_graph_begin(graph, &graph->workload->layers[i], TEXT_IG, &place) : status;
     }
     return status;
 }
 
 /* From the nearest checkpoint up to, and without, the layer that needs its input again. */
-static enum orr_status repeat_forward(struct graph *graph, uint32_t initiate)
+static enum orr_status text_graph_repeat_forward(struct graph *graph, uint32_t initiate)
 {
     enum orr_status status = ORR_OK;
     uint32_t from = initiate;
@@ -197,7 +198,7 @@ static enum orr_status repeat_forward(struct graph *graph, uint32_t initiate)
     return status;
 }
 
-static enum orr_status backward(struct graph *graph, uint32_t i)
+static enum orr_status text_graph_backward(struct graph *graph, uint32_t i)
 {
     const struct text_layer *layer = &graph->workload->layers[i];
     uint32_t place = WORK_NONE;
@@ -206,11 +207,11 @@ static enum orr_status backward(struct graph *graph, uint32_t i)
         return backward_weights_first(graph, i);
     }
     if (layer->is_initiate) {
-        status = repeat_forward(graph, i);
+        status = text_graph_repeat_forward(graph, i);
     }
-    status = status == ORR_OK ? compute(graph, layer, TEXT_IG) : status;
+    status = status == ORR_OK ? text_graph_compute(graph, layer, TEXT_IG) : status;
     if (status == ORR_OK && (i > 0 || graph->row.first_layer_ig)) {
-        status = begin(graph, layer, TEXT_IG, &place);
+        status = text_graph_begin(graph, layer, TEXT_IG, &place);
     }
     if (status == ORR_OK && graph->row.ig_blocks) {
         status = text_build_block(&graph->build, place, graph->err);
@@ -220,23 +221,23 @@ static enum orr_status backward(struct graph *graph, uint32_t i)
     return status == ORR_OK ? text_build_wait(&graph->build, place, graph->err) : status;
 }
 
-static enum orr_status pass(struct graph *graph)
+static enum orr_status text_graph_pass(struct graph *graph)
 {
     enum orr_status status = ORR_OK;
     uint32_t layers = graph->workload->layer_count;
     for (uint32_t i = 0; i < layers && status == ORR_OK; i++) {
-        status = forward(graph, i);
+        status = text_graph_forward(graph, i);
     }
     bool back = graph->workload->strategy != TEXT_DISTRIBUTED_INFERENCE;
     for (uint32_t i = layers; back && i-- > 0 && status == ORR_OK;) {
-        status = backward(graph, i);
+        status = text_graph_backward(graph, i);
     }
     return status;
 }
 
 /* ---- a stage of a pipeline ---- */
 
-static enum orr_status message(struct graph *graph, bool sends, bool ahead, uint32_t batch, bool is_forward)
+static enum orr_status text_graph_message(struct graph *graph, bool sends, bool ahead, uint32_t batch, bool is_forward)
 {
     const struct text_pipeline *pipeline = graph->workload->pipeline;
     int64_t peer = ahead ? (int64_t)pipeline->stride : -(int64_t)pipeline->stride;
@@ -248,7 +249,7 @@ static enum orr_status rows_forward(struct graph *graph, uint32_t first, uint32_
 {
     enum orr_status status = ORR_OK;
     for (uint32_t i = first; i < end && status == ORR_OK; i++) {
-        status = forward(graph, i);
+        status = text_graph_forward(graph, i);
     }
     return status;
 }
@@ -257,7 +258,7 @@ static enum orr_status rows_backward(struct graph *graph, uint32_t first, uint32
 {
     enum orr_status status = ORR_OK;
     for (uint32_t i = end; i-- > first && status == ORR_OK;) {
-        status = backward(graph, i);
+        status = text_graph_backward(graph, i);
     }
     return status;
 }
@@ -270,13 +271,13 @@ static enum orr_status turn(struct graph *graph, struct pipeline_turn now)
     bool has_previous = pipeline->stage > 0;
     enum orr_status status = ORR_OK;
     if (now.forward ? has_previous : has_next) {
-        status = message(graph, false, !now.forward, now.batch, now.forward);
+        status = text_graph_message(graph, false, !now.forward, now.batch, now.forward);
     }
     if (status == ORR_OK) {
         status = (now.forward ? rows_forward : rows_backward)(graph, start[now.batch], start[now.batch + 1]);
     }
     if (status == ORR_OK && (now.forward ? has_next : has_previous)) {
-        status = message(graph, true, now.forward, now.batch, now.forward);
+        status = text_graph_message(graph, true, now.forward, now.batch, now.forward);
     }
     return status;
 }
@@ -299,13 +300,14 @@ static enum orr_status pass_pipeline(struct graph *graph)
 /* ---- the two programs that go their own way ---- */
 
 /* Collectives alone; those of a layer follow each other from pass to pass. */
-static enum orr_status pass_micro(struct graph *graph)
+static enum orr_status text_graph_pass_micro(struct graph *graph)
 {
     enum orr_status status = ORR_OK;
     for (uint32_t i = 0; i < graph->workload->layer_count && status == ORR_OK; i++) {
         graph->build.wait_count = 0;
         status = text_build_wait(&graph->build, graph->ready[i], graph->err);
-        status = status == ORR_OK ? begin(graph, &graph->workload->layers[i], TEXT_WG, &graph->ready[i]) : status;
+        status =
+            status == ORR_OK ? text_graph_begin(graph, &graph->workload->layers[i], TEXT_WG, &graph->ready[i]) : status;
     }
     return status;
 }
@@ -321,9 +323,10 @@ static enum orr_status pass_dlrm(struct graph *graph)
     enum orr_status status = ORR_OK;
     for (uint32_t i = 0; i < layers && status == ORR_OK; i++) {
         status = text_build_wait(&graph->build, graph->ready[i], graph->err);
-        status = status == ORR_OK ? compute(graph, &workload->layers[i], TEXT_FWD) : status;
-        status =
-            status == ORR_OK ? begin(graph, &workload->layers[i], TEXT_FWD, i == 0 ? &exchange : &ignored) : status;
+        status = status == ORR_OK ? text_graph_compute(graph, &workload->layers[i], TEXT_FWD) : status;
+        status = status == ORR_OK
+                     ? text_graph_begin(graph, &workload->layers[i], TEXT_FWD, i == 0 ? &exchange : &ignored)
+                     : status;
         if (status == ORR_OK && i == bottom) {
             status = text_build_wait(&graph->build, exchange, graph->err);
         }
@@ -331,14 +334,14 @@ static enum orr_status pass_dlrm(struct graph *graph)
     exchange = WORK_NONE;
     for (uint32_t i = layers; i-- > 0 && status == ORR_OK;) {
         if (i == bottom) {
-            status = begin(graph, &workload->layers[0], TEXT_IG, &exchange);
+            status = text_graph_begin(graph, &workload->layers[0], TEXT_IG, &exchange);
         }
         if (status == ORR_OK && i == 0) {
             status = text_build_wait(&graph->build, exchange, graph->err);
         }
         status = status == ORR_OK ? weights(graph, i) : status;
         if (status == ORR_OK && i > 0) {
-            status = compute(graph, &workload->layers[i], TEXT_IG);
+            status = text_graph_compute(graph, &workload->layers[i], TEXT_IG);
         }
     }
     return status;
@@ -352,14 +355,14 @@ static enum orr_status all_passes(struct graph *graph, uint32_t passes)
     for (uint32_t i = 0; i < passes && status == ORR_OK; i++) {
         switch (graph->workload->strategy) {
         case TEXT_MICRO:
-            status = pass_micro(graph);
+            status = text_graph_pass_micro(graph);
             break;
         case TEXT_HYBRID_DLRM:
         case TEXT_HYBRID_DLRM_ENHANCED:
             status = pass_dlrm(graph);
             break;
         default:
-            status = graph->workload->pipeline != NULL ? pass_pipeline(graph) : pass(graph);
+            status = graph->workload->pipeline != NULL ? pass_pipeline(graph) : text_graph_pass(graph);
             break;
         }
     }
@@ -400,7 +403,8 @@ enum orr_status text_graph(const struct text_workload *workload, uint32_t ranks,
                            struct notes *notes, struct orr_error *err)
 {
     size_t bytes = workload->layer_count * sizeof(uint32_t);
-    struct graph graph = {.workload = workload, .ranks = ranks, .err = err, .row = row_of(workload->strategy)};
+    struct graph graph = {
+        .workload = workload, .ranks = ranks, .err = err, .row = text_graph_row_of(workload->strategy)};
     graph.build = (struct text_build){.work = work, .path = workload->path};
     enum orr_status status = lay_out_groups(workload, ranks, work, err);
     if (status != ORR_OK) {
@@ -421,7 +425,7 @@ enum orr_status text_graph(const struct text_workload *workload, uint32_t ranks,
 
 /* ---- the converter ---- */
 
-static enum orr_status build(const struct convert_request *request, struct work *work, struct orr_error *err)
+static enum orr_status text_graph_build(const struct convert_request *request, struct work *work, struct orr_error *err)
 {
     struct text_workload workload;
     enum orr_status status = text_read(request->input, request->mem, &workload, err);
@@ -458,5 +462,5 @@ enum orr_status text_convert(const struct convert_request *request, struct conve
     if (status != ORR_OK) {
         return status;
     }
-    return is_simai ? simai_convert(request, summary, err) : text_convert_by(request, build, summary, err);
+    return is_simai ? simai_convert(request, summary, err) : text_convert_by(request, text_graph_build, summary, err);
 }

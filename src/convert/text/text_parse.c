@@ -20,18 +20,18 @@ enum { LAYER_WORDS = 12, SHOWN = 60, FIRST_ROOM = 4096 };
 
 /* ---- words ---- */
 
-static bool is_blank(char c)
+static bool text_parse_is_blank(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r') || (c >= '\x1c' && c <= '\x1f');
 }
 
 bool text_word_next(struct text_words *words, struct et_text *word)
 {
-    for (; words->at < words->end && is_blank(*words->at); words->at++) {
+    for (; words->at < words->end && text_parse_is_blank(*words->at); words->at++) {
         words->line += *words->at == '\n';
     }
     word->text = words->at;
-    while (words->at < words->end && !is_blank(*words->at)) {
+    while (words->at < words->end && !text_parse_is_blank(*words->at)) {
         words->at++;
     }
     word->length = (size_t)(words->at - word->text);
@@ -43,7 +43,7 @@ bool text_word_is(struct et_text word, const char *text)
     return strlen(text) == word.length && memcmp(word.text, text, word.length) == 0;
 }
 
-static int shown(struct et_text word)
+static int text_parse_shown(struct et_text word)
 {
     return (int)(word.length < SHOWN ? word.length : SHOWN);
 }
@@ -71,11 +71,11 @@ enum orr_status text_word_integer(const struct text_words *words, struct et_text
     }
     if (!good) {
         return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": %s must be a whole number, not \"%.*s\"", words->path,
-                         words->line, what, shown(word), word.text);
+                         words->line, what, text_parse_shown(word), word.text);
     }
     if (!fits) {
         return error_set(err, ORR_ERANGE, "%s:%" PRIu64 ": %s %.*s does not fit 64 bits", words->path, words->line,
-                         what, shown(word), word.text);
+                         what, text_parse_shown(word), word.text);
     }
     *value = number;
     return ORR_OK;
@@ -97,7 +97,7 @@ enum orr_status text_word_count(const struct text_words *words, struct et_text w
 }
 
 /* The unpacked text, with a NUL behind it. */
-static enum orr_status read_all(struct io_stream *stream, struct file_buffer *file, struct orr_error *err)
+static enum orr_status text_parse_read_all(struct io_stream *stream, struct file_buffer *file, struct orr_error *err)
 {
     enum orr_status status = ORR_OK;
     for (size_t got = 1; got > 0 && status == ORR_OK; file->size += got) {
@@ -124,7 +124,7 @@ enum orr_status text_load(const char *path, struct file_buffer *file, struct orr
     struct io_stream *stream = NULL;
     enum orr_status status = io_stream_open(path, file->mem, &stream, err);
     if (status == ORR_OK) {
-        status = read_all(stream, file, err);
+        status = text_parse_read_all(stream, file, err);
         io_stream_close(stream);
     }
     if (status != ORR_OK) {
@@ -132,7 +132,7 @@ enum orr_status text_load(const char *path, struct file_buffer *file, struct orr
     }
     for (size_t i = 0; i < file->size; i++) {
         uint8_t c = file->bytes[i];
-        if (c < ' ' && !is_blank((char)c)) {
+        if (c < ' ' && !text_parse_is_blank((char)c)) {
             return error_set(err, ORR_EINVAL, "%s: byte %zu: a control character (%d); a workload is text", path, i, c);
         }
     }
@@ -146,8 +146,8 @@ enum orr_status text_load(const char *path, struct file_buffer *file, struct orr
 
 static const char *const phase_names[TEXT_PHASES] = {"forward", "input gradient", "weight gradient"};
 
-static enum orr_status read_number(struct text_words *words, const char *phase, const char *what, bool may_be_negative,
-                                   int64_t *value, struct orr_error *err)
+static enum orr_status text_parse_read_number(struct text_words *words, const char *phase, const char *what,
+                                              bool may_be_negative, int64_t *value, struct orr_error *err)
 {
     struct et_text word;
     char name[64];
@@ -167,14 +167,14 @@ static enum orr_status read_cells(struct text_words *words, struct text_layer *l
     for (unsigned phase = 0; phase < TEXT_PHASES && status == ORR_OK; phase++) {
         struct text_cell *cell = &layer->cells[phase];
         const char *name = phase_names[phase];
-        status = read_number(words, name, "time", may_be_negative, &cell->time, err);
+        status = text_parse_read_number(words, name, "time", may_be_negative, &cell->time, err);
         if (status == ORR_OK && !text_word_next(words, &cell->comm)) {
             status = error_set(err, ORR_EINVAL,
                                "%s:%" PRIu64 ": the layer ends before the %s communication; a layer has %d words",
                                words->path, words->line, name, LAYER_WORDS);
         }
         if (status == ORR_OK) {
-            status = read_number(words, name, "size", may_be_negative, &cell->bytes, err);
+            status = text_parse_read_number(words, name, "size", may_be_negative, &cell->bytes, err);
         }
     }
     return status;
@@ -189,10 +189,12 @@ enum orr_status text_layer_read(struct text_words *words, struct text_layer *lay
     }
     layer->line = words->line;
     enum orr_status status = read_cells(words, layer, false, err);
-    return status == ORR_OK ? read_number(words, "parameters'", "update time", false, &layer->update, err) : status;
+    return status == ORR_OK ? text_parse_read_number(words, "parameters'", "update time", false, &layer->update, err)
+                            : status;
 }
 
-static enum orr_status add_layer(struct text_workload *workload, const struct text_layer *layer, struct orr_error *err)
+static enum orr_status text_parse_add_layer(struct text_workload *workload, const struct text_layer *layer,
+                                            struct orr_error *err)
 {
     if (workload->layer_count == UINT32_MAX - 1 ||
         !mem_reserve(workload->mem, (void **)&workload->layers, &workload->layer_capacity,
@@ -213,7 +215,7 @@ static enum orr_status read_strategy(const struct text_words *words, struct et_t
         }
     }
     char text[SHOWN + 1];
-    (void)snprintf(text, sizeof text, "%.*s", shown(word), word.text);
+    (void)snprintf(text, sizeof text, "%.*s", text_parse_shown(word), word.text);
     const char *nearest = error_nearest(text, text_strategy_names);
     if (nearest != NULL && strcmp(nearest, text) == 0) {
         return error_set(err, ORR_EINVAL,
@@ -234,7 +236,7 @@ static bool is_dlrm(enum text_strategy strategy)
 /* ---- as Chakra's converter reads ---- */
 
 /* The next line as words of its own; lines end with \n, \r\n or \r. False at the end of the file. */
-static bool next_line(struct text_words *file, struct text_words *line)
+static bool text_parse_next_line(struct text_words *file, struct text_words *line)
 {
     if (file->at == file->end) {
         return false;
@@ -258,12 +260,12 @@ static enum orr_status read_compat_header(struct text_words *file, struct text_w
     struct et_text word;
     struct et_text extra = {0};
     unsigned strategy = 0;
-    if (!next_line(file, &line) || !text_word_next(&line, &word)) {
+    if (!text_parse_next_line(file, &line) || !text_word_next(&line, &word)) {
         return error_set(err, ORR_EINVAL, "%s:1: the first line must name the strategy", file->path);
     }
     struct text_words first = line;
     bool has_extra = text_word_next(&line, &extra);
-    if (!next_line(file, &line)) {
+    if (!text_parse_next_line(file, &line)) {
         return error_set(err, ORR_EINVAL, "%s:2: the file ends before the number of layers", file->path);
     }
     struct et_text count = {0};
@@ -302,7 +304,7 @@ static enum orr_status read_compat_layer(struct text_words *line, struct text_wo
         status = error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": a layer has %d words; the update time is missing",
                            line->path, line->line, LAYER_WORDS);
     }
-    return status == ORR_OK ? add_layer(workload, &layer, err) : status;
+    return status == ORR_OK ? text_parse_add_layer(workload, &layer, err) : status;
 }
 
 enum orr_status text_read_compat(const char *path, struct mem *mem, struct text_workload *workload,
@@ -317,7 +319,7 @@ enum orr_status text_read_compat(const char *path, struct mem *mem, struct text_
         file.end = file.at + workload->file.size;
         status = read_compat_header(&file, workload, err);
     }
-    for (struct text_words line; status == ORR_OK && next_line(&file, &line);) {
+    for (struct text_words line; status == ORR_OK && text_parse_next_line(&file, &line);) {
         status = read_compat_layer(&line, workload, err);
     }
     if (status != ORR_OK) {
@@ -328,7 +330,8 @@ enum orr_status text_read_compat(const char *path, struct mem *mem, struct text_
 
 /* ---- as the format means it ---- */
 
-static enum orr_status need(struct text_words *words, const char *what, struct et_text *word, struct orr_error *err)
+static enum orr_status text_parse_need(struct text_words *words, const char *what, struct et_text *word,
+                                       struct orr_error *err)
 {
     if (!text_word_next(words, word)) {
         return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": the file ends before %s", words->path, words->line, what);
@@ -339,9 +342,9 @@ static enum orr_status need(struct text_words *words, const char *what, struct e
 static enum orr_status need_count(struct text_words *words, const char *what, int64_t *value, struct orr_error *err)
 {
     struct et_text word;
-    enum orr_status status = need(words, what, &word, err);
+    enum orr_status status = text_parse_need(words, what, &word, err);
     if (status == ORR_OK && word.text[word.length - 1] == ':') { /* a key: extras go by their place, not by name */
-        status = need(words, what, &word, err);
+        status = text_parse_need(words, what, &word, err);
     }
     return status == ORR_OK ? text_word_count(words, word, what, value, err) : status;
 }
@@ -436,7 +439,7 @@ static enum orr_status read_layers(struct text_words *words, struct text_workloa
         status = text_layer_read(words, &layer, err);
         if (status == ORR_OK && workload->strategy == TEXT_HYBRID_CUSTOMIZED) {
             unsigned strategy = 0;
-            status = need(words, "the layer's own strategy", &word, err);
+            status = text_parse_need(words, "the layer's own strategy", &word, err);
             status = status == ORR_OK ? read_strategy(words, word, false, &strategy, err) : status;
             if (status == ORR_OK && (strategy < TEXT_DATA || strategy > TEXT_HYBRID_MODEL_DATA)) {
                 status = error_set(err, ORR_EINVAL,
@@ -446,23 +449,24 @@ static enum orr_status read_layers(struct text_words *words, struct text_workloa
             }
             layer.strategy = (uint8_t)strategy;
         }
-        status = status == ORR_OK ? add_layer(workload, &layer, err) : status;
+        status = status == ORR_OK ? text_parse_add_layer(workload, &layer, err) : status;
     }
     if (status == ORR_OK && text_word_next(words, &word)) {
         return error_set(err, ORR_EINVAL,
                          "%s:%" PRIu64 ": \"%.*s\" stands behind the last of %" PRId64 " layers; a layer has %d words",
-                         words->path, words->line, shown(word), word.text, workload->written_count,
+                         words->path, words->line, text_parse_shown(word), word.text, workload->written_count,
                          LAYER_WORDS + (workload->strategy == TEXT_HYBRID_CUSTOMIZED));
     }
     return status;
 }
 
-static enum orr_status read_words(struct text_words *words, struct text_workload *workload, struct orr_error *err)
+static enum orr_status text_parse_read_words(struct text_words *words, struct text_workload *workload,
+                                             struct orr_error *err)
 {
     struct et_text word;
     struct text_extras extras = {0};
     unsigned strategy = 0;
-    enum orr_status status = need(words, "the strategy's name", &word, err);
+    enum orr_status status = text_parse_need(words, "the strategy's name", &word, err);
     status = status == ORR_OK ? read_strategy(words, word, false, &strategy, err) : status;
     if (status != ORR_OK) {
         return status;
@@ -491,7 +495,7 @@ enum orr_status text_read(const char *path, struct mem *mem, struct text_workloa
     if (status == ORR_OK) {
         words.at = (const char *)workload->file.bytes;
         words.end = words.at + workload->file.size;
-        status = read_words(&words, workload, err);
+        status = text_parse_read_words(&words, workload, err);
     }
     if (status != ORR_OK) {
         text_free(workload);

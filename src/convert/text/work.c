@@ -71,7 +71,7 @@ struct group_ids {
     uint32_t first[WORK_GROUPS];
 };
 
-static void assign_ids(const struct work *work, uint32_t ranks, struct group_ids *ids)
+static void text_work_assign_ids(const struct work *work, uint32_t ranks, struct group_ids *ids)
 {
     bool used[WORK_GROUPS] = {false};
     for (uint32_t i = 0; i < work->node_count; i++) {
@@ -88,8 +88,8 @@ static void assign_ids(const struct work *work, uint32_t ranks, struct group_ids
     }
 }
 
-static enum orr_status write_groups(const struct work *work, const struct group_ids *ids, const char *prefix,
-                                    uint32_t ranks, struct orr_error *err)
+static enum orr_status text_work_write_groups(const struct work *work, const struct group_ids *ids, const char *prefix,
+                                              uint32_t ranks, struct orr_error *err)
 {
     char *path = NULL;
     struct io_outfile *file = NULL;
@@ -167,7 +167,7 @@ static void write_message(const struct rank_file *file, const struct work_node *
     et_attr_int32(writer, "comm_tag", (int32_t)node->tag);
 }
 
-static enum orr_status write_node(const struct rank_file *file, uint32_t place, struct orr_error *err)
+static enum orr_status text_work_write_node(const struct rank_file *file, uint32_t place, struct orr_error *err)
 {
     const struct work *work = file->work;
     const struct work_node *node = &work->nodes[place];
@@ -200,12 +200,12 @@ static enum orr_status write_records(const struct rank_file *file, struct orr_er
     }
     enum orr_status status = et_record_end(file->writer, err);
     for (uint32_t place = 0; place < work->node_count && status == ORR_OK; place++) {
-        status = write_node(file, place, err);
+        status = text_work_write_node(file, place, err);
     }
     return status;
 }
 
-static enum orr_status write_rank(struct rank_file *file, const char *prefix, struct orr_error *err)
+static enum orr_status text_work_write_rank(struct rank_file *file, const char *prefix, struct orr_error *err)
 {
     char path[RANK_PATH_ROOM];
     enum orr_status status = ORR_OK;
@@ -247,7 +247,7 @@ enum orr_status work_write_ranks(const struct work *work, const char *prefix, ui
 {
     struct group_ids ids;
     uint32_t most = 1;
-    assign_ids(work, ranks, &ids);
+    text_work_assign_ids(work, ranks, &ids);
     for (uint32_t i = 0; i < work->node_count; i++) {
         most = work->nodes[i].dep_count > most ? work->nodes[i].dep_count : most;
     }
@@ -260,7 +260,7 @@ enum orr_status work_write_ranks(const struct work *work, const char *prefix, ui
     for (uint32_t rank = first; rank < end && status == ORR_OK; rank++) {
         file.rank = rank;
         file.first_id = work->plain ? (uint64_t)rank * work->node_count : 0;
-        status = write_rank(&file, prefix, err);
+        status = text_work_write_rank(&file, prefix, err);
         count_rank(work, summary);
     }
     mem_free(work->mem, file.deps, most * sizeof *file.deps);
@@ -271,11 +271,11 @@ enum orr_status work_write_groups(const struct work *work, const char *prefix, u
 {
     struct group_ids ids;
     bool grouped = false;
-    assign_ids(work, ranks, &ids);
+    text_work_assign_ids(work, ranks, &ids);
     for (unsigned kind = WORK_TP; kind < WORK_GROUPS; kind++) {
         grouped = grouped || ids.first[kind] != 0;
     }
-    return grouped ? write_groups(work, &ids, prefix, ranks, err) : ORR_OK;
+    return grouped ? text_work_write_groups(work, &ids, prefix, ranks, err) : ORR_OK;
 }
 
 enum orr_status work_write(const struct work *work, const char *prefix, uint32_t ranks, struct convert_summary *summary,

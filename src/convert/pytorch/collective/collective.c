@@ -46,7 +46,7 @@ static bool tells(enum comm_kind kind)
     return kind != COMM_NONE && kind != COMM_UNKNOWN;
 }
 
-static bool is_tagged(const char *name)
+static bool collective_is_tagged(const char *name)
 {
     return strstr(name, "|bytes=") != NULL || strstr(name, "|pg=") != NULL;
 }
@@ -76,11 +76,11 @@ static bool type_from_args(const struct comm_clue *clue, struct comm_fact *fact)
 static enum provenance name_level(const char *name)
 {
     return comm_name_begins(name, "gloo") ? PROVENANCE_GLOO
-           : is_tagged(name)              ? PROVENANCE_ANNOTATION
+           : collective_is_tagged(name)   ? PROVENANCE_ANNOTATION
                                           : PROVENANCE_OP_NAME;
 }
 
-static void take_name(const char *name, struct comm_fact *fact)
+static void collective_take_name(const char *name, struct comm_fact *fact)
 {
     enum comm_kind kind = name == NULL ? COMM_NONE : comm_name_op(name);
     if (tells(kind) && (fact->type_from == PROVENANCE_NONE || name_level(name) < fact->type_from)) {
@@ -92,9 +92,9 @@ static void take_name(const char *name, struct comm_fact *fact)
 static bool type_from_names(const struct comm_clue *clue, struct comm_fact *fact)
 {
     for (uint32_t i = 0; i < clue->op_count; i++) {
-        take_name(clue->ops[i].name, fact);
+        collective_take_name(clue->ops[i].name, fact);
     }
-    take_name(clue->annotation_name, fact);
+    collective_take_name(clue->annotation_name, fact);
     return fact->type_from != PROVENANCE_NONE;
 }
 
@@ -186,7 +186,8 @@ static const char *group_name(const struct comm_clue *clue, char room[TAG_ROOM])
     return tagged_group(clue->annotation_name, room) ? room : "";
 }
 
-static enum orr_status find_group(const struct comm_clue *clue, struct comm_fact *fact, struct orr_error *err)
+static enum orr_status collective_find_group(const struct comm_clue *clue, struct comm_fact *fact,
+                                             struct orr_error *err)
 {
     char room[TAG_ROOM];
     const char *name = group_name(clue, room);
@@ -215,7 +216,7 @@ enum orr_status comm_resolve(const struct comm_clue *clue, struct comm_fact *fac
     }
     enum orr_status status = find_type(clue, own, &made, err);
     if (status == ORR_OK) {
-        status = find_group(clue, &made, err);
+        status = collective_find_group(clue, &made, err);
     }
     if (status == ORR_OK) {
         status = comm_find_size(clue, &made, err);

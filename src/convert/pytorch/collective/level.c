@@ -14,7 +14,7 @@ struct entry {
     struct comm_fact *fact;
 };
 
-static int by_place(const void *a, const void *b)
+static int collective_level_by_place(const void *a, const void *b)
 {
     const struct entry *x = a;
     const struct entry *y = b;
@@ -27,7 +27,7 @@ static int by_place(const void *a, const void *b)
     return (x->rank > y->rank) - (x->rank < y->rank);
 }
 
-static int by_rank(const void *a, const void *b)
+static int collective_level_by_rank(const void *a, const void *b)
 {
     const struct entry *x = a;
     const struct entry *y = b;
@@ -40,7 +40,7 @@ static int by_rank(const void *a, const void *b)
     return (x->place > y->place) - (x->place < y->place);
 }
 
-static uint32_t id_of(const struct comm_groups *groups, const struct comm_fact *fact)
+static uint32_t collective_level_id_of(const struct comm_groups *groups, const struct comm_fact *fact)
 {
     return fact->group == COMM_GROUP_NONE ? 0 : groups->groups[fact->group].id;
 }
@@ -54,18 +54,18 @@ static uint64_t list_entries(const struct comm_level_rank *ranks, uint32_t rank_
         for (uint32_t i = 0; i < ranks[r].count; i++) {
             struct comm_fact *fact = ranks[r].facts[i];
             if (comm_kind_is_collective(fact->kind)) {
-                entries[count++] = (struct entry){id_of(groups, fact), i, r, fact};
+                entries[count++] = (struct entry){collective_level_id_of(groups, fact), i, r, fact};
             }
         }
     }
-    qsort(entries, count, sizeof *entries, by_rank);
+    qsort(entries, count, sizeof *entries, collective_level_by_rank);
     uint32_t place = 0;
     for (uint64_t i = 0; i < count; i++) {
         bool same = i > 0 && entries[i].rank == entries[i - 1].rank && entries[i].group == entries[i - 1].group;
         place = same ? place + 1 : 0;
         entries[i].place = place;
     }
-    qsort(entries, count, sizeof *entries, by_place);
+    qsort(entries, count, sizeof *entries, collective_level_by_place);
     return count;
 }
 
@@ -76,7 +76,7 @@ struct level {
     uint64_t levelled;
 };
 
-static enum orr_status tell(const struct level *level, const struct entry *a, const struct entry *b)
+static enum orr_status collective_level_tell(const struct level *level, const struct entry *a, const struct entry *b)
 {
     return notes_add(level->notes, level->err,
                      "group %" PRIu32 ", collective %" PRIu32 ": %s of %" PRIu64 " B on rank %" PRId64
@@ -97,7 +97,7 @@ static enum orr_status level_one(struct level *level, const struct entry *entrie
         *fits = fact->kind == entries[0].fact->kind &&
                 (fact->bytes == entries[0].fact->bytes || fact->kind == COMM_ALL_TO_ALL);
         if (!*fits) {
-            return tell(level, &entries[0], &entries[i]);
+            return collective_level_tell(level, &entries[0], &entries[i]);
         }
     }
     for (uint64_t i = 0; i < count; i++) {

@@ -40,7 +40,7 @@ struct matching {
     uint32_t pair_count, pair_capacity;
 };
 
-static uint32_t id_of(const struct comm_groups *groups, const struct comm_fact *fact)
+static uint32_t collective_match_id_of(const struct comm_groups *groups, const struct comm_fact *fact)
 {
     return groups == NULL || fact->group == COMM_GROUP_NONE ? 0 : groups->groups[fact->group].id;
 }
@@ -102,7 +102,7 @@ static bool may_pair(const struct matching *m, const struct end *send, const str
     return recv->end_ns >= send->start_ns - SLACK_NS && send->end_ns >= recv->start_ns - SLACK_NS;
 }
 
-static bool add_pair(struct matching *m, uint32_t send, uint32_t recv)
+static bool collective_match_add_pair(struct matching *m, uint32_t send, uint32_t recv)
 {
     uint64_t cost = 0;
     if (!may_pair(m, &m->sends[send], &m->recvs[recv], &cost)) {
@@ -116,7 +116,7 @@ static bool add_pair(struct matching *m, uint32_t send, uint32_t recv)
 }
 
 /* The first receive that does not come before the send, by bucket and end. */
-static uint32_t place_of(const struct matching *m, const struct end *send)
+static uint32_t collective_match_place_of(const struct matching *m, const struct end *send)
 {
     uint32_t low = 0;
     uint32_t high = m->recv_count;
@@ -137,13 +137,13 @@ static bool list_pairs(struct matching *m)
 {
     bool fine = true;
     for (uint32_t i = 0; i < m->send_count && fine; i++) {
-        uint32_t at = place_of(m, &m->sends[i]);
+        uint32_t at = collective_match_place_of(m, &m->sends[i]);
         for (uint32_t k = at; k < m->recv_count && k - at < TRIED && same_bucket(&m->recvs[k], &m->sends[i]) && fine;
              k++) {
-            fine = add_pair(m, i, k);
+            fine = collective_match_add_pair(m, i, k);
         }
         for (uint32_t k = at; k > 0 && at - k < TRIED && same_bucket(&m->recvs[k - 1], &m->sends[i]) && fine; k--) {
-            fine = add_pair(m, i, k - 1);
+            fine = collective_match_add_pair(m, i, k - 1);
         }
     }
     return fine;
@@ -165,7 +165,7 @@ static void take_cheapest(struct matching *m)
 
 enum { PLACE_ROOM = 320 };
 
-static void place(const struct matching *m, const struct end *end, char text[PLACE_ROOM])
+static void collective_match_place(const struct matching *m, const struct end *end, char text[PLACE_ROOM])
 {
     (void)snprintf(text, PLACE_ROOM, "%.260s: node %" PRIu32, m->ranks[end->rank].name, end->node);
 }
@@ -187,7 +187,7 @@ static bool is_open(const struct comm_fact *fact)
 static enum orr_status refuse_lone(const struct matching *m, const struct end *end, struct orr_error *err)
 {
     char where[PLACE_ROOM];
-    place(m, end, where);
+    collective_match_place(m, end, where);
     return comm_match_refuse(where, end->fact->kind, err);
 }
 
@@ -195,7 +195,7 @@ static enum orr_status refuse_two(const struct matching *m, const struct end *se
                                   const struct end *other, struct orr_error *err)
 {
     char where[PLACE_ROOM];
-    place(m, send, where);
+    collective_match_place(m, send, where);
     return error_set(err, ORR_EINVAL,
                      "%s: send of %" PRIu64 " B in group %" PRIu32 " may have gone to rank %" PRId64 " (node %" PRIu32
                      ") or to rank %" PRId64 " (node %" PRIu32
@@ -254,7 +254,7 @@ static enum orr_status check_open(const struct matching *m, struct orr_error *er
 
 /* ---- the whole ---- */
 
-static uint64_t settle(struct matching *m)
+static uint64_t collective_match_settle(struct matching *m)
 {
     uint64_t count = 0;
     for (uint32_t i = 0; i < m->send_count; i++) {
@@ -274,7 +274,7 @@ static uint64_t settle(struct matching *m)
     return count;
 }
 
-static void list_ends(struct matching *m, uint32_t rank_count)
+static void collective_match_list_ends(struct matching *m, uint32_t rank_count)
 {
     for (uint32_t r = 0; r < rank_count; r++) {
         for (uint32_t i = 0; i < m->ranks[r].count; i++) {
@@ -284,7 +284,7 @@ static void list_ends(struct matching *m, uint32_t rank_count)
             *end = (struct end){.fact = from->fact,
                                 .start_ns = from->start_ns,
                                 .end_ns = from->end_ns,
-                                .group = id_of(m->groups, from->fact),
+                                .group = collective_match_id_of(m->groups, from->fact),
                                 .rank = r,
                                 .node = from->node,
                                 .mate = NOBODY};
@@ -316,7 +316,7 @@ enum orr_status comm_match(const struct comm_match_rank *ranks, uint32_t rank_co
     enum orr_status status = ORR_OK;
     bool fine = total < NOBODY && m.sends != NULL && m.recvs != NULL;
     if (fine) {
-        list_ends(&m, rank_count);
+        collective_match_list_ends(&m, rank_count);
         fine = list_pairs(&m);
     }
     if (!fine) {
@@ -328,7 +328,7 @@ enum orr_status comm_match(const struct comm_match_rank *ranks, uint32_t rank_co
         take_cheapest(&m);
         status = check_open(&m, err);
     }
-    *matched = status == ORR_OK ? settle(&m) : 0;
+    *matched = status == ORR_OK ? collective_match_settle(&m) : 0;
     mem_free(mem, m.sends, m.sends == NULL ? 0 : bytes);
     mem_free(mem, m.recvs, m.recvs == NULL ? 0 : bytes);
     mem_free(mem, m.pairs, (size_t)m.pair_capacity * sizeof *m.pairs);

@@ -19,45 +19,46 @@ struct volume {
     uint64_t members;
 };
 
-static uint64_t times(uint64_t a, uint64_t b)
+static uint64_t collective_size_times(uint64_t a, uint64_t b)
 {
     uint64_t product;
     return a == UNSAID || b == UNSAID || __builtin_mul_overflow(a, b, &product) ? UNSAID : product;
 }
 
-static uint64_t either(uint64_t first, uint64_t second)
+static uint64_t collective_size_either(uint64_t first, uint64_t second)
 {
     return first != UNSAID && first != 0 ? first : second;
 }
 
 /* comm_size, or UNSAID. A size of 0 is what recorders write where they do not know, but in an all-to-all a rank may
  * indeed have nothing to send. */
-static uint64_t size_of(enum comm_kind kind, const struct volume *volume)
+static uint64_t collective_size_of(enum comm_kind kind, const struct volume *volume)
 {
     uint64_t size = UNSAID;
     switch (kind) {
     case COMM_ALL_GATHER:
-        size = either(volume->in, volume->members == UNSAID || volume->members == 0 || volume->out == UNSAID
-                                      ? UNSAID
-                                      : volume->out / volume->members);
+        size = collective_size_either(volume->in,
+                                      volume->members == UNSAID || volume->members == 0 || volume->out == UNSAID
+                                          ? UNSAID
+                                          : volume->out / volume->members);
         break;
     case COMM_REDUCE_SCATTER:
     case COMM_REDUCE_SCATTER_BLOCK:
-        size = either(volume->in, times(volume->out, volume->members));
+        size = collective_size_either(volume->in, collective_size_times(volume->out, volume->members));
         break;
     case COMM_GATHER:
-        size = either(times(volume->in, volume->members), volume->out);
+        size = collective_size_either(collective_size_times(volume->in, volume->members), volume->out);
         break;
     case COMM_SCATTER:
-        size = either(times(volume->out, volume->members), volume->in);
+        size = collective_size_either(collective_size_times(volume->out, volume->members), volume->in);
         break;
     case COMM_ALL_TO_ALL:
         return volume->in == 0 && volume->out == 0 ? UNSAID : volume->in != UNSAID ? volume->in : volume->out;
     case COMM_RECV:
-        size = either(volume->out, volume->in);
+        size = collective_size_either(volume->out, volume->in);
         break;
     default:
-        size = either(volume->in, volume->out);
+        size = collective_size_either(volume->in, volume->out);
         break;
     }
     return size == 0 ? UNSAID : size;
@@ -70,7 +71,7 @@ static uint64_t members_of(const struct comm_clue *clue, const struct comm_fact 
     return members == 0 ? UNSAID : members;
 }
 
-static bool take(struct comm_fact *fact, uint64_t size, enum provenance from)
+static bool collective_size_take(struct comm_fact *fact, uint64_t size, enum provenance from)
 {
     if (size == UNSAID) {
         return false;
@@ -131,9 +132,10 @@ static bool size_from_kineto_args(const struct comm_clue *clue, struct comm_fact
         if (width == 0) {
             continue;
         }
-        struct volume volume = {times(comm->in_elements, width), times(comm->out_elements, width),
+        struct volume volume = {collective_size_times(comm->in_elements, width),
+                                collective_size_times(comm->out_elements, width),
                                 members_of(clue, fact, comm->group_size)};
-        if (take(fact, size_of(fact->kind, &volume), PROVENANCE_KINETO_ARGS)) {
+        if (collective_size_take(fact, collective_size_of(fact->kind, &volume), PROVENANCE_KINETO_ARGS)) {
             take_splits(fact, comm_clue_kineto_text(clue, comm->in_split), volume.members);
             return true;
         }
@@ -149,9 +151,10 @@ static bool size_from_attributes(const struct comm_clue *clue, struct comm_fact 
         if (width == 0) {
             continue;
         }
-        struct volume volume = {times(comm->in_elements, width), times(comm->out_elements, width),
+        struct volume volume = {collective_size_times(comm->in_elements, width),
+                                collective_size_times(comm->out_elements, width),
                                 members_of(clue, fact, comm->group_size)};
-        if (take(fact, size_of(fact->kind, &volume), PROVENANCE_COMM_ATTRS)) {
+        if (collective_size_take(fact, collective_size_of(fact->kind, &volume), PROVENANCE_COMM_ATTRS)) {
             take_splits(fact, comm_clue_host_text(clue, comm->in_split), volume.members);
             return true;
         }
@@ -198,7 +201,8 @@ static bool size_from_tensors(const struct comm_clue *clue, struct comm_fact *fa
             volume = (struct volume){UNSAID, volume.in, volume.members}; /* its annotation lists the rank's own part */
         }
         bool gloo = comm_name_begins(op->name, "gloo:");
-        if (take(fact, size_of(fact->kind, &volume), gloo ? PROVENANCE_GLOO : PROVENANCE_OP_TENSORS)) {
+        if (collective_size_take(fact, collective_size_of(fact->kind, &volume),
+                                 gloo ? PROVENANCE_GLOO : PROVENANCE_OP_TENSORS)) {
             return true;
         }
     }
@@ -228,16 +232,16 @@ static bool size_from_c10d(const struct comm_clue *clue, struct comm_fact *fact)
         case COMM_REDUCE_SCATTER:
             if (volume.in != UNSAID && volume.out != UNSAID && volume.in > volume.out) {
                 volume.in -= volume.out;
-                size = size_of(fact->kind, &volume);
+                size = collective_size_of(fact->kind, &volume);
             }
             break;
         case COMM_SCATTER:
-            size = times(volume.out, volume.members);
+            size = collective_size_times(volume.out, volume.members);
             break;
         default:
             break;
         }
-        if (take(fact, size, PROVENANCE_HOST_INPUTS)) {
+        if (collective_size_take(fact, size, PROVENANCE_HOST_INPUTS)) {
             return true;
         }
     }
@@ -256,7 +260,7 @@ static bool size_from_launch(const struct comm_clue *clue, struct comm_fact *fac
         if (op->kineto == NULL || comm_name_word(op->name) != fact->kind || op->kineto->first_bytes == 0) {
             continue;
         }
-        if (take(fact, op->kineto->first_bytes, PROVENANCE_LAUNCH_OP)) {
+        if (collective_size_take(fact, op->kineto->first_bytes, PROVENANCE_LAUNCH_OP)) {
             return true;
         }
     }
@@ -275,11 +279,11 @@ static uint64_t tagged_bytes(const char *name)
 static bool size_from_tag(const struct comm_clue *clue, struct comm_fact *fact)
 {
     for (uint32_t i = 0; i < clue->op_count; i++) {
-        if (take(fact, tagged_bytes(clue->ops[i].name), PROVENANCE_ANNOTATION)) {
+        if (collective_size_take(fact, tagged_bytes(clue->ops[i].name), PROVENANCE_ANNOTATION)) {
             return true;
         }
     }
-    return take(fact, tagged_bytes(clue->annotation_name), PROVENANCE_ANNOTATION);
+    return collective_size_take(fact, tagged_bytes(clue->annotation_name), PROVENANCE_ANNOTATION);
 }
 
 enum orr_status comm_find_size(const struct comm_clue *clue, struct comm_fact *fact, struct orr_error *err)
@@ -291,7 +295,7 @@ enum orr_status comm_find_size(const struct comm_clue *clue, struct comm_fact *f
     bool known = size_from_kineto_args(clue, fact) || size_from_attributes(clue, fact) ||
                  size_from_tensors(clue, fact) || size_from_c10d(clue, fact) || size_from_launch(clue, fact) ||
                  size_from_tag(clue, fact) ||
-                 (clue->has_unknown_size && take(fact, clue->unknown_size, PROVENANCE_GIVEN));
+                 (clue->has_unknown_size && collective_size_take(fact, clue->unknown_size, PROVENANCE_GIVEN));
     if (!known) {
         return error_set(
             err, ORR_EINVAL,
@@ -374,7 +378,8 @@ static int64_t only_other(const struct comm_clue *clue, const struct comm_fact *
     return first != clue->rank ? first : comm_groups_member(clue->groups, fact->group, 1);
 }
 
-static int64_t find_peer(const struct comm_clue *clue, const struct comm_fact *fact, enum provenance *from)
+static int64_t collective_size_find_peer(const struct comm_clue *clue, const struct comm_fact *fact,
+                                         enum provenance *from)
 {
     const struct {
         int64_t peer;
@@ -403,7 +408,7 @@ enum orr_status comm_find_ends(const struct comm_clue *clue, struct comm_fact *f
     if (fact->kind != COMM_SEND && fact->kind != COMM_RECV) {
         return ORR_OK;
     }
-    int64_t peer = find_peer(clue, fact, &fact->peer_from);
+    int64_t peer = collective_size_find_peer(clue, fact, &fact->peer_from);
     if (peer >= 0 && (peer > INT32_MAX || peer == clue->rank)) {
         return error_set(
             err, ORR_EINVAL,

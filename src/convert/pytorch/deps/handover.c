@@ -17,7 +17,7 @@ enum {
     TRIED = 64             /* neighbours looked at: a bound for traces made to hurt */
 };
 
-static uint32_t thread_of(const struct link_work *work, uint32_t op)
+static uint32_t handover_thread_of(const struct link_work *work, uint32_t op)
 {
     return work->kineto->events[work->events[op]].tid;
 }
@@ -53,7 +53,7 @@ static uint32_t whole_comm(const struct link_work *work, uint32_t op)
 static uint32_t creator_by_number(const struct link_work *work, uint32_t op)
 {
     const struct linked_node *node = &work->out->nodes[op];
-    uint32_t thread = thread_of(work, op);
+    uint32_t thread = handover_thread_of(work, op);
     if (node->rf_id <= 0) {
         return LINKED_NONE;
     }
@@ -61,12 +61,12 @@ static uint32_t creator_by_number(const struct link_work *work, uint32_t op)
     bool made_early = false;
     for (uint32_t i = at + 1; i < work->rf_count && i <= at + TRIED && !made_early; i++) {
         uint32_t later = work->by_rf[i].value;
-        made_early =
-            thread_of(work, later) != thread && work->out->nodes[later].start_ns + NUMBER_RACE_NS < node->start_ns;
+        made_early = handover_thread_of(work, later) != thread &&
+                     work->out->nodes[later].start_ns + NUMBER_RACE_NS < node->start_ns;
     }
     for (uint32_t i = at; i > 0 && at - i < TRIED && made_early; i--) {
         uint32_t earlier = work->by_rf[i - 1].value;
-        if (thread_of(work, earlier) != thread && work->out->nodes[earlier].start_ns < node->start_ns) {
+        if (handover_thread_of(work, earlier) != thread && work->out->nodes[earlier].start_ns < node->start_ns) {
             return whole_comm(work, earlier);
         }
     }
@@ -80,7 +80,7 @@ static uint32_t creator_by_name(const struct link_work *work, uint32_t op)
     uint32_t at = link_keys_below(work->comm_ops, work->comm_op_count, start);
     for (uint32_t i = at; i > 0 && at - i < TRIED; i--) {
         uint32_t found = work->comm_ops[i - 1].value;
-        if (thread_of(work, found) != thread_of(work, op)) {
+        if (handover_thread_of(work, found) != handover_thread_of(work, op)) {
             return whole_comm(work, found);
         }
     }
@@ -102,7 +102,7 @@ uint32_t link_creator(const struct link_work *work, uint32_t op)
 /* Whether the op is the last solid one that its thread began before the time. */
 static bool is_silent_after(const struct link_work *work, uint32_t op, int64_t time_ns)
 {
-    const struct link_thread *list = &work->threads[thread_of(work, op)];
+    const struct link_thread *list = &work->threads[handover_thread_of(work, op)];
     uint32_t low = 0;
     uint32_t high = list->busy_count;
     while (low < high) {
@@ -122,7 +122,7 @@ static uint32_t latest_silent(const struct link_work *work, uint32_t thread, int
     uint32_t at = link_keys_below(work->busy_ends, work->busy_total, time_ns + 1);
     for (uint32_t i = at; i > 0 && at - i < TRIED && work->busy_ends[i - 1].key > idle_ns; i--) {
         uint32_t op = work->busy_ends[i - 1].value;
-        if (thread_of(work, op) != thread && is_silent_after(work, op, time_ns)) {
+        if (handover_thread_of(work, op) != thread && is_silent_after(work, op, time_ns)) {
             return op;
         }
     }
@@ -133,7 +133,8 @@ static uint32_t latest_silent(const struct link_work *work, uint32_t thread, int
 static uint32_t latest_begun(const struct link_work *work, uint32_t thread, uint32_t op)
 {
     for (uint32_t i = op; i > 0 && op - i < TRIED; i--) {
-        if (thread_of(work, i - 1) != thread && work->out->nodes[i - 1].start_ns < work->out->nodes[op].start_ns) {
+        if (handover_thread_of(work, i - 1) != thread &&
+            work->out->nodes[i - 1].start_ns < work->out->nodes[op].start_ns) {
             return i - 1;
         }
     }
@@ -144,7 +145,7 @@ static uint32_t latest_begun(const struct link_work *work, uint32_t thread, uint
 static uint32_t tail_inside(const struct link_work *work, uint32_t op, int64_t time_ns)
 {
     int64_t end = work->ends[op] < time_ns ? work->ends[op] : time_ns;
-    uint32_t tail = link_tail_at(work, thread_of(work, op), end);
+    uint32_t tail = link_tail_at(work, handover_thread_of(work, op), end);
     return tail == LINKED_NONE || tail < op ? op : tail;
 }
 

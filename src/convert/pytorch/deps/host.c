@@ -58,7 +58,7 @@ static void pend(struct walk *walk, uint32_t node)
 }
 
 /* `node` is what the thread does next. */
-static void follow(struct walk *walk, uint32_t node)
+static void deps_host_follow(struct walk *walk, uint32_t node)
 {
     link_edge_add(walk->work, node, walk->tail);
     for (uint32_t i = 0; i < walk->pending_count; i++) {
@@ -91,7 +91,7 @@ static uint32_t add_made(struct walk *walk, enum linked_kind kind, uint32_t name
                                                         .kind = (uint8_t)kind},
                                   end_ns, KINETO_NONE, 0);
     if (node != LINKED_NONE) {
-        follow(walk, node);
+        deps_host_follow(walk, node);
     }
     return node;
 }
@@ -307,7 +307,7 @@ static uint32_t done_on_lane(const struct link_work *work, uint32_t lane, int64_
 }
 
 /* Notes the wait for `node` and moves the time it took until. Nothing when the thread has waited for it before. */
-static void wait_for(struct walk *walk, uint32_t node, uint64_t *count, int64_t *done_ns)
+static void deps_host_wait_for(struct walk *walk, uint32_t node, uint64_t *count, int64_t *done_ns)
 {
     struct link_work *work = walk->work;
     if (node == LINKED_NONE) {
@@ -328,7 +328,7 @@ static void wait_for_all(struct walk *walk, const struct link_call *call, uint64
 {
     for (uint32_t l = 0; l < walk->work->out->lane_count; l++) {
         if (walk->work->lanes[l].count > 0) {
-            wait_for(walk, done_on_lane(walk->work, l, call->start_ns, call->end_ns), count, done_ns);
+            deps_host_wait_for(walk, done_on_lane(walk->work, l, call->start_ns, call->end_ns), count, done_ns);
         }
     }
 }
@@ -351,7 +351,7 @@ static bool sync_recorded(struct walk *walk, uint32_t index, int64_t *done_ns)
     }
     uint32_t record = link_call_of(work, sync->wait_record_corr, call->start_ns);
     int64_t launched = record != LINKED_NONE ? work->calls[record].start_ns : call->start_ns;
-    wait_for(walk, done_on_lane(work, lane, launched, call->end_ns), count, done_ns);
+    deps_host_wait_for(walk, done_on_lane(work, lane, launched, call->end_ns), count, done_ns);
     return true;
 }
 
@@ -388,17 +388,17 @@ static void sync_inferred(struct walk *walk, uint32_t index, int64_t *done_ns)
     case KINETO_CALL_STREAM_SYNC:
         if (work->before[index] != LINKED_NONE) {
             uint32_t lane = work->out->nodes[work->before[index]].lane;
-            wait_for(walk, done_on_lane(work, lane, call->start_ns, call->end_ns), count, done_ns);
+            deps_host_wait_for(walk, done_on_lane(work, lane, call->start_ns, call->end_ns), count, done_ns);
         }
         break;
     case KINETO_CALL_EVENT_SYNC:
-        wait_for(walk, synced_record(work, index), count, done_ns);
+        deps_host_wait_for(walk, synced_record(work, index), count, done_ns);
         break;
     case KINETO_CALL_LAUNCH: /* a copy that was over before the call returned: the call waited for it */
         if (call->last_device != LINKED_NONE && work->events[call->last_device] != KINETO_NONE &&
             work->kineto->events[work->events[call->last_device]].cat == KINETO_MEMCPY &&
             work->ends[call->last_device] <= call->end_ns) {
-            wait_for(walk, call->last_device, count, done_ns);
+            deps_host_wait_for(walk, call->last_device, count, done_ns);
         }
         break;
     default:
@@ -441,7 +441,7 @@ static void launch(struct walk *walk, uint32_t index)
     walk->divided = true;
 }
 
-static void take_call(struct walk *walk, uint32_t index)
+static void deps_host_take_call(struct walk *walk, uint32_t index)
 {
     struct link_work *work = walk->work;
     const struct link_call *call = &work->calls[index];
@@ -477,7 +477,7 @@ static void take_call(struct walk *walk, uint32_t index)
 
 /* ---- a thread ---- */
 
-static void open_op(struct walk *walk, uint32_t op)
+static void deps_host_open_op(struct walk *walk, uint32_t op)
 {
     struct link_work *work = walk->work;
     int64_t start = work->out->nodes[op].start_ns;
@@ -492,7 +492,7 @@ static void open_op(struct walk *walk, uint32_t op)
         wait_for_inputs(walk, op);
         start = work->out->nodes[op].start_ns;
     }
-    follow(walk, op);
+    deps_host_follow(walk, op);
     walk->cursor = start > walk->cursor || !walk->begun ? start : walk->cursor;
     walk->begun = true;
     if (!mem_reserve(work->mem, (void **)&walk->open, &walk->open_capacity, (uint64_t)walk->open_count + 1,
@@ -507,7 +507,7 @@ static void open_op(struct walk *walk, uint32_t op)
     walk->solid_count += link_is_solid(work, op);
 }
 
-static void walk_thread(struct walk *walk)
+static void deps_host_walk_thread(struct walk *walk)
 {
     struct link_work *work = walk->work;
     const struct link_thread *thread = &work->threads[walk->thread];
@@ -526,9 +526,9 @@ static void walk_thread(struct walk *walk)
             op++;
             walk->next_start =
                 op < thread->op_count ? work->out->nodes[work->ops[thread->first_op + op]].start_ns : INT64_MAX;
-            open_op(walk, node);
+            deps_host_open_op(walk, node);
         } else {
-            take_call(walk, index);
+            deps_host_take_call(walk, index);
             call++;
         }
     }
@@ -557,7 +557,7 @@ static void link_launches(struct link_work *work)
     }
 }
 
-static void find_steps(struct walk *walk)
+static void deps_host_find_steps(struct walk *walk)
 {
     const struct link_work *work = walk->work;
     walk->step_thread = LINKED_NONE;
@@ -579,7 +579,7 @@ static void find_steps(struct walk *walk)
 void link_threads(struct link_work *work)
 {
     struct walk walk = {.work = work};
-    find_steps(&walk);
+    deps_host_find_steps(&walk);
     walk.waited = link_alloc(work, (uint64_t)work->out->lane_count + 1, sizeof *walk.waited);
     walk.waited_thread = link_alloc(work, (uint64_t)work->out->lane_count + 1, sizeof *walk.waited_thread);
     if (!work->refused && !intern_add(&work->out->names, "host gap", 8, &walk.gap_name)) {
@@ -587,7 +587,7 @@ void link_threads(struct link_work *work)
     }
     for (walk.thread = 0; walk.thread < work->thread_count && !work->refused; walk.thread++) {
         if (work->threads[walk.thread].op_count > 0) {
-            walk_thread(&walk);
+            deps_host_walk_thread(&walk);
         }
     }
     link_launches(work);

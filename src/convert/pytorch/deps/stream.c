@@ -68,7 +68,7 @@ static bool wait_recorded(struct link_work *work, uint32_t wait)
 }
 
 /* Whether the record could be what `to` waited for. */
-static bool fits(const struct link_work *work, uint32_t record, uint32_t to)
+static bool deps_stream_fits(const struct link_work *work, uint32_t record, uint32_t to)
 {
     uint32_t from = link_recorded(work, record);
     return from != LINKED_NONE && work->out->nodes[from].lane != work->out->nodes[to].lane &&
@@ -81,7 +81,7 @@ static uint32_t find_record(const struct link_work *work, uint32_t wait, uint32_
     uint32_t first = work->threads[call->thread].first_call;
     uint32_t tried = 0;
     for (uint32_t i = wait; i > first && tried < RECORDS_TRIED; i--, tried++) {
-        if (work->calls[i - 1].call == KINETO_CALL_EVENT_RECORD && fits(work, i - 1, to)) {
+        if (work->calls[i - 1].call == KINETO_CALL_EVENT_RECORD && deps_stream_fits(work, i - 1, to)) {
             return i - 1;
         }
         if (work->calls[i - 1].call == KINETO_CALL_EVENT_RECORD || work->calls[i - 1].first_device != LINKED_NONE) {
@@ -91,7 +91,7 @@ static uint32_t find_record(const struct link_work *work, uint32_t wait, uint32_
     tried = 0;
     for (uint32_t i = link_keys_below(work->records, work->record_count, call->start_ns);
          i > 0 && tried < RECORDS_TRIED; i--, tried++) {
-        if (fits(work, work->records[i - 1].value, to)) {
+        if (deps_stream_fits(work, work->records[i - 1].value, to)) {
             return work->records[i - 1].value;
         }
     }

@@ -35,7 +35,7 @@ struct emit {
     int64_t last_step;
 };
 
-static uint64_t duration_us(struct emit *emit, uint32_t lane, int64_t duration_ns)
+static uint64_t emit_duration_us(struct emit *emit, uint32_t lane, int64_t duration_ns)
 {
     int64_t *left = &emit->lane_ns[lane];
     int64_t total = *left + (duration_ns > 0 ? duration_ns : 0);
@@ -112,7 +112,8 @@ static void write_plain_attrs(struct emit *emit, uint32_t index)
     }
 }
 
-static enum orr_status settle_size(struct emit *emit, uint32_t index, struct comm_fact *fact, struct orr_error *err)
+static enum orr_status emit_settle_size(struct emit *emit, uint32_t index, struct comm_fact *fact,
+                                        struct orr_error *err)
 {
     if (fact->size_from != PROVENANCE_GIVEN) {
         return ORR_OK;
@@ -158,7 +159,7 @@ static enum orr_status write_comm_attrs(struct emit *emit, uint32_t index, struc
 {
     struct comm_fact fact = emit->linked->comms[emit->linked->nodes[index].comm];
     char room[COMM_GROUP_ROOM];
-    enum orr_status status = settle_size(emit, index, &fact, err);
+    enum orr_status status = emit_settle_size(emit, index, &fact, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -197,7 +198,7 @@ static enum orr_status write_gap(struct emit *emit, uint32_t index, const struct
     et_node_begin(emit->writer, gap->id, et_text(names[host ? 0 : gap->holds ? 1 : 2]), TRACE_COMP);
     et_node_data_deps(emit->writer, &after, gap->after == LINKED_NONE ? 0 : 1);
     et_node_times(emit->writer, gap->start_ns > 0 ? (uint64_t)(gap->start_ns / NS_PER_US) : 0,
-                  duration_us(emit, node->lane, gap->ns));
+                  emit_duration_us(emit, node->lane, gap->ns));
     et_attr_bool(emit->writer, "is_cpu_op", true);
     write_lane(emit, node->lane, gap->holds ? (int64_t)emit->lane_parts[node->lane] : TRACE_LANE_NONE);
     if (node->step >= 0) {
@@ -227,7 +228,7 @@ static enum orr_status write_deps(struct emit *emit, uint32_t index, struct orr_
     return ORR_OK;
 }
 
-static enum orr_status write_node(struct emit *emit, uint32_t index, struct orr_error *err)
+static enum orr_status emit_write_node(struct emit *emit, uint32_t index, struct orr_error *err)
 {
     const struct linked_trace *linked = emit->linked;
     const struct linked_node *node = &linked->nodes[index];
@@ -239,7 +240,7 @@ static enum orr_status write_node(struct emit *emit, uint32_t index, struct orr_
     }
     if (linked->has_times) {
         et_node_times(emit->writer, node->start_ns > 0 ? (uint64_t)(node->start_ns / NS_PER_US) : 0,
-                      duration_us(emit, node->lane, node->duration_ns));
+                      emit_duration_us(emit, node->lane, node->duration_ns));
     }
     write_plain_attrs(emit, index);
     if (node->comm != LINKED_NONE) {
@@ -270,7 +271,7 @@ static enum orr_status write_groups_node(struct emit *emit, struct orr_error *er
     return status;
 }
 
-static enum orr_status write_all(struct emit *emit, bool with_groups, struct orr_error *err)
+static enum orr_status emit_write_all(struct emit *emit, bool with_groups, struct orr_error *err)
 {
     const struct linked_trace *linked = emit->linked;
     et_metadata_begin(emit->writer, et_text("0.0.4"));
@@ -288,13 +289,13 @@ static enum orr_status write_all(struct emit *emit, bool with_groups, struct orr
             status = write_gap(emit, i, gap, err);
         }
         if (status == ORR_OK && emit->selection.ids[i] != LINKED_NONE) {
-            status = write_node(emit, i, err);
+            status = emit_write_node(emit, i, err);
         }
     }
     return status;
 }
 
-static int compare_streams(const void *left, const void *right)
+static int emit_compare_streams(const void *left, const void *right)
 {
     const struct lane_place *a = left;
     const struct lane_place *b = right;
@@ -320,7 +321,7 @@ static bool number_lanes(struct emit *emit)
             places[count++] = (struct lane_place){.stream = linked->lanes[i].stream, .lane = i};
         }
     }
-    qsort(places, count, sizeof *places, compare_streams);
+    qsort(places, count, sizeof *places, emit_compare_streams);
     for (uint32_t i = 1; i < count; i++) {
         bool same = places[i].stream == places[i - 1].stream;
         emit->lane_parts[places[i].lane] = same ? emit->lane_parts[places[i - 1].lane] + 1 : 0;
@@ -354,7 +355,7 @@ enum orr_status emit_write(const struct linked_trace *linked, const struct comm_
         !emit_retime(&emit.retiming, &emit.selection, linked, options, first_id, counts)) {
         status = mem_error(mem, "the nodes to write", err);
     } else {
-        status = write_all(&emit, with_groups, err);
+        status = emit_write_all(&emit, with_groups, err);
     }
     emit_selection_free(&emit.selection);
     emit_retiming_free(&emit.retiming);

@@ -113,7 +113,7 @@ static void count_gap(struct player *player, uint32_t node, const struct emit_ga
     player->counts->gap_ns[kind] += (uint64_t)gap->ns;
 }
 
-static void play(struct player *player, uint32_t node)
+static void emit_retime_play(struct player *player, uint32_t node)
 {
     const struct linked_node *at = &player->linked->nodes[node];
     int64_t recorded = recorded_start(player, node);
@@ -146,7 +146,7 @@ static void play(struct player *player, uint32_t node)
         player->ends[node] > player->counts->played_ns ? player->ends[node] : player->counts->played_ns;
 }
 
-static int64_t first_start(const struct linked_trace *linked, const struct emit_selection *selection)
+static int64_t emit_retime_first_start(const struct linked_trace *linked, const struct emit_selection *selection)
 {
     for (uint32_t i = 0; i < linked->node_count; i++) {
         if (selection->ids[i] != LINKED_NONE) {
@@ -167,7 +167,7 @@ static bool play_all(struct player *player)
     bool fine = player->ends != NULL && player->running != NULL;
     for (uint32_t i = 0; fine && i < linked->node_count; i++) {
         if (player->selection->ids[i] != LINKED_NONE) {
-            play(player, i);
+            emit_retime_play(player, i);
         }
     }
     mem_free(mem, player->ends, end_bytes);
@@ -186,7 +186,8 @@ bool emit_retime(struct emit_retiming *retiming, struct emit_selection *selectio
                                 .gaps = retiming->gaps,
                                 .counts = counts,
                                 .ended = LINKED_NONE,
-                                .base_ns = options->step_pair_count == 0 ? 0 : first_start(linked, selection)};
+                                .base_ns =
+                                    options->step_pair_count == 0 ? 0 : emit_retime_first_start(linked, selection)};
         if (retiming->gaps == NULL || !play_all(&player)) {
             return false;
         }

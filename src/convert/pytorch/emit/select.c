@@ -26,8 +26,8 @@ static bool is_kept(const struct linked_trace *linked, const struct emit_options
 }
 
 /* Adds a written node to the list that begins at `begin`, of each lane the last only. */
-static bool add(struct emit_selection *selection, const struct linked_trace *linked, uint32_t node, uint32_t begin,
-                uint32_t from)
+static bool emit_select_add(struct emit_selection *selection, const struct linked_trace *linked, uint32_t node,
+                            uint32_t begin, uint32_t from)
 {
     uint32_t lane = linked->nodes[from].lane;
     if (selection->contracts && selection->lane_seen[lane] == node + 1) {
@@ -45,7 +45,7 @@ static bool add(struct emit_selection *selection, const struct linked_trace *lin
     return true;
 }
 
-static bool list_deps(struct emit_selection *selection, const struct linked_trace *linked, uint32_t node)
+static bool emit_select_list_deps(struct emit_selection *selection, const struct linked_trace *linked, uint32_t node)
 {
     const struct linked_node *at = &linked->nodes[node];
     const uint32_t *deps = at->dep_count > 0 ? linked->deps + at->first_dep : NULL;
@@ -58,13 +58,13 @@ static bool list_deps(struct emit_selection *selection, const struct linked_trac
     }
     for (uint32_t i = 0; i < at->dep_count; i++) {
         if (selection->ids[deps[i]] != LINKED_NONE) {
-            if (!add(selection, linked, node, begin, deps[i])) {
+            if (!emit_select_add(selection, linked, node, begin, deps[i])) {
                 return false;
             }
             continue;
         }
         for (uint32_t k = 0; k < selection->counts[deps[i]]; k++) {
-            if (!add(selection, linked, node, begin, selection->deps[selection->first[deps[i]] + k])) {
+            if (!emit_select_add(selection, linked, node, begin, selection->deps[selection->first[deps[i]] + k])) {
                 return false;
             }
         }
@@ -100,7 +100,7 @@ bool emit_select(struct emit_selection *selection, const struct linked_trace *li
     selection->contracts = options->drop_cpu || drops_gaps(linked, options) || options->step_pair_count > 0;
     for (uint32_t i = 0; i < linked->node_count; i++) {
         selection->ids[i] = is_kept(linked, options, &linked->nodes[i]) ? next++ : LINKED_NONE;
-        if (!list_deps(selection, linked, i)) {
+        if (!emit_select_list_deps(selection, linked, i)) {
             return false;
         }
     }

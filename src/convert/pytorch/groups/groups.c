@@ -47,7 +47,7 @@ int groups_by_number(const void *a, const void *b)
 }
 
 /* "[0, 1, 2]", cut where it gets long. */
-static const char *describe(const uint32_t *ranks, uint32_t count, char *text, size_t size)
+static const char *groups_describe(const uint32_t *ranks, uint32_t count, char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "[");
     for (uint32_t i = 0; i < count; i++) {
@@ -62,7 +62,7 @@ static const char *describe(const uint32_t *ranks, uint32_t count, char *text, s
     return text;
 }
 
-static bool contains(const struct comm_groups *groups, const struct comm_group *group, int64_t rank)
+static bool groups_contains(const struct comm_groups *groups, const struct comm_group *group, int64_t rank)
 {
     uint32_t wanted = (uint32_t)rank;
     return rank >= 0 && rank < UINT32_MAX && group->count > 0 &&
@@ -75,8 +75,8 @@ static bool equal(const struct comm_groups *groups, const struct comm_group *gro
     return group->count == count && memcmp(groups->sorted + group->first, sorted, count * sizeof *sorted) == 0;
 }
 
-static bool overlap(const struct comm_groups *groups, const struct comm_group *group, const uint32_t *sorted,
-                    uint32_t count)
+static bool groups_overlap(const struct comm_groups *groups, const struct comm_group *group, const uint32_t *sorted,
+                           uint32_t count)
 {
     const uint32_t *own = groups->sorted + group->first;
     for (uint32_t i = 0, j = 0; i < group->count && j < count;) {
@@ -88,8 +88,8 @@ static bool overlap(const struct comm_groups *groups, const struct comm_group *g
     return false;
 }
 
-static enum orr_status refuse(const struct comm_groups *groups, const struct comm_group *group, const uint32_t *ranks,
-                              uint32_t count, const char *source, struct orr_error *err)
+static enum orr_status groups_refuse(const struct comm_groups *groups, const struct comm_group *group,
+                                     const uint32_t *ranks, uint32_t count, const char *source, struct orr_error *err)
 {
     char ours[160];
     char theirs[160];
@@ -98,14 +98,14 @@ static enum orr_status refuse(const struct comm_groups *groups, const struct com
                      "%s: process group \"%s\" has the ranks %s here but %s in %.300s; the recordings are not of one "
                      "run, or one of them is cut",
                      source, groups_printable(intern_text(&groups->names, group->name), name),
-                     describe(ranks, count, ours, sizeof ours),
-                     describe(groups->ranks + group->first, group->count, theirs, sizeof theirs),
+                     groups_describe(ranks, count, ours, sizeof ours),
+                     groups_describe(groups->ranks + group->first, group->count, theirs, sizeof theirs),
                      intern_text(&groups->names, group->source));
 }
 
 /* Appends a list to both pools; the caller has checked it. */
-static bool append(struct comm_groups *groups, const uint32_t *ranks, const uint32_t *sorted, uint32_t count,
-                   uint32_t *first)
+static bool groups_append(struct comm_groups *groups, const uint32_t *ranks, const uint32_t *sorted, uint32_t count,
+                          uint32_t *first)
 {
     uint64_t need = (uint64_t)groups->rank_count + count;
     if (!mem_reserve(groups->mem, (void **)&groups->ranks, &groups->rank_capacity, need, sizeof *groups->ranks) ||
@@ -125,7 +125,7 @@ bool groups_set_members(struct comm_groups *groups, struct comm_group *group, co
                         const uint32_t *sorted, uint32_t count)
 {
     uint32_t first;
-    if (!append(groups, ranks, sorted, count, &first)) {
+    if (!groups_append(groups, ranks, sorted, count, &first)) {
         return false;
     }
     group->first = first;
@@ -166,13 +166,13 @@ static enum match match_list(const struct comm_groups *groups, const struct comm
         return MATCH_SAME;
     }
     if (list->count == 0) {
-        bool may_be = list->is_all || group->is_all || rank < 0 || contains(groups, group, rank);
+        bool may_be = list->is_all || group->is_all || rank < 0 || groups_contains(groups, group, rank);
         return may_be ? MATCH_SAME : MATCH_OTHER;
     }
     if (equal(groups, group, list->sorted, list->count)) {
         return MATCH_SAME;
     }
-    return overlap(groups, group, list->sorted, list->count) ? MATCH_CLASH : MATCH_OTHER;
+    return groups_overlap(groups, group, list->sorted, list->count) ? MATCH_CLASH : MATCH_OTHER;
 }
 
 static uint32_t first_of_name(const struct comm_groups *groups, uint32_t name)
@@ -195,7 +195,7 @@ enum orr_status groups_say(struct comm_groups *groups, int64_t rank, const struc
         struct comm_group *group = &groups->groups[at - 1];
         switch (match_list(groups, group, rank, list)) {
         case MATCH_CLASH:
-            return refuse(groups, group, list->ranks, list->count, said->source, err);
+            return groups_refuse(groups, group, list->ranks, list->count, said->source, err);
         case MATCH_SAME:
             group->is_used = group->is_used || said->is_used;
             group->is_all = group->is_all || list->is_all;
@@ -222,7 +222,7 @@ bool groups_is_placed(const struct comm_groups *groups, int64_t rank, const char
     uint32_t at = number == UINT32_MAX ? 0 : first_of_name(groups, number);
     for (; at != 0; at = groups->groups[at - 1].next) {
         const struct comm_group *group = &groups->groups[at - 1];
-        if (group->is_all || (group->count > 0 && (rank < 0 || contains(groups, group, rank)))) {
+        if (group->is_all || (group->count > 0 && (rank < 0 || groups_contains(groups, group, rank)))) {
             return true;
         }
     }
@@ -239,7 +239,7 @@ uint32_t comm_groups_find(const struct comm_groups *groups, int64_t rank, const 
         return COMM_GROUP_NONE;
     }
     for (uint32_t at = first; at != 0; at = groups->groups[at - 1].next) {
-        if (rank < 0 || contains(groups, &groups->groups[at - 1], rank)) {
+        if (rank < 0 || groups_contains(groups, &groups->groups[at - 1], rank)) {
             return at - 1;
         }
     }

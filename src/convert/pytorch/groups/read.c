@@ -24,7 +24,7 @@ static void list_free(struct list_room *room)
     mem_free(room->mem, room->sorted, room->sorted_capacity * sizeof *room->sorted);
 }
 
-static bool list_add(struct list_room *room, uint32_t rank)
+static bool groups_read_list_add(struct list_room *room, uint32_t rank)
 {
     if (!mem_reserve(room->mem, (void **)&room->ranks, &room->capacity, (uint64_t)room->count + 1,
                      sizeof *room->ranks)) {
@@ -67,7 +67,7 @@ static enum orr_status say_integers(struct comm_groups *groups, int64_t rank, co
         if (ranks[i] < 0 || ranks[i] >= GROUPS_MAX_RANKS) {
             status = error_set(err, ORR_EINVAL, "%s: process group \"%s\" names rank %" PRId64 "; accepted: 0 to %d",
                                said->source, groups_printable(said->name, name), ranks[i], GROUPS_MAX_RANKS - 1);
-        } else if (!list_add(&room, (uint32_t)ranks[i])) {
+        } else if (!groups_read_list_add(&room, (uint32_t)ranks[i])) {
             status = groups_no_memory(groups, err);
         }
     }
@@ -104,7 +104,7 @@ static bool read_ranks_text(const char *text, struct list_room *room, bool *refu
             return false;
         }
         text += digits;
-        if (!list_add(room, (uint32_t)value)) {
+        if (!groups_read_list_add(room, (uint32_t)value)) {
             *refused = true;
             return false;
         }
@@ -154,7 +154,7 @@ struct pair {
     uint32_t place; /* of the host_comm, where that is what is sorted */
 };
 
-static int by_pair(const void *a, const void *b)
+static int groups_read_by_pair(const void *a, const void *b)
 {
     const struct pair *x = a;
     const struct pair *y = b;
@@ -183,7 +183,7 @@ static enum orr_status add_kineto_comms(struct comm_groups *groups, int64_t rank
         const struct kineto_comm *comm = &kineto->comms[i];
         pairs[i] = (struct pair){comm->group_name, comm->group_ranks, comm->group_text, i};
     }
-    qsort(pairs, kineto->comm_count, sizeof *pairs, by_pair);
+    qsort(pairs, kineto->comm_count, sizeof *pairs, groups_read_by_pair);
     enum orr_status status = ORR_OK;
     for (uint32_t i = 0; i < kineto->comm_count && status == ORR_OK; i++) {
         if (pairs[i].name == 0 || (i > 0 && same_pair(&pairs[i], &pairs[i - 1]))) {
@@ -216,7 +216,7 @@ static enum orr_status add_kineto(struct comm_groups *groups, int64_t rank, cons
 
 /* ---- the host trace ---- */
 
-static const struct io_value *member(const struct io_value *map, const char *key)
+static const struct io_value *groups_read_member(const struct io_value *map, const char *key)
 {
     for (const struct io_value *value = map->kind == IO_MAP ? map->first : NULL; value != NULL; value = value->next) {
         if (strcmp(value->key, key) == 0) {
@@ -226,7 +226,7 @@ static const struct io_value *member(const struct io_value *map, const char *key
     return NULL;
 }
 
-static const char *text_of(const struct io_value *value, char room[32])
+static const char *groups_read_text_of(const struct io_value *value, char room[32])
 {
     if (value != NULL && value->kind == IO_TEXT) {
         return value->text;
@@ -244,10 +244,10 @@ static enum orr_status say_entry(struct comm_groups *groups, int64_t rank, const
 {
     char name_room[32];
     char text_room[32];
-    struct groups_said said = {.name = text_of(member(entry, "pg_name"), name_room),
-                               .text = text_of(member(entry, "pg_desc"), text_room),
+    struct groups_said said = {.name = groups_read_text_of(groups_read_member(entry, "pg_name"), name_room),
+                               .text = groups_read_text_of(groups_read_member(entry, "pg_desc"), text_room),
                                .source = source};
-    const struct io_value *ranks = member(entry, "ranks");
+    const struct io_value *ranks = groups_read_member(entry, "ranks");
     if (said.name[0] == '\0' || ranks == NULL) {
         return ORR_OK;
     }
@@ -264,11 +264,11 @@ static enum orr_status say_entry(struct comm_groups *groups, int64_t rank, const
             status = error_set(err, ORR_EINVAL, "%s: process group \"%s\" names rank %s; accepted: 0 to %d", source,
                                groups_printable(said.name, name), io_value_describe(item, found, sizeof found),
                                GROUPS_MAX_RANKS - 1);
-        } else if (!list_add(&room, (uint32_t)item->integer)) {
+        } else if (!groups_read_list_add(&room, (uint32_t)item->integer)) {
             status = groups_no_memory(groups, err);
         }
     }
-    const struct io_value *size = member(entry, "group_size");
+    const struct io_value *size = groups_read_member(entry, "group_size");
     if (status == ORR_OK && room.count == 0 && size != NULL && size->kind == IO_INTEGER) {
         status = say_world(groups, size->integer, source, err);
     }
@@ -312,8 +312,9 @@ static enum orr_status say_stepped(struct comm_groups *groups, int64_t rank, con
         known = false;
     }
     for (uint64_t i = 0; known && i < comm->group_size && status == ORR_OK; i++) {
-        status = list_add(&room, (uint32_t)(comm->rank_start + i * comm->rank_stride)) ? ORR_OK
-                                                                                       : groups_no_memory(groups, err);
+        status = groups_read_list_add(&room, (uint32_t)(comm->rank_start + i * comm->rank_stride))
+                     ? ORR_OK
+                     : groups_no_memory(groups, err);
     }
     if (status == ORR_OK) {
         status = list_say(groups, rank, said, &room, false, err);
@@ -332,7 +333,7 @@ static enum orr_status add_host_comms(struct comm_groups *groups, int64_t rank, 
     for (uint32_t i = 0; i < host->comm_count; i++) {
         pairs[i] = (struct pair){.name = host->comms[i].group_name, .place = i};
     }
-    qsort(pairs, host->comm_count, sizeof *pairs, by_pair);
+    qsort(pairs, host->comm_count, sizeof *pairs, groups_read_by_pair);
     enum orr_status status = ORR_OK;
     for (uint32_t i = 0; i < host->comm_count && status == ORR_OK; i++) {
         if (pairs[i].name == 0 || (i > 0 && same_pair(&pairs[i], &pairs[i - 1]))) {

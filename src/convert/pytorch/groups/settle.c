@@ -12,13 +12,13 @@
 #include "io/json_write.h"
 #include "io/outfile.h"
 
-static const char *name_of(const struct comm_groups *groups, const struct comm_group *group)
+static const char *groups_settle_name_of(const struct comm_groups *groups, const struct comm_group *group)
 {
     return intern_text(&groups->names, group->name);
 }
 
 /* The world is as large as somebody says, else as what is seen of it. */
-static enum orr_status settle_world(struct comm_groups *groups, uint32_t ranks_at_least, struct orr_error *err)
+static enum orr_status groups_settle_world(struct comm_groups *groups, uint32_t ranks_at_least, struct orr_error *err)
 {
     uint32_t largest = 0;
     uint32_t largest_in = 0;
@@ -38,7 +38,7 @@ static enum orr_status settle_world(struct comm_groups *groups, uint32_t ranks_a
         return error_set(err, ORR_EINVAL,
                          "%s: process group \"%s\" names rank %" PRIu32 ", but the job has %" PRIu32 " ranks (%.300s)",
                          intern_text(&groups->names, groups->groups[largest_in].source),
-                         groups_printable(name_of(groups, &groups->groups[largest_in]), name), largest,
+                         groups_printable(groups_settle_name_of(groups, &groups->groups[largest_in]), name), largest,
                          groups->world_size, intern_text(&groups->names, groups->world_source));
     }
     return ORR_OK;
@@ -66,7 +66,7 @@ static enum orr_status settle_members(struct comm_groups *groups, struct orr_err
         if (group->count > 0) {
             continue;
         }
-        if (group->is_all || strcmp(name_of(groups, group), "0") == 0) {
+        if (group->is_all || strcmp(groups_settle_name_of(groups, group), "0") == 0) {
             group->is_all = true;
             enum orr_status status = fill_all(groups, group, err);
             if (status != ORR_OK) {
@@ -78,7 +78,8 @@ static enum orr_status settle_members(struct comm_groups *groups, struct orr_err
                 "%s: communication in process group \"%s\", whose ranks are not known: a recording "
                 "with distributedInfo (device trace, PyTorch 2.3 or later), a \"## process_group:init ##\" "
                 "node (host trace) or \"Process Group Ranks\" would tell",
-                intern_text(&groups->names, group->source), groups_printable(name_of(groups, group), name));
+                intern_text(&groups->names, group->source),
+                groups_printable(groups_settle_name_of(groups, group), name));
         }
     }
     return ORR_OK;
@@ -87,8 +88,9 @@ static enum orr_status settle_members(struct comm_groups *groups, struct orr_err
 /* The group that needs no entry: all ranks in their own order, under a name that means all. */
 static bool is_world(const struct comm_groups *groups, const struct comm_group *group)
 {
-    if (group->count != groups->world_size || !(group->is_all || strcmp(name_of(groups, group), "0") == 0 ||
-                                                strcmp(intern_text(&groups->names, group->text), "default_pg") == 0)) {
+    if (group->count != groups->world_size ||
+        !(group->is_all || strcmp(groups_settle_name_of(groups, group), "0") == 0 ||
+          strcmp(intern_text(&groups->names, group->text), "default_pg") == 0)) {
         return false;
     }
     for (uint32_t i = 0; i < group->count; i++) {
@@ -100,7 +102,7 @@ static bool is_world(const struct comm_groups *groups, const struct comm_group *
 }
 
 /* A whole number above 0, written as one would. */
-static uint32_t number_of(const char *name)
+static uint32_t groups_settle_number_of(const char *name)
 {
     uint64_t value = 0;
     return *name != '0' && scan_whole(name, strlen(name), INT32_MAX, &value) ? (uint32_t)value : 0;
@@ -111,7 +113,7 @@ struct place {
     uint32_t group;
 };
 
-static int by_place(const void *a, const void *b)
+static int groups_settle_by_place(const void *a, const void *b)
 {
     const struct place *x = a;
     const struct place *y = b;
@@ -122,7 +124,7 @@ static int by_place(const void *a, const void *b)
     if (first != other) {
         return first < other ? -1 : 1;
     }
-    int names = strcmp(name_of(x->groups, g), name_of(y->groups, h));
+    int names = strcmp(groups_settle_name_of(x->groups, g), groups_settle_name_of(y->groups, h));
     return names != 0 ? names : (x->group > y->group) - (x->group < y->group);
 }
 
@@ -151,7 +153,7 @@ static void give_ids(struct comm_groups *groups, struct place *places, uint32_t 
     for (uint32_t i = 0; i < groups->count; i++) {
         struct comm_group *group = &groups->groups[i];
         bool alone = group->next == 0 && groups->by_name[group->name] == i + 1;
-        uint32_t number = alone ? number_of(name_of(groups, group)) : 0;
+        uint32_t number = alone ? groups_settle_number_of(groups_settle_name_of(groups, group)) : 0;
         places[i] = (struct place){groups, i};
         group->id = is_world(groups, group) ? 0 : number != 0 ? number : UINT32_MAX;
         if (group->id != 0 && group->id != UINT32_MAX) {
@@ -159,7 +161,7 @@ static void give_ids(struct comm_groups *groups, struct place *places, uint32_t 
         }
     }
     qsort(taken, taken_count, sizeof *taken, groups_by_number);
-    qsort(places, groups->count, sizeof *places, by_place);
+    qsort(places, groups->count, sizeof *places, groups_settle_by_place);
     number_rest(groups, places, taken, taken_count);
 }
 
@@ -180,7 +182,7 @@ static enum orr_status settle_ids(struct comm_groups *groups, struct orr_error *
 
 enum orr_status comm_groups_settle(struct comm_groups *groups, uint32_t ranks_at_least, struct orr_error *err)
 {
-    enum orr_status status = settle_world(groups, ranks_at_least, err);
+    enum orr_status status = groups_settle_world(groups, ranks_at_least, err);
     if (status == ORR_OK) {
         status = settle_members(groups, err);
     }
@@ -193,7 +195,7 @@ enum orr_status comm_groups_settle(struct comm_groups *groups, uint32_t ranks_at
 
 /* ---- files ---- */
 
-static int by_id(const void *a, const void *b)
+static int groups_settle_by_id(const void *a, const void *b)
 {
     const struct place *x = a;
     const struct place *y = b;
@@ -214,7 +216,7 @@ static struct place *sorted_by_id(const struct comm_groups *groups, struct mem *
         }
     }
     if (places != NULL) {
-        qsort(places, *count, sizeof *places, by_id);
+        qsort(places, *count, sizeof *places, groups_settle_by_id);
     }
     return places;
 }
@@ -229,8 +231,8 @@ bool comm_groups_any(const struct comm_groups *groups)
     return false;
 }
 
-static void write_groups(const struct comm_groups *groups, const struct place *places, uint32_t count, bool with_all,
-                         FILE *stream)
+static void groups_settle_write_groups(const struct comm_groups *groups, const struct place *places, uint32_t count,
+                                       bool with_all, FILE *stream)
 {
     struct json_writer json;
     uint32_t last = 0;
@@ -276,7 +278,7 @@ enum orr_status comm_groups_write(const struct comm_groups *groups, bool with_al
     }
     enum orr_status status = io_outfile_open(path, IO_OUTFILE_PLAIN, &file, err);
     if (status == ORR_OK) {
-        write_groups(groups, places, count, with_all, io_outfile_stream(file));
+        groups_settle_write_groups(groups, places, count, with_all, io_outfile_stream(file));
         status = io_outfile_commit(file, err);
     }
     mem_free(groups->mem, places, groups->count * sizeof *places);

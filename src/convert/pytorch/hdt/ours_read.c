@@ -17,14 +17,14 @@ struct reader {
     uint32_t *found; /* by group of the file: in groups */
 };
 
-static enum orr_status fail(const struct reader *reader, const struct json_part *part, const char *key,
-                            const char *wanted, struct orr_error *err)
+static enum orr_status ours_read_fail(const struct reader *reader, const struct json_part *part, const char *key,
+                                      const char *wanted, struct orr_error *err)
 {
     return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": \"%s\" must be %s", reader->path,
                      json_stream_line(reader->stream, part->offset), key, wanted);
 }
 
-static enum orr_status refused(const struct reader *reader, struct orr_error *err)
+static enum orr_status ours_read_refused(const struct reader *reader, struct orr_error *err)
 {
     return mem_error(reader->linked->mem, reader->path, err);
 }
@@ -70,7 +70,7 @@ static enum orr_status read_lanes(struct reader *reader, const struct json_part 
     struct linked_trace *linked = reader->linked;
     const struct json_item *list = list_of(part->item, "lanes");
     if (list == NULL) {
-        return fail(reader, part, "lanes", "a list", err);
+        return ours_read_fail(reader, part, "lanes", "a list", err);
     }
     for (const struct json_item *at = json_item_first(list); at != json_item_end(list); at = json_item_next(at)) {
         struct linked_lane lane = {.stream = -1};
@@ -78,37 +78,37 @@ static enum orr_status read_lanes(struct reader *reader, const struct json_part 
         if (!get_text(linked, at, "text", &lane.text) ||
             !mem_reserve(linked->mem, (void **)&linked->lanes, &linked->lane_capacity, (uint64_t)linked->lane_count + 1,
                          sizeof *linked->lanes)) {
-            return refused(reader, err);
+            return ours_read_refused(reader, err);
         }
         linked->lanes[linked->lane_count++] = lane;
     }
     return ORR_OK;
 }
 
-static enum orr_status read_steps(struct reader *reader, const struct json_part *part, struct orr_error *err)
+static enum orr_status ours_read_steps(struct reader *reader, const struct json_part *part, struct orr_error *err)
 {
     struct linked_trace *linked = reader->linked;
     const struct json_item *list = list_of(part->item, "steps");
     if (list == NULL) {
-        return fail(reader, part, "steps", "a list", err);
+        return ours_read_fail(reader, part, "steps", "a list", err);
     }
     for (const struct json_item *at = json_item_first(list); at != json_item_end(list); at = json_item_next(at)) {
         struct linked_step step = {0};
         if (!get_i64(at, "number", &step.number) || !get_i64(at, "start_ns", &step.start_ns) ||
             !get_i64(at, "end_ns", &step.end_ns)) {
-            return fail(reader, part, "steps", "a list of {number, start_ns, end_ns}", err);
+            return ours_read_fail(reader, part, "steps", "a list of {number, start_ns, end_ns}", err);
         }
         if (!mem_reserve(linked->mem, (void **)&linked->steps, &linked->step_capacity, (uint64_t)linked->step_count + 1,
                          sizeof *linked->steps)) {
-            return refused(reader, err);
+            return ours_read_refused(reader, err);
         }
         linked->steps[linked->step_count++] = step;
     }
     return ORR_OK;
 }
 
-static enum orr_status read_group(struct reader *reader, const struct json_part *part, const struct json_item *group,
-                                  uint32_t *name, struct orr_error *err)
+static enum orr_status ours_read_group(struct reader *reader, const struct json_part *part,
+                                       const struct json_item *group, uint32_t *name, struct orr_error *err)
 {
     struct linked_trace *linked = reader->linked;
     const struct json_item *list = list_of(group, "ranks");
@@ -117,16 +117,16 @@ static enum orr_status read_group(struct reader *reader, const struct json_part 
     uint64_t room = list == NULL ? 1 : list->span;
     int64_t *ranks = mem_alloc(linked->mem, (size_t)room * sizeof *ranks);
     if (ranks == NULL) {
-        return refused(reader, err);
+        return ours_read_refused(reader, err);
     }
     enum orr_status status = ORR_OK;
     if (!get_text(linked, group, "name", name) || !get_text(linked, group, "text", &text)) {
-        status = refused(reader, err);
+        status = ours_read_refused(reader, err);
     }
     for (const struct json_item *at = list == NULL ? NULL : json_item_first(list);
          status == ORR_OK && at != NULL && at != json_item_end(list); at = json_item_next(at)) {
         if (at->kind != JSON_ITEM_INT || at->value.integer < 0 || at->value.integer > INT32_MAX) {
-            status = fail(reader, part, "ranks", "a list of ranks", err);
+            status = ours_read_fail(reader, part, "ranks", "a list of ranks", err);
         } else {
             ranks[count++] = at->value.integer;
         }
@@ -141,12 +141,12 @@ static enum orr_status read_group(struct reader *reader, const struct json_part 
     return status;
 }
 
-static enum orr_status read_groups(struct reader *reader, const struct json_part *part, struct orr_error *err)
+static enum orr_status ours_read_groups(struct reader *reader, const struct json_part *part, struct orr_error *err)
 {
     struct linked_trace *linked = reader->linked;
     const struct json_item *list = list_of(part->item, "groups");
     if (list == NULL) {
-        return fail(reader, part, "groups", "a list", err);
+        return ours_read_fail(reader, part, "groups", "a list", err);
     }
     reader->group_count = 0;
     for (const struct json_item *at = json_item_first(list); at != json_item_end(list); at = json_item_next(at)) {
@@ -154,13 +154,13 @@ static enum orr_status read_groups(struct reader *reader, const struct json_part
     }
     reader->found = mem_alloc(linked->mem, ((size_t)reader->group_count + 1) * sizeof *reader->found);
     if (reader->found == NULL) {
-        return refused(reader, err);
+        return ours_read_refused(reader, err);
     }
     enum orr_status status = ORR_OK;
     uint32_t index = 0;
     for (const struct json_item *at = json_item_first(list); status == ORR_OK && at != json_item_end(list);
          at = json_item_next(at)) {
-        status = read_group(reader, part, at, &reader->found[index++], err);
+        status = ours_read_group(reader, part, at, &reader->found[index++], err);
     }
     if (status == ORR_OK) {
         status = comm_groups_settle(reader->groups, 1, err);
@@ -172,36 +172,36 @@ static enum orr_status read_groups(struct reader *reader, const struct json_part
     return status;
 }
 
-static enum orr_status read_head(struct reader *reader, const struct json_part *part, struct orr_error *err)
+static enum orr_status ours_read_head(struct reader *reader, const struct json_part *part, struct orr_error *err)
 {
     struct linked_trace *linked = reader->linked;
     int64_t version = 0;
     int64_t world = 0;
     const struct json_item *times = json_item_member(part->item, "has_times");
     if (!get_i64(part->item, "version", &version) || version != HDT_OURS_VERSION) {
-        return fail(reader, part, "version", "1: the file is of another Orrery", err);
+        return ours_read_fail(reader, part, "version", "1: the file is of another Orrery", err);
     }
     if (!get_i64(part->item, "rank", &linked->rank) || linked->rank < -1 || linked->rank > INT32_MAX) {
-        return fail(reader, part, "rank", "a rank, or -1", err);
+        return ours_read_fail(reader, part, "rank", "a rank, or -1", err);
     }
     if (!get_i64(part->item, "world_size", &world) || world < 0 || world > INT32_MAX) {
-        return fail(reader, part, "world_size", "a number of ranks", err);
+        return ours_read_fail(reader, part, "world_size", "a number of ranks", err);
     }
     linked->has_times = times != NULL && times->kind == JSON_ITEM_TRUE;
     reader->groups->world_size = (uint32_t)world;
     if (!get_text(linked, part->item, "schema", &linked->schema)) {
-        return refused(reader, err);
+        return ours_read_refused(reader, err);
     }
     enum orr_status status = read_lanes(reader, part, err);
     if (status == ORR_OK) {
-        status = read_steps(reader, part, err);
+        status = ours_read_steps(reader, part, err);
     }
-    return status == ORR_OK ? read_groups(reader, part, err) : status;
+    return status == ORR_OK ? ours_read_groups(reader, part, err) : status;
 }
 
 /* ---- nodes ---- */
 
-static bool is_time(int64_t ns)
+static bool ours_read_is_time(int64_t ns)
 {
     return ns > -(INT64_C(1) << 53) && ns < INT64_C(1) << 53;
 }
@@ -235,8 +235,8 @@ static bool get_provenance(const struct json_item *node, const char *key, enum p
     return false;
 }
 
-static enum orr_status read_comm(struct reader *reader, const struct json_part *part, struct linked_node *node,
-                                 struct orr_error *err)
+static enum orr_status ours_read_comm(struct reader *reader, const struct json_part *part, struct linked_node *node,
+                                      struct orr_error *err)
 {
     struct linked_trace *linked = reader->linked;
     struct comm_fact fact = {.group = COMM_GROUP_NONE, .root = -1, .src = -1, .dst = -1};
@@ -247,59 +247,59 @@ static enum orr_status read_comm(struct reader *reader, const struct json_part *
         return ORR_OK;
     }
     if (!get_below(item, "orr_comm", COMM_UNKNOWN, &kind)) {
-        return fail(reader, part, "orr_comm", "a number from 0 to 11", err);
+        return ours_read_fail(reader, part, "orr_comm", "a number from 0 to 11", err);
     }
     fact.kind = (enum comm_kind)kind;
     if (!get_provenance(item, "orr_type_from", &fact.type_from) ||
         !get_provenance(item, "orr_size_from", &fact.size_from)) {
-        return fail(reader, part, "orr_type_from\" and \"orr_size_from", "words of `trace stat parameter 'provenance'`",
-                    err);
+        return ours_read_fail(reader, part, "orr_type_from\" and \"orr_size_from",
+                              "words of `trace stat parameter 'provenance'`", err);
     }
     if (json_item_member(item, "orr_peer_from") != NULL && !get_provenance(item, "orr_peer_from", &fact.peer_from)) {
-        return fail(reader, part, "orr_peer_from", "a word of `trace stat parameter 'provenance'`", err);
+        return ours_read_fail(reader, part, "orr_peer_from", "a word of `trace stat parameter 'provenance'`", err);
     }
     if (fact.size_from != PROVENANCE_GIVEN && (!get_i64(item, "orr_bytes", &bytes) || bytes < 0)) {
-        return fail(reader, part, "orr_bytes", "a size", err);
+        return ours_read_fail(reader, part, "orr_bytes", "a size", err);
     }
     fact.bytes = (uint64_t)bytes;
     if (json_item_member(item, "orr_group") != NULL) {
         if (!get_below(item, "orr_group", reader->group_count, &fact.group)) {
-            return fail(reader, part, "orr_group", "one of the document's groups", err);
+            return ours_read_fail(reader, part, "orr_group", "one of the document's groups", err);
         }
         fact.group = reader->found[fact.group];
     }
     if (!get_i64(item, "orr_root", &fact.root) || !get_i64(item, "orr_src", &fact.src) ||
         !get_i64(item, "orr_dst", &fact.dst) || fact.src > INT32_MAX || fact.dst > INT32_MAX ||
         ((kind == COMM_SEND || kind == COMM_RECV) && (fact.src < 0 || fact.dst < 0))) {
-        return fail(reader, part, "orr_root\", \"orr_src\" and \"orr_dst", "ranks, or -1", err);
+        return ours_read_fail(reader, part, "orr_root\", \"orr_src\" and \"orr_dst", "ranks, or -1", err);
     }
     if (!mem_reserve(linked->mem, (void **)&linked->comms, &linked->comm_capacity, (uint64_t)linked->comm_count + 1,
                      sizeof *linked->comms)) {
-        return refused(reader, err);
+        return ours_read_refused(reader, err);
     }
     node->comm = linked->comm_count;
     linked->comms[linked->comm_count++] = fact;
     return ORR_OK;
 }
 
-static enum orr_status read_deps(struct reader *reader, const struct json_part *part, struct linked_node *node,
-                                 struct orr_error *err)
+static enum orr_status ours_read_deps(struct reader *reader, const struct json_part *part, struct linked_node *node,
+                                      struct orr_error *err)
 {
     struct linked_trace *linked = reader->linked;
     const struct json_item *list = list_of(part->item, "orr_deps");
     if (list == NULL) {
-        return fail(reader, part, "orr_deps", "a list of ids", err);
+        return ours_read_fail(reader, part, "orr_deps", "a list of ids", err);
     }
     node->first_dep = linked->dep_count;
     for (const struct json_item *at = json_item_first(list); at != json_item_end(list); at = json_item_next(at)) {
         int64_t from = at->kind == JSON_ITEM_INT ? at->value.integer : -1;
         uint32_t last = node->dep_count > 0 ? linked->deps[linked->dep_count - 1] + 1 : 0;
         if (from < reader->base || from - reader->base < last || from - reader->base >= linked->node_count) {
-            return fail(reader, part, "orr_deps", "ids of nodes before this one, ascending", err);
+            return ours_read_fail(reader, part, "orr_deps", "ids of nodes before this one, ascending", err);
         }
         if (!mem_reserve(linked->mem, (void **)&linked->deps, &linked->dep_capacity, (uint64_t)linked->dep_count + 1,
                          sizeof *linked->deps)) {
-            return refused(reader, err);
+            return ours_read_refused(reader, err);
         }
         linked->deps[linked->dep_count++] = (uint32_t)(from - reader->base);
         node->dep_count++;
@@ -315,31 +315,31 @@ static enum orr_status read_place(struct reader *reader, const struct json_part 
     int64_t parent = -1;
     uint32_t step = 0;
     if (!get_i64(part->item, "id", &id) || id < 0 || id > UINT32_MAX) {
-        return fail(reader, part, "id", "a whole number", err);
+        return ours_read_fail(reader, part, "id", "a whole number", err);
     }
     reader->base = reader->base < 0 ? id : reader->base;
     if (id - reader->base != linked->node_count || linked->node_count == LINKED_NONE - 1) {
-        return fail(reader, part, "id", "one more than that of the node before", err);
+        return ours_read_fail(reader, part, "id", "one more than that of the node before", err);
     }
     if (!get_below(part->item, "orr_lane", linked->lane_count, &node->lane)) {
-        return fail(reader, part, "orr_lane", "one of the document's lanes", err);
+        return ours_read_fail(reader, part, "orr_lane", "one of the document's lanes", err);
     }
     if (json_item_member(part->item, "orr_step") != NULL) {
         if (!get_below(part->item, "orr_step", linked->step_count, &step)) {
-            return fail(reader, part, "orr_step", "one of the document's steps", err);
+            return ours_read_fail(reader, part, "orr_step", "one of the document's steps", err);
         }
         node->step = (int32_t)step;
     }
     if (get_i64(part->item, "orr_parent", &parent)) {
         if (parent < reader->base || parent >= id) {
-            return fail(reader, part, "orr_parent", "the id of a node before this one", err);
+            return ours_read_fail(reader, part, "orr_parent", "the id of a node before this one", err);
         }
         node->parent = (uint32_t)(parent - reader->base);
     }
     return ORR_OK;
 }
 
-static enum orr_status read_node(struct reader *reader, const struct json_part *part, struct orr_error *err)
+static enum orr_status ours_read_node(struct reader *reader, const struct json_part *part, struct orr_error *err)
 {
     struct linked_trace *linked = reader->linked;
     struct linked_node node = {.parent = LINKED_NONE, .comm = LINKED_NONE, .host = LINKED_NONE, .step = -1};
@@ -347,20 +347,20 @@ static enum orr_status read_node(struct reader *reader, const struct json_part *
         return ORR_OK; /* the process and its threads */
     }
     if (!get_kind(part->item, &node.kind)) {
-        return fail(reader, part, "orr_kind", "op, rest, gap, device, comm-op or comm-bare", err);
+        return ours_read_fail(reader, part, "orr_kind", "op, rest, gap, device, comm-op or comm-bare", err);
     }
     if (!get_i64(part->item, "orr_start_ns", &node.start_ns) ||
         !get_i64(part->item, "orr_duration_ns", &node.duration_ns) || !get_i64(part->item, "orr_rf_id", &node.rf_id) ||
-        !is_time(node.start_ns) || !is_time(node.duration_ns)) {
-        return fail(reader, part, "orr_start_ns\", \"orr_duration_ns\" and \"orr_rf_id",
-                    "whole numbers, the times below 2^53", err);
+        !ours_read_is_time(node.start_ns) || !ours_read_is_time(node.duration_ns)) {
+        return ours_read_fail(reader, part, "orr_start_ns\", \"orr_duration_ns\" and \"orr_rf_id",
+                              "whole numbers, the times below 2^53", err);
     }
     enum orr_status status = read_place(reader, part, &node, err);
     if (status == ORR_OK) {
-        status = read_deps(reader, part, &node, err);
+        status = ours_read_deps(reader, part, &node, err);
     }
     if (status == ORR_OK) {
-        status = read_comm(reader, part, &node, err);
+        status = ours_read_comm(reader, part, &node, err);
     }
     if (status != ORR_OK) {
         return status;
@@ -368,13 +368,13 @@ static enum orr_status read_node(struct reader *reader, const struct json_part *
     if (!get_text(linked, part->item, "name", &node.name) ||
         !mem_reserve(linked->mem, (void **)&linked->nodes, &linked->node_capacity, (uint64_t)linked->node_count + 1,
                      sizeof *linked->nodes)) {
-        return refused(reader, err);
+        return ours_read_refused(reader, err);
     }
     linked->nodes[linked->node_count++] = node;
     return ORR_OK;
 }
 
-static enum orr_status read_parts(struct reader *reader, bool *is_ours, struct orr_error *err)
+static enum orr_status ours_read_parts(struct reader *reader, bool *is_ours, struct orr_error *err)
 {
     struct json_part part;
     bool more = true;
@@ -383,12 +383,12 @@ static enum orr_status read_parts(struct reader *reader, bool *is_ours, struct o
         if (!part.is_element && strcmp(part.key, "orrery") == 0 && part.item != NULL &&
             part.item->kind == JSON_ITEM_OBJECT && !*is_ours) {
             *is_ours = true;
-            status = read_head(reader, &part, err);
+            status = ours_read_head(reader, &part, err);
         } else if (part.is_element && strcmp(part.key, "nodes") == 0) {
             if (!*is_ours) {
                 return ORR_OK; /* ours has its head before its nodes */
             }
-            status = read_node(reader, &part, err);
+            status = ours_read_node(reader, &part, err);
         }
         if (status != ORR_OK) {
             break;
@@ -406,7 +406,7 @@ enum orr_status hdt_ours_read(const char *path, struct mem *mem, struct linked_t
     *is_ours = false;
     enum orr_status status = json_stream_open(path, arrays, 0, mem, &reader.stream, err);
     if (status == ORR_OK) {
-        status = read_parts(&reader, is_ours, err);
+        status = ours_read_parts(&reader, is_ours, err);
         /* A broken host trace is for its own reader, which repairs some. */
         status = *is_ours || status != ORR_EINVAL ? status : ORR_OK;
     }

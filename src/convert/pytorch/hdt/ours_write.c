@@ -65,7 +65,7 @@ static void write_steps(const struct linked_trace *linked, struct json_writer *j
     json_write_array_end(json);
 }
 
-static void write_groups(const struct comm_groups *groups, struct json_writer *json)
+static void ours_write_groups(const struct comm_groups *groups, struct json_writer *json)
 {
     json_write_key(json, "groups");
     json_write_array(json, false);
@@ -89,7 +89,7 @@ static void write_groups(const struct comm_groups *groups, struct json_writer *j
     json_write_array_end(json);
 }
 
-static void write_head(const struct ours *ours, FILE *stream)
+static void ours_write_head(const struct ours *ours, FILE *stream)
 {
     const struct linked_trace *linked = ours->linked;
     const struct host_trace *host = ours->host;
@@ -110,7 +110,7 @@ static void write_head(const struct ours *ours, FILE *stream)
     json_write_member_string(&json, "schema", intern_text(&linked->names, linked->schema));
     write_lanes(linked, &json);
     write_steps(linked, &json);
-    write_groups(ours->groups, &json);
+    ours_write_groups(ours->groups, &json);
     json_write_object_end(&json);
     json_write_object_end(&json);
     json_write_end(&json);
@@ -135,7 +135,7 @@ static enum orr_status copy_head(const struct ours *ours, const char *text, size
     return status;
 }
 
-static enum orr_status put_head(const struct ours *ours, struct orr_error *err)
+static enum orr_status ours_write_put_head(const struct ours *ours, struct orr_error *err)
 {
     char *text = NULL;
     size_t size = 0;
@@ -143,7 +143,7 @@ static enum orr_status put_head(const struct ours *ours, struct orr_error *err)
     if (stream == NULL) {
         return error_set(err, ORR_ENOMEM, "out of memory writing a linked trace");
     }
-    write_head(ours, stream);
+    ours_write_head(ours, stream);
     bool failed = ferror(stream) != 0;
     failed = fclose(stream) != 0 || failed;
     enum orr_status status =
@@ -154,25 +154,26 @@ static enum orr_status put_head(const struct ours *ours, struct orr_error *err)
 
 /* ---- nodes ---- */
 
-static struct hdt_edit integer(const char *key, int64_t value)
+static struct hdt_edit ours_write_integer(const char *key, int64_t value)
 {
     return (struct hdt_edit){.key = key, .kind = HDT_INTEGER, .to.integer = value};
 }
 
-static struct hdt_edit text(const char *key, const char *value)
+static struct hdt_edit ours_write_text(const char *key, const char *value)
 {
     return (struct hdt_edit){
         .key = key, .kind = HDT_TEXT, .to.text = {.bytes = value, .length = (uint32_t)strlen(value)}};
 }
 
-static struct hdt_edit real(const char *key, double value)
+static struct hdt_edit ours_write_real(const char *key, double value)
 {
     return (struct hdt_edit){.key = key, .kind = HDT_REAL, .to.real = value};
 }
 
 static void put_frame(const struct ours *ours, uint32_t id, const char *name)
 {
-    struct hdt_edit edits[] = {integer("id", id), text("name", name), integer("ctrl_deps", 0)};
+    struct hdt_edit edits[] = {ours_write_integer("id", id), ours_write_text("name", name),
+                               ours_write_integer("ctrl_deps", 0)};
     hdt_write_node(ours->writer, ours->blank, edits, sizeof edits / sizeof edits[0]);
 }
 
@@ -189,33 +190,33 @@ static uint32_t put_frames(struct ours *ours)
     return id;
 }
 
-static const char *cat_of(const char *name)
+static const char *ours_write_cat_of(const char *name)
 {
     return strncmp(name, "Memcpy", 6) == 0 ? "gpu_memcpy" : strncmp(name, "Memset", 6) == 0 ? "gpu_memset" : "kernel";
 }
 
-static unsigned add_comm(const struct ours *ours, const struct linked_node *node, struct hdt_edit *edits)
+static unsigned ours_write_add_comm(const struct ours *ours, const struct linked_node *node, struct hdt_edit *edits)
 {
     unsigned count = 0;
     if (node->comm == LINKED_NONE) {
         return 0;
     }
     const struct comm_fact *fact = &ours->linked->comms[node->comm];
-    edits[count++] = integer("orr_comm", fact->kind);
-    edits[count++] = integer("orr_bytes", (int64_t)fact->bytes);
+    edits[count++] = ours_write_integer("orr_comm", fact->kind);
+    edits[count++] = ours_write_integer("orr_bytes", (int64_t)fact->bytes);
     if (fact->size_from == PROVENANCE_GIVEN) {
         edits[count - 1].kind = HDT_NULL;
     }
     if (fact->group != COMM_GROUP_NONE) {
-        edits[count++] = integer("orr_group", fact->group);
+        edits[count++] = ours_write_integer("orr_group", fact->group);
     }
-    edits[count++] = integer("orr_root", fact->root);
-    edits[count++] = integer("orr_src", fact->src);
-    edits[count++] = integer("orr_dst", fact->dst);
-    edits[count++] = text("orr_type_from", provenance_name(fact->type_from));
-    edits[count++] = text("orr_size_from", provenance_name(fact->size_from));
+    edits[count++] = ours_write_integer("orr_root", fact->root);
+    edits[count++] = ours_write_integer("orr_src", fact->src);
+    edits[count++] = ours_write_integer("orr_dst", fact->dst);
+    edits[count++] = ours_write_text("orr_type_from", provenance_name(fact->type_from));
+    edits[count++] = ours_write_text("orr_size_from", provenance_name(fact->size_from));
     if (fact->peer_from != PROVENANCE_NONE) {
-        edits[count++] = text("orr_peer_from", provenance_name(fact->peer_from));
+        edits[count++] = ours_write_text("orr_peer_from", provenance_name(fact->peer_from));
     }
     return count;
 }
@@ -238,7 +239,7 @@ static enum orr_status find_json(const struct ours *ours, const struct linked_no
     return ours->host == NULL || host == LINKED_NONE ? ORR_OK : host_node_json(ours->host, host, item, err);
 }
 
-static bool list_deps(struct ours *ours, const struct linked_node *node)
+static bool ours_write_list_deps(struct ours *ours, const struct linked_node *node)
 {
     if (!mem_reserve(ours->linked->mem, (void **)&ours->deps, &ours->dep_capacity, (uint64_t)node->dep_count + 1,
                      sizeof *ours->deps)) {
@@ -250,24 +251,24 @@ static bool list_deps(struct ours *ours, const struct linked_node *node)
     return true;
 }
 
-static unsigned add_times(const struct ours *ours, const struct linked_node *node, struct hdt_edit *edits)
+static unsigned ours_write_add_times(const struct ours *ours, const struct linked_node *node, struct hdt_edit *edits)
 {
     unsigned count = 0;
     const struct linked_lane *lane = &ours->linked->lanes[node->lane];
     if (ours->linked->has_times) {
-        edits[count++] = real("inclusive_dur", (double)node->duration_ns / 1000);
-        edits[count++] = real("exclusive_dur", (double)node->duration_ns / 1000);
-        edits[count++] = real("ts", (double)node->start_ns / 1000);
+        edits[count++] = ours_write_real("inclusive_dur", (double)node->duration_ns / 1000);
+        edits[count++] = ours_write_real("exclusive_dur", (double)node->duration_ns / 1000);
+        edits[count++] = ours_write_real("ts", (double)node->start_ns / 1000);
     }
     if (lane->is_device) {
-        edits[count++] = text("cat", cat_of(intern_text(&ours->linked->names, node->name)));
-        edits[count++] = text("ph", "X");
-        edits[count++] = integer("stream", lane->stream);
+        edits[count++] = ours_write_text("cat", ours_write_cat_of(intern_text(&ours->linked->names, node->name)));
+        edits[count++] = ours_write_text("ph", "X");
+        edits[count++] = ours_write_integer("stream", lane->stream);
     }
     return count;
 }
 
-static enum orr_status put_node(struct ours *ours, uint32_t index, struct orr_error *err)
+static enum orr_status ours_write_put_node(struct ours *ours, uint32_t index, struct orr_error *err)
 {
     const struct linked_node *node = &ours->linked->nodes[index];
     const struct json_item *item = NULL;
@@ -277,43 +278,43 @@ static enum orr_status put_node(struct ours *ours, uint32_t index, struct orr_er
     if (status != ORR_OK) {
         return status;
     }
-    if (!list_deps(ours, node)) {
+    if (!ours_write_list_deps(ours, node)) {
         return mem_error(ours->linked->mem, "dependencies", err);
     }
     uint32_t around = node->parent != LINKED_NONE ? ours->first_id + node->parent : ours->thread_ids[node->lane];
-    edits[count++] = integer("id", ours->first_id + index);
-    edits[count++] = text("name", intern_text(&ours->linked->names, node->name));
-    edits[count++] = integer("ctrl_deps", around);
-    count += add_times(ours, node, edits + count);
-    edits[count++] = text("orr_kind", kind_words[node->kind]);
-    edits[count++] = integer("orr_start_ns", node->start_ns);
-    edits[count++] = integer("orr_duration_ns", node->duration_ns);
-    edits[count++] = integer("orr_lane", node->lane);
-    edits[count++] = integer("orr_rf_id", node->rf_id);
+    edits[count++] = ours_write_integer("id", ours->first_id + index);
+    edits[count++] = ours_write_text("name", intern_text(&ours->linked->names, node->name));
+    edits[count++] = ours_write_integer("ctrl_deps", around);
+    count += ours_write_add_times(ours, node, edits + count);
+    edits[count++] = ours_write_text("orr_kind", kind_words[node->kind]);
+    edits[count++] = ours_write_integer("orr_start_ns", node->start_ns);
+    edits[count++] = ours_write_integer("orr_duration_ns", node->duration_ns);
+    edits[count++] = ours_write_integer("orr_lane", node->lane);
+    edits[count++] = ours_write_integer("orr_rf_id", node->rf_id);
     if (node->step >= 0) {
-        edits[count++] = integer("orr_step", node->step);
+        edits[count++] = ours_write_integer("orr_step", node->step);
     }
     if (node->parent != LINKED_NONE) {
-        edits[count++] = integer("orr_parent", ours->first_id + node->parent);
+        edits[count++] = ours_write_integer("orr_parent", ours->first_id + node->parent);
     }
     edits[count] = (struct hdt_edit){
         .key = "orr_deps", .kind = HDT_LIST, .to.list = {.ids = ours->deps, .count = node->dep_count}};
     count++;
-    count += add_comm(ours, node, edits + count);
+    count += ours_write_add_comm(ours, node, edits + count);
     hdt_write_node(ours->writer, item, edits, count);
     return ORR_OK;
 }
 
-static enum orr_status put_all(struct ours *ours, struct orr_error *err)
+static enum orr_status ours_write_put_all(struct ours *ours, struct orr_error *err)
 {
-    enum orr_status status = put_head(ours, err);
+    enum orr_status status = ours_write_put_head(ours, err);
     if (status != ORR_OK) {
         return status;
     }
     hdt_write_nodes_begin(ours->writer);
     ours->first_id = put_frames(ours);
     for (uint32_t i = 0; i < ours->linked->node_count && status == ORR_OK; i++) {
-        status = put_node(ours, i, err);
+        status = ours_write_put_node(ours, i, err);
     }
     hdt_write_nodes_end(ours->writer);
     return status;
@@ -333,7 +334,8 @@ static enum orr_status open_blank(struct ours *ours, struct orr_error *err)
     return status;
 }
 
-static enum orr_status write_file(struct ours *ours, struct io_outfile *file, const char *path, struct orr_error *err)
+static enum orr_status ours_write_file(struct ours *ours, struct io_outfile *file, const char *path,
+                                       struct orr_error *err)
 {
     struct mem *mem = ours->linked->mem;
     size_t lane_bytes = ((size_t)ours->linked->lane_count + 1) * sizeof *ours->thread_ids;
@@ -346,7 +348,7 @@ static enum orr_status write_file(struct ours *ours, struct io_outfile *file, co
     }
     if (status == ORR_OK) {
         hdt_write_begin(ours->writer, io_outfile_stream(file));
-        status = put_all(ours, err);
+        status = ours_write_put_all(ours, err);
         if (!hdt_write_end(ours->writer) && status == ORR_OK) {
             status = error_set(err, ORR_EINVAL, "%s: a value of the host trace is nested too deep", path);
         }
@@ -367,7 +369,7 @@ enum orr_status hdt_ours_write(const struct linked_trace *linked, const struct c
     if (status != ORR_OK) {
         return status;
     }
-    status = write_file(&ours, file, path, err);
+    status = ours_write_file(&ours, file, path, err);
     if (status != ORR_OK) {
         io_outfile_abort(file);
         return status;

@@ -6,7 +6,7 @@
 
 /* ---- bytes ---- */
 
-static void flush(struct hdt_writer *writer)
+static void hdt_write_flush(struct hdt_writer *writer)
 {
     (void)fwrite(writer->buffer, 1, writer->used, writer->stream);
     writer->used = 0;
@@ -22,12 +22,12 @@ static void put_slowly(struct hdt_writer *writer, const char *bytes, size_t size
         bytes += part;
         size -= part;
         if (writer->used == sizeof writer->buffer) {
-            flush(writer);
+            hdt_write_flush(writer);
         }
     }
 }
 
-static inline void put(struct hdt_writer *writer, const char *bytes, size_t size)
+static inline void hdt_write_put(struct hdt_writer *writer, const char *bytes, size_t size)
 {
     if (size >= sizeof writer->buffer - writer->used) {
         put_slowly(writer, bytes, size);
@@ -37,20 +37,20 @@ static inline void put(struct hdt_writer *writer, const char *bytes, size_t size
     writer->used += size;
 }
 
-static void put_text(struct hdt_writer *writer, const char *text)
+static void hdt_write_put_text(struct hdt_writer *writer, const char *text)
 {
-    put(writer, text, strlen(text));
+    hdt_write_put(writer, text, strlen(text));
 }
 
-static void put_line(struct hdt_writer *writer, unsigned depth)
+static void hdt_write_put_line(struct hdt_writer *writer, unsigned depth)
 {
     static const char line[] = "\n                                                                ";
     size_t spaces = (size_t)depth * 4;
     size_t part = spaces < sizeof line - 2 ? spaces : sizeof line - 2;
-    put(writer, line, 1 + part);
+    hdt_write_put(writer, line, 1 + part);
     for (spaces -= part; spaces > 0; spaces -= part) {
         part = spaces < sizeof line - 2 ? spaces : sizeof line - 2;
-        put(writer, line + 1, part);
+        hdt_write_put(writer, line + 1, part);
     }
 }
 
@@ -59,7 +59,7 @@ static void put_line(struct hdt_writer *writer, unsigned depth)
 static void put_unit(struct hdt_writer *writer, unsigned unit)
 {
     char text[8];
-    put(writer, text, (size_t)snprintf(text, sizeof text, "\\u%04x", unit));
+    hdt_write_put(writer, text, (size_t)snprintf(text, sizeof text, "\\u%04x", unit));
 }
 
 /* The code point at `at` and its length; what is no UTF-8 counts as one byte U+FFFD. */
@@ -82,13 +82,13 @@ static uint32_t code_point(const unsigned char *at, size_t left, size_t *length)
     return code;
 }
 
-static void put_escaped(struct hdt_writer *writer, uint32_t code)
+static void hdt_write_put_escaped(struct hdt_writer *writer, uint32_t code)
 {
     static const char named[] = "\"\"\\\\\bb\ff\nn\rr\tt";
     for (const char *at = named; *at != '\0'; at += 2) {
         if (code == (unsigned char)at[0]) {
             char pair[2] = {'\\', at[1]};
-            put(writer, pair, 2);
+            hdt_write_put(writer, pair, 2);
             return;
         }
     }
@@ -100,29 +100,29 @@ static void put_escaped(struct hdt_writer *writer, uint32_t code)
     put_unit(writer, code);
 }
 
-static void put_string(struct hdt_writer *writer, const char *text, size_t length)
+static void hdt_write_put_string(struct hdt_writer *writer, const char *text, size_t length)
 {
     const unsigned char *bytes = (const unsigned char *)text;
-    put(writer, "\"", 1);
+    hdt_write_put(writer, "\"", 1);
     for (size_t at = 0; at < length;) {
         size_t plain = at;
         while (plain < length && bytes[plain] >= 0x20 && bytes[plain] < 0x7f && bytes[plain] != '"' &&
                bytes[plain] != '\\') {
             plain++;
         }
-        put(writer, text + at, plain - at);
+        hdt_write_put(writer, text + at, plain - at);
         at = plain;
         if (at < length) {
             size_t size = 1;
             uint32_t code = bytes[at] < 0x80 ? bytes[at] : code_point(bytes + at, length - at, &size);
-            put_escaped(writer, code);
+            hdt_write_put_escaped(writer, code);
             at += size;
         }
     }
-    put(writer, "\"", 1);
+    hdt_write_put(writer, "\"", 1);
 }
 
-static void put_integer(struct hdt_writer *writer, int64_t value)
+static void hdt_write_put_integer(struct hdt_writer *writer, int64_t value)
 {
     char text[20];
     size_t at = sizeof text;
@@ -131,45 +131,45 @@ static void put_integer(struct hdt_writer *writer, int64_t value)
         text[--at] = (char)('0' + left % 10);
         left /= 10;
     } while (left > 0);
-    put(writer, "-", value < 0 ? 1 : 0);
-    put(writer, text + at, sizeof text - at);
+    hdt_write_put(writer, "-", value < 0 ? 1 : 0);
+    hdt_write_put(writer, text + at, sizeof text - at);
 }
 
-static void put_real(struct hdt_writer *writer, double value)
+static void hdt_write_put_real(struct hdt_writer *writer, double value)
 {
     char text[JSON_REAL_ROOM];
     if (value != value) {
-        put_text(writer, "NaN");
+        hdt_write_put_text(writer, "NaN");
     } else if (value - value != 0) {
-        put_text(writer, value > 0 ? "Infinity" : "-Infinity");
+        hdt_write_put_text(writer, value > 0 ? "Infinity" : "-Infinity");
     } else {
-        put(writer, text, json_real_repr(value, text));
+        hdt_write_put(writer, text, json_real_repr(value, text));
     }
 }
 
-static void put_scalar(struct hdt_writer *writer, const struct json_item *item)
+static void hdt_write_put_scalar(struct hdt_writer *writer, const struct json_item *item)
 {
     switch (item->kind) {
     case JSON_ITEM_FALSE:
-        put_text(writer, "false");
+        hdt_write_put_text(writer, "false");
         break;
     case JSON_ITEM_TRUE:
-        put_text(writer, "true");
+        hdt_write_put_text(writer, "true");
         break;
     case JSON_ITEM_INT:
-        put_integer(writer, item->value.integer);
+        hdt_write_put_integer(writer, item->value.integer);
         break;
     case JSON_ITEM_BIG:
-        put(writer, item->text, item->length);
+        hdt_write_put(writer, item->text, item->length);
         break;
     case JSON_ITEM_REAL:
-        put_real(writer, item->value.real);
+        hdt_write_put_real(writer, item->value.real);
         break;
     case JSON_ITEM_STRING:
-        put_string(writer, item->text, item->length);
+        hdt_write_put_string(writer, item->text, item->length);
         break;
     default:
-        put_text(writer, "null");
+        hdt_write_put_text(writer, "null");
         break;
     }
 }
@@ -183,7 +183,7 @@ struct level {
     bool filled;
 };
 
-static bool is_container(const struct json_item *item)
+static bool hdt_write_is_container(const struct json_item *item)
 {
     return item->kind == JSON_ITEM_ARRAY || item->kind == JSON_ITEM_OBJECT;
 }
@@ -192,19 +192,19 @@ static bool is_container(const struct json_item *item)
 static void put_item(struct hdt_writer *writer, const struct json_item *item, struct level *levels, unsigned *depth)
 {
     bool object = item->kind == JSON_ITEM_OBJECT;
-    if (!is_container(item)) {
-        put_scalar(writer, item);
+    if (!hdt_write_is_container(item)) {
+        hdt_write_put_scalar(writer, item);
     } else if (item->span == 1 || *depth == HDT_DEPTH) {
         writer->too_deep = writer->too_deep || item->span > 1;
-        put(writer, object ? "{}" : "[]", 2);
+        hdt_write_put(writer, object ? "{}" : "[]", 2);
     } else {
-        put(writer, object ? "{" : "[", 1);
+        hdt_write_put(writer, object ? "{" : "[", 1);
         levels[(*depth)++] = (struct level){.end = json_item_end(item), .is_object = object};
     }
 }
 
 /* `indent` is the depth at which the value stands. */
-static void put_value(struct hdt_writer *writer, const struct json_item *value, unsigned indent)
+static void hdt_write_put_value(struct hdt_writer *writer, const struct json_item *value, unsigned indent)
 {
     struct level levels[HDT_DEPTH];
     unsigned depth = 0;
@@ -213,18 +213,18 @@ static void put_value(struct hdt_writer *writer, const struct json_item *value, 
         struct level *level = &levels[depth - 1];
         if (item == level->end) {
             depth--;
-            put_line(writer, indent + depth);
-            put(writer, level->is_object ? "}" : "]", 1);
+            hdt_write_put_line(writer, indent + depth);
+            hdt_write_put(writer, level->is_object ? "}" : "]", 1);
             continue;
         }
         if (!level->is_value) {
-            put(writer, ",", level->filled ? 1 : 0);
-            put_line(writer, indent + depth);
+            hdt_write_put(writer, ",", level->filled ? 1 : 0);
+            hdt_write_put_line(writer, indent + depth);
             level->filled = true;
         }
         if (level->is_object && !level->is_value) {
-            put_string(writer, item->text, item->length);
-            put(writer, ": ", 2);
+            hdt_write_put_string(writer, item->text, item->length);
+            hdt_write_put(writer, ": ", 2);
             level->is_value = true;
             item++;
             continue;
@@ -240,13 +240,13 @@ static void put_value(struct hdt_writer *writer, const struct json_item *value, 
 
 enum { MEMBER_DEPTH = 1, NODE_DEPTH = 2, FIELD_DEPTH = 3 };
 
-static void put_key(struct hdt_writer *writer, const char *key, size_t length, unsigned depth, bool *filled)
+static void hdt_write_put_key(struct hdt_writer *writer, const char *key, size_t length, unsigned depth, bool *filled)
 {
-    put(writer, ",", *filled ? 1 : 0);
+    hdt_write_put(writer, ",", *filled ? 1 : 0);
     *filled = true;
-    put_line(writer, depth);
-    put_string(writer, key, length);
-    put(writer, ": ", 2);
+    hdt_write_put_line(writer, depth);
+    hdt_write_put_string(writer, key, length);
+    hdt_write_put(writer, ": ", 2);
 }
 
 void hdt_write_begin(struct hdt_writer *writer, FILE *stream)
@@ -256,73 +256,73 @@ void hdt_write_begin(struct hdt_writer *writer, FILE *stream)
     writer->filled = false;
     writer->nodes_filled = false;
     writer->too_deep = false;
-    put(writer, "{", 1);
+    hdt_write_put(writer, "{", 1);
 }
 
 bool hdt_write_end(struct hdt_writer *writer)
 {
     if (writer->filled) {
-        put_line(writer, 0);
+        hdt_write_put_line(writer, 0);
     }
-    put(writer, "}", 1);
-    flush(writer);
+    hdt_write_put(writer, "}", 1);
+    hdt_write_flush(writer);
     return !writer->too_deep;
 }
 
 void hdt_write_member(struct hdt_writer *writer, const char *key, const struct json_item *value)
 {
-    put_key(writer, key, strlen(key), MEMBER_DEPTH, &writer->filled);
-    put_value(writer, value, MEMBER_DEPTH);
+    hdt_write_put_key(writer, key, strlen(key), MEMBER_DEPTH, &writer->filled);
+    hdt_write_put_value(writer, value, MEMBER_DEPTH);
 }
 
 void hdt_write_nodes_begin(struct hdt_writer *writer)
 {
-    put_key(writer, "nodes", 5, MEMBER_DEPTH, &writer->filled);
-    put(writer, "[", 1);
+    hdt_write_put_key(writer, "nodes", 5, MEMBER_DEPTH, &writer->filled);
+    hdt_write_put(writer, "[", 1);
     writer->nodes_filled = false;
 }
 
 void hdt_write_nodes_end(struct hdt_writer *writer)
 {
     if (writer->nodes_filled) {
-        put_line(writer, MEMBER_DEPTH);
+        hdt_write_put_line(writer, MEMBER_DEPTH);
     }
-    put(writer, "]", 1);
+    hdt_write_put(writer, "]", 1);
 }
 
 /* ---- nodes ---- */
 
-static void put_list(struct hdt_writer *writer, const uint32_t *ids, uint32_t count)
+static void hdt_write_put_list(struct hdt_writer *writer, const uint32_t *ids, uint32_t count)
 {
-    put(writer, "[", 1);
+    hdt_write_put(writer, "[", 1);
     for (uint32_t i = 0; i < count; i++) {
-        put(writer, ",", i > 0 ? 1 : 0);
-        put_line(writer, FIELD_DEPTH + 1);
-        put_integer(writer, ids[i]);
+        hdt_write_put(writer, ",", i > 0 ? 1 : 0);
+        hdt_write_put_line(writer, FIELD_DEPTH + 1);
+        hdt_write_put_integer(writer, ids[i]);
     }
     if (count > 0) {
-        put_line(writer, FIELD_DEPTH);
+        hdt_write_put_line(writer, FIELD_DEPTH);
     }
-    put(writer, "]", 1);
+    hdt_write_put(writer, "]", 1);
 }
 
 static void put_edit(struct hdt_writer *writer, const struct hdt_edit *edit)
 {
     switch (edit->kind) {
     case HDT_INTEGER:
-        put_integer(writer, edit->to.integer);
+        hdt_write_put_integer(writer, edit->to.integer);
         break;
     case HDT_REAL:
-        put_real(writer, edit->to.real);
+        hdt_write_put_real(writer, edit->to.real);
         break;
     case HDT_TEXT:
-        put_string(writer, edit->to.text.bytes, edit->to.text.length);
+        hdt_write_put_string(writer, edit->to.text.bytes, edit->to.text.length);
         break;
     case HDT_LIST:
-        put_list(writer, edit->to.list.ids, edit->to.list.count);
+        hdt_write_put_list(writer, edit->to.list.ids, edit->to.list.count);
         break;
     default:
-        put_text(writer, "null");
+        hdt_write_put_text(writer, "null");
         break;
     }
 }
@@ -344,29 +344,29 @@ void hdt_write_node(struct hdt_writer *writer, const struct json_item *node, con
 {
     uint32_t done = 0;
     bool filled = false;
-    put(writer, ",", writer->nodes_filled ? 1 : 0);
+    hdt_write_put(writer, ",", writer->nodes_filled ? 1 : 0);
     writer->nodes_filled = true;
-    put_line(writer, NODE_DEPTH);
-    put(writer, "{", 1);
+    hdt_write_put_line(writer, NODE_DEPTH);
+    hdt_write_put(writer, "{", 1);
     for (const struct json_item *key = json_item_first(node); key != json_item_end(node);) {
         const struct json_item *value = json_item_next(key);
         const struct hdt_edit *edit = find_edit(key, edits, edit_count, &done);
-        put_key(writer, key->text, key->length, FIELD_DEPTH, &filled);
+        hdt_write_put_key(writer, key->text, key->length, FIELD_DEPTH, &filled);
         if (edit != NULL) {
             put_edit(writer, edit);
         } else {
-            put_value(writer, value, FIELD_DEPTH);
+            hdt_write_put_value(writer, value, FIELD_DEPTH);
         }
         key = json_item_next(value);
     }
     for (unsigned i = 0; i < edit_count; i++) {
         if ((done >> i & 1) == 0 && !edits[i].only_if_there) {
-            put_key(writer, edits[i].key, strlen(edits[i].key), FIELD_DEPTH, &filled);
+            hdt_write_put_key(writer, edits[i].key, strlen(edits[i].key), FIELD_DEPTH, &filled);
             put_edit(writer, &edits[i]);
         }
     }
     if (filled) {
-        put_line(writer, NODE_DEPTH);
+        hdt_write_put_line(writer, NODE_DEPTH);
     }
-    put(writer, "}", 1);
+    hdt_write_put(writer, "}", 1);
 }

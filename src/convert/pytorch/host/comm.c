@@ -39,7 +39,7 @@ static bool add_value(const struct json_item *value, uint64_t *sum)
     return true;
 }
 
-static bool is_list(const struct json_item *item)
+static bool host_comm_is_list(const struct json_item *item)
 {
     return item != NULL && item->kind == JSON_ITEM_ARRAY;
 }
@@ -52,7 +52,7 @@ static bool speaks_of_tensors(const struct json_item *type)
 bool host_tensor_bytes(struct host_io io, uint64_t *bytes)
 {
     uint64_t sum = 0;
-    if (is_list(io.values) && is_list(io.types)) {
+    if (host_comm_is_list(io.values) && host_comm_is_list(io.types)) {
         const struct json_item *value = json_item_first(io.values);
         const struct json_item *type = json_item_first(io.types);
         while (value != json_item_end(io.values) && type != json_item_end(io.types)) {
@@ -67,13 +67,13 @@ bool host_tensor_bytes(struct host_io io, uint64_t *bytes)
     return true;
 }
 
-static bool add_text(struct intern *names, const struct json_item *item, uint32_t *number)
+static bool host_comm_add_text(struct intern *names, const struct json_item *item, uint32_t *number)
 {
     *number = 0;
     return !host_item_is_text(item) || intern_add(names, item->text, item->length, number);
 }
 
-static uint64_t count_of(const struct json_item *item)
+static uint64_t host_comm_count_of(const struct json_item *item)
 {
     uint64_t value = 0;
     return host_item_u64(item, &value) ? value : UINT64_MAX;
@@ -89,7 +89,7 @@ static struct arguments find_arguments(struct host_io io)
 {
     struct arguments found = {0};
     const struct json_item *before = NULL;
-    if (!is_list(io.values)) {
+    if (!host_comm_is_list(io.values)) {
         return found;
     }
     for (const struct json_item *value = json_item_first(io.values); value != json_item_end(io.values);
@@ -109,7 +109,7 @@ static struct arguments find_arguments(struct host_io io)
     return found;
 }
 
-static const struct json_item *either(const struct json_item *first, const struct json_item *second)
+static const struct json_item *host_comm_either(const struct json_item *first, const struct json_item *second)
 {
     return host_item_is_text(first) ? first : second;
 }
@@ -120,11 +120,11 @@ bool host_comm_read(const struct host_fields *fields, struct intern *names, stru
     const struct json_item *name = fields->at[HOST_FIELD_NAME];
     struct arguments said = {0};
     struct host_comm made = {
-        .in_elements = count_of(host_field(fields, HOST_FIELD_IN_MSG_NELEMS)),
-        .out_elements = count_of(host_field(fields, HOST_FIELD_OUT_MSG_NELEMS)),
-        .group_size = count_of(host_field(fields, HOST_FIELD_PG_SIZE)),
-        .rank_start = count_of(host_field(fields, HOST_FIELD_GLOBAL_RANK_START)),
-        .rank_stride = count_of(host_field(fields, HOST_FIELD_GLOBAL_RANK_STRIDE)),
+        .in_elements = host_comm_count_of(host_field(fields, HOST_FIELD_IN_MSG_NELEMS)),
+        .out_elements = host_comm_count_of(host_field(fields, HOST_FIELD_OUT_MSG_NELEMS)),
+        .group_size = host_comm_count_of(host_field(fields, HOST_FIELD_PG_SIZE)),
+        .rank_start = host_comm_count_of(host_field(fields, HOST_FIELD_GLOBAL_RANK_START)),
+        .rank_stride = host_comm_count_of(host_field(fields, HOST_FIELD_GLOBAL_RANK_STRIDE)),
         .root_or_peer = -1,
     };
     if (json_item_is(name, "record_param_comms")) {
@@ -139,12 +139,15 @@ bool host_comm_read(const struct host_fields *fields, struct intern *names, stru
     if (!host_tensor_bytes(host_fields_outputs(fields), &made.tensor_out_bytes)) {
         made.tensor_out_bytes = 0;
     }
-    if (!add_text(names, either(host_field(fields, HOST_FIELD_COLLECTIVE_NAME), said.collective), &made.collective) ||
-        !add_text(names, host_field(fields, HOST_FIELD_DTYPE), &made.dtype) ||
-        !add_text(names, host_field(fields, HOST_FIELD_IN_SPLIT_SIZE), &made.in_split) ||
-        !add_text(names, host_field(fields, HOST_FIELD_OUT_SPLIT_SIZE), &made.out_split) ||
-        !add_text(names, either(host_field(fields, HOST_FIELD_PG_NAME), said.group_name), &made.group_name) ||
-        !add_text(names, either(host_field(fields, HOST_FIELD_PG_DESC), said.group_text), &made.group_text)) {
+    if (!host_comm_add_text(names, host_comm_either(host_field(fields, HOST_FIELD_COLLECTIVE_NAME), said.collective),
+                            &made.collective) ||
+        !host_comm_add_text(names, host_field(fields, HOST_FIELD_DTYPE), &made.dtype) ||
+        !host_comm_add_text(names, host_field(fields, HOST_FIELD_IN_SPLIT_SIZE), &made.in_split) ||
+        !host_comm_add_text(names, host_field(fields, HOST_FIELD_OUT_SPLIT_SIZE), &made.out_split) ||
+        !host_comm_add_text(names, host_comm_either(host_field(fields, HOST_FIELD_PG_NAME), said.group_name),
+                            &made.group_name) ||
+        !host_comm_add_text(names, host_comm_either(host_field(fields, HOST_FIELD_PG_DESC), said.group_text),
+                            &made.group_text)) {
         return false;
     }
     *comm = made;

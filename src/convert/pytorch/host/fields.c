@@ -20,7 +20,8 @@ const char *host_field_key(enum host_field field)
     return rows[field].key;
 }
 
-static void put(struct host_fields *fields, const struct json_item *key, const struct json_item *value, unsigned where)
+static void host_fields_put(struct host_fields *fields, const struct json_item *key, const struct json_item *value,
+                            unsigned where)
 {
     for (size_t i = 0; i < HOST_FIELD_COUNT; i++) {
         if (rows[i].length == key->length && (rows[i].where & where) != 0 &&
@@ -49,7 +50,7 @@ static void put_attr(struct host_fields *fields, const struct json_item *attr)
         key = json_item_next(at);
     }
     if (host_item_is_text(name) && value != NULL) {
-        put(fields, name, value, HOST_IN_ATTRS);
+        host_fields_put(fields, name, value, HOST_IN_ATTRS);
     }
 }
 
@@ -58,7 +59,7 @@ void host_fields_find(const struct json_item *node, struct host_fields *fields)
     *fields = (struct host_fields){0};
     for (const struct json_item *key = json_item_first(node); key != json_item_end(node);) {
         const struct json_item *value = json_item_next(key);
-        put(fields, key, value, HOST_IN_NODE);
+        host_fields_put(fields, key, value, HOST_IN_NODE);
         key = json_item_next(value);
     }
     const struct json_item *attrs = fields->at[HOST_FIELD_ATTRS];

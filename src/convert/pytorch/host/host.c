@@ -81,14 +81,14 @@ static bool find_is_comm(struct reader *reader, uint32_t name, bool *is_comm)
 
 /* ---- one node ---- */
 
-static enum orr_status no_memory(const struct reader *reader, struct orr_error *err)
+static enum orr_status host_no_memory(const struct reader *reader, struct orr_error *err)
 {
     return mem_error(reader->trace->mem, "the host trace", err);
 }
 
 /* "file:line: node 7: ", or "file:line: node at byte N: " when it has no id. */
-static enum orr_status fail_node(const struct reader *reader, const struct json_part *part,
-                                 const struct host_fields *fields, const char *what, struct orr_error *err)
+static enum orr_status host_fail_node(const struct reader *reader, const struct json_part *part,
+                                      const struct host_fields *fields, const char *what, struct orr_error *err)
 {
     struct json_stream *stream = reader->trace->stream;
     uint64_t id = 0;
@@ -110,12 +110,12 @@ static enum orr_status fail_field(const struct reader *reader, const struct json
         (void)snprintf(what, sizeof what, "\"%s\" is %s; %s is needed", host_field_key(field), host_item_kind(item),
                        need);
     }
-    return fail_node(reader, part, fields, what, err);
+    return host_fail_node(reader, part, fields, what, err);
 }
 
 /* Fields that may be missing or null but must be numbers where they are not. */
-static enum orr_status check_numbers(const struct reader *reader, const struct json_part *part,
-                                     const struct host_fields *fields, struct orr_error *err)
+static enum orr_status host_check_numbers(const struct reader *reader, const struct json_part *part,
+                                          const struct host_fields *fields, struct orr_error *err)
 {
     static const enum host_field reals[] = {HOST_FIELD_TS, HOST_FIELD_INCLUSIVE_DUR, HOST_FIELD_EXCLUSIVE_DUR};
     double real = 0;
@@ -164,7 +164,7 @@ static int64_t stream_of_text(const struct json_item *item)
     return strtoll(text, NULL, 0);
 }
 
-static void read_stream(const struct host_fields *fields, struct host_node *node, struct host_link *link)
+static void host_read_stream(const struct host_fields *fields, struct host_node *node, struct host_link *link)
 {
     const struct json_item *item = fields->at[HOST_FIELD_STREAM];
     if (item != NULL && item->kind == JSON_ITEM_NULL) {
@@ -207,7 +207,7 @@ static enum orr_status read_sync(struct reader *reader, const struct json_part *
         }
         if (!mem_reserve(trace->mem, (void **)&trace->sync_ids, &trace->sync_id_capacity,
                          (uint64_t)trace->sync_id_count + 1, sizeof *trace->sync_ids)) {
-            return no_memory(reader, err);
+            return host_no_memory(reader, err);
         }
         trace->sync_ids[trace->sync_id_count++] = id;
         link->sync_count++;
@@ -215,14 +215,14 @@ static enum orr_status read_sync(struct reader *reader, const struct json_part *
     return ORR_OK;
 }
 
-static bool add_text(struct intern *names, const struct json_item *item, uint32_t *number)
+static bool host_add_text(struct intern *names, const struct json_item *item, uint32_t *number)
 {
     *number = 0;
     return !host_item_is_text(item) || intern_add(names, item->text, item->length, number);
 }
 
-static enum orr_status read_link(struct reader *reader, const struct json_part *part, const struct host_fields *fields,
-                                 struct host_node *node, struct orr_error *err)
+static enum orr_status host_read_link(struct reader *reader, const struct json_part *part,
+                                      const struct host_fields *fields, struct host_node *node, struct orr_error *err)
 {
     struct host_trace *trace = reader->trace;
     struct host_link link = {.stream = 0, .extra = HOST_NONE};
@@ -233,12 +233,12 @@ static enum orr_status read_link(struct reader *reader, const struct json_part *
         node->has |= HOST_HAS_INTER_THREAD;
     }
     node->has |= host_field(fields, HOST_FIELD_CAT) != NULL ? HOST_HAS_CAT : 0;
-    read_stream(fields, node, &link);
-    if (!add_text(&trace->names, host_field(fields, HOST_FIELD_CAT), &link.cat) ||
-        !add_text(&trace->names, host_field(fields, HOST_FIELD_LINK_PG_NAME), &link.pg_name) ||
+    host_read_stream(fields, node, &link);
+    if (!host_add_text(&trace->names, host_field(fields, HOST_FIELD_CAT), &link.cat) ||
+        !host_add_text(&trace->names, host_field(fields, HOST_FIELD_LINK_PG_NAME), &link.pg_name) ||
         !mem_reserve(trace->mem, (void **)&trace->links, &trace->link_capacity, (uint64_t)trace->link_count + 1,
                      sizeof *trace->links)) {
-        return no_memory(reader, err);
+        return host_no_memory(reader, err);
     }
     enum orr_status status = read_sync(reader, part, fields, &link, err);
     if (status == ORR_OK) {
@@ -262,13 +262,13 @@ static bool keep_process_groups(struct host_trace *trace, const struct json_item
     return trace->process_groups != NULL;
 }
 
-static enum orr_status read_comm(struct reader *reader, const struct host_fields *fields, struct host_node *node,
-                                 struct orr_error *err)
+static enum orr_status host_read_comm(struct reader *reader, const struct host_fields *fields, struct host_node *node,
+                                      struct orr_error *err)
 {
     struct host_trace *trace = reader->trace;
     bool is_comm = false;
     if (!find_is_comm(reader, node->name, &is_comm)) {
-        return no_memory(reader, err);
+        return host_no_memory(reader, err);
     }
     if (!is_comm) {
         return ORR_OK;
@@ -276,7 +276,7 @@ static enum orr_status read_comm(struct reader *reader, const struct host_fields
     if (!mem_reserve(trace->mem, (void **)&trace->comms, &trace->comm_capacity, (uint64_t)trace->comm_count + 1,
                      sizeof *trace->comms) ||
         !host_comm_read(fields, &trace->names, &trace->comms[trace->comm_count])) {
-        return no_memory(reader, err);
+        return host_no_memory(reader, err);
     }
     node->comm = trace->comm_count++;
     return ORR_OK;
@@ -306,19 +306,19 @@ static enum orr_status read_required(const struct reader *reader, const struct j
     if (fields->at[HOST_FIELD_OUTPUTS] == NULL) {
         return fail_field(reader, part, fields, HOST_FIELD_OUTPUTS, "{values, shapes, types}", err);
     }
-    return check_numbers(reader, part, fields, err);
+    return host_check_numbers(reader, part, fields, err);
 }
 
-static enum orr_status add_node(struct reader *reader, const struct json_part *part, struct orr_error *err)
+static enum orr_status host_add_node(struct reader *reader, const struct json_part *part, struct orr_error *err)
 {
     struct host_trace *trace = reader->trace;
     struct host_fields fields;
     struct host_node node = {.offset = part->offset, .comm = HOST_NONE, .linked = HOST_NONE, .seq_id = -1};
     if (part->item->kind != JSON_ITEM_OBJECT) {
-        return fail_node(reader, part, NULL, "no object; nodes are {\"id\": …, \"name\": …}", err);
+        return host_fail_node(reader, part, NULL, "no object; nodes are {\"id\": …, \"name\": …}", err);
     }
     if (part->length > UINT32_MAX || trace->node_count == HOST_NONE - 1) {
-        return fail_node(reader, part, NULL, "larger than 4 GiB, or one node too many", err);
+        return host_fail_node(reader, part, NULL, "larger than 4 GiB, or one node too many", err);
     }
     host_fields_find(part->item, &fields);
     enum orr_status status = read_required(reader, part, &fields, &node, err);
@@ -332,11 +332,11 @@ static enum orr_status add_node(struct reader *reader, const struct json_part *p
         !keep_process_groups(trace, name, &fields) ||
         !mem_reserve(trace->mem, (void **)&trace->nodes, &trace->node_capacity, (uint64_t)trace->node_count + 1,
                      sizeof *trace->nodes)) {
-        return no_memory(reader, err);
+        return host_no_memory(reader, err);
     }
-    status = read_comm(reader, &fields, &node, err);
+    status = host_read_comm(reader, &fields, &node, err);
     if (status == ORR_OK && is_linked(&fields)) {
-        status = read_link(reader, part, &fields, &node, err);
+        status = host_read_link(reader, part, &fields, &node, err);
     }
     if (status == ORR_OK) {
         trace->nodes[trace->node_count++] = node;
@@ -346,15 +346,15 @@ static enum orr_status add_node(struct reader *reader, const struct json_part *p
 
 /* ---- the document ---- */
 
-static enum orr_status read_text(struct reader *reader, const struct json_item *item, const char **text,
-                                 struct orr_error *err)
+static enum orr_status host_read_text(struct reader *reader, const struct json_item *item, const char **text,
+                                      struct orr_error *err)
 {
     if (!host_item_is_text(item)) {
         return ORR_OK;
     }
     const char *copy = arena_strndup(&reader->trace->arena, item->text, item->length);
     if (copy == NULL) {
-        return no_memory(reader, err);
+        return host_no_memory(reader, err);
     }
     *text = copy;
     return ORR_OK;
@@ -376,11 +376,11 @@ static bool note_member(struct host_trace *trace, const struct json_part *part)
     return key != NULL;
 }
 
-static enum orr_status read_part(struct reader *reader, const struct json_part *part, struct orr_error *err)
+static enum orr_status host_read_part(struct reader *reader, const struct json_part *part, struct orr_error *err)
 {
     struct host_trace *trace = reader->trace;
     if (!note_member(trace, part)) {
-        return no_memory(reader, err);
+        return host_no_memory(reader, err);
     }
     if (strcmp(part->key, "nodes") == 0) {
         reader->has_nodes = true;
@@ -392,13 +392,13 @@ static enum orr_status read_part(struct reader *reader, const struct json_part *
                              json_stream_path(trace->stream), json_stream_line(trace->stream, part->offset),
                              host_item_kind(part->item));
         }
-        return add_node(reader, part, err);
+        return host_add_node(reader, part, err);
     }
     if (strcmp(part->key, "schema") == 0) {
-        return read_text(reader, part->item, &trace->schema, err);
+        return host_read_text(reader, part->item, &trace->schema, err);
     }
     if (strcmp(part->key, "time") == 0) {
-        return read_text(reader, part->item, &trace->time, err);
+        return host_read_text(reader, part->item, &trace->time, err);
     }
     if (strcmp(part->key, "pid") == 0) {
         trace->has_pid = host_item_u64(part->item, &trace->pid);
@@ -424,7 +424,7 @@ static enum orr_status read_document(struct reader *reader, struct orr_error *er
         if (!more) {
             break;
         }
-        status = read_part(reader, &part, err);
+        status = host_read_part(reader, &part, err);
         if (status != ORR_OK) {
             return status;
         }
@@ -476,14 +476,14 @@ static void trace_begin(struct host_trace *trace, struct mem *mem)
     arena_init(&trace->arena, mem);
 }
 
-static enum orr_status read_whole(const char *path, struct reader *reader, struct orr_error *err)
+static enum orr_status host_read_whole(const char *path, struct reader *reader, struct orr_error *err)
 {
     enum orr_status status =
         json_stream_open(path, arrays, JSON_STREAM_REREAD, reader->trace->mem, &reader->trace->stream, err);
     return status == ORR_OK ? read_document(reader, err) : status;
 }
 
-static void forget_names(struct reader *reader)
+static void host_forget_names(struct reader *reader)
 {
     mem_free(reader->trace->mem, reader->is_comm, reader->is_comm_capacity);
     reader->is_comm = NULL;
@@ -496,7 +496,7 @@ static enum orr_status read_repaired(const char *path, struct reader *reader, st
     struct host_piece piece = {0};
     struct host_trace *trace = reader->trace;
     struct mem *mem = trace->mem;
-    forget_names(reader);
+    host_forget_names(reader);
     trace_empty(trace);
     trace_begin(trace, mem);
     *reader = (struct reader){.trace = trace, .notes = reader->notes};
@@ -520,14 +520,14 @@ enum orr_status host_read(const char *path, struct mem *mem, struct notes *notes
     }
     trace_begin(made, mem);
     struct reader reader = {.trace = made, .notes = notes};
-    enum orr_status status = read_whole(path, &reader, err);
+    enum orr_status status = host_read_whole(path, &reader, err);
     if (reader.no_json) {
         status = read_repaired(path, &reader, err);
     }
     if (status == ORR_OK) {
         status = check_schema(&reader, err);
     }
-    forget_names(&reader);
+    host_forget_names(&reader);
     if (status != ORR_OK) {
         host_free(made);
         return status;

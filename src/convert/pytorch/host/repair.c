@@ -89,8 +89,8 @@ struct weight {
 };
 
 /* ORR_EINVAL only says that the piece is damaged; the reason is of no use to anyone. */
-static enum orr_status weigh(struct json_stream *stream, const struct host_piece *piece, struct weight *weight,
-                             struct orr_error *err)
+static enum orr_status host_repair_weigh(struct json_stream *stream, const struct host_piece *piece,
+                                         struct weight *weight, struct orr_error *err)
 {
     struct orr_error lost = {0};
     struct json_part part = {0};
@@ -116,9 +116,9 @@ static bool is_better(const struct weight *a, const struct weight *b)
     return a->readable && (!b->readable || a->nodes > b->nodes || (a->nodes == b->nodes && a->start_ts > b->start_ts));
 }
 
-static enum orr_status tell(struct json_stream *stream, const struct pieces *pieces, uint32_t taken,
-                            const struct weight *weight, uint64_t dropped_nodes, uint32_t damaged, struct notes *notes,
-                            struct orr_error *err)
+static enum orr_status host_repair_tell(struct json_stream *stream, const struct pieces *pieces, uint32_t taken,
+                                        const struct weight *weight, uint64_t dropped_nodes, uint32_t damaged,
+                                        struct notes *notes, struct orr_error *err)
 {
     const char *path = json_stream_path(stream);
     if (pieces->count == 1) {
@@ -131,8 +131,8 @@ static enum orr_status tell(struct json_stream *stream, const struct pieces *pie
                      path, pieces->count, taken + 1, pieces->at[taken].offset, weight->nodes, dropped_nodes, damaged);
 }
 
-static enum orr_status choose(struct json_stream *stream, const struct pieces *pieces, struct notes *notes,
-                              struct host_piece *piece, struct orr_error *err)
+static enum orr_status host_repair_choose(struct json_stream *stream, const struct pieces *pieces, struct notes *notes,
+                                          struct host_piece *piece, struct orr_error *err)
 {
     struct weight best = {0};
     uint64_t nodes = 0;
@@ -140,7 +140,7 @@ static enum orr_status choose(struct json_stream *stream, const struct pieces *p
     uint32_t damaged = 0;
     for (uint32_t i = 0; i < pieces->count; i++) {
         struct weight weight = {0};
-        enum orr_status status = weigh(stream, &pieces->at[i], &weight, err);
+        enum orr_status status = host_repair_weigh(stream, &pieces->at[i], &weight, err);
         if (status != ORR_OK) {
             return status;
         }
@@ -154,7 +154,7 @@ static enum orr_status choose(struct json_stream *stream, const struct pieces *p
     if (!best.readable) {
         return ORR_EINVAL;
     }
-    enum orr_status status = tell(stream, pieces, taken, &best, nodes - best.nodes, damaged, notes, err);
+    enum orr_status status = host_repair_tell(stream, pieces, taken, &best, nodes - best.nodes, damaged, notes, err);
     if (status == ORR_OK) {
         *piece = pieces->at[taken];
     }
@@ -170,7 +170,7 @@ enum orr_status host_repair_find(struct json_stream *stream, struct mem *mem, st
     }
     enum orr_status status = find_pieces(json_stream_path(stream), mem, pieces, err);
     if (status == ORR_OK) {
-        status = choose(stream, pieces, notes, piece, err);
+        status = host_repair_choose(stream, pieces, notes, piece, err);
     }
     mem_free(mem, pieces, sizeof *pieces);
     return status;

@@ -108,7 +108,7 @@ static void shrink(struct rank_work *rank)
     }
 }
 
-static enum orr_status read_rank(const struct import_work *work, struct rank_work *rank)
+static enum orr_status import_read_rank(const struct import_work *work, struct rank_work *rank)
 {
     const struct emit_options *emit = &work->request->emit;
     enum orr_status status = ORR_OK;
@@ -128,7 +128,7 @@ static enum orr_status read_rank(const struct import_work *work, struct rank_wor
     return status;
 }
 
-static enum orr_status check_rank(struct rank_work *rank)
+static enum orr_status import_check_rank(struct rank_work *rank)
 {
     enum orr_status status = ORR_OK;
     if (rank->kineto == NULL) {
@@ -193,9 +193,9 @@ static enum orr_status check_substance(const struct import_work *work, struct ra
 
 static void link_rank(struct import_work *work, struct rank_work *rank)
 {
-    rank->status = read_rank(work, rank);
+    rank->status = import_read_rank(work, rank);
     if (rank->status == ORR_OK) {
-        rank->status = check_rank(rank);
+        rank->status = import_check_rank(rank);
     }
     if (rank->status == ORR_OK) {
         rank->status = rank->kineto != NULL
@@ -300,7 +300,7 @@ static enum orr_status level_ranks(struct import_work *work, struct orr_error *e
 }
 
 /* The sends and receives of a rank in the order of its nodes. */
-static bool list_ends(struct rank_work *rank, struct comm_match_rank *into)
+static bool import_list_ends(struct rank_work *rank, struct comm_match_rank *into)
 {
     struct linked_trace *linked = &rank->linked;
     *into = (struct comm_match_rank){.rank = rank->pair->rank, .name = rank->name, .timed = linked->has_times};
@@ -328,7 +328,8 @@ static enum orr_status match_ranks(struct import_work *work, struct orr_error *e
     }
     enum orr_status status = ORR_OK;
     for (uint32_t i = 0; i < count && status == ORR_OK; i++) {
-        status = list_ends(&work->ranks[i], &ranks[i]) ? ORR_OK : mem_error(&work->ranks[i].mem, "messages", err);
+        status =
+            import_list_ends(&work->ranks[i], &ranks[i]) ? ORR_OK : mem_error(&work->ranks[i].mem, "messages", err);
     }
     if (status == ORR_OK) {
         uint64_t matched;
@@ -364,7 +365,7 @@ static enum orr_status choose_prefix(struct import_work *work, struct orr_error 
     return work->prefix == NULL ? mem_error(work->arena->mem, "file names", err) : ORR_OK;
 }
 
-static void write_rank(struct import_work *work, struct rank_work *rank)
+static void import_write_rank(struct import_work *work, struct rank_work *rank)
 {
     char path[4096];
     const char *prefix = work->prefix;
@@ -384,7 +385,7 @@ static void write_rank(struct import_work *work, struct rank_work *rank)
     }
 }
 
-static enum orr_status commit_all(struct import_work *work, struct orr_error *err)
+static enum orr_status import_commit_all(struct import_work *work, struct orr_error *err)
 {
     enum orr_status status = ORR_OK;
     if (comm_groups_any(&work->groups) && work->prefix != NULL) {
@@ -418,7 +419,7 @@ static bool take_notes(const struct rank_work *rank, struct import_rank *into, s
     return true;
 }
 
-static void take_steps(const struct linked_trace *linked, struct import_rank *into)
+static void import_take_steps(const struct linked_trace *linked, struct import_rank *into)
 {
     int64_t total = 0;
     into->step_count = linked->step_count;
@@ -501,7 +502,7 @@ static bool take_result(const struct import_work *work, struct import_result *re
                                                 .written = rank->counts,
                                                 .bytes_in = rank->bytes_in,
                                                 .bytes_peak = rank->mem.peak};
-        take_steps(&rank->linked, &result->ranks[i]);
+        import_take_steps(&rank->linked, &result->ranks[i]);
         if (!take_notes(rank, &result->ranks[i], &result->arena)) {
             return false;
         }
@@ -547,9 +548,9 @@ static enum orr_status work_through(struct import_work *work, struct orr_error *
         status = choose_prefix(work, err);
     }
     if (status == ORR_OK) {
-        status = for_ranks(work, write_rank, err);
+        status = for_ranks(work, import_write_rank, err);
     }
-    return status == ORR_OK ? commit_all(work, err) : status;
+    return status == ORR_OK ? import_commit_all(work, err) : status;
 }
 
 enum orr_status import_run(const struct import_request *request, struct mem *mem, struct import_result *result,

@@ -79,7 +79,7 @@ static bool tells_apart(const struct maker *maker, uint32_t job, enum rank_sourc
     return true;
 }
 
-static void set_ranks(struct maker *maker, uint32_t job, enum rank_source source)
+static void import_jobs_set_ranks(struct maker *maker, uint32_t job, enum rank_source source)
 {
     for (uint32_t i = 0; i < maker->count; i++) {
         if (is_device(&maker->files[i]) && maker->files[i].job == job) {
@@ -98,7 +98,7 @@ static uint32_t members(const struct maker *maker, uint32_t job)
 }
 
 /* The device traces that go with file `first`, as a new job. */
-static uint32_t gather(struct maker *maker, uint32_t first, bool by_name)
+static uint32_t import_jobs_gather(struct maker *maker, uint32_t first, bool by_name)
 {
     uint32_t job = maker->job_count++;
     for (uint32_t i = first; i < maker->count; i++) {
@@ -188,7 +188,7 @@ static enum orr_status settle_ranks(struct maker *maker, uint32_t job, struct or
     /* A number at the end of a lone file's name is anything. */
     for (size_t i = 0; i < (count == 1 ? 2 : sizeof sources / sizeof sources[0]); i++) {
         if (tells_apart(maker, job, sources[i])) {
-            set_ranks(maker, job, sources[i]);
+            import_jobs_set_ranks(maker, job, sources[i]);
             return ORR_OK;
         }
     }
@@ -214,11 +214,11 @@ static enum orr_status place_devices(struct maker *maker, struct orr_error *err)
         if (!is_device(&maker->files[i]) || maker->files[i].job != NO_JOB) {
             continue;
         }
-        uint32_t job = gather(maker, i, false);
+        uint32_t job = import_jobs_gather(maker, i, false);
         bool several = maker->files[i].about.world_size > 1 || maker->files[i].name.is_ours;
         if (!several || !tells_apart(maker, job, BY_CONTENT)) {
             scatter(maker, job);
-            job = gather(maker, i, true);
+            job = import_jobs_gather(maker, i, true);
         }
         status = settle_ranks(maker, job, err);
     }
@@ -303,7 +303,7 @@ static enum orr_status place_host(struct maker *maker, struct found *host, struc
 /* What may tell jobs apart, the shortest first. */
 enum { LABELS = 5 };
 
-static const char *label(const struct maker *maker, const struct found *file, unsigned which)
+static const char *import_jobs_label(const struct maker *maker, const struct found *file, unsigned which)
 {
     const struct import_name *name = &file->name;
     switch (name->is_ours ? 0 : which) {
@@ -331,7 +331,7 @@ static enum orr_status name_jobs(const struct maker *maker, struct import_job *j
                 first = maker->files[f].job == i ? &maker->files[f] : NULL;
             }
             bool alone = maker->job_count == 1 && first != NULL && !first->name.is_ours;
-            const char *text = alone || first == NULL ? "" : label(maker, first, which);
+            const char *text = alone || first == NULL ? "" : import_jobs_label(maker, first, which);
             jobs[i].tag = text == NULL ? NULL : arena_strndup(maker->arena, text, strlen(text));
             if (jobs[i].tag == NULL) {
                 return mem_error(maker->arena->mem, "file names", err);
@@ -350,7 +350,7 @@ static enum orr_status name_jobs(const struct maker *maker, struct import_job *j
 
 /* ---- pairs ---- */
 
-static enum orr_status put(struct import_job *job, const struct found *file, struct orr_error *err)
+static enum orr_status import_jobs_put(struct import_job *job, const struct found *file, struct orr_error *err)
 {
     struct import_pair *pair = NULL;
     if (file->rank < 0 || file->rank >= UINT32_MAX) {
@@ -397,7 +397,8 @@ static enum orr_status make_pairs(const struct maker *maker, struct import_job *
             return mem_error(maker->arena->mem, "file names", err);
         }
         for (uint32_t f = 0; f < maker->count; f++) {
-            enum orr_status status = maker->files[f].job == i ? put(&jobs[i], &maker->files[f], err) : ORR_OK;
+            enum orr_status status =
+                maker->files[f].job == i ? import_jobs_put(&jobs[i], &maker->files[f], err) : ORR_OK;
             if (status != ORR_OK) {
                 return status;
             }

@@ -8,7 +8,7 @@
 
 #include "base/scan.h"
 
-static bool ends_with(const char *text, size_t length, const char *end)
+static bool import_name_ends_with(const char *text, size_t length, const char *end)
 {
     size_t size = strlen(end);
     return length > size && memcmp(text + length - size, end, size) == 0;
@@ -22,7 +22,7 @@ static int64_t number_at(const char *text, size_t *digits)
     return *digits == 0 || *digits > 9 ? -1 : (int64_t)value;
 }
 
-static void copy(char into[IMPORT_NAME_ROOM], const char *text, size_t length)
+static void import_name_copy(char into[IMPORT_NAME_ROOM], const char *text, size_t length)
 {
     (void)snprintf(into, IMPORT_NAME_ROOM, "%.*s", (int)(length < IMPORT_NAME_ROOM ? length : IMPORT_NAME_ROOM - 1),
                    text);
@@ -41,7 +41,7 @@ static bool read_ours(struct import_name *parsed, const char *rest)
     }
     parsed->is_ours = true;
     parsed->rank = rank;
-    copy(parsed->tag, rest[digits] == '_' ? rest + digits + 1 : "", IMPORT_NAME_ROOM);
+    import_name_copy(parsed->tag, rest[digits] == '_' ? rest + digits + 1 : "", IMPORT_NAME_ROOM);
     return true;
 }
 
@@ -119,7 +119,7 @@ static void read_others(struct import_name *parsed)
         }
         bool apart = first == 0 || is_separator(stem[first - 1]);
         parsed->number = apart && length - first <= 5 ? number_at(stem + first, &digits) : -1;
-        copy(parsed->stamp, stem, length);
+        import_name_copy(parsed->stamp, stem, length);
     }
     take_letters(parsed->tag, parsed->stamp);
 }
@@ -130,9 +130,9 @@ void import_name_read(const char *name, struct import_name *parsed)
     size_t length = strlen(name);
     *parsed = (struct import_name){.rank = -1, .number = -1};
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-        length -= ends_with(name, length, endings[i]) ? strlen(endings[i]) : 0;
+        length -= import_name_ends_with(name, length, endings[i]) ? strlen(endings[i]) : 0;
     }
-    copy(parsed->stem, name, length);
+    import_name_copy(parsed->stem, name, length);
     if (!is_ours(parsed)) {
         read_others(parsed);
     }
@@ -144,7 +144,7 @@ bool import_name_is_candidate(const char *name)
                                           ".sqlite",   ".csv",   ".pickle",  ".pkl",     ".trace",
                                           ".nsys-rep", ".qdrep", ".pftrace", ".ncu-rep", ".qdstrm"};
     for (size_t i = 0; name[0] != '.' && i < sizeof endings / sizeof endings[0]; i++) {
-        if (ends_with(name, strlen(name), endings[i])) {
+        if (import_name_ends_with(name, strlen(name), endings[i])) {
             return true;
         }
     }

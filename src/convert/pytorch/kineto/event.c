@@ -47,7 +47,7 @@ static const struct {
     {"Memset", KINETO_MEMSET, true},
 };
 
-static enum kineto_cat cat_of(const struct json_item *item, bool *alias)
+static enum kineto_cat kineto_event_cat_of(const struct json_item *item, bool *alias)
 {
     for (size_t i = 0; i < sizeof cats / sizeof cats[0]; i++) {
         if (is(item, cats[i].text, strlen(cats[i].text))) {
@@ -85,7 +85,7 @@ bool kineto_integer(const struct json_item *item, int64_t *value)
     return true;
 }
 
-static bool time_of(const struct json_item *item, double *us, bool *whole)
+static bool kineto_event_time_of(const struct json_item *item, double *us, bool *whole)
 {
     double value;
     switch (item->kind) {
@@ -118,7 +118,7 @@ struct arguments {
     bool has_comm, has_sync, has_copy;
 };
 
-static bool text_of(struct kineto_trace *trace, const struct json_item *item, uint32_t *number, bool *said)
+static bool kineto_event_text_of(struct kineto_trace *trace, const struct json_item *item, uint32_t *number, bool *said)
 {
     const char *text = item->kind == JSON_ITEM_ARRAY || item->kind == JSON_ITEM_OBJECT ? NULL : item->text;
     if (text == NULL || item->length == 0) {
@@ -128,7 +128,7 @@ static bool text_of(struct kineto_trace *trace, const struct json_item *item, ui
     return intern_add(&trace->names, text, item->length, number);
 }
 
-static void count_of(const struct json_item *item, uint64_t *count, bool *said)
+static void kineto_event_count_of(const struct json_item *item, uint64_t *count, bool *said)
 {
     int64_t value;
     if (kineto_integer(item, &value) && value >= 0) {
@@ -137,7 +137,7 @@ static void count_of(const struct json_item *item, uint64_t *count, bool *said)
     }
 }
 
-static void rank_of(const struct json_item *item, int64_t *rank, bool *said)
+static void kineto_event_rank_of(const struct json_item *item, int64_t *rank, bool *said)
 {
     *said = kineto_integer(item, rank) || *said;
 }
@@ -173,12 +173,12 @@ static bool take_comm(struct kineto_trace *trace, struct arguments *out, const s
             continue;
         }
         if (rows[i].text != NULL) {
-            return text_of(trace, value, rows[i].text, said);
+            return kineto_event_text_of(trace, value, rows[i].text, said);
         }
         if (rows[i].count != NULL) {
-            count_of(value, rows[i].count, said);
+            kineto_event_count_of(value, rows[i].count, said);
         } else if (rows[i].rank != NULL) {
-            rank_of(value, rows[i].rank, said);
+            kineto_event_rank_of(value, rows[i].rank, said);
         }
         return true;
     }
@@ -200,7 +200,8 @@ static bool take_stream(struct kineto_trace *trace, struct kineto_event *event, 
     return true;
 }
 
-static bool take_number(struct kineto_event *event, const struct json_item *key, const struct json_item *value)
+static bool kineto_event_take_number(struct kineto_event *event, const struct json_item *key,
+                                     const struct json_item *value)
 {
     if (IS(key, "External id") || IS(key, "external id")) {
         if (kineto_integer(value, &event->external_id)) {
@@ -217,13 +218,14 @@ static bool take_number(struct kineto_event *event, const struct json_item *key,
     return true;
 }
 
-static bool take_argument(struct kineto_trace *trace, struct kineto_event *event, const struct json_item *key,
-                          const struct json_item *value, struct arguments *out)
+static bool kineto_event_take_argument(struct kineto_trace *trace, struct kineto_event *event,
+                                       const struct json_item *key, const struct json_item *value,
+                                       struct arguments *out)
 {
     if (IS(key, "stream")) {
         return take_stream(trace, event, value);
     }
-    if (take_number(event, key, value)) {
+    if (kineto_event_take_number(event, key, value)) {
         return true;
     }
     if (IS(key, "Input Dims")) {
@@ -231,13 +233,13 @@ static bool take_argument(struct kineto_trace *trace, struct kineto_event *event
     } else if (IS(key, "Input type")) {
         out->input_types = value;
     } else if (IS(key, "bytes")) {
-        count_of(value, &out->copy.bytes, &out->has_copy);
+        kineto_event_count_of(value, &out->copy.bytes, &out->has_copy);
     } else if (IS(key, "wait_on_stream")) {
-        rank_of(value, &out->sync.wait_stream, &out->has_sync);
+        kineto_event_rank_of(value, &out->sync.wait_stream, &out->has_sync);
     } else if (IS(key, "wait_on_cuda_event_record_corr_id")) {
-        rank_of(value, &out->sync.wait_record_corr, &out->has_sync);
+        kineto_event_rank_of(value, &out->sync.wait_record_corr, &out->has_sync);
     } else if (IS(key, "wait_on_cuda_event_id")) {
-        rank_of(value, &out->sync.wait_event, &out->has_sync);
+        kineto_event_rank_of(value, &out->sync.wait_event, &out->has_sync);
     } else {
         if (IS(key, "Process Group Name") && value->kind == JSON_ITEM_STRING) {
             event->has |= KINETO_HAS_PG_NAME;
@@ -374,8 +376,8 @@ static bool keep_extra(struct kineto_trace *trace, struct kineto_event *event, c
     return true;
 }
 
-static bool keep(struct kineto_reader *reader, struct kineto_event *event, const struct json_item *name,
-                 const struct json_item *args)
+static bool kineto_event_keep(struct kineto_reader *reader, struct kineto_event *event, const struct json_item *name,
+                              const struct json_item *args)
 {
     struct kineto_trace *trace = reader->trace;
     struct arguments said = {
@@ -389,7 +391,7 @@ static bool keep(struct kineto_reader *reader, struct kineto_event *event, const
     const struct json_item *end = args == NULL ? NULL : json_item_end(args);
     for (const struct json_item *key = args == NULL ? NULL : json_item_first(args); key != end;) {
         const struct json_item *value = json_item_next(key);
-        if (!take_argument(trace, event, key, value, &said)) {
+        if (!kineto_event_take_argument(trace, event, key, value, &said)) {
             return false;
         }
         key = json_item_next(value);
@@ -416,7 +418,7 @@ struct members {
     const struct json_item *ph, *cat, *name, *pid, *tid, *ts, *dur, *args;
 };
 
-static void find_members(const struct json_item *item, struct members *found)
+static void kineto_event_find_members(const struct json_item *item, struct members *found)
 {
     for (const struct json_item *key = json_item_first(item); key != json_item_end(item);) {
         const struct json_item *value = json_item_next(key);
@@ -467,8 +469,8 @@ static bool add_cached(struct intern *texts, const char *text, uint32_t length, 
 }
 
 /* The thread's number, and its first event. An event that names none belongs to thread 0, as in Chakra. */
-static bool place(struct kineto_reader *reader, const struct json_item *tid, double ts_us, uint32_t index,
-                  uint32_t *thread)
+static bool kineto_event_place(struct kineto_reader *reader, const struct json_item *tid, double ts_us, uint32_t index,
+                               uint32_t *thread)
 {
     struct kineto_trace *trace = reader->trace;
     uint32_t number;
@@ -496,7 +498,7 @@ static bool place(struct kineto_reader *reader, const struct json_item *tid, dou
     return true;
 }
 
-static void widen(struct kineto_trace *trace, double start, double end)
+static void kineto_event_widen(struct kineto_trace *trace, double start, double end)
 {
     trace->first_ts_us = start < trace->first_ts_us ? start : trace->first_ts_us;
     trace->last_end_us = end > trace->last_end_us ? end : trace->last_end_us;
@@ -511,7 +513,7 @@ bool kineto_event_add(struct kineto_reader *reader, uint32_t index, const struct
         reader->unusable++;
         return true;
     }
-    find_members(item, &found);
+    kineto_event_find_members(item, &found);
     char ph = has_text(found.ph) ? found.ph->text[0] : 'X';
     struct kineto_event event = {.external_id = -1,
                                  .rf_id = -1,
@@ -521,21 +523,21 @@ bool kineto_event_add(struct kineto_reader *reader, uint32_t index, const struct
                                  .comm = KINETO_NONE,
                                  .extra = KINETO_NONE,
                                  .ph = ph};
-    event.cat = (uint8_t)(has_text(found.cat) ? cat_of(found.cat, &alias) : KINETO_OTHER);
+    event.cat = (uint8_t)(has_text(found.cat) ? kineto_event_cat_of(found.cat, &alias) : KINETO_OTHER);
     event.has = alias ? KINETO_IS_ALIAS : 0;
-    if (found.ts == NULL || !time_of(found.ts, &event.ts_us, &whole)) {
+    if (found.ts == NULL || !kineto_event_time_of(found.ts, &event.ts_us, &whole)) {
         reader->untimed += event.cat != KINETO_OTHER;
         return true;
     }
     event.has |= whole ? KINETO_TS_IS_INT : 0;
-    if (found.dur != NULL && time_of(found.dur, &event.dur_us, &whole)) {
+    if (found.dur != NULL && kineto_event_time_of(found.dur, &event.dur_us, &whole)) {
         event.has |= KINETO_HAS_DUR | (whole ? KINETO_DUR_IS_INT : 0);
     }
     event.has |= has_text(found.tid) ? KINETO_HAS_TID : 0;
-    if (!place(reader, found.tid, event.ts_us, index, &event.tid)) {
+    if (!kineto_event_place(reader, found.tid, event.ts_us, index, &event.tid)) {
         return false;
     }
-    widen(reader->trace, event.ts_us, event.ts_us + event.dur_us);
+    kineto_event_widen(reader->trace, event.ts_us, event.ts_us + event.dur_us);
     /* Flow arrows, counters and names: nothing of theirs is used. */
     if (ph == 's' || ph == 'f' || ph == 't' || ph == 'M' || ph == 'C' ||
         (event.cat == KINETO_OTHER && found.args == NULL)) {
@@ -548,5 +550,5 @@ bool kineto_event_add(struct kineto_reader *reader, uint32_t index, const struct
                                            &reader->pid_length, &reader->pid_number, &event.pid)) {
         return false;
     }
-    return keep(reader, &event, found.name, found.args);
+    return kineto_event_keep(reader, &event, found.name, found.args);
 }

@@ -7,7 +7,8 @@
 #include "base/scan.h"
 #include "convert/pytorch/kineto/parts.h"
 
-static bool add_text(struct kineto_trace *trace, const struct json_item *object, const char *key, uint32_t *number)
+static bool kineto_info_add_text(struct kineto_trace *trace, const struct json_item *object, const char *key,
+                                 uint32_t *number)
 {
     const struct json_item *item = json_item_member(object, key);
     if (item == NULL || item->text == NULL || item->length == 0) {
@@ -16,7 +17,7 @@ static bool add_text(struct kineto_trace *trace, const struct json_item *object,
     return intern_add(&trace->names, item->text, item->length, number);
 }
 
-static void find_integer(const struct json_item *object, const char *key, int64_t *value)
+static void kineto_info_find_integer(const struct json_item *object, const char *key, int64_t *value)
 {
     const struct json_item *item = json_item_member(object, key);
     if (item != NULL) {
@@ -25,7 +26,7 @@ static void find_integer(const struct json_item *object, const char *key, int64_
 }
 
 /* Numbers of a list, or of a text such as "[0, 1]"; returns how many, storing them where `into` is not NULL. */
-static uint32_t read_ranks(const struct json_item *item, int64_t *into)
+static uint32_t kineto_info_read_ranks(const struct json_item *item, int64_t *into)
 {
     uint32_t count = 0;
     if (item == NULL) {
@@ -60,7 +61,7 @@ static uint32_t read_ranks(const struct json_item *item, int64_t *into)
     return count;
 }
 
-static bool read_groups(struct kineto_trace *trace, const struct json_item *list)
+static bool kineto_info_read_groups(struct kineto_trace *trace, const struct json_item *list)
 {
     uint32_t groups = 0;
     uint32_t ranks = 0;
@@ -70,7 +71,7 @@ static bool read_groups(struct kineto_trace *trace, const struct json_item *list
     }
     for (const struct json_item *g = json_item_first(list); g != json_item_end(list); g = json_item_next(g)) {
         groups += g->kind == JSON_ITEM_OBJECT;
-        ranks += read_ranks(json_item_member(g, "ranks"), NULL);
+        ranks += kineto_info_read_ranks(json_item_member(g, "ranks"), NULL);
     }
     info->groups = arena_zalloc(&trace->arena, groups * sizeof *info->groups);
     info->ranks = arena_zalloc(&trace->arena, ranks * sizeof *info->ranks);
@@ -83,10 +84,11 @@ static bool read_groups(struct kineto_trace *trace, const struct json_item *list
         }
         struct kineto_group *group = &info->groups[info->group_count++];
         group->first = info->rank_count;
-        group->rank_count = read_ranks(json_item_member(g, "ranks"), info->ranks + info->rank_count);
+        group->rank_count = kineto_info_read_ranks(json_item_member(g, "ranks"), info->ranks + info->rank_count);
         info->rank_count += group->rank_count;
-        if (!add_text(trace, g, "pg_name", &group->name) || !add_text(trace, g, "pg_desc", &group->text) ||
-            !add_text(trace, g, "backend_config", &group->backend)) {
+        if (!kineto_info_add_text(trace, g, "pg_name", &group->name) ||
+            !kineto_info_add_text(trace, g, "pg_desc", &group->text) ||
+            !kineto_info_add_text(trace, g, "backend_config", &group->backend)) {
             return false;
         }
     }
@@ -97,17 +99,17 @@ bool kineto_info_add(struct kineto_trace *trace, const char *key, const struct j
 {
     struct kineto_info *info = &trace->info;
     if (strcmp(key, "distributedInfo") == 0 && item->kind == JSON_ITEM_OBJECT) {
-        find_integer(item, "rank", &info->rank);
-        find_integer(item, "world_size", &info->world_size);
-        return add_text(trace, item, "backend", &info->backend) &&
-               read_groups(trace, json_item_member(item, "pg_config"));
+        kineto_info_find_integer(item, "rank", &info->rank);
+        kineto_info_find_integer(item, "world_size", &info->world_size);
+        return kineto_info_add_text(trace, item, "backend", &info->backend) &&
+               kineto_info_read_groups(trace, json_item_member(item, "pg_config"));
     }
     if (strcmp(key, "baseTimeNanoseconds") == 0) {
         (void)kineto_integer(item, &info->base_time_ns);
         return true;
     }
     if (strcmp(key, "deviceProperties") == 0 && item->kind == JSON_ITEM_ARRAY && item->span > 1) {
-        return add_text(trace, json_item_first(item), "name", &info->device);
+        return kineto_info_add_text(trace, json_item_first(item), "name", &info->device);
     }
     return true;
 }

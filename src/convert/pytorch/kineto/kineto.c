@@ -93,8 +93,8 @@ static enum orr_status read_element(struct kineto_reader *reader, const struct j
     return ORR_OK;
 }
 
-static enum orr_status read_parts(struct kineto_reader *reader, struct json_stream *stream, bool *has_events,
-                                  struct orr_error *err)
+static enum orr_status kineto_read_parts(struct kineto_reader *reader, struct json_stream *stream, bool *has_events,
+                                         struct orr_error *err)
 {
     const char *path = json_stream_path(stream);
     for (;;) {
@@ -143,12 +143,12 @@ static enum orr_status note_losses(const struct kineto_reader *reader, const str
     return status;
 }
 
-static enum orr_status read_stream(struct kineto_trace *trace, struct json_stream *stream, struct kineto_window *window,
-                                   struct notes *notes, struct orr_error *err)
+static enum orr_status kineto_read_stream(struct kineto_trace *trace, struct json_stream *stream,
+                                          struct kineto_window *window, struct notes *notes, struct orr_error *err)
 {
     struct kineto_reader reader = {.trace = trace, .window = window};
     bool has_events = false;
-    enum orr_status status = read_parts(&reader, stream, &has_events, err);
+    enum orr_status status = kineto_read_parts(&reader, stream, &has_events, err);
     if (status == ORR_OK && !has_events) {
         status =
             error_set(err, ORR_EINVAL, "%s: no \"traceEvents\" in it; a Kineto device trace has a list of that name",
@@ -197,7 +197,7 @@ static enum orr_status learn(const char *path, struct kineto_window *window, enu
     window->pass = pass;
     enum orr_status status = json_stream_open(path, arrays, JSON_STREAM_MAY_BE_CUT, mem, &stream, err);
     if (status == ORR_OK) {
-        status = read_parts(&reader, stream, &has_events, err);
+        status = kineto_read_parts(&reader, stream, &has_events, err);
         json_stream_close(stream);
     }
     kineto_free(reader.trace);
@@ -221,7 +221,7 @@ enum orr_status kineto_read_steps(const char *path, const int64_t *steps, uint32
         status = json_stream_open(path, arrays, JSON_STREAM_MAY_BE_CUT, mem, &stream, err);
     }
     if (status == ORR_OK) {
-        status = read_stream(made, stream, &window, notes, err);
+        status = kineto_read_stream(made, stream, &window, notes, err);
         made->origin_us = window.origin_us;
         made->has_origin = isfinite(window.origin_us);
         made->marks_only = window.start_us > window.end_us;
@@ -246,7 +246,7 @@ enum orr_status kineto_read(const char *path, struct mem *mem, struct notes *not
     }
     enum orr_status status = json_stream_open(path, arrays, JSON_STREAM_MAY_BE_CUT, mem, &stream, err);
     if (status == ORR_OK) {
-        status = read_stream(made, stream, NULL, notes, err);
+        status = kineto_read_stream(made, stream, NULL, notes, err);
         json_stream_close(stream);
     }
     if (status != ORR_OK) {

@@ -21,27 +21,28 @@ struct reading {
     uint64_t unusable; /* records without times */
 };
 
-static const struct json_item *member(const struct json_item *object, const char *key)
+static const struct json_item *kineto_rocprof_member(const struct json_item *object, const char *key)
 {
     return object == NULL || object->kind != JSON_ITEM_OBJECT ? NULL : json_item_member(object, key);
 }
 
 static const struct json_item *list(const struct json_item *object, const char *key)
 {
-    const struct json_item *item = member(object, key);
+    const struct json_item *item = kineto_rocprof_member(object, key);
     return item != NULL && item->kind == JSON_ITEM_ARRAY ? item : NULL;
 }
 
-static bool integer(const struct json_item *object, const char *key, int64_t *value)
+static bool kineto_rocprof_integer(const struct json_item *object, const char *key, int64_t *value)
 {
-    const struct json_item *item = member(object, key);
+    const struct json_item *item = kineto_rocprof_member(object, key);
     return item != NULL && kineto_integer(item, value);
 }
 
 /* A handle: {"handle": N}, or the number itself. */
-static bool handle(const struct json_item *object, const char *key, int64_t *value)
+static bool kineto_rocprof_handle(const struct json_item *object, const char *key, int64_t *value)
 {
-    return integer(member(object, key), "handle", value) || integer(object, key, value);
+    return kineto_rocprof_integer(kineto_rocprof_member(object, key), "handle", value) ||
+           kineto_rocprof_integer(object, key, value);
 }
 
 /* The n-th element; NULL when there is none. */
@@ -72,10 +73,10 @@ static bool read_symbols(struct reading *reading)
         uint32_t name = 0;
         const struct json_item *text = NULL;
         for (size_t i = 0; i < sizeof keys / sizeof keys[0] && (text == NULL || text->length == 0); i++) {
-            text = member(s, keys[i]);
+            text = kineto_rocprof_member(s, keys[i]);
             text = text != NULL && text->kind == JSON_ITEM_STRING ? text : NULL;
         }
-        if (text == NULL || !integer(s, "kernel_id", &id)) {
+        if (text == NULL || !kineto_rocprof_integer(s, "kernel_id", &id)) {
             continue;
         }
         if (!intern_add(&reading->trace->names, text->text, text->length, &name) ||
@@ -92,7 +93,7 @@ static bool operation_name(struct reading *reading, const struct json_item *reco
     int64_t kind = -1;
     int64_t operation = -1;
     const struct json_item *text = NULL;
-    if (integer(record, "kind", &kind) && integer(record, "operation", &operation)) {
+    if (kineto_rocprof_integer(record, "kind", &kind) && kineto_rocprof_integer(record, "operation", &operation)) {
         text = element(list(element(list(reading->strings, "buffer_records"), kind), "operations"), operation);
     }
     if (text == NULL || text->kind != JSON_ITEM_STRING) {
@@ -103,7 +104,7 @@ static bool operation_name(struct reading *reading, const struct json_item *reco
 
 /* ---- records ---- */
 
-static bool place(struct kineto_trace *trace, const char *text, double ts_us, uint32_t *thread)
+static bool kineto_rocprof_place(struct kineto_trace *trace, const char *text, double ts_us, uint32_t *thread)
 {
     uint32_t number = 0;
     if (!intern_add(&trace->threads, text, strlen(text), &number)) {
@@ -124,10 +125,10 @@ static bool place(struct kineto_trace *trace, const char *text, double ts_us, ui
     return true;
 }
 
-static bool add_event(struct kineto_trace *trace, struct kineto_event *event, const char *row)
+static bool kineto_rocprof_add_event(struct kineto_trace *trace, struct kineto_event *event, const char *row)
 {
     event->index = trace->event_count;
-    if (!place(trace, row, event->ts_us, &event->tid) ||
+    if (!kineto_rocprof_place(trace, row, event->ts_us, &event->tid) ||
         !mem_reserve(trace->mem, (void **)&trace->events, &trace->event_capacity, (uint64_t)trace->event_count + 1,
                      sizeof *trace->events)) {
         return false;
@@ -156,36 +157,39 @@ static bool read_record(struct reading *reading, const struct json_item *record,
                                  .cat = (uint8_t)cat,
                                  .has = KINETO_HAS_DUR | KINETO_HAS_TID};
     reading->trace->event_total++;
-    if (!integer(record, "start_timestamp", &start) || !integer(record, "end_timestamp", &end) || end < start ||
-        start < 0) {
+    if (!kineto_rocprof_integer(record, "start_timestamp", &start) ||
+        !kineto_rocprof_integer(record, "end_timestamp", &end) || end < start || start < 0) {
         reading->unusable++;
         return true;
     }
     event.ts_us = (double)start / 1000.0;
     event.dur_us = (double)(end - start) / 1000.0;
-    event.has |= integer(member(record, "correlation_id"), "internal", &event.correlation) ? KINETO_HAS_CORRELATION : 0;
-    (void)integer(record, "thread_id", &thread);
+    event.has |= kineto_rocprof_integer(kineto_rocprof_member(record, "correlation_id"), "internal", &event.correlation)
+                     ? KINETO_HAS_CORRELATION
+                     : 0;
+    (void)kineto_rocprof_integer(record, "thread_id", &thread);
     if (cat == KINETO_RUNTIME) {
         (void)snprintf(row, sizeof row, "%" PRId64, thread);
-        return operation_name(reading, record, &event.name) && add_event(reading->trace, &event, row);
+        return operation_name(reading, record, &event.name) && kineto_rocprof_add_event(reading->trace, &event, row);
     }
-    const struct json_item *info = member(record, "dispatch_info");
+    const struct json_item *info = kineto_rocprof_member(record, "dispatch_info");
     int64_t stream = 0;
-    if (!handle(record, "stream_id", &stream) && !handle(info, "queue_id", &stream)) {
+    if (!kineto_rocprof_handle(record, "stream_id", &stream) && !kineto_rocprof_handle(info, "queue_id", &stream)) {
         stream = cat == KINETO_MEMCPY ? -2 : 0; /* copies of old versions say neither: a row of their own */
     }
     event.stream = stream;
     event.has |= KINETO_HAS_STREAM;
     (void)snprintf(row, sizeof row, "stream %" PRId64, stream);
     if (cat == KINETO_MEMCPY) {
-        return operation_name(reading, record, &event.name) && add_event(reading->trace, &event, row);
+        return operation_name(reading, record, &event.name) && kineto_rocprof_add_event(reading->trace, &event, row);
     }
-    if (!integer(info, "kernel_id", &kernel) || !number_map_get(&reading->symbols, kernel, &event.name)) {
+    if (!kineto_rocprof_integer(info, "kernel_id", &kernel) ||
+        !number_map_get(&reading->symbols, kernel, &event.name)) {
         if (!intern_add(&reading->trace->names, "kernel", 6, &event.name)) {
             return false;
         }
     }
-    return add_event(reading->trace, &event, row);
+    return kineto_rocprof_add_event(reading->trace, &event, row);
 }
 
 static bool read_process(struct reading *reading)
@@ -194,8 +198,8 @@ static bool read_process(struct reading *reading)
         const char *key;
         enum kineto_cat cat;
     } kinds[] = {{"hip_api", KINETO_RUNTIME}, {"kernel_dispatch", KINETO_KERNEL}, {"memory_copy", KINETO_MEMCPY}};
-    const struct json_item *records = member(reading->process, "buffer_records");
-    reading->strings = member(reading->process, "strings");
+    const struct json_item *records = kineto_rocprof_member(reading->process, "buffer_records");
+    reading->strings = kineto_rocprof_member(reading->process, "strings");
     if (!read_symbols(reading)) {
         return false;
     }
@@ -215,7 +219,7 @@ static bool read_process(struct reading *reading)
 
 static uint32_t kernels_of(const struct json_item *process)
 {
-    const struct json_item *all = list(member(process, "buffer_records"), "kernel_dispatch");
+    const struct json_item *all = list(kineto_rocprof_member(process, "buffer_records"), "kernel_dispatch");
     uint32_t count = 0;
     for (const struct json_item *r = all == NULL ? NULL : json_item_first(all); r != NULL && r != json_item_end(all);
          r = json_item_next(r)) {
@@ -238,8 +242,8 @@ static const struct json_item *pick_process(const struct json_item *tool)
     return best;
 }
 
-static enum orr_status read_file(struct reading *reading, struct json_stream *stream, struct mem *mem,
-                                 struct orr_error *err)
+static enum orr_status kineto_rocprof_read_file(struct reading *reading, struct json_stream *stream, struct mem *mem,
+                                                struct orr_error *err)
 {
     for (;;) {
         struct json_part part;
@@ -258,8 +262,8 @@ static enum orr_status read_file(struct reading *reading, struct json_stream *st
     }
 }
 
-static enum orr_status check(const struct reading *reading, const char *path, struct notes *notes,
-                             struct orr_error *err)
+static enum orr_status kineto_rocprof_check(const struct reading *reading, const char *path, struct notes *notes,
+                                            struct orr_error *err)
 {
     if (reading->trace->event_count == 0) {
         return error_set(err, ORR_EINVAL,
@@ -282,12 +286,12 @@ enum orr_status rocprof_read(const char *path, struct mem *mem, struct notes *no
     enum orr_status status = reading.trace == NULL ? mem_error(mem, "a trace of rocprofv3", err)
                                                    : json_stream_open(path, arrays, 0, mem, &stream, err);
     if (status == ORR_OK) {
-        status = read_file(&reading, stream, mem, err);
+        status = kineto_rocprof_read_file(&reading, stream, mem, err);
         reading.trace->byte_count = json_stream_unpacked_size(stream);
     }
     json_stream_close(stream);
     number_map_free(&reading.symbols);
-    status = status != ORR_OK ? status : check(&reading, path, notes, err);
+    status = status != ORR_OK ? status : kineto_rocprof_check(&reading, path, notes, err);
     if (status == ORR_OK && !kineto_sort(reading.trace)) {
         status = mem_error(mem, "a trace of rocprofv3", err);
     }

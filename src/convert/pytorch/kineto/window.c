@@ -24,7 +24,7 @@ void kineto_window_free(struct kineto_window *window)
 }
 
 /* The number of "ProfilerStep#N", or -1. */
-static int64_t step_of(const struct json_item *name)
+static int64_t kineto_window_step_of(const struct json_item *name)
 {
     static const char mark[] = "ProfilerStep#";
     char digits[24];
@@ -40,7 +40,7 @@ static int64_t step_of(const struct json_item *name)
     return *end == '\0' && number >= 0 ? number : -1;
 }
 
-static bool is_wanted(const struct kineto_window *window, int64_t step)
+static bool kineto_window_is_wanted(const struct kineto_window *window, int64_t step)
 {
     for (uint32_t i = 0; i < window->pair_count; i++) {
         if (step >= window->steps[2 * (size_t)i] && step <= window->steps[2 * (size_t)i + 1]) {
@@ -50,7 +50,7 @@ static bool is_wanted(const struct kineto_window *window, int64_t step)
     return false;
 }
 
-static bool is_call(const struct kineto_event *event)
+static bool kineto_window_is_call(const struct kineto_event *event)
 {
     return event->cat == KINETO_RUNTIME || event->cat == KINETO_DRIVER;
 }
@@ -60,9 +60,9 @@ static bool is_work(const struct kineto_event *event)
     return event->cat == KINETO_KERNEL || event->cat == KINETO_MEMCPY || event->cat == KINETO_MEMSET;
 }
 
-static bool is_mark(const struct kineto_event *event, const struct json_item *name)
+static bool kineto_window_is_mark(const struct kineto_event *event, const struct json_item *name)
 {
-    return (event->cat == KINETO_USER_ANNOTATION || event->cat == KINETO_CPU_OP) && step_of(name) >= 0;
+    return (event->cat == KINETO_USER_ANNOTATION || event->cat == KINETO_CPU_OP) && kineto_window_step_of(name) >= 0;
 }
 
 static bool is_known_call(const struct json_item *name)
@@ -75,7 +75,7 @@ static bool is_known_call(const struct json_item *name)
     return kineto_is_call(text);
 }
 
-static bool is_host(const struct kineto_event *event)
+static bool kineto_window_is_host(const struct kineto_event *event)
 {
     return event->cat == KINETO_CPU_OP || event->cat == KINETO_USER_ANNOTATION;
 }
@@ -118,11 +118,12 @@ static bool is_edge(const struct kineto_window *window, const struct kineto_even
 
 static void learn_mark(struct kineto_window *window, const struct kineto_event *event, const struct json_item *name)
 {
-    if ((is_work(event) || is_host(event) || (is_call(event) && is_known_call(name))) && event->ph == 'X' &&
-        event->ts_us > -2.2e15 && event->ts_us < 2.2e15) {
+    if ((is_work(event) || kineto_window_is_host(event) || (kineto_window_is_call(event) && is_known_call(name))) &&
+        event->ph == 'X' && event->ts_us > -2.2e15 && event->ts_us < 2.2e15) {
         window->origin_us = event->ts_us < window->origin_us ? event->ts_us : window->origin_us;
     }
-    if (is_mark(event, name) && event->dur_us >= 0 && is_wanted(window, step_of(name))) {
+    if (kineto_window_is_mark(event, name) && event->dur_us >= 0 &&
+        kineto_window_is_wanted(window, kineto_window_step_of(name))) {
         double end = event->ts_us + event->dur_us;
         window->start_us = event->ts_us < window->start_us ? event->ts_us : window->start_us;
         window->end_us = end > window->end_us ? end : window->end_us;
@@ -139,20 +140,21 @@ bool kineto_window_takes(struct kineto_window *window, const struct kineto_event
         learn_mark(window, event, name);
         return false;
     case KINETO_WINDOW_LINKS:
-        if ((is_call(event) || is_work(event)) && touches(window, event) && correlation_of(args, &correlation) &&
-            !number_map_add(&window->links, correlation, &there)) {
+        if ((kineto_window_is_call(event) || is_work(event)) && touches(window, event) &&
+            correlation_of(args, &correlation) && !number_map_add(&window->links, correlation, &there)) {
             window->refused = true;
         }
-        if (is_host(event) && !is_mark(event, name)) {
+        if (kineto_window_is_host(event) && !kineto_window_is_mark(event, name)) {
             learn_edges(window, event);
         }
         return false;
     case KINETO_WINDOW_EVENTS:
         break;
     }
-    if (touches(window, event) || is_mark(event, name) || (is_host(event) && is_edge(window, event))) {
+    if (touches(window, event) || kineto_window_is_mark(event, name) ||
+        (kineto_window_is_host(event) && is_edge(window, event))) {
         return true;
     }
-    return (is_call(event) || is_work(event) || event->cat == KINETO_SYNC) && correlation_of(args, &correlation) &&
-           number_map_get(&window->links, correlation, &there);
+    return (kineto_window_is_call(event) || is_work(event) || event->cat == KINETO_SYNC) &&
+           correlation_of(args, &correlation) && number_map_get(&window->links, correlation, &there);
 }

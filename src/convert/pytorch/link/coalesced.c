@@ -39,7 +39,7 @@ static uint32_t lane_of_part(struct link_work *work, uint32_t index)
     return work->refused ? 0 : work->part_lanes[index];
 }
 
-static void add_part(struct link_work *work, uint32_t call, uint32_t kernel, uint32_t index)
+static void coalesced_add_part(struct link_work *work, uint32_t call, uint32_t kernel, uint32_t index)
 {
     uint32_t op = work->calls[call].owner;
     const struct linked_node *around = &work->out->nodes[op];
@@ -73,7 +73,7 @@ static void gather_parts(struct link_work *work, uint32_t from, uint32_t call)
     uint32_t count = 0;
     for (uint32_t i = from; i < call && !work->refused; i++) {
         if (is_part(work, i)) {
-            add_part(work, i, kernel, count++);
+            coalesced_add_part(work, i, kernel, count++);
         }
     }
     if (count > 0 && !work->refused) {

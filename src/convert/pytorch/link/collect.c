@@ -68,7 +68,7 @@ uint32_t link_name(struct link_work *work, uint32_t kineto_name)
 
 /* ---- keys ---- */
 
-static int compare_keys(const void *left, const void *right)
+static int link_collect_compare_keys(const void *left, const void *right)
 {
     const struct link_key *a = left;
     const struct link_key *b = right;
@@ -82,10 +82,10 @@ void link_keys_sort(struct link_key *keys, uint32_t count)
 {
     bool sorted = true;
     for (uint32_t i = 1; i < count && sorted; i++) {
-        sorted = compare_keys(&keys[i - 1], &keys[i]) <= 0;
+        sorted = link_collect_compare_keys(&keys[i - 1], &keys[i]) <= 0;
     }
     if (!sorted) {
-        qsort(keys, count, sizeof *keys, compare_keys);
+        qsort(keys, count, sizeof *keys, link_collect_compare_keys);
     }
 }
 
@@ -113,7 +113,7 @@ uint32_t link_keys_find(const struct link_key *keys, uint32_t count, int64_t key
 /* ---- collecting ---- */
 
 /* What is no work: a profiler's step, which covers everything (steps.c), and the list of groups. */
-static bool is_mark(const char *name)
+static bool link_collect_is_mark(const char *name)
 {
     return strncmp(name, "ProfilerStep", 12) == 0 || strstr(name, "process_group:init") != NULL;
 }
@@ -129,7 +129,7 @@ static bool is_host_op(const struct link_work *work, const struct kineto_event *
         return work->threads[event->tid].calls_only;
     }
     return (event->cat == KINETO_CPU_OP || event->cat == KINETO_USER_ANNOTATION) &&
-           !is_mark(intern_text(&work->kineto->names, event->name));
+           !link_collect_is_mark(intern_text(&work->kineto->names, event->name));
 }
 
 /* A thread of which no op was recorded, but that drove the device (a program without PyTorch's ops, or one whose ops
@@ -160,7 +160,7 @@ static void find_call_threads(struct link_work *work)
     for (uint32_t i = 0; i < kineto->event_count; i++) {
         const struct kineto_event *event = &kineto->events[i];
         if ((event->cat == KINETO_CPU_OP || event->cat == KINETO_USER_ANNOTATION) && link_is_timed(work, event) &&
-            !is_mark(intern_text(&kineto->names, event->name))) {
+            !link_collect_is_mark(intern_text(&kineto->names, event->name))) {
             work->threads[event->tid].calls_only = false;
         }
     }
@@ -174,7 +174,7 @@ static uint8_t op_comm_kind(struct link_work *work, uint32_t name)
     return (uint8_t)(work->name_comm[name] - 1);
 }
 
-static void add_op(struct link_work *work, uint32_t index)
+static void link_collect_add_op(struct link_work *work, uint32_t index)
 {
     const struct kineto_event *event = &work->kineto->events[index];
     uint8_t flags = event->cat == KINETO_USER_ANNOTATION ? LINK_IS_ANNOTATION : 0;
@@ -229,13 +229,13 @@ static int compare_longer_first(const void *left, const void *right)
 }
 
 /* Of ops that start together the one that ends last is around the others. `keys` are ends by event. */
-static void add_ops(struct link_work *work, struct link_key *run, uint32_t count)
+static void link_collect_add_ops(struct link_work *work, struct link_key *run, uint32_t count)
 {
     if (count > 1) {
         qsort(run, count, sizeof *run, compare_longer_first);
     }
     for (uint32_t i = 0; i < count; i++) {
-        add_op(work, run[i].value);
+        link_collect_add_op(work, run[i].value);
     }
 }
 
@@ -257,7 +257,7 @@ static void collect_ops(struct link_work *work)
         }
         int64_t start = kineto_start_ns(event);
         if (count > 0 && start != run_start) {
-            add_ops(work, run, count);
+            link_collect_add_ops(work, run, count);
             count = 0;
         }
         run_start = start;
@@ -267,7 +267,7 @@ static void collect_ops(struct link_work *work)
         }
         run[count++] = (struct link_key){.key = kineto_end_ns(event), .value = i};
     }
-    add_ops(work, run, count);
+    link_collect_add_ops(work, run, count);
     mem_free(work->mem, run, (size_t)capacity * sizeof *run);
     work->op_total = work->out->node_count;
     work->out->counts.host_ops = work->op_total;
@@ -348,10 +348,10 @@ static void list_rf(struct link_work *work)
     link_keys_sort(work->by_rf, work->rf_count);
 }
 
-static bool is_frame(const struct host_trace *host, const struct host_node *node)
+static bool link_collect_is_frame(const struct host_trace *host, const struct host_node *node)
 {
     const char *name = intern_text(&host->names, node->name);
-    return strncmp(name, "[pytorch|profiler|", 18) == 0 || is_mark(name);
+    return strncmp(name, "[pytorch|profiler|", 18) == 0 || link_collect_is_mark(name);
 }
 
 /* Of a retold trace a kernel has its node too: a linker's copy of the op that launched it. */
@@ -377,7 +377,7 @@ static void match_by_rf(struct link_work *work)
 }
 
 /* The host trace says what ops were given; which of its ops ran when, the device trace says. */
-static void match_host(struct link_work *work)
+static void link_collect_match_host(struct link_work *work)
 {
     const struct host_trace *host = work->host;
     struct linked_counts *counts = &work->out->counts;
@@ -390,7 +390,7 @@ static void match_host(struct link_work *work)
     }
     for (uint32_t i = 0; i < host->node_count; i++) {
         const struct host_node *node = &host->nodes[i];
-        if (is_frame(host, node) || (node->has & HOST_HAS_CAT) != 0) {
+        if (link_collect_is_frame(host, node) || (node->has & HOST_HAS_CAT) != 0) {
             continue;
         }
         counts->host_nodes++;
@@ -432,6 +432,6 @@ void link_collect(struct link_work *work)
         list_rf(work);
     }
     if (!work->refused) {
-        match_host(work);
+        link_collect_match_host(work);
     }
 }

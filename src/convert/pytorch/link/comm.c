@@ -19,7 +19,7 @@ static uint32_t host_comm_of(const struct link_work *work, uint32_t op)
 }
 
 /* What `op` says, under the name of `named`. */
-static void add_op(struct link_work *work, struct linked_clue *clue, uint32_t op, uint32_t named)
+static void link_comm_add_op(struct link_work *work, struct linked_clue *clue, uint32_t op, uint32_t named)
 {
     struct linked_trace *out = work->out;
     if (!mem_reserve(work->mem, (void **)&out->clue_ops, &out->clue_op_capacity, (uint64_t)out->clue_op_count + 1,
@@ -34,10 +34,10 @@ static void add_op(struct link_work *work, struct linked_clue *clue, uint32_t op
     clue->op_count++;
 }
 
-static void add_ops(struct link_work *work, struct linked_clue *clue, uint32_t op)
+static void link_comm_add_ops(struct link_work *work, struct linked_clue *clue, uint32_t op)
 {
     for (; op != LINKED_NONE && clue->op_count < OPS_TOLD && !work->refused; op = work->out->nodes[op].parent) {
-        add_op(work, clue, op, op);
+        link_comm_add_op(work, clue, op, op);
     }
 }
 
@@ -64,14 +64,14 @@ static void add_clue(struct link_work *work, uint32_t node)
             clue.launch = work->kineto->events[work->calls[call].event].comm;
         }
         if (host_comm_of(work, node) != HOST_NONE) { /* it has the tensors of the op that launched it */
-            add_op(work, &clue, node, at->parent == LINKED_NONE ? node : at->parent);
+            link_comm_add_op(work, &clue, node, at->parent == LINKED_NONE ? node : at->parent);
         }
-        add_ops(work, &clue, out->nodes[node].parent);
+        link_comm_add_ops(work, &clue, out->nodes[node].parent);
     } else if (at->kind == LINKED_COMM_BARE) {
-        add_ops(work, &clue, at->parent);
+        link_comm_add_ops(work, &clue, at->parent);
     } else {
-        add_ops(work, &clue, node);
-        add_ops(work, &clue, link_creator(work, node));
+        link_comm_add_ops(work, &clue, node);
+        link_comm_add_ops(work, &clue, link_creator(work, node));
     }
     if (work->refused || !mem_reserve(work->mem, (void **)&out->clues, &out->clue_capacity,
                                       (uint64_t)out->clue_count + 1, sizeof *out->clues)) {
@@ -140,7 +140,7 @@ static enum orr_status settle_one(const struct settle *settle, const struct link
 }
 
 /* What was taken for communication by its name but is none, such as a wait. */
-static void make_plain(struct linked_node *node)
+static void link_comm_make_plain(struct linked_node *node)
 {
     node->kind = node->kind == LINKED_COMM_OP ? LINKED_OP : LINKED_DEVICE;
 }
@@ -158,7 +158,7 @@ static uint32_t anchor_of(const struct linked_trace *linked, const struct linked
 }
 
 /* Kernels of one collective share its bytes. `keys`: anchors by clue, sorted. */
-static void share(struct linked_trace *linked, const struct link_key *keys, uint32_t count)
+static void link_comm_share(struct linked_trace *linked, const struct link_key *keys, uint32_t count)
 {
     for (uint32_t first = 0, next = 0; first < count; first = next) {
         for (next = first + 1; next < count && keys[next].key == keys[first].key;) {
@@ -182,14 +182,14 @@ static enum orr_status settle_all(const struct settle *settle, struct link_key *
         if (linked->clues[i].unlaunched && (status == ORR_EINVAL || fact.size_from == PROVENANCE_GIVEN)) {
             enum comm_family family = comm_name_family(intern_text(&linked->names, node->name));
             linked_count_timed(&linked->counts, family, node->duration_ns);
-            make_plain(node);
+            link_comm_make_plain(node);
             continue;
         }
         if (status != ORR_OK) {
             return status;
         }
         if (fact.kind == COMM_NONE) {
-            make_plain(node);
+            link_comm_make_plain(node);
             continue;
         }
         node->comm = linked->comm_count;
@@ -218,7 +218,7 @@ enum orr_status link_resolve(struct linked_trace *linked, const struct kineto_tr
     enum orr_status status = settle_all(&settle, keys, &key_count, err);
     if (status == ORR_OK) {
         link_keys_sort(keys, key_count);
-        share(linked, keys, key_count);
+        link_comm_share(linked, keys, key_count);
     }
     mem_free(linked->mem, keys, bytes);
     return status;
@@ -243,7 +243,7 @@ void link_time_unsized(struct linked_trace *linked)
 }
 
 /* First start to last end of all that ran. */
-static int64_t span_of(const struct linked_trace *linked)
+static int64_t link_comm_span_of(const struct linked_trace *linked)
 {
     int64_t first = INT64_MAX;
     int64_t last = INT64_MIN;
@@ -269,7 +269,7 @@ enum orr_status link_note_timed(const struct linked_trace *linked, struct notes 
         }
         total += count;
     }
-    int64_t span = span_of(linked);
+    int64_t span = link_comm_span_of(linked);
     if (total == 0) {
         return ORR_OK;
     }

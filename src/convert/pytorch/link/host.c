@@ -28,14 +28,14 @@ struct retell {
     bool has_times;
 };
 
-static uint32_t add_name(struct retell *retell, struct intern *names, const char *text)
+static uint32_t link_host_add_name(struct retell *retell, struct intern *names, const char *text)
 {
     uint32_t number = 0;
     retell->refused = !intern_add(names, text, strlen(text), &number) || retell->refused;
     return number;
 }
 
-static void add_event(struct retell *retell, struct kineto_event event)
+static void link_host_add_event(struct retell *retell, struct kineto_event event)
 {
     struct kineto_trace *made = &retell->made;
     if (retell->refused || !mem_reserve(retell->mem, (void **)&made->events, &made->event_capacity,
@@ -57,27 +57,27 @@ static uint32_t find_node(const struct retell *retell, uint64_t id)
     return at == retell->by_id_count ? HOST_NONE : retell->by_id[at].value;
 }
 
-static const struct host_link *link_of(const struct retell *retell, const struct host_node *node)
+static const struct host_link *link_host_link_of(const struct retell *retell, const struct host_node *node)
 {
     return node->linked == HOST_NONE ? NULL : &retell->host->links[node->linked];
 }
 
-static uint32_t thread_of(struct retell *retell, const struct host_node *node)
+static uint32_t link_host_thread_of(struct retell *retell, const struct host_node *node)
 {
     char text[24];
     (void)snprintf(text, sizeof text, "%lld", (node->has & HOST_HAS_TID) != 0 ? (long long)node->tid : 0LL);
-    uint32_t number = add_name(retell, &retell->made.threads, text);
+    uint32_t number = link_host_add_name(retell, &retell->made.threads, text);
     uint32_t count = intern_count(&retell->made.threads) - 1;
     retell->made.thread_count = count;
     return number == 0 ? 0 : number - 1;
 }
 
-static bool is_frame(const struct retell *retell, const struct host_node *node)
+static bool link_host_is_frame(const struct retell *retell, const struct host_node *node)
 {
     return strncmp(intern_text(&retell->host->names, node->name), "[pytorch|profiler|", 18) == 0;
 }
 
-static bool is_time(double us)
+static bool link_host_is_time(double us)
 {
     return isfinite(us) && fabs(us) < 2.2e15; /* as link_is_timed has it */
 }
@@ -87,14 +87,15 @@ static bool is_time(double us)
 static void tell_op(struct retell *retell, uint32_t index)
 {
     const struct host_node *node = &retell->host->nodes[index];
-    const struct host_link *link = link_of(retell, node);
+    const struct host_link *link = link_host_link_of(retell, node);
     const char *name = intern_text(&retell->host->names, node->name);
     struct kineto_event event = {.index = index, .correlation = -1, .stream = -1, .cat = KINETO_CPU_OP};
-    if (is_frame(retell, node)) {
+    if (link_host_is_frame(retell, node)) {
         return;
     }
     if (retell->has_times) {
-        if (link == NULL || (node->has & HOST_HAS_TS) == 0 || !is_time(link->ts_us) || !is_time(link->inclusive_us)) {
+        if (link == NULL || (node->has & HOST_HAS_TS) == 0 || !link_host_is_time(link->ts_us) ||
+            !link_host_is_time(link->inclusive_us)) {
             return;
         }
         event.ts_us = link->ts_us;
@@ -110,14 +111,14 @@ static void tell_op(struct retell *retell, uint32_t index)
     }
     event.rf_id = (node->has & HOST_HAS_RF_ID) != 0 ? node->rf_id : -1;
     event.has = event.rf_id >= 0 ? KINETO_HAS_RF_ID : 0;
-    event.name = add_name(retell, &retell->made.names, name);
-    event.tid = thread_of(retell, node);
-    add_event(retell, event);
+    event.name = link_host_add_name(retell, &retell->made.names, name);
+    event.tid = link_host_thread_of(retell, node);
+    link_host_add_event(retell, event);
 }
 
 /* ---- a device node ---- */
 
-static uint8_t cat_of(const char *cat)
+static uint8_t link_host_cat_of(const char *cat)
 {
     return strcmp(cat, "gpu_memcpy") == 0   ? KINETO_MEMCPY
            : strcmp(cat, "gpu_memset") == 0 ? KINETO_MEMSET
@@ -128,44 +129,47 @@ static void tell_launch(struct retell *retell, const struct host_node *node, int
 {
     uint32_t parent = find_node(retell, node->parent);
     const struct host_node *op = parent == HOST_NONE ? NULL : &retell->host->nodes[parent];
-    const struct host_link *link = op == NULL ? NULL : link_of(retell, op);
-    if (link == NULL || (op->has & HOST_HAS_TS) == 0 || (op->has & HOST_HAS_CAT) != 0 || !is_time(link->ts_us)) {
+    const struct host_link *link = op == NULL ? NULL : link_host_link_of(retell, op);
+    if (link == NULL || (op->has & HOST_HAS_TS) == 0 || (op->has & HOST_HAS_CAT) != 0 ||
+        !link_host_is_time(link->ts_us)) {
         return;
     }
-    add_event(retell, (struct kineto_event){.ts_us = link->ts_us,
-                                            .correlation = correlation,
-                                            .rf_id = -1,
-                                            .stream = -1,
-                                            .index = retell->host->node_count,
-                                            .name = retell->launch_name,
-                                            .tid = thread_of(retell, op),
-                                            .has = KINETO_HAS_CORRELATION,
-                                            .cat = KINETO_RUNTIME});
+    link_host_add_event(retell, (struct kineto_event){.ts_us = link->ts_us,
+                                                      .correlation = correlation,
+                                                      .rf_id = -1,
+                                                      .stream = -1,
+                                                      .index = retell->host->node_count,
+                                                      .name = retell->launch_name,
+                                                      .tid = link_host_thread_of(retell, op),
+                                                      .has = KINETO_HAS_CORRELATION,
+                                                      .cat = KINETO_RUNTIME});
 }
 
 static void tell_device(struct retell *retell, uint32_t index)
 {
     const struct host_node *node = &retell->host->nodes[index];
-    const struct host_link *link = link_of(retell, node);
-    if (link == NULL || (node->has & HOST_HAS_TS) == 0 || !is_time(link->ts_us) || !is_time(link->inclusive_us)) {
+    const struct host_link *link = link_host_link_of(retell, node);
+    if (link == NULL || (node->has & HOST_HAS_TS) == 0 || !link_host_is_time(link->ts_us) ||
+        !link_host_is_time(link->inclusive_us)) {
         return;
     }
     tell_launch(retell, node, (int64_t)index + 1);
-    add_event(retell, (struct kineto_event){
-                          .ts_us = link->ts_us,
-                          .dur_us = link->inclusive_us,
-                          .correlation = (int64_t)index + 1,
-                          .rf_id = -1,
-                          .stream = (node->has & HOST_HAS_STREAM) != 0 ? link->stream : -1,
-                          .index = index,
-                          .name = add_name(retell, &retell->made.names, intern_text(&retell->host->names, node->name)),
-                          .has = KINETO_HAS_CORRELATION | KINETO_HAS_STREAM,
-                          .cat = cat_of(intern_text(&retell->host->names, link->cat))});
+    link_host_add_event(retell,
+                        (struct kineto_event){.ts_us = link->ts_us,
+                                              .dur_us = link->inclusive_us,
+                                              .correlation = (int64_t)index + 1,
+                                              .rf_id = -1,
+                                              .stream = (node->has & HOST_HAS_STREAM) != 0 ? link->stream : -1,
+                                              .index = index,
+                                              .name = link_host_add_name(retell, &retell->made.names,
+                                                                         intern_text(&retell->host->names, node->name)),
+                                              .has = KINETO_HAS_CORRELATION | KINETO_HAS_STREAM,
+                                              .cat = link_host_cat_of(intern_text(&retell->host->names, link->cat))});
 }
 
 static void tell_stated(struct retell *retell, uint32_t index)
 {
-    const struct host_link *link = link_of(retell, &retell->host->nodes[index]);
+    const struct host_link *link = link_host_link_of(retell, &retell->host->nodes[index]);
     for (uint32_t i = 0; link != NULL && i < link->sync_count && !retell->refused; i++) {
         uint32_t from = find_node(retell, retell->host->sync_ids[link->first_sync + i]);
         if (from == HOST_NONE) {
@@ -193,7 +197,8 @@ static void order_ops(struct retell *retell)
         uint32_t child = retell->by_id[i - 1].value;
         uint32_t parent = find_node(retell, retell->host->nodes[child].parent);
         if (parent != HOST_NONE && retell->position[parent] < i - 1 &&
-            !is_frame(retell, &retell->host->nodes[parent]) && retell->order_end[parent] < retell->order_end[child]) {
+            !link_host_is_frame(retell, &retell->host->nodes[parent]) &&
+            retell->order_end[parent] < retell->order_end[child]) {
             retell->order_end[parent] = retell->order_end[child];
         }
     }
@@ -209,7 +214,7 @@ static int compare_times(const void *left, const void *right)
     return a->index < b->index ? -1 : a->index > b->index;
 }
 
-static void tell_all(struct retell *retell)
+static void link_host_tell_all(struct retell *retell)
 {
     struct host_trace *host = retell->host;
     retell->by_id = arena_alloc(&retell->arena, ((size_t)host->node_count + 1) * sizeof *retell->by_id);
@@ -228,7 +233,7 @@ static void tell_all(struct retell *retell)
     for (uint32_t i = 0; i < host->node_count; i++) {
         retell->position[retell->by_id[i].value] = i;
     }
-    retell->launch_name = add_name(retell, &retell->made.names, "launch");
+    retell->launch_name = link_host_add_name(retell, &retell->made.names, "launch");
     if (!retell->has_times) {
         order_ops(retell);
     }
@@ -271,7 +276,7 @@ enum orr_status link_build_host(struct host_trace *host, struct mem *mem, struct
     intern_init(&retell.made.names, mem);
     intern_init(&retell.made.threads, mem);
     retell.made.info = (struct kineto_info){.rank = -1, .world_size = -1};
-    tell_all(&retell);
+    link_host_tell_all(&retell);
     if (retell.refused) {
         status = mem_error(mem, "the trace's events", err);
     } else {

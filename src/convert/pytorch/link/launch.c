@@ -131,7 +131,7 @@ static void launch_device(struct link_work *work, uint32_t node, struct link_key
 /* ---- collectives without a kernel ---- */
 
 /* Whether the user says how many bytes what is launched in `op` carries: nccl:all_to_all|bytes=4096|pg=ep0. */
-static bool is_tagged(const struct link_work *work, uint32_t op)
+static bool link_launch_is_tagged(const struct link_work *work, uint32_t op)
 {
     for (; op != LINKED_NONE; op = work->out->nodes[op].parent) {
         if (strstr(intern_text(&work->out->names, work->out->nodes[op].name), "|bytes=") != NULL) {
@@ -146,7 +146,7 @@ static bool is_timed_only(struct link_work *work, uint32_t node)
 {
     const struct linked_node *at = &work->out->nodes[node];
     enum comm_family family = comm_name_family(intern_text(&work->out->names, at->name));
-    if (is_tagged(work, at->parent)) {
+    if (link_launch_is_tagged(work, at->parent)) {
         return false;
     }
     linked_count_timed(&work->out->counts, family, at->duration_ns);
@@ -186,7 +186,7 @@ static const struct kineto_comm *comm_of(const struct link_work *work, uint32_t 
 }
 
 /* Whether the op itself or one around it says that its group has one member, and none says that it is no collective. */
-static bool is_alone(const struct link_work *work, uint32_t op)
+static bool link_launch_is_alone(const struct link_work *work, uint32_t op)
 {
     for (; op != LINKED_NONE && (work->flags[op] & LINK_IS_COMM) != 0; op = work->out->nodes[op].parent) {
         const struct kineto_comm *comm = comm_of(work, op);
@@ -255,7 +255,7 @@ static bool is_bare(const struct link_work *work, uint32_t op, bool any_kernel, 
     if (any_host && strcmp(intern_text(&work->out->names, work->out->nodes[op].name), "record_param_comms") == 0) {
         return false;
     }
-    return !any_kernel || is_alone(work, op);
+    return !any_kernel || link_launch_is_alone(work, op);
 }
 
 static bool any_host_library(const struct link_work *work)
@@ -287,7 +287,7 @@ static void add_bare_collectives(struct link_work *work, bool any_kernel)
 }
 
 /* What each call has before and behind it on its thread. */
-static void list_neighbours(struct link_work *work)
+static void link_launch_list_neighbours(struct link_work *work)
 {
     uint32_t last = LINKED_NONE;
     work->before = link_alloc(work, work->call_count, sizeof *work->before);
@@ -427,7 +427,7 @@ void link_launch(struct link_work *work)
         add_bare_collectives(work, any_kernel);
     }
     if (!work->refused) {
-        list_neighbours(work);
+        link_launch_list_neighbours(work);
     }
     if (!work->refused) {
         order_streams(work);

@@ -8,7 +8,7 @@
 #include "convert/pytorch/link/work.h"
 
 /* Of the first op, annotation, kernel, copy or set, or of a call before them: the host was busy by then. */
-static int64_t first_start(const struct kineto_trace *kineto)
+static int64_t link_first_start(const struct kineto_trace *kineto)
 {
     if (kineto->has_origin) { /* some steps only: times are as if all had been read */
         return kineto_start_ns(&(struct kineto_event){.ts_us = kineto->origin_us});
@@ -89,7 +89,7 @@ static void measure_span(struct link_work *work)
     work->out->counts.outside_ns = end > last ? end - last : 0;
 }
 
-static enum orr_status build(struct link_work *work, struct orr_error *err)
+static enum orr_status convert_pytorch_link_link_build(struct link_work *work, struct orr_error *err)
 {
     static void (*const parts[])(struct link_work *) = {
         link_collect, link_nest,       link_launch, link_waits, link_threads, link_turns,
@@ -113,11 +113,11 @@ enum orr_status link_work_run(struct link_work *work, struct orr_error *err)
     linked_init(linked, mem);
     linked->rank = work->kineto->info.rank;
     linked->has_times = true;
-    work->base_ns = first_start(work->kineto);
+    work->base_ns = link_first_start(work->kineto);
     if (__builtin_add_overflow(work->base_ns, work->kineto->info.base_time_ns, &linked->zero_ns)) {
         linked->zero_ns = work->base_ns;
     }
-    enum orr_status status = build(work, err);
+    enum orr_status status = convert_pytorch_link_link_build(work, err);
     if (status == ORR_OK && work->host != NULL &&
         !intern_add(&linked->names, work->host->schema, strlen(work->host->schema), &linked->schema)) {
         status = mem_error(mem, "linking", err);

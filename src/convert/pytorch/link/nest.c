@@ -33,7 +33,7 @@ static void close_before(struct nest *nest, int64_t time_ns)
 }
 
 /* A host op that communicates by itself, on a thread of its library's or the caller's. */
-static bool is_host_library(const char *name)
+static bool link_nest_is_host_library(const char *name)
 {
     return strncmp(name, "gloo:", 5) == 0 || strncmp(name, "mpi:", 4) == 0 || strncmp(name, "ucc:", 4) == 0;
 }
@@ -42,11 +42,11 @@ static bool is_host_library(const char *name)
 static bool outlives(const struct link_work *work, uint32_t op, uint32_t around)
 {
     return (work->flags[op] & LINK_IS_COMM) != 0 && (work->flags[around] & LINK_IS_COMM) != 0 &&
-           is_host_library(intern_text(&work->out->names, work->out->nodes[op].name)) &&
+           link_nest_is_host_library(intern_text(&work->out->names, work->out->nodes[op].name)) &&
            work->ends[op] > work->ends[around];
 }
 
-static void open_op(struct nest *nest, uint32_t op)
+static void link_nest_open_op(struct nest *nest, uint32_t op)
 {
     struct link_work *work = nest->work;
     struct linked_node *node = &work->out->nodes[op];
@@ -95,7 +95,7 @@ static void add_call(struct nest *nest, const struct link_call *call)
 
 /* Calls that do nothing we know are kept too where they have a correlation: what launched a kernel is told by that, and
  * not by a list of names. */
-static void take_call(struct nest *nest, uint32_t thread, uint32_t index)
+static void link_nest_take_call(struct nest *nest, uint32_t thread, uint32_t index)
 {
     const struct kineto_event *event = &nest->work->kineto->events[index];
     enum kineto_call kind = call_kind(nest->work, event->name);
@@ -158,16 +158,16 @@ static void nest_thread(struct nest *nest, uint32_t number, const uint32_t *call
         }
         if (op_first) {
             uint32_t node = work->ops[thread->first_op + op++];
-            open_op(nest, node);
+            link_nest_open_op(nest, node);
             take_stand_in(nest, number, node);
         } else {
-            take_call(nest, number, call_events[call++]);
+            link_nest_take_call(nest, number, call_events[call++]);
         }
     }
     thread->call_count = work->call_count - thread->first_call;
 }
 
-static bool is_call(const struct link_work *work, const struct kineto_event *event)
+static bool link_nest_is_call(const struct link_work *work, const struct kineto_event *event)
 {
     return (event->cat == KINETO_RUNTIME || event->cat == KINETO_DRIVER) && link_is_timed(work, event);
 }
@@ -178,7 +178,7 @@ static uint32_t *list_calls(struct link_work *work, uint32_t *first)
     const struct kineto_trace *kineto = work->kineto;
     uint32_t total = 0;
     for (uint32_t i = 0; i < kineto->event_count; i++) {
-        if (is_call(work, &kineto->events[i])) {
+        if (link_nest_is_call(work, &kineto->events[i])) {
             first[kineto->events[i].tid + 1]++;
             total++;
         }
@@ -192,7 +192,7 @@ static uint32_t *list_calls(struct link_work *work, uint32_t *first)
         return NULL;
     }
     for (uint32_t i = 0; i < kineto->event_count; i++) {
-        if (is_call(work, &kineto->events[i])) {
+        if (link_nest_is_call(work, &kineto->events[i])) {
             uint32_t tid = kineto->events[i].tid;
             list[first[tid] + next[tid]++] = i;
         }
@@ -210,7 +210,7 @@ static void mark_busy(struct link_work *work)
             uint32_t op = work->ops[thread->first_op + i];
             struct linked_node *node = &work->out->nodes[op];
             if ((work->flags[op] & (LINK_IS_COMM | LINK_HAS_COMM_CHILD)) == LINK_IS_COMM &&
-                is_host_library(intern_text(&work->out->names, node->name))) {
+                link_nest_is_host_library(intern_text(&work->out->names, node->name))) {
                 node->kind = LINKED_COMM_OP;
             }
             if (node->parent != LINKED_NONE &&

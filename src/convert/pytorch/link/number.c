@@ -27,7 +27,7 @@ static void sort_pass(const struct linked_node *nodes, int64_t least, unsigned s
     }
 }
 
-static uint32_t *sort_nodes(struct link_work *work, uint32_t *order, uint32_t *scratch)
+static uint32_t *link_number_sort_nodes(struct link_work *work, uint32_t *order, uint32_t *scratch)
 {
     const struct linked_trace *out = work->out;
     int64_t least = INT64_MAX;
@@ -90,7 +90,7 @@ static uint32_t *list_nodes(struct link_work *work)
 }
 
 /* Nodes, and what names them, by their final numbers. */
-static void renumber(struct link_work *work, const uint32_t *order, const uint32_t *number)
+static void link_number_renumber(struct link_work *work, const uint32_t *order, const uint32_t *number)
 {
     struct linked_trace *out = work->out;
     size_t bytes = (size_t)out->node_count * sizeof *out->nodes;
@@ -139,7 +139,7 @@ void link_numbers_sort(uint32_t *items, uint32_t count)
 }
 
 /* Dependencies of all nodes, grouped; each list sorted, duplicates removed. */
-static void group_edges(struct link_work *work, const uint32_t *number)
+static void link_number_group_edges(struct link_work *work, const uint32_t *number)
 {
     struct linked_trace *out = work->out;
     uint32_t kept = 0;
@@ -193,12 +193,12 @@ void link_number(struct link_work *work)
     if (work->refused) {
         return;
     }
-    order = sort_nodes(work, order, scratch);
+    order = link_number_sort_nodes(work, order, scratch);
     for (uint32_t i = 0; i < count; i++) {
         number[order[i]] = i;
     }
-    renumber(work, order, number);
+    link_number_renumber(work, order, number);
     if (!work->refused) {
-        group_edges(work, number);
+        link_number_group_edges(work, number);
     }
 }

@@ -22,7 +22,7 @@ static void free_recordings(struct recordings *recordings)
 }
 
 /* One recording by itself: what the other ranks' would tell stays open. */
-static enum orr_status check_peers(const struct recordings *recordings, struct orr_error *err)
+static enum orr_status link_run_check_peers(const struct recordings *recordings, struct orr_error *err)
 {
     const struct linked_trace *linked = &recordings->linked;
     for (uint32_t i = 0; i < linked->node_count; i++) {
@@ -38,7 +38,7 @@ static enum orr_status check_peers(const struct recordings *recordings, struct o
     return ORR_OK;
 }
 
-static enum orr_status resolve(struct recordings *recordings, struct orr_error *err)
+static enum orr_status link_run_resolve(struct recordings *recordings, struct orr_error *err)
 {
     int64_t rank = recordings->linked.rank;
     enum orr_status status =
@@ -49,7 +49,7 @@ static enum orr_status resolve(struct recordings *recordings, struct orr_error *
     status = status != ORR_OK ? status
                               : link_resolve(&recordings->linked, recordings->kineto, recordings->host,
                                              &recordings->groups, recordings->name, err);
-    return status == ORR_OK ? check_peers(recordings, err) : status;
+    return status == ORR_OK ? link_run_check_peers(recordings, err) : status;
 }
 
 static enum orr_status read_both(const struct link_request *request, struct recordings *recordings,
@@ -82,7 +82,7 @@ enum orr_status link_run(const struct link_request *request, struct linked_count
     }
     if (status == ORR_OK) {
         linked->rank = request->rank >= 0 ? request->rank : linked->rank;
-        status = resolve(&recordings, err);
+        status = link_run_resolve(&recordings, err);
     }
     if (status == ORR_OK) {
         link_time_unsized(linked);
@@ -113,7 +113,7 @@ static enum orr_status read_linked(const struct convert_request *request, struct
     if (status == ORR_OK) {
         status = link_build_host(recordings->host, request->mem, request->notes, &recordings->linked, err);
     }
-    return status == ORR_OK ? resolve(recordings, err) : status;
+    return status == ORR_OK ? link_run_resolve(recordings, err) : status;
 }
 
 static enum orr_status write_et(const struct convert_request *request, const struct recordings *recordings,

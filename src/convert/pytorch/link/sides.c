@@ -24,7 +24,7 @@ static bool is_early_start(int64_t overlap_ns, int64_t duration_ns)
     return overlap_ns <= duration_ns && (overlap_ns <= ROUNDED_NS || overlap_ns <= duration_ns / 2);
 }
 
-static int64_t end_of(const struct link_work *work, uint32_t node)
+static int64_t link_sides_end_of(const struct link_work *work, uint32_t node)
 {
     return node == LINKED_NONE ? INT64_MIN : work->ends[node];
 }
@@ -33,7 +33,7 @@ static int64_t end_of(const struct link_work *work, uint32_t node)
 static uint32_t free_side(const struct link_work *work, const struct side *sides, uint32_t *count, int64_t time_ns)
 {
     for (uint32_t i = 1; i < *count; i++) {
-        if (end_of(work, sides[i].last) <= time_ns) {
+        if (link_sides_end_of(work, sides[i].last) <= time_ns) {
             return i;
         }
     }
@@ -46,8 +46,8 @@ static void come_behind(struct link_work *work, uint32_t node, const struct side
     uint32_t latest = LINKED_NONE;
     int64_t start = work->out->nodes[node].start_ns;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t last = end_of(work, sides[i].last) <= start ? sides[i].last : sides[i].before;
-        if (last != LINKED_NONE && work->ends[last] <= start && end_of(work, latest) < work->ends[last]) {
+        uint32_t last = link_sides_end_of(work, sides[i].last) <= start ? sides[i].last : sides[i].before;
+        if (last != LINKED_NONE && work->ends[last] <= start && link_sides_end_of(work, latest) < work->ends[last]) {
             latest = last;
         }
     }
@@ -64,7 +64,7 @@ void link_order_lane(struct link_work *work, const uint32_t *nodes, uint32_t cou
     for (uint32_t n = 0; n < count && !work->refused; n++) {
         uint32_t at = nodes[n];
         struct linked_node *node = &work->out->nodes[at];
-        int64_t overlap = sides[0].last == LINKED_NONE ? 0 : end_of(work, sides[0].last) - node->start_ns;
+        int64_t overlap = sides[0].last == LINKED_NONE ? 0 : link_sides_end_of(work, sides[0].last) - node->start_ns;
         bool beside = overlap > 0 && !is_early_start(overlap, node->duration_ns);
         uint32_t side = beside ? free_side(work, sides, &side_count, node->start_ns) : 0;
         if (side > 0) {
@@ -73,7 +73,7 @@ void link_order_lane(struct link_work *work, const uint32_t *nodes, uint32_t cou
         } else {
             link_edge_add(work, at, sides[0].last);
             for (uint32_t i = 1; i < side_count; i++) {
-                if (!sides[i].joined && end_of(work, sides[i].last) <= node->start_ns) {
+                if (!sides[i].joined && link_sides_end_of(work, sides[i].last) <= node->start_ns) {
                     link_edge_add(work, at, sides[i].last);
                     sides[i].joined = true;
                 }

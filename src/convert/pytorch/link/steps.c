@@ -20,7 +20,7 @@ static bool step_number(const char *name, int64_t *number)
     return end != digits && *end == '\0' && value >= 0;
 }
 
-static void add_step(struct link_work *work, const struct linked_step *step)
+static void link_steps_add_step(struct link_work *work, const struct linked_step *step)
 {
     struct linked_trace *out = work->out;
     if (out->step_count > 0 && out->steps[out->step_count - 1].number == step->number) {
@@ -36,7 +36,7 @@ static void add_step(struct link_work *work, const struct linked_step *step)
     out->steps[out->step_count++] = *step;
 }
 
-static int32_t step_at(const struct linked_trace *out, int64_t time_ns)
+static int32_t link_steps_step_at(const struct linked_trace *out, int64_t time_ns)
 {
     uint32_t low = 0;
     uint32_t high = out->step_count;
@@ -51,7 +51,7 @@ static int32_t step_at(const struct linked_trace *out, int64_t time_ns)
     return low > 0 && time_ns < out->steps[low - 1].end_ns ? (int32_t)(low - 1) : -1;
 }
 
-static int64_t time_of(const struct link_work *work, uint32_t node)
+static int64_t link_steps_time_of(const struct link_work *work, uint32_t node)
 {
     const struct linked_node *at = &work->out->nodes[node];
     if (at->kind == LINKED_COMM_BARE) {
@@ -75,12 +75,12 @@ void link_steps(struct link_work *work)
         int64_t number = 0;
         if ((event->cat == KINETO_USER_ANNOTATION || event->cat == KINETO_CPU_OP) && link_is_timed(work, event) &&
             step_number(link_event_name(work, i), &number)) {
-            add_step(work, &(struct linked_step){.number = number,
-                                                 .start_ns = kineto_start_ns(event) - work->base_ns,
-                                                 .end_ns = kineto_end_ns(event) - work->base_ns});
+            link_steps_add_step(work, &(struct linked_step){.number = number,
+                                                            .start_ns = kineto_start_ns(event) - work->base_ns,
+                                                            .end_ns = kineto_end_ns(event) - work->base_ns});
         }
     }
     for (uint32_t i = 0; i < work->out->node_count && !work->refused && work->out->step_count > 0; i++) {
-        work->out->nodes[i].step = step_at(work->out, time_of(work, i));
+        work->out->nodes[i].step = link_steps_step_at(work->out, link_steps_time_of(work, i));
     }
 }

@@ -56,7 +56,7 @@ struct judging {
     bool refused;                  /* memory */
 };
 
-static void add(struct judging *judging, enum ready_weight weight, const char *text, const char *advice)
+static void ready_judge_add(struct judging *judging, enum ready_weight weight, const char *text, const char *advice)
 {
     struct ready_run *run = judging->run;
     if (text == NULL || !mem_reserve(run->arena.mem, (void **)&run->findings, &run->finding_capacity,
@@ -79,43 +79,48 @@ static void judge_files(struct judging *judging)
 {
     const struct ready_rank *rank = judging->rank;
     if (rank->device_error != NULL) {
-        add(judging, READY_FAULT, rank->device_error,
-            "record again and let the program end by itself: the profiler writes the file last");
+        ready_judge_add(judging, READY_FAULT, rank->device_error,
+                        "record again and let the program end by itself: the profiler writes the file last");
     } else if (rank->pair->device == NULL) {
-        add(judging, READY_ADVICE,
+        ready_judge_add(
+            judging, READY_ADVICE,
             "there is no device trace, so no times: only the order of ops and the communications are known",
             "run torch.profiler beside the ExecutionTraceObserver and export_chrome_trace to device_R.json; orrery "
             "trace "
             "recipe parameter 'framework' pytorch prints a script that does both");
     }
     if (rank->host_error != NULL) {
-        add(judging, READY_FAULT, rank->host_error,
-            "record again: unregister_callback() the ExecutionTraceObserver before the program ends");
+        ready_judge_add(judging, READY_FAULT, rank->host_error,
+                        "record again: unregister_callback() the ExecutionTraceObserver before the program ends");
     } else if (rank->pair->host == NULL) {
-        add(judging, READY_ADVICE,
+        ready_judge_add(
+            judging, READY_ADVICE,
             "there is no host trace; types and sizes of communication come from the device trace",
             "register an ExecutionTraceObserver for host_R.json (orrery trace recipe parameter 'framework' pytorch)");
     }
     if (rank->device.cut || rank->host.cut) {
-        add(judging, READY_ADVICE,
+        ready_judge_add(
+            judging, READY_ADVICE,
             TEXT(judging, "the %s trace ends early; what stands before the cut is used",
                  rank->device.cut ? "device" : "host"),
             "record again with fewer steps (parameter 'trace-steps') if the disk was full or the job was killed");
     }
     if (rank->host.several) {
-        add(judging, READY_ADVICE, "the host trace holds several documents; trace import takes the one with most nodes",
-            "register the observer once");
+        ready_judge_add(judging, READY_ADVICE,
+                        "the host trace holds several documents; trace import takes the one with most nodes",
+                        "register the observer once");
     }
     if (rank->host.there && rank->host.nodes == 0) {
-        add(judging, READY_ADVICE, "the host trace has no nodes", "start the observer before the steps to record");
+        ready_judge_add(judging, READY_ADVICE, "the host trace has no nodes",
+                        "start the observer before the steps to record");
     }
     if (rank->device.unusable > 0) {
-        add(judging, READY_ADVICE,
-            TEXT(judging, "%" PRIu64 " events have no time and are left out", rank->device.unusable), "");
+        ready_judge_add(judging, READY_ADVICE,
+                        TEXT(judging, "%" PRIu64 " events have no time and are left out", rank->device.unusable), "");
     }
 }
 
-static bool is_empty(const struct ready_device *device)
+static bool ready_judge_is_empty(const struct ready_device *device)
 {
     return device->kernels + device->copies + device->sets == 0;
 }
@@ -125,7 +130,8 @@ static void judge_empty_device(struct judging *judging)
     const struct ready_device *device = &judging->rank->device;
     const char *name = device->device[0] == '\0' ? "the device" : device->device;
     if (device->host_ops == 0 && device->calls == 0) {
-        add(judging, READY_FAULT,
+        ready_judge_add(
+            judging, READY_FAULT,
             TEXT(judging, "the device trace is empty: %" PRIu64 " event%s, no op, no call, no kernel%s", device->events,
                  device->events == 1 ? "" : "s", device->amd ? " (an AMD device)" : ""),
             device->amd
@@ -138,7 +144,8 @@ static void judge_empty_device(struct judging *judging)
                   "and prof.step() must follow each step");
         return;
     }
-    add(judging, READY_ADVICE,
+    ready_judge_add(
+        judging, READY_ADVICE,
         TEXT(judging, "no kernel, copy or set ran on %s in it, only %" PRIu64 " host ops and %" PRIu64 " calls", name,
              device->host_ops, device->calls),
         device->amd
@@ -154,17 +161,19 @@ static void judge_links(struct judging *judging)
     const struct ready_device *device = &judging->rank->device;
     const struct ready_host *host = &judging->rank->host;
     if (device->launches == 0) {
-        add(judging, READY_ADVICE,
-            "no launching calls are recorded: kernels keep their stream's order and nothing else",
-            "profile with activities CPU and CUDA together");
+        ready_judge_add(judging, READY_ADVICE,
+                        "no launching calls are recorded: kernels keep their stream's order and nothing else",
+                        "profile with activities CPU and CUDA together");
     } else if (device->unlinked * 10 > device->kernels + device->copies + device->sets) {
-        add(judging, READY_ADVICE,
+        ready_judge_add(
+            judging, READY_ADVICE,
             TEXT(judging, "%" PRIu64 " kernels, copies and sets have no correlation with a launch", device->unlinked),
             "");
     }
     if (device->stream_count > 1 && device->sync_events == 0 &&
         (device->event_records == 0 || device->stream_waits == 0)) {
-        add(judging, READY_ADVICE,
+        ready_judge_add(
+            judging, READY_ADVICE,
             TEXT(judging, "%" PRIu32 " streams ran, but %s recorded: who waits for whom across streams cannot be known",
                  device->stream_count,
                  device->event_records == 0
@@ -176,12 +185,12 @@ static void judge_links(struct judging *judging)
     }
     if (host->there && host->most_rf >= 0 && device->most_rf >= 0 &&
         (host->most_rf < device->least_rf || host->least_rf > device->most_rf)) {
-        add(judging, READY_FAULT,
-            TEXT(judging,
-                 "host and device trace share no op: record functions %" PRId64 " to %" PRId64 " here, %" PRId64
-                 " to %" PRId64 " there",
-                 host->least_rf, host->most_rf, device->least_rf, device->most_rf),
-            "record both in one run, the observer started and stopped with the same steps");
+        ready_judge_add(judging, READY_FAULT,
+                        TEXT(judging,
+                             "host and device trace share no op: record functions %" PRId64 " to %" PRId64
+                             " here, %" PRId64 " to %" PRId64 " there",
+                             host->least_rf, host->most_rf, device->least_rf, device->most_rf),
+                        "record both in one run, the observer started and stopped with the same steps");
     }
 }
 
@@ -215,20 +224,22 @@ static void judge_comms(struct judging *judging, uint32_t world)
     const struct ready_rank *rank = judging->rank;
     const struct ready_device *device = &rank->device;
     if (device->unnamed_kernels > 0 && device->param_comms == 0 && rank->host.comms == 0 && !has_known_comm(device)) {
-        add(judging, READY_FAULT,
-            TEXT(judging, "%" PRIu64 " communication kernels, and nothing says which collective they are",
-                 device->unnamed_kernels),
-            "record the host trace too (its record_param_comms tells), or annotate: "
-            "record_function(\"nccl:all_reduce|bytes=N|pg=dp0\")");
+        ready_judge_add(judging, READY_FAULT,
+                        TEXT(judging, "%" PRIu64 " communication kernels, and nothing says which collective they are",
+                             device->unnamed_kernels),
+                        "record the host trace too (its record_param_comms tells), or annotate: "
+                        "record_function(\"nccl:all_reduce|bytes=N|pg=dp0\")");
     } else if (!sizes_known(rank)) {
-        add(judging, READY_FAULT, "the sizes of some collectives are told nowhere",
+        ready_judge_add(
+            judging, READY_FAULT, "the sizes of some collectives are told nowhere",
             "record the host trace too, or the device trace with parameter 'trace-shapes' or PyTorch 2.4 and later; or "
             "import "
             "with parameter 'unknown-size' BYTES");
     }
     if (world > 1 && device->comm_kernels == 0 && device->param_comms == 0 && rank->host.comms == 0 &&
         !has_known_comm(device)) {
-        add(judging, READY_ADVICE,
+        ready_judge_add(
+            judging, READY_ADVICE,
             TEXT(judging, "%" PRIu32 " ranks, but no communication is recorded: neither kernels nor ops", world),
             "trace steps in which gradients are reduced: outside no_sync(), and not the evaluation");
     }
@@ -238,14 +249,15 @@ static void judge_steps(struct judging *judging)
 {
     const struct ready_device *device = &judging->rank->device;
     if (ready_steps(device)->count == 0) {
-        add(judging, READY_ADVICE, "no ProfilerStep#N: steps cannot be counted, and nothing can be calibrated per step",
-            "use profile(schedule=…) and call prof.step() after each step");
+        ready_judge_add(judging, READY_ADVICE,
+                        "no ProfilerStep#N: steps cannot be counted, and nothing can be calibrated per step",
+                        "use profile(schedule=…) and call prof.step() after each step");
     }
     if (device->python > 0 && device->python * 2 > device->events) {
-        add(judging, READY_ADVICE,
-            TEXT(judging, "%" PRIu64 " of %" PRIu64 " events are Python's stack, which nothing here reads",
-                 device->python, device->events),
-            "leave out parameter 'trace-stack' (with_stack): files are smaller and times truer");
+        ready_judge_add(judging, READY_ADVICE,
+                        TEXT(judging, "%" PRIu64 " of %" PRIu64 " events are Python's stack, which nothing here reads",
+                             device->python, device->events),
+                        "leave out parameter 'trace-stack' (with_stack): files are smaller and times truer");
     }
 }
 
@@ -258,12 +270,12 @@ static void judge_rank(struct judging *judging, uint32_t world)
         return;
     }
     if (device->rank >= 0 && device->rank != rank->pair->rank) {
-        add(judging, READY_ADVICE,
-            TEXT(judging, "the file's name says rank %" PRIu32 ", the recording in it %" PRId64, rank->pair->rank,
-                 device->rank),
-            "name the files after the ranks that wrote them");
+        ready_judge_add(judging, READY_ADVICE,
+                        TEXT(judging, "the file's name says rank %" PRIu32 ", the recording in it %" PRId64,
+                             rank->pair->rank, device->rank),
+                        "name the files after the ranks that wrote them");
     }
-    if (is_empty(device)) {
+    if (ready_judge_is_empty(device)) {
         judge_empty_device(judging);
         return;
     }
@@ -292,18 +304,19 @@ static void judge_row(struct judging *judging, uint32_t world)
     }
     for (uint32_t i = 0; run->rank_count > 1 && i < run->rank_count; i++) {
         if (run->ranks[i].pair->rank != i) {
-            add(judging, READY_ADVICE,
-                TEXT(judging,
-                     "rank %" PRIu32 " has no recording, rank %" PRIu32 " has; a simulation needs a row from 0", i,
-                     run->ranks[i].pair->rank),
-                "copy the files of all ranks into one folder");
+            ready_judge_add(judging, READY_ADVICE,
+                            TEXT(judging,
+                                 "rank %" PRIu32 " has no recording, rank %" PRIu32
+                                 " has; a simulation needs a row from 0",
+                                 i, run->ranks[i].pair->rank),
+                            "copy the files of all ranks into one folder");
             return;
         }
     }
     if (world > run->rank_count) {
-        add(judging, READY_ADVICE,
-            TEXT(judging, "%" PRIu32 " of %" PRIu32 " ranks are recorded", run->rank_count, world),
-            "copy the others' files here, or let orrery lab run parameter 'world-size' grow the job");
+        ready_judge_add(judging, READY_ADVICE,
+                        TEXT(judging, "%" PRIu32 " of %" PRIu32 " ranks are recorded", run->rank_count, world),
+                        "copy the others' files here, or let orrery lab run parameter 'world-size' grow the job");
     }
 }
 
@@ -315,16 +328,16 @@ static void judge_agreement(struct judging *judging)
     bool told[COMM_KIND_COUNT] = {false}; /* the first that differs says enough */
     for (uint32_t i = 1; i < run->rank_count; i++) {
         const struct ready_device *device = &run->ranks[i].device;
-        if (is_empty(first) || is_empty(device)) {
+        if (ready_judge_is_empty(first) || ready_judge_is_empty(device)) {
             continue; /* which is told already */
         }
         if (!told_steps && ready_steps(first)->count != ready_steps(device)->count) {
             told_steps = true;
-            add(judging, READY_ADVICE,
-                TEXT(judging, "rank %" PRIu32 " recorded %" PRIu64 " steps, rank %" PRIu32 " %" PRIu64,
-                     run->ranks[0].pair->rank, ready_steps(first)->count, run->ranks[i].pair->rank,
-                     ready_steps(device)->count),
-                "use the same parameter 'trace-wait' and parameter 'trace-steps' on all ranks");
+            ready_judge_add(judging, READY_ADVICE,
+                            TEXT(judging, "rank %" PRIu32 " recorded %" PRIu64 " steps, rank %" PRIu32 " %" PRIu64,
+                                 run->ranks[0].pair->rank, ready_steps(first)->count, run->ranks[i].pair->rank,
+                                 ready_steps(device)->count),
+                            "use the same parameter 'trace-wait' and parameter 'trace-steps' on all ranks");
         }
         for (unsigned kind = 0; kind <= COMM_BARRIER; kind++) {
             enum ready_level level;
@@ -332,7 +345,8 @@ static void judge_agreement(struct judging *judging)
             uint64_t there = ready_comm_count(device, (enum comm_kind)kind, &level);
             if (here != there && !told[kind]) {
                 told[kind] = true;
-                add(judging, READY_ADVICE,
+                ready_judge_add(
+                    judging, READY_ADVICE,
                     TEXT(judging,
                          "rank %" PRIu32 " has %" PRIu64 " of %s, rank %" PRIu32 " %" PRIu64
                          "; in one group a simulation would wait for those that are missing",
@@ -413,7 +427,7 @@ static void agree_with(struct judging *judging, const char *refusal)
     }
     run->finding_count = kept;
     if (refusal != NULL && !explained) {
-        add(judging, READY_FAULT, refusal, "");
+        ready_judge_add(judging, READY_FAULT, refusal, "");
     }
     run->usable = refusal == NULL && run->rank_count > 0;
 }

@@ -139,8 +139,8 @@ struct scanning {
 };
 
 /* Bytes that an event says a communication has: elements and their type, or the tensors' shapes, or a tag. */
-static bool bytes_of(const struct kineto_trace *trace, const struct kineto_event *event, const char *name,
-                     uint64_t *bytes)
+static bool ready_scan_bytes_of(const struct kineto_trace *trace, const struct kineto_event *event, const char *name,
+                                uint64_t *bytes)
 {
     const char *tag = strstr(name, "|bytes=");
     if (tag != NULL && tag[7] >= '0' && tag[7] <= '9') {
@@ -169,8 +169,8 @@ static enum comm_kind kind_by_argument(const struct kineto_trace *trace, const s
     return comm_name_word(intern_text(&trace->names, trace->comms[event->comm].collective));
 }
 
-static bool add_comm(struct scanning *scan, enum ready_level level, enum comm_kind kind,
-                     const struct kineto_event *event, const char *name)
+static bool ready_scan_add_comm(struct scanning *scan, enum ready_level level, enum comm_kind kind,
+                                const struct kineto_event *event, const char *name)
 {
     uint64_t bytes = 0;
     if (kind == COMM_NONE) {
@@ -178,14 +178,14 @@ static bool add_comm(struct scanning *scan, enum ready_level level, enum comm_ki
     }
     struct ready_comm *comm = &scan->device->comms[level][kind];
     comm->count++;
-    if (bytes_of(scan->trace, event, name, &bytes)) {
+    if (ready_scan_bytes_of(scan->trace, event, name, &bytes)) {
         comm->sized++;
         comm->bytes = __builtin_add_overflow(comm->bytes, bytes, &comm->bytes) ? UINT64_MAX : comm->bytes;
     }
     return add_time(&comm->times, event->dur_us, scan->mem);
 }
 
-static void add_stream(struct ready_device *device, const struct kineto_event *event)
+static void ready_scan_add_stream(struct ready_device *device, const struct kineto_event *event)
 {
     uint32_t i = 0;
     if ((event->has & KINETO_HAS_STREAM) == 0) {
@@ -213,7 +213,7 @@ static bool take_kernel(struct scanning *scan, const struct kineto_event *event,
     enum comm_kind told = kind_by_argument(scan->trace, event, kind);
     kind = told == COMM_NONE ? kind : told;
     device->unnamed_kernels += kind == COMM_UNKNOWN;
-    return add_comm(scan, READY_KERNEL, kind, event, name);
+    return ready_scan_add_comm(scan, READY_KERNEL, kind, event, name);
 }
 
 static bool take_host_op(struct scanning *scan, const struct kineto_event *event, const char *name)
@@ -225,13 +225,13 @@ static bool take_host_op(struct scanning *scan, const struct kineto_event *event
     }
     enum comm_kind kind = comm_name_op(name);
     if (strcmp(name, "record_param_comms") != 0) {
-        return add_comm(scan, READY_OP, kind, event, name);
+        return ready_scan_add_comm(scan, READY_OP, kind, event, name);
     }
     device->param_comms++;
-    return add_comm(scan, READY_PARAM_COMMS, kind_by_argument(scan->trace, event, kind), event, name);
+    return ready_scan_add_comm(scan, READY_PARAM_COMMS, kind_by_argument(scan->trace, event, kind), event, name);
 }
 
-static void take_call(struct ready_device *device, const char *name)
+static void ready_scan_take_call(struct ready_device *device, const char *name)
 {
     device->calls++;
     switch (kineto_call_of(name)) {
@@ -259,7 +259,7 @@ static void take_device_work(struct ready_device *device, const struct kineto_ev
     device->copies += event->cat == KINETO_MEMCPY;
     device->sets += event->cat == KINETO_MEMSET;
     device->unlinked += (event->has & KINETO_HAS_CORRELATION) == 0;
-    add_stream(device, event);
+    ready_scan_add_stream(device, event);
 }
 
 /* One of NCCL's or RCCL's lasts as long as it takes to enqueue: their work is kernels. */
@@ -269,10 +269,10 @@ static bool take_annotation(struct scanning *scan, const struct kineto_event *ev
     bool enqueues = strncmp(name, "nccl", 4) == 0 || strncmp(name, "rccl", 4) == 0;
     scan->device->host_comm_us += kind == COMM_NONE || enqueues ? 0 : event->dur_us;
     scan->device->fsdp = scan->device->fsdp || strncmp(name, "FSDP::", 6) == 0;
-    return add_comm(scan, READY_ANNOTATION, kind, event, name);
+    return ready_scan_add_comm(scan, READY_ANNOTATION, kind, event, name);
 }
 
-static bool take_event(struct scanning *scan, const struct kineto_event *event)
+static bool ready_scan_take_event(struct scanning *scan, const struct kineto_event *event)
 {
     struct ready_device *device = scan->device;
     const char *name = intern_text(&scan->trace->names, event->name);
@@ -292,7 +292,7 @@ static bool take_event(struct scanning *scan, const struct kineto_event *event)
         return take_host_op(scan, event, name);
     case KINETO_RUNTIME:
     case KINETO_DRIVER:
-        take_call(device, name);
+        ready_scan_take_call(device, name);
         return true;
     case KINETO_SYNC:
         device->sync_events++;
@@ -312,7 +312,7 @@ static bool take_event(struct scanning *scan, const struct kineto_event *event)
     return true;
 }
 
-static void forget_names(struct scanning *scan)
+static void ready_scan_forget_names(struct scanning *scan)
 {
     struct kineto_trace *trace = scan->trace;
     if (trace->names.byte_count + trace->threads.byte_count < NAMES_MOST) {
@@ -335,9 +335,9 @@ static bool take_element(struct scanning *scan, const struct json_part *part)
     if (!kineto_event_add(&scan->reader, (uint32_t)(part->index & UINT32_MAX), part->item)) {
         return false;
     }
-    bool fine = trace->event_count == 0 || take_event(scan, &trace->events[0]);
+    bool fine = trace->event_count == 0 || ready_scan_take_event(scan, &trace->events[0]);
     trace->event_count = trace->comm_count = trace->sync_count = trace->copy_count = 0;
-    forget_names(scan);
+    ready_scan_forget_names(scan);
     return fine;
 }
 
@@ -354,8 +354,8 @@ static bool is_amd(const char *name)
     return false;
 }
 
-static enum orr_status read_parts(struct scanning *scan, struct json_stream *stream, bool *has_events,
-                                  struct orr_error *err)
+static enum orr_status ready_scan_read_parts(struct scanning *scan, struct json_stream *stream, bool *has_events,
+                                             struct orr_error *err)
 {
     for (;;) {
         struct json_part part;
@@ -399,7 +399,7 @@ static enum orr_status scan_device(struct scanning *scan, const char *path, stru
     struct json_stream *stream = NULL;
     bool has_events = false;
     enum orr_status status = json_stream_open(path, arrays, JSON_STREAM_MAY_BE_CUT, scan->mem, &stream, err);
-    status = status != ORR_OK ? status : read_parts(scan, stream, &has_events, err);
+    status = status != ORR_OK ? status : ready_scan_read_parts(scan, stream, &has_events, err);
     if (status == ORR_OK && !has_events) {
         status =
             error_set(err, ORR_EINVAL, "%s: no \"traceEvents\" in it; this is no device trace of the profiler", path);
@@ -440,7 +440,7 @@ enum orr_status ready_scan_rocprof(const char *path, struct mem *mem, struct rea
     enum orr_status status = rocprof_read(path, mem, &notes, &trace, err);
     struct scanning scan = {.device = &made, .mem = mem, .trace = trace};
     for (uint32_t i = 0; status == ORR_OK && i < trace->event_count; i++) {
-        if (!take_event(&scan, &trace->events[i])) {
+        if (!ready_scan_take_event(&scan, &trace->events[i])) {
             status = mem_error(mem, "a trace of rocprofv3", err);
         }
     }
@@ -461,7 +461,7 @@ enum orr_status ready_scan_rocprof(const char *path, struct mem *mem, struct rea
 
 /* ---- a host trace ---- */
 
-static void take_node(struct ready_host *host, const struct json_item *item)
+static void ready_scan_take_node(struct ready_host *host, const struct json_item *item)
 {
     struct host_fields fields;
     int64_t rf = -1;
@@ -482,8 +482,8 @@ static void take_node(struct ready_host *host, const struct json_item *item)
     }
 }
 
-static enum orr_status read_nodes(struct ready_host *host, struct json_stream *stream, bool *has_nodes,
-                                  struct orr_error *err)
+static enum orr_status ready_scan_read_nodes(struct ready_host *host, struct json_stream *stream, bool *has_nodes,
+                                             struct orr_error *err)
 {
     for (;;) {
         struct json_part part;
@@ -499,7 +499,7 @@ static enum orr_status read_nodes(struct ready_host *host, struct json_stream *s
         bool nodes = strcmp(part.key, "nodes") == 0;
         *has_nodes = *has_nodes || (nodes && (part.is_element || part.is_empty));
         if (nodes && part.is_element) {
-            take_node(host, part.item);
+            ready_scan_take_node(host, part.item);
         } else if (strcmp(part.key, "schema") == 0 && !part.is_empty && part.item->kind == JSON_ITEM_STRING) {
             (void)snprintf(host->schema, sizeof host->schema, "%.*s",
                            (int)(part.item->length < READY_NAME ? part.item->length : READY_NAME - 1), part.item->text);
@@ -515,7 +515,7 @@ enum orr_status ready_scan_host(const char *path, struct mem *mem, struct ready_
     struct ready_host made = {.there = true, .least_rf = -1, .most_rf = -1};
     bool has_nodes = false;
     enum orr_status status = json_stream_open(path, arrays, JSON_STREAM_MAY_BE_CUT, mem, &stream, err);
-    status = status != ORR_OK ? status : read_nodes(&made, stream, &has_nodes, err);
+    status = status != ORR_OK ? status : ready_scan_read_nodes(&made, stream, &has_nodes, err);
     if (status == ORR_OK && !has_nodes) {
         status = error_set(err, ORR_EINVAL, "%s: no \"nodes\" in it; this is no execution trace", path);
     }
