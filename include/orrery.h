@@ -16,6 +16,7 @@
 
 #include "orrery/base.h"
 #include "orrery/calib.h"
+#include "orrery/colltime.h"
 #include "orrery/doctor.h"
 #include "orrery/gen.h"
 #include "orrery/lab.h"

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Choice, model and measurements put together. A measured curve of this very GPU, operation and number of ranks is the
+ * answer, between its points; one of a relative, of another release or of other numbers of ranks is carried over by the
+ * model's ratio of the two, so that the model has to be right about differences only. Without any the model speaks.
+ *
+ * The algorithm and the protocol that are told are those of the library's tuner; the time is that of the fastest way by
+ * the model, whose constants are fitted on what libraries really took, unless the question names a way.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "coll/timing/timing.h"
+
+enum { RANKS_MOST = 1 << 24, RELATIVES_MOST = 4 };
+
+/* A release that is not told is taken for one of these days; from EPOCH on NCCL launches and chooses otherwise. */
+enum { VERSION_UNTOLD = 22500, VERSION_EPOCH = 22900 };
+
+double timing_curve_at(const struct timing_curves *curves, const struct timing_curve *curve, double bytes)
+{
+    const float *us = curves->values + curve->values;
+    double place = log2(bytes) - curve->first;
+    if (place <= 0) {
+        return us[0];
+    }
+    uint32_t last = curve->count - 1;
+    if (place < last) {
+        uint32_t below = (uint32_t)place;
+        double part = place - below;
+        return us[below] * pow((double)us[below + 1] / us[below], part);
+    }
+    if (last == 0) {
+        return us[0] * exp2(place);
+    }
+    double ends = ldexp(1, (int)(curve->first + last));
+    double each = fmax((us[last] - us[last - 1]) / (ends / 2), 0.5 * us[last] / ends);
+    return us[last] + (bytes - ends) * each;
+}
+
+void timing_shape_of(const struct timing_machine *machine, const struct orr_coll_question *question,
+                     struct timing_shape *shape)
+{
+    uint32_t ranks = question->nodes * question->gpus;
+    bool is_domain = ranks <= machine->gpu->domain && question->gpus < machine->gpu->domain &&
+                     machine->gpu->domain > 16; /* racks of one NVLink domain */
+    uint32_t whole = machine->node_gpus > 0           ? machine->node_gpus
+                     : machine->fabric->node_gpus > 0 ? machine->fabric->node_gpus
+                                                      : 8;
+    whole = whole > question->gpus ? whole : question->gpus;
+    uint32_t groups = question->groups > 0 ? question->groups : 1;
+    double nics = (double)whole / machine->nic_every;
+    nics = nics < 1 ? 1 : nics;
+    /* A group has the NICs of its own GPUs, and its part where several groups want them at once. */
+    double reached = (double)question->gpus / machine->nic_every * (question->gpus <= 2 ? machine->gpu->nic_reach : 1);
+    double part = fmin(fmax(reached, fmin(1, nics)), nics / groups);
+    *shape = (struct timing_shape){.op = question->op,
+                                   .bytes = question->bytes > 0 ? (double)question->bytes : 1,
+                                   .nodes = is_domain ? 1 : question->nodes,
+                                   .gpus = is_domain ? ranks : question->gpus,
+                                   .ranks = ranks,
+                                   .net_gbytes = part * machine->nic_gbytes,
+                                   .nic_gbytes = fmin(part, 1) * machine->nic_gbytes};
+}
+
+/* ---- the nearest curves ---- */
+
+struct found {
+    const struct timing_curves *set;
+    const struct timing_curve *below, *above; /* by number of ranks; the same where there is no other */
+    uint32_t relation;                        /* 0: this GPU */
+    const struct timing_gpu *gpu;
+};
+
+static uint32_t version_distance(uint32_t asked, uint32_t measured)
+{
+    uint32_t a = asked == 0 ? VERSION_UNTOLD : asked;
+    uint32_t b = measured == 0 ? VERSION_UNTOLD : measured;
+    uint32_t distance = a > b ? a - b : b - a;
+    return distance + ((a >= VERSION_EPOCH) != (b >= VERSION_EPOCH) ? 100000 : 0);
+}
+
+static uint32_t beyond(const struct timing_curve *curve, double bytes)
+{
+    double last = curve->first + curve->count - 1;
+    double place = log2(bytes);
+    return place > last           ? (uint32_t)(1 + (place - last))
+           : place < curve->first ? (uint32_t)(1 + (curve->first - place))
+                                  : 0;
+}
+
+struct nearest {
+    const struct timing_curve *curve;
+    uint32_t distance;
+};
+
+static void keep_nearer(struct nearest *nearest, const struct timing_curve *curve, uint32_t distance)
+{
+    if (nearest->curve == NULL || distance < nearest->distance) {
+        *nearest = (struct nearest){curve, distance};
+    }
+}
+
+/* Between nodes a curve speaks for the network it was measured on, and for its NICs. */
+static bool is_same_network(const struct timing_machine *machine, const struct timing_shape *shape,
+                            const struct timing_curve *curve)
+{
+    if (shape->nodes == 1) {
+        return true;
+    }
+    const struct timing_fabric *fabric = timing_fabric_find(curve->source, curve->gpus);
+    fabric = fabric != NULL ? fabric : timing_fabric_at(0);
+    double rate = fabric->nic_gbytes > 0 ? fabric->nic_gbytes : machine->gpu->nic_gbytes;
+    return strcmp(fabric->name, machine->fabric->name) == 0 && rate == machine->nic_gbytes;
+}
+
+static bool is_left_out(const struct timing_machine *machine, const struct timing_curve *curve)
+{
+    const struct timing_curve *left = machine->left_out;
+    return left != NULL && left->version == curve->version && strcmp(left->source, curve->source) == 0 &&
+           strcmp(left->gpu, curve->gpu) == 0;
+}
+
+/* Curves of one GPU: that of this number of ranks, or the nearest fewer and the nearest more. */
+static bool find_of(const struct timing_machine *machine, const struct timing_shape *shape,
+                    const struct timing_curves *set, const char *gpu, bool exact, struct found *found)
+{
+    struct nearest same = {0};
+    struct nearest fewer = {0};
+    struct nearest more = {0};
+    for (size_t i = 0; i < set->count; i++) {
+        const struct timing_curve *curve = &set->curves[i];
+        if (curve->op != (uint32_t)shape->op || curve->nodes != shape->nodes ||
+            (gpu != NULL && (strcmp(curve->gpu, gpu) != 0 || !is_same_network(machine, shape, curve))) ||
+            is_left_out(machine, curve)) {
+            continue;
+        }
+        uint32_t distance = version_distance(machine->version, curve->version) + 30000 * beyond(curve, shape->bytes);
+        if (curve->gpus == shape->gpus) {
+            keep_nearer(&same, curve, distance);
+        } else if (shape->nodes == 1 && curve->gpus < shape->gpus) {
+            keep_nearer(&fewer, curve, distance + 10 * (shape->gpus - curve->gpus));
+        } else if (shape->nodes == 1) {
+            keep_nearer(&more, curve, distance + 10 * (curve->gpus - shape->gpus));
+        }
+    }
+    found->set = set;
+    if (same.curve != NULL) {
+        found->below = found->above = same.curve;
+        return true;
+    }
+    if (exact || (fewer.curve == NULL && more.curve == NULL)) {
+        return false;
+    }
+    found->below = fewer.curve != NULL ? fewer.curve : more.curve;
+    found->above = more.curve != NULL ? more.curve : fewer.curve;
+    return true;
+}
+
+static bool find_curves(const struct timing_machine *machine, const struct timing_shape *shape, struct found *found)
+{
+    *found = (struct found){.gpu = machine->gpu};
+    if (machine->own.count > 0 && find_of(machine, shape, &machine->own, NULL, false, found)) {
+        return true;
+    }
+    for (int exact = 1; exact >= 0; exact--) {
+        const struct timing_gpu *gpu = machine->gpu;
+        for (uint32_t relation = 0; gpu != NULL && relation < RELATIVES_MOST; relation++) {
+            if (find_of(machine, shape, &machine->shipped, gpu->name, exact != 0, found)) {
+                found->relation = relation;
+                found->gpu = gpu;
+                return true;
+            }
+            gpu = *gpu->like != '\0' ? timing_gpu_find(gpu->like) : NULL;
+        }
+    }
+    return false;
+}
+
+/* ---- what they say ---- */
+
+static double model_of(const struct timing_machine *machine, const struct timing_shape *shape)
+{
+    enum orr_coll_algo algo = ORR_COLL_ALGO_AUTO;
+    enum orr_coll_proto proto = ORR_COLL_PROTO_AUTO;
+    return timing_model_best(machine, shape, &algo, &proto);
+}
+
+/* A curve as a time of the asked shape: what was measured, times the model's ratio of what is asked to what was
+ * measured. Where only a relative's rate differs, both sides are reckoned with the relative's constants. */
+static double carried(const struct timing_machine *machine, const struct timing_shape *shape, const struct found *found,
+                      const struct timing_curve *curve)
+{
+    double us = timing_curve_at(found->set, curve, shape->bytes);
+    double least = ldexp(1, (int)curve->first);
+    if (shape->bytes < least) {
+        struct timing_shape smallest = *shape;
+        smallest.bytes = least;
+        us *= model_of(machine, shape) / model_of(machine, &smallest);
+    }
+    bool same_rate = found->set == &machine->own || machine->link_gbytes == found->gpu->link_gbytes;
+    if (curve->gpus == shape->gpus && same_rate) {
+        return us;
+    }
+    struct timing_machine here = *machine;
+    here.gpu = found->gpu;
+    struct timing_machine there = here;
+    there.link_gbytes = same_rate ? here.link_gbytes : found->gpu->link_gbytes;
+    struct timing_shape measured = *shape;
+    measured.gpus = curve->gpus;
+    measured.ranks = curve->nodes * curve->gpus;
+    return us * model_of(&here, shape) / model_of(&there, &measured);
+}
+
+static bool is_new(uint32_t version)
+{
+    return (version == 0 ? VERSION_UNTOLD : version) >= VERSION_EPOCH;
+}
+
+/* From NCCL 2.29 on small collectives are quicker by this much: the mean of 12 pairs of curves, B200 at 2.27.5
+ * and 2.28.9 against 2.29.2. */
+static const double release_gain = 0.04;
+
+/* What another release makes of a curve: where a relative was measured with both, the ratio of its two curves. */
+static double release_factor(const struct timing_machine *machine, const struct timing_shape *shape,
+                             const struct found *found)
+{
+    const struct timing_curve *used = found->below;
+    if (found->set == &machine->own || is_new(machine->version) == is_new(used->version)) {
+        return 1;
+    }
+    const struct timing_curve *asked = NULL;
+    const struct timing_curve *same = NULL;
+    for (size_t i = 0; i < found->set->count && *found->gpu->like != '\0'; i++) {
+        const struct timing_curve *curve = &found->set->curves[i];
+        if (strcmp(curve->gpu, found->gpu->like) != 0 || curve->op != used->op || curve->nodes != used->nodes ||
+            curve->gpus != used->gpus || is_left_out(machine, curve)) {
+            continue;
+        }
+        same = curve->version == used->version ? curve : same;
+        asked = is_new(curve->version) == is_new(machine->version) ? curve : asked;
+    }
+    if (same != NULL && asked != NULL) {
+        return timing_curve_at(found->set, asked, shape->bytes) / timing_curve_at(found->set, same, shape->bytes);
+    }
+    double fades = 1 / (1 + shape->bytes / (4 << 20));
+    return is_new(machine->version) ? 1 - release_gain * fades : 1 + release_gain * fades;
+}
+
+static double measured_us(const struct timing_machine *machine, const struct timing_shape *shape,
+                          const struct found *found)
+{
+    double below = carried(machine, shape, found, found->below);
+    if (found->below == found->above) {
+        return below;
+    }
+    double above = carried(machine, shape, found, found->above);
+    double part =
+        log2((double)shape->gpus / found->below->gpus) / log2((double)found->above->gpus / found->below->gpus);
+    return below * pow(above / below, part);
+}
+
+static void point_of(const struct found *found, double bytes, struct orr_coll_point nearest[2])
+{
+    const struct timing_curve *curve = found->below;
+    double place = log2(bytes) - curve->first;
+    double last = curve->count - 1;
+    uint32_t below = place <= 0 ? 0 : (uint32_t)fmin(place, last);
+    uint32_t above = below + 1 < curve->count && place > below ? below + 1 : below;
+    const float *us = found->set->values + curve->values;
+    nearest[0] = (struct orr_coll_point){curve->source, (uint64_t)1 << (curve->first + below), us[below]};
+    nearest[1] = (struct orr_coll_point){curve->source, (uint64_t)1 << (curve->first + above), us[above]};
+}
+
+static enum orr_coll_method method_of(const struct timing_machine *machine, const struct timing_shape *shape,
+                                      const struct found *found)
+{
+    if (found->below->gpus != shape->gpus || beyond(found->below, shape->bytes) > 0) {
+        return ORR_COLL_METHOD_EXTENDED;
+    }
+    return found->relation == 0 && version_distance(machine->version, found->below->version) < 100
+               ? ORR_COLL_METHOD_MEASURED
+               : ORR_COLL_METHOD_RELATIVE;
+}
+
+static double bus_factor(const struct timing_shape *shape)
+{
+    double ranks = shape->ranks;
+    switch (shape->op) {
+    case ORR_COLL_OP_ALL_REDUCE:
+        return 2 * (ranks - 1) / ranks;
+    case ORR_COLL_OP_ALL_GATHER:
+    case ORR_COLL_OP_REDUCE_SCATTER:
+    case ORR_COLL_OP_ALL_TO_ALL:
+        return (ranks - 1) / ranks;
+    default:
+        return 1;
+    }
+}
+
+static enum orr_status check(const struct orr_coll_question *question, struct orr_error *err)
+{
+    uint64_t ranks = (uint64_t)question->nodes * question->gpus;
+    if (ranks < 1 || ranks > RANKS_MOST) {
+        return error_set(err, ORR_ERANGE, "%u nodes of %u GPUs: there must be 1 to %d ranks", question->nodes,
+                         question->gpus, RANKS_MOST);
+    }
+    return (unsigned)question->op < ORR_COLL_OP_COUNT && (unsigned)question->algo < ORR_COLL_ALGO_COUNT &&
+                   (unsigned)question->proto < ORR_COLL_PROTO_COUNT
+               ? ORR_OK
+               : error_set(err, ORR_EINVAL, "operation, algorithm or protocol is not one of the lists");
+}
+
+enum orr_status timing_estimate(const struct timing_machine *machine, const struct orr_coll_question *question,
+                                struct orr_coll_answer *answer, struct orr_error *err)
+{
+    enum orr_status status = check(question, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    struct timing_shape shape;
+    timing_shape_of(machine, question, &shape);
+    struct orr_coll_answer made = {.algo = question->algo, .proto = question->proto};
+    bool is_forced = question->algo != ORR_COLL_ALGO_AUTO || question->proto != ORR_COLL_PROTO_AUTO;
+    if (shape.ranks == 1) {
+        made.us = made.model_us = machine->gpu->base_us[TIMING_LL] / 2;
+        made.method = ORR_COLL_METHOD_MODEL;
+        *answer = made;
+        return ORR_OK;
+    }
+    made.tuner_us = timing_tuner_choose(machine, &shape, &made.algo, &made.proto);
+    made.model_us = isinf(made.tuner_us) ? made.tuner_us
+                    : is_forced          ? timing_model_us(machine, &shape, made.algo, made.proto)
+                                         : model_of(machine, &shape);
+    if (isinf(made.model_us)) {
+        return error_set(err, ORR_EINVAL, "%s by %s and %s is not done on %u x %u %s", orr_coll_op_name(question->op),
+                         orr_coll_algo_name(question->algo), orr_coll_proto_name(question->proto), question->nodes,
+                         question->gpus, machine->gpu->name);
+    }
+    made.channels = question->channels > 0 ? question->channels : timing_tuner_channels(machine, &shape, made.algo);
+    made.method = ORR_COLL_METHOD_MODEL;
+    made.us = made.model_us;
+    struct found found;
+    if (find_curves(machine, &shape, &found)) {
+        made.us = measured_us(machine, &shape, &found) * release_factor(machine, &shape, &found);
+        made.method = method_of(machine, &shape, &found);
+        point_of(&found, shape.bytes, made.nearest);
+        if (is_forced) {
+            made.us *= fmax(made.model_us / model_of(machine, &shape), 1);
+            made.method = ORR_COLL_METHOD_EXTENDED;
+        }
+    }
+    made.algbw_gbytes = shape.bytes * 1e-3 / made.us;
+    made.busbw_gbytes = made.algbw_gbytes * bus_factor(&shape);
+    *answer = made;
+    return ORR_OK;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The constants of one GPU or one network fitted to measured collectives: a descent along one constant after the other,
+ * by factors that shrink, until none helps. Plain, without a random number, so that the same rows give the same
+ * constants everywhere. The measure is the mean of |ln(model / measured)|, which one outlier does not move.
+ */
+#ifndef ORR_COLL_TIMING_FIT_H
+#define ORR_COLL_TIMING_FIT_H
+
+#include "coll/timing/timing.h"
+
+/* One measurement, its machine settled; `machine.gpu` and `machine.fabric` may be the copies that are fitted. */
+struct timing_row {
+    struct timing_machine machine;
+    struct orr_coll_question question;
+    double us;
+};
+
+/* The mean of |ln(model / measured)|. */
+double timing_fit_error(const struct timing_row *rows, size_t count);
+
+/* A constant that is fitted: where it is, where the descent begins, and between what it stays. */
+struct timing_constant {
+    double *value;
+    double start, least, most;
+};
+
+/* Changes what `constants` point at; the error that is left. */
+double timing_fit(const struct timing_constant *constants, size_t constant_count, const struct timing_row *rows,
+                  size_t count);
+
+/* The constants of a row that are fitted. */
+enum { TIMING_CONSTANTS_MOST = 16 };
+size_t timing_gpu_constants(struct timing_gpu *gpu, struct timing_constant constants[TIMING_CONSTANTS_MOST]);
+size_t timing_fabric_constants(struct timing_fabric *fabric, struct timing_constant constants[TIMING_CONSTANTS_MOST]);
+
+#endif

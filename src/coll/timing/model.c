@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The time of a collective, one formula a way of doing it: from launch to the first byte, the steps of its longest
+ * chain (those inside a node and those over the network), and the bytes over the narrowest place. Which bytes cross
+ * where follows from the algorithm: a ring carries (n-1)/n of the buffer over every link once (an all-reduce twice), a
+ * double binary tree carries it up and down, which between two nodes is once each way and among more twice.
+ *
+ * NVLink and network overlap, so the narrower of the two decides, with a little of the other where they are near: the
+ * eighth power of both.
+ */
+#include <math.h>
+
+#include "coll/timing/timing.h"
+
+static double both(double a, double b)
+{
+    double large = a > b ? a : b;
+    double share = large > 0 ? (a > b ? b : a) / large : 0;
+    double fourth = share * share * share * share;
+    return large * sqrt(sqrt(sqrt(1 + fourth * fourth)));
+}
+
+static double levels(uint32_t nodes)
+{
+    return nodes > 1 ? log2((double)nodes) : 0;
+}
+
+struct way {
+    const struct timing_machine *machine;
+    const struct timing_shape *shape;
+    unsigned proto; /* TIMING_LL … */
+};
+
+/* Microseconds for a byte through a GPU's links, and through a node's NICs. */
+static double link_cost(const struct way *way)
+{
+    return 1e-3 / (way->machine->link_gbytes * way->machine->gpu->share[way->proto]);
+}
+
+static double net_cost(const struct way *way)
+{
+    return way->shape->nodes > 1 ? 1e-3 / (way->shape->net_gbytes * way->machine->fabric->share[way->proto]) : 0;
+}
+
+/* `turns` of a ring: 2 of an all-reduce, else 1. */
+static double ring_us(const struct way *way, double turns)
+{
+    const struct timing_shape *shape = way->shape;
+    const struct timing_gpu *gpu = way->machine->gpu;
+    double ranks = shape->ranks;
+    double crossings = shape->nodes > 1 ? shape->nodes : 0;
+    double steps = ranks - 1 - crossings;
+    double latency =
+        (steps > 0 ? steps : 0) * gpu->step_us[way->proto] + crossings * way->machine->fabric->hop_us[way->proto];
+    double inside = shape->gpus > 1 ? link_cost(way) : 0;
+    double bytes = turns * shape->bytes * (ranks - 1) / ranks;
+    return gpu->base_us[way->proto] + turns * latency + bytes * both(inside, net_cost(way));
+}
+
+/* A chain in each node, a binary tree over the nodes, up and down. */
+static double tree_us(const struct way *way)
+{
+    const struct timing_shape *shape = way->shape;
+    const struct timing_gpu *gpu = way->machine->gpu;
+    double latency = 2.0 * (shape->gpus - 1) * gpu->step_us[way->proto] +
+                     2.0 * levels(shape->nodes) * way->machine->fabric->hop_us[way->proto];
+    double inside = shape->gpus > 1 ? 2 * shape->bytes * link_cost(way) : 0;
+    double between = (shape->nodes == 2 ? 1 : 2) * shape->bytes * net_cost(way) / way->machine->fabric->tree_share;
+    return gpu->base_us[way->proto] + latency + both(inside, between);
+}
+
+/* Between nodes the switch waits for the network's chunks: oci's 2 x 8 H100 reach this share of one node's rate. */
+static const double nvls_between = 0.92;
+
+/* The switch reduces; over the nodes a tree where there are several. */
+static double nvls_us(const struct way *way)
+{
+    const struct timing_shape *shape = way->shape;
+    const struct timing_gpu *gpu = way->machine->gpu;
+    if (!(gpu->nvls_share > 0) || shape->gpus < 2) {
+        return INFINITY;
+    }
+    double share = gpu->nvls_share * (shape->nodes > 1 ? nvls_between : 1);
+    double inside = shape->bytes * 1e-3 / (way->machine->link_gbytes * share);
+    double between = (shape->nodes == 2 ? 1 : 2) * shape->bytes * net_cost(way);
+    double latency = gpu->nvls_us + 2 * levels(shape->nodes) * way->machine->fabric->hop_us[way->proto];
+    return gpu->base_us[TIMING_LL] + latency + both(inside, between);
+}
+
+/* One GPU a node: as many rounds as a binary tree has levels. */
+static double pat_us(const struct way *way)
+{
+    const struct timing_shape *shape = way->shape;
+    if (shape->gpus != 1) {
+        return INFINITY;
+    }
+    return way->machine->gpu->base_us[way->proto] + levels(shape->nodes) * way->machine->fabric->hop_us[way->proto] +
+           shape->bytes * (shape->nodes - 1) / shape->nodes * net_cost(way);
+}
+
+/* Beyond so many pairs of nodes an all-to-all meets no more others on its ways than before. */
+enum { FADE_MOST = 32 };
+
+/* Every rank sends to every other, those of other nodes one after the other through its NIC. */
+static double all_to_all_us(const struct way *way)
+{
+    const struct timing_shape *shape = way->shape;
+    const struct timing_gpu *gpu = way->machine->gpu;
+    const struct timing_fabric *fabric = way->machine->fabric;
+    double remote = shape->ranks - shape->gpus;
+    double peer = shape->bytes / shape->ranks;
+    unsigned kind = way->proto == TIMING_LL ? 0 : 1;
+    double each = fabric->peer_us[kind];
+    if (fabric->small_bytes > 0 && peer < fabric->small_bytes) {
+        each = fabric->small_peer_us;
+    }
+    double inside = peer * (shape->gpus - 1) * 1e-3 / (way->machine->link_gbytes * gpu->p2p_share);
+    double pairs = fmin(shape->nodes / 2.0, FADE_MOST);
+    double share = fabric->p2p_share[kind] * (pairs > 1 ? pow(pairs, -fabric->p2p_fade) : 1);
+    double between = remote > 0 ? peer * remote * shape->gpus * 1e-3 / (shape->net_gbytes * share) : 0;
+    return gpu->base_us[TIMING_LL] + (shape->gpus - 1) * gpu->p2p_us + remote * each + both(inside, between);
+}
+
+/* To the next rank: the last of a node crosses to the next node, through one NIC. */
+static double send_us(const struct way *way)
+{
+    const struct timing_shape *shape = way->shape;
+    const struct timing_fabric *fabric = way->machine->fabric;
+    bool crosses = shape->nodes > 1;
+    double inside = shape->gpus > 1 ? 1 / (way->machine->link_gbytes * way->machine->gpu->p2p_share) : 0;
+    double between = crosses ? 1 / (shape->nic_gbytes * fabric->p2p_share[1]) : 0;
+    return way->machine->gpu->base_us[way->proto] +
+           (crosses ? way->machine->fabric->hop_us[way->proto] : way->machine->gpu->step_us[way->proto]) +
+           shape->bytes * 1e-3 * both(inside, between);
+}
+
+/* From one to all or back, in pipeline along a ring. */
+static double chain_us(const struct way *way)
+{
+    const struct timing_shape *shape = way->shape;
+    double crossings = shape->nodes > 1 ? shape->nodes - 1 : 0;
+    double latency = (shape->ranks - 1 - crossings) * way->machine->gpu->step_us[way->proto] +
+                     crossings * way->machine->fabric->hop_us[way->proto];
+    double inside = shape->gpus > 1 ? link_cost(way) : 0;
+    return way->machine->gpu->base_us[way->proto] + latency + shape->bytes * both(inside, net_cost(way));
+}
+
+double timing_model_us(const struct timing_machine *machine, const struct timing_shape *shape, enum orr_coll_algo algo,
+                       enum orr_coll_proto proto)
+{
+    struct way way = {machine, shape, (unsigned)proto - ORR_COLL_PROTO_LL};
+    bool reduces_all = shape->op == ORR_COLL_OP_ALL_REDUCE;
+    bool shares = shape->op == ORR_COLL_OP_ALL_GATHER || shape->op == ORR_COLL_OP_REDUCE_SCATTER;
+    bool is_simple = proto == ORR_COLL_PROTO_SIMPLE;
+    switch (algo) {
+    case ORR_COLL_ALGO_RING:
+        if (shape->op == ORR_COLL_OP_BROADCAST || shape->op == ORR_COLL_OP_REDUCE) {
+            return chain_us(&way);
+        }
+        return reduces_all || shares ? ring_us(&way, reduces_all ? 2 : 1) : INFINITY;
+    case ORR_COLL_ALGO_TREE:
+        return reduces_all ? tree_us(&way) : INFINITY;
+    case ORR_COLL_ALGO_NVLS:
+        return reduces_all && is_simple && shape->nodes == 1 ? nvls_us(&way) : INFINITY;
+    case ORR_COLL_ALGO_NVLS_TREE:
+        return reduces_all && is_simple && shape->nodes > 1 ? nvls_us(&way) : INFINITY;
+    case ORR_COLL_ALGO_PAT:
+        return shares && is_simple ? pat_us(&way) : INFINITY;
+    case ORR_COLL_ALGO_P2P:
+        if (proto == ORR_COLL_PROTO_LL128) {
+            return INFINITY;
+        }
+        return shape->op == ORR_COLL_OP_ALL_TO_ALL  ? all_to_all_us(&way)
+               : shape->op == ORR_COLL_OP_SEND_RECV ? send_us(&way)
+                                                    : INFINITY;
+    default:
+        return INFINITY; /* CollNet: its switches are in no row */
+    }
+}
+
+double timing_model_best(const struct timing_machine *machine, const struct timing_shape *shape,
+                         enum orr_coll_algo *algo, enum orr_coll_proto *proto)
+{
+    double best = INFINITY;
+    enum orr_coll_algo only = *algo;
+    enum orr_coll_proto over = *proto;
+    for (int a = ORR_COLL_ALGO_TREE; a < ORR_COLL_ALGO_COUNT; a++) {
+        for (int p = ORR_COLL_PROTO_LL; p < ORR_COLL_PROTO_COUNT; p++) {
+            if ((only != ORR_COLL_ALGO_AUTO && (int)only != a) || (over != ORR_COLL_PROTO_AUTO && (int)over != p)) {
+                continue;
+            }
+            double us = timing_model_us(machine, shape, (enum orr_coll_algo)a, (enum orr_coll_proto)p);
+            if (us < best) {
+                best = us;
+                *algo = (enum orr_coll_algo)a;
+                *proto = (enum orr_coll_proto)p;
+            }
+        }
+    }
+    return best;
+}

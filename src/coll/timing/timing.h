@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What a collective costs as NCCL or RCCL carries it out, in closed form. Two questions, kept apart: the tuner
+ * (tuner.c) says what the library would choose, from the constants its releases publish; the model (model.c) says how
+ * long that takes, from a handful of constants a GPU and a network have; what was measured (curves.c) corrects the
+ * model where there is a measurement near. estimate.c puts the three together.
+ *
+ * All rows are constants of the program, made from presets/collectives/; a fit works on copies of them. Nothing here
+ * allocates, reads a file or knows a network that is simulated.
+ */
+#ifndef ORR_COLL_TIMING_TIMING_H
+#define ORR_COLL_TIMING_TIMING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "orrery/colltime.h"
+
+enum { TIMING_LL, TIMING_LL128, TIMING_SIMPLE, TIMING_PROTOS };
+
+enum timing_link { TIMING_LINK_NVLINK, TIMING_LINK_PCIE, TIMING_LINK_XGMI };
+
+/* presets/collectives/gpus.csv says what each field is. */
+struct timing_gpu {
+    const char *name, *words, *like, *source;
+    bool is_rccl;
+    uint32_t sm;
+    enum timing_link link;
+    double link_gbytes;
+    uint32_t links, domain;
+    double nic_gbytes;
+    uint32_t nic_every;
+    double nic_reach; /* of its own NICs that a GPU finds beside it where its neighbours do not take part */
+    double base_us[TIMING_PROTOS], step_us[TIMING_PROTOS], share[TIMING_PROTOS];
+    double nvls_us, nvls_share;
+    double p2p_us, p2p_share;
+};
+
+/* presets/collectives/fabrics.csv says what each field is. */
+struct timing_fabric {
+    const char *name, *words, *like, *source;
+    double slower;
+    uint32_t node_gpus;
+    double nic_gbytes;
+    uint32_t nic_every;
+    double hop_us[TIMING_PROTOS], share[TIMING_PROTOS];
+    double tree_share, p2p_share[2], peer_us[2]; /* LL, Simple */
+    double small_bytes, small_peer_us;
+    double p2p_fade; /* power of the pairs of nodes by which an all-to-all's share falls */
+};
+
+/* One curve: microseconds at powers of two, `count` of them from 2^first. */
+struct timing_curve {
+    const char *source, *gpu;
+    uint32_t version; /* 22902 is 2.29.2; 0: not told */
+    uint32_t nodes, gpus;
+    uint32_t op; /* enum orr_coll_op */
+    uint32_t first, count;
+    uint32_t values; /* place of the first */
+};
+
+/* Curves and the values they point into; a user's own go before the shipped ones. */
+struct timing_curves {
+    const struct timing_curve *curves;
+    size_t count;
+    const float *values;
+};
+
+#define TIMING_TUNING_TABLES(X)                                                                                        \
+    X(BASE)                                                                                                            \
+    X(HARDWARE)                                                                                                        \
+    X(LL_MOST)                                                                                                         \
+    X(RING_LL128)                                                                                                      \
+    X(TREE_LL128)                                                                                                      \
+    X(TREE)                                                                                                            \
+    X(NVLS_TREE)                                                                                                       \
+    X(TREE_CORRECTION)                                                                                                 \
+    X(NVLS_SHARE)                                                                                                      \
+    X(RATIO)                                                                                                           \
+    X(RING_CORRECTION)
+#define TIMING_X(name) TIMING_TABLE_##name,
+enum timing_tuning_table { TIMING_TUNING_TABLES(TIMING_X) TIMING_TABLES };
+#undef TIMING_X
+
+struct timing_tuning_row {
+    uint32_t table;   /* enum timing_tuning_table */
+    uint32_t version; /* NCCL: the first that has it; RCCL: its model, 255: all */
+    uint32_t count, values;
+};
+
+/* The tables of one release. */
+struct timing_tuning {
+    struct {
+        const float *values; /* NULL: the release has none */
+        uint32_t count;
+    } tables[TIMING_TABLES];
+    uint32_t version;
+};
+
+/* A settled machine; the rows are borrowed. */
+struct timing_machine {
+    const struct timing_gpu *gpu;
+    const struct timing_fabric *fabric;
+    double link_gbytes, nic_gbytes;
+    uint32_t nic_every; /* one NIC for so many GPUs */
+    uint32_t node_gpus; /* of a whole node; 0: as many as a question says */
+    uint32_t version;   /* as asked for; 0: not told */
+    struct timing_tuning tuning;
+    struct timing_curves own, shipped;
+    const struct timing_curve *left_out; /* shipped curves of its source, GPU and release are not looked at; or NULL */
+};
+
+/* The rows; NULL where there is none. `words` of fabrics are looked for inside `text`; a GPU's name is whole, but for
+ * the maker's and what stands behind it. */
+const struct timing_gpu *timing_gpu_find(const char *text);
+const struct timing_gpu *timing_gpu_at(size_t index);
+const struct timing_fabric *timing_fabric_find(const char *text, uint32_t node_gpus);
+const struct timing_fabric *timing_fabric_at(size_t index);
+struct timing_curves timing_curves_shipped(void);
+
+/* "2.29.2" as 22902, false where it is no release; an empty text is 0. */
+bool timing_version_parse(const char *text, uint32_t *version);
+
+/* Fills what is 0 from the rows, and the tuner's tables of `version`. */
+void timing_machine_settle(struct timing_machine *machine);
+void timing_tuning_find(const struct timing_gpu *gpu, uint32_t version, struct timing_tuning *tuning);
+
+/* What is communicated, with the ranks in NVLink domains instead of nodes. */
+struct timing_shape {
+    enum orr_coll_op op;
+    double bytes;
+    uint32_t nodes, gpus, ranks;
+    double net_gbytes; /* of a node's NICs for this group */
+    double nic_gbytes; /* of one flow through them */
+};
+void timing_shape_of(const struct timing_machine *machine, const struct orr_coll_question *question,
+                     struct timing_shape *shape);
+
+/* What the library reckons with; infinite where it would not. `algo` and `proto` are never AUTO. */
+double timing_tuner_us(const struct timing_machine *machine, const struct timing_shape *shape, enum orr_coll_algo algo,
+                       enum orr_coll_proto proto);
+uint32_t timing_tuner_channels(const struct timing_machine *machine, const struct timing_shape *shape,
+                               enum orr_coll_algo algo);
+/* The best by the tuner of those that `algo` and `proto` leave; its own time, infinite where there is none. */
+double timing_tuner_choose(const struct timing_machine *machine, const struct timing_shape *shape,
+                           enum orr_coll_algo *algo, enum orr_coll_proto *proto);
+
+/* The time of one way; infinite where it cannot be. */
+double timing_model_us(const struct timing_machine *machine, const struct timing_shape *shape, enum orr_coll_algo algo,
+                       enum orr_coll_proto proto);
+/* The fastest way by the model of those that `algo` and `proto` leave. */
+double timing_model_best(const struct timing_machine *machine, const struct timing_shape *shape,
+                         enum orr_coll_algo *algo, enum orr_coll_proto *proto);
+
+/* A curve at a size: between its points by straight lines of the logarithms, behind the last at the rate of the last
+ * two, before the first as the first. */
+double timing_curve_at(const struct timing_curves *curves, const struct timing_curve *curve, double bytes);
+
+ORR_MUST_CHECK enum orr_status timing_estimate(const struct timing_machine *machine,
+                                               const struct orr_coll_question *question, struct orr_coll_answer *answer,
+                                               struct orr_error *err);
+
+#endif

@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Times of collectives: names, the choice of the library, what is measured, carried over and modelled. */
+#include <math.h>
+#include <string.h>
+
+#include "coll/timing/fit.h"
+#include "tests/check.h"
+
+static struct timing_machine machine_of(const char *gpu, const char *fabric, const char *nccl)
+{
+    struct timing_machine machine = {.gpu = timing_gpu_find(gpu)};
+    assert_non_null(machine.gpu);
+    assert_true(timing_version_parse(nccl, &machine.version));
+    machine.fabric = timing_fabric_find(fabric, 8);
+    timing_machine_settle(&machine);
+    return machine;
+}
+
+static struct orr_coll_answer ask(const struct timing_machine *machine, enum orr_coll_op op, uint32_t nodes,
+                                  uint32_t gpus, uint64_t bytes)
+{
+    struct orr_coll_question question = {.op = op, .bytes = bytes, .nodes = nodes, .gpus = gpus};
+    struct orr_coll_answer answer;
+    struct orr_error err;
+    assert_int_equal(timing_estimate(machine, &question, &answer, &err), ORR_OK);
+    return answer;
+}
+
+static void a_gpu_is_found_by_the_names_logs_and_tables_give_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *word, *name;
+    } cases[] = {{"h100", "h100"},
+                 {"NVIDIA H100 80GB HBM3", "h100"},
+                 {"h200_sxm", "h200"},
+                 {"NVIDIA A100-SXM4-40GB", "a100"},
+                 {"NVIDIA B300 SXM6 AC", "b300"},
+                 {"gb300", "gb300"},
+                 {"NVIDIA RTX PRO 6000 Blackwell Server Edition", "rtx-pro-6000"},
+                 {"AMD Instinct MI300X", "mi300x"},
+                 {"MI355X", "mi355x"}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct timing_gpu *gpu = timing_gpu_find(cases[i].word);
+        assert_non_null(gpu);
+        assert_string_equal(gpu->name, cases[i].name);
+    }
+    assert_null(timing_gpu_find("h1000"));
+    assert_null(timing_gpu_find(""));
+}
+
+static void a_release_is_three_numbers(void **state)
+{
+    (void)state;
+    uint32_t version = 0;
+    assert_true(timing_version_parse("2.29.2", &version));
+    assert_int_equal(version, 22902);
+    assert_true(timing_version_parse("v2.28.9-1", &version));
+    assert_int_equal(version, 22809);
+    assert_true(timing_version_parse("", &version));
+    assert_int_equal(version, 0);
+    assert_false(timing_version_parse("new", &version));
+    assert_false(timing_version_parse("2.29x", &version));
+}
+
+static void a_measured_size_has_the_measured_time(void **state)
+{
+    (void)state;
+    struct timing_machine machine = machine_of("h100", "", "2.29.2");
+    struct orr_coll_answer answer = ask(&machine, ORR_COLL_OP_ALL_REDUCE, 1, 8, 512 << 20);
+    assert_int_equal(answer.method, ORR_COLL_METHOD_MEASURED);
+    assert_true(fabs(answer.us / 2111 - 1) < 1e-3);
+    assert_true(fabs(answer.busbw_gbytes / (536.870912 / 2.111 * 1.75) - 1) < 1e-3);
+    assert_string_equal(answer.nearest[0].source, "aiconfigurator");
+}
+
+static void a_gpu_without_measurements_has_its_relatives_time(void **state)
+{
+    (void)state;
+    struct timing_machine h100 = machine_of("h100", "", "2.29.2");
+    struct timing_machine h200 = machine_of("h200", "", "2.29.2");
+    struct timing_machine h800 = machine_of("h800", "", "2.29.2");
+    double us = ask(&h100, ORR_COLL_OP_ALL_GATHER, 1, 8, 256 << 20).us;
+    struct orr_coll_answer relative = ask(&h200, ORR_COLL_OP_ALL_GATHER, 1, 8, 256 << 20);
+    assert_true(relative.us == us);
+    assert_int_equal(relative.method, ORR_COLL_METHOD_RELATIVE);
+    /* Less than half of the NVLinks. */
+    assert_true(ask(&h800, ORR_COLL_OP_ALL_GATHER, 1, 8, 256 << 20).us > 1.8 * us);
+}
+
+static void more_bytes_never_take_less_time(void **state)
+{
+    (void)state;
+    static const uint32_t shapes[][2] = {{1, 2}, {1, 3}, {1, 8}, {2, 8}, {16, 8}, {4, 1}, {540, 4}};
+    for (size_t g = 0; timing_gpu_at(g) != NULL; g++) {
+        struct timing_machine machine = machine_of(timing_gpu_at(g)->name, "ib", "");
+        for (unsigned op = 0; op < ORR_COLL_OP_COUNT; op++) {
+            for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+                double before = 0;
+                for (uint64_t bytes = 8; bytes <= (uint64_t)1 << 28; bytes *= 2) {
+                    double us = ask(&machine, (enum orr_coll_op)op, shapes[s][0], shapes[s][1], bytes).us;
+                    assert_true(us > 0 && isfinite(us));
+                    assert_true(us >= before * 0.9); /* curves of two numbers of ranks may cross */
+                    before = us;
+                }
+            }
+        }
+    }
+}
+
+static void the_tuner_takes_trees_for_little_and_rings_or_the_switch_for_much(void **state)
+{
+    (void)state;
+    struct timing_machine h100 = machine_of("h100", "ib", "2.29.2");
+    struct timing_machine a100 = machine_of("a100", "ib", "2.27.3");
+    struct orr_coll_answer little = ask(&h100, ORR_COLL_OP_ALL_REDUCE, 2, 8, 8);
+    assert_int_equal(little.algo, ORR_COLL_ALGO_TREE);
+    assert_int_equal(little.proto, ORR_COLL_PROTO_LL);
+    struct orr_coll_answer much = ask(&h100, ORR_COLL_OP_ALL_REDUCE, 2, 8, (uint64_t)1 << 30);
+    assert_int_equal(much.algo, ORR_COLL_ALGO_NVLS_TREE);
+    assert_int_equal(much.proto, ORR_COLL_PROTO_SIMPLE);
+    struct orr_coll_answer ring = ask(&a100, ORR_COLL_OP_ALL_GATHER, 2, 8, (uint64_t)1 << 30);
+    assert_int_equal(ring.algo, ORR_COLL_ALGO_RING);
+    assert_int_equal(ring.proto, ORR_COLL_PROTO_SIMPLE);
+    assert_int_equal(ask(&a100, ORR_COLL_OP_ALL_TO_ALL, 2, 8, 1 << 20).algo, ORR_COLL_ALGO_P2P);
+}
+
+static void a_way_that_is_named_is_never_quicker_than_the_best(void **state)
+{
+    (void)state;
+    struct timing_machine machine = machine_of("h100", "ib", "2.29.2");
+    for (uint64_t bytes = 64; bytes <= (uint64_t)1 << 30; bytes *= 8) {
+        struct orr_coll_question question = {.op = ORR_COLL_OP_ALL_REDUCE, .bytes = bytes, .nodes = 2, .gpus = 8};
+        struct orr_coll_answer best;
+        struct orr_coll_answer forced;
+        struct orr_error err;
+        assert_int_equal(timing_estimate(&machine, &question, &best, &err), ORR_OK);
+        question.algo = ORR_COLL_ALGO_RING;
+        question.proto = ORR_COLL_PROTO_SIMPLE;
+        assert_int_equal(timing_estimate(&machine, &question, &forced, &err), ORR_OK);
+        assert_int_equal(forced.algo, ORR_COLL_ALGO_RING);
+        assert_int_equal(forced.proto, ORR_COLL_PROTO_SIMPLE);
+        assert_true(forced.us >= best.us);
+    }
+}
+
+static void a_way_that_the_machine_does_not_have_is_refused(void **state)
+{
+    (void)state;
+    struct timing_machine machine = machine_of("a100", "ib", "");
+    struct orr_coll_question question = {
+        .op = ORR_COLL_OP_ALL_REDUCE, .bytes = 1 << 20, .nodes = 1, .gpus = 8, .algo = ORR_COLL_ALGO_NVLS};
+    struct orr_coll_answer answer;
+    struct orr_error err;
+    assert_int_equal(timing_estimate(&machine, &question, &answer, &err), ORR_EINVAL);
+    assert_non_null(strstr(err.text, "nvls"));
+    question.algo = ORR_COLL_ALGO_AUTO;
+    question.nodes = 0;
+    assert_int_equal(timing_estimate(&machine, &question, &answer, &err), ORR_ERANGE);
+}
+
+static void groups_that_share_nics_take_longer(void **state)
+{
+    (void)state;
+    struct timing_machine machine = machine_of("h100", "ib", "");
+    struct orr_coll_question question = {
+        .op = ORR_COLL_OP_ALL_GATHER, .bytes = (uint64_t)1 << 30, .nodes = 4, .gpus = 8, .groups = 1};
+    struct orr_coll_answer alone;
+    struct orr_coll_answer shared;
+    struct orr_error err;
+    assert_int_equal(timing_estimate(&machine, &question, &alone, &err), ORR_OK);
+    question.groups = 2;
+    assert_int_equal(timing_estimate(&machine, &question, &shared, &err), ORR_OK);
+    assert_true(shared.us > 1.5 * alone.us);
+}
+
+static void a_rack_of_one_nvlink_domain_has_no_network_between_its_nodes(void **state)
+{
+    (void)state;
+    struct timing_machine machine = machine_of("gb200", "ib", "2.29.2");
+    double rack = ask(&machine, ORR_COLL_OP_ALL_REDUCE, 2, 4, 256 << 20).us;
+    double node = ask(&machine, ORR_COLL_OP_ALL_REDUCE, 1, 8, 256 << 20).us;
+    assert_true(rack == node);
+}
+
+static void own_measurements_go_before_the_shipped_ones(void **state)
+{
+    (void)state;
+    static const float values[] = {100, 100, 200};
+    static const struct timing_curve curve = {"mine", "", 0, 1, 8, ORR_COLL_OP_ALL_REDUCE, 20, 3, 0};
+    struct timing_machine machine = machine_of("h100", "", "2.29.2");
+    machine.own = (struct timing_curves){&curve, 1, values};
+    assert_true(fabs(ask(&machine, ORR_COLL_OP_ALL_REDUCE, 1, 8, 4 << 20).us - 200) < 1e-3);
+    assert_string_equal(ask(&machine, ORR_COLL_OP_ALL_REDUCE, 1, 8, 4 << 20).nearest[0].source, "mine");
+    /* Beyond the last size at the rate of the last two. */
+    assert_true(fabs(ask(&machine, ORR_COLL_OP_ALL_REDUCE, 1, 8, 8 << 20).us - 400) < 1e-3);
+}
+
+/* Rows made by constants, fitted from others: the descent finds what made them. */
+static void a_fit_finds_the_constants_that_made_its_rows(void **state)
+{
+    (void)state;
+    struct timing_row rows[200];
+    struct timing_fabric made = *timing_fabric_find("ib", 8);
+    made.hop_us[TIMING_LL] = 11;
+    made.share[TIMING_SIMPLE] = 0.8;
+    size_t count = 0;
+    struct timing_machine machine = machine_of("h100", "ib", "");
+    machine.fabric = &made;
+    for (uint32_t nodes = 2; nodes <= 16; nodes *= 2) {
+        for (unsigned op = 0; op < 2; op++) {
+            for (uint64_t bytes = 64; bytes <= (uint64_t)1 << 32; bytes *= 4) {
+                struct orr_coll_question question = {
+                    .op = (enum orr_coll_op)op, .bytes = bytes, .nodes = nodes, .gpus = 8};
+                struct orr_coll_answer answer;
+                assert_int_equal(timing_estimate(&machine, &question, &answer, NULL), ORR_OK);
+                rows[count++] = (struct timing_row){machine, question, answer.model_us};
+            }
+        }
+    }
+    struct timing_fabric fitted = made;
+    struct timing_constant constants[TIMING_CONSTANTS_MOST];
+    for (size_t i = 0; i < count; i++) {
+        rows[i].machine.fabric = &fitted;
+    }
+    assert_true(timing_fit(constants, timing_fabric_constants(&fitted, constants), rows, count) < 0.03);
+    assert_true(fabs(fitted.hop_us[TIMING_LL] / 11 - 1) < 0.05);
+    assert_true(fabs(fitted.share[TIMING_SIMPLE] / 0.8 - 1) < 0.05);
+}
+
+TEST_MAIN(a_gpu_is_found_by_the_names_logs_and_tables_give_it, a_release_is_three_numbers,
+          a_measured_size_has_the_measured_time, a_gpu_without_measurements_has_its_relatives_time,
+          more_bytes_never_take_less_time, the_tuner_takes_trees_for_little_and_rings_or_the_switch_for_much,
+          a_way_that_is_named_is_never_quicker_than_the_best, a_way_that_the_machine_does_not_have_is_refused,
+          groups_that_share_nics_take_longer, a_rack_of_one_nvlink_domain_has_no_network_between_its_nodes,
+          own_measurements_go_before_the_shipped_ones, a_fit_finds_the_constants_that_made_its_rows)
