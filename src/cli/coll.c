@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery coll show`: a collective as NCCL builds it, before any network is known. */
-#include "cli/cli.h"
+#include "cli/coll.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,12 +109,14 @@ static const struct cli_usage show_usage = {
 static const struct cli_command coll_show = {
     .name = "show", .summary = "channels, flows and costs of one collective", .usage = &show_usage, .run = run_show};
 
-static const struct cli_command *const commands[] = {&coll_show, NULL};
+static const struct cli_command *const commands[] = {&coll_show, &cli_coll_time, &cli_coll_compare, &cli_coll_fit,
+                                                     NULL};
 
 const struct cli_command cli_coll = {
     .name = "coll",
-    .summary = "collectives as NCCL builds them",
+    .summary = "collectives as NCCL builds and times them",
     .subcommands = commands,
-    .about = "Example:\n  orrery coll show --gpus 16 --type all-reduce --bytes 64MiB\n",
+    .about = "Examples:\n  orrery coll show --gpus 16 --type all-reduce --bytes 64MiB\n"
+             "  orrery coll time --machine dgx-h100:2 --op all-reduce\n",
     .run = cli_dispatch,
 };

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One table for the terminal and for the page: which rows a number was fitted on stands beside it, so that nothing
+ * fitted is taken for a prediction. */
+#include "calib/coll_report.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/plain.h"
+
+static void machine_name(const struct coll_item *item, char name[128])
+{
+    (void)snprintf(name, 128, "%s %s%s%s", item->source, item->row.machine.gpu->name, *item->nccl != '\0' ? " " : "",
+                   item->nccl);
+}
+
+/* Nothing where there are no rows. */
+static void put_share(const struct coll_errors *errors, double value, int width, FILE *stream)
+{
+    if (errors->count == 0) {
+        (void)fprintf(stream, "%*s", width, "");
+    } else {
+        plain_fprintf(stream, "%*.1f", width, 100 * value);
+    }
+}
+
+void coll_report_text(const struct coll_compared *compared, FILE *stream)
+{
+    (void)fprintf(stream, "%-42s %7s %5s %8s %8s %8s %8s %8s %8s %8s  %s\n", "machine", "ranks", "rows", "mean %",
+                  "median", "90th", "worst", "bias", "large", "unseen", "fitted");
+    for (uint32_t i = 0; i < compared->machine_count; i++) {
+        const struct coll_machine_errors *machine = &compared->machines[i];
+        const struct orr_coll_question *question = &machine->item->row.question;
+        char name[128];
+        machine_name(machine->item, name);
+        (void)fprintf(stream, "%-42s %4ux%-2u %5u", name, question->nodes, question->gpus, machine->all.count);
+        const double values[] = {machine->all.mean, machine->all.median, machine->all.ninetieth, machine->all.worst,
+                                 machine->all.bias};
+        for (size_t v = 0; v < sizeof values / sizeof values[0]; v++) {
+            put_share(&machine->all, values[v], 9, stream);
+        }
+        put_share(&machine->large, machine->large.mean, 9, stream);
+        put_share(&machine->left_out, machine->left_out.mean, 9, stream);
+        (void)fprintf(stream, "  %s\n", compared->fitted[i]);
+    }
+    for (unsigned op = 0; op < ORR_COLL_OP_COUNT; op++) {
+        const struct coll_errors *errors = &compared->ops[op];
+        if (errors->count > 0) {
+            plain_fprintf(stream, "%-42s %7s %5u %8.1f %8.1f %8.1f %8.1f %8.1f\n",
+                          orr_coll_op_name((enum orr_coll_op)op), "", errors->count, 100 * errors->mean,
+                          100 * errors->median, 100 * errors->ninetieth, 100 * errors->worst, 100 * errors->bias);
+        }
+    }
+}
+
+void coll_report_page(const struct coll_compared *compared, const char *picture, FILE *stream)
+{
+    (void)fputs(
+        "# How right the times of collectives are\n\n"
+        "Made by `orrery coll compare` from the tables that [collective-times.md](collective-times.md) names. The\n"
+        "error of a machine is exp(mean of |ln(predicted / measured)|) - 1 over all its operations and sizes,\n"
+        "in percent; *large* is above 16 MiB; *unseen* is the same with every curve of that source, GPU and\n"
+        "release left out, so that relatives, other releases or the model alone speak. *Fitted* says what of the\n"
+        "machine's own rows was used: its curves are shipped, or its rows went into constants, and then its\n"
+        "error is no prediction.\n\n",
+        stream);
+    if (picture != NULL) {
+        (void)fprintf(stream, "![predicted against measured](%s)\n\n", picture);
+    }
+    (void)fputs("| machine | ranks | rows | mean | median | 90th | worst | bias | large | unseen | fitted |\n"
+                "|---|---|---|---|---|---|---|---|---|---|---|\n",
+                stream);
+    for (uint32_t i = 0; i < compared->machine_count; i++) {
+        const struct coll_machine_errors *machine = &compared->machines[i];
+        const struct orr_coll_question *question = &machine->item->row.question;
+        const struct coll_errors *all = &machine->all;
+        char name[128];
+        machine_name(machine->item, name);
+        plain_fprintf(stream, "| %s | %ux%u | %u | %.1f | %.1f | %.1f | %.1f | %.1f |", name, question->nodes,
+                      question->gpus, all->count, 100 * all->mean, 100 * all->median, 100 * all->ninetieth,
+                      100 * all->worst, 100 * all->bias);
+        put_share(&machine->large, machine->large.mean, 5, stream);
+        (void)fputs(" |", stream);
+        put_share(&machine->left_out, machine->left_out.mean, 5, stream);
+        (void)fprintf(stream, " | %s |\n", compared->fitted[i]);
+    }
+}
+
+enum { SIDE = 560, MARGIN = 60 };
+
+/* Microseconds from 1 to 10^6 along a side. */
+static double place(double us)
+{
+    double share = fmin(fmax(log10(us) / 6, 0), 1);
+    return MARGIN + share * (SIDE - 2 * MARGIN);
+}
+
+void coll_report_picture(const struct coll_rows *rows, const struct coll_compared *compared, FILE *stream)
+{
+    static const char *const colours[] = {"#1f77b4", "#ff7f0e", "#2ca02c", "#d62728",
+                                          "#9467bd", "#8c564b", "#e377c2", "#7f7f7f"};
+    (void)fprintf(stream,
+                  "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" "
+                  "font-size=\"12\">\n<rect width=\"%d\" height=\"%d\" fill=\"white\"/>\n",
+                  SIDE, SIDE, SIDE, SIDE);
+    for (int power = 0; power <= 6; power++) {
+        double at = place(pow(10, power));
+        plain_fprintf(stream,
+                      "<path d=\"M%.1f %d V%d M%d %.1f H%d\" stroke=\"#ddd\" fill=\"none\"/>\n"
+                      "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">10^%d</text>\n"
+                      "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">10^%d</text>\n",
+                      at, MARGIN, SIDE - MARGIN, MARGIN, SIDE - at, SIDE - MARGIN, at, SIDE - MARGIN + 16, power,
+                      MARGIN - 4, SIDE - at + 4, power);
+    }
+    (void)fprintf(stream, "<path d=\"M%d %d L%d %d\" stroke=\"#888\"/>\n", MARGIN, SIDE - MARGIN, SIDE - MARGIN,
+                  MARGIN);
+    (void)fprintf(stream, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">measured, us</text>\n", SIDE / 2, SIDE - 16);
+    (void)fprintf(stream,
+                  "<text x=\"16\" y=\"%d\" transform=\"rotate(-90 16 %d)\" text-anchor=\"middle\">predicted, us"
+                  "</text>\n",
+                  SIDE / 2, SIDE / 2);
+    uint32_t colour = 0;
+    for (uint32_t i = 0; i < rows->count; i++) {
+        bool is_new = i == 0 || strcmp(rows->items[i].source, rows->items[i - 1].source) != 0;
+        colour += is_new && i > 0;
+        const char *fill = colours[colour % (sizeof colours / sizeof colours[0])];
+        if (is_new) {
+            plain_fprintf(stream, "<text x=\"%d\" y=\"%u\" fill=\"%s\">%s</text>\n", MARGIN + 8,
+                          MARGIN + 16 * (colour + 1), fill, rows->items[i].source);
+        }
+        if (!isnan(compared->predicted[i])) {
+            plain_fprintf(stream, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"1.6\" fill=\"%s\" fill-opacity=\"0.6\"/>\n",
+                          place(rows->items[i].row.us), SIDE - place(compared->predicted[i]), fill);
+        }
+    }
+    (void)fputs("</svg>\n", stream);
+}

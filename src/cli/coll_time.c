@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `orrery coll time`, `coll compare` and `coll fit`: how long collectives take, how right that is, and where it is
+ * from. */
+#include "cli/coll.h"
+
+#include <string.h>
+
+enum { LOGS_MOST = 64 };
+
+struct time_options {
+    struct orr_coll_sweep sweep;
+    const char *logs[LOGS_MOST];
+    const char *table, *output, *json;
+    bool op_given, bytes_given;
+    uint64_t memory_limit;
+};
+
+/* "8B..16GiB", or one size. */
+static enum orr_status read_range(const struct param *row, const char *text, void *into, struct orr_error *err)
+{
+    struct time_options *options = into;
+    char piece[64];
+    const char *dots = strstr(text, "..");
+    size_t length = dots != NULL ? (size_t)(dots - text) : strlen(text);
+    (void)row;
+    options->bytes_given = true;
+    options->sweep.last_bytes = 0;
+    (void)snprintf(piece, sizeof piece, "%.*s", (int)(length < sizeof piece ? length : sizeof piece), text);
+    enum orr_status status = param_parse_size("parameter 'bytes'", piece, &options->sweep.question.bytes, err);
+    if (status == ORR_OK && dots != NULL) {
+        status = param_parse_size("parameter 'bytes'", dots + 2, &options->sweep.last_bytes, err);
+    }
+    if (status == ORR_OK && dots != NULL && options->sweep.last_bytes < options->sweep.question.bytes) {
+        status = error_set(err, ORR_EINVAL, "parameter 'bytes': \"%.60s\" goes down; the smaller size is first", text);
+    }
+    return status;
+}
+
+static enum orr_status read_log(const struct param *row, const char *text, void *into, struct orr_error *err)
+{
+    struct time_options *options = into;
+    (void)row;
+    struct orr_coll_machine *machine = &options->sweep.machine;
+    if (machine->measured_count == LOGS_MOST) {
+        return error_set(err, ORR_ERANGE, "parameter 'measured': more than %d files", LOGS_MOST);
+    }
+    options->logs[machine->measured_count++] = text;
+    machine->measured = options->logs;
+    return ORR_OK;
+}
+
+#define ORR_COLL_X(name, word) word,
+static const char *const ops[] = {ORR_COLL_OPS(ORR_COLL_X) NULL};
+static const char *const algos[] = {ORR_COLL_ALGOS(ORR_COLL_X) NULL};
+static const char *const protos[] = {ORR_COLL_PROTOS(ORR_COLL_X) NULL};
+#undef ORR_COLL_X
+
+#define AT(field)    .place = offsetof(struct time_options, field)
+#define COUNT(most_) .kind = PARAM_COUNT32, .least = 1, .most = (most_)
+
+static const struct param time_rows[] = {
+    {"machine", .kind = PARAM_TEXT, .group = PARAM_MACHINE, .value = "NAME", AT(sweep.machine.machine),
+     .help = "A server of presets/machines and how many: dgx-h100:2; see orrery machine list"},
+    {"gpu", .kind = PARAM_TEXT, .group = PARAM_MACHINE, .value = "NAME", AT(sweep.machine.gpu),
+     .unwritten = "the machine's", .help = "h100, gb300, mi300x, \"NVIDIA H100 80GB HBM3\""},
+    {"nodes", COUNT(1 << 20), .group = PARAM_MACHINE, .value = "N", AT(sweep.question.nodes),
+     .unwritten = "the machine's, else 1", .help = "Nodes that take part"},
+    {"gpus-per-node", COUNT(1 << 12), .group = PARAM_MACHINE, .value = "N", AT(sweep.question.gpus),
+     .unwritten = "the machine's, else 8", .help = "Ranks in each of them"},
+    {"fabric", .kind = PARAM_TEXT, .group = PARAM_MACHINE, .value = "NAME", AT(sweep.machine.fabric), .unwritten = "ib",
+     .help = "What joins the nodes: ib, roce, efa, gcp, slingshot"},
+    {"nic", .kind = PARAM_REAL, .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "GB/s",
+     AT(sweep.machine.nic_gbytes), .real_least = 0.01, .real_most = 1e5, .unwritten = "the machine's",
+     .help = "Of one NIC, in GB/s"},
+    {"nic-every", COUNT(1 << 12), .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "N",
+     AT(sweep.machine.nic_every), .unwritten = "the machine's", .help = "One NIC for so many GPUs"},
+    {"link", .kind = PARAM_REAL, .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "GB/s",
+     AT(sweep.machine.link_gbytes), .real_least = 0.01, .real_most = 1e5, .unwritten = "the GPU's",
+     .help = "Of a GPU inside its node, one direction, in GB/s"},
+    {"groups", COUNT(1 << 12), .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "N", AT(sweep.question.groups),
+     .unwritten = "1", .help = "Groups of a node that communicate at once and share its NICs"},
+    {"op", .kind = PARAM_WORD, .group = PARAM_WHAT, .value = "NAME", AT(sweep.question.op), .words = ops,
+     .initial = "all-reduce",
+     .help = "all-reduce, all-gather, reduce-scatter, all-to-all, send-recv, broadcast or reduce"},
+    {"bytes", .kind = PARAM_READ, .group = PARAM_WHAT, .value = "SIZE[..SIZE]", .read = read_range,
+     .unwritten = "8B..16GiB", .help = "As nccl-tests counts them; a range doubles"},
+    {"table", .kind = PARAM_PATH, .group = PARAM_WHAT, .value = "FILE", AT(table),
+     .help = "Predict every row of a table with columns gpu, nodes, gpus_per_node, op, bytes (source, nccl, us_median, "
+             "us_best where known) instead; needs --output"},
+    {"algo", .kind = PARAM_WORD, .group = PARAM_NETWORK, .value = "NAME", AT(sweep.question.algo), .words = algos,
+     .unwritten = "as the library chooses", .help = "As NCCL_ALGO: tree, ring, nvls, nvls-tree, pat"},
+    {"proto", .kind = PARAM_WORD, .group = PARAM_NETWORK, .value = "NAME", AT(sweep.question.proto), .words = protos,
+     .unwritten = "as the library chooses", .help = "As NCCL_PROTO: ll, ll128, simple"},
+    {"nccl-version", .kind = PARAM_TEXT, .group = PARAM_NETWORK, .value = "V", AT(sweep.machine.nccl),
+     .unwritten = "the newest known", .help = "Whose tuner chooses, and whose measurements come first: 2.29.2"},
+    {"channels", COUNT(1024), .group = PARAM_NETWORK, .flags = PARAM_RARE, .value = "N", AT(sweep.question.channels),
+     .unwritten = "the library's", .help = "Told in the result; times are those of the library's number"},
+    {"measured", .kind = PARAM_READ, .group = PARAM_NETWORK, .flags = PARAM_MANY, .value = "FILE", .read = read_log,
+     .help = "A log of nccl-tests or rccl-tests of this machine, or a table that calib fit --bench reads: goes before "
+             "what is shipped"},
+    {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "OUT", AT(output),
+     .help = "Of --table: the table with predicted_us, algorithm, protocol, method and status"},
+    CLI_ROW_JSON(struct time_options, json),
+    CLI_ROW_LIMIT(struct time_options, memory_limit),
+    {0},
+};
+
+static const struct param_table time_tables[] = {{time_rows, 0, 0}, {0}};
+
+static enum orr_status run_table(const struct time_options *options, struct orr_error *err)
+{
+    struct orr_coll_table table = {.path = options->table,
+                                   .output = options->output,
+                                   .machine = options->sweep.machine,
+                                   .algo = options->sweep.question.algo,
+                                   .proto = options->sweep.question.proto,
+                                   .memory_limit = options->memory_limit};
+    if (options->output == NULL) {
+        return error_set(err, ORR_EINVAL, "--table needs --output, the file to write");
+    }
+    if (cli_same_file(options->table, options->output)) {
+        return error_set(err, ORR_EINVAL, "--output is the table itself");
+    }
+    enum orr_status status = cli_check_writable("--output", options->output, err);
+    return status == ORR_OK ? orr_coll_table(&table, stderr, err) : status;
+}
+
+static enum orr_status run_sweep(struct time_options *options, struct orr_error *err)
+{
+    struct cli_text text;
+    if (options->output != NULL) {
+        return error_set(err, ORR_EINVAL, "--output is for --table");
+    }
+    if (!options->bytes_given) {
+        options->sweep.question.bytes = 8;
+        options->sweep.last_bytes = (uint64_t)16 << 30;
+    }
+    options->sweep.json = options->json != NULL;
+    enum orr_status status = cli_text_open(&text, err);
+    if (status == ORR_OK) {
+        status = orr_coll_sweep(&options->sweep, text.stream, err);
+        status = cli_text_close(&text, status, options->json, err);
+    }
+    return status;
+}
+
+static int run_time(const struct cli_command *self, int argc, char **argv)
+{
+    struct time_options options = {.table = NULL};
+    struct orr_error err = {0};
+    int code = 0;
+    param_defaults(time_tables, &options);
+    if (cli_begin(self, argc, argv, &options, &code)) {
+        enum orr_status status = cli_limit_default(&options.memory_limit, &err);
+        if (status == ORR_OK) {
+            status = options.table != NULL ? run_table(&options, &err) : run_sweep(&options, &err);
+        }
+        code = cli_end(status, &err);
+    }
+    return code;
+}
+
+static const char *const time_headings[PARAM_GROUPS] = {
+    [PARAM_WHAT] = "Which collective:", [PARAM_NETWORK] = "How it is done:"};
+
+static const struct cli_usage time_usage = {
+    .tables = time_tables,
+    .headings = time_headings,
+    .about =
+        "How long a collective takes as NCCL or RCCL does it: the library's choice of algorithm and protocol, time "
+        "and bus bandwidth, beside what was measured on such machines. See docs/collective-times.md.",
+    .examples = "  orrery coll time --machine dgx-h100:2 --op all-reduce --bytes 8B..16GiB\n"
+                "  orrery coll time --gpu gb200 --gpus-per-node 4 --op all-gather --nccl-version 2.29.2\n"
+                "  orrery coll time --machine dgx-h100:2 --algo ring --proto simple --bytes 1MiB\n"
+                "  orrery coll time --machine dgx-h100 --measured all_reduce_perf.log --bytes 64MiB\n"
+                "  orrery coll time --table collectives.csv -o predicted.csv\n",
+};
+
+const struct cli_command cli_coll_time = {.name = "time",
+                                          .summary = "how long collectives take as NCCL and RCCL do them",
+                                          .usage = &time_usage,
+                                          .run = run_time};
+
+/* ---- compare ---- */
+
+struct compare_options {
+    struct orr_coll_compare compare;
+    struct cli_words files;
+    double worst; /* percent */
+};
+
+static const struct param compare_rows[] = {
+    {"page", .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "FILE.md",
+     .place = offsetof(struct compare_options, compare.page), .help = "Also write the table as a page"},
+    {"svg", .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "FILE.svg",
+     .place = offsetof(struct compare_options, compare.picture), .help = "Also draw predicted against measured"},
+    {"worst", .kind = PARAM_REAL, .group = PARAM_WHAT, .value = "PERCENT",
+     .place = offsetof(struct compare_options, worst), .real_least = 0, .real_most = 1e6, .unwritten = "any",
+     .help = "Fail where a machine whose curves are shipped is further off than this"},
+    CLI_ROW_LIMIT(struct compare_options, compare.memory_limit),
+    {0},
+};
+
+static const struct param_table compare_tables[] = {{compare_rows, 0, 0}, {0}};
+
+static int run_compare(const struct cli_command *self, int argc, char **argv)
+{
+    struct compare_options options = {.files = {NULL, 0}};
+    struct orr_error err = {0};
+    int code = 0;
+    if (!cli_begin(self, argc, argv, &options, &code)) {
+        return code;
+    }
+    struct orr_coll_compare *compare = &options.compare;
+    compare->paths = (const char *const *)options.files.list;
+    compare->count = options.files.count;
+    compare->worst = options.worst / 100;
+    enum orr_status status = cli_limit_default(&compare->memory_limit, &err);
+    if (status == ORR_OK && compare->page != NULL) {
+        status = cli_check_writable("--page", compare->page, &err);
+    }
+    if (status == ORR_OK && compare->picture != NULL) {
+        status = cli_check_writable("--svg", compare->picture, &err);
+    }
+    return cli_end(status == ORR_OK ? orr_coll_compare(compare, stdout, &err) : status, &err);
+}
+
+static const struct cli_usage compare_usage = {
+    .tables = compare_tables,
+    .forms = "TABLE...",
+    .words = offsetof(struct compare_options, files),
+    .about =
+        "Hold predicted times of collectives against measured ones, machine by machine: mean, median, 90th percentile "
+        "and worst error, bias, the error above 16 MiB, and the error with the machine's own measurements left out.",
+    .examples = "  orrery coll compare ../shared/data/nccl/collectives.csv presets/collectives/published.csv\n"
+                "  orrery coll compare mine.csv --page accuracy.md --svg accuracy.svg\n",
+};
+
+const struct cli_command cli_coll_compare = {.name = "compare",
+                                             .summary = "predicted times of collectives against measured ones",
+                                             .usage = &compare_usage,
+                                             .run = run_compare};
+
+/* ---- fit ---- */
+
+struct fit_options {
+    struct orr_coll_fit fit;
+    struct cli_words files;
+    double worst; /* percent */
+};
+
+static const struct param fit_rows[] = {
+    {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "FOLDER",
+     .place = offsetof(struct fit_options, fit.folder),
+     .help = "Write gpus.csv, fabrics.csv and curves.csv, as presets/collectives has them"},
+    {"ship", .kind = PARAM_TEXT, .group = PARAM_WHAT, .value = "SOURCE,...",
+     .place = offsetof(struct fit_options, fit.ship), .unwritten = "none",
+     .help = "Sources whose curves may be written; NAME* for all that begin so"},
+    {"worst", .kind = PARAM_REAL, .group = PARAM_WHAT, .value = "PERCENT", .place = offsetof(struct fit_options, worst),
+     .real_least = 0, .real_most = 1e6, .unwritten = "any",
+     .help = "Fail where the model alone is further from the rows of one GPU or network than this"},
+    CLI_ROW_LIMIT(struct fit_options, fit.memory_limit),
+    {0},
+};
+
+static const struct param_table fit_tables[] = {{fit_rows, 0, 0}, {0}};
+
+static int run_fit(const struct cli_command *self, int argc, char **argv)
+{
+    struct fit_options options = {.files = {NULL, 0}};
+    struct orr_error err = {0};
+    int code = 0;
+    if (!cli_begin(self, argc, argv, &options, &code)) {
+        return code;
+    }
+    struct orr_coll_fit *fit = &options.fit;
+    fit->paths = (const char *const *)options.files.list;
+    fit->count = options.files.count;
+    fit->worst = options.worst / 100;
+    enum orr_status status = cli_limit_default(&fit->memory_limit, &err);
+    if (status == ORR_OK && fit->folder != NULL) {
+        status = cli_check_folder("--output", fit->folder, &err);
+    }
+    return cli_end(status == ORR_OK ? orr_coll_fit(fit, stdout, &err) : status, &err);
+}
+
+static const struct cli_usage fit_usage = {
+    .tables = fit_tables,
+    .forms = "TABLE...",
+    .words = offsetof(struct fit_options, files),
+    .about =
+        "Make the data that times of collectives come from, out of measurements: curves of the sources that may be "
+        "shipped, and the constants of GPUs and networks. The same tables give the same files.",
+    .examples = "  orrery coll fit ../shared/data/nccl/collectives.csv presets/collectives/published.csv \\\n"
+                "      --ship 'aiconfigurator,xxrjun_h100,published*' -o presets/collectives\n",
+};
+
+const struct cli_command cli_coll_fit = {.name = "fit",
+                                         .summary = "constants and curves of collectives from measurements",
+                                         .usage = &fit_usage,
+                                         .run = run_fit};

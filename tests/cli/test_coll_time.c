@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Times of collectives as the program tells them: a range of sizes, a table, the comparison, the fit. */
+#include <stdlib.h>
+
+#include "tests/cli/program.h"
+
+static const char *thinned(void)
+{
+    static char path[1024];
+    (void)snprintf(path, sizeof path, "%s/../collectives/thinned.csv", getenv("ORRERY_DATA"));
+    return path;
+}
+
+static void run_with_table(const char *command, const char *options, int want)
+{
+    char line[4096];
+    (void)snprintf(line, sizeof line, "%s %s %s", command, thinned(), options);
+    CHECK_EXIT(program_run(line), want);
+}
+
+static void a_range_of_sizes_stands_beside_what_was_measured(void **state)
+{
+    (void)state;
+    program_enter();
+    const struct program_result *result =
+        program_run("coll time --machine dgx-h100 --op all-reduce --bytes 1MiB..4MiB --nccl-version 2.29.2");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "all-reduce on 1 x 8 h100");
+    CHECK_CONTAINS(result->out, "aiconfigurator");
+    CHECK_CONTAINS(result->out, "4194304");
+    result = program_run("coll time --machine dgx-h100:4 --bytes 1GiB --json -");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "\"nodes\": 4");
+    CHECK_CONTAINS(result->out, "\"algorithm\": \"nvls-tree\"");
+}
+
+static void every_row_of_a_table_has_a_time_or_a_reason(void **state)
+{
+    (void)state;
+    program_enter();
+    program_write_text("in.csv", "source,gpu,nccl,nodes,gpus_per_node,op,bytes,note\n"
+                                 "mine,h200_sxm,2.29.2,1,8,all-reduce,1048576,\"a, b\"\n"
+                                 "mine,vic20,,1,8,all-reduce,1048576,\n"
+                                 "mine,h100,,2,8,all-reduced,1048576,\n"
+                                 "mine,h100,,0,8,all-reduce,1048576,\n"
+                                 "aws,NVIDIA H100 80GB HBM3,,16,8,all-gather,1048576,\n");
+    const struct program_result *result = program_run("coll time --table in.csv -o out.csv");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->err, "3 not predicted");
+    size_t size = 0;
+    const char *out = program_read("out.csv", &size);
+    CHECK_CONTAINS(out, "note,predicted_us,algorithm,protocol,method,status\n");
+    CHECK_CONTAINS(out, "\"a, b\",25.4,");
+    CHECK_CONTAINS(out, "relative,ok\n");
+    CHECK_CONTAINS(out, "unknown GPU \"\"vic20\"\"");
+    CHECK_CONTAINS(out, "did you mean \"\"all-reduce\"\"?");
+    CHECK_CONTAINS(out, "nodes \"\"0\"\" is not a whole number");
+    CHECK_CONTAINS(out, "model,ok\n");
+}
+
+static void bad_tables_and_options_are_one_line(void **state)
+{
+    (void)state;
+    program_enter();
+    program_write_text("in.csv", "gpu,nodes,op,bytes\nh100,1,all-reduce,8\n");
+    static const struct {
+        const char *line, *part;
+    } cases[] = {
+        {"coll time --table in.csv -o out.csv", "in.csv:1: no column \"gpus_per_node\""},
+        {"coll time --table in.csv", "--output"},
+        {"coll time --table in.csv -o in.csv", "the table itself"},
+        {"coll time", "neither a machine nor a GPU"},
+        {"coll time --gpu h10", "did you mean \"h100\""},
+        {"coll time --gpu h100 --bytes 2KiB..1KiB", "goes down"},
+        {"coll time --gpu h100 --algo rings", "ring"},
+        {"coll time --gpu a100 --algo nvls --bytes 8", "nvls"},
+        {"coll time --gpu h100 --nccl-version new", "2.29.2"},
+        {"coll time --gpu h100 --fabric token-ring", "slingshot"},
+        {"coll time --machine 8gpu_ring2d_4", "names no GPU"},
+        {"coll time --gpu h100 --measured in.csv", "in.csv"},
+        {"coll compare in.csv", "gpus_per_node"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct program_result *result = program_run(cases[i].line);
+        CHECK_EXIT(result, 2);
+        CHECK_ONE_LINE(result);
+        CHECK_CONTAINS(result->err, cases[i].part);
+    }
+}
+
+static void a_users_own_log_is_used_at_once(void **state)
+{
+    (void)state;
+    program_enter();
+    program_write_text(
+        "log.txt",
+        "# nThread 1 nGpus 8 minBytes 1048576 maxBytes 2097152 step: 2(factor) warmup iters: 5 iters: 20\n"
+        "#                                                              out-of-place                       in-place\n"
+        "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw "
+        "#wrong\n"
+        "#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  "
+        "(GB/s)\n"
+        "     1048576        262144     float     sum      -1    77.00   13.62   23.83      0    77.00   13.62   23.83 "
+        " "
+        "    0\n"
+        "     2097152        524288     float     sum      -1    99.00   21.18   37.07      0    99.00   21.18   37.07 "
+        " "
+        "    0\n");
+    const struct program_result *result =
+        program_run("coll time --machine dgx-h100 --measured log.txt --bytes 1MiB..2MiB");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "your measurements");
+    CHECK_CONTAINS(result->out, " 77.00 ");
+    CHECK_CONTAINS(result->out, " 99.00 ");
+}
+
+/* The bars of the sets that are shipped: what a change of the model or of the data must not make worse. */
+static void fitted_sets_are_within_four_percent(void **state)
+{
+    (void)state;
+    program_enter();
+    run_with_table("coll compare", "--worst 4 --page a.md --svg a.svg", 0);
+    CHECK(program_exists("a.md") && program_exists("a.svg"), "page and picture are written");
+    run_with_table("coll compare", "--worst 0.001", 1);
+}
+
+static void a_fit_gives_the_same_files_again_and_keeps_its_bar(void **state)
+{
+    (void)state;
+    program_enter();
+    run_with_table("coll fit", "--ship aiconfigurator -o one --worst 90", 0);
+    run_with_table("coll fit", "--ship aiconfigurator -o two --worst 90", 0);
+    size_t size = 0;
+    static const char *const names[] = {"gpus.csv", "fabrics.csv", "curves.csv"};
+    for (size_t i = 0; i < 3; i++) {
+        char path[64];
+        (void)snprintf(path, sizeof path, "one/%s", names[i]);
+        char *first = strdup(program_read(path, &size));
+        (void)snprintf(path, sizeof path, "two/%s", names[i]);
+        CHECK_TEXT(program_read(path, &size), first);
+        free(first);
+    }
+    CHECK(strstr(program_read("one/curves.csv", &size), "xxrjun") == NULL, "a source that is not shipped is");
+    run_with_table("coll fit", "--worst 1", 1);
+}
+
+TEST_MAIN(a_range_of_sizes_stands_beside_what_was_measured, every_row_of_a_table_has_a_time_or_a_reason,
+          bad_tables_and_options_are_one_line, a_users_own_log_is_used_at_once, fitted_sets_are_within_four_percent,
+          a_fit_gives_the_same_files_again_and_keeps_its_bar)
