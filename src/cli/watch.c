@@ -142,9 +142,10 @@ static void draw(struct watch *watch)
     if (eta >= 0) {
         (void)snprintf(left, sizeof left, "%.0f s", eta);
     }
-    double percent = 100.0 * watch->now.done;
-    (void)fprintf(stderr, "\r%s simulated, %.1f M events/s, %.0f %% done, ETA %s\033[K", simulated,
-                  events_per_s(watch) / 1e6, percent, left);
+    static const char full[] = "####################";
+    int bars = (int)(watch->now.done * (double)(sizeof full - 1));
+    (void)fprintf(stderr, "\r[%-20.*s] %3.0f %%, ETA %s; %s simulated, %.1f M events/s\033[K", bars, full,
+                  100.0 * watch->now.done, left, simulated, events_per_s(watch) / 1e6);
     (void)fflush(stderr);
     watch->drawn = true;
 }

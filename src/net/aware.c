@@ -212,6 +212,7 @@ static uint32_t aware_handle(struct net *net, const struct event *event)
         return NET_NO_MESSAGE;
     }
     uint32_t message = transit->message;
+    net->moved_bytes += (double)transit->bytes;
     transits_give(&aware->transits, event->a);
     return message;
 }

@@ -139,6 +139,7 @@ struct net {
     bool gave_up;          /* with the queue's `failed` set: see net_ops.instead */
     bool parted;           /* with the queue's `failed` set: a message has lost its twins, send each by itself */
     double expected_bytes; /* that the job will send, more or less; set before the first message, 0 = not known */
+    double moved_bytes;    /* of messages, that have arrived so far; unaware: not counted */
     struct net_dim_stats stats[TOPO_MAX_DIMS];
     const struct net_twins *twins; /* of the message being sent, valid until it has arrived; NULL = none */
     void *state;                   /* the model's own */
@@ -178,6 +179,14 @@ static inline uint32_t net_handle(struct net *net, const struct event *event)
 
 /* One line for the user where the network only estimates what happened. */
 ORR_MUST_CHECK enum orr_status net_note_doubt(const struct net *net, struct notes *notes, struct orr_error *err);
+
+/* The share of the job's bytes that have arrived, as far as it is known how many there will be: 0 to 0.99. */
+static inline double net_share_moved(const struct net *net)
+{
+    const double most = 0.99;
+    double share = net->expected_bytes > 0 ? net->moved_bytes / net->expected_bytes : 0;
+    return share < most ? share : most;
+}
 
 static inline const struct net_ops *net_instead(const struct net *net)
 {

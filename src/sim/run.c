@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The loop. Events carry numbers, so this switch is the whole of the engine's dispatch. */
 #include <inttypes.h>
+#include <math.h>
 
 #include "net/packet/packet.h"
 #include "sim/lanes.h"
@@ -87,6 +88,10 @@ static inline void look_ahead(const struct sim *sim)
 
 static struct orr_progress progress_now(const struct sim *sim)
 {
+    double nodes = sim->result.nodes == 0 ? 1 : (double)sim->result.nodes;
+    bool over = sim->result.nodes_done == sim->result.nodes;
+    /* Nodes and chunks tell nothing of one large message, bytes nothing of compute. */
+    double done = fmax(((double)sim->result.nodes_done + sim->nodes_under_way) / nodes, net_share_moved(&sim->net));
     return (struct orr_progress){.time_ns = sim->queue.now,
                                  .events = sim->queue.handled,
                                  .messages = sim->result.messages,
@@ -94,8 +99,7 @@ static struct orr_progress progress_now(const struct sim *sim)
                                  .ranks = sim->rank_count,
                                  .nodes_done = sim->result.nodes_done,
                                  .nodes = sim->result.nodes,
-                                 .done = ((double)sim->result.nodes_done + sim->nodes_under_way) /
-                                         (double)(sim->result.nodes == 0 ? 1 : sim->result.nodes)};
+                                 .done = over ? 1.0 : fmin(done, 1.0)};
 }
 
 bool sim_keeps_going(struct sim *sim)
@@ -177,7 +181,8 @@ static double expected_bytes(const struct sim *sim)
 
 static enum orr_status play(struct sim *sim, struct orr_error *err)
 {
-    sim->net.expected_bytes = sim->net.ops->instead != NULL ? expected_bytes(sim) : 0;
+    bool asked = sim->net.ops->instead != NULL || (sim->net.contention && sim->progress != NULL);
+    sim->net.expected_bytes = asked ? expected_bytes(sim) : 0;
     for (uint32_t rank = 0; rank < sim->rank_count && !sim->queue.failed; rank++) {
         sim_workload_start(sim, rank);
     }

@@ -150,6 +150,23 @@ static void progress_only_ever_goes_forward(void **state)
     bench_close(&bench);
 }
 
+/* One chunk a rank, and no node that is over before the last byte has arrived. */
+static void progress_is_seen_within_one_collective(void **state)
+{
+    (void)state;
+    struct bench bench;
+    struct watch watch = {.stop_after = 1};
+    bench_open(&bench, "ring:64");
+    bench.config.backend = ORR_BACKEND_AWARE;
+    bench.config.system.preferred_dataset_splits = 1;
+    work_collective(&bench.work, EVERY_RANK, 1, COLL_ALL_TO_ALL, 1 << 20);
+    CHECK_OK(bench_create(&bench), &bench.err);
+    CHECK_STATUS(sim_run(bench.sim, look, &watch, &bench.err), ORR_EINTR);
+    CHECK_U64(watch.last.nodes_done, 0, "no node is over");
+    CHECK(watch.last.done > 0.0 && watch.last.done < 1.0, "%g of the work is done", watch.last.done);
+    bench_close(&bench);
+}
+
 static void a_run_that_is_stopped_keeps_what_it_knows(void **state)
 {
     (void)state;
@@ -229,5 +246,5 @@ static void a_job_that_takes_centuries_names_the_node_it_is_in(void **state)
 }
 
 TEST_MAIN(a_run_with_too_little_memory_says_so_and_leaves_nothing, progress_only_ever_goes_forward,
-          a_run_that_is_stopped_keeps_what_it_knows, a_node_that_would_take_years_is_refused_with_its_rank,
-          a_job_that_takes_centuries_names_the_node_it_is_in)
+          progress_is_seen_within_one_collective, a_run_that_is_stopped_keeps_what_it_knows,
+          a_node_that_would_take_years_is_refused_with_its_rank, a_job_that_takes_centuries_names_the_node_it_is_in)

@@ -379,6 +379,7 @@ static void arrive(struct flow_net *network, uint32_t index)
         };
         network->machine->flow_done(network->machine->context, &done);
     }
+    network->net->moved_bytes += (double)flow->bytes;
     flows_give(&network->flows, index);
     network->net->arrived(network->net->arrived_context, message);
 }

@@ -178,6 +178,7 @@ static void move_pair(const struct jump *jump, const struct forward_pair *kept)
 {
     struct packet_pair *pair = &jump->network->pairs.at[kept->pair];
     uint64_t bytes = jump->bytes[kept->pair];
+    jump->network->net->moved_bytes += (double)bytes;
     pair->acked += bytes;
     pair->sent += bytes;
     pair->expected += bytes;

@@ -50,6 +50,7 @@ static void progress(struct packet_net *network, uint64_t bytes)
     network->progress_ns = network->net->queue->now;
     network->sent_since = 0;
     network->span_bytes += bytes;
+    network->net->moved_bytes += (double)bytes;
 }
 
 static uint32_t make_data(struct packet_net *network, uint32_t pair_index)

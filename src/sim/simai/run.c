@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Opening, the loop, closing. All of a run lives in one structure; what grows with it goes through its account. */
 #include <inttypes.h>
+#include <math.h>
 
 #include "base/ticks.h"
 #include "sim/simai/engine.h"
@@ -225,7 +226,7 @@ static struct orr_progress progress_now(const struct simai *simai)
     for (uint32_t rank = 0; rank < simai->rank_count; rank++) {
         now.nodes_done += simai->ranks[rank].op;
     }
-    now.done = (double)now.nodes_done / (double)(now.nodes == 0 ? 1 : now.nodes);
+    now.done = fmax((double)now.nodes_done / (double)(now.nodes == 0 ? 1 : now.nodes), net_share_moved(&simai->net));
     return now;
 }
 
