@@ -12,9 +12,9 @@
 
 enum { NEAREST_MAX_WORD = 64 };
 
-static void fill(struct orr_error *err, enum orr_status status, const char *fmt, va_list args) ORR_PRINTF(3, 0);
+static void error_fill(struct orr_error *err, enum orr_status status, const char *fmt, va_list args) ORR_PRINTF(3, 0);
 
-static void fill(struct orr_error *err, enum orr_status status, const char *fmt, va_list args)
+static void error_fill(struct orr_error *err, enum orr_status status, const char *fmt, va_list args)
 {
     (void)plain_vsnprintf(err->text, sizeof err->text, fmt, args);
     err->status = status;
@@ -25,7 +25,7 @@ enum orr_status error_set(struct orr_error *err, enum orr_status status, const c
     if (err != NULL) {
         va_list args;
         va_start(args, fmt);
-        fill(err, status, fmt, args);
+        error_fill(err, status, fmt, args);
         va_end(args);
     }
     return status;
@@ -56,7 +56,7 @@ enum orr_status error_system(struct orr_error *err, int reason, const char *fmt,
     if (err != NULL) {
         va_list args;
         va_start(args, fmt);
-        fill(err, status, fmt, args);
+        error_fill(err, status, fmt, args);
         va_end(args);
         size_t used = strlen(err->text);
         errno = reason == 0 ? EIO : reason;

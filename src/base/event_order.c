@@ -46,7 +46,7 @@ static int by_time(const void *a, const void *b)
     return one->time < other->time ? -1 : one->time > other->time;
 }
 
-static bool add_far(struct event_order *order, const struct event_queue *queue)
+static bool event_order_add_far(struct event_order *order, const struct event_queue *queue)
 {
     if (queue->heap_count == 0) {
         return true;
@@ -69,7 +69,7 @@ static bool add_far(struct event_order *order, const struct event_queue *queue)
 bool event_order_list(struct event_order *order, const struct event_queue *queue)
 {
     order->count = 0;
-    return add_near(order, queue) && add_far(order, queue);
+    return add_near(order, queue) && event_order_add_far(order, queue);
 }
 
 void event_order_free(struct event_order *order, struct mem *mem)
@@ -95,7 +95,7 @@ static void empty(struct event_queue *queue)
 }
 
 /* As a push of an event that is in the pool already. There is room: no more times are far than were before. */
-static void put(struct event_queue *queue, uint64_t time, uint32_t index)
+static void event_order_put(struct event_queue *queue, uint64_t time, uint32_t index)
 {
     struct event_line *line;
     if (time - queue->now < EVENT_WHEEL) {
@@ -121,12 +121,12 @@ void event_order_move(const struct event_order *order, struct event_queue *queue
     queue->now += by;
     for (uint32_t i = 0; i < order->count; i++) {
         if (!order->at[i].moves) {
-            put(queue, order->at[i].time, order->at[i].event);
+            event_order_put(queue, order->at[i].time, order->at[i].event);
         }
     }
     for (uint32_t i = 0; i < order->count; i++) {
         if (order->at[i].moves) {
-            put(queue, order->at[i].time + by, order->at[i].event);
+            event_order_put(queue, order->at[i].time + by, order->at[i].event);
         }
     }
 }

@@ -56,7 +56,7 @@ static struct intern_key intern_key_of(const char *text, size_t length)
 }
 
 /* Room for one more text of this length: nothing can fail after it. */
-static bool make_room(struct intern *intern, size_t length)
+static bool intern_make_room(struct intern *intern, size_t length)
 {
     if (!mem_reserve(intern->mem, (void **)&intern->entries, &intern->entry_capacity, (uint64_t)intern->entry_count + 2,
                      sizeof *intern->entries) ||
@@ -86,7 +86,7 @@ bool intern_add(struct intern *intern, const char *text, size_t length, uint32_t
         *number = *found;
         return true;
     }
-    if (!make_room(intern, length)) {
+    if (!intern_make_room(intern, length)) {
         return false;
     }
     struct intern_entry *entry = &intern->entries[intern->entry_count];

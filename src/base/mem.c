@@ -13,7 +13,7 @@
 enum { LOOK_EVERY = 64 << 20 };
 
 /* What this process holds now: the account's own claims may not be touched yet, others' are not in the account. */
-static uint64_t held_bytes(const struct mem *mem)
+static uint64_t mem_held_bytes(const struct mem *mem)
 {
     FILE *stream = fopen("/proc/self/statm", "re");
     uint64_t pages = 0;
@@ -32,7 +32,7 @@ static bool machine_allows(struct mem *mem, size_t more)
     long pages = sysconf(_SC_PHYS_PAGES);
     uint64_t physical = pages > 0 ? (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE) : UINT64_MAX;
     uint64_t share = mem_machine_share("", physical);
-    uint64_t held = held_bytes(mem);
+    uint64_t held = mem_held_bytes(mem);
     if (held > share || more > share - held) {
         mem->refused = more;
         mem->machine = share;

@@ -20,7 +20,7 @@ struct text_cookie {
     bool failed;
 };
 
-static bool grow(struct text_cookie *cookie, size_t more)
+static bool text_stream_grow(struct text_cookie *cookie, size_t more)
 {
     size_t wanted = cookie->capacity;
     while (wanted - cookie->size <= more) {
@@ -41,7 +41,7 @@ static bool grow(struct text_cookie *cookie, size_t more)
 static ssize_t text_write(void *context, const char *bytes, size_t count)
 {
     struct text_cookie *cookie = context;
-    if (cookie->failed || !grow(cookie, count)) {
+    if (cookie->failed || !text_stream_grow(cookie, count)) {
         cookie->failed = true;
         errno = ENOMEM;
         return 0;

@@ -37,7 +37,7 @@ uint32_t thread_pool_processors(void)
     return count > 0 ? (uint32_t)count : 1;
 }
 
-static void put(struct pool *pool, uint64_t piece, void *made)
+static void thread_pool_put(struct pool *pool, uint64_t piece, void *made)
 {
     uint64_t at = pool->work->ordered ? piece : pool->made;
     pool->slots[at % pool->work->window] = (struct slot){piece, made, true};
@@ -59,7 +59,7 @@ static void *thread_main(void *context)
         (void)pthread_mutex_unlock(&pool->lock);
         void *made = work->make(work->context, piece);
         (void)pthread_mutex_lock(&pool->lock);
-        put(pool, piece, made);
+        thread_pool_put(pool, piece, made);
     }
     (void)pthread_mutex_unlock(&pool->lock);
     return NULL;
@@ -111,7 +111,7 @@ static void take_all(struct pool *pool)
 }
 
 /* Signals are blocked while the threads are made, which inherit that. */
-static uint32_t start(struct pool *pool, pthread_t *threads, uint32_t count)
+static uint32_t thread_pool_start(struct pool *pool, pthread_t *threads, uint32_t count)
 {
     sigset_t all;
     sigset_t before;
@@ -125,10 +125,10 @@ static uint32_t start(struct pool *pool, pthread_t *threads, uint32_t count)
     return made;
 }
 
-static enum orr_status run(struct pool *pool, uint32_t count, struct orr_error *err)
+static enum orr_status base_thread_pool_run(struct pool *pool, uint32_t count, struct orr_error *err)
 {
     pthread_t *threads = calloc(count, sizeof *threads);
-    uint32_t made = threads == NULL ? 0 : start(pool, threads, count);
+    uint32_t made = threads == NULL ? 0 : thread_pool_start(pool, threads, count);
     if (made > 0) {
         take_all(pool);
     }
@@ -155,7 +155,7 @@ enum orr_status thread_pool_run(uint32_t threads, const struct thread_pool_work 
     (void)pthread_mutex_init(&pool.lock, NULL);
     (void)pthread_cond_init(&pool.room, NULL);
     (void)pthread_cond_init(&pool.come, &clock);
-    enum orr_status status = run(&pool, count == 0 ? 1 : count, err);
+    enum orr_status status = base_thread_pool_run(&pool, count == 0 ? 1 : count, err);
     (void)pthread_cond_destroy(&pool.come);
     (void)pthread_cond_destroy(&pool.room);
     (void)pthread_mutex_destroy(&pool.lock);

@@ -133,8 +133,8 @@ static enum orr_status find_unit(const char *suffix, enum units_kind kind, const
     return ORR_OK;
 }
 
-static enum orr_status scale(const char *text, struct units_number number, uint64_t factor, uint64_t *value,
-                             struct orr_error *err)
+static enum orr_status units_scale(const char *text, struct units_number number, uint64_t factor, uint64_t *value,
+                                   struct orr_error *err)
 {
     unsigned __int128 whole = number.digits * factor;
     for (; number.exponent < 0 && whole != 0; number.exponent++) {
@@ -177,5 +177,5 @@ enum orr_status units_parse(const char *text, enum units_kind kind, const char *
     suffix[length] = '\0';
     const struct units_row *unit = NULL;
     status = find_unit(length == 0 ? bare_suffix : suffix, kind, &unit, err);
-    return status != ORR_OK ? status : scale(text, number, unit->factor, value, err);
+    return status != ORR_OK ? status : units_scale(text, number, unit->factor, value, err);
 }

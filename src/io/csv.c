@@ -46,7 +46,7 @@ static enum orr_status refill(struct csv_reader *reader, struct orr_error *err)
 }
 
 /* The next byte without taking it, or CSV_END. */
-static enum orr_status peek(struct csv_reader *reader, int *byte, struct orr_error *err)
+static enum orr_status csv_peek(struct csv_reader *reader, int *byte, struct orr_error *err)
 {
     if (reader->at == reader->size && !reader->at_end) {
         enum orr_status status = refill(reader, err);
@@ -58,7 +58,7 @@ static enum orr_status peek(struct csv_reader *reader, int *byte, struct orr_err
     return ORR_OK;
 }
 
-static void take(struct csv_reader *reader)
+static void csv_take(struct csv_reader *reader)
 {
     if (reader->buffer[reader->at] == '\n') {
         reader->line++;
@@ -68,20 +68,20 @@ static void take(struct csv_reader *reader)
     reader->at++;
 }
 
-static uint32_t column_of(const struct csv_reader *reader)
+static uint32_t csv_column_of(const struct csv_reader *reader)
 {
     uint64_t column = reader->offset - reader->line_start + 1;
     return column > UINT32_MAX ? UINT32_MAX : (uint32_t)column;
 }
 
-static enum orr_status fail(const struct csv_reader *reader, uint64_t line, uint32_t column, const char *what,
-                            struct orr_error *err)
+static enum orr_status csv_fail(const struct csv_reader *reader, uint64_t line, uint32_t column, const char *what,
+                                struct orr_error *err)
 {
     return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ":%" PRIu32 ": %s", io_stream_path(reader->stream), line, column,
                      what);
 }
 
-static enum orr_status put(struct csv_reader *reader, struct csv_lines *lines, char byte, struct orr_error *err)
+static enum orr_status csv_put(struct csv_reader *reader, struct csv_lines *lines, char byte, struct orr_error *err)
 {
     if (!mem_reserve(reader->mem, (void **)&lines->text, &lines->text_capacity, (uint64_t)lines->text_size + 1, 1)) {
         return mem_error(reader->mem, "a row of a table", err);
@@ -98,7 +98,7 @@ static enum orr_status begin_field(struct csv_reader *reader, struct csv_lines *
         return mem_error(reader->mem, "a row of a table", err);
     }
     lines->starts[lines->row.count] = lines->text_size;
-    lines->fields[lines->row.count++] = (struct csv_field){.column = column_of(reader)};
+    lines->fields[lines->row.count++] = (struct csv_field){.column = csv_column_of(reader)};
     return ORR_OK;
 }
 
@@ -106,29 +106,29 @@ static enum orr_status begin_field(struct csv_reader *reader, struct csv_lines *
 static enum orr_status read_quoted(struct csv_reader *reader, struct csv_lines *lines, struct orr_error *err)
 {
     uint64_t line = reader->line;
-    uint32_t column = column_of(reader);
-    for (take(reader);;) {
+    uint32_t column = csv_column_of(reader);
+    for (csv_take(reader);;) {
         int byte = 0;
-        enum orr_status status = peek(reader, &byte, err);
+        enum orr_status status = csv_peek(reader, &byte, err);
         if (status == ORR_OK && byte == CSV_END) {
-            return fail(reader, line, column, "a quote that is never closed", err);
+            return csv_fail(reader, line, column, "a quote that is never closed", err);
         }
         if (status == ORR_OK && byte == '\0') {
-            return fail(reader, reader->line, column_of(reader), "a NUL byte; this is no text", err);
+            return csv_fail(reader, reader->line, csv_column_of(reader), "a NUL byte; this is no text", err);
         }
         if (status != ORR_OK) {
             return status;
         }
-        take(reader);
+        csv_take(reader);
         if (byte == '"') {
             int next = 0;
-            status = peek(reader, &next, err);
+            status = csv_peek(reader, &next, err);
             if (status != ORR_OK || next != '"') {
                 return status;
             }
-            take(reader);
+            csv_take(reader);
         }
-        status = put(reader, lines, (char)byte, err);
+        status = csv_put(reader, lines, (char)byte, err);
         if (status != ORR_OK) {
             return status;
         }
@@ -143,7 +143,7 @@ static enum orr_status read_field(struct csv_reader *reader, struct csv_lines *l
     enum orr_status status = begin_field(reader, lines, err);
     while (status == ORR_OK) {
         int byte = 0;
-        status = peek(reader, &byte, err);
+        status = csv_peek(reader, &byte, err);
         if (status != ORR_OK || byte == CSV_END || byte == '\n' || byte == reader->separator) {
             *ended = byte;
             break;
@@ -152,22 +152,22 @@ static enum orr_status read_field(struct csv_reader *reader, struct csv_lines *l
             quoted = true;
             status = read_quoted(reader, lines, err);
         } else if (byte == '\0') {
-            return fail(reader, reader->line, column_of(reader), "a NUL byte; this is no text", err);
+            return csv_fail(reader, reader->line, csv_column_of(reader), "a NUL byte; this is no text", err);
         } else if (byte == '\r') {
-            take(reader);
-            status = peek(reader, ended, err);
+            csv_take(reader);
+            status = csv_peek(reader, ended, err);
             if (status == ORR_OK && *ended != '\n' && *ended != CSV_END) {
-                return fail(reader, reader->line, column_of(reader), "a carriage return inside a line", err);
+                return csv_fail(reader, reader->line, csv_column_of(reader), "a carriage return inside a line", err);
             }
         } else if (quoted && byte != ' ') {
-            return fail(reader, reader->line, column_of(reader), "text behind a closing quote", err);
+            return csv_fail(reader, reader->line, csv_column_of(reader), "text behind a closing quote", err);
         } else {
-            take(reader);
-            status = quoted ? ORR_OK : put(reader, lines, (char)byte, err);
+            csv_take(reader);
+            status = quoted ? ORR_OK : csv_put(reader, lines, (char)byte, err);
         }
         empty = false;
     }
-    return status == ORR_OK ? put(reader, lines, '\0', err) : status;
+    return status == ORR_OK ? csv_put(reader, lines, '\0', err) : status;
 }
 
 static void set_pointers(struct csv_lines *lines)
@@ -181,7 +181,8 @@ static void set_pointers(struct csv_lines *lines)
 }
 
 /* The next row that is not an empty line. */
-static enum orr_status read_row(struct csv_reader *reader, struct csv_lines *lines, bool *more, struct orr_error *err)
+static enum orr_status csv_read_row(struct csv_reader *reader, struct csv_lines *lines, bool *more,
+                                    struct orr_error *err)
 {
     for (;;) {
         int ended = 0;
@@ -193,7 +194,7 @@ static enum orr_status read_row(struct csv_reader *reader, struct csv_lines *lin
                 return status;
             }
             if (ended != CSV_END) {
-                take(reader);
+                csv_take(reader);
             }
         } while (ended == reader->separator);
         bool blank = lines->row.count == 1 && lines->text_size == 1;
@@ -231,7 +232,7 @@ static void find_separator(struct csv_reader *reader)
     reader->separator = known[best];
 }
 
-static enum orr_status read_header(struct csv_reader *reader, struct orr_error *err)
+static enum orr_status csv_read_header(struct csv_reader *reader, struct orr_error *err)
 {
     static const uint8_t mark[] = {0xEF, 0xBB, 0xBF};
     bool more = false;
@@ -243,7 +244,7 @@ static enum orr_status read_header(struct csv_reader *reader, struct orr_error *
         reader->at = sizeof mark;
     }
     find_separator(reader);
-    status = read_row(reader, &reader->header, &more, err);
+    status = csv_read_row(reader, &reader->header, &more, err);
     if (status == ORR_OK && !more) {
         return error_set(err, ORR_EINVAL, "%s: no header line; the first line names the columns",
                          io_stream_path(reader->stream));
@@ -263,7 +264,7 @@ enum orr_status csv_reader_open(const char *path, struct mem *mem, struct csv_re
     enum orr_status status =
         made->buffer == NULL ? mem_error(mem, "reading a table", err) : io_stream_open(path, mem, &made->stream, err);
     if (status == ORR_OK) {
-        status = read_header(made, err);
+        status = csv_read_header(made, err);
     }
     if (status != ORR_OK) {
         csv_reader_close(made);
@@ -307,7 +308,7 @@ char csv_reader_separator(const struct csv_reader *reader)
 enum orr_status csv_reader_next(struct csv_reader *reader, struct csv_row *row, bool *more, struct orr_error *err)
 {
     bool found = false;
-    enum orr_status status = read_row(reader, &reader->row, &found, err);
+    enum orr_status status = csv_read_row(reader, &reader->row, &found, err);
     if (status != ORR_OK) {
         return status;
     }

@@ -43,7 +43,7 @@ static enum orr_status status_of(int code)
     }
 }
 
-static enum orr_status fail(const struct io_database *database, int code, struct orr_error *err)
+static enum orr_status io_database_fail(const struct io_database *database, int code, struct orr_error *err)
 {
     if ((code & 0xff) == SQLITE_NOTADB) {
         return error_set(err, ORR_EINVAL, "%s: is not an SQLite database", database->path);
@@ -61,7 +61,7 @@ static enum orr_status fail(const struct io_database *database, int code, struct
     return error_set(err, status_of(code), "%s: %s", database->path, sqlite3_errmsg(database->handle));
 }
 
-static int64_t now_ms(void)
+static int64_t io_database_now_ms(void)
 {
     struct timespec now = {0};
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
@@ -73,11 +73,11 @@ static int64_t now_ms(void)
  * so would wait for each other. It has let go of everything when it fails, so that it can be tried again. */
 static enum orr_status run_patiently(struct io_database *database, const char *sql, struct orr_error *err)
 {
-    int64_t end = now_ms() + BUSY_MS;
+    int64_t end = io_database_now_ms() + BUSY_MS;
     for (int pause = 1;; pause = pause * 2 > PAUSE_LONGEST_MS ? PAUSE_LONGEST_MS : pause * 2) {
         int code = sqlite3_exec(database->handle, sql, NULL, NULL, NULL);
-        if (code == SQLITE_OK || (code & 0xff) != SQLITE_BUSY || now_ms() >= end) {
-            return code == SQLITE_OK ? ORR_OK : fail(database, code, err);
+        if (code == SQLITE_OK || (code & 0xff) != SQLITE_BUSY || io_database_now_ms() >= end) {
+            return code == SQLITE_OK ? ORR_OK : io_database_fail(database, code, err);
         }
         (void)sqlite3_sleep(pause);
     }
@@ -91,7 +91,7 @@ static enum orr_status open_handle(struct io_database *database, const char *nam
     }
     if (code != SQLITE_OK) {
         int system = sqlite3_system_errno(database->handle);
-        return system == 0 || (code & 0xff) == SQLITE_NOMEM ? fail(database, code, err)
+        return system == 0 || (code & 0xff) == SQLITE_NOMEM ? io_database_fail(database, code, err)
                                                             : error_system(err, system, "%s", database->path);
     }
     (void)sqlite3_busy_timeout(database->handle, BUSY_MS);
@@ -208,7 +208,7 @@ const char *io_database_path(const struct io_database *database)
 enum orr_status io_database_run(struct io_database *database, const char *sql, struct orr_error *err)
 {
     int code = sqlite3_exec(database->handle, sql, NULL, NULL, NULL);
-    return code == SQLITE_OK ? ORR_OK : fail(database, code, err);
+    return code == SQLITE_OK ? ORR_OK : io_database_fail(database, code, err);
 }
 
 enum orr_status io_database_ask(struct io_database *database, const char *sql, int64_t *answer, struct orr_error *err)
@@ -252,7 +252,7 @@ enum orr_status io_statement_prepare(struct io_database *database, const char *s
     int code = sqlite3_prepare_v2(database->handle, sql, -1, &prepared->handle, NULL);
     if (code != SQLITE_OK) {
         free(prepared);
-        return fail(database, code, err);
+        return io_database_fail(database, code, err);
     }
     *statement = prepared;
     return ORR_OK;
@@ -304,7 +304,7 @@ enum orr_status io_statement_step(struct io_statement *statement, bool *row, str
         *row = true;
         return ORR_OK;
     }
-    enum orr_status status = code == SQLITE_DONE ? ORR_OK : fail(statement->database, code, err);
+    enum orr_status status = code == SQLITE_DONE ? ORR_OK : io_database_fail(statement->database, code, err);
     io_statement_reset(statement);
     if (status == ORR_OK) {
         *row = false;

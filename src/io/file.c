@@ -24,7 +24,7 @@ void file_buffer_free(struct file_buffer *buffer)
     file_buffer_init(buffer, buffer->mem);
 }
 
-static const char *kind_of(mode_t mode)
+static const char *io_file_kind_of(mode_t mode)
 {
     switch (mode & S_IFMT) {
     case S_IFDIR:
@@ -53,7 +53,7 @@ enum orr_status file_open_regular(const char *path, int *fd, uint64_t *size, str
     if (fstat(opened, &info) != 0) {
         status = error_system(err, errno, "%s: cannot be examined", path);
     } else if (!S_ISREG(info.st_mode)) {
-        status = error_set(err, ORR_EIO, "%s: is %s; a regular file is needed", path, kind_of(info.st_mode));
+        status = error_set(err, ORR_EIO, "%s: is %s; a regular file is needed", path, io_file_kind_of(info.st_mode));
     }
     if (status != ORR_OK) {
         (void)close(opened);
@@ -72,7 +72,7 @@ enum orr_status file_check_regular(const char *path, struct orr_error *err)
     }
     return S_ISREG(info.st_mode)
                ? ORR_OK
-               : error_set(err, ORR_EIO, "%s: is %s; a regular file is needed", path, kind_of(info.st_mode));
+               : error_set(err, ORR_EIO, "%s: is %s; a regular file is needed", path, io_file_kind_of(info.st_mode));
 }
 
 /* Reads until `size` bytes are there or the file ends; `offset` is for the message. */
@@ -96,7 +96,7 @@ static enum orr_status read_fully(int fd, const char *path, uint64_t offset, uin
     return ORR_OK;
 }
 
-static enum orr_status no_memory(struct mem *mem, const char *path, uint64_t size, struct orr_error *err)
+static enum orr_status io_file_no_memory(struct mem *mem, const char *path, uint64_t size, struct orr_error *err)
 {
     char what[512];
     (void)snprintf(what, sizeof what, "reading %s (%" PRIu64 " bytes)", path, size);
@@ -114,7 +114,7 @@ static enum orr_status buffer_grow(struct file_buffer *buffer, const char *path,
     }
     buffer->bytes = mem_alloc(buffer->mem, (size_t)size + 1);
     if (buffer->bytes == NULL) {
-        return no_memory(buffer->mem, path, size, err);
+        return io_file_no_memory(buffer->mem, path, size, err);
     }
     buffer->capacity = (size_t)size + 1;
     mem_advise_large(buffer->bytes, buffer->capacity);
@@ -190,7 +190,7 @@ enum orr_status file_window_open(struct file_window *window, const char *path, s
     if (window->bytes == NULL) {
         window->bytes = mem_alloc(window->mem, FILE_WINDOW_BYTES);
         if (window->bytes == NULL) {
-            return no_memory(window->mem, path, window->file_size, err);
+            return io_file_no_memory(window->mem, path, window->file_size, err);
         }
         window->capacity = FILE_WINDOW_BYTES;
     }
@@ -203,7 +203,7 @@ enum orr_status file_window_move(struct file_window *window, size_t used, struct
         size_t wider = window->capacity * 2;
         uint8_t *moved = mem_resize(window->mem, window->bytes, window->capacity, wider);
         if (moved == NULL) {
-            return no_memory(window->mem, window->path, window->file_size, err);
+            return io_file_no_memory(window->mem, window->path, window->file_size, err);
         }
         window->bytes = moved;
         window->capacity = wider;

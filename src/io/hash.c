@@ -36,7 +36,7 @@ void io_hash_close(struct io_hash *hash)
     }
 }
 
-static void add(void *context, const uint8_t *bytes, size_t size)
+static void io_hash_add(void *context, const uint8_t *bytes, size_t size)
 {
     struct io_hash *hash = context;
     (void)XXH3_128bits_update(hash->state, bytes, size);
@@ -48,14 +48,14 @@ void io_hash_number(struct io_hash *hash, uint64_t number)
     for (size_t i = 0; i < sizeof bytes; i++) {
         bytes[i] = (uint8_t)(number >> (8 * i));
     }
-    add(hash, bytes, sizeof bytes);
+    io_hash_add(hash, bytes, sizeof bytes);
 }
 
 void io_hash_text(struct io_hash *hash, const char *text)
 {
     size_t length = text == NULL ? 0 : strlen(text);
     if (text != NULL) {
-        add(hash, (const uint8_t *)text, length);
+        io_hash_add(hash, (const uint8_t *)text, length);
     }
     io_hash_number(hash, text == NULL ? UINT64_MAX : length);
 }
@@ -65,7 +65,7 @@ enum orr_status io_hash_file(struct io_hash *hash, const char *path, uint64_t *b
     struct mem mem = {0};
     struct file_window window;
     file_window_init(&window, &mem);
-    window.seen = add;
+    window.seen = io_hash_add;
     window.seen_context = hash;
     enum orr_status status = file_window_open(&window, path, err);
     while (status == ORR_OK && !window.at_end) {

@@ -49,7 +49,7 @@ static enum orr_status walk_refused(const struct json_walk *walk)
     return mem_error(walk->arena->mem, walk->name, walk->err);
 }
 
-static enum io_kind kind_of(const json_t *json)
+static enum io_kind json_kind_of(const json_t *json)
 {
     switch (json_typeof(json)) {
     case JSON_OBJECT:
@@ -71,8 +71,8 @@ static enum io_kind kind_of(const json_t *json)
     return IO_NULL;
 }
 
-static enum orr_status convert(struct json_walk *walk, json_t *json, struct io_value *parent, const char *key,
-                               uint32_t depth, struct io_value **made);
+static enum orr_status io_json_convert(struct json_walk *walk, json_t *json, struct io_value *parent, const char *key,
+                                       uint32_t depth, struct io_value **made);
 
 static enum orr_status convert_members(struct json_walk *walk, json_t *json, struct io_value *map, uint32_t depth)
 {
@@ -82,7 +82,7 @@ static enum orr_status convert_members(struct json_walk *walk, json_t *json, str
         if (key == NULL) {
             return walk_refused(walk);
         }
-        enum orr_status status = convert(walk, json_object_iter_value(at), map, key, depth, NULL);
+        enum orr_status status = io_json_convert(walk, json_object_iter_value(at), map, key, depth, NULL);
         if (status != ORR_OK) {
             return status;
         }
@@ -103,7 +103,7 @@ static enum orr_status convert_children(struct json_walk *walk, json_t *json, st
         status = convert_members(walk, json, value, depth + 1);
     } else {
         for (size_t i = 0; i < json_array_size(json) && status == ORR_OK; i++) {
-            status = convert(walk, json_array_get(json, i), value, NULL, depth + 1, NULL);
+            status = io_json_convert(walk, json_array_get(json, i), value, NULL, depth + 1, NULL);
         }
     }
     walk_to_token(walk);
@@ -111,8 +111,8 @@ static enum orr_status convert_children(struct json_walk *walk, json_t *json, st
     return status;
 }
 
-static enum orr_status convert(struct json_walk *walk, json_t *json, struct io_value *parent, const char *key,
-                               uint32_t depth, struct io_value **made)
+static enum orr_status io_json_convert(struct json_walk *walk, json_t *json, struct io_value *parent, const char *key,
+                                       uint32_t depth, struct io_value **made)
 {
     walk_to_token(walk);
     uint32_t key_line = walk->line;
@@ -120,7 +120,7 @@ static enum orr_status convert(struct json_walk *walk, json_t *json, struct io_v
         walk_past_scalar(walk);
         walk_to_token(walk);
     }
-    struct io_value *value = io_value_add(walk->arena, parent, kind_of(json), walk->line);
+    struct io_value *value = io_value_add(walk->arena, parent, json_kind_of(json), walk->line);
     if (value == NULL) {
         return walk_refused(walk);
     }
@@ -211,7 +211,7 @@ enum orr_status io_json_parse(const char *name, const char *text, size_t size, s
     walk.at = text;
     walk.line = 1;
     struct io_value *made = NULL;
-    status = convert(&walk, json, NULL, NULL, 0, &made);
+    status = io_json_convert(&walk, json, NULL, NULL, 0, &made);
     json_decref(json);
     if (status == ORR_OK) {
         *root = made;

@@ -248,7 +248,7 @@ static inline enum json_flatten_result take_key(struct walk *walk)
 }
 
 /* Room for a key and its value. */
-static inline bool make_room(struct json_flattener *flattener)
+static inline bool json_flatten_make_room(struct json_flattener *flattener)
 {
     uint64_t need = (uint64_t)flattener->item_count + 2;
     return need <= flattener->item_capacity || mem_reserve(flattener->mem, (void **)&flattener->items,
@@ -315,7 +315,7 @@ static inline enum json_flatten_result walk_value(struct walk *walk, uint32_t de
         if (walk->token >= text->count) {
             return JSON_FLATTEN_MORE;
         }
-        if (!make_room(flattener)) {
+        if (!json_flatten_make_room(flattener)) {
             return JSON_FLATTEN_NO_MEMORY;
         }
         char c = text->bytes[text->at[walk->token]];
@@ -332,7 +332,7 @@ static inline enum json_flatten_result walk_value(struct walk *walk, uint32_t de
             result = take_scalar(walk);
         }
         if (result == JSON_FLATTEN_OK && empty) {
-            result = make_room(flattener) ? take_separator(walk, &depth) : JSON_FLATTEN_NO_MEMORY;
+            result = json_flatten_make_room(flattener) ? take_separator(walk, &depth) : JSON_FLATTEN_NO_MEMORY;
         }
         if (result != JSON_FLATTEN_OK) {
             return result;

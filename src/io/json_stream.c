@@ -101,7 +101,7 @@ void json_stream_close(struct json_stream *stream)
 
 /* ---- the outermost level ----------------------------------------------------------------------------------------- */
 
-static bool is_named(const struct json_stream *stream, const char *key)
+static bool json_stream_is_named(const struct json_stream *stream, const char *key)
 {
     for (const char *const *name = stream->arrays; name != NULL && *name != NULL; name++) {
         if (strcmp(*name, key) == 0) {
@@ -147,7 +147,7 @@ static enum orr_status step_start(struct json_stream *stream, struct json_part *
         stream->place = AT_FIRST_MEMBER;
         return ORR_OK;
     }
-    if (first == '[' && is_named(stream, "")) {
+    if (first == '[' && json_stream_is_named(stream, "")) {
         stream->token++;
         stream->element = 0;
         stream->place = AT_FIRST_ELEMENT;
@@ -210,7 +210,7 @@ static enum orr_status step_member(struct json_stream *stream, struct json_part 
         status = json_window_peek(stream, &first, &forgiven, err);
     }
     if (status == ORR_OK && !forgiven) {
-        if (first == '[' && is_named(stream, stream->key)) {
+        if (first == '[' && json_stream_is_named(stream, stream->key)) {
             stream->token++;
             stream->element = 0;
             stream->place = AT_FIRST_ELEMENT;

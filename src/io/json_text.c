@@ -160,7 +160,7 @@ static size_t slow_string(struct json_text *text, size_t begin)
     return text->indexed + 1; /* unclosed */
 }
 
-static bool is_blank(char c)
+static bool json_text_is_blank(char c)
 {
     return c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
@@ -178,7 +178,7 @@ static bool slow_index(struct json_text *text, bool *unclosed)
     *unclosed = false;
     while (at < text->indexed && text->fault.what == NULL) {
         char c = text->bytes[at];
-        if (is_blank(c)) {
+        if (json_text_is_blank(c)) {
             at++;
             continue;
         }
@@ -192,7 +192,7 @@ static bool slow_index(struct json_text *text, bool *unclosed)
         } else if (is_punctuation(c)) {
             at++;
         } else {
-            while (at < text->indexed && !is_blank(text->bytes[at]) && !is_punctuation(text->bytes[at]) &&
+            while (at < text->indexed && !json_text_is_blank(text->bytes[at]) && !is_punctuation(text->bytes[at]) &&
                    text->bytes[at] != '"') {
                 at++;
             }

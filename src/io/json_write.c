@@ -10,7 +10,7 @@
 
 enum { INDENT_SPACES = 1, DIGITS_OF_U64 = 20 };
 
-static void put_text(const struct json_writer *writer, const char *text, size_t length)
+static void json_write_put_text(const struct json_writer *writer, const char *text, size_t length)
 {
     (void)fwrite_unlocked(text, 1, length, writer->stream);
 }
@@ -20,7 +20,7 @@ static void put_char(const struct json_writer *writer, char c)
     (void)fputc_unlocked(c, writer->stream);
 }
 
-static void put_line(const struct json_writer *writer)
+static void json_write_put_line(const struct json_writer *writer)
 {
     put_char(writer, '\n');
     for (unsigned int i = 0; i < writer->depth * INDENT_SPACES; i++) {
@@ -46,7 +46,7 @@ static void separate(struct json_writer *writer)
         }
     }
     if (!flat) {
-        put_line(writer);
+        json_write_put_line(writer);
     }
     writer->filled[writer->depth] = true;
 }
@@ -68,7 +68,7 @@ static void close_container(struct json_writer *writer, char bracket)
     bool line = writer->filled[writer->depth] && !writer->flat[writer->depth];
     writer->depth--;
     if (line) {
-        put_line(writer);
+        json_write_put_line(writer);
     }
     put_char(writer, bracket);
 }
@@ -109,8 +109,8 @@ void json_write_key(struct json_writer *writer, const char *key)
 {
     separate(writer);
     put_char(writer, '"');
-    put_text(writer, key, strlen(key));
-    put_text(writer, "\": ", 3);
+    json_write_put_text(writer, key, strlen(key));
+    json_write_put_text(writer, "\": ", 3);
     writer->after_key = true;
 }
 
@@ -132,18 +132,18 @@ static size_t utf8_length(const unsigned char *text)
     return overlong || outside ? 0 : length;
 }
 
-static void put_escaped(const struct json_writer *writer, unsigned char c)
+static void json_write_put_escaped(const struct json_writer *writer, unsigned char c)
 {
     static const char hex[] = "0123456789abcdef";
     if (c == '"' || c == '\\') {
         put_char(writer, '\\');
         put_char(writer, (char)c);
     } else if (c == '\n') {
-        put_text(writer, "\\n", 2);
+        json_write_put_text(writer, "\\n", 2);
     } else if (c == '\t') {
-        put_text(writer, "\\t", 2);
+        json_write_put_text(writer, "\\t", 2);
     } else {
-        put_text(writer, "\\u00", 4);
+        json_write_put_text(writer, "\\u00", 4);
         put_char(writer, hex[c >> 4]);
         put_char(writer, hex[c & 15]);
     }
@@ -157,12 +157,12 @@ void json_write_string(struct json_writer *writer, const char *text)
     while (*at != '\0') {
         size_t length = utf8_length(at);
         if (length == 0) {
-            put_text(writer, "\xEF\xBF\xBD", 3);
+            json_write_put_text(writer, "\xEF\xBF\xBD", 3);
             length = 1;
         } else if (length == 1 && (*at < 0x20 || *at == '"' || *at == '\\' || *at == 0x7F)) {
-            put_escaped(writer, *at);
+            json_write_put_escaped(writer, *at);
         } else {
-            put_text(writer, (const char *)at, length);
+            json_write_put_text(writer, (const char *)at, length);
         }
         at += length;
     }
@@ -177,7 +177,7 @@ static void put_u64(const struct json_writer *writer, uint64_t value)
         digits[--start] = (char)('0' + value % 10);
         value /= 10;
     } while (value != 0);
-    put_text(writer, digits + start, DIGITS_OF_U64 - start);
+    json_write_put_text(writer, digits + start, DIGITS_OF_U64 - start);
 }
 
 void json_write_u64(struct json_writer *writer, uint64_t value)
@@ -198,13 +198,13 @@ void json_write_i64(struct json_writer *writer, int64_t value)
 void json_write_bool(struct json_writer *writer, bool value)
 {
     separate(writer);
-    put_text(writer, value ? "true" : "false", value ? 4 : 5);
+    json_write_put_text(writer, value ? "true" : "false", value ? 4 : 5);
 }
 
 void json_write_null(struct json_writer *writer)
 {
     separate(writer);
-    put_text(writer, "null", 4);
+    json_write_put_text(writer, "null", 4);
 }
 
 void json_write_ns_as_us(struct json_writer *writer, uint64_t ns)
@@ -212,7 +212,7 @@ void json_write_ns_as_us(struct json_writer *writer, uint64_t ns)
     separate(writer);
     put_u64(writer, ns / 1000);
     char decimals[4] = {'.', (char)('0' + ns / 100 % 10), (char)('0' + ns / 10 % 10), (char)('0' + ns % 10)};
-    put_text(writer, decimals, sizeof decimals);
+    json_write_put_text(writer, decimals, sizeof decimals);
 }
 
 void json_write_fixed(struct json_writer *writer, double value, int decimals)

@@ -192,7 +192,7 @@ enum orr_status io_outfile_open(const char *path, enum io_outfile_form form, str
     return ORR_OK;
 }
 
-static bool ends_with(const char *path, const char *ending)
+static bool outfile_ends_with(const char *path, const char *ending)
 {
     size_t length = strlen(path);
     size_t tail = strlen(ending);
@@ -201,7 +201,9 @@ static bool ends_with(const char *path, const char *ending)
 
 enum io_outfile_form io_outfile_form_of(const char *path)
 {
-    return ends_with(path, ".gz") ? IO_OUTFILE_GZIP : ends_with(path, ".zst") ? IO_OUTFILE_ZSTD : IO_OUTFILE_PLAIN;
+    return outfile_ends_with(path, ".gz")    ? IO_OUTFILE_GZIP
+           : outfile_ends_with(path, ".zst") ? IO_OUTFILE_ZSTD
+                                             : IO_OUTFILE_PLAIN;
 }
 
 FILE *io_outfile_stream(struct io_outfile *file)

@@ -10,7 +10,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-static void note(int *reason)
+static void io_pack_note(int *reason)
 {
     if (*reason == 0) {
         *reason = errno != 0 ? errno : EIO;
@@ -34,7 +34,7 @@ static ssize_t gzip_write(void *context, const char *bytes, size_t count)
         int code = Z_OK;
         (void)gzerror(cookie->gz, &code);
         errno = code == Z_MEM_ERROR ? ENOMEM : errno;
-        note(cookie->reason);
+        io_pack_note(cookie->reason);
         return 0;
     }
     return written;
@@ -47,7 +47,7 @@ static int gzip_close(void *context)
     int result = gzclose(cookie->gz);
     if (result != Z_OK) {
         errno = result == Z_MEM_ERROR ? ENOMEM : errno;
-        note(cookie->reason);
+        io_pack_note(cookie->reason);
     }
     free(cookie);
     return result == Z_OK ? 0 : -1;
@@ -99,7 +99,7 @@ static bool write_fully(int descriptor, const unsigned char *bytes, size_t size)
 }
 
 /* Packs `in` and brings out what is ready; with ZSTD_e_end everything, and the frame's end. */
-static bool zstd_step(struct zstd_cookie *cookie, ZSTD_inBuffer *in, ZSTD_EndDirective directive)
+static bool io_pack_zstd_step(struct zstd_cookie *cookie, ZSTD_inBuffer *in, ZSTD_EndDirective directive)
 {
     size_t left = 0;
     do {
@@ -107,7 +107,7 @@ static bool zstd_step(struct zstd_cookie *cookie, ZSTD_inBuffer *in, ZSTD_EndDir
         errno = 0; /* zstd's own errors come from memory alone, and leave ENOMEM there */
         left = ZSTD_compressStream2(cookie->zstd, &out, in, directive);
         if (ZSTD_isError(left) || !write_fully(cookie->descriptor, cookie->packed, out.pos)) {
-            note(cookie->reason);
+            io_pack_note(cookie->reason);
             return false;
         }
     } while (in->pos < in->size || (directive == ZSTD_e_end && left > 0));
@@ -117,17 +117,17 @@ static bool zstd_step(struct zstd_cookie *cookie, ZSTD_inBuffer *in, ZSTD_EndDir
 static ssize_t zstd_write(void *context, const char *bytes, size_t count)
 {
     ZSTD_inBuffer in = {.src = bytes, .size = count};
-    return zstd_step(context, &in, ZSTD_e_continue) ? (ssize_t)count : 0;
+    return io_pack_zstd_step(context, &in, ZSTD_e_continue) ? (ssize_t)count : 0;
 }
 
 static int zstd_close(void *context)
 {
     struct zstd_cookie *cookie = context;
     ZSTD_inBuffer in = {.src = "", .size = 0};
-    bool good = *cookie->reason == 0 && zstd_step(cookie, &in, ZSTD_e_end);
+    bool good = *cookie->reason == 0 && io_pack_zstd_step(cookie, &in, ZSTD_e_end);
     errno = 0;
     if (close(cookie->descriptor) != 0) {
-        note(cookie->reason);
+        io_pack_note(cookie->reason);
         good = false;
     }
     (void)ZSTD_freeCStream(cookie->zstd);

@@ -76,7 +76,7 @@ static enum io_packing packing_of(const uint8_t *first, size_t size)
     return frame || skippable ? IO_PACKING_ZSTD : IO_PACKING_NONE;
 }
 
-static enum orr_status no_memory(const struct io_stream *stream, struct orr_error *err)
+static enum orr_status stream_no_memory(const struct io_stream *stream, struct orr_error *err)
 {
     return error_set(err, ORR_ENOMEM, "%s: out of memory unpacking it", stream->path);
 }
@@ -98,10 +98,10 @@ static enum orr_status unpacker_open(struct io_stream *stream, struct orr_error 
     }
     if (packing == IO_PACKING_GZIP) {
         if (inflateInit2(&stream->gzip, 16 + MAX_WBITS) != Z_OK) {
-            return no_memory(stream, err);
+            return stream_no_memory(stream, err);
         }
     } else if ((stream->zstd = ZSTD_createDStream()) == NULL) {
-        return no_memory(stream, err);
+        return stream_no_memory(stream, err);
     }
     stream->packing = packing;
     return ORR_OK;
@@ -215,7 +215,7 @@ static enum orr_status gzip_step(struct io_stream *stream, uint8_t *into, size_t
         return ORR_OK;
     }
     if (result == Z_MEM_ERROR) {
-        return no_memory(stream, err);
+        return stream_no_memory(stream, err);
     }
     if (result != Z_OK && result != Z_BUF_ERROR) {
         return damaged(stream, gzip->msg != NULL ? gzip->msg : "no valid stream", err);
@@ -226,7 +226,8 @@ static enum orr_status gzip_step(struct io_stream *stream, uint8_t *into, size_t
     return ORR_OK;
 }
 
-static enum orr_status zstd_step(struct io_stream *stream, void *into, size_t room, size_t *made, struct orr_error *err)
+static enum orr_status stream_zstd_step(struct io_stream *stream, void *into, size_t room, size_t *made,
+                                        struct orr_error *err)
 {
     if (stream->packed_at == stream->packed_size && stream->file_ended && !stream->in_member) {
         stream->ended = true;
@@ -245,7 +246,7 @@ static enum orr_status zstd_step(struct io_stream *stream, void *into, size_t ro
     return stuck && stream->file_ended ? cut_off(stream, err) : ORR_OK;
 }
 
-static enum orr_status check_growth(const struct io_stream *stream, struct orr_error *err)
+static enum orr_status stream_check_growth(const struct io_stream *stream, struct orr_error *err)
 {
     uint64_t taken = io_stream_file_offset(stream);
     if (stream->unpacked <= BOMB_BYTES || stream->unpacked / BOMB_TIMES <= taken) {
@@ -270,12 +271,12 @@ enum orr_status io_stream_read(struct io_stream *stream, void *into, size_t room
         if (status == ORR_OK && stream->packing == IO_PACKING_GZIP) {
             status = gzip_step(stream, (uint8_t *)into + got, room - got, &made, err);
         } else if (status == ORR_OK) {
-            status = zstd_step(stream, (uint8_t *)into + got, room - got, &made, err);
+            status = stream_zstd_step(stream, (uint8_t *)into + got, room - got, &made, err);
         }
         got += made;
         stream->unpacked += made;
         if (status == ORR_OK) {
-            status = check_growth(stream, err);
+            status = stream_check_growth(stream, err);
         }
     }
     if (status == ORR_OK) {

@@ -11,7 +11,8 @@
 #include <zlib.h>
 #include <zstd.h>
 
-static void put(struct io_version *versions, unsigned room, unsigned *count, const char *name, const char *version)
+static void io_versions_put(struct io_version *versions, unsigned room, unsigned *count, const char *name,
+                            const char *version)
 {
     if (*count < room) {
         versions[*count].name = name;
@@ -26,11 +27,11 @@ unsigned io_versions(struct io_version *versions, unsigned room)
     unsigned number = XXH_versionNumber();
     unsigned count = 0;
     (void)snprintf(xxhash, sizeof xxhash, "%u.%u.%u", number / 10000, number / 100 % 100, number % 100);
-    put(versions, room, &count, "jansson", jansson_version_str());
-    put(versions, room, &count, "libyaml", yaml_get_version_string());
-    put(versions, room, &count, "sqlite", sqlite3_libversion());
-    put(versions, room, &count, "xxhash", xxhash);
-    put(versions, room, &count, "zlib", zlibVersion());
-    put(versions, room, &count, "zstd", ZSTD_versionString());
+    io_versions_put(versions, room, &count, "jansson", jansson_version_str());
+    io_versions_put(versions, room, &count, "libyaml", yaml_get_version_string());
+    io_versions_put(versions, room, &count, "sqlite", sqlite3_libversion());
+    io_versions_put(versions, room, &count, "xxhash", xxhash);
+    io_versions_put(versions, room, &count, "zlib", zlibVersion());
+    io_versions_put(versions, room, &count, "zstd", ZSTD_versionString());
     return count;
 }

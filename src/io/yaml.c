@@ -20,15 +20,15 @@ struct yaml_build {
     uint32_t key_line;
 };
 
-static uint32_t line_of(const yaml_mark_t *mark)
+static uint32_t yaml_line_of(const yaml_mark_t *mark)
 {
     return mark->line < UINT32_MAX ? (uint32_t)mark->line + 1 : UINT32_MAX;
 }
 
-static enum orr_status refuse(const struct yaml_build *build, const yaml_event_t *event, const char *what)
+static enum orr_status yaml_refuse(const struct yaml_build *build, const yaml_event_t *event, const char *what)
 {
-    return error_set(build->err, ORR_EINVAL, "%s:%" PRIu32 ": column %zu: %s", build->name, line_of(&event->start_mark),
-                     event->start_mark.column + 1, what);
+    return error_set(build->err, ORR_EINVAL, "%s:%" PRIu32 ": column %zu: %s", build->name,
+                     yaml_line_of(&event->start_mark), event->start_mark.column + 1, what);
 }
 
 static enum orr_status out_of_memory(const struct yaml_build *build)
@@ -42,7 +42,7 @@ static struct io_value *innermost(const struct yaml_build *build)
     return build->depth > 0 ? build->open[build->depth - 1] : NULL;
 }
 
-static void resolve(struct io_value *value)
+static void yaml_resolve(struct io_value *value)
 {
     static const char *const words[] = {"true", "True", "TRUE", "false", "False", "FALSE"};
     static const char *const nulls[] = {"", "~", "null", "Null", "NULL"};
@@ -66,16 +66,16 @@ static void resolve(struct io_value *value)
 
 /* Puts a new value where the text has one: under the waiting key, in the open list, or as the root. NULL, with the
  * reason in `status`, where there can be none. */
-static struct io_value *place(struct yaml_build *build, const yaml_event_t *event, enum io_kind kind,
-                              enum orr_status *status)
+static struct io_value *yaml_place(struct yaml_build *build, const yaml_event_t *event, enum io_kind kind,
+                                   enum orr_status *status)
 {
     struct io_value *parent = innermost(build);
     bool in_map = parent != NULL && parent->kind == IO_MAP;
     if (in_map && build->key == NULL) {
-        *status = refuse(build, event, "a key must be a plain text or number");
+        *status = yaml_refuse(build, event, "a key must be a plain text or number");
         return NULL;
     }
-    struct io_value *value = io_value_add(build->arena, parent, kind, line_of(&event->start_mark));
+    struct io_value *value = io_value_add(build->arena, parent, kind, yaml_line_of(&event->start_mark));
     if (value == NULL) {
         *status = out_of_memory(build);
         return NULL;
@@ -95,10 +95,10 @@ static enum orr_status on_scalar(struct yaml_build *build, const yaml_event_t *e
     const char *bytes = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
     if (event->data.scalar.anchor != NULL || event->data.scalar.tag != NULL) {
-        return refuse(build, event, "anchors (&) and tags (!) are not accepted");
+        return yaml_refuse(build, event, "anchors (&) and tags (!) are not accepted");
     }
     if (memchr(bytes, '\0', length) != NULL) {
-        return refuse(build, event, "a text with a NUL character is not accepted");
+        return yaml_refuse(build, event, "a text with a NUL character is not accepted");
     }
     char *text = arena_strndup(build->arena, bytes, length);
     if (text == NULL) {
@@ -107,14 +107,14 @@ static enum orr_status on_scalar(struct yaml_build *build, const yaml_event_t *e
     const struct io_value *parent = innermost(build);
     if (parent != NULL && parent->kind == IO_MAP && build->key == NULL) {
         build->key = text;
-        build->key_line = line_of(&event->start_mark);
+        build->key_line = yaml_line_of(&event->start_mark);
         return ORR_OK;
     }
     enum orr_status status = ORR_OK;
-    struct io_value *value = place(build, event, IO_TEXT, &status);
+    struct io_value *value = yaml_place(build, event, IO_TEXT, &status);
     if (value != NULL) {
         value->text = text;
-        resolve(value);
+        yaml_resolve(value);
     }
     return status;
 }
@@ -124,13 +124,13 @@ static enum orr_status on_open(struct yaml_build *build, const yaml_event_t *eve
     bool list = event->type == YAML_SEQUENCE_START_EVENT;
     if (list ? event->data.sequence_start.anchor != NULL || event->data.sequence_start.tag != NULL
              : event->data.mapping_start.anchor != NULL || event->data.mapping_start.tag != NULL) {
-        return refuse(build, event, "anchors (&) and tags (!) are not accepted");
+        return yaml_refuse(build, event, "anchors (&) and tags (!) are not accepted");
     }
     if (build->depth == IO_MAX_DEPTH) {
-        return refuse(build, event, "lists and maps are nested too deep; configuration files are flat");
+        return yaml_refuse(build, event, "lists and maps are nested too deep; configuration files are flat");
     }
     enum orr_status status = ORR_OK;
-    struct io_value *value = place(build, event, list ? IO_LIST : IO_MAP, &status);
+    struct io_value *value = yaml_place(build, event, list ? IO_LIST : IO_MAP, &status);
     if (value != NULL) {
         build->open[build->depth++] = value;
     }
@@ -142,9 +142,9 @@ static enum orr_status on_event(struct yaml_build *build, const yaml_event_t *ev
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
         build->documents++;
-        return build->documents > 1 ? refuse(build, event, "a second document begins; one is accepted") : ORR_OK;
+        return build->documents > 1 ? yaml_refuse(build, event, "a second document begins; one is accepted") : ORR_OK;
     case YAML_ALIAS_EVENT:
-        return refuse(build, event, "aliases (*) are not accepted");
+        return yaml_refuse(build, event, "aliases (*) are not accepted");
     case YAML_SCALAR_EVENT:
         return on_scalar(build, event);
     case YAML_SEQUENCE_START_EVENT:
@@ -170,7 +170,7 @@ static enum orr_status parser_error(const yaml_parser_t *parser, const struct ya
                          parser->problem_offset, what);
     }
     return error_set(build->err, ORR_EINVAL, "%s:%" PRIu32 ": column %zu: %s", build->name,
-                     line_of(&parser->problem_mark), parser->problem_mark.column + 1, what);
+                     yaml_line_of(&parser->problem_mark), parser->problem_mark.column + 1, what);
 }
 
 static enum orr_status build_all(yaml_parser_t *parser, struct yaml_build *build)

@@ -5,56 +5,57 @@
 
 #include <string.h>
 
-static bool same(const char *name, const char *known, size_t length)
+static bool trace_attr_same(const char *name, const char *known, size_t length)
 {
     return memcmp(name, known, length) == 0;
 }
 
 static enum trace_attr find_of_nine(const char *name)
 {
-    if (same(name, "is_cpu_op", 9)) {
+    if (trace_attr_same(name, "is_cpu_op", 9)) {
         return TRACE_ATTR_IS_CPU_OP;
     }
-    if (same(name, "comm_type", 9)) {
+    if (trace_attr_same(name, "comm_type", 9)) {
         return TRACE_ATTR_COMM_TYPE;
     }
-    if (same(name, "comm_size", 9)) {
+    if (trace_attr_same(name, "comm_size", 9)) {
         return TRACE_ATTR_COMM_SIZE;
     }
-    return same(name, "root_rank", 9) || same(name, "comm_root", 9) ? TRACE_ATTR_ROOT : TRACE_ATTR_COUNT;
+    return trace_attr_same(name, "root_rank", 9) || trace_attr_same(name, "comm_root", 9) ? TRACE_ATTR_ROOT
+                                                                                          : TRACE_ATTR_COUNT;
 }
 
 static enum trace_attr find_of_eight(const char *name)
 {
-    if (same(name, "comm_src", 8)) {
+    if (trace_attr_same(name, "comm_src", 8)) {
         return TRACE_ATTR_COMM_SRC;
     }
-    if (same(name, "comm_dst", 8)) {
+    if (trace_attr_same(name, "comm_dst", 8)) {
         return TRACE_ATTR_COMM_DST;
     }
-    return same(name, "comm_tag", 8) ? TRACE_ATTR_COMM_TAG : TRACE_ATTR_COUNT;
+    return trace_attr_same(name, "comm_tag", 8) ? TRACE_ATTR_COMM_TAG : TRACE_ATTR_COUNT;
 }
 
 enum trace_attr trace_attr_find(const char *name, size_t length)
 {
     switch (length) {
     case 4:
-        return same(name, "root", 4) ? TRACE_ATTR_ROOT : TRACE_ATTR_COUNT;
+        return trace_attr_same(name, "root", 4) ? TRACE_ATTR_ROOT : TRACE_ATTR_COUNT;
     case 7:
-        if (same(name, "pg_name", 7)) {
+        if (trace_attr_same(name, "pg_name", 7)) {
             return TRACE_ATTR_PG_NAME;
         }
-        return same(name, "num_ops", 7) ? TRACE_ATTR_NUM_OPS : TRACE_ATTR_COUNT;
+        return trace_attr_same(name, "num_ops", 7) ? TRACE_ATTR_NUM_OPS : TRACE_ATTR_COUNT;
     case 8:
         return find_of_eight(name);
     case 9:
         return find_of_nine(name);
     case 11:
-        return same(name, "tensor_size", 11) ? TRACE_ATTR_TENSOR_SIZE : TRACE_ATTR_COUNT;
+        return trace_attr_same(name, "tensor_size", 11) ? TRACE_ATTR_TENSOR_SIZE : TRACE_ATTR_COUNT;
     case 12:
-        return same(name, "involved_dim", 12) ? TRACE_ATTR_INVOLVED_DIM : TRACE_ATTR_COUNT;
+        return trace_attr_same(name, "involved_dim", 12) ? TRACE_ATTR_INVOLVED_DIM : TRACE_ATTR_COUNT;
     case 13:
-        return same(name, "comm_priority", 13) ? TRACE_ATTR_COMM_PRIORITY : TRACE_ATTR_COUNT;
+        return trace_attr_same(name, "comm_priority", 13) ? TRACE_ATTR_COMM_PRIORITY : TRACE_ATTR_COUNT;
     default:
         return TRACE_ATTR_COUNT;
     }

@@ -116,7 +116,7 @@ static bool joins(const struct merging *merging, uint32_t node)
 
 /* The first node of the row a node is in, or EDIT_MISSING when the row runs in a circle. Every node passed remembers
  * it. */
-static uint32_t first_of(struct merging *merging, uint32_t node)
+static uint32_t trace_chains_first_of(struct merging *merging, uint32_t node)
 {
     uint32_t first = node;
     uint32_t steps = 0;
@@ -135,7 +135,7 @@ static uint32_t first_of(struct merging *merging, uint32_t node)
     return known;
 }
 
-static bool add_up(struct chains *chains, uint32_t first, uint32_t node)
+static bool trace_chains_add_up(struct chains *chains, uint32_t first, uint32_t node)
 {
     bool fits =
         !__builtin_add_overflow(chains->duration_us[first], chains->duration_us[node], &chains->duration_us[first]);
@@ -166,7 +166,7 @@ static void point_at_firsts(struct merging *merging)
     }
 }
 
-static enum orr_status merge(struct merging *merging, const char *path, struct orr_error *err)
+static enum orr_status trace_chains_merge(struct merging *merging, const char *path, struct orr_error *err)
 {
     struct edit_graph *graph = merging->graph;
     count_families(merging);
@@ -180,7 +180,7 @@ static enum orr_status merge(struct merging *merging, const char *path, struct o
         }
     }
     for (uint32_t node = 0; node < graph->node_count; node++) {
-        uint32_t first = first_of(merging, node);
+        uint32_t first = trace_chains_first_of(merging, node);
         if (first == EDIT_MISSING) {
             return error_set(err, ORR_EINVAL,
                              "%s: node %" PRIu64
@@ -191,7 +191,7 @@ static enum orr_status merge(struct merging *merging, const char *path, struct o
             continue;
         }
         graph->fate[node] = EDIT_DROP;
-        if (!add_up(merging->chains, first, node)) {
+        if (!trace_chains_add_up(merging->chains, first, node)) {
             return error_set(err, ORR_ERANGE, "%s: node %" PRIu64 ": durations or amounts add up to more than 64 bits",
                              path, graph->ids[first]);
         }
@@ -211,7 +211,7 @@ enum orr_status chains_merge(struct chains *chains, struct edit_graph *graph, co
         status = mem_error(graph->mem, "rows of compute nodes", err);
     } else {
         struct merging merging = {chains, graph, words, words + count, words + 2 * count};
-        status = merge(&merging, path, err);
+        status = trace_chains_merge(&merging, path, err);
     }
     mem_free(graph->mem, words, words == NULL ? 0 : bytes);
     return status;

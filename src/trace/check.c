@@ -33,8 +33,8 @@ const char *trace_finding_kind_name(enum trace_finding_kind kind)
     return kind < TRACE_FINDING_KINDS ? names[kind] : "unknown finding";
 }
 
-static void add(struct check *check, enum trace_finding_kind kind, const uint64_t *ids, uint32_t id_count,
-                const char *text)
+static void trace_check_add(struct check *check, enum trace_finding_kind kind, const uint64_t *ids, uint32_t id_count,
+                            const char *text)
 {
     struct trace_findings *findings = check->findings;
     uint64_t *copy = arena_alloc(&findings->arena, id_count * sizeof *copy);
@@ -50,7 +50,7 @@ static void add(struct check *check, enum trace_finding_kind kind, const uint64_
 }
 
 #define ADD(check, kind, ids, count, ...)                                                                              \
-    add((check), (kind), (ids), (count), arena_printf(&(check)->findings->arena, __VA_ARGS__))
+    trace_check_add((check), (kind), (ids), (count), arena_printf(&(check)->findings->arena, __VA_ARGS__))
 
 /* ---- faults of one node ---- */
 
@@ -83,7 +83,7 @@ static uint32_t needs(const Chakra__Node *node)
     }
 }
 
-static size_t list_length(const Chakra__Attribute *attr)
+static size_t trace_check_list_length(const Chakra__Attribute *attr)
 {
     switch ((uint32_t)attr->value_case) {
 #define LENGTH(id, member)                                                                                             \
@@ -117,7 +117,7 @@ static bool has_shape(const Chakra__Attribute *attr, enum trace_attr_shape shape
     case TRACE_SHAPE_SIZE:
         return integer && !negative;
     case TRACE_SHAPE_FLAGS:
-        return list_length(attr) <= 64;
+        return trace_check_list_length(attr) <= 64;
     case TRACE_SHAPE_TEXT:
         return integer || (uint32_t)attr->value_case == TRACE_VALUE_STRING;
     }
@@ -153,7 +153,7 @@ static void check_attributes(struct check *check, const Chakra__Node *node)
 /* ---- values that a run refuses on whatever machine (sim/check.c) ---- */
 
 /* The value of an integer attribute; false when there is none, which is a finding of its own. */
-static bool integer_of(const Chakra__Node *node, enum trace_attr which, uint64_t *bits, bool *negative)
+static bool trace_check_integer_of(const Chakra__Node *node, enum trace_attr which, uint64_t *bits, bool *negative)
 {
     const Chakra__Attribute *attr = trace_document_attribute(node, which);
     return attr != NULL && trace_document_integer(attr, bits, negative);
@@ -161,11 +161,11 @@ static bool integer_of(const Chakra__Node *node, enum trace_attr which, uint64_t
 
 #define REFUSE(check, node, ...) ADD((check), TRACE_FINDING_OUT_OF_RANGE, &(node)->id, 1, __VA_ARGS__)
 
-static void check_collective(struct check *check, const Chakra__Node *node)
+static void trace_check_collective(struct check *check, const Chakra__Node *node)
 {
     uint64_t type;
     bool negative;
-    if (integer_of(node, TRACE_ATTR_COMM_TYPE, &type, &negative) && (negative || type > LAST_COLLECTIVE)) {
+    if (trace_check_integer_of(node, TRACE_ATTR_COMM_TYPE, &type, &negative) && (negative || type > LAST_COLLECTIVE)) {
         REFUSE(check, node, "node %" PRIu64 ": comm_type %" PRId64 " is not a collective; 0 to %d are", node->id,
                (int64_t)type, LAST_COLLECTIVE);
     }
@@ -196,17 +196,17 @@ static int64_t rank_of_file(const char *name)
     return digits == 0 || digits > 9 || at == 0 || name[at - 1] != '.' ? -1 : strtol(name + at, NULL, 10);
 }
 
-static void check_message(struct check *check, const Chakra__Node *node)
+static void trace_check_message(struct check *check, const Chakra__Node *node)
 {
     uint64_t bytes;
     bool negative;
-    if (integer_of(node, TRACE_ATTR_COMM_SIZE, &bytes, &negative) && bytes == 0) {
+    if (trace_check_integer_of(node, TRACE_ATTR_COMM_SIZE, &bytes, &negative) && bytes == 0) {
         REFUSE(check, node, "node %" PRIu64 ": comm_size is 0; a message has at least one byte", node->id);
     }
     bool sends = (uint32_t)node->type == TRACE_SEND;
     const char *peer_name = sends ? "comm_dst" : "comm_src";
     uint64_t peer;
-    if (!integer_of(node, sends ? TRACE_ATTR_COMM_DST : TRACE_ATTR_COMM_SRC, &peer, &negative)) {
+    if (!trace_check_integer_of(node, sends ? TRACE_ATTR_COMM_DST : TRACE_ATTR_COMM_SRC, &peer, &negative)) {
         return;
     }
     if (negative || peer > INT32_MAX) {
@@ -215,7 +215,7 @@ static void check_message(struct check *check, const Chakra__Node *node)
         return;
     }
     uint64_t own;
-    if (!integer_of(node, sends ? TRACE_ATTR_COMM_SRC : TRACE_ATTR_COMM_DST, &own, &negative)) {
+    if (!trace_check_integer_of(node, sends ? TRACE_ATTR_COMM_SRC : TRACE_ATTR_COMM_DST, &own, &negative)) {
         own = (uint64_t)rank_of_file(check->document->name);
     }
     if (own == peer) {
@@ -224,7 +224,7 @@ static void check_message(struct check *check, const Chakra__Node *node)
     }
 }
 
-static void check_values(struct check *check, const Chakra__Node *node)
+static void trace_check_values(struct check *check, const Chakra__Node *node)
 {
     uint64_t flag;
     bool negative;
@@ -235,11 +235,11 @@ static void check_values(struct check *check, const Chakra__Node *node)
     bool message = (uint32_t)node->type == TRACE_SEND || (uint32_t)node->type == TRACE_RECV;
     bool collective = (uint32_t)node->type == TRACE_COLL;
     if (message) {
-        check_message(check, node);
+        trace_check_message(check, node);
     } else if (collective) {
-        check_collective(check, node);
+        trace_check_collective(check, node);
     }
-    if ((message || collective) && integer_of(node, TRACE_ATTR_IS_CPU_OP, &flag, &negative) && flag != 0) {
+    if ((message || collective) && trace_check_integer_of(node, TRACE_ATTR_IS_CPU_OP, &flag, &negative) && flag != 0) {
         REFUSE(check, node, "node %" PRIu64 ": a communication node with is_cpu_op set; only GPU nodes can communicate",
                node->id);
     }
@@ -262,7 +262,7 @@ static void check_dependencies(struct check *check, uint32_t place, const char *
     }
 }
 
-static void check_node(struct check *check, uint32_t place)
+static void trace_check_node(struct check *check, uint32_t place)
 {
     const Chakra__Node *node = check->document->nodes[place];
     uint32_t first = document_graph_find(&check->graph, check->document, node->id);
@@ -278,7 +278,7 @@ static void check_node(struct check *check, uint32_t place)
             TRACE_NODE_TYPES - 1);
     }
     check_attributes(check, node);
-    check_values(check, node);
+    trace_check_values(check, node);
     check_dependencies(check, place, "data", node->data_deps, node->n_data_deps);
     check_dependencies(check, place, "control", node->ctrl_deps, node->n_ctrl_deps);
 }
@@ -295,7 +295,7 @@ struct tarjan {
     uint32_t stacked, depth, visits;
 };
 
-static void enter(const struct document_graph *graph, struct tarjan *tarjan, uint32_t node)
+static void trace_check_enter(const struct document_graph *graph, struct tarjan *tarjan, uint32_t node)
 {
     tarjan->index[node] = tarjan->low[node] = ++tarjan->visits;
     tarjan->edge[node] = graph->parent_start[node];
@@ -364,7 +364,7 @@ static void show_cycle(struct check *check, const struct tarjan *tarjan, const u
 }
 
 /* The node on top of the path has seen all its parents: closes its component if it is the root of one. */
-static void leave(struct check *check, struct tarjan *tarjan, uint32_t *steps, uint32_t *walk)
+static void trace_check_leave(struct check *check, struct tarjan *tarjan, uint32_t *steps, uint32_t *walk)
 {
     uint32_t node = tarjan->path[--tarjan->depth];
     if (tarjan->depth > 0) {
@@ -388,19 +388,20 @@ static void leave(struct check *check, struct tarjan *tarjan, uint32_t *steps, u
     }
 }
 
-static void visit(struct check *check, struct tarjan *tarjan, uint32_t start, uint32_t *steps, uint32_t *walk)
+static void trace_check_visit(struct check *check, struct tarjan *tarjan, uint32_t start, uint32_t *steps,
+                              uint32_t *walk)
 {
     const struct document_graph *graph = &check->graph;
-    enter(graph, tarjan, start);
+    trace_check_enter(graph, tarjan, start);
     while (tarjan->depth > 0) {
         uint32_t node = tarjan->path[tarjan->depth - 1];
         if (tarjan->edge[node] == graph->parent_start[node + 1]) {
-            leave(check, tarjan, steps, walk);
+            trace_check_leave(check, tarjan, steps, walk);
             continue;
         }
         uint32_t parent = graph->parents[tarjan->edge[node]++];
         if (tarjan->index[parent] == 0) {
-            enter(graph, tarjan, parent);
+            trace_check_enter(graph, tarjan, parent);
         } else if (tarjan->component[parent] == 0 && tarjan->index[parent] < tarjan->low[node]) {
             tarjan->low[node] = tarjan->index[parent];
         }
@@ -408,7 +409,7 @@ static void visit(struct check *check, struct tarjan *tarjan, uint32_t start, ui
 }
 
 /* Only where the order left nodes over: a sound trace pays nothing. */
-static void check_cycles(struct check *check)
+static void trace_check_cycles(struct check *check)
 {
     const struct document_graph *graph = &check->graph;
     size_t count = graph->node_count;
@@ -429,7 +430,7 @@ static void check_cycles(struct check *check)
                             .edge = words + 5 * count};
     for (uint32_t i = 0; i < graph->node_count && !check->no_memory; i++) {
         if (tarjan.index[i] == 0) {
-            visit(check, &tarjan, i, words + 6 * count, words + 7 * count);
+            trace_check_visit(check, &tarjan, i, words + 6 * count, words + 7 * count);
         }
     }
     mem_free(check->mem, words, bytes);
@@ -438,7 +439,7 @@ static void check_cycles(struct check *check)
 /* ---- what cannot run ---- */
 
 /* Marks nodes behind those at fault. Nodes in the order have their parents before them; the others wait for a cycle. */
-static void spread(const struct document_graph *graph, const uint8_t *at_fault, uint8_t *stuck)
+static void trace_check_spread(const struct document_graph *graph, const uint8_t *at_fault, uint8_t *stuck)
 {
     memset(stuck, 1, graph->node_count);
     for (uint32_t i = 0; i < graph->ordered_count; i++) {
@@ -466,7 +467,7 @@ static void add_unreachable(struct check *check, const uint64_t *ids, uint32_t c
         count == 1 ? "it waits" : "they wait", text);
 }
 
-static void check_reach(struct check *check)
+static void trace_check_reach(struct check *check)
 {
     uint32_t count = check->graph.node_count;
     size_t bytes = (size_t)count * (sizeof(uint64_t) + 1);
@@ -476,7 +477,7 @@ static void check_reach(struct check *check)
         return;
     }
     uint8_t *stuck = (uint8_t *)(ids + count);
-    spread(&check->graph, check->at_fault, stuck);
+    trace_check_spread(&check->graph, check->at_fault, stuck);
     uint32_t found = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (stuck[i] != 0 && check->at_fault[i] == 0) {
@@ -506,13 +507,13 @@ enum orr_status trace_check(const struct trace_document *document, struct mem *m
         ADD(&check, TRACE_FINDING_NO_NODE, no_node, 0, "the trace has no nodes; its rank does nothing");
     }
     for (uint32_t i = 0; i < document->node_count && !check.no_memory; i++) {
-        check_node(&check, i);
+        trace_check_node(&check, i);
     }
     if (!check.no_memory) {
-        check_cycles(&check);
+        trace_check_cycles(&check);
     }
     if (!check.no_memory) {
-        check_reach(&check);
+        trace_check_reach(&check);
     }
     mem_free(mem, check.at_fault, document->node_count);
     document_graph_close(&check.graph);

@@ -45,7 +45,7 @@ struct completing {
     struct orr_error *err;
 };
 
-static enum orr_status no_memory(const struct completing *c)
+static enum orr_status complete_no_memory(const struct completing *c)
 {
     return mem_error(c->mem, "the ranks of the whole job", c->err);
 }
@@ -69,7 +69,7 @@ static enum orr_status add_image(struct completing *c, uint32_t group, uint32_t 
     uint32_t *ranks = arena_alloc(c->arena, (size_t)from->count * sizeof *ranks);
     struct digits base = digits_of(c->layout, home);
     if (ranks == NULL) {
-        return no_memory(c);
+        return complete_no_memory(c);
     }
     for (uint32_t i = 0; i < from->count; i++) {
         struct digits digits = digits_of(c->layout, from->ranks[i]);
@@ -82,7 +82,7 @@ static enum orr_status add_image(struct completing *c, uint32_t group, uint32_t 
     return ORR_OK;
 }
 
-static enum orr_status check_group(const struct completing *c, uint32_t group)
+static enum orr_status complete_check_group(const struct completing *c, uint32_t group)
 {
     const struct trace_group *at = &c->groups[group];
     if (digits_vary(c->layout, at, c->varies[group])) {
@@ -95,24 +95,24 @@ static enum orr_status check_group(const struct completing *c, uint32_t group)
                      at->id, at->count, at->ranks[0], c->ranks);
 }
 
-static int compare_groups(const void *left, const void *right)
+static int complete_compare_groups(const void *left, const void *right)
 {
     const struct trace_group *a = left;
     const struct trace_group *b = right;
     return a->id < b->id ? -1 : a->id > b->id;
 }
 
-static enum orr_status make_groups(struct completing *c)
+static enum orr_status complete_make_groups(struct completing *c)
 {
     int32_t next = 1;
     uint64_t room = 0;
     c->varies = arena_zalloc(c->arena, ((size_t)c->group_count + 1) * sizeof *c->varies);
     c->ids = arena_zalloc(c->arena, ((size_t)c->group_count * c->ranks + 1) * sizeof *c->ids);
     if (c->varies == NULL || c->ids == NULL) {
-        return no_memory(c);
+        return complete_no_memory(c);
     }
     for (uint32_t i = 0; i < c->group_count; i++) {
-        enum orr_status status = check_group(c, i);
+        enum orr_status status = complete_check_group(c, i);
         if (status != ORR_OK) {
             return status;
         }
@@ -121,7 +121,7 @@ static enum orr_status make_groups(struct completing *c)
     }
     c->grown->groups = arena_alloc(c->arena, ((size_t)room + 1) * sizeof *c->grown->groups);
     if (c->grown->groups == NULL || room + (uint64_t)next > INT32_MAX) {
-        return no_memory(c);
+        return complete_no_memory(c);
     }
     for (uint32_t i = 0; i < c->group_count; i++) {
         uint32_t recorded = home_of(c, i, c->groups[i].ranks[0]);
@@ -139,7 +139,7 @@ static enum orr_status make_groups(struct completing *c)
             }
         }
     }
-    qsort(c->grown->groups, c->grown->group_count, sizeof *c->grown->groups, compare_groups);
+    qsort(c->grown->groups, c->grown->group_count, sizeof *c->grown->groups, complete_compare_groups);
     return ORR_OK;
 }
 
@@ -195,7 +195,7 @@ static uint32_t stage_of(const struct completing *c, uint32_t rank)
 }
 
 /* Of two stages the next is also the one before: then there is a first and a last. */
-static bool is_before(const struct completing *c, const struct message *message)
+static bool complete_is_before(const struct completing *c, const struct message *message)
 {
     uint32_t stages = c->layout->roles[c->pipeline].size;
     return stages > 2 && stage_of(c, message->peer) == stages - 1;
@@ -208,7 +208,7 @@ static enum orr_status check_ring(struct completing *c)
     int64_t ahead[2] = {0, 0}; /* sends less receives, forward and backward */
     for (uint32_t i = 0; i < c->message_count; i++) {
         const struct message *message = &c->messages[i];
-        unsigned way = is_before(c, message) == message->sends;
+        unsigned way = complete_is_before(c, message) == message->sends;
         ahead[way] += message->sends ? 1 : -1;
         if (ahead[way] < 0) {
             return refuse_message(c, &recorded_graph(c)->nodes[message->node],
@@ -227,7 +227,7 @@ static enum orr_status find_messages(struct completing *c)
     c->pipeline = NOWHERE;
     c->messages = arena_alloc(c->arena, ((size_t)graph->other_count + 1) * sizeof *c->messages);
     if (c->messages == NULL) {
-        return no_memory(c);
+        return complete_no_memory(c);
     }
     for (uint32_t i = 0; i < graph->other_count; i++) {
         uint8_t type = graph->nodes[graph->others[i]].type;
@@ -238,13 +238,13 @@ static enum orr_status find_messages(struct completing *c)
     }
     for (uint32_t i = 0; i < c->message_count; i++) {
         uint32_t stage = stage_of(c, c->messages[i].peer);
-        if (stage != 1 && !is_before(c, &c->messages[i])) {
+        if (stage != 1 && !complete_is_before(c, &c->messages[i])) {
             return refuse_message(c, &recorded_graph(c)->nodes[c->messages[i].node],
                                   "it goes neither to the next stage nor to the one before; one rank of each stage has "
                                   "to be recorded");
         }
-        before = before || is_before(c, &c->messages[i]);
-        after = after || !is_before(c, &c->messages[i]);
+        before = before || complete_is_before(c, &c->messages[i]);
+        after = after || !complete_is_before(c, &c->messages[i]);
     }
     c->ring = before && after;
     return c->ring ? check_ring(c) : ORR_OK;
@@ -285,7 +285,7 @@ static uint32_t leader(const struct trace_graph *graph, const bool *taken, uint3
 
 /* A receive belongs where the work on what it brings begins, a send back where that work ends. Where a message of the
  * other direction lies between, and with it the turn from backward to forward, close to the recorded message. */
-static uint32_t find_place(const struct completing *c, const bool *taken, uint32_t index)
+static uint32_t complete_find_place(const struct completing *c, const bool *taken, uint32_t index)
 {
     const struct trace_graph *graph = recorded_graph(c);
     const struct message *at = &c->messages[index];
@@ -307,10 +307,10 @@ static enum orr_status find_places(struct completing *c)
     const struct trace_graph *graph = recorded_graph(c);
     bool *taken = arena_zalloc(c->arena, (size_t)graph->node_count + 1);
     if (taken == NULL) {
-        return no_memory(c);
+        return complete_no_memory(c);
     }
     for (uint32_t i = 0; i < c->message_count && !c->ring; i++) {
-        uint32_t place = find_place(c, taken, i);
+        uint32_t place = complete_find_place(c, taken, i);
         c->messages[i].stand_in = place;
         if (place != NOWHERE) {
             taken[place] = true;
@@ -331,7 +331,7 @@ struct place {
 };
 
 /* The image of a peer: one stage further along than the rank, as the recorded one's was. */
-static uint32_t find_peer(const void *context, uint32_t peer)
+static uint32_t complete_find_peer(const void *context, uint32_t peer)
 {
     const struct place *place = context;
     const struct completing *c = place->c;
@@ -344,7 +344,7 @@ static uint32_t find_peer(const void *context, uint32_t peer)
 }
 
 /* A root is a member of its group: that of the image with the same digits. */
-static uint32_t find_root(const void *context, int32_t group, uint32_t root)
+static uint32_t complete_find_root(const void *context, int32_t group, uint32_t root)
 {
     const struct place *place = context;
     const struct completing *c = place->c;
@@ -358,7 +358,7 @@ static uint32_t find_root(const void *context, int32_t group, uint32_t root)
     return group == 0 ? root : rank_of(c->layout, &digits);
 }
 
-static int compare_from(const void *left, const void *right)
+static int complete_compare_from(const void *left, const void *right)
 {
     const struct replica_group *a = left;
     const struct replica_group *b = right;
@@ -413,7 +413,7 @@ static void set_stage(const struct completing *c, uint32_t rank, struct trace_gr
 }
 
 /* `others` again: some nodes have become messages, some have ceased to be. */
-static bool list_others(struct trace_graph *graph)
+static bool complete_list_others(struct trace_graph *graph)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < graph->node_count; i++) {
@@ -429,40 +429,40 @@ static bool list_others(struct trace_graph *graph)
     return graph->others != NULL;
 }
 
-static enum orr_status keep_graph(struct completing *c, struct trace_graph *graph)
+static enum orr_status complete_keep_graph(struct completing *c, struct trace_graph *graph)
 {
     void *made = (void *)c->made;
     if (!mem_reserve(c->mem, &made, &c->made_capacity, (uint64_t)c->made_count + 1, sizeof(graph))) {
         trace_graph_free(graph);
-        return no_memory(c);
+        return complete_no_memory(c);
     }
     c->made = made;
     c->made[c->made_count++] = graph;
     return ORR_OK;
 }
 
-static enum orr_status make_rank(struct completing *c, uint32_t rank)
+static enum orr_status complete_make_rank(struct completing *c, uint32_t rank)
 {
     struct replica_group *groups = arena_alloc(c->arena, ((size_t)c->group_count + 1) * sizeof *groups);
     struct place place = {.c = c, .rank = rank};
     struct trace_graph *graph = NULL;
     char name[512];
     if (groups == NULL) {
-        return no_memory(c);
+        return complete_no_memory(c);
     }
     for (uint32_t i = 0; i < c->group_count; i++) {
         groups[i] =
             (struct replica_group){.from = c->groups[i].id, .to = c->ids[(size_t)i * c->ranks + rank], .share = {1, 1}};
     }
-    qsort(groups, c->group_count, sizeof *groups, compare_from);
+    qsort(groups, c->group_count, sizeof *groups, complete_compare_from);
     struct replica_view view = {.groups = groups,
                                 .group_count = c->group_count,
                                 .whole_share = {1, 1},
                                 .comm = {1, 1},
                                 .inner = {1, 1},
                                 .compute = {1, 1},
-                                .peer = find_peer,
-                                .root = find_root,
+                                .peer = complete_find_peer,
+                                .root = complete_find_root,
                                 .context = &place};
     (void)snprintf(name, sizeof name, "%.480s.0.et", c->source->prefix);
     enum orr_status status = replica_graph_make(recorded_graph(c), &view, name, c->mem, &graph, c->err);
@@ -474,11 +474,11 @@ static enum orr_status make_rank(struct completing *c, uint32_t rank)
     }
     c->grown->set->ranks[rank] = c->source->ranks[0];
     c->grown->set->ranks[rank].graph = graph;
-    status = keep_graph(c, graph);
-    return status == ORR_OK && !list_others(graph) ? no_memory(c) : status;
+    status = complete_keep_graph(c, graph);
+    return status == ORR_OK && !complete_list_others(graph) ? complete_no_memory(c) : status;
 }
 
-static struct trace_set *new_set(const struct completing *c)
+static struct trace_set *complete_new_set(const struct completing *c)
 {
     struct trace_set *set = mem_zalloc(c->mem, sizeof *set);
     if (set == NULL) {
@@ -498,12 +498,12 @@ static struct trace_set *new_set(const struct completing *c)
 }
 
 /* The recorded rank has its graph as it is; the set frees the others. */
-static enum orr_status hand_over(struct completing *c)
+static enum orr_status complete_hand_over(struct completing *c)
 {
     struct trace_set *set = c->grown->set;
     struct trace_graph **graphs = mem_alloc(c->mem, ((size_t)c->made_count + 1) * sizeof *graphs);
     if (graphs == NULL) {
-        return no_memory(c);
+        return complete_no_memory(c);
     }
     graphs[0] = c->source->graphs[0];
     for (uint32_t i = 0; i < c->made_count; i++) {
@@ -517,15 +517,15 @@ static enum orr_status hand_over(struct completing *c)
     return ORR_OK;
 }
 
-static enum orr_status complete(struct completing *c)
+static enum orr_status complete_complete(struct completing *c)
 {
-    enum orr_status status = make_groups(c);
+    enum orr_status status = complete_make_groups(c);
     status = status != ORR_OK ? status : find_messages(c);
     status = status != ORR_OK ? status : find_places(c);
     for (uint32_t rank = 1; rank < c->ranks && status == ORR_OK; rank++) {
-        status = make_rank(c, rank);
+        status = complete_make_rank(c, rank);
     }
-    return status == ORR_OK ? hand_over(c) : status;
+    return status == ORR_OK ? complete_hand_over(c) : status;
 }
 
 enum orr_status trace_set_complete(const struct trace_set *source, const struct trace_group *groups,
@@ -549,8 +549,8 @@ enum orr_status trace_set_complete(const struct trace_set *source, const struct 
                            .mem = mem,
                            .grown = &made,
                            .err = err};
-    made.set = new_set(&c);
-    enum orr_status status = made.set == NULL ? no_memory(&c) : complete(&c);
+    made.set = complete_new_set(&c);
+    enum orr_status status = made.set == NULL ? complete_no_memory(&c) : complete_complete(&c);
     for (uint32_t i = 0; i < c.made_count; i++) {
         trace_graph_free(c.made[i]);
     }

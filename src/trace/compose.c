@@ -41,8 +41,8 @@ struct composing {
 
 /* ---- the first walk ---- */
 
-static enum orr_status refuse(const struct composing *c, const struct record_facts *facts, const char *why,
-                              struct orr_error *err)
+static enum orr_status trace_compose_refuse(const struct composing *c, const struct record_facts *facts,
+                                            const char *why, struct orr_error *err)
 {
     return error_set(err, ORR_EINVAL, "%s: node %" PRIu64 " \"%.*s\" %s", c->reader->path, facts->id,
                      (int)(facts->name.length < 80 ? facts->name.length : 80), facts->name.text, why);
@@ -52,13 +52,15 @@ static enum orr_status see_comm(struct composing *c, const struct record_facts *
 {
     bool collective = facts->type == TRACE_COLL;
     if (c->options->alone) {
-        return refuse(c, facts, "communicates, but with parameter 'tp' 1 there is nobody to communicate with", err);
+        return trace_compose_refuse(c, facts,
+                                    "communicates, but with parameter 'tp' 1 there is nobody to communicate with", err);
     }
     if (!collective && !c->options->same_ranks) {
-        return refuse(c, facts,
-                      "sends or receives, and whose rank it would mean with another tensor-parallel degree cannot be "
-                      "told; give parameter 'tp' as traced, and a trace of each rank",
-                      err);
+        return trace_compose_refuse(
+            c, facts,
+            "sends or receives, and whose rank it would mean with another tensor-parallel degree cannot be "
+            "told; give parameter 'tp' as traced, and a trace of each rank",
+            err);
     }
     c->counts->collectives += collective;
     c->counts->sends += !collective;
@@ -75,7 +77,8 @@ static enum orr_status see_comm(struct composing *c, const struct record_facts *
     return ORR_OK;
 }
 
-static enum orr_status visit(void *context, uint32_t node, const struct record_facts *facts, struct orr_error *err)
+static enum orr_status trace_compose_visit(void *context, uint32_t node, const struct record_facts *facts,
+                                           struct orr_error *err)
 {
     struct composing *c = context;
     enum orr_status status = ORR_OK;
@@ -91,7 +94,7 @@ static enum orr_status visit(void *context, uint32_t node, const struct record_f
     return status != ORR_OK ? status : compose_plan_add(&c->plan, facts, err);
 }
 
-static enum orr_status check_sound(const struct composing *c, struct orr_error *err)
+static enum orr_status trace_compose_check_sound(const struct composing *c, struct orr_error *err)
 {
     const struct edit_graph *graph = &c->graph;
     if (graph->duplicates > 0) {
@@ -126,20 +129,21 @@ static enum orr_status drop_descriptions(struct composing *c, struct orr_error *
 
 /* ---- changes ---- */
 
-static enum orr_status fail_range(const struct composing *c, const char *what, struct orr_error *err)
+static enum orr_status trace_compose_fail_range(const struct composing *c, const char *what, struct orr_error *err)
 {
     return error_set(err, ORR_ERANGE, "%s: node %" PRIu64 ": %s does not fit 64 bits when scaled", c->reader->path,
                      c->facts.id, what);
 }
 
 /* A shard of another size: what the device computes goes with it, what the host does stays. */
-static enum orr_status change_compute(struct composing *c, struct record_change *change, struct orr_error *err)
+static enum orr_status trace_compose_change_compute(struct composing *c, struct record_change *change,
+                                                    struct orr_error *err)
 {
     struct scale_factor factor = c->options->shard;
     unsigned __int128 product = (unsigned __int128)c->facts.duration_us * factor.over + c->carried;
     unsigned __int128 whole = product / factor.under;
     if (whole > UINT64_MAX) {
-        return fail_range(c, "duration_micros", err);
+        return trace_compose_fail_range(c, "duration_micros", err);
     }
     c->carried = (uint64_t)(product % factor.under);
     c->counts->compute_us_before += c->facts.duration_us;
@@ -155,7 +159,7 @@ static enum orr_status change_compute(struct composing *c, struct record_change 
             continue;
         }
         if (!scale_nearest(factor, c->facts.amount[i], &value, &exact)) {
-            return fail_range(c, record_amount_name(i), err);
+            return trace_compose_fail_range(c, record_amount_name(i), err);
         }
         record_change_integer(change, record_amount_name(i), TRACE_VALUE_INT64, value);
     }
@@ -197,8 +201,8 @@ static void change_root(const struct composing *c, const struct record *record, 
 
 /* An all-gather's size is one rank's share, of which there are more when the group is larger; the others state the
  * whole buffer, an activation of the same size at any degree. */
-static enum orr_status change_collective(struct composing *c, const struct record *record, struct record_change *change,
-                                         struct orr_error *err)
+static enum orr_status trace_compose_change_collective(struct composing *c, const struct record *record,
+                                                       struct record_change *change, struct orr_error *err)
 {
     enum { ALL_GATHER = 2 };
     const struct record_facts *facts = &c->facts;
@@ -211,7 +215,7 @@ static enum orr_status change_collective(struct composing *c, const struct recor
         uint64_t value = 0;
         bool exact = true;
         if (!scale_nearest(c->options->shard, facts->value[TRACE_ATTR_COMM_SIZE], &value, &exact)) {
-            return fail_range(c, "comm_size", err);
+            return trace_compose_fail_range(c, "comm_size", err);
         }
         c->inexact += !exact;
         record_change_integer(change, "comm_size", TRACE_VALUE_INT64, value);
@@ -219,7 +223,7 @@ static enum orr_status change_collective(struct composing *c, const struct recor
     return ORR_OK;
 }
 
-static void change_message(const struct composing *c, struct record_change *change)
+static void trace_compose_change_message(const struct composing *c, struct record_change *change)
 {
     static const enum trace_attr peers[] = {TRACE_ATTR_COMM_SRC, TRACE_ATTR_COMM_DST};
     for (size_t i = 0; c->options->peer_shift > 0 && i < sizeof peers / sizeof peers[0]; i++) {
@@ -309,8 +313,8 @@ static enum orr_status write_buckets(struct composing *c, uint32_t node, struct 
     return status;
 }
 
-static enum orr_status change(void *context, uint32_t node, const struct record *record, struct record_change *wanted,
-                              struct orr_error *err)
+static enum orr_status trace_compose_change(void *context, uint32_t node, const struct record *record,
+                                            struct record_change *wanted, struct orr_error *err)
 {
     struct composing *c = context;
     enum orr_status status = write_buckets(c, node, err);
@@ -323,19 +327,19 @@ static enum orr_status change(void *context, uint32_t node, const struct record 
     }
     switch (c->facts.type) {
     case TRACE_COMP:
-        return record_is_cpu(&c->facts) ? ORR_OK : change_compute(c, wanted, err);
+        return record_is_cpu(&c->facts) ? ORR_OK : trace_compose_change_compute(c, wanted, err);
     case TRACE_COLL:
-        return change_collective(c, record, wanted, err);
+        return trace_compose_change_collective(c, record, wanted, err);
     case TRACE_SEND:
     case TRACE_RECV:
-        change_message(c, wanted);
+        trace_compose_change_message(c, wanted);
         return ORR_OK;
     default:
         return ORR_OK;
     }
 }
 
-static enum orr_status tell(const struct composing *c, struct orr_error *err)
+static enum orr_status trace_compose_tell(const struct composing *c, struct orr_error *err)
 {
     const char *path = c->reader->path;
     enum orr_status status = ORR_OK;
@@ -362,7 +366,7 @@ static enum orr_status tell(const struct composing *c, struct orr_error *err)
 }
 
 /* Also without a stream: what cannot be written is found then, too. */
-static enum orr_status write_all(struct composing *c, struct orr_error *err)
+static enum orr_status trace_compose_write_all(struct composing *c, struct orr_error *err)
 {
     FILE *nowhere = c->stream == NULL ? fopen("/dev/null", "wb") : NULL;
     if (c->stream == NULL && nowhere == NULL) {
@@ -371,7 +375,7 @@ static enum orr_status write_all(struct composing *c, struct orr_error *err)
     struct edit_write write = {.reader = c->reader,
                                .graph = &c->graph,
                                .stream = c->stream == NULL ? nowhere : c->stream,
-                               .change = change,
+                               .change = trace_compose_change,
                                .context = c};
     enum orr_status status = edit_write_nodes(&write, err);
     status = status != ORR_OK ? status : write_buckets(c, UINT32_MAX, err);
@@ -384,7 +388,7 @@ static enum orr_status write_all(struct composing *c, struct orr_error *err)
 static enum orr_status compose_graph(struct composing *c, struct orr_error *err)
 {
     const struct compose_options *options = c->options;
-    enum orr_status status = check_sound(c, err);
+    enum orr_status status = trace_compose_check_sound(c, err);
     status = status != ORR_OK ? status : drop_descriptions(c, err);
     status = status != ORR_OK
                  ? status
@@ -405,8 +409,8 @@ static enum orr_status compose_graph(struct composing *c, struct orr_error *err)
         c->counts->gates += c->plan.gate[node] != 0;
     }
     c->counts->nodes_out = c->counts->nodes_in - c->counts->dropped + c->plan.bucket_count;
-    status = write_all(c, err);
-    return status != ORR_OK ? status : tell(c, err);
+    status = trace_compose_write_all(c, err);
+    return status != ORR_OK ? status : trace_compose_tell(c, err);
 }
 
 enum orr_status compose_trace(struct record_reader *reader, const struct compose_options *options, FILE *stream,
@@ -426,7 +430,7 @@ enum orr_status compose_trace(struct record_reader *reader, const struct compose
     compose_plan_init(&c.plan, options->backward, mem);
     record_facts_init(&c.facts);
     record_buffer_init(&c.buffer, mem);
-    enum orr_status status = edit_graph_open(&c.graph, reader, visit, &c, mem, err);
+    enum orr_status status = edit_graph_open(&c.graph, reader, trace_compose_visit, &c, mem, err);
     if (status == ORR_OK) {
         status = compose_graph(&c, err);
         edit_graph_close(&c.graph);

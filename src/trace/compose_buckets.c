@@ -5,14 +5,14 @@
 #include <inttypes.h>
 
 /* elements * part / parts, rounded down; part is at most parts. */
-static uint64_t share(uint64_t elements, uint32_t parts, uint32_t part)
+static uint64_t compose_buckets_share(uint64_t elements, uint32_t parts, uint32_t part)
 {
     return (uint64_t)((unsigned __int128)elements * part / parts);
 }
 
 uint64_t compose_shard(uint64_t elements, uint32_t shards, uint32_t index)
 {
-    return share(elements, shards, index + 1) - share(elements, shards, index);
+    return compose_buckets_share(elements, shards, index + 1) - compose_buckets_share(elements, shards, index);
 }
 
 static enum orr_status cut_equal(struct compose_buckets *made, uint32_t count, struct orr_error *err)
@@ -68,7 +68,7 @@ uint64_t compose_buckets_before(const struct compose_buckets *buckets, uint32_t 
     }
     uint64_t elements = buckets->elements;
     if (buckets->each == 0) {
-        elements = share(elements, buckets->count, index);
+        elements = compose_buckets_share(elements, buckets->count, index);
     } else if (index < buckets->count) {
         elements = buckets->first + (index - 1) * buckets->each;
     }

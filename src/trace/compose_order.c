@@ -65,7 +65,7 @@ static void list_kids(struct ordering *o)
     }
 }
 
-static void finish_node(struct ordering *o, uint32_t node, uint32_t *queued)
+static void compose_order_finish_node(struct ordering *o, uint32_t node, uint32_t *queued)
 {
     struct key *key = &o->keys[node];
     if (__builtin_add_overflow(key->end, o->weight[node], &key->end)) {
@@ -81,7 +81,7 @@ static void finish_node(struct ordering *o, uint32_t node, uint32_t *queued)
     }
 }
 
-static int compare_keys(const void *left, const void *right)
+static int compose_order_compare_keys(const void *left, const void *right)
 {
     const struct key *a = left;
     const struct key *b = right;
@@ -106,7 +106,7 @@ static enum orr_status sort_nodes(struct ordering *o, const char *path, uint32_t
         }
     }
     for (uint32_t done = 0; done < queued; done++) {
-        finish_node(o, o->queue[done], &queued);
+        compose_order_finish_node(o, o->queue[done], &queued);
     }
     for (uint32_t node = 0; queued < count && node < count; node++) {
         if (o->missing[node] > 0) {
@@ -115,7 +115,7 @@ static enum orr_status sort_nodes(struct ordering *o, const char *path, uint32_t
                              o->graph->ids[node]);
         }
     }
-    qsort(o->keys, count, sizeof *o->keys, compare_keys);
+    qsort(o->keys, count, sizeof *o->keys, compose_order_compare_keys);
     for (uint32_t i = 0; i < count; i++) {
         order[i] = o->keys[i].node;
     }

@@ -28,19 +28,19 @@ void compose_plan_free(struct compose_plan *plan)
     arena_free(&plan->arena);
 }
 
-static enum orr_status no_memory(const struct compose_plan *plan, struct orr_error *err)
+static enum orr_status compose_plan_no_memory(const struct compose_plan *plan, struct orr_error *err)
 {
     return mem_error(plan->mem, "the plan of a trace's buckets", err);
 }
 
 /* ---- nodes ---- */
 
-static bool holds(struct record_text name, const char *part)
+static bool compose_plan_holds(struct record_text name, const char *part)
 {
     return memmem(name.text, name.length, part, strlen(part)) != NULL;
 }
 
-static bool is_letter(char c)
+static bool compose_plan_is_letter(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
@@ -51,8 +51,8 @@ static bool has_word(struct record_text name, const char *word)
     size_t length = strlen(word);
     const char *end = name.text + name.length;
     for (const char *at = name.text; (size_t)(end - at) >= length; at++) {
-        if (memcmp(at, word, length) == 0 && (at == name.text || !is_letter(at[-1])) &&
-            (at + length == end || !is_letter(at[length]))) {
+        if (memcmp(at, word, length) == 0 && (at == name.text || !compose_plan_is_letter(at[-1])) &&
+            (at + length == end || !compose_plan_is_letter(at[length]))) {
             return true;
         }
     }
@@ -68,7 +68,7 @@ static bool is_backward(const struct compose_plan *plan, struct record_text name
         return pattern_matches(plan->backward, name);
     }
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
-        if (holds(name, parts[i])) {
+        if (compose_plan_holds(name, parts[i])) {
             return true;
         }
     }
@@ -90,7 +90,7 @@ enum orr_status compose_plan_add(struct compose_plan *plan, const struct record_
     node.flags |= facts->has_parent ? COMPOSE_HAS_PARENT : 0;
     if (!mem_reserve(plan->mem, (void **)&plan->nodes, &plan->node_capacity, (uint64_t)plan->node_count + 1,
                      sizeof *plan->nodes)) {
-        return no_memory(plan, err);
+        return compose_plan_no_memory(plan, err);
     }
     plan->nodes[plan->node_count++] = node;
     return steps_add(&plan->steps, facts, err);
@@ -132,7 +132,7 @@ static void mark_inside(struct compose_plan *plan, const struct edit_graph *grap
 }
 
 /* Durations where there are any, else operations, else each node counts the same. */
-static uint64_t *weigh(struct compose_plan *plan)
+static uint64_t *compose_plan_weigh(struct compose_plan *plan)
 {
     bool timed = false;
     bool counted = false;
@@ -171,7 +171,7 @@ struct making {
     uint32_t span_count;
 };
 
-static int compare_steps(const void *left, const void *right)
+static int compose_plan_compare_steps(const void *left, const void *right)
 {
     const struct span *a = left;
     const struct span *b = right;
@@ -181,11 +181,12 @@ static int compare_steps(const void *left, const void *right)
 static uint32_t find_span(const struct making *making, int64_t step)
 {
     struct span key = {.step = step};
-    const struct span *found = bsearch(&key, making->spans, making->span_count, sizeof *making->spans, compare_steps);
+    const struct span *found =
+        bsearch(&key, making->spans, making->span_count, sizeof *making->spans, compose_plan_compare_steps);
     return found == NULL ? UINT32_MAX : (uint32_t)(found - making->spans);
 }
 
-static int64_t step_of(const struct making *making, uint32_t node)
+static int64_t compose_plan_step_of(const struct making *making, uint32_t node)
 {
     return making->plan->steps_known ? making->plan->steps.step[node] : STEPS_NONE;
 }
@@ -197,7 +198,7 @@ static bool is_in_a_step(const struct making *making, uint32_t node)
 }
 
 /* The steps that have work, in their order; one of unknown number where the trace has none. */
-static bool find_spans(struct making *making)
+static bool compose_plan_find_spans(struct making *making)
 {
     uint32_t count = making->plan->node_count;
     making->spans = arena_zalloc(&making->plan->arena, ((size_t)count + 1) * sizeof *making->spans);
@@ -205,7 +206,7 @@ static bool find_spans(struct making *making)
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
-        int64_t step = step_of(making, i);
+        int64_t step = compose_plan_step_of(making, i);
         bool again = making->span_count > 0 && making->spans[making->span_count - 1].step == step;
         if (is_in_a_step(making, i) && !again) {
             making->spans[making->span_count++].step = step;
@@ -214,7 +215,7 @@ static bool find_spans(struct making *making)
     if (making->span_count == 0) { /* no compute at all: the buckets wait for nothing */
         making->spans[making->span_count++].step = STEPS_NONE;
     }
-    qsort(making->spans, making->span_count, sizeof *making->spans, compare_steps);
+    qsort(making->spans, making->span_count, sizeof *making->spans, compose_plan_compare_steps);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < making->span_count; i++) {
         if (kept == 0 || making->spans[kept - 1].step != making->spans[i].step) {
@@ -235,7 +236,7 @@ static bool list_work(struct making *making, bool overlap)
         return false;
     }
     for (uint32_t i = 0; i < plan->node_count; i++) {
-        making->span[i] = is_in_a_step(making, i) ? find_span(making, step_of(making, i)) : UINT32_MAX;
+        making->span[i] = is_in_a_step(making, i) ? find_span(making, compose_plan_step_of(making, i)) : UINT32_MAX;
         if (making->span[i] != UINT32_MAX) {
             backward[making->span[i]] += overlap && (plan->nodes[i].flags & COMPOSE_BACKWARD) != 0;
         }
@@ -279,7 +280,7 @@ struct progress {
 };
 
 /* Takes up work until its share is that of the gradients in buckets 0 to `index`; all that is left with `rest`. */
-static void advance(struct making *making, struct progress *now, uint32_t index, bool rest)
+static void compose_plan_advance(struct making *making, struct progress *now, uint32_t index, bool rest)
 {
     uint64_t bytes = compose_buckets_before(making->buckets, making->buckets->count);
     uint64_t until = compose_buckets_before(making->buckets, index + 1);
@@ -303,7 +304,7 @@ static void place_buckets(struct making *making, const struct span *span, bool o
         }
     }
     for (uint32_t i = 0; i < buckets->count; i++) {
-        advance(making, &now, i, i + 1 == buckets->count || !overlaps);
+        compose_plan_advance(making, &now, i, i + 1 == buckets->count || !overlaps);
         plan->buckets[plan->bucket_count++] = (struct compose_bucket){.bytes = compose_buckets_before(buckets, i + 1) -
                                                                                compose_buckets_before(buckets, i),
                                                                       .behind = UINT32_MAX,
@@ -407,18 +408,18 @@ static bool place_gates(struct making *making)
 
 /* ---- the whole ---- */
 
-static bool make_room(struct making *making)
+static bool compose_plan_make_room(struct making *making)
 {
     struct compose_plan *plan = making->plan;
     size_t nodes = plan->node_count;
-    making->weight = weigh(plan);
+    making->weight = compose_plan_weigh(plan);
     making->order = arena_alloc(&plan->arena, nodes * sizeof *making->order);
     making->span = arena_alloc(&plan->arena, nodes * sizeof *making->span);
     making->bucket = arena_alloc(&plan->arena, nodes * sizeof *making->bucket);
     return making->weight != NULL && making->order != NULL && making->span != NULL && making->bucket != NULL;
 }
 
-static bool make_buckets(struct making *making, bool overlap)
+static bool compose_plan_make_buckets(struct making *making, bool overlap)
 {
     struct compose_plan *plan = making->plan;
     size_t total = (size_t)making->span_count * making->buckets->count;
@@ -444,19 +445,19 @@ enum orr_status compose_plan_make(struct compose_plan *plan, const struct edit_g
     plan->steps_known = steps_settle(&plan->steps);
     mark_work(plan);
     mark_inside(plan, graph);
-    if (!make_room(&making)) {
-        return no_memory(plan, err);
+    if (!compose_plan_make_room(&making)) {
+        return compose_plan_no_memory(plan, err);
     }
     enum orr_status status = compose_order(graph, making.weight, path, making.order, err);
     if (status != ORR_OK) {
         return status;
     }
-    if (!find_spans(&making)) {
-        return no_memory(plan, err);
+    if (!compose_plan_find_spans(&making)) {
+        return compose_plan_no_memory(plan, err);
     }
     if ((uint64_t)making.span_count * buckets->count >= UINT32_MAX) {
         return error_set(err, ORR_ERANGE, "%s: %" PRIu32 " steps of %" PRIu32 " buckets are more than %" PRIu32, path,
                          making.span_count, buckets->count, UINT32_MAX - 1);
     }
-    return make_buckets(&making, overlap) ? ORR_OK : no_memory(plan, err);
+    return compose_plan_make_buckets(&making, overlap) ? ORR_OK : compose_plan_no_memory(plan, err);
 }

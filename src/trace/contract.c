@@ -55,7 +55,7 @@ static bool push(struct contraction *c, uint32_t dep)
 
 /* Adds a dependency on a node that stays to the list being made: of each chain the last node, and a data dependency
  * rather than a control dependency on the same. */
-static bool add(struct contraction *c, uint32_t dep)
+static bool contract_add(struct contraction *c, uint32_t dep)
 {
     const struct mark *mark = &c->marks[dep & EDIT_INDEX];
     uint32_t chain = mark->first;
@@ -74,7 +74,7 @@ static bool add(struct contraction *c, uint32_t dep)
 }
 
 /* The dependencies of a node, with removed parents replaced by theirs; gives their number, or UINT32_MAX. */
-static uint32_t gather(struct contraction *c, uint32_t node)
+static uint32_t contract_gather(struct contraction *c, uint32_t node)
 {
     const struct edit_graph *graph = c->graph;
     uint32_t first = c->pool_count;
@@ -86,14 +86,14 @@ static uint32_t gather(struct contraction *c, uint32_t node)
             continue;
         }
         if (!leaves(graph, parent)) {
-            if (!add(c, dep)) {
+            if (!contract_add(c, dep)) {
                 return UINT32_MAX;
             }
             continue;
         }
         struct mark theirs = c->marks[parent];
         for (uint32_t i = 0; c->pool != NULL && i < theirs.second; i++) {
-            if (!add(c, c->pool[theirs.first + i] | (dep & EDIT_CTRL))) {
+            if (!contract_add(c, c->pool[theirs.first + i] | (dep & EDIT_CTRL))) {
                 return UINT32_MAX;
             }
         }
@@ -136,7 +136,7 @@ static bool work_out(struct contraction *c, uint32_t node)
     if (shares) {
         list = c->marks[graph->deps[first]];
     } else {
-        list.second = gather(c, node);
+        list.second = contract_gather(c, node);
         if (list.second == UINT32_MAX) {
             return false;
         }
@@ -176,17 +176,17 @@ static uint32_t pending(const struct contraction *c, uint32_t depth)
     return EDIT_MISSING;
 }
 
-static void enter(struct contraction *c, uint32_t depth, uint32_t node)
+static void contract_enter(struct contraction *c, uint32_t depth, uint32_t node)
 {
     c->stack[depth] = node;
     c->cursor[depth] = c->graph->dep_start[node];
     c->marks[node].first = MARK_OPEN;
 }
 
-static enum orr_status resolve(struct contraction *c, uint32_t start, struct orr_error *err)
+static enum orr_status contract_resolve(struct contraction *c, uint32_t start, struct orr_error *err)
 {
     uint32_t depth = 0;
-    enter(c, 0, start);
+    contract_enter(c, 0, start);
     for (;;) {
         uint32_t node = c->stack[depth];
         uint32_t parent = pending(c, depth);
@@ -202,7 +202,7 @@ static enum orr_status resolve(struct contraction *c, uint32_t start, struct orr
         } else if (c->marks[parent].first == MARK_OPEN) {
             return fail_cycle(c, parent, err);
         } else {
-            enter(c, ++depth, parent);
+            contract_enter(c, ++depth, parent);
         }
     }
 }
@@ -262,7 +262,7 @@ static bool settle_node(struct contraction *c, uint32_t node)
         if (!copy_list(c, node)) {
             return false;
         }
-    } else if (gather(c, node) == UINT32_MAX) {
+    } else if (contract_gather(c, node) == UINT32_MAX) {
         return false;
     }
     if (differs(c, node, first)) {
@@ -272,7 +272,7 @@ static bool settle_node(struct contraction *c, uint32_t node)
 }
 
 /* Writes the new dependencies behind the lists in the pool, then moves them into arrays of their own. */
-static bool settle(struct contraction *c)
+static bool contract_settle(struct contraction *c)
 {
     struct edit_graph *graph = c->graph;
     uint32_t base = c->pool_count;
@@ -313,20 +313,20 @@ static void mark_cascades(struct contraction *c)
     }
 }
 
-static enum orr_status run(struct contraction *c, struct orr_error *err)
+static enum orr_status contract_run(struct contraction *c, struct orr_error *err)
 {
     struct edit_graph *graph = c->graph;
     mark_cascades(c);
     for (uint32_t node = 0; node < graph->node_count; node++) {
         if (c->marks[node].first == MARK_NEW) {
-            enum orr_status status = resolve(c, node, err);
+            enum orr_status status = contract_resolve(c, node, err);
             if (status != ORR_OK) {
                 return status;
             }
         }
     }
     c->counts->implied = 0; /* those of the nodes that stay are counted */
-    return settle(c) ? ORR_OK : mem_error(graph->mem, "dependencies past removed nodes", err);
+    return contract_settle(c) ? ORR_OK : mem_error(graph->mem, "dependencies past removed nodes", err);
 }
 
 enum orr_status contract(struct edit_graph *graph, const char *path, struct contract_counts *counts,
@@ -351,7 +351,7 @@ enum orr_status contract(struct edit_graph *graph, const char *path, struct cont
         for (size_t i = 0; i < count; i++) {
             marks[i].first = MARK_NEW;
         }
-        status = run(&c, err);
+        status = contract_run(&c, err);
     }
     mem_free(graph->mem, c.pool, (size_t)c.pool_capacity * sizeof *c.pool);
     mem_free(graph->mem, c.children, c.children == NULL ? 0 : count * sizeof *c.children);

@@ -18,7 +18,8 @@ struct cut {
     uint64_t base_us; /* start of the earliest node left */
 };
 
-static enum orr_status visit(void *context, uint32_t node, const struct record_facts *facts, struct orr_error *err)
+static enum orr_status trace_cut_visit(void *context, uint32_t node, const struct record_facts *facts,
+                                       struct orr_error *err)
 {
     struct cut *cut = context;
     if (!mem_reserve(cut->mem, (void **)&cut->describes, &cut->describes_capacity, (uint64_t)node + 1, 1)) {
@@ -49,7 +50,7 @@ static enum orr_status fail_steps(const struct cut *cut, bool any, struct orr_er
                      cut->reader->path, cut->options->first, cut->options->last, least, most);
 }
 
-static enum orr_status choose(struct cut *cut, struct edit_graph *graph, struct orr_error *err)
+static enum orr_status trace_cut_choose(struct cut *cut, struct edit_graph *graph, struct orr_error *err)
 {
     bool any = steps_settle(&cut->steps);
     uint64_t chosen = 0;
@@ -66,8 +67,8 @@ static enum orr_status choose(struct cut *cut, struct edit_graph *graph, struct 
     return chosen > 0 ? ORR_OK : fail_steps(cut, any, err);
 }
 
-static enum orr_status change(void *context, uint32_t node, const struct record *record, struct record_change *wanted,
-                              struct orr_error *err)
+static enum orr_status trace_cut_change(void *context, uint32_t node, const struct record *record,
+                                        struct record_change *wanted, struct orr_error *err)
 {
     const struct cut *cut = context;
     (void)record;
@@ -84,11 +85,11 @@ static enum orr_status cut_graph(struct cut *cut, struct edit_graph *graph, stru
                                  struct cut_counts *counts, struct orr_error *err)
 {
     struct contract_counts done;
-    enum orr_status status = choose(cut, graph, err);
+    enum orr_status status = trace_cut_choose(cut, graph, err);
     status = status != ORR_OK ? status : contract(graph, reader->path, &done, err);
     if (status == ORR_OK && stream != NULL) {
         struct edit_write write = {
-            .reader = reader, .graph = graph, .stream = stream, .change = change, .context = cut};
+            .reader = reader, .graph = graph, .stream = stream, .change = trace_cut_change, .context = cut};
         status = edit_write_nodes(&write, err);
     }
     if (status == ORR_OK) {
@@ -105,7 +106,7 @@ enum orr_status cut_trace(struct record_reader *reader, const struct cut_options
     struct cut cut = {.reader = reader, .options = options, .mem = mem};
     struct edit_graph graph;
     steps_init(&cut.steps, mem);
-    enum orr_status status = edit_graph_open(&graph, reader, visit, &cut, mem, err);
+    enum orr_status status = edit_graph_open(&graph, reader, trace_cut_visit, &cut, mem, err);
     if (status == ORR_OK) {
         status = cut_graph(&cut, &graph, reader, stream, counts, err);
         edit_graph_close(&graph);

@@ -21,7 +21,7 @@ struct walk {
     bool data_back; /* the second walk met a data dependency leading back */
 };
 
-static void take_out(struct walk *walk, uint32_t node, uint32_t at)
+static void trace_cycles_take_out(struct walk *walk, uint32_t node, uint32_t at)
 {
     uint32_t dep = walk->graph->deps[at];
     walk->removed(walk->context, node, dep & EDIT_INDEX, (dep & EDIT_CTRL) != 0);
@@ -30,7 +30,7 @@ static void take_out(struct walk *walk, uint32_t node, uint32_t at)
 }
 
 /* One walk from `start`. Data dependencies only, or both kinds. */
-static void walk_from(struct walk *walk, uint32_t start, bool both)
+static void trace_cycles_walk_from(struct walk *walk, uint32_t start, bool both)
 {
     const struct edit_graph *graph = walk->graph;
     uint32_t depth = 0;
@@ -56,7 +56,7 @@ static void walk_from(struct walk *walk, uint32_t start, bool both)
         }
         if (walk->colour[parent] == GREY) {
             if (is_ctrl == both) {
-                take_out(walk, node, at);
+                trace_cycles_take_out(walk, node, at);
             } else {
                 walk->data_back = true;
             }
@@ -75,7 +75,7 @@ static void walk_all(struct walk *walk, bool both)
     walk->ranked = 0;
     for (uint32_t i = 0; i < walk->graph->node_count; i++) {
         if (walk->colour[i] == WHITE) {
-            walk_from(walk, i, both);
+            trace_cycles_walk_from(walk, i, both);
         }
     }
 }
@@ -90,7 +90,7 @@ struct knots {
     uint32_t waiting_count, visits;
 };
 
-static void enter(struct knots *knots, uint32_t node, uint32_t depth)
+static void trace_cycles_enter(struct knots *knots, uint32_t node, uint32_t depth)
 {
     knots->index[node] = knots->low[node] = ++knots->visits;
     knots->waiting[knots->waiting_count++] = node;
@@ -107,12 +107,12 @@ static void close_component(struct knots *knots, uint32_t root)
     } while (node != root);
 }
 
-static void visit(struct knots *knots, uint32_t start)
+static void trace_cycles_visit(struct knots *knots, uint32_t start)
 {
     struct walk *walk = knots->walk;
     const struct edit_graph *graph = walk->graph;
     uint32_t depth = 0;
-    enter(knots, start, 0);
+    trace_cycles_enter(knots, start, 0);
     for (;;) {
         uint32_t node = walk->stack[depth];
         if (walk->cursor[depth] < graph->dep_start[node + 1]) {
@@ -121,7 +121,7 @@ static void visit(struct knots *knots, uint32_t start)
                 continue;
             }
             if (knots->index[parent] == 0) {
-                enter(knots, parent, ++depth);
+                trace_cycles_enter(knots, parent, ++depth);
             } else if (knots->component[parent] == 0 && knots->index[parent] < knots->low[node]) {
                 knots->low[node] = knots->index[parent];
             }
@@ -148,7 +148,7 @@ static void untie(struct knots *knots)
             uint32_t parent = graph->deps[d] & EDIT_INDEX;
             if ((graph->deps[d] & EDIT_CTRL) != 0 && parent != EDIT_MISSING &&
                 knots->component[parent] == knots->component[node] && walk->rank[parent] >= walk->rank[node]) {
-                take_out(walk, node, d);
+                trace_cycles_take_out(walk, node, d);
             }
         }
     }
@@ -169,7 +169,7 @@ static bool break_knots(struct walk *walk)
                           .component = words + 3 * count};
     for (uint32_t i = 0; i < walk->graph->node_count; i++) {
         if (knots.index[i] == 0) {
-            visit(&knots, i);
+            trace_cycles_visit(&knots, i);
         }
     }
     walk_all(walk, false); /* the order of the data dependencies alone */

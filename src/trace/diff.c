@@ -70,7 +70,8 @@ static uint64_t fingerprint(const struct record *record)
     return XXH3_64bits_digest(&state);
 }
 
-static bool add_mark(struct side *side, const struct record *record, const struct record_facts *facts, struct mem *mem)
+static bool trace_diff_add_mark(struct side *side, const struct record *record, const struct record_facts *facts,
+                                struct mem *mem)
 {
     if (!mem_reserve(mem, (void **)&side->marks, &side->mark_capacity, (uint64_t)side->mark_count + 1,
                      sizeof *side->marks)) {
@@ -84,7 +85,8 @@ static bool add_mark(struct side *side, const struct record *record, const struc
     return true;
 }
 
-static enum orr_status keep(struct diff *diff, const struct record *record, struct record *copy, struct orr_error *err)
+static enum orr_status trace_diff_keep(struct diff *diff, const struct record *record, struct record *copy,
+                                       struct orr_error *err)
 {
     uint8_t *bytes = arena_alloc(&diff->arena, record->size + 1);
     if (bytes == NULL) {
@@ -102,13 +104,13 @@ static enum orr_status read_marks(struct diff *diff, struct side *side, struct o
     struct record metadata;
     bool more = false;
     enum orr_status status = record_reader_next(&side->reader, &metadata, &more, err);
-    status = status != ORR_OK ? status : keep(diff, &metadata, &side->metadata, err);
+    status = status != ORR_OK ? status : trace_diff_keep(diff, &metadata, &side->metadata, err);
     if (status != ORR_OK) {
         return status;
     }
     status = record_pass_open(&pass, &side->reader, NULL, diff->mem, err);
     while (status == ORR_OK && pass.more) {
-        status = add_mark(side, &pass.record, &pass.facts, diff->mem)
+        status = trace_diff_add_mark(side, &pass.record, &pass.facts, diff->mem)
                      ? record_pass_next(&pass, err)
                      : mem_error(diff->mem, "the nodes of a trace", err);
     }
@@ -346,7 +348,7 @@ static bool suspicious(struct diff *diff, uint32_t a, uint32_t b)
 }
 
 /* Marks what is to be looked into: any pointer does until the record is there. */
-static void choose(struct diff *diff)
+static void trace_diff_choose(struct diff *diff)
 {
     for (uint32_t a = 0; a < diff->a.graph.node_count; a++) {
         uint32_t b = diff->a.match[a];
@@ -374,13 +376,13 @@ static enum orr_status keep_chosen(struct diff *diff, struct side *side, struct 
         if (status == ORR_OK && side->kept[node] != NULL) {
             side->kept[node] = arena_alloc(&diff->arena, sizeof **side->kept);
             status = side->kept[node] == NULL ? mem_error(diff->mem, "the differences of two traces", err)
-                                              : keep(diff, &diff->current, side->kept[node], err);
+                                              : trace_diff_keep(diff, &diff->current, side->kept[node], err);
         }
     }
     return status;
 }
 
-static const char *name_of(const struct record_facts *facts, char *text, size_t size)
+static const char *trace_diff_name_of(const struct record_facts *facts, char *text, size_t size)
 {
     int length = facts->name.length > size - 1 ? (int)size - 1 : (int)facts->name.length;
     (void)snprintf(text, size, "%.*s", length, facts->name.text);
@@ -398,14 +400,14 @@ static enum orr_status tell_alone(struct diff *diff, struct diff_pair *pair, boo
     }
     ++*(added ? &diff->counts.added : &diff->counts.removed);
     pair->item = (struct diff_item){.kind = added ? DIFF_ADDED : DIFF_REMOVED, .id = facts->id};
-    pair->item.name = name_of(facts, name, sizeof name);
+    pair->item.name = trace_diff_name_of(facts, name, sizeof name);
     const char *type = trace_node_type_name((uint32_t)facts->type);
     diff_tell(pair, "", added ? "-" : type, added ? type : "-");
     return ORR_OK;
 }
 
-static enum orr_status tell_pair(struct diff *diff, struct diff_pair *pair, uint32_t a, uint32_t b,
-                                 struct orr_error *err)
+static enum orr_status trace_diff_tell_pair(struct diff *diff, struct diff_pair *pair, uint32_t a, uint32_t b,
+                                            struct orr_error *err)
 {
     char name[256];
     pair->a = *diff->a.kept[a];
@@ -416,7 +418,7 @@ static enum orr_status tell_pair(struct diff *diff, struct diff_pair *pair, uint
         return status;
     }
     pair->item = (struct diff_item){.kind = DIFF_CHANGED, .id = pair->facts_b.id};
-    pair->item.name = name_of(&pair->facts_b, name, sizeof name);
+    pair->item.name = trace_diff_name_of(&pair->facts_b, name, sizeof name);
     pair->any = false;
     diff_records(pair);
     if (!same_deps(diff, a, b)) {
@@ -439,7 +441,7 @@ static void tell_metadata(struct diff *diff, struct diff_pair *pair)
     diff->counts.metadata = pair->any;
 }
 
-static enum orr_status tell_all(struct diff *diff, struct orr_error *err)
+static enum orr_status trace_diff_tell_all(struct diff *diff, struct orr_error *err)
 {
     struct diff_pair pair = {
         .reader_a = &diff->a.reader, .reader_b = &diff->b.reader, .options = diff->options, .counts = &diff->counts};
@@ -456,7 +458,7 @@ static enum orr_status tell_all(struct diff *diff, struct orr_error *err)
         if (diff->b.match[b] == UNMATCHED) {
             status = tell_alone(diff, &pair, true, diff->b.kept[b], err);
         } else if (diff->b.kept[b] != NULL) {
-            status = tell_pair(diff, &pair, diff->b.match[b], b, err);
+            status = trace_diff_tell_pair(diff, &pair, diff->b.match[b], b, err);
         }
     }
     record_facts_free(&pair.facts_a, diff->mem);
@@ -464,7 +466,8 @@ static enum orr_status tell_all(struct diff *diff, struct orr_error *err)
     return status;
 }
 
-static enum orr_status compare(struct diff *diff, const char *path_a, const char *path_b, struct orr_error *err)
+static enum orr_status trace_diff_compare(struct diff *diff, const char *path_a, const char *path_b,
+                                          struct orr_error *err)
 {
     enum orr_status status = side_open(diff, &diff->a, path_a, err);
     status = status != ORR_OK ? status : side_open(diff, &diff->b, path_b, err);
@@ -476,11 +479,11 @@ static enum orr_status compare(struct diff *diff, const char *path_a, const char
     } else if (!match_names(diff)) {
         return mem_error(diff->mem, "the names of a trace", err);
     }
-    choose(diff);
+    trace_diff_choose(diff);
     status = diff->no_memory ? mem_error(diff->mem, "the dependencies of a trace", err) : ORR_OK;
     status = status != ORR_OK ? status : keep_chosen(diff, &diff->a, err);
     status = status != ORR_OK ? status : keep_chosen(diff, &diff->b, err);
-    status = status != ORR_OK ? status : tell_all(diff, err);
+    status = status != ORR_OK ? status : trace_diff_tell_all(diff, err);
     diff->counts.nodes_a = diff->a.graph.node_count;
     diff->counts.nodes_b = diff->b.graph.node_count;
     diff->counts.duration_us_a = diff->a.duration_us;
@@ -495,7 +498,7 @@ enum orr_status diff_traces(const char *path_a, const char *path_b, const struct
 {
     struct diff diff = {.options = options, .mem = mem};
     arena_init(&diff.arena, mem);
-    enum orr_status status = compare(&diff, path_a, path_b, err);
+    enum orr_status status = trace_diff_compare(&diff, path_a, path_b, err);
     if (status == ORR_OK) {
         *counts = diff.counts;
     }

@@ -76,7 +76,7 @@ struct attributes {
     uint32_t count;
 };
 
-static void collect(const struct record *record, uint32_t number, struct attributes *attributes)
+static void diff_record_collect(const struct record *record, uint32_t number, struct attributes *attributes)
 {
     const uint8_t *at = record->bytes;
     const uint8_t *end = at + record->size;
@@ -91,14 +91,14 @@ static void collect(const struct record *record, uint32_t number, struct attribu
     }
 }
 
-static bool same_text(struct record_text a, struct record_text b)
+static bool diff_record_same_text(struct record_text a, struct record_text b)
 {
     return a.length == b.length && memcmp(a.text, b.text, a.length) == 0;
 }
 
 static bool same_value(const struct record_attribute *a, const struct record_attribute *b)
 {
-    if (a->kind != b->kind || !same_text(a->doc, b->doc) || a->value.value != b->value.value) {
+    if (a->kind != b->kind || !diff_record_same_text(a->doc, b->doc) || a->value.value != b->value.value) {
         return false;
     }
     return a->kind == TRACE_VALUE_NONE || wire_field_type(&a->value) != WIRE_BYTES ||
@@ -140,11 +140,11 @@ static void diff_attributes(struct diff_pair *pair)
     struct attributes a;
     struct attributes b;
     uint32_t number = pair->item.kind == DIFF_METADATA ? 2 : RECORD_ATTR;
-    collect(&pair->a, number, &a);
-    collect(&pair->b, number, &b);
+    diff_record_collect(&pair->a, number, &a);
+    diff_record_collect(&pair->b, number, &b);
     for (uint32_t i = 0; i < a.count; i++) {
         uint32_t j = 0;
-        while (j < b.count && (b.matched[j] || !same_text(a.list[i].name, b.list[j].name))) {
+        while (j < b.count && (b.matched[j] || !diff_record_same_text(a.list[i].name, b.list[j].name))) {
             j++;
         }
         if (j < b.count) {
@@ -164,7 +164,7 @@ static void diff_attributes(struct diff_pair *pair)
 /* ---- other fields ---- */
 
 /* The last field of this number, or of no length. */
-static struct record_text span_of(const struct record *record, uint32_t number)
+static struct record_text diff_record_span_of(const struct record *record, uint32_t number)
 {
     const uint8_t *at = record->bytes;
     const uint8_t *end = at + record->size;
@@ -181,11 +181,11 @@ static struct record_text span_of(const struct record *record, uint32_t number)
 
 static void diff_span(struct diff_pair *pair, uint32_t number, const char *what, bool is_text)
 {
-    struct record_text a = span_of(&pair->a, number);
-    struct record_text b = span_of(&pair->b, number);
+    struct record_text a = diff_record_span_of(&pair->a, number);
+    struct record_text b = diff_record_span_of(&pair->b, number);
     char before[TEXT];
     char after[TEXT];
-    if (same_text(a, b)) {
+    if (diff_record_same_text(a, b)) {
         return;
     }
     pair->counts->others++;

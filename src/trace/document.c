@@ -82,7 +82,7 @@ static const char *field_fault(enum walk_kind kind, const struct wire_field *fie
 
 /* False with the fault, if there is one. Calls itself no deeper than messages nest: metadata or node, attribute, list.
  */
-static bool walk(unsigned message, const uint8_t *at, const uint8_t *end, struct fault *fault)
+static bool document_walk(unsigned message, const uint8_t *at, const uint8_t *end, struct fault *fault)
 {
     fault->where = message >= WALK_LIST ? "in a list: " : "";
     while (at < end) {
@@ -100,7 +100,7 @@ static bool walk(unsigned message, const uint8_t *at, const uint8_t *end, struct
                 return false;
             }
             if (known->kind == WALK_MESSAGE && wire_field_type(&field) == WIRE_BYTES) {
-                if (!walk(known->inner, field.bytes, next, fault)) {
+                if (!document_walk(known->inner, field.bytes, next, fault)) {
                     return false;
                 }
                 fault->where = "";
@@ -174,7 +174,7 @@ static enum orr_status decode_record(struct decoder *decoder, unsigned kind, con
                                      ProtobufCMessage **message)
 {
     struct fault fault;
-    if (!walk(kind, at, at + size, &fault)) {
+    if (!document_walk(kind, at, at + size, &fault)) {
         return decode_fail(decoder, fault.at, fault.where, fault.what);
     }
     ProtobufCAllocator allocator = {.alloc = decoder_alloc, .free = decoder_free, .allocator_data = decoder};

@@ -11,7 +11,7 @@ struct by_id {
     uint32_t place;
 };
 
-static int compare_ids(const void *a, const void *b)
+static int document_graph_compare_ids(const void *a, const void *b)
 {
     const struct by_id *x = a;
     const struct by_id *y = b;
@@ -28,7 +28,8 @@ static int compare_places(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static bool sort_by_id(struct document_graph *graph, const struct trace_document *document, struct mem *mem)
+static bool document_graph_sort_by_id(struct document_graph *graph, const struct trace_document *document,
+                                      struct mem *mem)
 {
     size_t bytes = graph->node_count * sizeof(struct by_id);
     struct by_id *pairs = mem_alloc(mem, bytes);
@@ -38,7 +39,7 @@ static bool sort_by_id(struct document_graph *graph, const struct trace_document
     for (uint32_t i = 0; i < graph->node_count; i++) {
         pairs[i] = (struct by_id){.id = document->nodes[i]->id, .place = i};
     }
-    qsort(pairs, graph->node_count, sizeof *pairs, compare_ids);
+    qsort(pairs, graph->node_count, sizeof *pairs, document_graph_compare_ids);
     for (uint32_t i = 0; i < graph->node_count; i++) {
         graph->by_id[i] = pairs[i].place;
     }
@@ -65,8 +66,8 @@ uint32_t document_graph_find(const struct document_graph *graph, const struct tr
 }
 
 /* Adds the dependencies that are there to `parents`; gives how many. */
-static uint32_t resolve(struct document_graph *graph, const struct trace_document *document, const uint64_t *ids,
-                        size_t count, uint32_t *parents)
+static uint32_t document_graph_resolve(struct document_graph *graph, const struct trace_document *document,
+                                       const uint64_t *ids, size_t count, uint32_t *parents)
 {
     uint32_t found = 0;
     for (size_t i = 0; i < count; i++) {
@@ -87,8 +88,8 @@ static void fill_parents(struct document_graph *graph, const struct trace_docume
         const Chakra__Node *node = document->nodes[i];
         uint32_t *mine = graph->parents + next;
         graph->parent_start[i] = next;
-        uint32_t count = resolve(graph, document, node->data_deps, node->n_data_deps, mine);
-        count += resolve(graph, document, node->ctrl_deps, node->n_ctrl_deps, mine + count);
+        uint32_t count = document_graph_resolve(graph, document, node->data_deps, node->n_data_deps, mine);
+        count += document_graph_resolve(graph, document, node->ctrl_deps, node->n_ctrl_deps, mine + count);
         qsort(mine, count, sizeof *mine, compare_places);
         uint32_t distinct = 0;
         for (uint32_t p = 0; p < count; p++) {
@@ -107,7 +108,7 @@ struct kahn {
     uint32_t *children;
 };
 
-static void turn_round(const struct document_graph *graph, struct kahn *kahn)
+static void document_graph_turn_round(const struct document_graph *graph, struct kahn *kahn)
 {
     for (uint32_t i = 0; i < graph->node_count; i++) {
         kahn->waits[i] = graph->parent_start[i + 1] - graph->parent_start[i];
@@ -147,7 +148,7 @@ static void place_all(struct document_graph *graph, const struct kahn *kahn)
     graph->ordered_count = count;
 }
 
-static bool put_in_order(struct document_graph *graph, struct mem *mem)
+static bool document_graph_put_in_order(struct document_graph *graph, struct mem *mem)
 {
     size_t count = graph->node_count;
     size_t bytes = (2 * count + 1 + graph->parent_start[count]) * sizeof(uint32_t);
@@ -156,13 +157,13 @@ static bool put_in_order(struct document_graph *graph, struct mem *mem)
         return false;
     }
     struct kahn kahn = {.waits = words, .child_start = words + count, .children = words + 2 * count + 1};
-    turn_round(graph, &kahn);
+    document_graph_turn_round(graph, &kahn);
     place_all(graph, &kahn);
     mem_free(mem, words, bytes);
     return true;
 }
 
-static bool build(struct document_graph *graph, const struct trace_document *document, struct mem *mem)
+static bool document_graph_build(struct document_graph *graph, const struct trace_document *document, struct mem *mem)
 {
     uint64_t edges = 0;
     for (uint32_t i = 0; i < graph->node_count; i++) {
@@ -176,11 +177,11 @@ static bool build(struct document_graph *graph, const struct trace_document *doc
     graph->parent_start = arena_alloc(&graph->arena, words * sizeof(uint32_t));
     graph->parents = edges >= UINT32_MAX ? NULL : arena_alloc(&graph->arena, (size_t)(edges + 1) * sizeof(uint32_t));
     if (graph->by_id == NULL || graph->order == NULL || graph->parent_start == NULL || graph->parents == NULL ||
-        !sort_by_id(graph, document, mem)) {
+        !document_graph_sort_by_id(graph, document, mem)) {
         return false;
     }
     fill_parents(graph, document);
-    return put_in_order(graph, mem);
+    return document_graph_put_in_order(graph, mem);
 }
 
 enum orr_status document_graph_open(struct document_graph *graph, const struct trace_document *document,
@@ -188,7 +189,7 @@ enum orr_status document_graph_open(struct document_graph *graph, const struct t
 {
     struct document_graph made = {.node_count = document->node_count};
     arena_init(&made.arena, mem);
-    if (!build(&made, document, mem)) {
+    if (!document_graph_build(&made, document, mem)) {
         arena_free(&made.arena);
         return mem_error(mem, "the dependencies of a trace", err);
     }

@@ -57,7 +57,7 @@ uint32_t edit_graph_find(const struct edit_graph *graph, uint64_t id, uint32_t n
 }
 
 /* Places by id: a byte at a time from the lowest, each time keeping the order of the time before. */
-static bool sort_by_id(struct edit_graph *graph)
+static bool trace_edit_sort_by_id(struct edit_graph *graph)
 {
     size_t bytes = (size_t)graph->node_count * sizeof(uint32_t);
     uint32_t *from = mem_alloc(graph->mem, bytes);
@@ -111,7 +111,7 @@ struct loading {
     uint32_t dep_total, dep_id_capacity, data_capacity;
 };
 
-static bool reserve_node(struct loading *loading, uint64_t deps)
+static bool trace_edit_reserve_node(struct loading *loading, uint64_t deps)
 {
     struct edit_graph *graph = loading->graph;
     uint64_t need = (uint64_t)graph->node_count + 2;
@@ -125,12 +125,12 @@ static bool reserve_node(struct loading *loading, uint64_t deps)
                        sizeof *loading->dep_ids);
 }
 
-static bool add_node(struct loading *loading, const struct record_facts *facts)
+static bool trace_edit_add_node(struct loading *loading, const struct record_facts *facts)
 {
     struct edit_graph *graph = loading->graph;
     uint64_t deps = (uint64_t)facts->data.count + facts->ctrl.count;
     if (graph->node_count + 1 >= EDIT_MISSING || deps + loading->dep_total >= UINT32_MAX ||
-        !reserve_node(loading, deps)) {
+        !trace_edit_reserve_node(loading, deps)) {
         return false;
     }
     uint32_t node = graph->node_count++;
@@ -153,8 +153,8 @@ static bool add_node(struct loading *loading, const struct record_facts *facts)
     return true;
 }
 
-static enum orr_status read_nodes(struct loading *loading, struct record_reader *reader, edit_visit visit,
-                                  void *context, struct orr_error *err)
+static enum orr_status trace_edit_read_nodes(struct loading *loading, struct record_reader *reader, edit_visit visit,
+                                             void *context, struct orr_error *err)
 {
     struct record_facts facts;
     struct record record;
@@ -168,7 +168,7 @@ static enum orr_status read_nodes(struct loading *loading, struct record_reader 
             break;
         }
         status = record_scan(reader, &record, &facts, err);
-        if (status == ORR_OK && !add_node(loading, &facts)) {
+        if (status == ORR_OK && !trace_edit_add_node(loading, &facts)) {
             status = mem_error(loading->graph->mem, "the nodes of a trace", err);
         }
         if (status == ORR_OK && visit != NULL) {
@@ -188,7 +188,7 @@ static void note_missing(struct edit_graph *graph, uint32_t node, uint64_t id, b
 }
 
 /* From ids to places, in the same memory: what is written never passes what is still to be read. */
-static bool resolve(struct loading *loading)
+static bool trace_edit_resolve(struct loading *loading)
 {
     struct edit_graph *graph = loading->graph;
     uint32_t *deps = (uint32_t *)(void *)loading->dep_ids;
@@ -217,18 +217,18 @@ static bool resolve(struct loading *loading)
     return true;
 }
 
-static bool settle(struct loading *loading)
+static bool trace_edit_settle(struct loading *loading)
 {
     struct edit_graph *graph = loading->graph;
-    if (!reserve_node(loading, 0)) { /* a file without nodes has its arrays too */
+    if (!trace_edit_reserve_node(loading, 0)) { /* a file without nodes has its arrays too */
         return false;
     }
     graph->dep_start[graph->node_count] = loading->dep_total;
-    if (!graph->ascending && !sort_by_id(graph)) {
+    if (!graph->ascending && !trace_edit_sort_by_id(graph)) {
         return false;
     }
     count_duplicates(graph);
-    if (!resolve(loading)) {
+    if (!trace_edit_resolve(loading)) {
         return false;
     }
     graph->dirty = mem_zalloc(graph->mem, graph->node_count);
@@ -241,8 +241,8 @@ enum orr_status edit_graph_open(struct edit_graph *graph, struct record_reader *
 {
     struct edit_graph made = {.mem = mem, .ascending = true};
     struct loading loading = {.graph = &made};
-    enum orr_status status = read_nodes(&loading, reader, visit, context, err);
-    if (status == ORR_OK && !settle(&loading)) {
+    enum orr_status status = trace_edit_read_nodes(&loading, reader, visit, context, err);
+    if (status == ORR_OK && !trace_edit_settle(&loading)) {
         status = mem_error(mem, "the dependencies of a trace", err);
     }
     mem_free(mem, loading.dep_ids, (size_t)loading.dep_id_capacity * sizeof *loading.dep_ids);
@@ -341,8 +341,8 @@ struct writing {
     uint32_t id_capacity;
 };
 
-static enum orr_status write_node(struct writing *writing, uint32_t node, const struct record *record,
-                                  struct orr_error *err)
+static enum orr_status trace_edit_write_node(struct writing *writing, uint32_t node, const struct record *record,
+                                             struct orr_error *err)
 {
     const struct edit_graph *graph = writing->write->graph;
     struct record_change *change = &writing->change;
@@ -402,7 +402,7 @@ enum orr_status edit_write_nodes(const struct edit_write *write, struct orr_erro
         if (!more || node >= graph->node_count) {
             status = error_set(err, ORR_EIO, "%s: the file changed while it was read", write->reader->path);
         } else if (graph->fate[node] != EDIT_REMOVE && graph->fate[node] != EDIT_DROP) {
-            status = write_node(&writing, node, &record, err);
+            status = trace_edit_write_node(&writing, node, &record, err);
         }
     }
     record_buffer_free(&writing.buffer);

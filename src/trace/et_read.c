@@ -235,7 +235,7 @@ static bool append_control(struct et_read *read)
     return true;
 }
 
-static bool read_node(struct et_read *read, const struct wire_field *record)
+static bool et_read_node(struct et_read *read, const struct wire_field *record)
 {
     uint32_t k = read->node_count;
     struct trace_node *node = &read->nodes[k];
@@ -354,7 +354,7 @@ static bool fail_record(struct et_read *read, const uint8_t *at)
 
 /* Room for one more node. After the first few hundred the rest is foreseen from how far into the file they reached, so
  * that the array is seldom moved and never much too large. */
-static bool reserve_node(struct et_read *read, const uint8_t *at)
+static bool et_read_reserve_node(struct et_read *read, const uint8_t *at)
 {
     enum { FIRST = 256 };
     uint64_t done = read->offset + (uint64_t)(at - read->begin);
@@ -373,14 +373,14 @@ static bool reserve_node(struct et_read *read, const uint8_t *at)
     return true;
 }
 
-static bool read_nodes(struct et_read *read, const uint8_t *at)
+static bool et_read_nodes(struct et_read *read, const uint8_t *at)
 {
     struct wire_field record;
     while (next_record(read, &at, &record)) {
-        if (read->node_count == read->node_capacity && !reserve_node(read, at)) {
+        if (read->node_count == read->node_capacity && !et_read_reserve_node(read, at)) {
             return false;
         }
-        if (!read_node(read, &record)) {
+        if (!et_read_node(read, &record)) {
             return false;
         }
     }
@@ -413,7 +413,7 @@ enum orr_status et_read_file(struct et_read *read)
     } else if (!next_record(read, &at, &record)) {
         (void)(read->status == ORR_OK && fail_record(read, at));
     } else if (read_metadata(read, &record)) {
-        (void)read_nodes(read, at);
+        (void)et_read_nodes(read, at);
     }
     return say_foreign(read, foreign);
 }

@@ -44,7 +44,7 @@ struct et_writer {
     bool refused; /* an allocation was */
 };
 
-static bool reserve(struct et_writer *writer, size_t more)
+static bool et_write_reserve(struct et_writer *writer, size_t more)
 {
     writer->refused = writer->refused ||
                       !mem_reserve_bytes(writer->mem, (void **)&writer->bytes, &writer->capacity, writer->size, more);
@@ -53,14 +53,14 @@ static bool reserve(struct et_writer *writer, size_t more)
 
 static void add_varint(struct et_writer *writer, uint64_t value)
 {
-    if (reserve(writer, WIRE_VARINT_MAX)) {
+    if (et_write_reserve(writer, WIRE_VARINT_MAX)) {
         writer->size += wire_varint_put(writer->bytes + writer->size, value);
     }
 }
 
 static void add_bytes(struct et_writer *writer, const void *bytes, size_t size)
 {
-    if (size > 0 && reserve(writer, size)) {
+    if (size > 0 && et_write_reserve(writer, size)) {
         memcpy(writer->bytes + writer->size, bytes, size);
         writer->size += size;
     }
@@ -128,7 +128,7 @@ static void add_field_varint(struct et_writer *writer, unsigned field, uint64_t 
     }
 }
 
-static void advance(struct et_writer *writer, enum et_place to)
+static void et_write_advance(struct et_writer *writer, enum et_place to)
 {
     assert(writer->place != ET_BETWEEN && writer->place < to && !writer->in_metadata);
     writer->place = to;
@@ -174,19 +174,19 @@ static void add_packed(struct et_writer *writer, unsigned field, const uint64_t 
 
 void et_node_ctrl_deps(struct et_writer *writer, const uint64_t *ids, size_t count)
 {
-    advance(writer, ET_CTRL_DEPS);
+    et_write_advance(writer, ET_CTRL_DEPS);
     add_packed(writer, 4, ids, count);
 }
 
 void et_node_data_deps(struct et_writer *writer, const uint64_t *ids, size_t count)
 {
-    advance(writer, ET_DATA_DEPS);
+    et_write_advance(writer, ET_DATA_DEPS);
     add_packed(writer, 5, ids, count);
 }
 
 void et_node_times(struct et_writer *writer, uint64_t start_us, uint64_t duration_us)
 {
-    advance(writer, ET_TIMES);
+    et_write_advance(writer, ET_TIMES);
     add_field_varint(writer, 6, start_us);
     add_field_varint(writer, 7, duration_us);
 }
@@ -197,8 +197,8 @@ static size_t field_text_size(struct et_text text)
     return size == 0 ? 0 : 1 + wire_varint_size(size) + size;
 }
 
-static void add_io(struct et_writer *writer, unsigned field, struct et_text values, struct et_text shapes,
-                   struct et_text types)
+static void et_write_add_io(struct et_writer *writer, unsigned field, struct et_text values, struct et_text shapes,
+                            struct et_text types)
 {
     add_varint(writer, WIRE_TAG(field, WIRE_BYTES));
     add_varint(writer, field_text_size(values) + field_text_size(shapes) + field_text_size(types));
@@ -209,20 +209,20 @@ static void add_io(struct et_writer *writer, unsigned field, struct et_text valu
 
 void et_node_inputs(struct et_writer *writer, struct et_text values, struct et_text shapes, struct et_text types)
 {
-    advance(writer, ET_INPUTS);
-    add_io(writer, 8, values, shapes, types);
+    et_write_advance(writer, ET_INPUTS);
+    et_write_add_io(writer, 8, values, shapes, types);
 }
 
 void et_node_outputs(struct et_writer *writer, struct et_text values, struct et_text shapes, struct et_text types)
 {
-    advance(writer, ET_OUTPUTS);
-    add_io(writer, 9, values, shapes, types);
+    et_write_advance(writer, ET_OUTPUTS);
+    et_write_add_io(writer, 9, values, shapes, types);
 }
 
 /* ---- attributes ---- */
 
 /* Begins an attribute whose value takes `value_size` bytes, its tag included. */
-static void attr_begin(struct et_writer *writer, const char *name, size_t value_size)
+static void et_write_attr_begin(struct et_writer *writer, const char *name, size_t value_size)
 {
     assert(writer->place != ET_BETWEEN);
     writer->place = ET_ATTRIBUTES;
@@ -235,7 +235,7 @@ static void attr_begin(struct et_writer *writer, const char *name, size_t value_
 static void attr_varint(struct et_writer *writer, const char *name, unsigned field, uint64_t value)
 {
     uint64_t tag = WIRE_TAG(field, WIRE_VARINT);
-    attr_begin(writer, name, wire_varint_size(tag) + wire_varint_size(value));
+    et_write_attr_begin(writer, name, wire_varint_size(tag) + wire_varint_size(value));
     add_varint(writer, tag);
     add_varint(writer, value);
 }
@@ -245,7 +245,7 @@ void et_attr_double(struct et_writer *writer, const char *name, double value)
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
     bits = htole64(bits);
-    attr_begin(writer, name, 1 + sizeof bits);
+    et_write_attr_begin(writer, name, 1 + sizeof bits);
     add_varint(writer, WIRE_TAG(VALUE_DOUBLE, WIRE_FIXED64));
     add_bytes(writer, &bits, sizeof bits);
 }
@@ -279,7 +279,7 @@ void et_attr_string(struct et_writer *writer, const char *name, struct et_text v
 {
     uint64_t tag = WIRE_TAG(VALUE_STRING, WIRE_BYTES);
     size_t size = text_size(value);
-    attr_begin(writer, name, wire_varint_size(tag) + wire_varint_size(size) + size);
+    et_write_attr_begin(writer, name, wire_varint_size(tag) + wire_varint_size(size) + size);
     add_varint(writer, tag);
     add_varint(writer, size);
     add_text(writer, value, size);
@@ -290,7 +290,7 @@ static void attr_list_begin(struct et_writer *writer, const char *name, unsigned
 {
     uint64_t tag = WIRE_TAG(field, WIRE_BYTES);
     size_t message = size == 0 ? 0 : 1 + wire_varint_size(size) + size;
-    attr_begin(writer, name, wire_varint_size(tag) + wire_varint_size(message) + message);
+    et_write_attr_begin(writer, name, wire_varint_size(tag) + wire_varint_size(message) + message);
     add_varint(writer, tag);
     add_varint(writer, message);
     if (size > 0) {

@@ -30,7 +30,7 @@ struct filtering {
     bool refused;
 };
 
-static enum trace_kind kind_of(const Chakra__Node *node)
+static enum trace_kind trace_filter_kind_of(const Chakra__Node *node)
 {
     switch ((uint32_t)node->type) {
     case TRACE_COMP:
@@ -54,7 +54,7 @@ static bool kind_matches(const struct trace_filter *filter, const Chakra__Node *
     if (filter->kinds == 0 && filter->collectives == 0) {
         return true;
     }
-    enum trace_kind kind = kind_of(node);
+    enum trace_kind kind = trace_filter_kind_of(node);
     if ((filter->kinds >> kind & 1) != 0) {
         return true;
     }
@@ -75,8 +75,8 @@ static uint64_t first_start(const struct trace_document *document)
     return first;
 }
 
-static enum orr_status choose(struct filtering *f, const struct trace_filter *filter, uint32_t *kept,
-                              struct orr_error *err)
+static enum orr_status trace_filter_choose(struct filtering *f, const struct trace_filter *filter, uint32_t *kept,
+                                           struct orr_error *err)
 {
     struct pattern pattern;
     enum orr_status status = pattern_open(&pattern, "name", filter->name, err);
@@ -98,7 +98,7 @@ static enum orr_status choose(struct filtering *f, const struct trace_filter *fi
 }
 
 /* Adds to an ascending list without what is there already; the lowest go where it is full. */
-static void insert(uint32_t *list, uint32_t *count, uint32_t node, uint64_t *lost)
+static void trace_filter_insert(uint32_t *list, uint32_t *count, uint32_t node, uint64_t *lost)
 {
     uint32_t at = *count;
     while (at > 0 && list[at - 1] > node) {
@@ -122,23 +122,23 @@ static void insert(uint32_t *list, uint32_t *count, uint32_t node, uint64_t *los
 }
 
 /* The nearest nodes that stay before `index`: its own parents, or those of parents that go. */
-static uint32_t collect(struct filtering *f, uint32_t index, uint32_t list[MOST_NEAREST])
+static uint32_t trace_filter_collect(struct filtering *f, uint32_t index, uint32_t list[MOST_NEAREST])
 {
     uint32_t count = 0;
     for (uint32_t p = f->graph.parent_start[index]; p < f->graph.parent_start[index + 1]; p++) {
         uint32_t parent = f->graph.parents[p];
         if (f->stays[parent]) {
-            insert(list, &count, parent, &f->lost_edges);
+            trace_filter_insert(list, &count, parent, &f->lost_edges);
             continue;
         }
         for (uint32_t i = 0; i < f->nearest[parent].count; i++) {
-            insert(list, &count, f->nearest[parent].nodes[i], &f->lost_edges);
+            trace_filter_insert(list, &count, f->nearest[parent].nodes[i], &f->lost_edges);
         }
     }
     return count;
 }
 
-static void find_nearest(struct filtering *f)
+static void trace_filter_find_nearest(struct filtering *f)
 {
     uint32_t list[MOST_NEAREST];
     for (uint32_t o = 0; o < f->graph.ordered_count && !f->refused; o++) {
@@ -152,7 +152,7 @@ static void find_nearest(struct filtering *f)
             f->nearest[index] = f->nearest[only];
             continue;
         }
-        uint32_t count = collect(f, index, list);
+        uint32_t count = trace_filter_collect(f, index, list);
         uint32_t *kept = arena_alloc(&f->arena, (size_t)count * sizeof *kept + 1);
         f->refused = kept == NULL;
         if (kept != NULL) {
@@ -174,7 +174,7 @@ static void rewrite(struct filtering *f, uint32_t index)
     if (whole) {
         return;
     }
-    uint32_t count = collect(f, index, list);
+    uint32_t count = trace_filter_collect(f, index, list);
     uint64_t *ids = arena_alloc(&f->document->arena, (size_t)count * sizeof *ids + 1);
     f->refused = f->refused || ids == NULL;
     for (uint32_t i = 0; ids != NULL && i < count; i++) {
@@ -187,7 +187,7 @@ static void rewrite(struct filtering *f, uint32_t index)
     }
 }
 
-static bool begin(struct filtering *f, struct trace_document *document, struct mem *mem)
+static bool trace_filter_begin(struct filtering *f, struct trace_document *document, struct mem *mem)
 {
     size_t count = document->node_count;
     f->document = document;
@@ -218,9 +218,10 @@ enum orr_status trace_filter(struct trace_document *document, const struct trace
     if (status != ORR_OK) {
         return status;
     }
-    status = begin(&f, document, mem) ? choose(&f, filter, &kept, err) : mem_error(mem, "a choice of nodes", err);
+    status = trace_filter_begin(&f, document, mem) ? trace_filter_choose(&f, filter, &kept, err)
+                                                   : mem_error(mem, "a choice of nodes", err);
     if (status == ORR_OK && kept < of) {
-        find_nearest(&f);
+        trace_filter_find_nearest(&f);
         for (uint32_t i = 0; i < of && !f.refused; i++) {
             if (f.stays[i]) {
                 rewrite(&f, i);

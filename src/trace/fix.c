@@ -66,7 +66,7 @@ static enum orr_status found(struct fix *fix, enum fix_repair repair, const char
 
 enum { COLL_TYPES_KNOWN = 10, COLL_TYPE_BARRIER = 9 }; /* Chakra's collectives, 0 to 9 (spec analytical §4.1) */
 
-static bool has(const struct record_facts *facts, enum trace_attr which)
+static bool trace_fix_has(const struct record_facts *facts, enum trace_attr which)
 {
     return (facts->has & 1u << which) != 0;
 }
@@ -81,17 +81,18 @@ static struct verdict judge_comm(const struct record_facts *facts)
 {
     const struct verdict keep = {EDIT_KEEP, FIX_TYPE};
     if (facts->type == TRACE_COLL) {
-        bool known = has(facts, TRACE_ATTR_COMM_TYPE) && facts->value[TRACE_ATTR_COMM_TYPE] < COLL_TYPES_KNOWN;
+        bool known =
+            trace_fix_has(facts, TRACE_ATTR_COMM_TYPE) && facts->value[TRACE_ATTR_COMM_TYPE] < COLL_TYPES_KNOWN;
         return known ? keep : (struct verdict){EDIT_REMOVE, FIX_COLLECTIVE};
     }
-    if (!has(facts, facts->type == TRACE_SEND ? TRACE_ATTR_COMM_DST : TRACE_ATTR_COMM_SRC)) {
+    if (!trace_fix_has(facts, facts->type == TRACE_SEND ? TRACE_ATTR_COMM_DST : TRACE_ATTR_COMM_SRC)) {
         return (struct verdict){EDIT_REMOVE, FIX_PEER};
     }
-    bool empty = has(facts, TRACE_ATTR_COMM_SIZE) && facts->value[TRACE_ATTR_COMM_SIZE] == 0;
+    bool empty = trace_fix_has(facts, TRACE_ATTR_COMM_SIZE) && facts->value[TRACE_ATTR_COMM_SIZE] == 0;
     return empty ? (struct verdict){EDIT_REMOVE, FIX_EMPTY} : keep;
 }
 
-static struct verdict judge(const struct fix *fix, const struct record_facts *facts)
+static struct verdict trace_fix_judge(const struct fix *fix, const struct record_facts *facts)
 {
     if (record_is_comm(facts->type)) {
         return judge_comm(facts);
@@ -116,21 +117,21 @@ static enum trace_attr missing_size(const struct record_facts *facts)
 {
     bool memory = facts->type == TRACE_MEM_LOAD || facts->type == TRACE_MEM_STORE;
     if (memory) {
-        return has(facts, TRACE_ATTR_TENSOR_SIZE) ? TRACE_ATTR_COUNT : TRACE_ATTR_TENSOR_SIZE;
+        return trace_fix_has(facts, TRACE_ATTR_TENSOR_SIZE) ? TRACE_ATTR_COUNT : TRACE_ATTR_TENSOR_SIZE;
     }
     bool barrier = facts->type == TRACE_COLL && facts->value[TRACE_ATTR_COMM_TYPE] == COLL_TYPE_BARRIER;
-    return record_is_comm(facts->type) && !barrier && !has(facts, TRACE_ATTR_COMM_SIZE) ? TRACE_ATTR_COMM_SIZE
-                                                                                        : TRACE_ATTR_COUNT;
+    return record_is_comm(facts->type) && !barrier && !trace_fix_has(facts, TRACE_ATTR_COMM_SIZE) ? TRACE_ATTR_COMM_SIZE
+                                                                                                  : TRACE_ATTR_COUNT;
 }
 
 static bool lacks_tag(const struct record_facts *facts)
 {
-    return (facts->type == TRACE_SEND || facts->type == TRACE_RECV) && !has(facts, TRACE_ATTR_COMM_TAG);
+    return (facts->type == TRACE_SEND || facts->type == TRACE_RECV) && !trace_fix_has(facts, TRACE_ATTR_COMM_TAG);
 }
 
 static bool lacks_cpu_flag(const struct record_facts *facts)
 {
-    return facts->type != TRACE_METADATA && !has(facts, TRACE_ATTR_IS_CPU_OP);
+    return facts->type != TRACE_METADATA && !trace_fix_has(facts, TRACE_ATTR_IS_CPU_OP);
 }
 
 /* The spellings of an attribute; the root has three. */
@@ -163,7 +164,7 @@ static void amend(const struct fix *fix, const struct record_facts *facts, struc
     }
 }
 
-static int shown(struct record_text text)
+static int trace_fix_shown(struct record_text text)
 {
     return text.length > 80 ? 80 : (int)text.length;
 }
@@ -171,12 +172,12 @@ static int shown(struct record_text text)
 static enum orr_status tell_size(struct fix *fix, const struct record_facts *facts, enum trace_attr size)
 {
     if (!fix->options->has_unknown_size) {
-        return error_set(fix->err, ORR_EINVAL,
-                         "%s: node %" PRIu64
-                         " \"%.*s\": %s is missing; parameter 'unknown-size' BYTES says what to put there",
-                         fix->reader->path, facts->id, shown(facts->name), facts->name.text, trace_attr_name(size));
+        return error_set(
+            fix->err, ORR_EINVAL,
+            "%s: node %" PRIu64 " \"%.*s\": %s is missing; parameter 'unknown-size' BYTES says what to put there",
+            fix->reader->path, facts->id, trace_fix_shown(facts->name), facts->name.text, trace_attr_name(size));
     }
-    return found(fix, FIX_SIZE, "node %" PRIu64 " \"%.*s\": %s is missing", facts->id, shown(facts->name),
+    return found(fix, FIX_SIZE, "node %" PRIu64 " \"%.*s\": %s is missing", facts->id, trace_fix_shown(facts->name),
                  facts->name.text, trace_attr_name(size));
 }
 
@@ -217,14 +218,15 @@ static enum orr_status tell_fate(struct fix *fix, const struct record_facts *fac
     }
     return found(fix, verdict.reason,
                  "node %" PRIu64 " \"%.*s\" (type %s) cannot run; what waits for it waits for its parents now",
-                 facts->id, shown(facts->name), facts->name.text,
+                 facts->id, trace_fix_shown(facts->name), facts->name.text,
                  facts->type < 0 ? "unknown" : trace_node_type_name((uint32_t)facts->type));
 }
 
-static enum orr_status visit(void *context, uint32_t node, const struct record_facts *facts, struct orr_error *err)
+static enum orr_status trace_fix_visit(void *context, uint32_t node, const struct record_facts *facts,
+                                       struct orr_error *err)
 {
     struct fix *fix = context;
-    struct verdict verdict = judge(fix, facts);
+    struct verdict verdict = trace_fix_judge(fix, facts);
     if (!mem_reserve(fix->mem, (void **)&fix->marks, &fix->mark_capacity, (uint64_t)node + 1, 1)) {
         return mem_error(fix->mem, "the nodes of a trace", err);
     }
@@ -395,7 +397,7 @@ static enum orr_status change_node(void *context, uint32_t node, const struct re
     return status;
 }
 
-static enum orr_status write_all(struct fix *fix, FILE *stream)
+static enum orr_status trace_fix_write_all(struct fix *fix, FILE *stream)
 {
     struct fix_write context = {.fix = fix};
     record_facts_init(&context.facts);
@@ -406,7 +408,7 @@ static enum orr_status write_all(struct fix *fix, FILE *stream)
     return status;
 }
 
-static void sum_up(const struct fix *fix, struct fix_counts *counts)
+static void trace_fix_sum_up(const struct fix *fix, struct fix_counts *counts)
 {
     const struct edit_graph *graph = &fix->graph;
     counts->nodes_in += graph->node_count;
@@ -427,14 +429,14 @@ enum orr_status fix_trace(struct record_reader *reader, const struct fix_options
 {
     struct fix fix = {.reader = reader, .options = options, .notes = notes, .mem = mem, .err = err};
     chains_init(&fix.chains, mem);
-    enum orr_status status = edit_graph_open(&fix.graph, reader, visit, &fix, mem, err);
+    enum orr_status status = edit_graph_open(&fix.graph, reader, trace_fix_visit, &fix, mem, err);
     if (status == ORR_OK) {
         status = mend(&fix);
         if (status == ORR_OK && stream != NULL) {
-            status = write_all(&fix, stream);
+            status = trace_fix_write_all(&fix, stream);
         }
         if (status == ORR_OK) {
-            sum_up(&fix, counts);
+            trace_fix_sum_up(&fix, counts);
         }
         edit_graph_close(&fix.graph);
     }

@@ -42,7 +42,7 @@ void trace_graph_free(struct trace_graph *graph)
 }
 
 /* Cuts a block that grew to what is used of it. Nothing is taken from `*from` on failure. */
-static void *trim(struct mem *mem, void **from, size_t had, size_t used)
+static void *trace_graph_trim(struct mem *mem, void **from, size_t had, size_t used)
 {
     void *block = mem_resize(mem, *from, had, used);
     if (block != NULL) {
@@ -52,19 +52,20 @@ static void *trim(struct mem *mem, void **from, size_t had, size_t used)
 }
 
 /* What grew while it was read changes hands instead of being copied into the arena. */
-static enum orr_status take_over(struct trace_graph *graph, struct et_read *read)
+static enum orr_status trace_graph_take_over(struct trace_graph *graph, struct et_read *read)
 {
     size_t count = read->node_count;
     struct trace_node *nodes =
-        trim(read->mem, (void **)&read->nodes, read->node_capacity * sizeof *nodes, count * sizeof *nodes);
+        trace_graph_trim(read->mem, (void **)&read->nodes, read->node_capacity * sizeof *nodes, count * sizeof *nodes);
     if (nodes == NULL) {
         return mem_error(read->mem, "a trace", read->err);
     }
     graph->nodes = nodes;
     graph->node_count = read->node_count;
-    graph->parent_written = trim(read->mem, (void **)&read->written, read->written_capacity * sizeof *read->written,
-                                 count * sizeof *read->written);
-    graph->strings = trim(read->mem, (void **)&read->strings, read->string_capacity, read->string_bytes);
+    graph->parent_written =
+        trace_graph_trim(read->mem, (void **)&read->written, read->written_capacity * sizeof *read->written,
+                         count * sizeof *read->written);
+    graph->strings = trace_graph_trim(read->mem, (void **)&read->strings, read->string_capacity, read->string_bytes);
     if (graph->strings != NULL) {
         graph->string_bytes = read->string_bytes;
     }
@@ -91,7 +92,7 @@ static enum orr_status parse(struct et_read *read, struct trace_graph **graph)
     made->arena = arena;
     enum orr_status status = et_read_file(read);
     if (status == ORR_OK) {
-        status = take_over(made, read);
+        status = trace_graph_take_over(made, read);
     }
     if (status == ORR_OK) {
         status = graph_build(made, read);

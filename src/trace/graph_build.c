@@ -175,7 +175,8 @@ static uint32_t index_find(const struct id_index *index, uint64_t id)
     return UINT32_MAX;
 }
 
-static enum orr_status fail_missing(const struct trace_graph *graph, struct et_read *read, uint32_t dependency)
+static enum orr_status graph_build_fail_missing(const struct trace_graph *graph, struct et_read *read,
+                                                uint32_t dependency)
 {
     uint32_t k = 0;
     while (k + 1 < graph->node_count && graph->parent_start[graph->file_order[k + 1]] <= dependency) {
@@ -208,7 +209,7 @@ static uint32_t resolve_all(const struct id_index *index, const uint64_t *ids, u
     return d;
 }
 
-static enum orr_status resolve(struct trace_graph *graph, struct et_read *read)
+static enum orr_status graph_build_resolve(struct trace_graph *graph, struct et_read *read)
 {
     struct id_index index;
     if (!index_open(&index, graph, read->mem)) {
@@ -216,7 +217,7 @@ static enum orr_status resolve(struct trace_graph *graph, struct et_read *read)
     }
     uint32_t missing = resolve_all(&index, read->deps.ids, read->deps.count, graph->parents);
     mem_free(read->mem, index.starts, index.bytes);
-    return missing == read->deps.count ? ORR_OK : fail_missing(graph, read, missing);
+    return missing == read->deps.count ? ORR_OK : graph_build_fail_missing(graph, read, missing);
 }
 
 /* ---- children ---- */
@@ -292,7 +293,7 @@ static void fill_children(struct trace_graph *graph, const struct turn *turn)
     }
 }
 
-static enum orr_status turn_round(struct trace_graph *graph, struct et_read *read)
+static enum orr_status graph_build_turn_round(struct trace_graph *graph, struct et_read *read)
 {
     size_t count = graph->node_count;
     size_t bytes = (3 * count + 1) * sizeof(uint32_t);
@@ -333,7 +334,7 @@ enum orr_status graph_build(struct trace_graph *graph, struct et_read *read)
     }
     enum orr_status status = order_nodes(graph, read);
     if (status == ORR_OK && graph->node_count > 0) {
-        status = resolve(graph, read);
+        status = graph_build_resolve(graph, read);
     }
-    return status == ORR_OK ? turn_round(graph, read) : status;
+    return status == ORR_OK ? graph_build_turn_round(graph, read) : status;
 }

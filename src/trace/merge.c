@@ -28,7 +28,8 @@ struct merging {
     bool timed;                 /* some start time is not 0 */
 };
 
-static enum orr_status visit(void *context, uint32_t node, const struct record_facts *facts, struct orr_error *err)
+static enum orr_status trace_merge_visit(void *context, uint32_t node, const struct record_facts *facts,
+                                         struct orr_error *err)
 {
     struct merging *merging = context;
     uint64_t end = 0;
@@ -43,7 +44,7 @@ static enum orr_status visit(void *context, uint32_t node, const struct record_f
     return ORR_OK;
 }
 
-static enum orr_status check_sound(const struct edit_graph *graph, const char *path, struct orr_error *err)
+static enum orr_status trace_merge_check_sound(const struct edit_graph *graph, const char *path, struct orr_error *err)
 {
     if (graph->duplicates > 0) {
         return error_set(err, ORR_EINVAL,
@@ -88,8 +89,8 @@ static bool is_root(const struct edit_graph *graph, uint32_t node)
     return graph->dep_start[node] == graph->dep_start[node + 1];
 }
 
-static enum orr_status change(void *context, uint32_t node, const struct record *record, struct record_change *wanted,
-                              struct orr_error *err)
+static enum orr_status trace_merge_change(void *context, uint32_t node, const struct record *record,
+                                          struct record_change *wanted, struct orr_error *err)
 {
     const struct merging *merging = context;
     if (merging->ends.count > 0 && is_root(&merging->graph, node)) {
@@ -197,7 +198,7 @@ static enum orr_status keep_metadata(struct merging *merging, struct record_read
 static enum orr_status merge_graph(struct merging *merging, struct record_reader *reader, struct orr_error *err)
 {
     struct edit_graph *graph = &merging->graph;
-    enum orr_status status = check_sound(graph, reader->path, err);
+    enum orr_status status = trace_merge_check_sound(graph, reader->path, err);
     merging->ends.count = merging->parallel ? 0 : merging->ends.count;
     merging->shift_us = 0;
     if (merging->any && merging->timed && !merging->parallel) {
@@ -211,7 +212,7 @@ static enum orr_status merge_graph(struct merging *merging, struct record_reader
     struct edit_write write = {.reader = reader,
                                .graph = graph,
                                .stream = merging->stream,
-                               .change = change,
+                               .change = trace_merge_change,
                                .context = merging,
                                .without_metadata = merging->counts->files > 0};
     status = edit_write_nodes(&write, err);
@@ -234,7 +235,7 @@ static enum orr_status merge_file(struct merging *merging, const char *path, str
     merging->last_us = 0;
     status = keep_metadata(merging, &reader, err);
     if (status == ORR_OK) {
-        status = edit_graph_open(&merging->graph, &reader, visit, merging, merging->mem, err);
+        status = edit_graph_open(&merging->graph, &reader, trace_merge_visit, merging, merging->mem, err);
     }
     if (status == ORR_OK) {
         status = merge_graph(merging, &reader, err);

@@ -7,7 +7,7 @@
 
 #include "trace/stat.h"
 
-static const Chakra__Attribute *find(const Chakra__Node *node, const char *name)
+static const Chakra__Attribute *trace_provenance_find(const Chakra__Node *node, const char *name)
 {
     for (size_t i = 0; i < node->n_attr; i++) {
         if (strcmp(node->attr[i]->name, name) == 0) {
@@ -17,19 +17,19 @@ static const Chakra__Attribute *find(const Chakra__Node *node, const char *name)
     return NULL;
 }
 
-static const char *text_of(const Chakra__Node *node, const char *name)
+static const char *trace_provenance_text_of(const Chakra__Node *node, const char *name)
 {
-    const Chakra__Attribute *attr = find(node, name);
+    const Chakra__Attribute *attr = trace_provenance_find(node, name);
     return attr != NULL && (uint32_t)attr->value_case == TRACE_VALUE_STRING ? attr->string_val : "";
 }
 
-static bool integer_of(const Chakra__Attribute *attr, uint64_t *bits)
+static bool trace_provenance_integer_of(const Chakra__Attribute *attr, uint64_t *bits)
 {
     bool negative;
     return attr != NULL && trace_document_integer(attr, bits, &negative);
 }
 
-static bool communicates(const Chakra__Node *node)
+static bool trace_provenance_communicates(const Chakra__Node *node)
 {
     uint32_t type = (uint32_t)node->type;
     return type == TRACE_SEND || type == TRACE_RECV || type == TRACE_COLL;
@@ -38,7 +38,7 @@ static bool communicates(const Chakra__Node *node)
 static int32_t collective_of(const Chakra__Node *node)
 {
     uint64_t type = UINT64_MAX;
-    (void)integer_of(trace_document_attribute(node, TRACE_ATTR_COMM_TYPE), &type);
+    (void)trace_provenance_integer_of(trace_document_attribute(node, TRACE_ATTR_COMM_TYPE), &type);
     return (uint32_t)node->type == TRACE_COLL && type < TRACE_STAT_COLLECTIVES ? (int32_t)type : -1;
 }
 
@@ -70,7 +70,8 @@ static int by_step(const void *a, const void *b)
     return by_type(x, y);
 }
 
-static uint32_t join(struct trace_provenance_row *rows, uint32_t count, int (*order)(const void *a, const void *b))
+static uint32_t trace_provenance_join(struct trace_provenance_row *rows, uint32_t count,
+                                      int (*order)(const void *a, const void *b))
 {
     uint32_t kept = 0;
     qsort(rows, count, sizeof *rows, order);
@@ -85,24 +86,24 @@ static uint32_t join(struct trace_provenance_row *rows, uint32_t count, int (*or
     return kept;
 }
 
-static void add_node(struct trace_provenance *table, const Chakra__Node *node)
+static void trace_provenance_add_node(struct trace_provenance *table, const Chakra__Node *node)
 {
     uint64_t bytes = 0;
     uint64_t step = 0;
-    if (!communicates(node)) {
+    if (!trace_provenance_communicates(node)) {
         return;
     }
-    (void)integer_of(trace_document_attribute(node, TRACE_ATTR_COMM_SIZE), &bytes);
+    (void)trace_provenance_integer_of(trace_document_attribute(node, TRACE_ATTR_COMM_SIZE), &bytes);
     struct trace_provenance_row row = {.type = (uint8_t)node->type,
                                        .comm_type = collective_of(node),
-                                       .type_from = text_of(node, TRACE_TYPE_FROM_NAME),
-                                       .size_from = text_of(node, TRACE_SIZE_FROM_NAME),
+                                       .type_from = trace_provenance_text_of(node, TRACE_TYPE_FROM_NAME),
+                                       .size_from = trace_provenance_text_of(node, TRACE_SIZE_FROM_NAME),
                                        .count = 1,
                                        .bytes = bytes};
     table->nodes++;
     table->unsaid += row.type_from[0] == '\0' || row.size_from[0] == '\0';
     table->rows[table->row_count++] = row;
-    if (integer_of(find(node, TRACE_STEP_NAME), &step)) {
+    if (trace_provenance_integer_of(trace_provenance_find(node, TRACE_STEP_NAME), &step)) {
         row.type_from = "";
         row.size_from = "";
         row.step = (int64_t)step;
@@ -117,7 +118,7 @@ enum orr_status trace_provenance_count(const struct trace_document *document, st
 {
     struct trace_provenance made = {.mem = mem};
     for (uint32_t i = 0; i < document->node_count; i++) {
-        made.capacity += communicates(document->nodes[i]);
+        made.capacity += trace_provenance_communicates(document->nodes[i]);
     }
     made.rows = mem_alloc(mem, made.capacity * sizeof *made.rows);
     made.steps = mem_alloc(mem, made.capacity * sizeof *made.steps);
@@ -126,10 +127,10 @@ enum orr_status trace_provenance_count(const struct trace_document *document, st
         return mem_error(mem, "the communication of a trace", err);
     }
     for (uint32_t i = 0; i < document->node_count; i++) {
-        add_node(&made, document->nodes[i]);
+        trace_provenance_add_node(&made, document->nodes[i]);
     }
-    made.row_count = join(made.rows, made.row_count, by_evidence);
-    made.step_count = join(made.steps, made.step_count, by_step);
+    made.row_count = trace_provenance_join(made.rows, made.row_count, by_evidence);
+    made.step_count = trace_provenance_join(made.steps, made.step_count, by_step);
     *table = made;
     return ORR_OK;
 }

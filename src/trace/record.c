@@ -15,7 +15,7 @@ enum { WINDOW_BYTES = 256 << 10 };
 
 /* ---- reading ---- */
 
-static enum orr_status fill(struct record_reader *reader, struct orr_error *err)
+static enum orr_status trace_record_fill(struct record_reader *reader, struct orr_error *err)
 {
     while (reader->size < reader->capacity && !reader->at_end) {
         size_t got = 0;
@@ -31,7 +31,7 @@ static enum orr_status fill(struct record_reader *reader, struct orr_error *err)
 }
 
 /* Drops what was used and reads on behind the rest; when nothing was used the buffer grows. */
-static enum orr_status move(struct record_reader *reader, struct orr_error *err)
+static enum orr_status trace_record_move(struct record_reader *reader, struct orr_error *err)
 {
     if (reader->used == 0 && reader->size == reader->capacity) {
         size_t wider = reader->capacity * 2;
@@ -47,7 +47,7 @@ static enum orr_status move(struct record_reader *reader, struct orr_error *err)
     reader->offset += reader->used;
     reader->size -= reader->used;
     reader->used = 0;
-    return fill(reader, err);
+    return trace_record_fill(reader, err);
 }
 
 static enum orr_status check_not_empty(const struct record_reader *reader, struct orr_error *err)
@@ -70,7 +70,7 @@ enum orr_status record_reader_open(struct record_reader *reader, const char *pat
         status = mem_error(mem, "reading a trace", err);
     }
     status = status != ORR_OK ? status : io_stream_open(path, mem, &made.stream, err);
-    status = status != ORR_OK ? status : fill(&made, err);
+    status = status != ORR_OK ? status : trace_record_fill(&made, err);
     status = status != ORR_OK ? status : check_not_empty(&made, err);
     made.foreign = status == ORR_OK ? trace_foreign(made.bytes, made.size) : NULL;
     if (status != ORR_OK) {
@@ -119,7 +119,7 @@ enum orr_status record_reader_rewind(struct record_reader *reader, struct orr_er
     reader->size = 0;
     reader->offset = 0;
     reader->at_end = false;
-    return status != ORR_OK ? status : fill(reader, err);
+    return status != ORR_OK ? status : trace_record_fill(reader, err);
 }
 
 static enum orr_status fail_cut(const struct record_reader *reader, struct orr_error *err)
@@ -164,7 +164,7 @@ enum orr_status record_reader_next(struct record_reader *reader, struct record *
             *more = false;
             return ORR_OK;
         }
-        enum orr_status status = move(reader, err);
+        enum orr_status status = trace_record_move(reader, err);
         if (status != ORR_OK) {
             return status;
         }
@@ -268,7 +268,7 @@ bool record_attribute_integer(const struct record_attribute *attr, uint64_t *bit
 enum { FLAGS_MOST = 64 };
 
 /* Entries of a list of integers; more than the simulator takes when it is no such list. */
-static uint64_t list_length(const struct record_attribute *attr)
+static uint64_t trace_record_list_length(const struct record_attribute *attr)
 {
     if (!trace_value_is_integer_list(attr->kind)) {
         return UINT64_MAX;
@@ -312,7 +312,7 @@ bool record_attribute_fits(const struct record_attribute *attr, enum trace_attr 
     case TRACE_SHAPE_SIZE:
         return record_attribute_integer(attr, &bits, &negative) && !negative;
     case TRACE_SHAPE_FLAGS:
-        return list_length(attr) <= FLAGS_MOST;
+        return trace_record_list_length(attr) <= FLAGS_MOST;
     case TRACE_SHAPE_TEXT:
         return attr->kind == TRACE_VALUE_STRING || record_attribute_integer(attr, &bits, &negative);
     }

@@ -19,7 +19,7 @@ struct scan {
     const char *what;  /* is wrong; NULL with a false return: memory */
 };
 
-static bool fail(struct scan *scan, const uint8_t *at, const char *what)
+static bool record_scan_fail(struct scan *scan, const uint8_t *at, const char *what)
 {
     scan->at = at;
     scan->what = what;
@@ -44,7 +44,7 @@ static bool add_ids(struct scan *scan, const struct wire_field *field, struct re
     uint64_t most = list->count + (packed ? field->value : 1); /* an id takes at least a byte */
     if (most > list->capacity &&
         !mem_reserve(scan->reader->mem, (void **)&list->ids, &list->capacity, most, sizeof *list->ids)) {
-        return fail(scan, field->bytes, NULL);
+        return record_scan_fail(scan, field->bytes, NULL);
     }
     if (!packed) {
         list->ids[list->count++] = field->value;
@@ -54,7 +54,7 @@ static bool add_ids(struct scan *scan, const struct wire_field *field, struct re
     for (const uint8_t *at = field->bytes; at < end;) {
         const uint8_t *next = wire_varint(at, end, &list->ids[list->count]);
         if (next == NULL) {
-            return fail(scan, at, "in a list of dependencies: a number that does not end");
+            return record_scan_fail(scan, at, "in a list of dependencies: a number that does not end");
         }
         list->count++;
         at = next;
@@ -79,7 +79,8 @@ static uint64_t text_number(struct record_text text)
     return hash;
 }
 
-static void take_group(struct record_facts *facts, const struct record_attribute *attr, uint64_t bits, bool negative)
+static void record_scan_take_group(struct record_facts *facts, const struct record_attribute *attr, uint64_t bits,
+                                   bool negative)
 {
     if (attr->kind == TRACE_VALUE_STRING) {
         facts->group = (struct record_text){(const char *)attr->value.bytes, (size_t)attr->value.value};
@@ -107,7 +108,7 @@ static void take_known(struct scan *scan, const struct record_attribute *attr, e
     facts->has |= 1u << which;
     facts->value[which] = bits;
     if (which == TRACE_ATTR_PG_NAME) {
-        take_group(facts, attr, bits, negative);
+        record_scan_take_group(facts, attr, bits, negative);
     }
 }
 
@@ -161,11 +162,12 @@ static bool take_attribute(struct scan *scan, const struct wire_field *field)
 {
     struct record_attribute attr;
     if (!record_attribute_read(field->bytes, (size_t)field->value, &attr)) {
-        return fail(scan, field->bytes, "in an attribute: a field that is not well-formed or of the wrong wire type");
+        return record_scan_fail(scan, field->bytes,
+                                "in an attribute: a field that is not well-formed or of the wrong wire type");
     }
     bool text = attr.kind != TRACE_VALUE_STRING || wire_utf8_valid(attr.value.bytes, attr.value.value);
     if (!text || !is_text(attr.name) || !is_text(attr.doc)) {
-        return fail(scan, field->bytes, "a text of an attribute is not UTF-8");
+        return record_scan_fail(scan, field->bytes, "a text of an attribute is not UTF-8");
     }
     enum trace_attr which = trace_attr_find(attr.name.text, attr.name.length);
     if (which != TRACE_ATTR_COUNT) {
@@ -188,11 +190,11 @@ static bool check_io(struct scan *scan, const struct wire_field *message)
         struct wire_field field;
         const uint8_t *next = wire_field_read(at, end, &field);
         if (next == NULL) {
-            return fail(scan, at, wire_field_fault(at, end));
+            return record_scan_fail(scan, at, wire_field_fault(at, end));
         }
         if (wire_field_number(&field) <= 3 &&
             (wire_field_type(&field) != WIRE_BYTES || !wire_utf8_valid(field.bytes, field.value))) {
-            return fail(scan, at, "a field of a node's inputs or outputs is not a UTF-8 text");
+            return record_scan_fail(scan, at, "a field of a node's inputs or outputs is not a UTF-8 text");
         }
         at = next;
     }
@@ -205,7 +207,7 @@ static bool take_span(struct scan *scan, const struct wire_field *field)
     switch (wire_field_number(field)) {
     case RECORD_NAME:
         facts->name = (struct record_text){(const char *)field->bytes, (size_t)field->value};
-        return is_text(facts->name) || fail(scan, field->bytes, "a node's name is not UTF-8");
+        return is_text(facts->name) || record_scan_fail(scan, field->bytes, "a node's name is not UTF-8");
     case RECORD_CTRL:
         return add_ids(scan, field, &facts->ctrl);
     case RECORD_DATA:
@@ -217,11 +219,11 @@ static bool take_span(struct scan *scan, const struct wire_field *field)
         return take_attribute(scan, field);
     default:
         return wire_field_number(field) > RECORD_ATTR ||
-               fail(scan, field->bytes, "a number of a node is written as a span");
+               record_scan_fail(scan, field->bytes, "a number of a node is written as a span");
     }
 }
 
-static bool take_number(struct scan *scan, const struct wire_field *field)
+static bool record_scan_take_number(struct scan *scan, const struct wire_field *field)
 {
     struct record_facts *facts = scan->facts;
     switch (wire_field_number(field)) {
@@ -243,7 +245,7 @@ static bool take_number(struct scan *scan, const struct wire_field *field)
         return true;
     default:
         return wire_field_number(field) > RECORD_ATTR ||
-               fail(scan, field->bytes, "a text or message of a node is written as a number");
+               record_scan_fail(scan, field->bytes, "a text or message of a node is written as a number");
     }
 }
 
@@ -255,16 +257,16 @@ static bool scan_fields(struct scan *scan)
         struct wire_field field;
         const uint8_t *next = wire_field_read(at, end, &field);
         if (next == NULL) {
-            return fail(scan, at, wire_field_fault(at, end));
+            return record_scan_fail(scan, at, wire_field_fault(at, end));
         }
         bool fine;
         if (wire_field_type(&field) == WIRE_BYTES) {
             fine = take_span(scan, &field);
         } else if (wire_field_type(&field) == WIRE_VARINT) {
-            fine = take_number(scan, &field);
+            fine = record_scan_take_number(scan, &field);
         } else {
             fine = wire_field_number(&field) > RECORD_ATTR ||
-                   fail(scan, at, "a field of a node is written as a fixed-size number");
+                   record_scan_fail(scan, at, "a field of a node is written as a fixed-size number");
         }
         if (!fine) {
             return false;
@@ -274,7 +276,7 @@ static bool scan_fields(struct scan *scan)
     return true;
 }
 
-static bool holds(struct record_text text, const char *word)
+static bool record_scan_holds(struct record_text text, const char *word)
 {
     return memmem(text.text, text.length, word, strlen(word)) != NULL;
 }
@@ -291,6 +293,6 @@ enum orr_status record_scan(const struct record_reader *reader, const struct rec
         return scan.what == NULL ? mem_error(reader->mem, "the dependencies of a trace", err)
                                  : record_error(reader, record, scan.at, scan.what, err);
     }
-    facts->has_group_attributes = facts->has_group_attributes || holds(facts->name, "process_group");
+    facts->has_group_attributes = facts->has_group_attributes || record_scan_holds(facts->name, "process_group");
     return ORR_OK;
 }

@@ -91,12 +91,12 @@ struct growing {
     struct orr_error *err;
 };
 
-static enum orr_status no_memory(const struct growing *g)
+static enum orr_status replicate_no_memory(const struct growing *g)
 {
     return mem_error(g->mem, "the ranks of the larger job", g->err);
 }
 
-static enum orr_status check_group(const struct growing *g, const struct trace_group *group, bool *spans)
+static enum orr_status replicate_check_group(const struct growing *g, const struct trace_group *group, bool *spans)
 {
     bool varies[TRACE_ROLES_MAX];
     if (!digits_vary(&g->growth->layout, group, varies)) {
@@ -135,7 +135,7 @@ static enum orr_status add_group(struct growing *g, const struct trace_group *gr
     uint32_t grows = g->growth->grows;
     uint32_t *ranks = arena_alloc(g->arena, (size_t)group->count * (last - first + 1) * sizeof *ranks);
     if (ranks == NULL) {
-        return no_memory(g);
+        return replicate_no_memory(g);
     }
     uint32_t count = 0;
     for (uint32_t replica = first; replica <= last; replica++) {
@@ -161,7 +161,7 @@ static bool is_in_replica(const struct growing *g, const struct trace_group *gro
     return digit + replica * g->from < g->growth->to;
 }
 
-static int compare_groups(const void *left, const void *right)
+static int replicate_compare_groups(const void *left, const void *right)
 {
     const struct trace_group *a = left;
     const struct trace_group *b = right;
@@ -175,10 +175,10 @@ static enum orr_status grow_groups(struct growing *g)
     g->spans = arena_zalloc(g->arena, (size_t)g->group_count * sizeof *g->spans);
     g->ids = arena_zalloc(g->arena, (size_t)g->group_count * g->replicas * sizeof *g->ids);
     if (g->spans == NULL || g->ids == NULL) {
-        return no_memory(g);
+        return replicate_no_memory(g);
     }
     for (uint32_t i = 0; i < g->group_count; i++) {
-        enum orr_status status = check_group(g, &g->groups[i], &g->spans[i]);
+        enum orr_status status = replicate_check_group(g, &g->groups[i], &g->spans[i]);
         if (status != ORR_OK) {
             return status;
         }
@@ -191,7 +191,7 @@ static enum orr_status grow_groups(struct growing *g)
     }
     g->grown->groups = arena_alloc(g->arena, (size_t)room * sizeof *g->grown->groups);
     if (g->grown->groups == NULL) {
-        return no_memory(g);
+        return replicate_no_memory(g);
     }
     for (uint32_t i = 0; i < g->group_count; i++) {
         const struct trace_group *group = &g->groups[i];
@@ -211,7 +211,7 @@ static enum orr_status grow_groups(struct growing *g)
             return status;
         }
     }
-    qsort(g->grown->groups, g->grown->group_count, sizeof *g->grown->groups, compare_groups);
+    qsort(g->grown->groups, g->grown->group_count, sizeof *g->grown->groups, replicate_compare_groups);
     return ORR_OK;
 }
 
@@ -223,7 +223,7 @@ struct place {
 };
 
 /* The digits in which a peer differs are its own, all others this rank's. */
-static uint32_t find_peer(const void *context, uint32_t peer)
+static uint32_t replicate_find_peer(const void *context, uint32_t peer)
 {
     const struct place *place = context;
     const struct growing *g = place->g;
@@ -239,7 +239,7 @@ static uint32_t find_peer(const void *context, uint32_t peer)
     return rank_of(&g->larger, &digits);
 }
 
-static int compare_from(const void *left, const void *right)
+static int replicate_compare_from(const void *left, const void *right)
 {
     const struct replica_group *a = left;
     const struct replica_group *b = right;
@@ -256,17 +256,17 @@ static struct replica_group *groups_of_replica(const struct growing *g, uint32_t
                                            .share = {g->from, g->growth->to}};
     }
     if (groups != NULL) {
-        qsort(groups, g->group_count, sizeof *groups, compare_from);
+        qsort(groups, g->group_count, sizeof *groups, replicate_compare_from);
     }
     return groups;
 }
 
-static enum orr_status keep_graph(struct growing *g, struct trace_graph *graph)
+static enum orr_status replicate_keep_graph(struct growing *g, struct trace_graph *graph)
 {
     void *made = (void *)g->made;
     if (!mem_reserve(g->mem, &made, &g->made_capacity, (uint64_t)g->made_count + 1, sizeof(graph))) {
         trace_graph_free(graph);
-        return no_memory(g);
+        return replicate_no_memory(g);
     }
     g->made = made;
     g->made[g->made_count++] = graph;
@@ -296,8 +296,8 @@ struct replica {
     uint32_t made_count;
 };
 
-static enum orr_status make_rank(struct growing *g, struct replica *replica, uint32_t source, const struct place *place,
-                                 struct trace_rank *rank)
+static enum orr_status replicate_make_rank(struct growing *g, struct replica *replica, uint32_t source,
+                                           const struct place *place, struct trace_rank *rank)
 {
     *rank = g->source->ranks[source];
     replica->view.context = place;
@@ -317,7 +317,7 @@ static enum orr_status make_rank(struct growing *g, struct replica *replica, uin
     struct trace_graph *graph = NULL;
     enum orr_status status = replica_graph_make(rank->graph, &replica->view, name, g->mem, &graph, g->err);
     if (status == ORR_OK) {
-        status = keep_graph(g, graph);
+        status = replicate_keep_graph(g, graph);
     }
     if (status == ORR_OK) {
         replica->made[replica->made_count++] = (struct made){rank->graph, key, graph};
@@ -336,11 +336,11 @@ static enum orr_status grow_replica(struct growing *g, uint32_t number)
                  .comm = growth->comm,
                  .inner = growth->inner,
                  .compute = growth->compute,
-                 .peer = find_peer},
+                 .peer = replicate_find_peer},
         .made = arena_alloc(g->arena, (size_t)g->source->rank_count * sizeof *replica.made),
     };
     if (replica.view.groups == NULL || replica.made == NULL) {
-        return no_memory(g);
+        return replicate_no_memory(g);
     }
     for (uint32_t source = 0; source < g->source->rank_count; source++) {
         struct place place = {.g = g, .source = digits_of(&growth->layout, source)};
@@ -350,7 +350,7 @@ static enum orr_status grow_replica(struct growing *g, uint32_t number)
             continue;
         }
         uint32_t rank = rank_of(&g->larger, &place.larger);
-        enum orr_status status = make_rank(g, &replica, source, &place, &g->grown->set->ranks[rank]);
+        enum orr_status status = replicate_make_rank(g, &replica, source, &place, &g->grown->set->ranks[rank]);
         if (status != ORR_OK) {
             return status;
         }
@@ -358,7 +358,7 @@ static enum orr_status grow_replica(struct growing *g, uint32_t number)
     return ORR_OK;
 }
 
-static struct trace_set *new_set(const struct growing *g, uint32_t ranks)
+static struct trace_set *replicate_new_set(const struct growing *g, uint32_t ranks)
 {
     struct trace_set *set = mem_zalloc(g->mem, sizeof *set);
     if (set == NULL) {
@@ -377,13 +377,13 @@ static struct trace_set *new_set(const struct growing *g, uint32_t ranks)
 }
 
 /* Hands all graphs over to the set: the source's first, which it does not own. */
-static enum orr_status hand_over(struct growing *g)
+static enum orr_status replicate_hand_over(struct growing *g)
 {
     struct trace_set *set = g->grown->set;
     size_t room = (size_t)g->source->graph_count + g->made_count;
     struct trace_graph **graphs = mem_alloc(g->mem, room * sizeof *graphs);
     if (graphs == NULL) {
-        return no_memory(g);
+        return replicate_no_memory(g);
     }
     uint32_t count = 0;
     for (uint32_t i = 0; i < g->source->graph_count; i++) {
@@ -398,7 +398,7 @@ static enum orr_status hand_over(struct growing *g)
     void *trimmed = mem_resize(g->mem, (void *)graphs, room * sizeof *graphs, count * sizeof *graphs);
     if (trimmed == NULL) {
         mem_free(g->mem, (void *)graphs, room * sizeof *graphs);
-        return no_memory(g);
+        return replicate_no_memory(g);
     }
     set->graphs = trimmed;
     set->graph_count = count;
@@ -421,7 +421,7 @@ static enum orr_status grow_all(struct growing *g)
     for (uint32_t replica = 0; status == ORR_OK && replica < g->replicas; replica++) {
         status = grow_replica(g, replica);
     }
-    return status == ORR_OK ? hand_over(g) : status;
+    return status == ORR_OK ? replicate_hand_over(g) : status;
 }
 
 enum orr_status trace_set_replicate(const struct trace_set *source, const struct trace_group *groups,
@@ -451,10 +451,10 @@ enum orr_status trace_set_replicate(const struct trace_set *source, const struct
         return error_set(err, ORR_ERANGE, "the larger job would have %" PRIu64 " ranks", larger);
     }
     g.used = arena_zalloc(arena, source->graph_count * sizeof *g.used);
-    made.set = new_set(&g, (uint32_t)larger);
+    made.set = replicate_new_set(&g, (uint32_t)larger);
     if (g.used == NULL || made.set == NULL) {
         trace_set_free(made.set);
-        return no_memory(&g);
+        return replicate_no_memory(&g);
     }
     enum orr_status status = grow_all(&g);
     drop_made(&g);

@@ -23,7 +23,7 @@ struct making {
     struct orr_error *err;
 };
 
-static bool is_one(struct scale_factor factor)
+static bool replicate_graph_is_one(struct scale_factor factor)
 {
     return factor.over == factor.under;
 }
@@ -40,8 +40,9 @@ bool replica_graph_names_ranks(const struct trace_graph *graph)
 }
 
 /* The group a node names; NULL when it names none that is known, and `*whole` says whether it means all ranks. */
-static const struct replica_group *group_of(const struct replica_view *view, const struct trace_graph *graph,
-                                            const struct trace_node *node, bool *whole)
+static const struct replica_group *replicate_graph_group_of(const struct replica_view *view,
+                                                            const struct trace_graph *graph,
+                                                            const struct trace_node *node, bool *whole)
 {
     const char *text = graph->strings + node->group;
     char *end = NULL;
@@ -65,7 +66,8 @@ static const struct replica_group *group_of(const struct replica_view *view, con
 
 bool replica_graph_changes(const struct trace_graph *graph, const struct replica_view *view)
 {
-    if (!is_one(view->comm) || !is_one(view->inner) || !is_one(view->compute)) {
+    if (!replicate_graph_is_one(view->comm) || !replicate_graph_is_one(view->inner) ||
+        !replicate_graph_is_one(view->compute)) {
         return true;
     }
     for (uint32_t i = 0; i < graph->other_count; i++) {
@@ -75,7 +77,7 @@ bool replica_graph_changes(const struct trace_graph *graph, const struct replica
             return true;
         }
         if (node->type == TRACE_COLL) {
-            const struct replica_group *group = group_of(view, graph, node, &whole);
+            const struct replica_group *group = replicate_graph_group_of(view, graph, node, &whole);
             if ((group != NULL && group->from != group->to) ||
                 (node->comm_type == ALL_GATHER && (whole || (group != NULL && group->grows)))) {
                 return true;
@@ -85,16 +87,16 @@ bool replica_graph_changes(const struct trace_graph *graph, const struct replica
     return false;
 }
 
-static enum orr_status too_large(const struct making *making, const struct trace_node *node)
+static enum orr_status replicate_graph_too_large(const struct making *making, const struct trace_node *node)
 {
     return error_set(making->err, ORR_ERANGE, "%s: node %" PRIu64 " \"%.80s\": scaled, it does not fit 64 bits",
                      making->name, node->id, making->graph->strings + node->name);
 }
 
 /* To the nearest, halves up; something never becomes nothing. */
-static bool multiply(uint64_t *value, struct scale_factor factor)
+static bool replicate_graph_multiply(uint64_t *value, struct scale_factor factor)
 {
-    if (is_one(factor) || *value == 0) {
+    if (replicate_graph_is_one(factor) || *value == 0) {
         return true;
     }
     __uint128_t product = (__uint128_t)*value * factor.over + factor.under / 2;
@@ -106,7 +108,7 @@ static bool multiply(uint64_t *value, struct scale_factor factor)
     return true;
 }
 
-static bool add_string(struct making *making, const char *text, uint32_t *offset)
+static bool replicate_graph_add_string(struct making *making, const char *text, uint32_t *offset)
 {
     struct trace_graph *graph = making->graph;
     uint32_t bytes = (uint32_t)strlen(text) + 1;
@@ -122,7 +124,8 @@ static bool add_string(struct making *making, const char *text, uint32_t *offset
 }
 
 /* Strings are few (one for each group used), so the one before is looked for among those added. */
-static enum orr_status set_group(struct making *making, struct trace_node *node, int32_t id, uint32_t first_added)
+static enum orr_status replicate_graph_set_group(struct making *making, struct trace_node *node, int32_t id,
+                                                 uint32_t first_added)
 {
     char text[16];
     (void)snprintf(text, sizeof text, "%" PRId32, id);
@@ -133,7 +136,9 @@ static enum orr_status set_group(struct making *making, struct trace_node *node,
             return ORR_OK;
         }
     }
-    return add_string(making, text, &node->group) ? ORR_OK : mem_error(making->mem, "the names of groups", making->err);
+    return replicate_graph_add_string(making, text, &node->group)
+               ? ORR_OK
+               : mem_error(making->mem, "the names of groups", making->err);
 }
 
 static bool takes_factor(int32_t type)
@@ -154,19 +159,20 @@ static enum orr_status change_peer(const struct making *making, struct trace_nod
     return ORR_OK;
 }
 
-static enum orr_status change_collective(struct making *making, struct trace_node *node, uint32_t first_added)
+static enum orr_status replicate_graph_change_collective(struct making *making, struct trace_node *node,
+                                                         uint32_t first_added)
 {
     const struct replica_view *view = making->view;
     bool whole = false;
-    const struct replica_group *group = group_of(view, making->graph, node, &whole);
+    const struct replica_group *group = replicate_graph_group_of(view, making->graph, node, &whole);
     bool grows = whole || (group != NULL && group->grows);
     if (node->comm_type == ALL_GATHER && grows &&
-        !multiply(&node->comm_bytes, whole ? view->whole_share : group->share)) {
-        return too_large(making, node);
+        !replicate_graph_multiply(&node->comm_bytes, whole ? view->whole_share : group->share)) {
+        return replicate_graph_too_large(making, node);
     }
-    if ((takes_factor(node->comm_type) && !multiply(&node->comm_bytes, view->comm)) ||
-        (!grows && !multiply(&node->comm_bytes, view->inner))) {
-        return too_large(making, node);
+    if ((takes_factor(node->comm_type) && !replicate_graph_multiply(&node->comm_bytes, view->comm)) ||
+        (!grows && !replicate_graph_multiply(&node->comm_bytes, view->inner))) {
+        return replicate_graph_too_large(making, node);
     }
     enum orr_status status = ORR_OK;
     if ((node->has & TRACE_HAS_ROOT) != 0 && view->root != NULL && node->root >= 0) {
@@ -175,21 +181,21 @@ static enum orr_status change_collective(struct making *making, struct trace_nod
         status = change_peer(making, node, &node->root);
     }
     if (status == ORR_OK && group != NULL && group->from != group->to) {
-        status = set_group(making, node, group->to, first_added);
+        status = replicate_graph_set_group(making, node, group->to, first_added);
     }
     return status;
 }
 
-static enum orr_status change_compute(struct making *making, struct trace_node *node)
+static enum orr_status replicate_graph_change_compute(struct making *making, struct trace_node *node)
 {
     struct scale_factor factor = making->view->compute;
-    if (node->is_cpu_op != 0 || is_one(factor)) {
+    if (node->is_cpu_op != 0 || replicate_graph_is_one(factor)) {
         return ORR_OK;
     }
     making->carried += (__uint128_t)node->duration_us * factor.over;
-    if (making->carried / factor.under > UINT64_MAX || !multiply(&node->num_ops, factor) ||
-        ((node->has & TRACE_HAS_CYCLES) != 0 && !multiply(&node->cycles, factor))) {
-        return too_large(making, node);
+    if (making->carried / factor.under > UINT64_MAX || !replicate_graph_multiply(&node->num_ops, factor) ||
+        ((node->has & TRACE_HAS_CYCLES) != 0 && !replicate_graph_multiply(&node->cycles, factor))) {
+        return replicate_graph_too_large(making, node);
     }
     node->duration_us = (uint64_t)(making->carried / factor.under);
     making->carried %= factor.under;
@@ -197,10 +203,10 @@ static enum orr_status change_compute(struct making *making, struct trace_node *
 }
 
 /* Both ends: a trace may name its own rank too. */
-static enum orr_status change_message(struct making *making, struct trace_node *node)
+static enum orr_status replicate_graph_change_message(struct making *making, struct trace_node *node)
 {
-    if (!multiply(&node->comm_bytes, making->view->inner)) {
-        return too_large(making, node);
+    if (!replicate_graph_multiply(&node->comm_bytes, making->view->inner)) {
+        return replicate_graph_too_large(making, node);
     }
     enum orr_status status = ORR_OK;
     if ((node->has & TRACE_HAS_COMM_SRC) != 0) {
@@ -212,16 +218,16 @@ static enum orr_status change_message(struct making *making, struct trace_node *
     return status;
 }
 
-static enum orr_status change(struct making *making, struct trace_node *node, uint32_t first_added)
+static enum orr_status replicate_graph_change(struct making *making, struct trace_node *node, uint32_t first_added)
 {
     switch (node->type) {
     case TRACE_COLL:
-        return change_collective(making, node, first_added);
+        return replicate_graph_change_collective(making, node, first_added);
     case TRACE_COMP:
-        return change_compute(making, node);
+        return replicate_graph_change_compute(making, node);
     case TRACE_SEND:
     case TRACE_RECV:
-        return change_message(making, node);
+        return replicate_graph_change_message(making, node);
     default:
         return ORR_OK;
     }
@@ -276,7 +282,7 @@ enum orr_status replica_graph_make(const struct trace_graph *source, const struc
     enum orr_status status = copy_parts(&making, source);
     made->longest_us = 0;
     for (uint32_t i = 0; status == ORR_OK && i < made->node_count; i++) {
-        status = change(&making, &made->nodes[i], source->string_bytes);
+        status = replicate_graph_change(&making, &made->nodes[i], source->string_bytes);
         if (made->nodes[i].duration_us > made->longest_us) {
             made->longest_us = made->nodes[i].duration_us;
         }

@@ -44,8 +44,8 @@ static void set_bytes(const struct rewrite_options *options, const struct record
     }
 }
 
-static void set_group(const struct rewrite_options *options, const struct record_facts *facts,
-                      struct record_change *change, struct rewrite_counts *counts)
+static void trace_rewrite_set_group(const struct rewrite_options *options, const struct record_facts *facts,
+                                    struct record_change *change, struct rewrite_counts *counts)
 {
     if (options->group == NULL || facts->type != TRACE_COLL || record_text_is(facts->group, options->group)) {
         return;
@@ -70,7 +70,7 @@ enum orr_status rewrite_trace(struct record_reader *reader, const struct rewrite
             own.matched++;
             set_type(options, &pass.facts, &pass.change, &own);
             set_bytes(options, &pass.facts, &pass.change, &own);
-            set_group(options, &pass.facts, &pass.change, &own);
+            trace_rewrite_set_group(options, &pass.facts, &pass.change, &own);
         }
         status = record_pass_next(&pass, err);
     }

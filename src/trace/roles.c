@@ -23,18 +23,18 @@ struct inferring {
     uint32_t count;
 };
 
-static char lower(char c)
+static char trace_roles_lower(char c)
 {
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
 /* Whether `word` stands in `text` by itself or within a longer word, whatever the case. */
-static bool holds(const char *text, const char *word)
+static bool trace_roles_holds(const char *text, const char *word)
 {
     size_t length = strlen(word);
     for (; *text != '\0'; text++) {
         size_t i = 0;
-        while (i < length && lower(text[i]) == word[i]) {
+        while (i < length && trace_roles_lower(text[i]) == word[i]) {
             i++;
         }
         if (i == length) {
@@ -45,7 +45,7 @@ static bool holds(const char *text, const char *word)
 }
 
 /* The first that a description holds. */
-static const char *name_of(const char *text)
+static const char *trace_roles_name_of(const char *text)
 {
     static const struct {
         const char *word, *name;
@@ -55,9 +55,9 @@ static const char *name_of(const char *text)
         {"pp", "pp"},     {"cp", "cp"},       {"ep", "ep"},    {"dp", "dp"},
     };
     for (size_t i = 0; text != NULL && i < sizeof words / sizeof words[0]; i++) {
-        if (holds(text, words[i].word)) {
+        if (trace_roles_holds(text, words[i].word)) {
             /* "mesh_default" and "default_pg" hold none of them but for chance. */
-            return holds(text, "default") || holds(text, "undefined") ? NULL : words[i].name;
+            return trace_roles_holds(text, "default") || trace_roles_holds(text, "undefined") ? NULL : words[i].name;
         }
     }
     return NULL;
@@ -82,7 +82,7 @@ static struct candidate *candidate_of(struct inferring *inferring, uint32_t stri
 }
 
 /* The stride of an ascending arithmetic row; 0 when it is none. */
-static uint32_t stride_of(const struct trace_role_group *group)
+static uint32_t trace_roles_stride_of(const struct trace_role_group *group)
 {
     uint32_t stride = group->count < 2 || group->ranks[1] <= group->ranks[0] ? 0 : group->ranks[1] - group->ranks[0];
     for (uint32_t i = 2; i < group->count && stride > 0; i++) {
@@ -91,14 +91,14 @@ static uint32_t stride_of(const struct trace_role_group *group)
     return stride;
 }
 
-static void take_group(struct inferring *inferring, const struct trace_role_group *group)
+static void trace_roles_take_group(struct inferring *inferring, const struct trace_role_group *group)
 {
-    uint32_t stride = stride_of(group);
+    uint32_t stride = trace_roles_stride_of(group);
     struct candidate *at = stride == 0 ? NULL : candidate_of(inferring, stride);
     if (at == NULL || (at->size != 0 && at->size < group->count)) {
         return;
     }
-    const char *name = name_of(group->text);
+    const char *name = trace_roles_name_of(group->text);
     bool same = at->size == group->count;
     at->size = group->count;
     at->name = name != NULL || !same ? name : at->name;
@@ -186,7 +186,7 @@ static enum orr_status nest(const struct inferring *inferring, uint32_t ranks, s
     return below < ranks ? add_role(layout, NULL, (uint32_t)(ranks / below), err) : ORR_OK;
 }
 
-static bool is_named(const struct trace_layout *layout, const char *name, uint32_t but)
+static bool trace_roles_is_named(const struct trace_layout *layout, const char *name, uint32_t but)
 {
     for (uint32_t i = 0; i < layout->role_count; i++) {
         if (i != but && strcmp(layout->roles[i].name, name) == 0) {
@@ -206,7 +206,7 @@ static void name_rest(struct trace_layout *layout)
         struct trace_role *role = &layout->roles[i];
         open += role->name[0] == '\0';
         if (strcmp(role->name, "tp?") == 0) {
-            (void)snprintf(role->name, sizeof role->name, "%s", is_named(layout, "tp", i) ? "" : "tp");
+            (void)snprintf(role->name, sizeof role->name, "%s", trace_roles_is_named(layout, "tp", i) ? "" : "tp");
             open += role->name[0] == '\0';
         }
     }
@@ -219,11 +219,11 @@ static void name_rest(struct trace_layout *layout)
         if (role->name[0] != '\0' && !twice) {
             continue;
         }
-        bool first_of_several = role->name[0] == '\0' && open > 1 && !is_named(layout, "tp", i);
+        bool first_of_several = role->name[0] == '\0' && open > 1 && !trace_roles_is_named(layout, "tp", i);
         open = role->name[0] == '\0' ? 1 : open; /* only the fastest */
         const char *name = first_of_several ? "tp" : NULL;
         for (size_t s = 0; name == NULL && s < sizeof spare / sizeof spare[0]; s++) {
-            name = is_named(layout, spare[s], i) ? NULL : spare[s];
+            name = trace_roles_is_named(layout, spare[s], i) ? NULL : spare[s];
         }
         (void)snprintf(role->name, sizeof role->name, "%s", name == NULL ? "x" : name);
     }
@@ -236,7 +236,7 @@ enum orr_status trace_roles_infer(const struct trace_role_clues *clues, struct t
     struct trace_layout made = {.role_count = 0};
     for (uint32_t i = 0; i < clues->group_count; i++) {
         if (clues->groups[i].count < clues->ranks) {
-            take_group(&inferring, &clues->groups[i]);
+            trace_roles_take_group(&inferring, &clues->groups[i]);
         }
     }
     for (uint32_t i = 0; i < clues->peer_count; i++) {
@@ -246,7 +246,7 @@ enum orr_status trace_roles_infer(const struct trace_role_clues *clues, struct t
     if (inferring.count == 0) {
         const char *name = NULL;
         for (uint32_t i = 0; i < clues->group_count && name == NULL; i++) {
-            name = name_of(clues->groups[i].text);
+            name = trace_roles_name_of(clues->groups[i].text);
         }
         made.roles[0].size = clues->ranks;
         (void)snprintf(made.roles[0].name, sizeof made.roles[0].name, "%s", name == NULL ? "dp" : name);

@@ -67,7 +67,7 @@ enum orr_status scale_factor_parse(const char *option, const char *text, struct 
     return ORR_OK;
 }
 
-static bool is_one(struct scale_factor factor)
+static bool trace_scale_is_one(struct scale_factor factor)
 {
     return factor.over == factor.under;
 }
@@ -93,7 +93,8 @@ struct scaling {
     struct orr_error *err;
 };
 
-static enum orr_status fail_range(const struct scaling *scaling, const struct record_facts *facts, const char *what)
+static enum orr_status trace_scale_fail_range(const struct scaling *scaling, const struct record_facts *facts,
+                                              const char *what)
 {
     return error_set(scaling->err, ORR_ERANGE, "%s: node %" PRIu64 ": %s does not fit 64 bits when scaled",
                      scaling->reader->path, facts->id, what);
@@ -106,7 +107,7 @@ static enum orr_status scale_compute(struct scaling *scaling, const struct recor
     unsigned __int128 product = (unsigned __int128)facts->duration_us * factor.over + scaling->carried;
     unsigned __int128 whole = product / factor.under;
     if (whole > UINT64_MAX) {
-        return fail_range(scaling, facts, "duration_micros");
+        return trace_scale_fail_range(scaling, facts, "duration_micros");
     }
     scaling->carried = (uint64_t)(product % factor.under);
     scaling->counts->compute++;
@@ -126,7 +127,7 @@ static enum orr_status scale_compute(struct scaling *scaling, const struct recor
             continue;
         }
         if (!scale_nearest(factor, facts->amount[amounts[i]], &value, &exact)) {
-            return fail_range(scaling, facts, name);
+            return trace_scale_fail_range(scaling, facts, name);
         }
         record_change_integer(change, name, TRACE_VALUE_INT64, value);
     }
@@ -143,7 +144,7 @@ static enum orr_status scale_comm(struct scaling *scaling, const struct record_f
         return ORR_OK;
     }
     if (!scale_nearest(scaling->options->comm, before, &value, &exact)) {
-        return fail_range(scaling, facts, "comm_size");
+        return trace_scale_fail_range(scaling, facts, "comm_size");
     }
     scaling->counts->comm++;
     scaling->counts->bytes_before += before;
@@ -158,15 +159,15 @@ static enum orr_status scale_node(struct scaling *scaling, const struct record_f
 {
     const struct scale_options *options = scaling->options;
     scaling->counts->nodes++;
-    bool compute = facts->type == TRACE_COMP && !is_one(options->compute);
-    bool comm = record_is_comm(facts->type) && !is_one(options->comm);
+    bool compute = facts->type == TRACE_COMP && !trace_scale_is_one(options->compute);
+    bool comm = record_is_comm(facts->type) && !trace_scale_is_one(options->comm);
     if ((!compute && !comm) || !pattern_matches(options->match, facts->name)) {
         return ORR_OK;
     }
     return compute ? scale_compute(scaling, facts, change) : scale_comm(scaling, facts, change);
 }
 
-static enum orr_status tell(const struct scaling *scaling, struct notes *notes)
+static enum orr_status trace_scale_tell(const struct scaling *scaling, struct notes *notes)
 {
     uint64_t inexact = scaling->counts->inexact;
     if (inexact == 0) {
@@ -191,7 +192,7 @@ enum orr_status scale_trace(struct record_reader *reader, const struct scale_opt
         status = status != ORR_OK ? status : record_pass_next(&pass, err);
     }
     record_pass_close(&pass);
-    status = status != ORR_OK ? status : tell(&scaling, notes);
+    status = status != ORR_OK ? status : trace_scale_tell(&scaling, notes);
     if (status == ORR_OK) {
         counts->nodes += own.nodes;
         counts->compute += own.compute;

@@ -120,18 +120,18 @@ struct load {
     size_t path_bytes; /* room for the longest path of the set */
 };
 
-static enum orr_status no_memory(struct load *load)
+static enum orr_status trace_set_no_memory(struct load *load)
 {
     return mem_error(load->mem, "the set of traces", load->err);
 }
 
-static enum orr_status keep_graph(struct load *load, struct trace_graph *graph)
+static enum orr_status trace_set_keep_graph(struct load *load, struct trace_graph *graph)
 {
     struct trace_set *set = load->set;
     if (!mem_reserve(load->mem, (void **)&set->graphs, &load->graph_capacity, (uint64_t)set->graph_count + 1,
                      sizeof(struct trace_graph *))) {
         trace_graph_free(graph);
-        return no_memory(load);
+        return trace_set_no_memory(load);
     }
     set->graphs[set->graph_count++] = graph;
     return ORR_OK;
@@ -169,11 +169,11 @@ static enum orr_status load_new(struct load *load, struct trace_rank *rank)
         return status;
     }
     if (!find_equal(load, graph, &equal)) {
-        status = no_memory(load);
+        status = trace_set_no_memory(load);
     }
     if (status == ORR_OK && equal == UINT32_MAX) {
         *rank = (struct trace_rank){.graph = graph};
-        return keep_graph(load, graph);
+        return trace_set_keep_graph(load, graph);
     }
     if (status == ORR_OK) {
         rank->graph = load->set->graphs[equal];
@@ -196,7 +196,7 @@ static enum orr_status load_unless_known(struct load *load, struct digest digest
         return status;
     }
     set->rank_count++;
-    return digest_add(&load->bytes, load->mem, digest, set->rank_count - 1) ? ORR_OK : no_memory(load);
+    return digest_add(&load->bytes, load->mem, digest, set->rank_count - 1) ? ORR_OK : trace_set_no_memory(load);
 }
 
 static void hash_seen(void *context, const uint8_t *bytes, size_t size)
@@ -205,7 +205,7 @@ static void hash_seen(void *context, const uint8_t *bytes, size_t size)
 }
 
 /* Reads a file to its end for its digest alone; the window is then open at its beginning. */
-static enum orr_status hash_file(struct load *load, const char *path, struct digest *digest)
+static enum orr_status trace_set_hash_file(struct load *load, const char *path, struct digest *digest)
 {
     XXH3_state_t state;
     struct file_window *file = &load->file;
@@ -241,22 +241,22 @@ static enum orr_status load_large(struct load *load, char *path)
         enum orr_status status = load_new(load, &set->ranks[rank]);
         if (status == ORR_OK) {
             set->rank_count++;
-            status = digest_add(&load->starts, load->mem, start, rank) ? ORR_OK : no_memory(load);
+            status = digest_add(&load->starts, load->mem, start, rank) ? ORR_OK : trace_set_no_memory(load);
         }
         return status;
     }
     enum orr_status status = ORR_OK;
     if (digest_find(&load->twice, start) == UINT32_MAX) {
         set_path(load, first, path);
-        status = hash_file(load, path, &digest);
+        status = trace_set_hash_file(load, path, &digest);
         if (status == ORR_OK && (!digest_add(&load->bytes, load->mem, digest, first) ||
                                  !digest_add(&load->twice, load->mem, start, first))) {
-            status = no_memory(load);
+            status = trace_set_no_memory(load);
         }
         set_path(load, rank, path);
     }
     if (status == ORR_OK) {
-        status = hash_file(load, path, &digest);
+        status = trace_set_hash_file(load, path, &digest);
     }
     return status == ORR_OK ? load_unless_known(load, digest) : status;
 }
@@ -266,7 +266,7 @@ static enum orr_status load_rank(struct load *load, char *path)
     struct trace_set *set = load->set;
     if (!mem_reserve(load->mem, (void **)&set->ranks, &load->rank_capacity, (uint64_t)set->rank_count + 1,
                      sizeof *set->ranks)) {
-        return no_memory(load);
+        return trace_set_no_memory(load);
     }
     enum orr_status status = file_window_open(&load->file, path, load->err);
     if (status != ORR_OK) {
@@ -280,7 +280,7 @@ static enum orr_status load_rank(struct load *load, char *path)
 }
 
 /* A missing file is most often a network of more ranks than the traces are for, so the error says how many it has. */
-static enum orr_status fail_missing(const struct load *load, uint32_t ranks, enum orr_status status)
+static enum orr_status trace_set_fail_missing(const struct load *load, uint32_t ranks, enum orr_status status)
 {
     if (load->err == NULL) {
         return status;
@@ -330,7 +330,7 @@ static enum orr_status load_ranks(struct load *load, uint32_t ranks, bool as_man
     load->path_bytes = strlen(load->set->prefix) + sizeof ".4294967295.et";
     char *path = mem_alloc(load->mem, load->path_bytes);
     if (path == NULL) {
-        return no_memory(load);
+        return trace_set_no_memory(load);
     }
     enum orr_status status = ORR_OK;
     for (uint32_t rank = 0; rank < ranks && status == ORR_OK; rank++) {
@@ -344,7 +344,7 @@ static enum orr_status load_ranks(struct load *load, uint32_t ranks, bool as_man
         }
     }
     if (status == ORR_EIO && !as_many_as_exist && !file_exists(path)) {
-        status = fail_missing(load, ranks, status);
+        status = trace_set_fail_missing(load, ranks, status);
     }
     if (status == ORR_OK) {
         status = note_empty(load, path);
@@ -419,12 +419,12 @@ enum orr_status trace_set_load(const char *prefix, uint32_t ranks, bool as_many_
 {
     struct load load = {.set = set_new(prefix, mem), .mem = mem, .notes = notes, .err = err};
     if (load.set == NULL) {
-        return no_memory(&load);
+        return trace_set_no_memory(&load);
     }
     file_window_init(&load.file, mem);
     enum orr_status status = load_ranks(&load, ranks, as_many_as_exist);
     if (status == ORR_OK && !set_trim(&load)) {
-        status = no_memory(&load);
+        status = trace_set_no_memory(&load);
     }
     file_window_free(&load.file);
     digest_map_free(&load.bytes, mem);

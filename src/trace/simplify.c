@@ -13,7 +13,8 @@ struct simplifying {
     uint64_t deps_in;
 };
 
-static enum orr_status visit(void *context, uint32_t node, const struct record_facts *facts, struct orr_error *err)
+static enum orr_status simplify_visit(void *context, uint32_t node, const struct record_facts *facts,
+                                      struct orr_error *err)
 {
     struct simplifying *simplifying = context;
     (void)node;
@@ -22,8 +23,8 @@ static enum orr_status visit(void *context, uint32_t node, const struct record_f
                                                 : ORR_OK;
 }
 
-static enum orr_status change(void *context, uint32_t node, const struct record *record, struct record_change *wanted,
-                              struct orr_error *err)
+static enum orr_status simplify_change(void *context, uint32_t node, const struct record *record,
+                                       struct record_change *wanted, struct orr_error *err)
 {
     const struct simplifying *simplifying = context;
     (void)record;
@@ -32,8 +33,8 @@ static enum orr_status change(void *context, uint32_t node, const struct record 
     return ORR_OK;
 }
 
-static void count(const struct simplifying *simplifying, const struct edit_graph *graph, uint64_t joints,
-                  struct simplify_counts *counts)
+static void simplify_count(const struct simplifying *simplifying, const struct edit_graph *graph, uint64_t joints,
+                           struct simplify_counts *counts)
 {
     counts->nodes_in += graph->node_count;
     counts->deps_in += simplifying->deps_in;
@@ -62,11 +63,11 @@ static enum orr_status simplify_graph(struct simplifying *simplifying, struct ed
     }
     if (status == ORR_OK && stream != NULL) {
         struct edit_write write = {
-            .reader = reader, .graph = graph, .stream = stream, .change = change, .context = simplifying};
+            .reader = reader, .graph = graph, .stream = stream, .change = simplify_change, .context = simplifying};
         status = edit_write_nodes(&write, err);
     }
     if (status == ORR_OK) {
-        count(simplifying, graph, done.joints, counts);
+        simplify_count(simplifying, graph, done.joints, counts);
     }
     return status;
 }
@@ -81,7 +82,7 @@ enum orr_status simplify_trace(struct record_reader *reader, enum simplify_level
     struct simplifying simplifying = {.level = level};
     struct edit_graph graph;
     chains_init(&simplifying.chains, mem);
-    enum orr_status status = edit_graph_open(&graph, reader, visit, &simplifying, mem, err);
+    enum orr_status status = edit_graph_open(&graph, reader, simplify_visit, &simplifying, mem, err);
     if (status == ORR_OK) {
         status = simplify_graph(&simplifying, &graph, reader, stream, counts, err);
         edit_graph_close(&graph);

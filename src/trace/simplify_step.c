@@ -41,7 +41,7 @@ struct table {
     bool overflow;
 };
 
-static enum kind kind_of(const struct record_facts *facts)
+static enum kind simplify_step_kind_of(const struct record_facts *facts)
 {
     switch (facts->type) {
     case TRACE_COMP:
@@ -105,7 +105,7 @@ static struct row *row_for(struct table *table, const struct row *key)
     return &table->rows[*slot - 1];
 }
 
-static void add_up(struct table *table, uint64_t *sum, uint64_t more)
+static void simplify_step_add_up(struct table *table, uint64_t *sum, uint64_t more)
 {
     table->overflow = __builtin_add_overflow(*sum, more, sum) || table->overflow;
 }
@@ -119,10 +119,10 @@ static int64_t detail_of(const struct record_facts *facts, enum kind kind)
     return known ? (int64_t)facts->value[which] : kind >= KIND_COLL ? -1 : 0;
 }
 
-static enum orr_status add_node(struct table *table, const struct record_facts *facts, int64_t step,
-                                struct orr_error *err)
+static enum orr_status simplify_step_add_node(struct table *table, const struct record_facts *facts, int64_t step,
+                                              struct orr_error *err)
 {
-    struct row key = {.step = step, .kind = kind_of(facts), .has_amount = facts->has_amount};
+    struct row key = {.step = step, .kind = simplify_step_kind_of(facts), .has_amount = facts->has_amount};
     if (key.kind == KIND_NONE) {
         return ORR_OK;
     }
@@ -134,10 +134,10 @@ static enum orr_status add_node(struct table *table, const struct record_facts *
     }
     row->nodes++;
     row->has_amount &= facts->has_amount;
-    add_up(table, &row->duration_us, facts->duration_us);
-    add_up(table, &row->bytes, facts->value[TRACE_ATTR_COMM_SIZE]);
+    simplify_step_add_up(table, &row->duration_us, facts->duration_us);
+    simplify_step_add_up(table, &row->bytes, facts->value[TRACE_ATTR_COMM_SIZE]);
     for (unsigned i = 0; i < RECORD_AMOUNT_COUNT; i++) {
-        add_up(table, &row->amount[i], (facts->has_amount & 1u << i) != 0 ? facts->amount[i] : 0);
+        simplify_step_add_up(table, &row->amount[i], (facts->has_amount & 1u << i) != 0 ? facts->amount[i] : 0);
     }
     return ORR_OK;
 }
@@ -156,7 +156,7 @@ static enum orr_status each_node(struct record_reader *reader, struct mem *mem, 
             counts->deps_in += (uint64_t)pass.facts.data.count + pass.facts.ctrl.count;
         } else {
             table->outside += steps->step[node] == STEPS_NONE;
-            status = add_node(table, &pass.facts, steps->step[node], err);
+            status = simplify_step_add_node(table, &pass.facts, steps->step[node], err);
         }
         node++;
         status = status != ORR_OK ? status : record_pass_next(&pass, err);
@@ -165,7 +165,7 @@ static enum orr_status each_node(struct record_reader *reader, struct mem *mem, 
     return status;
 }
 
-static int compare_rows(const void *a, const void *b)
+static int simplify_step_compare_rows(const void *a, const void *b)
 {
     const struct row *x = a;
     const struct row *y = b;
@@ -207,7 +207,7 @@ static bool rank_groups(struct table *table)
         table->rows[i].group = rank[table->rows[i].group];
     }
     if (table->row_count > 0) {
-        qsort(table->rows, table->row_count, sizeof *table->rows, compare_rows);
+        qsort(table->rows, table->row_count, sizeof *table->rows, simplify_step_compare_rows);
     }
     for (uint32_t i = 0; i < table->row_count; i++) {
         table->rows[i].group = order[table->rows[i].group];
@@ -274,7 +274,7 @@ static void name_row(const struct row *row, char *name, size_t size)
     (void)snprintf(name, size, "%s: %s%s", step, kinds[row->kind], detail);
 }
 
-static void put_row(struct output *output, const struct row *row)
+static void simplify_step_put_row(struct output *output, const struct row *row)
 {
     static const enum trace_node_type types[] = {TRACE_COMP, TRACE_COMP, TRACE_MEM_LOAD, TRACE_MEM_STORE,
                                                  TRACE_COLL, TRACE_SEND, TRACE_RECV};
@@ -308,7 +308,7 @@ static void put_row(struct output *output, const struct row *row)
 
 /* Rows [first, end) are one step, [before, first) the step before it: compute waits for all of that; communication for
  * this step's compute (or, without any, for the step before), and a collective for the collective before it too. */
-static bool put_step(struct output *output, uint32_t before, uint32_t first, uint32_t end)
+static bool simplify_step_put_step(struct output *output, uint32_t before, uint32_t first, uint32_t end)
 {
     struct row *rows = output->table->rows;
     uint32_t computes = first;
@@ -331,7 +331,7 @@ static bool put_step(struct output *output, uint32_t before, uint32_t first, uin
         if (!fine) {
             return false;
         }
-        put_row(output, &rows[r]);
+        simplify_step_put_row(output, &rows[r]);
         if (output->buffer.refused) {
             return false;
         }
@@ -339,7 +339,7 @@ static bool put_step(struct output *output, uint32_t before, uint32_t first, uin
     return true;
 }
 
-static bool put_rows(struct output *output, struct simplify_counts *counts)
+static bool simplify_step_put_rows(struct output *output, struct simplify_counts *counts)
 {
     struct table *table = output->table;
     for (uint32_t i = 0; i < table->row_count; i++) {
@@ -352,7 +352,7 @@ static bool put_rows(struct output *output, struct simplify_counts *counts)
         while (end < table->row_count && table->rows[end].step == table->rows[first].step) {
             end++;
         }
-        if (!put_step(output, before, first, end)) {
+        if (!simplify_step_put_step(output, before, first, end)) {
             return false;
         }
         steps++;
@@ -365,8 +365,8 @@ static bool put_rows(struct output *output, struct simplify_counts *counts)
     return true;
 }
 
-static enum orr_status write_table(struct table *table, struct record_reader *reader, FILE *stream,
-                                   struct simplify_counts *counts, struct orr_error *err)
+static enum orr_status simplify_step_write_table(struct table *table, struct record_reader *reader, FILE *stream,
+                                                 struct simplify_counts *counts, struct orr_error *err)
 {
     struct output output = {.table = table, .stream = stream};
     struct record record;
@@ -377,7 +377,7 @@ static enum orr_status write_table(struct table *table, struct record_reader *re
         record_write(stream, record.bytes, record.size);
     }
     record_buffer_init(&output.buffer, table->mem);
-    if (status == ORR_OK && (!rank_groups(table) || !put_rows(&output, counts))) {
+    if (status == ORR_OK && (!rank_groups(table) || !simplify_step_put_rows(&output, counts))) {
         status = mem_error(table->mem, "the sums of a trace", err);
     }
     record_buffer_free(&output.buffer);
@@ -385,8 +385,8 @@ static enum orr_status write_table(struct table *table, struct record_reader *re
     return status;
 }
 
-static enum orr_status tell(const struct table *table, const struct record_reader *reader, bool any,
-                            struct notes *notes, struct orr_error *err)
+static enum orr_status simplify_step_tell(const struct table *table, const struct record_reader *reader, bool any,
+                                          struct notes *notes, struct orr_error *err)
 {
     if (table->overflow) {
         return error_set(err, ORR_ERANGE, "%s: durations, sizes or amounts add up to more than 64 bits", reader->path);
@@ -420,8 +420,8 @@ enum orr_status simplify_steps(struct record_reader *reader, FILE *stream, struc
         own.nodes_in += steps.node_count;
         status = each_node(reader, mem, &steps, &table, &own, err);
     }
-    status = status != ORR_OK ? status : tell(&table, reader, any, notes, err);
-    status = status != ORR_OK ? status : write_table(&table, reader, stream, &own, err);
+    status = status != ORR_OK ? status : simplify_step_tell(&table, reader, any, notes, err);
+    status = status != ORR_OK ? status : simplify_step_write_table(&table, reader, stream, &own, err);
     if (status == ORR_OK) {
         *counts = own;
     }

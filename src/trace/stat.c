@@ -4,26 +4,26 @@
 
 #include "trace/document_graph.h"
 
-static bool integer_of(const Chakra__Node *node, enum trace_attr which, uint64_t *bits)
+static bool trace_stat_integer_of(const Chakra__Node *node, enum trace_attr which, uint64_t *bits)
 {
     bool negative;
     const Chakra__Attribute *attr = trace_document_attribute(node, which);
     return attr != NULL && trace_document_integer(attr, bits, &negative);
 }
 
-static void add_traffic(struct trace_stat_traffic *traffic, const Chakra__Node *node)
+static void trace_stat_add_traffic(struct trace_stat_traffic *traffic, const Chakra__Node *node)
 {
     uint64_t bytes = 0;
-    (void)integer_of(node, TRACE_ATTR_COMM_SIZE, &bytes);
+    (void)trace_stat_integer_of(node, TRACE_ATTR_COMM_SIZE, &bytes);
     traffic->count++;
     traffic->bytes += bytes;
 }
 
-static void add_node(struct trace_stat *stat, const Chakra__Node *node)
+static void trace_stat_add_node(struct trace_stat *stat, const Chakra__Node *node)
 {
     uint64_t is_cpu = 0;
     uint64_t type = UINT64_MAX;
-    (void)integer_of(node, TRACE_ATTR_IS_CPU_OP, &is_cpu);
+    (void)trace_stat_integer_of(node, TRACE_ATTR_IS_CPU_OP, &is_cpu);
     *(is_cpu != 0 ? &stat->cpu_nodes : &stat->gpu_nodes) += 1;
     *((uint32_t)node->type < TRACE_NODE_TYPES ? &stat->nodes_of[node->type] : &stat->nodes_unknown) += 1;
     stat->duration_us += node->duration_micros;
@@ -32,14 +32,15 @@ static void add_node(struct trace_stat *stat, const Chakra__Node *node)
         *(is_cpu != 0 ? &stat->compute_cpu_us : &stat->compute_us) += node->duration_micros;
         break;
     case TRACE_SEND:
-        add_traffic(&stat->sends, node);
+        trace_stat_add_traffic(&stat->sends, node);
         break;
     case TRACE_RECV:
-        add_traffic(&stat->recvs, node);
+        trace_stat_add_traffic(&stat->recvs, node);
         break;
     case TRACE_COLL:
-        (void)integer_of(node, TRACE_ATTR_COMM_TYPE, &type);
-        add_traffic(type < TRACE_STAT_COLLECTIVES ? &stat->collectives[type] : &stat->other_collectives, node);
+        (void)trace_stat_integer_of(node, TRACE_ATTR_COMM_TYPE, &type);
+        trace_stat_add_traffic(type < TRACE_STAT_COLLECTIVES ? &stat->collectives[type] : &stat->other_collectives,
+                               node);
         break;
     default:
         break;
@@ -109,7 +110,7 @@ enum orr_status trace_stat(const struct trace_document *document, struct mem *me
         .unordered_nodes = graph.node_count - graph.ordered_count,
     };
     for (uint32_t i = 0; i < document->node_count; i++) {
-        add_node(&made, document->nodes[i]);
+        trace_stat_add_node(&made, document->nodes[i]);
         made.roots += document->nodes[i]->n_data_deps + document->nodes[i]->n_ctrl_deps == 0;
     }
     follow_chains(&made, document, &graph, chains);

@@ -34,7 +34,7 @@ static bool mark_number(struct record_text name, int64_t *step)
     return is_number;
 }
 
-static bool add_mark(struct steps *steps, const struct record_facts *facts, int64_t step)
+static bool trace_steps_add_mark(struct steps *steps, const struct record_facts *facts, int64_t step)
 {
     if (!mem_reserve(steps->mem, (void **)&steps->marks, &steps->mark_capacity, (uint64_t)steps->mark_count + 1,
                      sizeof *steps->marks)) {
@@ -55,7 +55,7 @@ enum orr_status steps_add(struct steps *steps, const struct record_facts *facts,
     bool fine =
         mem_reserve(steps->mem, (void **)&steps->step, &steps->step_capacity, need, sizeof *steps->step) &&
         mem_reserve(steps->mem, (void **)&steps->start_us, &steps->start_capacity, need, sizeof *steps->start_us) &&
-        (!mark_number(facts->name, &number) || add_mark(steps, facts, number));
+        (!mark_number(facts->name, &number) || trace_steps_add_mark(steps, facts, number));
     if (!fine) {
         return mem_error(steps->mem, "the steps of a trace", err);
     }
@@ -76,7 +76,7 @@ static int compare_marks(const void *a, const void *b)
 }
 
 /* The last mark that starts not after `time` and has not ended; marks do not overlap but by rounding. */
-static int64_t step_at(const struct steps *steps, uint64_t time)
+static int64_t trace_steps_step_at(const struct steps *steps, uint64_t time)
 {
     uint32_t low = 0;
     uint32_t high = steps->mark_count;
@@ -98,7 +98,7 @@ bool steps_settle(struct steps *steps)
     }
     qsort(steps->marks, steps->mark_count, sizeof *steps->marks, compare_marks);
     for (uint32_t node = 0; node < steps->node_count; node++) {
-        steps->step[node] = step_at(steps, steps->start_us[node]);
+        steps->step[node] = trace_steps_step_at(steps, steps->start_us[node]);
     }
     return true;
 }

@@ -19,7 +19,7 @@ struct reading {
     struct orr_error *err;
 };
 
-static enum orr_status no_memory(const struct reading *reading)
+static enum orr_status trace_tensors_no_memory(const struct reading *reading)
 {
     return mem_error(reading->made->mem, "the tensors of a trace", reading->err);
 }
@@ -60,14 +60,14 @@ static enum orr_status add_use(struct reading *reading, const struct wire_field 
     if (!intern_add(&made->names, (const char *)name->bytes, (size_t)name->value, &number) ||
         !mem_reserve(made->mem, (void **)&made->uses, &made->use_capacity, (uint64_t)made->use_count + 1,
                      sizeof *made->uses)) {
-        return no_memory(reading);
+        return trace_tensors_no_memory(reading);
     }
     made->uses[made->use_count++] = (struct trace_tensor_use){.bytes = bytes, .tensor = number};
     return ORR_OK;
 }
 
 /* Adds the uses of one list. */
-static enum orr_status read_list(struct reading *reading, const char *name, const struct wire_field *list)
+static enum orr_status trace_tensors_read_list(struct reading *reading, const char *name, const struct wire_field *list)
 {
     const uint8_t *at = list->bytes;
     const uint8_t *end = at + list->value;
@@ -119,7 +119,7 @@ static bool find_attribute(const struct record *record, const char *name, struct
     return false;
 }
 
-static enum orr_status read_node(struct reading *reading)
+static enum orr_status trace_tensors_read_node(struct reading *reading)
 {
     static const char *const names[] = {"inputs", "outputs"};
     struct trace_tensors *made = reading->made;
@@ -132,7 +132,7 @@ static enum orr_status read_node(struct reading *reading)
         bool found = find_attribute(&reading->record, names[i], &attr);
         told = told && found;
         if (found && attr.kind == TRACE_VALUE_STRING_LIST) {
-            enum orr_status status = read_list(reading, names[i], &attr.value);
+            enum orr_status status = trace_tensors_read_list(reading, names[i], &attr.value);
             if (status != ORR_OK) {
                 return status;
             }
@@ -145,14 +145,14 @@ static enum orr_status read_node(struct reading *reading)
     }
     if (!mem_reserve(made->mem, (void **)&made->nodes, &made->node_capacity, (uint64_t)made->node_count + 1,
                      sizeof *made->nodes)) {
-        return no_memory(reading);
+        return trace_tensors_no_memory(reading);
     }
     made->nodes[made->node_count++] =
         (struct trace_tensor_node){.id = reading->id, .first = first, .inputs = counts[0], .outputs = counts[1]};
     return ORR_OK;
 }
 
-static int compare_ids(const void *left, const void *right)
+static int trace_tensors_compare_ids(const void *left, const void *right)
 {
     const struct trace_tensor_node *a = left;
     const struct trace_tensor_node *b = right;
@@ -180,7 +180,7 @@ static enum orr_status read_all(struct reading *reading, struct mem *mem, struct
         }
         if (status == ORR_OK && more) {
             reading->id = facts.id;
-            status = read_node(reading);
+            status = trace_tensors_read_node(reading);
         }
     }
     record_facts_free(&facts, mem);
@@ -190,7 +190,7 @@ static enum orr_status read_all(struct reading *reading, struct mem *mem, struct
         return status;
     }
     if (reading->made->node_count > 1) {
-        qsort(reading->made->nodes, reading->made->node_count, sizeof *reading->made->nodes, compare_ids);
+        qsort(reading->made->nodes, reading->made->node_count, sizeof *reading->made->nodes, trace_tensors_compare_ids);
     }
     *tensors = reading->made;
     return ORR_OK;

@@ -12,7 +12,7 @@ static uint8_t type_on_cpu(const struct trace_node *node)
     return node->duration_us == 0 && node->num_ops == 0 ? TRACE_INVALID : TRACE_COMP;
 }
 
-static enum orr_status list_others(struct trace_graph *graph, struct mem *mem, struct orr_error *err)
+static enum orr_status unmarked_list_others(struct trace_graph *graph, struct mem *mem, struct orr_error *err)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < graph->node_count; i++) {
@@ -45,7 +45,7 @@ enum orr_status trace_set_unmarked_to_cpu(struct trace_set *set, uint64_t *chang
                 count++;
             }
         }
-        enum orr_status status = list_others(graph, set->mem, err);
+        enum orr_status status = unmarked_list_others(graph, set->mem, err);
         if (status != ORR_OK) {
             return status;
         }
