@@ -16,7 +16,7 @@ static uint64_t times(uint64_t a, uint64_t b, bool *overflow)
     return product;
 }
 
-static enum orr_status too_large(struct orr_error *err)
+static enum orr_status model_calc_too_large(struct orr_error *err)
 {
     return error_set(err, ORR_ERANGE, "the product of these numbers does not fit 64 bits");
 }
@@ -133,11 +133,11 @@ static enum orr_status settle_world(struct orr_calc_degrees *d, bool own, struct
     uint64_t replica = times(times(d->tp, d->cp, &overflow), d->pp, &overflow);
     replica = own ? times(replica, d->ep, &overflow) : replica;
     if (overflow) {
-        return too_large(err);
+        return model_calc_too_large(err);
     }
     if (d->world == 0) {
         d->world = times(replica, d->dp, &overflow);
-        return overflow ? too_large(err) : ORR_OK;
+        return overflow ? model_calc_too_large(err) : ORR_OK;
     }
     enum orr_status status = check_multiple("world", d->world, rule, replica, err);
     if (status == ORR_OK && d->dp != 0 && d->dp != d->world / replica) {
@@ -196,7 +196,7 @@ enum orr_status calc_batch(const struct orr_calc_batch *given, struct orr_calc_b
     uint64_t others = times(b.dp, b.micro_batch == 0 ? 1 : b.micro_batch, &overflow);
     others = times(others, b.micro_batches == 0 ? 1 : b.micro_batches, &overflow);
     if (overflow) {
-        return too_large(err);
+        return model_calc_too_large(err);
     }
     if (b.batch == 0) {
         b.batch = others;
@@ -240,7 +240,7 @@ enum orr_status calc_pp_comm(const struct orr_calc_pp_comm *given, uint64_t *byt
     uint64_t tokens = times(given->micro_batch, given->sequence_parallel ? given->seq / tp : given->seq, &overflow);
     uint64_t made = times(times(tokens, given->hidden, &overflow), per_value, &overflow);
     if (overflow) {
-        return too_large(err);
+        return model_calc_too_large(err);
     }
     *bytes = made;
     return ORR_OK;

@@ -23,7 +23,7 @@ struct gen_node {
 };
 
 /* protobuf-c's strings are not const, though packing only reads them. */
-static char *text(const char *constant)
+static char *model_gen_text(const char *constant)
 {
     return (char *)(uintptr_t)constant;
 }
@@ -32,7 +32,7 @@ static Chakra__Attribute *add_attribute(struct gen_node *made, const char *name)
 {
     Chakra__Attribute *attr = &made->attributes[made->node.n_attr];
     chakra__attribute__init(attr);
-    attr->name = text(name);
+    attr->name = model_gen_text(name);
     made->attribute_list[made->node.n_attr++] = attr;
     made->node.attr = made->attribute_list;
     return attr;
@@ -50,7 +50,7 @@ static void init_node(struct gen_node *made, uint64_t id, const char *name, enum
 {
     chakra__node__init(&made->node);
     made->node.id = id;
-    made->node.name = text(name);
+    made->node.name = model_gen_text(name);
     made->node.type = (Chakra__NodeType)type;
     made->parent = parent;
     if (parent != 0) {
@@ -98,7 +98,7 @@ enum orr_status model_gen_encode(const struct model_gen *gen, struct mem *mem, u
         nodes[i] = &made[i].node;
     }
     Chakra__GlobalMetadata metadata = CHAKRA__GLOBAL_METADATA__INIT;
-    metadata.version = text("0.0.4");
+    metadata.version = model_gen_text("0.0.4");
     return trace_document_encode(&metadata, nodes, count, mem, bytes, size, err);
 }
 

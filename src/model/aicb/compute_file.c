@@ -39,7 +39,7 @@ struct line {
     size_t length;
 };
 
-static enum orr_status refuse(const struct line *line, struct orr_error *err)
+static enum orr_status aicb_compute_file_refuse(const struct line *line, struct orr_error *err)
 {
     char shown[60];
     char cut[61];
@@ -57,7 +57,7 @@ static bool is_word(char c)
     return scan_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static bool is_blank(char c)
+static bool aicb_compute_file_is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
@@ -78,7 +78,7 @@ static size_t number_length(const char *text, size_t length)
     return i;
 }
 
-static bool read_number(const char *text, size_t length, double *value)
+static bool aicb_compute_file_read_number(const char *text, size_t length, double *value)
 {
     char digits[NUMBER_BYTES];
     while (length > 1 && text[0] == '0' && scan_is_digit(text[1])) {
@@ -107,11 +107,11 @@ static bool find_number(const struct line *line, const char *key, double *value,
             continue;
         }
         size_t start = at + key_length;
-        while (start < line->length && is_blank(line->text[start])) {
+        while (start < line->length && aicb_compute_file_is_blank(line->text[start])) {
             start++;
         }
         size_t length = start > at + key_length ? number_length(line->text + start, line->length - start) : 0;
-        if (length > 0 && read_number(line->text + start, length, value)) {
+        if (length > 0 && aicb_compute_file_read_number(line->text + start, length, value)) {
             *end = start + length;
             return true;
         }
@@ -130,14 +130,14 @@ static size_t section_length(const struct line *line)
 
 static bool rest_is_blank(const struct line *line, size_t from)
 {
-    while (from < line->length && is_blank(line->text[from])) {
+    while (from < line->length && aicb_compute_file_is_blank(line->text[from])) {
         from++;
     }
     return from == line->length;
 }
 
-static enum orr_status read_line(struct sums *sums, const struct line *line, char *section, sink *take,
-                                 struct orr_error *err)
+static enum orr_status aicb_compute_file_read_line(struct sums *sums, const struct line *line, char *section,
+                                                   sink *take, struct orr_error *err)
 {
     static const char *const keys[] = {"time_gpu_avg:", "time_gpu_min:", "time_gpu_max:"};
     size_t name = section_length(line);
@@ -162,7 +162,7 @@ static enum orr_status read_line(struct sums *sums, const struct line *line, cha
             }
         }
     }
-    return known || sums->reading->compat ? ORR_OK : refuse(line, err);
+    return known || sums->reading->compat ? ORR_OK : aicb_compute_file_refuse(line, err);
 }
 
 static enum orr_status read_lines(struct sums *sums, sink *take, struct orr_error *err)
@@ -178,7 +178,7 @@ static enum orr_status read_lines(struct sums *sums, sink *take, struct orr_erro
         stop = stop == NULL ? end : stop;
         line.length = (size_t)(stop - line.text);
         line.number++;
-        status = read_line(sums, &line, section, take, err);
+        status = aicb_compute_file_read_line(sums, &line, section, take, err);
         line.text = stop + 1;
     }
     file_buffer_free(&buffer);
@@ -201,7 +201,7 @@ static const char *const deepseek_layers[] = {"attention_linear_q_lora", "attent
                                               "attention_linear_kv_lora", "attention_kv_column", "attention_o_row"};
 enum { DEEPSEEK_LAYERS = sizeof deepseek_layers / sizeof deepseek_layers[0] };
 
-static enum orr_status keep(struct sums *sums, const char *name, double ns, struct orr_error *err)
+static enum orr_status aicb_compute_file_keep(struct sums *sums, const char *name, double ns, struct orr_error *err)
 {
     struct aicb_times *times = sums->times;
     int64_t rounded = 0;
@@ -256,11 +256,11 @@ static enum orr_status take_training(struct sums *sums, const struct sample *sam
     } else if (strstr(section, "mlp") != NULL || strcmp(section, "layernorm2") == 0) {
         sums->mlp += sample->ns;
     } else {
-        status = keep(sums, section, sample->ns, err);
+        status = aicb_compute_file_keep(sums, section, sample->ns, err);
     }
     for (size_t i = 0; status == ORR_OK && i < DEEPSEEK_LAYERS; i++) {
         if (strcmp(section, deepseek_layers[i]) == 0) {
-            status = keep(sums, section, sample->ns, err);
+            status = aicb_compute_file_keep(sums, section, sample->ns, err);
         }
     }
     return status;
@@ -283,7 +283,7 @@ static enum orr_status close_training(struct sums *sums, struct orr_error *err)
     }
     for (size_t i = 0; status == ORR_OK && i < DEEPSEEK_LAYERS; i++) {
         if (aicb_times_find(times, deepseek_layers[i]) == AICB_NO_TIME) {
-            status = keep(sums, deepseek_layers[i], 0, err);
+            status = aicb_compute_file_keep(sums, deepseek_layers[i], 0, err);
         }
     }
     return status;

@@ -100,7 +100,7 @@ static unsigned layer_parts(const struct inference *run, int64_t layer, struct p
 
 /* ---- sizes and times ------------------------------------------------------------------------------------------- */
 
-static enum orr_status check(const struct aicb_options *o, struct orr_error *err)
+static enum orr_status aicb_inference_check(const struct aicb_options *o, struct orr_error *err)
 {
     if (o->world_size < o->tp || o->world_size < o->ep) {
         return error_set(err, ORR_EINVAL,
@@ -145,7 +145,7 @@ static const char *aicb_path(const struct inference *run, struct arena *arena)
                         o->phase == AICB_PHASE_PREFILL ? "prefill" : "decode");
 }
 
-static enum orr_status read_times(struct inference *run, struct arena *arena, struct orr_error *err)
+static enum orr_status aicb_inference_read_times(struct inference *run, struct arena *arena, struct orr_error *err)
 {
     const struct aicb_options *o = run->o;
     enum { N = AICB_NO_TIME };
@@ -167,11 +167,11 @@ static enum orr_status read_times(struct inference *run, struct arena *arena, st
     return path == NULL ? ORR_OK : aicb_inference_times_read(&reading, arena, &run->times, err);
 }
 
-static enum orr_status prepare(struct inference *run, const struct aicb_options *o, bool by_stage, struct arena *arena,
-                               struct orr_error *err)
+static enum orr_status aicb_inference_prepare(struct inference *run, const struct aicb_options *o, bool by_stage,
+                                              struct arena *arena, struct orr_error *err)
 {
     *run = (struct inference){.o = o};
-    enum orr_status status = check(o, err);
+    enum orr_status status = aicb_inference_check(o, err);
     if (status == ORR_OK) {
         status = aicb_inference_model_read(o, arena, &run->model, err);
     }
@@ -179,7 +179,7 @@ static enum orr_status prepare(struct inference *run, const struct aicb_options 
         status = make_sizes(run, err);
     }
     if (status == ORR_OK) {
-        status = read_times(run, arena, err);
+        status = aicb_inference_read_times(run, arena, err);
     }
     int64_t stages = by_stage && o->fix.stage_rows ? o->pp : 1;
     run->layers = (run->model.layers + stages - 1) / stages;
@@ -215,7 +215,7 @@ static enum orr_status add_layer(const struct inference *run, int64_t layer, str
     return status;
 }
 
-static int64_t pipeline_bytes(const struct inference *run, bool *overflow)
+static int64_t aicb_inference_pipeline_bytes(const struct inference *run, bool *overflow)
 {
     const struct aicb_options *o = run->o;
     int64_t tokens = o->fix.prefill_tokens ? run->tokens : aicb_mul(o->micro_batch, o->seq_length, overflow);
@@ -227,7 +227,7 @@ static enum orr_status write_text(const struct inference *run, struct arena *are
     const struct aicb_options *o = run->o;
     bool overflow = false;
     struct aicb_text text = {.lead.arena = arena};
-    int64_t pp_comm = pipeline_bytes(run, &overflow);
+    int64_t pp_comm = aicb_inference_pipeline_bytes(run, &overflow);
     if (overflow) {
         return error_set(err, ORR_ERANGE, "a size of this workload does not fit 64 bits");
     }
@@ -254,7 +254,7 @@ enum orr_status aicb_inference_write(const struct aicb_options *options, struct 
     struct arena arena;
     struct inference run;
     arena_init(&arena, mem);
-    enum orr_status status = prepare(&run, options, true, &arena, err);
+    enum orr_status status = aicb_inference_prepare(&run, options, true, &arena, err);
     if (status == ORR_OK) {
         status = write_text(&run, &arena, stream, err);
     }
@@ -265,7 +265,8 @@ enum orr_status aicb_inference_write(const struct aicb_options *options, struct 
 /* ---- Vidur's table ---------------------------------------------------------------------------------------------- */
 
 /* A line for what of a layer is in `group`, if anything is. */
-static void write_group(const struct inference *run, int64_t layer, enum group group, FILE *stream, bool *overflow)
+static void aicb_inference_write_group(const struct inference *run, int64_t layer, enum group group, FILE *stream,
+                                       bool *overflow)
 {
     static const char *const names[] = {"attention", "mlp", "moe"};
     struct part parts[PARTS_MAX];
@@ -298,14 +299,14 @@ enum orr_status aicb_vidur_write(const struct aicb_options *options, struct mem 
     struct inference run;
     bool overflow = false;
     arena_init(&arena, mem);
-    enum orr_status status = prepare(&run, options, false, &arena, err);
+    enum orr_status status = aicb_inference_prepare(&run, options, false, &arena, err);
     if (status == ORR_OK) {
         (void)fprintf(stream, "layer_id\tlayer_name\tcomp_time\tcomm_size\n");
     }
     for (int64_t layer = 0; status == ORR_OK && layer < run.layers; layer++) {
-        write_group(&run, layer, GROUP_ATTENTION, stream, &overflow);
-        write_group(&run, layer, GROUP_MLP, stream, &overflow);
-        write_group(&run, layer, GROUP_MOE, stream, &overflow);
+        aicb_inference_write_group(&run, layer, GROUP_ATTENTION, stream, &overflow);
+        aicb_inference_write_group(&run, layer, GROUP_MLP, stream, &overflow);
+        aicb_inference_write_group(&run, layer, GROUP_MOE, stream, &overflow);
     }
     if (status == ORR_OK && overflow) {
         status = error_set(err, ORR_ERANGE, "a sum of this table does not fit 64 bits");

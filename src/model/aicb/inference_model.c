@@ -39,7 +39,7 @@ static bool holds(const char *name, const char *part, bool exact)
     return false;
 }
 
-static void fill(struct aicb_inference_model *model, const struct aicb_preset *preset)
+static void aicb_inference_model_fill(struct aicb_inference_model *model, const struct aicb_preset *preset)
 {
     model->family = preset->family;
     model->layers = preset->layers;
@@ -65,14 +65,14 @@ static enum orr_status find_family(const struct aicb_options *o, struct aicb_inf
     }
     const struct aicb_preset *preset = aicb_preset_find(asked);
     if (preset != NULL && preset->family != AICB_FAMILY_NONE) {
-        fill(model, preset);
+        aicb_inference_model_fill(model, preset);
     }
     for (size_t i = 0; i < FAMILIES; i++) {
         bool same = model->family != AICB_FAMILY_NONE ? model->family == families[i].family
                                                       : holds(asked, families[i].part, o->compat);
         if (same) {
             if (model->family == AICB_FAMILY_NONE) {
-                fill(model, aicb_preset_find(families[i].model));
+                aicb_inference_model_fill(model, aicb_preset_find(families[i].model));
             }
             model->name = o->compat ? families[i].name : o->model_name != NULL ? o->model_name : asked;
             return ORR_OK;
@@ -99,7 +99,7 @@ struct config {
     enum orr_status status;
 };
 
-static void read_key(struct config *config, const char *key, int64_t least, int64_t *value)
+static void aicb_inference_model_read_key(struct config *config, const char *key, int64_t least, int64_t *value)
 {
     enum { MOST = 1 << 20 };
     const struct io_value *found = NULL;
@@ -125,18 +125,18 @@ static void read_key(struct config *config, const char *key, int64_t least, int6
 static void read_keys(struct config *config, struct aicb_inference_model *model)
 {
     if (model->family == AICB_FAMILY_DEEPSEEK) {
-        read_key(config, "num_layers", 1, &model->layers);
-        read_key(config, "dense_layer", 0, &model->dense_layers);
-        read_key(config, "hidden_size", 1, &model->hidden);
-        read_key(config, "shared_experts", 0, &model->shared);
-        read_key(config, "moe_router_topk", 1, &model->topk);
+        aicb_inference_model_read_key(config, "num_layers", 1, &model->layers);
+        aicb_inference_model_read_key(config, "dense_layer", 0, &model->dense_layers);
+        aicb_inference_model_read_key(config, "hidden_size", 1, &model->hidden);
+        aicb_inference_model_read_key(config, "shared_experts", 0, &model->shared);
+        aicb_inference_model_read_key(config, "moe_router_topk", 1, &model->topk);
         return;
     }
-    read_key(config, "num_hidden_layers", 1, &model->layers);
-    read_key(config, "hidden_size", 1, &model->hidden);
-    read_key(config, "num_experts_per_tok", 1, &model->topk);
+    aicb_inference_model_read_key(config, "num_hidden_layers", 1, &model->layers);
+    aicb_inference_model_read_key(config, "hidden_size", 1, &model->hidden);
+    aicb_inference_model_read_key(config, "num_experts_per_tok", 1, &model->topk);
     if (model->family == AICB_FAMILY_QWEN3_NEXT) {
-        read_key(config, "full_attention_interval", 1, &model->full_attention_interval);
+        aicb_inference_model_read_key(config, "full_attention_interval", 1, &model->full_attention_interval);
     }
 }
 

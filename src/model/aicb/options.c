@@ -24,14 +24,14 @@ int64_t aicb_add(int64_t a, int64_t b, bool *overflow)
     return sum;
 }
 
-static void *value_of(struct aicb_options *options, const struct aicb_option *row)
+static void *aicb_options_value_of(struct aicb_options *options, const struct aicb_option *row)
 {
     return (char *)options + row->offset;
 }
 
 static void store(struct aicb_options *options, const struct aicb_option *row, int64_t number, const char *text)
 {
-    void *place = value_of(options, row);
+    void *place = aicb_options_value_of(options, row);
     switch (row->kind) {
     case AICB_FLAG:
         *(bool *)place = number != 0;
@@ -69,7 +69,7 @@ static bool same_letter(char a, char b)
     return a == b || (a == '-' && b == '_') || (a == '_' && b == '-');
 }
 
-static bool begins(const char *name, const char *word, size_t length)
+static bool aicb_options_begins(const char *name, const char *word, size_t length)
 {
     size_t i = 0;
     while (i < length && name[i] != '\0' && same_letter(name[i], word[i])) {
@@ -79,13 +79,14 @@ static bool begins(const char *name, const char *word, size_t length)
 }
 
 /* How many names begin so; `*found` is the last of them. */
-static unsigned find_prefix(enum aicb_generator generator, const char *name, size_t length, bool ours,
-                            const struct aicb_option **found)
+static unsigned aicb_options_find_prefix(enum aicb_generator generator, const char *name, size_t length, bool ours,
+                                         const struct aicb_option **found)
 {
     const struct aicb_option *row = NULL;
     unsigned count = 0;
     for (unsigned i = 0; (row = aicb_option_row(i)) != NULL; i++) {
-        if ((row->taken_by & (uint32_t)generator) != 0 && row->ours == ours && begins(row->name, name, length)) {
+        if ((row->taken_by & (uint32_t)generator) != 0 && row->ours == ours &&
+            aicb_options_begins(row->name, name, length)) {
             *found = row;
             count++;
         }
@@ -98,19 +99,19 @@ const struct aicb_option *aicb_option_find(enum aicb_generator generator, const 
     const struct aicb_option *row = NULL;
     for (unsigned i = 0; (row = aicb_option_row(i)) != NULL; i++) {
         if ((row->taken_by & (uint32_t)generator) != 0 && strlen(row->name) == length &&
-            begins(row->name, name, length)) {
+            aicb_options_begins(row->name, name, length)) {
             return row;
         }
     }
     if (!prefix || length == 0) {
         return NULL;
     }
-    unsigned count = find_prefix(generator, name, length, false, &row);
-    count = count == 0 ? find_prefix(generator, name, length, true, &row) : count;
+    unsigned count = aicb_options_find_prefix(generator, name, length, false, &row);
+    count = count == 0 ? aicb_options_find_prefix(generator, name, length, true, &row) : count;
     return count == 1 ? row : NULL;
 }
 
-static enum orr_status refuse_name(enum aicb_generator generator, const char *name, struct orr_error *err)
+static enum orr_status aicb_options_refuse_name(enum aicb_generator generator, const char *name, struct orr_error *err)
 {
     const char *known[AICB_OPTIONS_MAX + 1];
     size_t count = 0;
@@ -127,8 +128,8 @@ static enum orr_status refuse_name(enum aicb_generator generator, const char *na
                : error_set(err, ORR_EINVAL, "unknown parameter '%.60s': neither AICB's nor ours", name);
 }
 
-static enum orr_status read_number(const struct aicb_option *row, const char *text, int64_t *number,
-                                   struct orr_error *err)
+static enum orr_status aicb_options_read_number(const struct aicb_option *row, const char *text, int64_t *number,
+                                                struct orr_error *err)
 {
     char *end = NULL;
     const char *digits = text + (text[0] == '-' || text[0] == '+');
@@ -168,7 +169,7 @@ enum orr_status aicb_options_set(struct aicb_options *options, enum aicb_generat
 {
     const struct aicb_option *row = aicb_option_find(generator, name, strlen(name), false);
     if (row == NULL) {
-        return refuse_name(generator, name, err);
+        return aicb_options_refuse_name(generator, name, err);
     }
     if ((row->kind == AICB_FLAG) != (value == NULL)) {
         return error_set(err, ORR_EINVAL, "parameter '%s' %s", row->name,
@@ -181,7 +182,7 @@ enum orr_status aicb_options_set(struct aicb_options *options, enum aicb_generat
     int64_t number = 1;
     enum orr_status status = ORR_OK;
     if (row->kind == AICB_INT) {
-        status = read_number(row, value, &number, err);
+        status = aicb_options_read_number(row, value, &number, err);
     } else if (row->kind == AICB_CHOICE) {
         status = read_choice(row, value, &number, err);
     }

@@ -30,12 +30,13 @@ static int64_t token_bytes(const struct view *v, int64_t width)
     return physical_mul(v->p, physical_mul(v->p, 2 * v->b, v->s), width);
 }
 
-static void exchange(const struct view *v, const char *op, int64_t bytes, const char *stage)
+static void aicb_physical_megatron_exchange(const struct view *v, const char *op, int64_t bytes, const char *stage)
 {
     physical_collective(v->p, op, PHYSICAL_TP, v->tp, bytes, stage);
 }
 
-static void compute(const struct view *v, struct physical_product product, const char *stage, const char *name)
+static void aicb_physical_megatron_compute(const struct view *v, struct physical_product product, const char *stage,
+                                           const char *name)
 {
     if (v->products) {
         physical_compute(v->p, product, stage, name);
@@ -53,10 +54,11 @@ static void column_forward(const struct view *v, const struct physical_part *par
 {
     static const char stage[] = "forward.MegatronColumnLinear";
     if (v->split) {
-        exchange(v, "all_gather", token_bytes(v, part->in), stage);
+        aicb_physical_megatron_exchange(v, "all_gather", token_bytes(v, part->in), stage);
     }
-    compute(v, (struct physical_product){column_tokens(v), v->b, part->in, part->in, part->out / v->tp},
-            "forward.MegatronColumnLinear.", part->name);
+    aicb_physical_megatron_compute(
+        v, (struct physical_product){column_tokens(v), v->b, part->in, part->in, part->out / v->tp},
+        "forward.MegatronColumnLinear.", part->name);
 }
 
 static void column_backward(const struct view *v, const struct physical_part *part)
@@ -66,24 +68,27 @@ static void column_backward(const struct view *v, const struct physical_part *pa
     int64_t out = part->out / v->tp;
     int64_t tokens = physical_mul(v->p, column_tokens(v), v->b);
     if (v->split) {
-        exchange(v, "all_gather", token_bytes(v, part->in), stage);
+        aicb_physical_megatron_exchange(v, "all_gather", token_bytes(v, part->in), stage);
     }
-    compute(v, (struct physical_product){column_tokens(v), v->b, out, out, part->in}, named, part->name);
+    aicb_physical_megatron_compute(v, (struct physical_product){column_tokens(v), v->b, out, out, part->in}, named,
+                                   part->name);
     if (v->split) {
-        exchange(v, "reduce_scatter", token_bytes(v, part->in), stage);
+        aicb_physical_megatron_exchange(v, "reduce_scatter", token_bytes(v, part->in), stage);
     }
-    compute(v, (struct physical_product){0, out, tokens, tokens, part->in}, named, part->name);
+    aicb_physical_megatron_compute(v, (struct physical_product){0, out, tokens, tokens, part->in}, named, part->name);
     if (v->tp > 1 && !v->split) {
-        exchange(v, "all_reduce", token_bytes(v, part->in), stage);
+        aicb_physical_megatron_exchange(v, "all_reduce", token_bytes(v, part->in), stage);
     }
 }
 
 static void row_forward(const struct view *v, const struct physical_part *part)
 {
     int64_t in = part->in / v->tp;
-    compute(v, (struct physical_product){v->s, v->b, in, in, part->out}, "forward.MegatronRowLinear.", part->name);
+    aicb_physical_megatron_compute(v, (struct physical_product){v->s, v->b, in, in, part->out},
+                                   "forward.MegatronRowLinear.", part->name);
     if (v->tp > 1) {
-        exchange(v, v->split ? "reduce_scatter" : "all_reduce", token_bytes(v, part->out), "forward.MegatronRowLinear");
+        aicb_physical_megatron_exchange(v, v->split ? "reduce_scatter" : "all_reduce", token_bytes(v, part->out),
+                                        "forward.MegatronRowLinear");
     }
 }
 
@@ -93,25 +98,28 @@ static void row_backward(const struct view *v, const struct physical_part *part)
     int64_t in = part->in / v->tp;
     int64_t tokens = physical_mul(v->p, v->s, v->b);
     if (v->split) {
-        exchange(v, "all_gather", token_bytes(v, part->out), "backward.MegatronRowLinear");
+        aicb_physical_megatron_exchange(v, "all_gather", token_bytes(v, part->out), "backward.MegatronRowLinear");
     }
-    compute(v, (struct physical_product){v->s, v->b, part->out, part->out, in}, named, part->name);
-    compute(v, (struct physical_product){0, part->out, tokens, tokens, in}, named, part->name);
+    aicb_physical_megatron_compute(v, (struct physical_product){v->s, v->b, part->out, part->out, in}, named,
+                                   part->name);
+    aicb_physical_megatron_compute(v, (struct physical_product){0, part->out, tokens, tokens, in}, named, part->name);
 }
 
 static void linear_forward(const struct view *v, const struct physical_part *part)
 {
-    compute(v, (struct physical_product){v->s, v->b, part->in, part->in, part->out}, "forward.Linear.", part->name);
+    aicb_physical_megatron_compute(v, (struct physical_product){v->s, v->b, part->in, part->in, part->out},
+                                   "forward.Linear.", part->name);
 }
 
 static void linear_backward(const struct view *v, const struct physical_part *part)
 {
     int64_t tokens = physical_mul(v->p, v->s, v->b);
     if (v->p->fix.linear_gradient) {
-        compute(v, (struct physical_product){v->s, v->b, part->out, part->out, part->in}, "backward.Linear.",
-                part->name);
+        aicb_physical_megatron_compute(v, (struct physical_product){v->s, v->b, part->out, part->out, part->in},
+                                       "backward.Linear.", part->name);
     }
-    compute(v, (struct physical_product){0, part->out, tokens, tokens, part->in}, "backward.Linear.", part->name);
+    aicb_physical_megatron_compute(v, (struct physical_product){0, part->out, tokens, tokens, part->in},
+                                   "backward.Linear.", part->name);
 }
 
 /* ---- experts ---- */
@@ -159,7 +167,7 @@ static void dispatch(const struct view *v, const struct expert_sizes *sizes, con
     expert_exchange(v, "all_to_all", PHYSICAL_EP, packed && !fraction ? part / 64 : part, stage, fraction);
 }
 
-static bool is_gated(const struct aicb_options *o)
+static bool aicb_physical_megatron_is_gated(const struct aicb_options *o)
 {
     return o->frame == AICB_FRAME_DEEPSEEK || (o->fix.gated_mlp && o->swiglu);
 }
@@ -171,7 +179,7 @@ static void expert_products(const struct view *v, const struct physical_part *pa
     const struct aicb_options *o = v->p->o;
     int64_t experts = o->num_experts / o->ep;
     int64_t width = part->out / v->tp / experts;
-    int64_t up = is_gated(o) ? 2 * width : width;
+    int64_t up = aicb_physical_megatron_is_gated(o) ? 2 * width : width;
     int64_t tokens = sizes->tokens;
     if (!v->p->fix.expert_rows || !v->products) {
         return;
@@ -256,7 +264,7 @@ static void layer_run(const struct view *v, const struct physical_parts *parts, 
 static void embedding_run(const struct view *v, const struct physical_parts *parts, const char *stage)
 {
     if (v->tp > 1 && parts->first) {
-        exchange(v, "all_reduce", token_bytes(v, v->p->o->hidden_size), stage);
+        aicb_physical_megatron_exchange(v, "all_reduce", token_bytes(v, v->p->o->hidden_size), stage);
     }
 }
 

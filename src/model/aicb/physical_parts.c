@@ -24,14 +24,14 @@ static int64_t divided(struct maker *m, int64_t width, const char *what)
     return width / tp;
 }
 
-static void add(struct maker *m, struct physical_layer *layer, enum physical_part_kind kind, const char *name,
-                int64_t in, int64_t out)
+static void aicb_physical_parts_add(struct maker *m, struct physical_layer *layer, enum physical_part_kind kind,
+                                    const char *name, int64_t in, int64_t out)
 {
     (void)divided(m, kind == PHYSICAL_COLUMN ? out : kind == PHYSICAL_ROW ? in : 0, name);
     layer->parts[layer->count++] = (struct physical_part){kind, name, in, out};
 }
 
-static void add_attention(struct maker *m, struct physical_layer *layer)
+static void aicb_physical_parts_add_attention(struct maker *m, struct physical_layer *layer)
 {
     struct physical *p = m->p;
     const struct aicb_options *o = p->o;
@@ -40,46 +40,48 @@ static void add_attention(struct maker *m, struct physical_layer *layer)
     if (o->frame != AICB_FRAME_DEEPSEEK) {
         int64_t inner = physical_mul(p, s->head_dim, s->heads);
         int64_t kv = o->fix.attention_shape && s->kv_heads < o->tp ? o->tp : s->kv_heads;
-        add(m, layer, PHYSICAL_COLUMN, "attention_column", h, physical_mul(p, s->head_dim, s->heads + 2 * kv));
-        add(m, layer, PHYSICAL_ROW, "attention_row", inner, h);
+        aicb_physical_parts_add(m, layer, PHYSICAL_COLUMN, "attention_column", h,
+                                physical_mul(p, s->head_dim, s->heads + 2 * kv));
+        aicb_physical_parts_add(m, layer, PHYSICAL_ROW, "attention_row", inner, h);
         return;
     }
     int64_t queries = physical_mul(p, s->heads, o->qk_nope_dim + o->qk_rope_dim);
     if (o->fix.query_projection && o->q_lora_rank == 0) {
-        add(m, layer, PHYSICAL_COLUMN, "attention_q_column", h, queries);
+        aicb_physical_parts_add(m, layer, PHYSICAL_COLUMN, "attention_q_column", h, queries);
     } else {
-        add(m, layer, PHYSICAL_LINEAR, "attention_linear_q_lora", h, o->q_lora_rank);
-        add(m, layer, PHYSICAL_COLUMN, "attention_q_column", o->q_lora_rank, queries);
+        aicb_physical_parts_add(m, layer, PHYSICAL_LINEAR, "attention_linear_q_lora", h, o->q_lora_rank);
+        aicb_physical_parts_add(m, layer, PHYSICAL_COLUMN, "attention_q_column", o->q_lora_rank, queries);
     }
-    add(m, layer, PHYSICAL_LINEAR, "attention_linear_kv_lora", h, o->kv_lora_rank + o->qk_rope_dim);
-    add(m, layer, PHYSICAL_COLUMN, "attention_kv_column", o->kv_lora_rank,
-        physical_mul(p, s->heads, o->qk_nope_dim + o->v_head_dim));
-    add(m, layer, PHYSICAL_ROW, "attention_o_row", physical_mul(p, s->heads, o->v_head_dim), h);
+    aicb_physical_parts_add(m, layer, PHYSICAL_LINEAR, "attention_linear_kv_lora", h, o->kv_lora_rank + o->qk_rope_dim);
+    aicb_physical_parts_add(m, layer, PHYSICAL_COLUMN, "attention_kv_column", o->kv_lora_rank,
+                            physical_mul(p, s->heads, o->qk_nope_dim + o->v_head_dim));
+    aicb_physical_parts_add(m, layer, PHYSICAL_ROW, "attention_o_row", physical_mul(p, s->heads, o->v_head_dim), h);
 }
 
-static bool is_gated(const struct aicb_options *o)
+static bool aicb_physical_parts_is_gated(const struct aicb_options *o)
 {
     return o->fix.gated_mlp && (o->swiglu || o->frame == AICB_FRAME_DEEPSEEK);
 }
 
-static void add_mlp(struct maker *m, struct physical_layer *layer, int64_t ffn)
+static void aicb_physical_parts_add_mlp(struct maker *m, struct physical_layer *layer, int64_t ffn)
 {
     int64_t h = m->p->o->hidden_size;
-    add(m, layer, PHYSICAL_COLUMN, "mlp_column", h, is_gated(m->p->o) ? physical_mul(m->p, 2, ffn) : ffn);
-    add(m, layer, PHYSICAL_ROW, "mlp_row", ffn, h);
+    aicb_physical_parts_add(m, layer, PHYSICAL_COLUMN, "mlp_column", h,
+                            aicb_physical_parts_is_gated(m->p->o) ? physical_mul(m->p, 2, ffn) : ffn);
+    aicb_physical_parts_add(m, layer, PHYSICAL_ROW, "mlp_row", ffn, h);
 }
 
 /* `in` and `out` are the width of the model and of all experts of a rank. */
-static void add_experts(struct maker *m, struct physical_layer *layer)
+static void aicb_physical_parts_add_experts(struct maker *m, struct physical_layer *layer)
 {
     struct physical *p = m->p;
     const struct aicb_options *o = p->o;
     int64_t width = physical_mul(p, p->shape.moe_ffn, o->num_experts / o->ep);
     (void)divided(m, width, "a rank's experts");
-    add(m, layer, PHYSICAL_EXPERTS, "mlp_experts", o->hidden_size, width);
+    aicb_physical_parts_add(m, layer, PHYSICAL_EXPERTS, "mlp_experts", o->hidden_size, width);
     if (o->frame == AICB_FRAME_DEEPSEEK && o->n_shared_expert > 0) {
-        add_mlp(m, layer,
-                o->fix.shared_experts ? physical_mul(p, p->shape.moe_ffn, o->n_shared_expert) : p->shape.moe_ffn);
+        aicb_physical_parts_add_mlp(
+            m, layer, o->fix.shared_experts ? physical_mul(p, p->shape.moe_ffn, o->n_shared_expert) : p->shape.moe_ffn);
     }
 }
 
@@ -116,7 +118,7 @@ static int64_t layer_params(struct physical *p, const struct physical_layer *lay
     return params;
 }
 
-static void count_compat(struct physical *p, struct physical_parts *parts)
+static void aicb_physical_parts_count_compat(struct physical *p, struct physical_parts *parts)
 {
     const struct aicb_options *o = p->o;
     int64_t words = physical_mul(p, p->shape.vocab / o->tp, o->hidden_size);
@@ -184,16 +186,16 @@ enum orr_status physical_parts_make(struct physical *p, struct physical_parts *p
     dense = dense < 0 ? 0 : dense;
     parts->dense_layers = dense < parts->layers ? dense : parts->layers;
     if (parts->dense_layers > 0) {
-        add_attention(&m, &parts->dense);
-        add_mlp(&m, &parts->dense, p->shape.ffn);
+        aicb_physical_parts_add_attention(&m, &parts->dense);
+        aicb_physical_parts_add_mlp(&m, &parts->dense, p->shape.ffn);
     }
     if (parts->dense_layers < parts->layers) {
-        add_attention(&m, &parts->expert);
-        add_experts(&m, &parts->expert);
+        aicb_physical_parts_add_attention(&m, &parts->expert);
+        aicb_physical_parts_add_experts(&m, &parts->expert);
     }
     parts->final = (struct physical_part){PHYSICAL_COLUMN, "final_column", o->hidden_size, p->shape.vocab};
     if (o->compat) {
-        count_compat(p, parts);
+        aicb_physical_parts_count_compat(p, parts);
     } else {
         count_meant(&m, parts);
     }

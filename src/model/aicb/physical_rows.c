@@ -39,7 +39,7 @@ bool physical_good(const struct physical *p)
 }
 
 /* False when the row is not to be printed. */
-static bool count_row(struct physical *p)
+static bool aicb_physical_rows_count_row(struct physical *p)
 {
     p->too_many = p->too_many || ++p->rows > PHYSICAL_ROWS_MAX;
     return p->stream != NULL && physical_good(p);
@@ -48,7 +48,7 @@ static bool count_row(struct physical *p)
 void physical_put(struct physical *p, struct physical_row row)
 {
     char bytes[48];
-    if (!count_row(p)) {
+    if (!aicb_physical_rows_count_row(p)) {
         return;
     }
     if (row.in_64ths) {
@@ -63,7 +63,7 @@ void physical_put(struct physical *p, struct physical_row row)
 }
 
 /* Whether a row is left out because its group is one rank. They are counted too: a sweep on one rank has no others. */
-static bool leave_out(struct physical *p, int64_t ranks)
+static bool aicb_physical_rows_leave_out(struct physical *p, int64_t ranks)
 {
     bool lone = p->o->fix.lone_groups && ranks == 1;
     p->too_many = p->too_many || (lone && ++p->left_out > PHYSICAL_ROWS_MAX);
@@ -73,7 +73,7 @@ static bool leave_out(struct physical *p, int64_t ranks)
 void physical_collective(struct physical *p, const char *op, enum physical_group group, int64_t ranks, int64_t bytes,
                          const char *stage)
 {
-    if (leave_out(p, ranks)) {
+    if (aicb_physical_rows_leave_out(p, ranks)) {
         return;
     }
     physical_put(p, (struct physical_row){.op = op,
@@ -87,7 +87,7 @@ void physical_collective(struct physical *p, const char *op, enum physical_group
 
 void physical_broadcast(struct physical *p, enum physical_group group, int64_t ranks, int64_t bytes, const char *stage)
 {
-    if (leave_out(p, ranks)) {
+    if (aicb_physical_rows_leave_out(p, ranks)) {
         return;
     }
     physical_put(p, (struct physical_row){.op = "broadcast",
@@ -102,7 +102,7 @@ void physical_broadcast(struct physical *p, enum physical_group group, int64_t r
 void physical_compute(struct physical *p, struct physical_product product, const char *stage, const char *name)
 {
     char first[32] = "";
-    if (!count_row(p)) {
+    if (!aicb_physical_rows_count_row(p)) {
         return;
     }
     if (product.a != 0) {
@@ -116,7 +116,7 @@ void physical_compute(struct physical *p, struct physical_product product, const
 
 void physical_epoch_end(struct physical *p)
 {
-    if (count_row(p)) {
+    if (aicb_physical_rows_count_row(p)) {
         (void)fputs("CommType.epoch_end,None,None,0,,None,None,,None,None,None,1\n", p->stream);
     }
 }

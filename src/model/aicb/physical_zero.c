@@ -7,7 +7,7 @@
 static const int64_t LAYERS_MAX = 1 << 20;
 enum { LAYER_PARAMS = 9 };
 
-static void add(struct physical *p, struct physical_zero *zero, int64_t x, int64_t y)
+static void aicb_physical_zero_add(struct physical *p, struct physical_zero *zero, int64_t x, int64_t y)
 {
     struct zero_param *param = &zero->params[zero->count++];
     *param = (struct zero_param){.x = x, .y = y, .count = physical_mul(p, x, y), .offset = zero->total, .last = -1};
@@ -20,20 +20,20 @@ static void list_params(struct physical *p, struct physical_zero *zero)
     int64_t h = o->hidden_size;
     int64_t inner = physical_mul(p, p->shape.head_dim, p->shape.heads);
     int64_t kv = o->fix.attention_shape ? physical_mul(p, p->shape.head_dim, p->shape.kv_heads) : inner;
-    add(p, zero, o->vocab_size, h);
+    aicb_physical_zero_add(p, zero, o->vocab_size, h);
     for (int64_t i = 0; i < p->shape.layers; i++) {
-        add(p, zero, h, 1);
-        add(p, zero, h, inner);
-        add(p, zero, h, kv);
-        add(p, zero, h, kv);
-        add(p, zero, inner, h);
-        add(p, zero, h, 1);
-        add(p, zero, h, p->shape.ffn);
-        add(p, zero, p->shape.ffn, h);
-        add(p, zero, h, p->shape.ffn);
+        aicb_physical_zero_add(p, zero, h, 1);
+        aicb_physical_zero_add(p, zero, h, inner);
+        aicb_physical_zero_add(p, zero, h, kv);
+        aicb_physical_zero_add(p, zero, h, kv);
+        aicb_physical_zero_add(p, zero, inner, h);
+        aicb_physical_zero_add(p, zero, h, 1);
+        aicb_physical_zero_add(p, zero, h, p->shape.ffn);
+        aicb_physical_zero_add(p, zero, p->shape.ffn, h);
+        aicb_physical_zero_add(p, zero, h, p->shape.ffn);
     }
-    add(p, zero, h, 1);
-    add(p, zero, h, o->vocab_size);
+    aicb_physical_zero_add(p, zero, h, 1);
+    aicb_physical_zero_add(p, zero, h, o->vocab_size);
 }
 
 static void mark_persistent(struct physical *p, struct physical_zero *zero)
@@ -47,7 +47,7 @@ static void mark_persistent(struct physical *p, struct physical_zero *zero)
     }
 }
 
-static enum orr_status check(const struct physical *p, struct orr_error *err)
+static enum orr_status aicb_physical_zero_check(const struct physical *p, struct orr_error *err)
 {
     const struct aicb_options *o = p->o;
     if (p->fix.zero_degrees && (o->pp > 1 || o->tp > 1)) {
@@ -71,7 +71,7 @@ static enum orr_status check(const struct physical *p, struct orr_error *err)
 enum orr_status physical_zero_open(struct physical *p, struct physical_zero *zero, struct orr_error *err)
 {
     *zero = (struct physical_zero){0};
-    enum orr_status status = check(p, err);
+    enum orr_status status = aicb_physical_zero_check(p, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -124,7 +124,7 @@ void physical_zero_backward(struct physical *p, const struct zero_param *param, 
 
 /* ---- buckets of gradients ---- */
 
-static void collective(struct physical *p, const char *op, int64_t elements, const char *stage)
+static void aicb_physical_zero_collective(struct physical *p, const char *op, int64_t elements, const char *stage)
 {
     physical_collective(p, op, PHYSICAL_DP, p->shape.dp, physical_mul(p, 2, elements), stage);
 }
@@ -167,8 +167,8 @@ static void flush(struct physical *p, struct physical_zero *zero, bool in_step)
     if (by_owner) {
         reduce_by_owner(p, zero, in_step ? "step.average_tensor" : "backward.average_tensor");
     } else if (zero->bucket_count > 0 || !p->fix.zero_bucket) {
-        collective(p, "all_reduce", zero->bucket_elements,
-                   in_step ? "step.allreduce_bucket" : "backward.allreduce_bucket");
+        aicb_physical_zero_collective(p, "all_reduce", zero->bucket_elements,
+                                      in_step ? "step.allreduce_bucket" : "backward.allreduce_bucket");
     }
     zero->bucket_count = 0;
     zero->bucket_elements = 0;
@@ -180,7 +180,7 @@ static void zero_init(struct physical *p, void *state)
 {
     const struct physical_zero *zero = state;
     for (uint32_t i = 0; i < zero->count && !p->o->amp_enabled; i++) {
-        collective(p, "broadcast", zero->params[i].count, "init");
+        aicb_physical_zero_collective(p, "broadcast", zero->params[i].count, "init");
     }
     int64_t elements = p->fix.zero_barrier ? 0 : zero->params[zero->count - 1].count;
     physical_collective(p, "barrier", PHYSICAL_ALL, p->shape.dp, physical_mul(p, 2, elements), "init.__init__");
@@ -230,7 +230,7 @@ static void zero_step(struct physical *p, void *state)
     for (int64_t i = 0; i < shards && physical_good(p); i++) {
         int64_t elements = i == shards - 1 ? zero->total - i * shard : shard;
         int64_t padded = physical_mul(p, (elements + ranks - 1) / ranks, ranks);
-        collective(p, "all_gather", padded, "step.all_gather_dp_groups");
+        aicb_physical_zero_collective(p, "all_gather", padded, "step.all_gather_dp_groups");
     }
 }
 

@@ -6,7 +6,7 @@
  */
 #include "model/aicb/physical_zero.h"
 
-static void collective(struct physical *p, const char *op, int64_t elements, const char *stage)
+static void aicb_physical_zero3_collective(struct physical *p, const char *op, int64_t elements, const char *stage)
 {
     physical_collective(p, op, PHYSICAL_DP, p->shape.dp, physical_mul(p, 2, elements), stage);
 }
@@ -16,7 +16,7 @@ static bool knows_order(const struct physical_zero *zero)
     return zero->ahead < 2 * zero->count;
 }
 
-static void take(struct physical_zero *zero, struct zero_param *param)
+static void aicb_physical_zero3_take(struct physical_zero *zero, struct zero_param *param)
 {
     param->gathered = true;
     zero->live += param->count;
@@ -24,13 +24,14 @@ static void take(struct physical_zero *zero, struct zero_param *param)
 
 static void gather_row(struct physical *p, const struct physical_zero *zero, int64_t elements)
 {
-    collective(p, "all_gather", elements,
-               zero->stage[0] == 'f'   ? "forward.allgather_fn"
-               : zero->stage[0] == 'b' ? "backward.allgather_fn"
-                                       : "step.allgather_fn");
+    aicb_physical_zero3_collective(p, "all_gather", elements,
+                                   zero->stage[0] == 'f'   ? "forward.allgather_fn"
+                                   : zero->stage[0] == 'b' ? "backward.allgather_fn"
+                                                           : "step.allgather_fn");
 }
 
-static void compute(struct physical *p, const struct physical_zero *zero, const struct zero_param *param)
+static void aicb_physical_zero3_compute(struct physical *p, const struct physical_zero *zero,
+                                        const struct zero_param *param)
 {
     if (zero->stage[0] == 'f') {
         physical_zero_forward(p, param);
@@ -43,10 +44,10 @@ static void gather_now(struct physical *p, struct physical_zero *zero, struct ze
 {
     if (!param->gathered) {
         gather_row(p, zero, param->count);
-        take(zero, param);
+        aicb_physical_zero3_take(zero, param);
     }
     if (!p->fix.zero_products) {
-        compute(p, zero, param);
+        aicb_physical_zero3_compute(p, zero, param);
     }
 }
 
@@ -57,10 +58,10 @@ struct collected {
     int64_t elements;
 };
 
-static void collect(struct physical_zero *zero, struct collected *collected, uint32_t index)
+static void aicb_physical_zero3_collect(struct physical_zero *zero, struct collected *collected, uint32_t index)
 {
     struct zero_param *param = &zero->params[index];
-    take(zero, param);
+    aicb_physical_zero3_take(zero, param);
     collected->elements += param->count;
     collected->indices[collected->count++] = index;
 }
@@ -73,7 +74,7 @@ static void gather_ahead(struct physical *p, struct physical_zero *zero, uint32_
         return;
     }
     if (!zero->params[index].gathered) {
-        collect(zero, &collected, index);
+        aicb_physical_zero3_collect(zero, &collected, index);
         zero->ahead++;
     }
     while (knows_order(zero) && collected.elements < p->o->prefetch_bucket_size &&
@@ -83,14 +84,14 @@ static void gather_ahead(struct physical *p, struct physical_zero *zero, uint32_
         struct zero_param *param = &zero->params[next];
         param->last = param->last > (int64_t)time ? param->last : (int64_t)time;
         if (!param->gathered) {
-            collect(zero, &collected, next);
+            aicb_physical_zero3_collect(zero, &collected, next);
         }
     }
     if (collected.count > 0) {
         gather_row(p, zero, collected.elements);
     }
     for (uint32_t i = 0; i < collected.count && !p->fix.zero_products; i++) {
-        compute(p, zero, &zero->params[collected.indices[i]]);
+        aicb_physical_zero3_compute(p, zero, &zero->params[collected.indices[i]]);
     }
     mem_free(p->mem, collected.indices, zero->count * sizeof(uint32_t));
 }
@@ -104,7 +105,7 @@ static void use(struct physical *p, struct physical_zero *zero, uint32_t index, 
         gather_now(p, zero, param);
     }
     if (p->fix.zero_products) {
-        compute(p, zero, param);
+        aicb_physical_zero3_compute(p, zero, param);
     }
     if (!knows_order(zero) || !(param->persistent || param->last > (int64_t)time)) {
         param->gathered = false;
@@ -125,7 +126,7 @@ static void zero3_init(struct physical *p, void *state)
         physical_collective(p, "barrier", PHYSICAL_ALL, p->shape.dp, 0, "init._setup_for_real_optimizer");
     }
     for (uint32_t i = 0; i < zero->count; i++) {
-        collective(p, "all_gather", zero->params[i].count, "init._allgather_params");
+        aicb_physical_zero3_collective(p, "all_gather", zero->params[i].count, "init._allgather_params");
     }
 }
 
@@ -147,7 +148,7 @@ static void zero3_backward(struct physical *p, void *state)
         int64_t elements = zero->params[i].count;
         use(p, zero, i, zero->count + step);
         if (physical_sum(p, elements, zero->unreduced) > p->o->reduce_bucket_size) {
-            collective(p, "reduce_scatter", zero->unreduced, "backward.reduce_scatter_fn");
+            aicb_physical_zero3_collective(p, "reduce_scatter", zero->unreduced, "backward.reduce_scatter_fn");
             zero->unreduced = 0;
         }
         zero->unreduced += elements;
@@ -162,7 +163,7 @@ static void zero3_step(struct physical *p, void *state)
 {
     struct physical_zero *zero = state;
     zero->stage = "step";
-    collective(p, "reduce_scatter", zero->unreduced, "step.reduce_scatter_fn");
+    aicb_physical_zero3_collective(p, "reduce_scatter", zero->unreduced, "step.reduce_scatter_fn");
     zero->unreduced = 0;
     physical_collective(p, "all_reduce", PHYSICAL_DP, p->shape.dp, 1, "step.has_overflow");
     physical_collective(p, "all_reduce", PHYSICAL_DP, p->shape.dp, 8, "step.get_grad_norm_direct");

@@ -28,14 +28,14 @@ enum orr_status aicb_rows_add(struct aicb_rows *rows, struct aicb_row row, struc
     return ORR_OK;
 }
 
-static char *put_text(char *at, const char *text)
+static char *aicb_rows_put_text(char *at, const char *text)
 {
     size_t length = strlen(text);
     memcpy(at, text, length);
     return at + length;
 }
 
-static char *put_number(char *at, int64_t value)
+static char *aicb_rows_put_number(char *at, int64_t value)
 {
     char digits[20];
     size_t count = 0;
@@ -55,27 +55,27 @@ static char *put_number(char *at, int64_t value)
 
 static char *put_pass(char *at, const struct aicb_pass *pass)
 {
-    at = put_number(at, pass->compute_ns);
+    at = aicb_rows_put_number(at, pass->compute_ns);
     *at++ = '\t';
-    at = put_text(at, pass->comm == NULL ? AICB_NONE : pass->comm);
+    at = aicb_rows_put_text(at, pass->comm == NULL ? AICB_NONE : pass->comm);
     *at++ = '\t';
-    at = put_number(at, pass->bytes);
+    at = aicb_rows_put_number(at, pass->bytes);
     *at++ = '\t';
     return at;
 }
 
 /* Names and operations are literals of ours, far shorter than a line. */
-static void write_rows(const struct aicb_rows *rows, FILE *stream)
+static void aicb_rows_write_rows(const struct aicb_rows *rows, FILE *stream)
 {
     for (uint32_t i = 0; i < rows->count; i++) {
         const struct aicb_row *row = &rows->items[i];
         char line[LINE_BYTES];
-        char *at = put_text(line, row->name);
-        at = put_text(at, "\t-1\t");
+        char *at = aicb_rows_put_text(line, row->name);
+        at = aicb_rows_put_text(at, "\t-1\t");
         at = put_pass(at, &row->forward);
         at = put_pass(at, &row->input_gradient);
         at = put_pass(at, &row->weight_gradient);
-        at = put_text(at, "100\n");
+        at = aicb_rows_put_text(at, "100\n");
         (void)fwrite(line, 1, (size_t)(at - line), stream);
     }
 }
@@ -93,10 +93,10 @@ enum orr_status aicb_text_write(const struct aicb_text *text, FILE *stream, stru
         rows += text->first.count + (text->repeats - 1) * text->again.count;
     }
     (void)fprintf(stream, "%s\n%" PRId64 "\n", text->header, rows);
-    write_rows(&text->lead, stream);
+    aicb_rows_write_rows(&text->lead, stream);
     for (int64_t i = 0; i < text->repeats; i++) {
-        write_rows(i == 0 ? &text->first : &text->again, stream);
+        aicb_rows_write_rows(i == 0 ? &text->first : &text->again, stream);
     }
-    write_rows(&text->tail, stream);
+    aicb_rows_write_rows(&text->tail, stream);
     return ORR_OK;
 }

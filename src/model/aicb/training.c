@@ -26,7 +26,7 @@ void aicb_training_name(const struct aicb_options *o, char *name, size_t size)
 /* ---- once a step ------------------------------------------------------------------------------------------------ */
 
 /* A collective in a group of data parallelism. */
-static struct aicb_pass in_group(const struct training *t, int64_t ranks, const char *comm, int64_t bytes)
+static struct aicb_pass aicb_training_in_group(const struct training *t, int64_t ranks, const char *comm, int64_t bytes)
 {
     bool alone = t->o->fix.lone_groups && ranks == 1;
     return (struct aicb_pass){1, alone ? NULL : comm, alone ? 0 : bytes};
@@ -66,8 +66,8 @@ static void add_gradients(struct training *t, struct aicb_rows *rows)
 {
     int64_t dense = t->model.total - t->model.moe;
     int64_t ranks = t->s.dp * (t->o->fix.context_parallel ? t->o->cp : 1);
-    struct aicb_pass gather = in_group(t, ranks, AICB_ALLGATHER, aicb_mul(2, dense, &t->overflow));
-    struct aicb_pass reduce = in_group(t, ranks, AICB_REDUCESCATTER, aicb_mul(4, dense, &t->overflow));
+    struct aicb_pass gather = aicb_training_in_group(t, ranks, AICB_ALLGATHER, aicb_mul(2, dense, &t->overflow));
+    struct aicb_pass reduce = aicb_training_in_group(t, ranks, AICB_REDUCESCATTER, aicb_mul(4, dense, &t->overflow));
     training_add(t, rows, (struct aicb_row){"grad_gather", idle, idle, gather});
     training_add(t, rows, (struct aicb_row){"grad_param_comm", idle, idle, reduce});
     int64_t update = t->times == NULL ? 1 : forward_time(t) + backward_time(t);
@@ -172,7 +172,7 @@ static void add_micro_batch(struct training *t, struct aicb_rows *rows, bool pla
 
 /* ---- header ----------------------------------------------------------------------------------------------------- */
 
-static void pipeline_bytes(const struct training *t, char *text, size_t size)
+static void aicb_training_pipeline_bytes(const struct training *t, char *text, size_t size)
 {
     const struct aicb_options *o = t->o;
     int64_t parts = o->enable_sequence_parallel ? o->tp : 1;
@@ -195,7 +195,7 @@ static const char *make_header(const struct training *t, struct arena *arena)
     if (training_has_cp(t)) {
         (void)snprintf(cp, sizeof cp, " cp: %" PRId64, o->cp);
     }
-    pipeline_bytes(t, pp_comm, sizeof pp_comm);
+    aicb_training_pipeline_bytes(t, pp_comm, sizeof pp_comm);
     return arena_printf(arena,
                         "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: %" PRId64 " ep: %" PRId64
                         "%s pp: %" PRId64 " vpp: %" PRId64 " ga: %" PRId64 " all_gpus: %" PRId64
@@ -205,8 +205,8 @@ static const char *make_header(const struct training *t, struct arena *arena)
 
 /* ---- all of it -------------------------------------------------------------------------------------------------- */
 
-static enum orr_status read_times(struct training *t, struct arena *arena, struct aicb_times *times,
-                                  struct orr_error *err)
+static enum orr_status aicb_training_read_times(struct training *t, struct arena *arena, struct aicb_times *times,
+                                                struct orr_error *err)
 {
     const struct aicb_options *o = t->o;
     bool wanted = o->compat ? o->aiob_enable : o->aiob_enable || o->comp_filepath != NULL;
@@ -274,7 +274,7 @@ static enum orr_status write_in(const struct aicb_options *o, struct arena *aren
         status = check_frame(&t, err);
     }
     if (status == ORR_OK) {
-        status = read_times(&t, arena, &times, err);
+        status = aicb_training_read_times(&t, arena, &times, err);
     }
     if (status == ORR_OK) {
         status = make_text(&t, arena, &text, err);

@@ -53,7 +53,7 @@ static bool is_half(const struct training *t, const struct aicb_piece *piece, bo
     return t->model.split && linear && !(own && t->o->fix.layer_times);
 }
 
-static struct layer_time time_of(const struct training *t, const struct aicb_piece *piece)
+static struct layer_time aicb_training_rows_time_of(const struct training *t, const struct aicb_piece *piece)
 {
     if (t->times == NULL) {
         return (struct layer_time){1, 1, 1};
@@ -91,7 +91,7 @@ static int64_t embedding_time(struct training *t)
 
 /* ---- rows ------------------------------------------------------------------------------------------------------- */
 
-static void add_embedding(struct training *t, struct aicb_rows *rows, const struct aicb_piece *piece)
+static void aicb_training_rows_add_embedding(struct training *t, struct aicb_rows *rows, const struct aicb_piece *piece)
 {
     int64_t ns = embedding_time(t);
     bool scattered = t->o->fix.embedding_exchange && t->o->enable_sequence_parallel;
@@ -117,7 +117,7 @@ static int64_t gathered_bytes(struct training *t, const struct aicb_piece *piece
 
 static void add_linear(struct training *t, struct aicb_rows *rows, const struct aicb_piece *piece)
 {
-    struct layer_time time = time_of(t, piece);
+    struct layer_time time = aicb_training_rows_time_of(t, piece);
     struct aicb_row row = {
         piece->name, {time.forward, NULL, 0}, {time.input_gradient, NULL, 0}, {time.weight_gradient, NULL, 0}};
     bool fixed = t->o->fix.backward_exchange;
@@ -212,11 +212,11 @@ void training_add_layers(struct training *t, struct aicb_rows *rows)
         case AICB_PIECE_COUNTED:
             break;
         case AICB_PIECE_EMBEDDING:
-            add_embedding(t, rows, piece);
+            aicb_training_rows_add_embedding(t, rows, piece);
             break;
         case AICB_PIECE_EXPERTS:
             if (t->model.split) {
-                struct layer_time time = time_of(t, piece);
+                struct layer_time time = aicb_training_rows_time_of(t, piece);
                 t->stale = time.weight_gradient;
                 training_add_experts(t, rows, time.forward, time.input_gradient);
                 break;

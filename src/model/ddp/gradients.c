@@ -13,7 +13,7 @@ struct making {
     bool failed;
 };
 
-static void add(struct making *making, uint64_t value)
+static void ddp_gradients_add(struct making *making, uint64_t value)
 {
     struct ddp_list *list = making->list;
     making->failed = making->failed || !mem_reserve(making->mem, (void **)&list->items, &list->capacity,
@@ -29,7 +29,7 @@ void ddp_list_free(struct ddp_list *list, struct mem *mem)
     *list = (struct ddp_list){0};
 }
 
-static enum orr_status finish(const struct making *making, const char *what, struct orr_error *err)
+static enum orr_status ddp_gradients_finish(const struct making *making, const char *what, struct orr_error *err)
 {
     if (making->failed) {
         ddp_list_free(making->list, making->mem);
@@ -53,31 +53,31 @@ enum { FIRST_SIDE, CLASSES, BOTTLENECK, STAGE };
 
 static void add_projection(struct making *making, uint64_t out, uint64_t in, bool bias)
 {
-    add(making, out * in);
+    ddp_gradients_add(making, out * in);
     if (bias) {
-        add(making, out);
+        ddp_gradients_add(making, out);
     }
 }
 
 /* A decoder with gated MLPs, grouped queries and tied embeddings. Its backward pass meets the MLP's output first, and
  * the embeddings, which the loss has touched too, last. */
-static void transformer(struct making *making, const struct shape *shape)
+static void ddp_gradients_transformer(struct making *making, const struct shape *shape)
 {
     const uint64_t *n = shape->n;
     bool bias = n[BIASES] != 0;
-    add(making, n[HIDDEN]);
+    ddp_gradients_add(making, n[HIDDEN]);
     for (uint64_t layer = 0; layer < n[LAYERS]; layer++) {
         add_projection(making, n[HIDDEN], n[MIDDLE], false);
         add_projection(making, n[MIDDLE], n[HIDDEN], false);
         add_projection(making, n[MIDDLE], n[HIDDEN], false);
-        add(making, n[HIDDEN]);
+        ddp_gradients_add(making, n[HIDDEN]);
         add_projection(making, n[HIDDEN], n[HIDDEN], false);
         add_projection(making, n[KEYS], n[HIDDEN], bias);
         add_projection(making, n[KEYS], n[HIDDEN], bias);
         add_projection(making, n[HIDDEN], n[HIDDEN], bias);
-        add(making, n[HIDDEN]);
+        ddp_gradients_add(making, n[HIDDEN]);
     }
-    add(making, n[VOCABULARY] * n[HIDDEN]);
+    ddp_gradients_add(making, n[VOCABULARY] * n[HIDDEN]);
 }
 
 static void reverse(struct ddp_list *list)
@@ -92,9 +92,9 @@ static void reverse(struct ddp_list *list)
 /* A filter and the two vectors of its batch normalisation. */
 static void add_filter(struct making *making, uint64_t out, uint64_t in, uint64_t side)
 {
-    add(making, out * in * side * side);
-    add(making, out);
-    add(making, out);
+    ddp_gradients_add(making, out * in * side * side);
+    ddp_gradients_add(making, out);
+    ddp_gradients_add(making, out);
 }
 
 /* In the order of the forward pass, then turned round. */
@@ -128,8 +128,8 @@ static void small_convolutional(struct making *making, const struct shape *shape
     static const uint64_t channels[] = {3, 64, 128, 256};
     (void)shape;
     for (size_t i = 0; i + 1 < sizeof channels / sizeof channels[0]; i++) {
-        add(making, channels[i + 1] * channels[i] * 9);
-        add(making, channels[i + 1]);
+        ddp_gradients_add(making, channels[i + 1] * channels[i] * 9);
+        ddp_gradients_add(making, channels[i + 1]);
     }
     add_projection(making, 1024, UINT64_C(256) * 8 * 8, true);
     add_projection(making, 10, 1024, true);
@@ -137,9 +137,9 @@ static void small_convolutional(struct making *making, const struct shape *shape
 }
 
 static const struct shape shapes[] = {
-    {"qwen05b", "Qwen2.5-0.5B, 494,032,768 parameters", transformer, {24, 896, 4864, 128, 151936, 1}},
-    {"qwen15b", "Qwen2.5-1.5B, 1,543,714,304 parameters", transformer, {28, 1536, 8960, 256, 151936, 1}},
-    {"llama1b", "Llama-3.2-1B, 1,235,814,400 parameters", transformer, {16, 2048, 8192, 512, 128256, 0}},
+    {"qwen05b", "Qwen2.5-0.5B, 494,032,768 parameters", ddp_gradients_transformer, {24, 896, 4864, 128, 151936, 1}},
+    {"qwen15b", "Qwen2.5-1.5B, 1,543,714,304 parameters", ddp_gradients_transformer, {28, 1536, 8960, 256, 151936, 1}},
+    {"llama1b", "Llama-3.2-1B, 1,235,814,400 parameters", ddp_gradients_transformer, {16, 2048, 8192, 512, 128256, 0}},
     {"resnet18", "ResNet-18, 11,689,512 parameters", residual, {7, 1000, 0, 2, 2, 2, 2}},
     {"resnet50", "ResNet-50, 25,557,032 parameters", residual, {7, 1000, 1, 3, 4, 6, 3}},
     {"resnet50-cifar",
@@ -159,7 +159,7 @@ const char *const *ddp_models(void)
     return names;
 }
 
-static const struct shape *find(const char *name)
+static const struct shape *ddp_gradients_find(const char *name)
 {
     for (size_t i = 0; i < SHAPES; i++) {
         if (strcmp(shapes[i].name, name) == 0) {
@@ -171,13 +171,13 @@ static const struct shape *find(const char *name)
 
 const char *ddp_model_text(const char *name)
 {
-    const struct shape *shape = find(name);
+    const struct shape *shape = ddp_gradients_find(name);
     return shape == NULL ? "" : shape->text;
 }
 
 enum orr_status ddp_gradients(const char *model, struct mem *mem, struct ddp_list *gradients, struct orr_error *err)
 {
-    const struct shape *shape = find(model);
+    const struct shape *shape = ddp_gradients_find(model);
     if (shape == NULL) {
         const char *nearest = error_nearest(model, ddp_models());
         return error_set(err, ORR_EINVAL,
@@ -188,7 +188,7 @@ enum orr_status ddp_gradients(const char *model, struct mem *mem, struct ddp_lis
     }
     struct making making = {.list = gradients, .mem = mem};
     shape->gradients(&making, shape);
-    return finish(&making, "the gradients", err);
+    return ddp_gradients_finish(&making, "the gradients", err);
 }
 
 /* ---- buckets ---- */
@@ -206,14 +206,14 @@ enum orr_status ddp_buckets(const struct ddp_list *gradients, uint64_t element_b
             return error_set(err, ORR_ERANGE, "a bucket of more than %" PRId64 " bytes", INT64_MAX);
         }
         if (open >= (buckets->count == 0 ? first_limit : limit)) {
-            add(&making, open);
+            ddp_gradients_add(&making, open);
             open = 0;
         }
     }
     if (open > 0) {
-        add(&making, open);
+        ddp_gradients_add(&making, open);
     }
-    return finish(&making, "the buckets", err);
+    return ddp_gradients_finish(&making, "the buckets", err);
 }
 
 enum orr_status ddp_buckets_even(uint64_t bytes, uint64_t limit, struct mem *mem, struct ddp_list *buckets,
@@ -227,8 +227,8 @@ enum orr_status ddp_buckets_even(uint64_t bytes, uint64_t limit, struct mem *mem
                          MOST);
     }
     for (; bytes > limit; bytes -= limit) {
-        add(&making, limit);
+        ddp_gradients_add(&making, limit);
     }
-    add(&making, bytes);
-    return finish(&making, "the buckets", err);
+    ddp_gradients_add(&making, bytes);
+    return ddp_gradients_finish(&making, "the buckets", err);
 }

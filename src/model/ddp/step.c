@@ -20,8 +20,8 @@ struct writing {
     struct orr_error *err;
 };
 
-static enum orr_status compute(struct writing *writing, const char *name, uint64_t us, const uint64_t *deps,
-                               uint32_t dep_count, uint64_t *id)
+static enum orr_status ddp_step_compute(struct writing *writing, const char *name, uint64_t us, const uint64_t *deps,
+                                        uint32_t dep_count, uint64_t *id)
 {
     uint64_t own = writing->next_id++;
     et_node_begin(writing->writer, own, et_text(name), TRACE_COMP);
@@ -47,7 +47,7 @@ static enum orr_status all_reduce(struct writing *writing, uint32_t bucket, cons
 }
 
 /* The pass's time up to the end of `done` of `all` bytes. */
-static uint64_t share(uint64_t us, uint64_t done, uint64_t all)
+static uint64_t ddp_step_share(uint64_t us, uint64_t done, uint64_t all)
 {
     return (uint64_t)((unsigned __int128)us * done / all);
 }
@@ -65,13 +65,13 @@ static enum orr_status write_backward(struct writing *writing, const uint64_t *d
     uint64_t last = 0;
     enum orr_status status = ORR_OK;
     for (uint32_t i = 0; status == ORR_OK && i < step->buckets->count; i++) {
-        uint64_t before_us = share(step->backward_us, done, all);
+        uint64_t before_us = ddp_step_share(step->backward_us, done, all);
         done += step->buckets->items[i];
         if (step->backward_us > 0) {
             char name[40];
             (void)snprintf(name, sizeof name, "backward to bucket %" PRIu32, i);
-            status = compute(writing, name, share(step->backward_us, done, all) - before_us, i == 0 ? deps : &last,
-                             i == 0 ? dep_count : 1, &last);
+            status = ddp_step_compute(writing, name, ddp_step_share(step->backward_us, done, all) - before_us,
+                                      i == 0 ? deps : &last, i == 0 ? dep_count : 1, &last);
             status = status == ORR_OK ? all_reduce(writing, i, &last, 1) : status;
         } else {
             status = all_reduce(writing, i, deps, dep_count);
@@ -88,7 +88,7 @@ static enum orr_status write_step(struct writing *writing)
     uint64_t id = 0;
     enum orr_status status = ORR_OK;
     if (step->forward_us > 0) {
-        status = compute(writing, "forward", step->forward_us, deps, dep_count, &id);
+        status = ddp_step_compute(writing, "forward", step->forward_us, deps, dep_count, &id);
         deps = &id;
         dep_count = 1;
     }
@@ -97,7 +97,8 @@ static enum orr_status write_step(struct writing *writing)
     }
     uint32_t count = step->buckets->count;
     if (status == ORR_OK && step->optimizer_us > 0) {
-        status = compute(writing, "optimizer", step->optimizer_us, writing->reduces, count, &writing->before[0]);
+        status =
+            ddp_step_compute(writing, "optimizer", step->optimizer_us, writing->reduces, count, &writing->before[0]);
         count = 1;
     } else {
         for (uint32_t i = 0; i < count; i++) {
@@ -108,7 +109,7 @@ static enum orr_status write_step(struct writing *writing)
     return status;
 }
 
-static enum orr_status write_rank(struct writing *writing)
+static enum orr_status ddp_step_write_rank(struct writing *writing)
 {
     et_metadata_begin(writing->writer, et_text("0.0.4"));
     enum orr_status status = et_record_end(writing->writer, writing->err);
@@ -120,7 +121,7 @@ static enum orr_status write_rank(struct writing *writing)
     return status;
 }
 
-static enum orr_status write_file(struct writing *writing, const char *prefix, uint32_t rank, struct mem *mem)
+static enum orr_status ddp_step_write_file(struct writing *writing, const char *prefix, uint32_t rank, struct mem *mem)
 {
     char *path = NULL;
     if (asprintf(&path, "%s.%" PRIu32 ".et", prefix, rank) < 0) {
@@ -128,7 +129,7 @@ static enum orr_status write_file(struct writing *writing, const char *prefix, u
     }
     enum orr_status status = et_writer_open(path, mem, &writing->writer, writing->err);
     if (status == ORR_OK) {
-        status = write_rank(writing);
+        status = ddp_step_write_rank(writing);
         if (status == ORR_OK) {
             status = et_writer_commit(writing->writer, writing->err);
         } else {
@@ -152,7 +153,7 @@ enum orr_status ddp_step_write(const struct ddp_step *step, const char *prefix, 
         status = mem_error(mem, "the ids of a step", err);
     }
     for (uint32_t rank = 0; rank < ranks && status == ORR_OK; rank++) {
-        status = write_file(&writing, prefix, rank, mem);
+        status = ddp_step_write_file(&writing, prefix, rank, mem);
     }
     arena_free(&arena);
     return status;

@@ -232,7 +232,7 @@ static uint64_t expose(const struct simai_machine *machine, uint64_t ns, float o
                            : simai_ticks((double)ns * (1 - (double)overlap));
 }
 
-static void add_row(struct count *count, struct simai_row *row)
+static void simai_analytical_add_row(struct count *count, struct simai_row *row)
 {
     struct simai_sums *sums = &count->analysis->sums;
     bool compat = count->machine->compat;
@@ -278,7 +278,7 @@ static void count_pipeline_compat(struct count *count)
     analysis->messages_hide = overlap >= 1;
 }
 
-static enum orr_status finish(struct count *count)
+static enum orr_status simai_analytical_finish(struct count *count)
 {
     struct simai_analysis *analysis = count->analysis;
     struct simai_sums *sums = &analysis->sums;
@@ -301,7 +301,7 @@ static enum orr_status finish(struct count *count)
 
 /* ---- rows ---- */
 
-static enum orr_status count_row(struct count *count, const struct text_layer *layer)
+static enum orr_status simai_analytical_count_row(struct count *count, const struct text_layer *layer)
 {
     struct simai_analysis *analysis = count->analysis;
     if (!mem_reserve(analysis->mem, (void **)&analysis->rows, &analysis->row_capacity,
@@ -315,7 +315,7 @@ static enum orr_status count_row(struct count *count, const struct text_layer *l
         status = count_phase(count, layer, (enum text_phase)phase, &row->costs[phase]);
     }
     if (status == ORR_OK) {
-        add_row(count, row);
+        simai_analytical_add_row(count, row);
     }
     return status;
 }
@@ -335,7 +335,7 @@ static struct text_layer stale_row(const struct text_workload *workload)
     return layer;
 }
 
-static enum orr_status check_rows(struct count *count)
+static enum orr_status simai_analytical_check_rows(struct count *count)
 {
     const struct text_workload *workload = &count->text->workload;
     struct text_words rest = count->text->rest;
@@ -367,18 +367,18 @@ enum orr_status simai_analysis_make(const struct simai_machine *machine, const s
     const struct text_workload *workload = &text->workload;
     *analysis = (struct simai_analysis){.mem = mem, .chunks = 1};
     struct count count = {.machine = machine, .text = text, .analysis = analysis, .notes = notes, .err = err};
-    enum orr_status status = check_rows(&count);
+    enum orr_status status = simai_analytical_check_rows(&count);
     status = status == ORR_OK ? divide_ranks(&count) : status;
     for (uint32_t i = 0; i < workload->layer_count && status == ORR_OK; i++) {
-        status = count_row(&count, &workload->layers[i]);
+        status = simai_analytical_count_row(&count, &workload->layers[i]);
     }
     if (machine->compat) {
         struct text_layer stale = stale_row(workload);
         for (int64_t i = workload->layer_count; i < workload->written_count && status == ORR_OK; i++) {
-            status = count_row(&count, &stale);
+            status = simai_analytical_count_row(&count, &stale);
         }
     }
-    status = status == ORR_OK ? finish(&count) : status;
+    status = status == ORR_OK ? simai_analytical_finish(&count) : status;
     if (status != ORR_OK) {
         simai_analysis_free(analysis);
     }

@@ -35,8 +35,8 @@ static size_t trim(const char **text, size_t length)
     return length;
 }
 
-static enum orr_status keep(const struct busbw_line *line, const char *text, size_t length, char word[WORD_SIZE],
-                            struct orr_error *err)
+static enum orr_status simai_busbw_keep(const struct busbw_line *line, const char *text, size_t length,
+                                        char word[WORD_SIZE], struct orr_error *err)
 {
     length = trim(&text, length);
     for (size_t i = 0; i < length; i++) {
@@ -63,9 +63,9 @@ static enum orr_status cut(struct busbw_line *line, const char *text, size_t len
     line->has_colon = colon != NULL;
     line->value[0] = '\0';
     size_t key_length = colon != NULL ? (size_t)(colon - text) : length;
-    enum orr_status status = keep(line, text, key_length, line->key, err);
+    enum orr_status status = simai_busbw_keep(line, text, key_length, line->key, err);
     if (status == ORR_OK && colon != NULL) {
-        status = keep(line, colon + 1, length - key_length - 1, line->value, err);
+        status = simai_busbw_keep(line, colon + 1, length - key_length - 1, line->value, err);
     }
     size_t end = strlen(line->key);
     if (status == ORR_OK && colon != NULL && end > 0 && line->key[end - 1] == ',') {
@@ -74,7 +74,7 @@ static enum orr_status cut(struct busbw_line *line, const char *text, size_t len
     return status;
 }
 
-static int find(const char *const *words, const char *word)
+static int simai_busbw_find(const char *const *words, const char *word)
 {
     for (int i = 0; words[i] != NULL; i++) {
         if (strcmp(words[i], word) == 0) {
@@ -84,8 +84,8 @@ static int find(const char *const *words, const char *word)
     return -1;
 }
 
-static enum orr_status unknown(const struct busbw_line *line, const char *what, const char *const *words,
-                               const char *list, struct orr_error *err)
+static enum orr_status simai_busbw_unknown(const struct busbw_line *line, const char *what, const char *const *words,
+                                           const char *list, struct orr_error *err)
 {
     const char *nearest = error_nearest(line->key, words);
     return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": unknown %s \"%s\"; %s%s%s", line->name, line->number, what,
@@ -114,8 +114,8 @@ static enum orr_status read_bandwidth(const struct busbw_line *line, double *val
     return ORR_OK;
 }
 
-static enum orr_status read_key(const struct busbw_line *line, int section, struct simai_busbw *busbw,
-                                struct orr_error *err)
+static enum orr_status simai_busbw_read_key(const struct busbw_line *line, int section, struct simai_busbw *busbw,
+                                            struct orr_error *err)
 {
     if (section == SECTION_NONE) {
         return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": \"%s\" stands before the first section (TP:, DP:, EP:, PP:)",
@@ -123,18 +123,20 @@ static enum orr_status read_key(const struct busbw_line *line, int section, stru
     }
     if (section == SECTION_PP) {
         static const char *const only[] = {"busbw", NULL};
-        return find(only, line->key) < 0 ? unknown(line, "key", only, "section PP has busbw", err)
-                                         : read_bandwidth(line, &busbw->pp, err);
+        return simai_busbw_find(only, line->key) < 0
+                   ? simai_busbw_unknown(line, "key", only, "section PP has busbw", err)
+                   : read_bandwidth(line, &busbw->pp, err);
     }
-    int op = find(key_names, line->key);
+    int op = simai_busbw_find(key_names, line->key);
     if (op < 0) {
-        return unknown(line, "key", key_names, "known are allreduce, allgather, reducescatter, alltoall", err);
+        return simai_busbw_unknown(line, "key", key_names, "known are allreduce, allgather, reducescatter, alltoall",
+                                   err);
     }
     return read_bandwidth(line, &busbw->value[section][SIMAI_OP_ALLREDUCE + op], err);
 }
 
-static enum orr_status read_line(const struct busbw_line *line, int *section, bool *labelled, struct simai_busbw *busbw,
-                                 struct orr_error *err)
+static enum orr_status simai_busbw_read_line(const struct busbw_line *line, int *section, bool *labelled,
+                                             struct simai_busbw *busbw, struct orr_error *err)
 {
     if (line->key[0] == '\0' && !line->has_colon) {
         return ORR_OK;
@@ -147,15 +149,15 @@ static enum orr_status read_line(const struct busbw_line *line, int *section, bo
         *labelled = true; /* the tutorial's first line: a name for the file */
         return ORR_OK;
     }
-    int found = find(section_names, line->key);
+    int found = simai_busbw_find(section_names, line->key);
     if (found >= 0 && line->value[0] == '\0') {
         *section = found;
         return ORR_OK;
     }
-    if (line->value[0] == '\0' && find(key_names, line->key) < 0 && strcmp(line->key, "busbw") != 0) {
-        return unknown(line, "section", section_names, "known are TP, DP, EP, DP_EP, CP, PP", err);
+    if (line->value[0] == '\0' && simai_busbw_find(key_names, line->key) < 0 && strcmp(line->key, "busbw") != 0) {
+        return simai_busbw_unknown(line, "section", section_names, "known are TP, DP, EP, DP_EP, CP, PP", err);
     }
-    return read_key(line, *section, busbw, err);
+    return simai_busbw_read_key(line, *section, busbw, err);
 }
 
 static bool has_value(const struct simai_busbw *busbw)
@@ -194,7 +196,7 @@ enum orr_status simai_busbw_parse(const char *name, const char *text, size_t siz
         const char *stop = newline != NULL ? newline : end;
         line.number++;
         status = cut(&line, at, (size_t)(stop - at), err);
-        status = status == ORR_OK ? read_line(&line, &section, &labelled, &made, err) : status;
+        status = status == ORR_OK ? simai_busbw_read_line(&line, &section, &labelled, &made, err) : status;
         at = stop + (newline != NULL);
     }
     if (status == ORR_OK && !has_value(&made)) {

@@ -56,7 +56,7 @@ uint64_t simai_ticks(double value)
 }
 
 /* Division by zero is 0, as on aarch64. */
-static int32_t quotient(int32_t whole, int32_t part)
+static int32_t simai_collective_quotient(int32_t whole, int32_t part)
 {
     return part == 0 ? 0 : whole / part;
 }
@@ -79,21 +79,23 @@ static struct span span_compat(const struct simai_machine *machine, const struct
     switch (collective->group) {
     case SIMAI_GROUP_TP:
         return tp <= per_server ? (struct span){1, tp, nics}
-                                : (struct span){quotient(tp, per_server), per_server, nics};
+                                : (struct span){simai_collective_quotient(tp, per_server), per_server, nics};
     case SIMAI_GROUP_EP:
         if ((int64_t)tp * ranks <= per_server) {
-            return (struct span){1, quotient(per_server, tp), nics};
+            return (struct span){1, simai_collective_quotient(per_server, tp), nics};
         }
         return (struct span){per_server == 0 ? 0 : (int32_t)((int64_t)tp * ranks / per_server),
-                             quotient(per_server, tp) > 1 ? quotient(per_server, tp) : 1,
-                             quotient(nics, tp > per_server ? per_server : tp)};
+                             simai_collective_quotient(per_server, tp) > 1 ? simai_collective_quotient(per_server, tp)
+                                                                           : 1,
+                             simai_collective_quotient(nics, tp > per_server ? per_server : tp)};
     case SIMAI_GROUP_DP:
-        return tp <= per_server ? (struct span){ranks, quotient(per_server, tp), quotient(nics, tp)}
-                                : (struct span){ranks, 1, quotient(nics, per_server)};
+        return tp <= per_server ? (struct span){ranks, simai_collective_quotient(per_server, tp),
+                                                simai_collective_quotient(nics, tp)}
+                                : (struct span){ranks, 1, simai_collective_quotient(nics, per_server)};
     default:
-        return expert <= per_server
-                   ? (struct span){ranks, quotient(per_server, (int32_t)expert), quotient(nics, (int32_t)expert)}
-                   : (struct span){ranks, 1, quotient(nics, per_server)};
+        return expert <= per_server ? (struct span){ranks, simai_collective_quotient(per_server, (int32_t)expert),
+                                                    simai_collective_quotient(nics, (int32_t)expert)}
+                                    : (struct span){ranks, 1, simai_collective_quotient(nics, per_server)};
     }
 }
 
@@ -138,11 +140,11 @@ static const struct simai_ratio_table *find_ratio(const struct simai_machine *ma
     switch (collective->op) {
     case SIMAI_OP_ALLGATHER:
     case SIMAI_OP_REDUCESCATTER:
-        *column = choose(tp < per_server ? 1 : quotient(tp, per_server));
+        *column = choose(tp < per_server ? 1 : simai_collective_quotient(tp, per_server));
         return collective->group == SIMAI_GROUP_TP ? &tables[by_nvlink ? SIMAI_RATIO_NVLINK : SIMAI_RATIO_NIC] : NULL;
     case SIMAI_OP_ALLTOALL:
         if (collective->group == SIMAI_GROUP_TP) {
-            *column = choose(tp <= per_server ? 1 : quotient(tp, per_server));
+            *column = choose(tp <= per_server ? 1 : simai_collective_quotient(tp, per_server));
             return &tables[SIMAI_RATIO_ALLTOALL];
         }
         *column = over <= per_server                    ? 1

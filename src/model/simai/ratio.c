@@ -12,8 +12,8 @@ const char *const simai_ratio_names[SIMAI_RATIO_TABLES] = {"nic_ratio.csv", "nvl
 
 enum { PATH_SIZE = 4096 };
 
-static enum orr_status read_cell(const char *path, const struct csv_row *row, uint32_t column, double *value,
-                                 struct orr_error *err)
+static enum orr_status simai_ratio_read_cell(const char *path, const struct csv_row *row, uint32_t column,
+                                             double *value, struct orr_error *err)
 {
     const char *text = row->fields[column].text;
     struct io_value number = {0};
@@ -39,13 +39,13 @@ static enum orr_status read_cell(const char *path, const struct csv_row *row, ui
     return ORR_OK;
 }
 
-static enum orr_status add_row(const char *path, const struct csv_row *row, struct mem *mem,
-                               struct simai_ratio_table *table, struct orr_error *err)
+static enum orr_status simai_ratio_add_row(const char *path, const struct csv_row *row, struct mem *mem,
+                                           struct simai_ratio_table *table, struct orr_error *err)
 {
     struct simai_ratio_row made;
     enum orr_status status = ORR_OK;
     for (uint32_t i = 0; i < SIMAI_RATIO_COLUMNS && status == ORR_OK; i++) {
-        status = read_cell(path, row, i, &made.cells[i], err);
+        status = simai_ratio_read_cell(path, row, i, &made.cells[i], err);
     }
     if (status == ORR_OK && table->count > 0 && made.cells[0] <= table->rows[table->count - 1].cells[0]) {
         status = error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": sizes must grow from row to row", path, row->line);
@@ -84,7 +84,7 @@ enum orr_status simai_ratio_read(const char *path, struct mem *mem, struct simai
     while (status == ORR_OK && more) {
         status = csv_reader_next(reader, &row, &more, err);
         if (status == ORR_OK && more) {
-            status = add_row(path, &row, mem, table, err);
+            status = simai_ratio_add_row(path, &row, mem, table, err);
         }
     }
     csv_reader_close(reader);

@@ -70,7 +70,7 @@ static bool next_line(const char **at, const char *end, struct line *line)
     return true;
 }
 
-static bool find_columns(const struct line *line, unsigned columns[COLUMNS])
+static bool simai_table_find_columns(const struct line *line, unsigned columns[COLUMNS])
 {
     for (unsigned i = 0; i < COLUMNS; i++) {
         columns[i] = line->count;
@@ -96,7 +96,7 @@ static bool open_table(struct table *table)
         }
     } while (line.length == 0 || line.start[0] == '[');
     table->first_line = line.number;
-    bool found = find_columns(&line, table->columns);
+    bool found = simai_table_find_columns(&line, table->columns);
     for (unsigned i = 0; i < COLUMNS; i++) {
         table->last = table->columns[i] > table->last ? table->columns[i] : table->last;
     }
@@ -139,7 +139,7 @@ static int64_t number_in(struct et_text word)
 
 enum row_kind { ROW_COLLECTIVE, ROW_MESSAGE, ROW_PRODUCT, ROW_EPOCH, ROW_UNKNOWN };
 
-static enum row_kind kind_of(struct et_text op, enum simai_op *as)
+static enum row_kind simai_table_kind_of(struct et_text op, enum simai_op *as)
 {
     static const struct {
         const char *name;
@@ -178,7 +178,7 @@ static unsigned group_word(struct et_text group)
     return i;
 }
 
-static int32_t ranks_in(const struct line *line, const unsigned columns[COLUMNS])
+static int32_t simai_table_ranks_in(const struct line *line, const unsigned columns[COLUMNS])
 {
     int64_t ranks = number_in(line->fields[columns[RANKS]]);
     return ranks > 0 && ranks <= INT32_MAX ? (int32_t)ranks : 0;
@@ -189,7 +189,7 @@ static void take_degree(const struct table *table, const struct line *line)
     int32_t *const degrees[WORDS] = {
         [WORD_TP] = &table->sums->tp, [WORD_DP] = &table->sums->dp, [WORD_EP] = &table->sums->ep};
     unsigned word = group_word(bare(line->fields[table->columns[GROUP]]));
-    int32_t ranks = ranks_in(line, table->columns);
+    int32_t ranks = simai_table_ranks_in(line, table->columns);
     if (word < WORDS && degrees[word] != NULL && ranks > *degrees[word]) {
         *degrees[word] = ranks;
     }
@@ -200,7 +200,7 @@ static bool place_group(const struct table *table, const struct line *line, stru
 {
     const struct simai_table_sums *sums = table->sums;
     unsigned word = group_word(bare(line->fields[table->columns[GROUP]]));
-    int32_t ranks = ranks_in(line, table->columns);
+    int32_t ranks = simai_table_ranks_in(line, table->columns);
     int32_t gpus = table->machine->gpus;
     static const enum simai_group groups[WORDS] = {SIMAI_GROUP_TP,    SIMAI_GROUP_DP, SIMAI_GROUP_EP,
                                                    SIMAI_GROUP_DP_EP, SIMAI_GROUP_DP, SIMAI_GROUP_DP};
@@ -257,8 +257,8 @@ static enum orr_status time_row(const struct table *table, const struct line *li
 
 /* ---- writing and adding up ---- */
 
-static void write_row(const struct table *table, const struct line *line, const struct simai_collective *collective,
-                      uint64_t ns)
+static void simai_table_write_row(const struct table *table, const struct line *line,
+                                  const struct simai_collective *collective, uint64_t ns)
 {
     double rate = ns == 0 ? 0 : (double)collective->bytes / ((double)ns / 1e6) / MIB;
     double passes = collective->op == SIMAI_OP_ALLREDUCE ? 2 : 1;
@@ -279,12 +279,13 @@ static void write_row(const struct table *table, const struct line *line, const 
     (void)fputc('\n', table->filled);
 }
 
-static enum orr_status take_row(struct table *table, const struct line *line, uint32_t *epochs, struct orr_error *err)
+static enum orr_status simai_table_take_row(struct table *table, const struct line *line, uint32_t *epochs,
+                                            struct orr_error *err)
 {
     struct simai_table_sums *sums = table->sums;
     struct simai_collective collective = {0};
     uint64_t ns = 0;
-    enum row_kind kind = kind_of(bare(line->fields[table->columns[OP]]), &collective.op);
+    enum row_kind kind = simai_table_kind_of(bare(line->fields[table->columns[OP]]), &collective.op);
     if (kind == ROW_UNKNOWN) {
         return fail_row(table, line, "an unknown comm_type", err);
     }
@@ -303,12 +304,12 @@ static enum orr_status take_row(struct table *table, const struct line *line, ui
     }
     *epochs += kind == ROW_EPOCH;
     if (status == ORR_OK && table->filled != NULL) {
-        write_row(table, line, &collective, ns);
+        simai_table_write_row(table, line, &collective, ns);
     }
     return status;
 }
 
-static enum orr_status walk(struct table *table, struct orr_error *err)
+static enum orr_status simai_table_walk(struct table *table, struct orr_error *err)
 {
     struct line line = {.number = table->first_line};
     const char *at = table->at;
@@ -330,7 +331,7 @@ static enum orr_status walk(struct table *table, struct orr_error *err)
             continue;
         }
         status = line.count <= table->last ? fail_row(table, &line, "fewer fields than the heading", err)
-                                           : take_row(table, &line, &epochs, err);
+                                           : simai_table_take_row(table, &line, &epochs, err);
     }
     table->sums->iterations = epochs > 1 ? epochs - 1 : 1;
     return status;
@@ -345,7 +346,7 @@ enum orr_status simai_table_time(const struct simai_machine *machine, const char
     enum orr_status status = text_load(path, &table.file, err);
     if (status == ORR_OK) {
         status = open_table(&table)
-                     ? walk(&table, err)
+                     ? simai_table_walk(&table, err)
                      : error_set(err, ORR_EINVAL, "%s:1: no table of AICB's: %s, %s and %s are looked for", path,
                                  column_names[OP], column_names[GROUP], column_names[BYTES]);
     }

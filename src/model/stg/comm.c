@@ -28,8 +28,8 @@ static void hold_each(const struct stg_space *space, const struct stg_rules *rul
     }
 }
 
-static void look(const struct stg_space *space, const struct stg_rules *rules, struct stg_layout layout,
-                 struct held held[STG_PARALLEL_MAX])
+static void stg_comm_look(const struct stg_space *space, const struct stg_rules *rules, struct stg_layout layout,
+                          struct held held[STG_PARALLEL_MAX])
 {
     for (uint32_t s = 0; s < rules->count; s++) {
         held[s] = (struct held){HOLD_WHOLE, STG_NO_EXPR};
@@ -55,7 +55,7 @@ static bool same_dim(struct stg_space *space, uint32_t a, uint32_t b)
     return a == b || undivided(space, a) == undivided(space, b);
 }
 
-static void add(struct stg_comms *comms, enum stg_coll type, enum stg_symbol symbol)
+static void stg_comm_add(struct stg_comms *comms, enum stg_coll type, enum stg_symbol symbol)
 {
     comms->list[comms->count].type = type;
     comms->list[comms->count].symbol = symbol;
@@ -68,8 +68,8 @@ enum orr_status stg_comms_find(struct stg_space *space, const struct stg_rules *
     struct held has[STG_PARALLEL_MAX];
     struct held wants[STG_PARALLEL_MAX];
     *comms = (struct stg_comms){.count = 0};
-    look(space, rules, from, has);
-    look(space, rules, to, wants);
+    stg_comm_look(space, rules, from, has);
+    stg_comm_look(space, rules, to, wants);
     for (uint32_t s = 0; s < rules->count; s++) {
         enum stg_symbol symbol = rules->symbols[s];
         if (wants[s].hold == HOLD_PARTIAL) {
@@ -78,11 +78,11 @@ enum orr_status stg_comms_find(struct stg_space *space, const struct stg_rules *
                                  stg_symbol_name(symbol));
             }
         } else if (has[s].hold == HOLD_PARTIAL) {
-            add(comms, wants[s].hold == HOLD_SPLIT ? STG_REDUCE_SCATTER : STG_ALL_REDUCE, symbol);
+            stg_comm_add(comms, wants[s].hold == HOLD_SPLIT ? STG_REDUCE_SCATTER : STG_ALL_REDUCE, symbol);
         } else if (has[s].hold == HOLD_SPLIT && wants[s].hold == HOLD_WHOLE) {
-            add(comms, STG_ALL_GATHER, symbol);
+            stg_comm_add(comms, STG_ALL_GATHER, symbol);
         } else if (has[s].hold == HOLD_SPLIT && !same_dim(space, has[s].dim, wants[s].dim)) {
-            add(comms, STG_ALL_TO_ALL, symbol);
+            stg_comm_add(comms, STG_ALL_TO_ALL, symbol);
         } else if (has[s].hold == HOLD_WHOLE && wants[s].hold == HOLD_SPLIT) {
             comms->sliced++;
         }

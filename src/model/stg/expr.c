@@ -68,7 +68,7 @@ void stg_exprs_free(struct stg_exprs *exprs)
     stg_exprs_init(exprs, mem);
 }
 
-static uint32_t fail(struct stg_exprs *exprs, enum stg_fault fault)
+static uint32_t stg_expr_fail(struct stg_exprs *exprs, enum stg_fault fault)
 {
     if (exprs->fault == STG_FAULT_NONE) {
         exprs->fault = fault;
@@ -130,14 +130,14 @@ static bool product(__int128 a, __int128 b, __int128 *result)
     return true;
 }
 
-static bool multiply(struct ratio a, struct ratio b, struct ratio *result)
+static bool stg_expr_multiply(struct ratio a, struct ratio b, struct ratio *result)
 {
     struct ratio first = reduced((struct ratio){a.over, b.under});
     struct ratio second = reduced((struct ratio){b.over, a.under});
     return product(first.over, second.over, &result->over) && product(first.under, second.under, &result->under);
 }
 
-static bool add(struct ratio a, struct ratio b, struct ratio *result)
+static bool model_stg_expr_add(struct ratio a, struct ratio b, struct ratio *result)
 {
     __int128 left = 0;
     __int128 right = 0;
@@ -183,7 +183,7 @@ static uint32_t keep_product(struct stg_exprs *exprs, const struct draft *draft)
         return STG_NO_EXPR;
     }
     if (!intern_add(&exprs->product_keys, key, product_key(draft, key), &number)) {
-        return fail(exprs, STG_FAULT_MEMORY);
+        return stg_expr_fail(exprs, STG_FAULT_MEMORY);
     }
     uint32_t index = number - 1;
     if (number < known) {
@@ -193,7 +193,7 @@ static uint32_t keep_product(struct stg_exprs *exprs, const struct draft *draft)
                      sizeof *exprs->products) ||
         !mem_reserve(exprs->mem, (void **)&exprs->factors, &exprs->factor_capacity,
                      (uint64_t)exprs->factor_count + draft->count + 1, sizeof *exprs->factors)) {
-        return fail(exprs, STG_FAULT_MEMORY);
+        return stg_expr_fail(exprs, STG_FAULT_MEMORY);
     }
     struct stg_product *product = &exprs->products[index];
     *product = (struct stg_product){draft->numerator, draft->denominator, exprs->factor_count, draft->count, 0};
@@ -219,7 +219,7 @@ static bool draft_scale(struct draft *draft, int64_t numerator, int64_t denomina
 {
     struct ratio result;
     struct ratio own = {draft->numerator, draft->denominator};
-    if (!multiply(own, reduced((struct ratio){numerator, denominator}), &result) || !fits(result)) {
+    if (!stg_expr_multiply(own, reduced((struct ratio){numerator, denominator}), &result) || !fits(result)) {
         return false;
     }
     draft->numerator = (int64_t)result.over;
@@ -281,10 +281,10 @@ static bool terms_add(struct stg_exprs *exprs, struct terms *terms, uint32_t exp
         struct ratio sum;
         const struct stg_product *own = &exprs->products[terms->items[i]];
         const struct stg_product *more = &exprs->products[expr];
-        if (!add((struct ratio){own->numerator, own->denominator}, (struct ratio){more->numerator, more->denominator},
-                 &sum) ||
+        if (!model_stg_expr_add((struct ratio){own->numerator, own->denominator},
+                                (struct ratio){more->numerator, more->denominator}, &sum) ||
             !fits(sum)) {
-            (void)fail(exprs, STG_FAULT_LARGE);
+            (void)stg_expr_fail(exprs, STG_FAULT_LARGE);
             return false;
         }
         if (sum.over == 0) {
@@ -298,7 +298,7 @@ static bool terms_add(struct stg_exprs *exprs, struct terms *terms, uint32_t exp
         return terms->items[i] != STG_NO_EXPR;
     }
     if (terms->count == TERMS_MAX) {
-        (void)fail(exprs, STG_FAULT_LARGE);
+        (void)stg_expr_fail(exprs, STG_FAULT_LARGE);
         return false;
     }
     terms->items[terms->count++] = expr;
@@ -336,7 +336,7 @@ static uint32_t keep_sum(struct stg_exprs *exprs, struct terms *terms)
         used += (size_t)snprintf(key + used, KEY_BYTES - used, ";%" PRIu32, terms->items[i]);
     }
     if (!intern_add(&exprs->sum_keys, key, used, &number)) {
-        return fail(exprs, STG_FAULT_MEMORY);
+        return stg_expr_fail(exprs, STG_FAULT_MEMORY);
     }
     uint32_t index = number - 1;
     if (number >= known) {
@@ -344,7 +344,7 @@ static uint32_t keep_sum(struct stg_exprs *exprs, struct terms *terms)
                          sizeof *exprs->sums) ||
             !mem_reserve(exprs->mem, (void **)&exprs->terms, &exprs->term_capacity,
                          (uint64_t)exprs->term_count + terms->count, sizeof *exprs->terms)) {
-            return fail(exprs, STG_FAULT_MEMORY);
+            return stg_expr_fail(exprs, STG_FAULT_MEMORY);
         }
         struct stg_sum *sum = &exprs->sums[index];
         *sum = (struct stg_sum){exprs->term_count, terms->count, 0};
@@ -383,7 +383,7 @@ static uint32_t draft_close(struct stg_exprs *exprs, struct draft *draft)
         struct draft term;
         draft_of(exprs, exprs->terms[sum.first + i], &term);
         if (!draft_scale(&term, draft->numerator, draft->denominator)) {
-            return fail(exprs, STG_FAULT_LARGE);
+            return stg_expr_fail(exprs, STG_FAULT_LARGE);
         }
         uint32_t made = keep_product(exprs, &term);
         if (made == STG_NO_EXPR || !terms_add(exprs, &terms, made)) {
@@ -399,10 +399,10 @@ uint32_t stg_expr_number(struct stg_exprs *exprs, int64_t numerator, int64_t den
 {
     struct draft draft = {.numerator = 1, .denominator = 1};
     if (denominator == 0) {
-        return fail(exprs, STG_FAULT_ZERO);
+        return stg_expr_fail(exprs, STG_FAULT_ZERO);
     }
     if (!draft_scale(&draft, numerator, denominator)) {
-        return fail(exprs, STG_FAULT_LARGE);
+        return stg_expr_fail(exprs, STG_FAULT_LARGE);
     }
     return keep_product(exprs, &draft);
 }
@@ -435,7 +435,7 @@ uint32_t stg_expr_mul(struct stg_exprs *exprs, uint32_t a, uint32_t b)
         const struct stg_factor *factor = &exprs->factors[more.first + i];
         fine = draft_factor(&draft, factor->base, factor->exponent);
     }
-    return fine ? draft_close(exprs, &draft) : fail(exprs, STG_FAULT_LARGE);
+    return fine ? draft_close(exprs, &draft) : stg_expr_fail(exprs, STG_FAULT_LARGE);
 }
 
 uint32_t stg_expr_pow(struct stg_exprs *exprs, uint32_t a, int32_t exponent)
@@ -447,24 +447,24 @@ uint32_t stg_expr_pow(struct stg_exprs *exprs, uint32_t a, int32_t exponent)
     struct draft draft = {.numerator = 1, .denominator = 1};
     draft_of(exprs, a, &base);
     if (exponent < 0 && base.numerator == 0) {
-        return fail(exprs, STG_FAULT_ZERO);
+        return stg_expr_fail(exprs, STG_FAULT_ZERO);
     }
     if (exponent > EXPONENT_MAX || exponent < -EXPONENT_MAX) {
-        return fail(exprs, STG_FAULT_LARGE);
+        return stg_expr_fail(exprs, STG_FAULT_LARGE);
     }
     int32_t times = exponent < 0 ? -exponent : exponent;
     for (int32_t i = 0; i < times; i++) {
         bool fine = exponent < 0 ? draft_scale(&draft, base.denominator, base.numerator)
                                  : draft_scale(&draft, base.numerator, base.denominator);
         if (!fine) {
-            return fail(exprs, STG_FAULT_LARGE);
+            return stg_expr_fail(exprs, STG_FAULT_LARGE);
         }
     }
     for (uint32_t i = 0; i < base.count && exponent != 0; i++) {
         int64_t power = (int64_t)base.factors[i].exponent * exponent;
         if (power > EXPONENT_MAX || power < -EXPONENT_MAX ||
             !draft_factor(&draft, base.factors[i].base, (int32_t)power)) {
-            return fail(exprs, STG_FAULT_LARGE);
+            return stg_expr_fail(exprs, STG_FAULT_LARGE);
         }
     }
     return draft_close(exprs, &draft);
@@ -523,7 +523,8 @@ static bool sum_value(const struct stg_exprs *exprs, uint32_t number, const uint
     *value = (struct ratio){0, 1};
     for (uint32_t i = 0; i < sum->count; i++) {
         struct ratio term;
-        if (!product_value(exprs, exprs->terms[sum->first + i], values, &term) || !add(*value, term, value)) {
+        if (!product_value(exprs, exprs->terms[sum->first + i], values, &term) ||
+            !model_stg_expr_add(*value, term, value)) {
             return false;
         }
     }
@@ -550,7 +551,7 @@ static bool product_value(const struct stg_exprs *exprs, uint32_t expr, const ui
             return false;
         }
         for (int32_t n = factor->exponent < 0 ? -factor->exponent : factor->exponent; n > 0; n--) {
-            if (!multiply(*value, base, value)) {
+            if (!stg_expr_multiply(*value, base, value)) {
                 return false;
             }
         }

@@ -23,7 +23,7 @@ struct parser {
 
 static uint32_t parse_sum(struct parser *parser);
 
-static uint32_t refuse(struct parser *parser, enum orr_status status, const char *what)
+static uint32_t stg_expr_parse_refuse(struct parser *parser, enum orr_status status, const char *what)
 {
     if (parser->status == ORR_OK) {
         char word[WORD_MAX + 4];
@@ -74,7 +74,7 @@ static uint32_t parse_number(struct parser *parser)
         }
         if (digits > INT64_MAX / 10 - 1 || scale > INT64_MAX / 10) {
             parser->at = start;
-            return refuse(parser, ORR_ERANGE, "too large a number:");
+            return stg_expr_parse_refuse(parser, ORR_ERANGE, "too large a number:");
         }
         digits = digits * 10 + (*parser->at - '0');
         scale = point ? scale * 10 : scale;
@@ -100,7 +100,7 @@ static uint32_t parse_symbol(struct parser *parser)
     (void)snprintf(what, sizeof what, "unknown symbol%s%s%s in", nearest == NULL ? "" : " (did you mean ",
                    nearest == NULL ? "" : nearest, nearest == NULL ? "" : "?)");
     parser->at = start;
-    return refuse(parser, ORR_EINVAL, what);
+    return stg_expr_parse_refuse(parser, ORR_EINVAL, what);
 }
 
 static uint32_t parse_atom(struct parser *parser)
@@ -113,15 +113,15 @@ static uint32_t parse_atom(struct parser *parser)
         return parse_symbol(parser);
     }
     if (next != '(') {
-        return refuse(parser, ORR_EINVAL, "a number, a symbol or \"(\" is missing before");
+        return stg_expr_parse_refuse(parser, ORR_EINVAL, "a number, a symbol or \"(\" is missing before");
     }
     if (++parser->depth > DEPTH_MAX) {
-        return refuse(parser, ORR_ERANGE, "parentheses nest too deep at");
+        return stg_expr_parse_refuse(parser, ORR_ERANGE, "parentheses nest too deep at");
     }
     parser->at++;
     uint32_t inner = parse_sum(parser);
     if (inner != STG_NO_EXPR && peek(parser) != ')') {
-        return refuse(parser, ORR_EINVAL, "\")\" is missing before");
+        return stg_expr_parse_refuse(parser, ORR_EINVAL, "\")\" is missing before");
     }
     parser->at += inner != STG_NO_EXPR;
     parser->depth--;
@@ -140,7 +140,7 @@ static uint32_t parse_power(struct parser *parser)
     parser->at += negative;
     int32_t exponent = 0;
     if (!scan_is_digit(peek(parser))) {
-        return refuse(parser, ORR_EINVAL, "a whole number is missing before");
+        return stg_expr_parse_refuse(parser, ORR_EINVAL, "a whole number is missing before");
     }
     for (; parser->at < parser->end && scan_is_digit(*parser->at) && exponent < 1000; parser->at++) {
         exponent = exponent * 10 + (*parser->at - '0');
@@ -207,10 +207,10 @@ enum orr_status stg_expr_parse(struct stg_exprs *exprs, const char *where, uint3
                             .status = ORR_OK};
     uint32_t value = parse_sum(&parser);
     if (value != STG_NO_EXPR && peek(&parser) != '\0') {
-        value = refuse(&parser, ORR_EINVAL, "\"+\", \"-\", \"*\" or \"/\" is missing before");
+        value = stg_expr_parse_refuse(&parser, ORR_EINVAL, "\"+\", \"-\", \"*\" or \"/\" is missing before");
     }
     if (value != STG_NO_EXPR && parser.at < parser.end) {
-        value = refuse(&parser, ORR_EINVAL, "an expression ends before");
+        value = stg_expr_parse_refuse(&parser, ORR_EINVAL, "an expression ends before");
     }
     if (value == STG_NO_EXPR) {
         return parser.status;

@@ -17,24 +17,24 @@ struct working {
     struct orr_error *err;
 };
 
-static const char *place_of(const struct working *work, const struct stg_tensor *tensor)
+static const char *stg_facts_place_of(const struct working *work, const struct stg_tensor *tensor)
 {
     return stg_space_name(&work->model->space, tensor->place);
 }
 
-static enum orr_status too_large(const struct working *work, const struct stg_tensor *tensor)
+static enum orr_status stg_facts_too_large(const struct working *work, const struct stg_tensor *tensor)
 {
-    return error_set(work->err, ORR_ERANGE, "%s: \"%s\" does not fit 63 bits", place_of(work, tensor),
+    return error_set(work->err, ORR_ERANGE, "%s: \"%s\" does not fit 63 bits", stg_facts_place_of(work, tensor),
                      stg_space_name(&work->model->space, tensor->name));
 }
 
-static enum orr_status value_of(const struct working *work, const struct stg_tensor *tensor, uint32_t expr,
-                                struct stg_value *value)
+static enum orr_status stg_facts_value_of(const struct working *work, const struct stg_tensor *tensor, uint32_t expr,
+                                          struct stg_value *value)
 {
     return expr != STG_NO_EXPR && stg_expr_value(&work->model->space.exprs, expr, work->config->values, value) &&
                    value->numerator >= 0
                ? ORR_OK
-               : too_large(work, tensor);
+               : stg_facts_too_large(work, tensor);
 }
 
 /* Says which symbols make a dimension a fraction. */
@@ -56,7 +56,7 @@ static enum orr_status not_whole(const struct working *work, const struct stg_te
     }
     enum orr_status status = error_set(
         work->err, ORR_EINVAL, "%s: \"%s\": the dimension %.*s is %" PRId64 "/%" PRId64 ", not a whole number",
-        place_of(work, tensor), stg_space_name(&work->model->space, tensor->name),
+        stg_facts_place_of(work, tensor), stg_space_name(&work->model->space, tensor->name),
         (int)(text.size < 300 ? text.size : 300), text.size == 0 ? "" : text.bytes, value.numerator, value.denominator);
     stg_text_free(&text);
     return status;
@@ -70,7 +70,7 @@ static enum orr_status check_dims(const struct working *work, const struct stg_t
     const uint32_t *dims = stg_shape_dims(space, tensor->y_shape, &count);
     for (uint32_t i = 0; i < count; i++) {
         struct stg_value value = {0, 1};
-        enum orr_status status = value_of(work, tensor, dims[i], &value);
+        enum orr_status status = stg_facts_value_of(work, tensor, dims[i], &value);
         bool average = (stg_expr_symbols(&space->exprs, dims[i]) >> STG_EXPERTS & 1) != 0;
         if (status == ORR_OK && value.denominator != 1 && !average) {
             status = not_whole(work, tensor, dims[i], value);
@@ -82,11 +82,11 @@ static enum orr_status check_dims(const struct working *work, const struct stg_t
     return ORR_OK;
 }
 
-static enum orr_status bytes_of(const struct working *work, const struct stg_tensor *tensor, uint32_t shape,
-                                uint64_t *bytes)
+static enum orr_status stg_facts_bytes_of(const struct working *work, const struct stg_tensor *tensor, uint32_t shape,
+                                          uint64_t *bytes)
 {
     struct stg_value value = {0, 1};
-    enum orr_status status = value_of(work, tensor, stg_shape_size(&work->model->space, shape), &value);
+    enum orr_status status = stg_facts_value_of(work, tensor, stg_shape_size(&work->model->space, shape), &value);
     if (status != ORR_OK) {
         return status;
     }
@@ -94,7 +94,7 @@ static enum orr_status bytes_of(const struct working *work, const struct stg_ten
     if (__builtin_mul_overflow((uint64_t)(value.numerator / value.denominator), work->config->element_bytes,
                                &product) ||
         product > INT64_MAX) {
-        return too_large(work, tensor);
+        return stg_facts_too_large(work, tensor);
     }
     *bytes = product;
     return ORR_OK;
@@ -107,21 +107,21 @@ static enum orr_status find_exact(const struct working *work, const struct stg_t
     struct stg_value ops = {0, 1};
     uint64_t more = 0;
     enum orr_status status = check_dims(work, tensor);
-    status = status == ORR_OK ? value_of(work, tensor, tensor->ops, &ops) : status;
-    status = status == ORR_OK ? bytes_of(work, tensor, tensor->y_shape, &fact->size) : status;
+    status = status == ORR_OK ? stg_facts_value_of(work, tensor, tensor->ops, &ops) : status;
+    status = status == ORR_OK ? stg_facts_bytes_of(work, tensor, tensor->y_shape, &fact->size) : status;
     if (status != ORR_OK) {
         return status;
     }
     fact->ops = (uint64_t)(ops.numerator / ops.denominator) * (tensor->op == STG_OP_EINSUM ? 2 : 1);
     fact->moved = fact->size;
-    status = bytes_of(work, tensor, tensor->shape[0], &more);
+    status = stg_facts_bytes_of(work, tensor, tensor->shape[0], &more);
     fact->moved += more;
     if (status == ORR_OK && tensor->x[1] != STG_NONE) {
-        status = bytes_of(work, tensor, tensor->shape[1], &more);
+        status = stg_facts_bytes_of(work, tensor, tensor->shape[1], &more);
         fact->moved += more;
     }
     if (status == ORR_OK && (fact->ops > INT64_MAX || fact->moved > INT64_MAX)) {
-        status = too_large(work, tensor);
+        status = stg_facts_too_large(work, tensor);
     }
     return status;
 }
@@ -133,19 +133,20 @@ static double as_double(struct stg_value value)
     return (double)value.numerator / (double)value.denominator;
 }
 
-static enum orr_status find_compat(const struct working *work, const struct stg_tensor *tensor, struct stg_fact *fact,
-                                   double *elements)
+static enum orr_status stg_facts_find_compat(const struct working *work, const struct stg_tensor *tensor,
+                                             struct stg_fact *fact, double *elements)
 {
     struct stg_value ops = {0, 1};
     struct stg_value size = {0, 1};
-    enum orr_status status = value_of(work, tensor, tensor->ops, &ops);
-    status =
-        status == ORR_OK ? value_of(work, tensor, stg_shape_size(&work->model->space, tensor->y_shape), &size) : status;
+    enum orr_status status = stg_facts_value_of(work, tensor, tensor->ops, &ops);
+    status = status == ORR_OK
+                 ? stg_facts_value_of(work, tensor, stg_shape_size(&work->model->space, tensor->y_shape), &size)
+                 : status;
     if (status != ORR_OK) {
         return status;
     }
     if (as_double(ops) >= 0x1p63 || as_double(size) >= 0x1p63) {
-        return too_large(work, tensor);
+        return stg_facts_too_large(work, tensor);
     }
     *elements = as_double(size);
     fact->ops = (uint64_t)as_double(ops);
@@ -202,14 +203,14 @@ static void add_shape(const struct working *work, const struct stg_tensor *tenso
     }
 }
 
-static enum orr_status find(const struct working *work, uint32_t index)
+static enum orr_status stg_facts_find(const struct working *work, uint32_t index)
 {
     const struct stg_tensor *tensor = &work->model->graph.tensors[index];
     struct stg_fact *fact = &work->facts->list[index];
     struct stg_text *texts = &work->facts->texts;
     double elements = 0;
     enum orr_status status =
-        work->config->compat ? find_compat(work, tensor, fact, &elements) : find_exact(work, tensor, fact);
+        work->config->compat ? stg_facts_find_compat(work, tensor, fact, &elements) : find_exact(work, tensor, fact);
     if (status != ORR_OK) {
         return status;
     }
@@ -238,7 +239,7 @@ enum orr_status stg_facts_build(const struct stg_config *config, struct stg_mode
     }
     enum orr_status status = ORR_OK;
     for (uint32_t i = 0; i < facts->count && status == ORR_OK; i++) {
-        status = find(&work, i);
+        status = stg_facts_find(&work, i);
     }
     if (status != ORR_OK) {
         stg_facts_free(facts);

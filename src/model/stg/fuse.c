@@ -55,7 +55,7 @@ static bool is_weight(const struct stg_tensor *tensor)
 }
 
 /* Whether tensor `i` is a weight of the group; `*grad` is its gradient. */
-static bool in_group(const struct fusing *fusing, unsigned group, uint32_t i, uint32_t *grad)
+static bool stg_fuse_in_group(const struct fusing *fusing, unsigned group, uint32_t i, uint32_t *grad)
 {
     if (!is_weight(&fusing->graph->tensors[i])) {
         return false;
@@ -64,7 +64,7 @@ static bool in_group(const struct fusing *fusing, unsigned group, uint32_t i, ui
     return fusing->compat || stg_partial_over(fusing->space, &fusing->graph->tensors[*grad]) == fusing->partial[group];
 }
 
-static struct stg_tensor *make(struct fusing *fusing, const char *name, uint32_t *index)
+static struct stg_tensor *stg_fuse_make(struct fusing *fusing, const char *name, uint32_t *index)
 {
     char whole[600];
     int length = fusing->group == 0 ? snprintf(whole, sizeof whole, "%s%s", fusing->part, name)
@@ -122,7 +122,7 @@ static bool group_shapes(struct fusing *fusing, unsigned group, uint32_t *sharde
     uint32_t total = stg_expr_number(exprs, 0, 1);
     uint32_t grad = STG_NONE;
     for (uint32_t i = fusing->begin; i < fusing->end; i++) {
-        if (in_group(fusing, group, i, &grad)) {
+        if (stg_fuse_in_group(fusing, group, i, &grad)) {
             total = stg_expr_add(exprs, total, stg_shape_size(fusing->space, fusing->graph->tensors[i].y_shape));
         }
     }
@@ -134,7 +134,7 @@ static bool group_shapes(struct fusing *fusing, unsigned group, uint32_t *sharde
 
 static enum orr_status make_weight(struct fusing *fusing, uint32_t sharded, uint32_t whole, uint32_t one)
 {
-    struct stg_tensor *weight = make(fusing, "_sharded_weight", &fusing->sharded);
+    struct stg_tensor *weight = stg_fuse_make(fusing, "_sharded_weight", &fusing->sharded);
     if (weight == NULL) {
         return ORR_ENOMEM;
     }
@@ -142,7 +142,7 @@ static enum orr_status make_weight(struct fusing *fusing, uint32_t sharded, uint
     weight->op = STG_OP_PLACEHOLDER;
     weight->shape[0] = sharded;
     weight->hidden[0] = one;
-    struct stg_tensor *assembled = make(fusing, "_assembled_weight", &fusing->assembled);
+    struct stg_tensor *assembled = stg_fuse_make(fusing, "_assembled_weight", &fusing->assembled);
     if (assembled == NULL) {
         return ORR_ENOMEM;
     }
@@ -160,7 +160,7 @@ static enum orr_status make_gradient(struct fusing *fusing, unsigned group, uint
     uint32_t scattered = STG_NONE;
     uint32_t gathered = 0;
     if (fusing->each_batch) {
-        struct stg_tensor *part = make(fusing, "_sharded_grad", &scattered);
+        struct stg_tensor *part = stg_fuse_make(fusing, "_sharded_grad", &scattered);
         if (part == NULL) {
             return ORR_ENOMEM;
         }
@@ -169,7 +169,7 @@ static enum orr_status make_gradient(struct fusing *fusing, unsigned group, uint
         part->hidden[0] = one;
         part->grad_of = fusing->sharded;
     }
-    struct stg_tensor *made = make(fusing, "_assembled_grad", &gathered);
+    struct stg_tensor *made = stg_fuse_make(fusing, "_assembled_grad", &gathered);
     if (made == NULL) {
         return ORR_ENOMEM;
     }
@@ -183,7 +183,7 @@ static enum orr_status make_gradient(struct fusing *fusing, unsigned group, uint
     made->shape[1] = whole;
     uint32_t grad = STG_NONE;
     for (uint32_t i = fusing->begin; i < fusing->end; i++) {
-        if (!in_group(fusing, group, i, &grad)) {
+        if (!stg_fuse_in_group(fusing, group, i, &grad)) {
             continue;
         }
         struct stg_tensor *all = &graph->tensors[gathered];
@@ -210,7 +210,7 @@ static enum orr_status make_backward(struct fusing *fusing, uint32_t weight, uin
     if (length < 0 || (size_t)length >= sizeof name) {
         return error_set(fusing->err, ORR_ERANGE, "the name of a weight is too long");
     }
-    struct stg_tensor *made = make(fusing, name, &view);
+    struct stg_tensor *made = stg_fuse_make(fusing, name, &view);
     if (made == NULL) {
         return ORR_ENOMEM;
     }
@@ -262,10 +262,10 @@ static bool is_needed_again(const struct fusing *fusing, unsigned group)
         const struct stg_tensor *tensor = &graph->tensors[i];
         bool backward = stg_tensor_is_backward(fusing->space, tensor);
         for (int x = 0; x < 2 && backward && !needed; x++) {
-            needed = tensor->x[x] != STG_NONE && in_group(fusing, group, tensor->x[x], &grad);
+            needed = tensor->x[x] != STG_NONE && stg_fuse_in_group(fusing, group, tensor->x[x], &grad);
         }
         for (uint32_t d = 0; d < tensor->dep_count && backward && !needed; d++) {
-            needed = in_group(fusing, group, graph->deps[tensor->first_dep + d], &grad);
+            needed = stg_fuse_in_group(fusing, group, graph->deps[tensor->first_dep + d], &grad);
         }
     }
     return needed;
@@ -274,7 +274,7 @@ static bool is_needed_again(const struct fusing *fusing, unsigned group)
 /* The second assembly, which the views made from `first_view` on are of. */
 static enum orr_status assemble_again(struct fusing *fusing, uint32_t first_view, uint32_t whole, uint32_t one)
 {
-    struct stg_tensor *again = make(fusing, "_assembled_weight_backward", &fusing->assembled_backward);
+    struct stg_tensor *again = stg_fuse_make(fusing, "_assembled_weight_backward", &fusing->assembled_backward);
     if (again == NULL) {
         return ORR_ENOMEM;
     }
@@ -305,7 +305,7 @@ static enum orr_status fuse_group(struct fusing *fusing, unsigned group)
     uint32_t first_view = graph->count;
     bool again = is_needed_again(fusing, group);
     for (uint32_t i = fusing->begin; i < fusing->end && status == ORR_OK; i++) {
-        if (in_group(fusing, group, i, &grad)) {
+        if (stg_fuse_in_group(fusing, group, i, &grad)) {
             status = again ? make_backward(fusing, i, whole, one) : ORR_OK;
             make_view(fusing, i, whole, one);
         }

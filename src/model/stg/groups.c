@@ -29,7 +29,8 @@ void stg_mapping_init(struct stg_mapping *mapping, const struct stg_config *conf
     }
 }
 
-static void digits_of(const struct stg_mapping *mapping, uint32_t rank, uint32_t digit[STG_AXES], uint32_t *stage)
+static void stg_groups_digits_of(const struct stg_mapping *mapping, uint32_t rank, uint32_t digit[STG_AXES],
+                                 uint32_t *stage)
 {
     for (uint32_t axis = 0; axis < STG_AXES; axis++) {
         digit[axis] = rank % mapping->degree[axis];
@@ -42,7 +43,7 @@ void stg_mapping_rank(const struct stg_mapping *mapping, uint32_t rank, struct s
 {
     uint32_t digit[STG_AXES];
     uint32_t stage = 0;
-    digits_of(mapping, rank, digit, &stage);
+    stg_groups_digits_of(mapping, rank, digit, &stage);
     *own = (struct stg_rank){.number = rank, .stage_size = mapping->stage_size};
     for (uint32_t axis = 0; axis < mapping->axes; axis++) {
         uint32_t index = stage;
@@ -54,7 +55,7 @@ void stg_mapping_rank(const struct stg_mapping *mapping, uint32_t rank, struct s
 }
 
 /* The rank at `at` along the axis, in the group numbered `index` along it. */
-static uint32_t member(const struct stg_mapping *mapping, uint32_t axis, uint32_t index, uint32_t at)
+static uint32_t stg_groups_member(const struct stg_mapping *mapping, uint32_t axis, uint32_t index, uint32_t at)
 {
     uint32_t digit[STG_AXES] = {0};
     for (uint32_t other = mapping->axes; other > 0; other--) {
@@ -82,7 +83,7 @@ uint32_t stg_mapping_print(const struct stg_mapping *mapping, struct stg_text *t
             stg_text_add(text, "\": [");
             for (uint32_t at = 0; at < mapping->degree[axis]; at++) {
                 stg_text_add(text, at == 0 ? "" : ", ");
-                stg_text_number(text, member(mapping, axis, i, at));
+                stg_text_number(text, stg_groups_member(mapping, axis, i, at));
             }
             stg_text_add(text, "]");
         }

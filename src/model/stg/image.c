@@ -55,7 +55,7 @@ static void add_name(const struct drawing *drawing, const struct stg_item *item,
     stg_text_number(text, tensor->revision);
 }
 
-static void add_string(struct stg_text *text, unsigned field, const char *bytes, size_t size)
+static void stg_image_add_string(struct stg_text *text, unsigned field, const char *bytes, size_t size)
 {
     stg_text_varint(text, WIRE_TAG(field, WIRE_BYTES));
     stg_text_varint(text, size);
@@ -74,8 +74,8 @@ static void add_io(struct drawing *drawing, uint32_t index, struct stg_text *lis
     drawing->name.size = 0;
     add_name(drawing, item, &drawing->name);
     stg_text_bytes(&drawing->name, texts + fact->shape, fact->shape_length);
-    add_string(list, 1, drawing->name.bytes, drawing->name.size);
-    add_string(list, 1, texts + fact->io_size, fact->io_size_length);
+    stg_image_add_string(list, 1, drawing->name.bytes, drawing->name.size);
+    stg_image_add_string(list, 1, texts + fact->io_size, fact->io_size_length);
 }
 
 /* ---- attributes ---- */
@@ -85,7 +85,7 @@ static void attr_begin(struct stg_text *text, unsigned field, const char *name, 
     size_t length = strlen(name);
     stg_text_varint(text, WIRE_TAG(field, WIRE_BYTES));
     stg_text_varint(text, 1 + wire_varint_size(length) + length + value_size);
-    add_string(text, 1, name, length);
+    stg_image_add_string(text, 1, name, length);
 }
 
 static void attr_number(struct stg_text *text, const char *name, unsigned field, uint64_t value)
@@ -99,7 +99,7 @@ static void attr_bytes(struct stg_text *text, unsigned attr, const char *name, u
                        size_t size)
 {
     attr_begin(text, attr, name, wire_varint_size(WIRE_TAG(field, WIRE_BYTES)) + wire_varint_size(size) + size);
-    add_string(text, field, bytes, size);
+    stg_image_add_string(text, field, bytes, size);
 }
 
 /* An empty list is an attribute without a value. */
@@ -150,7 +150,7 @@ static void add_title(struct drawing *drawing, const struct stg_node *node, uint
     } else {
         stg_text_add(&drawing->name, endings[node->kind]);
     }
-    add_string(&drawing->record, NODE_NAME, drawing->name.bytes, drawing->name.size);
+    stg_image_add_string(&drawing->record, NODE_NAME, drawing->name.bytes, drawing->name.size);
 }
 
 /* Each once; the first stays. */
@@ -252,7 +252,7 @@ static bool draw_comm(struct drawing *drawing, const struct stg_node *node)
     return keep_open(drawing, hole, node);
 }
 
-static bool draw(struct drawing *drawing, const struct stg_node *node, uint32_t copy)
+static bool stg_image_draw(struct drawing *drawing, const struct stg_node *node, uint32_t copy)
 {
     static const uint8_t types[] = {TRACE_COMP, TRACE_COLL, TRACE_SEND, TRACE_RECV};
     uint64_t offset = (uint64_t)copy * COPY_OFFSET;
@@ -290,7 +290,7 @@ static bool draw_all(struct drawing *drawing)
         }
         for (uint32_t copy = 0; copy < drawing->form->copies; copy++) {
             for (uint32_t i = first; i < end && fine; i++) {
-                fine = nodes->list[i].gone || draw(drawing, &nodes->list[i], copy);
+                fine = nodes->list[i].gone || stg_image_draw(drawing, &nodes->list[i], copy);
             }
         }
         first = end;

@@ -22,7 +22,7 @@ struct building {
     struct orr_error *err;
 };
 
-static enum orr_status no_memory(const struct building *building)
+static enum orr_status stg_model_no_memory(const struct building *building)
 {
     return stg_space_error(&building->model->space, building->err);
 }
@@ -119,7 +119,7 @@ static enum orr_status append_module(const struct building *building, const stru
     return status;
 }
 
-static enum orr_status join_all(const struct building *building, const struct stg_join *joins, size_t count)
+static enum orr_status stg_model_join_all(const struct building *building, const struct stg_join *joins, size_t count)
 {
     enum orr_status status = ORR_OK;
     for (size_t i = 0; i < count && joins[i].from != NULL && status == ORR_OK; i++) {
@@ -174,7 +174,7 @@ static enum orr_status collect_port(const struct building *building, const struc
         int length = snprintf(name, sizeof name, "%s_r%u", port->to, i);
         struct stg_tensor *made = stg_graph_add(graph, stg_space_text(&model->space, name, (size_t)length), &made_at);
         if (made == NULL || other == STG_NONE) {
-            return no_memory(building);
+            return stg_model_no_memory(building);
         }
         made->place = made->name;
         made->op = STG_OP_ELEMENT2;
@@ -195,7 +195,7 @@ static enum orr_status collect_port(const struct building *building, const struc
     return ORR_OK;
 }
 
-static enum orr_status add_experts(const struct building *building)
+static enum orr_status stg_model_add_experts(const struct building *building)
 {
     const struct stg_experts *experts = &building->family->experts;
     struct stg_graph *graph = &building->model->graph;
@@ -227,7 +227,7 @@ static enum orr_status add_modules(const struct building *building, const struct
     for (size_t i = 0; i < most && modules[i].prefix != NULL && status == ORR_OK; i++) {
         status = append_module(building, &modules[i], modules[i].prefix);
         if (status == ORR_OK && behind != NULL && strcmp(behind, modules[i].prefix) == 0) {
-            status = add_experts(building);
+            status = stg_model_add_experts(building);
         }
     }
     return status;
@@ -276,7 +276,7 @@ static enum orr_status build_block(const struct building *building)
     bool compat = building->config->compat;
     bool sharded = building->config->weight_sharded;
     enum orr_status status = add_modules(building, family->block, STG_MODULES_MAX);
-    status = status == ORR_OK ? join_all(building, family->block_joins, STG_JOINS_MAX) : status;
+    status = status == ORR_OK ? stg_model_join_all(building, family->block_joins, STG_JOINS_MAX) : status;
     for (size_t i = 0; family->block_sums[i].target != NULL && status == ORR_OK; i++) {
         status = add_sum(building, &family->block_sums[i]);
     }
@@ -306,7 +306,7 @@ static enum orr_status build_ends(const struct building *building)
                  : status;
     model->end[STG_PART_FIRST] = model->graph.count;
     status = status == ORR_OK ? add_modules(building, family->last, 4) : status;
-    status = status == ORR_OK ? join_all(building, family->last_joins, 5) : status;
+    status = status == ORR_OK ? stg_model_join_all(building, family->last_joins, 5) : status;
     begin = model->end[STG_PART_FIRST];
     status = status == ORR_OK ? solve_all(building, begin) : status;
     status = status == ORR_OK && fuse ? stg_fuse_weights(&model->graph, begin, "head.", false, sharded, building->err)
@@ -345,7 +345,7 @@ static enum orr_status find_ports(const struct building *building)
     return ORR_OK;
 }
 
-static enum stg_part part_of(const struct stg_model *model, uint32_t tensor)
+static enum stg_part stg_model_part_of(const struct stg_model *model, uint32_t tensor)
 {
     return tensor < model->end[STG_PART_BLOCK]   ? STG_PART_BLOCK
            : tensor < model->end[STG_PART_FIRST] ? STG_PART_FIRST
@@ -357,11 +357,11 @@ static enum orr_status add_update(const struct building *building, uint32_t weig
 {
     struct stg_model *model = building->model;
     struct stg_graph *graph = &model->graph;
-    struct stg_weight made = {.weight = weight, .grad = grad, .part = part_of(model, weight)};
+    struct stg_weight made = {.weight = weight, .grad = grad, .part = stg_model_part_of(model, weight)};
     struct stg_tensor *merged = stg_graph_add(graph, graph->tensors[grad].name, &made.merged);
     if (merged == NULL || !mem_reserve(model->space.mem, (void **)&model->weights, &model->weight_capacity,
                                        (uint64_t)model->weight_count + 1, sizeof *model->weights)) {
-        return no_memory(building);
+        return stg_model_no_memory(building);
     }
     const struct stg_tensor *each = &graph->tensors[grad];
     merged->place = each->place;
@@ -371,7 +371,7 @@ static enum orr_status add_update(const struct building *building, uint32_t weig
     merged->hidden[0] = merged->hidden[1] = each->y_hidden;
     struct stg_tensor *updated = stg_graph_add(graph, graph->tensors[weight].name, &made.updated);
     if (updated == NULL || graph->tensors[made.merged].amount == STG_NO_EXPR) {
-        return no_memory(building);
+        return stg_model_no_memory(building);
     }
     const struct stg_tensor *old = &graph->tensors[weight];
     updated->place = old->place;

@@ -24,7 +24,7 @@ struct known {
     struct stg_comms comms;
 };
 
-static enum orr_status no_memory(const struct making *making)
+static enum orr_status stg_nodes_no_memory(const struct making *making)
 {
     return mem_error(making->stages->mem, "the nodes of a stage", making->err);
 }
@@ -59,7 +59,7 @@ static enum orr_status find_comms(struct making *making, const struct stg_item *
     return ORR_OK;
 }
 
-static struct stg_node *make(struct making *making, uint32_t item, enum stg_node_kind kind, uint32_t id)
+static struct stg_node *stg_nodes_make(struct making *making, uint32_t item, enum stg_node_kind kind, uint32_t id)
 {
     struct stg_nodes *nodes = making->nodes;
     if (!mem_reserve(nodes->mem, (void **)&nodes->list, &nodes->capacity, (uint64_t)nodes->count + 1,
@@ -72,7 +72,8 @@ static struct stg_node *make(struct making *making, uint32_t item, enum stg_node
 }
 
 /* Sizes after a collective of a chain: under compat they stay as before the first. */
-static uint64_t size_after(const struct making *making, enum stg_coll type, enum stg_symbol symbol, uint64_t size)
+static uint64_t stg_nodes_size_after(const struct making *making, enum stg_coll type, enum stg_symbol symbol,
+                                     uint64_t size)
 {
     uint32_t degree = stg_degree(making->stages->config, symbol);
     if (making->stages->config->compat || degree == 0) {
@@ -94,22 +95,22 @@ static enum orr_status make_comms(struct making *making, uint32_t index, int slo
     uint64_t size = making->facts->list[producer].size;
     making->numbering->sliced += comms->sliced;
     for (uint32_t i = 0; i < comms->count; i++) {
-        struct stg_node *made = make(making, index, STG_NODE_COLL, making->numbering->next_id++);
+        struct stg_node *made = stg_nodes_make(making, index, STG_NODE_COLL, making->numbering->next_id++);
         if (made == NULL) {
-            return no_memory(making);
+            return stg_nodes_no_memory(making);
         }
         made->coll = comms->list[i].type;
         made->symbol = comms->list[i].symbol;
         made->slot = (uint8_t)slot;
         made->size = size;
-        size = size_after(making, made->coll, made->symbol, size);
+        size = stg_nodes_size_after(making, made->coll, made->symbol, size);
         if (i > 0 && !stg_node_depend(nodes, nodes->count - 1, nodes->count - 2)) {
-            return no_memory(making);
+            return stg_nodes_no_memory(making);
         }
     }
     nodes->list[comp].before[slot] = (uint8_t)comms->count;
     if (comms->count > 0 && !stg_node_depend(nodes, comp, nodes->count - 1)) {
-        return no_memory(making);
+        return stg_nodes_no_memory(making);
     }
     return ORR_OK;
 }
@@ -120,10 +121,10 @@ static enum orr_status make_messages(struct making *making, uint32_t index, uint
     const struct stg_pair *own = &making->stages->pairs[pair];
     const struct stg_item *item = &making->stages->list[making->stage].items[index];
     bool sends = own->from_stage == making->stage && own->from_item == index;
-    struct stg_node *made = make(making, index, sends ? STG_NODE_SEND : STG_NODE_RECV,
-                                 making->numbering->message_ids + pair * 2 + (sends ? 0 : 1));
+    struct stg_node *made = stg_nodes_make(making, index, sends ? STG_NODE_SEND : STG_NODE_RECV,
+                                           making->numbering->message_ids + pair * 2 + (sends ? 0 : 1));
     if (made == NULL) {
-        return no_memory(making);
+        return stg_nodes_no_memory(making);
     }
     made->pair = pair;
     made->size = making->facts->list[item->tensor].size;
@@ -156,8 +157,8 @@ static enum orr_status make_all(struct making *making, const uint32_t *pair_of)
     enum orr_status status = ORR_OK;
     for (uint32_t i = 0; i < stage->count && status == ORR_OK; i++) {
         uint32_t comp = making->nodes->count;
-        if (make(making, i, STG_NODE_COMP, making->numbering->next_id++) == NULL) {
-            return no_memory(making);
+        if (stg_nodes_make(making, i, STG_NODE_COMP, making->numbering->next_id++) == NULL) {
+            return stg_nodes_no_memory(making);
         }
         making->nodes->first[i] = comp;
         status = make_comms(making, i, 0, comp);
@@ -266,7 +267,7 @@ enum orr_status stg_numbering_begin(const struct stg_stages *stages, struct stg_
     struct making making = {.stages = stages, .model = model, .numbering = numbering, .err = err};
     making.known = known_alloc(stages);
     if (making.known == NULL) {
-        return no_memory(&making);
+        return stg_nodes_no_memory(&making);
     }
     uint64_t count = 0;
     enum orr_status status = ORR_OK;
@@ -291,7 +292,7 @@ static enum orr_status make_and_connect(struct making *making, const uint32_t *p
 {
     enum orr_status status = make_all(making, pair_of);
     for (uint32_t i = 0; i < making->stages->list[making->stage].count && status == ORR_OK; i++) {
-        status = connect_item(making->nodes, i) ? ORR_OK : no_memory(making);
+        status = connect_item(making->nodes, i) ? ORR_OK : stg_nodes_no_memory(making);
     }
     return status;
 }
@@ -313,7 +314,7 @@ enum orr_status stg_nodes_build(const struct stg_stages *stages, struct stg_mode
     making.known = known_alloc(stages);
     uint32_t *pair_of = find_pairs(&making);
     enum orr_status status = nodes->first == NULL || making.known == NULL || pair_of == NULL
-                                 ? no_memory(&making)
+                                 ? stg_nodes_no_memory(&making)
                                  : make_and_connect(&making, pair_of);
     mem_free(stages->mem, pair_of, items * sizeof *pair_of);
     known_free(stages, making.known);

@@ -9,8 +9,8 @@ struct result {
     uint32_t shape, hidden, ops; /* left at none by an operation that fails for want of memory or size */
 };
 
-static enum orr_status refuse(const struct stg_space *space, const struct stg_tensor *tensor, const char *why,
-                              struct orr_error *err)
+static enum orr_status stg_ops_refuse(const struct stg_space *space, const struct stg_tensor *tensor, const char *why,
+                                      struct orr_error *err)
 {
     return error_set(err, ORR_EINVAL, "%s: \"%s\" (%s): %s", stg_space_name(space, tensor->place),
                      stg_space_name(space, tensor->name), stg_op_word(tensor->op), why);
@@ -33,7 +33,7 @@ static enum orr_status solve_add(struct stg_space *space, const struct stg_tenso
                                  struct orr_error *err)
 {
     if (tensor->shape[0] != tensor->shape[1] || !same_size(space, tensor->hidden[0], tensor->hidden[1])) {
-        return refuse(space, tensor, "x1_shape and x2_shape, x1_hidden and x2_hidden must be the same", err);
+        return stg_ops_refuse(space, tensor, "x1_shape and x2_shape, x1_hidden and x2_hidden must be the same", err);
     }
     *result = (struct result){tensor->shape[0], tensor->hidden[0], stg_shape_size(space, tensor->shape[0])};
     return ORR_OK;
@@ -44,10 +44,10 @@ static enum orr_status solve_element(struct stg_space *space, const struct stg_t
 {
     bool two = tensor->op == STG_OP_ELEMENT2;
     if (two != (tensor->shape[1] != STG_NONE)) {
-        return refuse(space, tensor, two ? "x2_shape is missing" : "x2_shape must be empty", err);
+        return stg_ops_refuse(space, tensor, two ? "x2_shape is missing" : "x2_shape must be empty", err);
     }
     if (two && (tensor->shape[0] != tensor->shape[1] || !same_size(space, tensor->hidden[0], tensor->hidden[1]))) {
-        return refuse(space, tensor, "x1_shape and x2_shape, x1_hidden and x2_hidden must be the same", err);
+        return stg_ops_refuse(space, tensor, "x1_shape and x2_shape, x1_hidden and x2_hidden must be the same", err);
     }
     uint32_t size = stg_shape_size(space, tensor->shape[0]);
     *result = (struct result){tensor->shape[0], tensor->hidden[0], stg_expr_mul(&space->exprs, size, tensor->amount)};
@@ -109,29 +109,30 @@ static enum orr_status solve_einsum(struct stg_space *space, const struct stg_te
     uint32_t one = stg_expr_number(&space->exprs, 1, 1);
     uint32_t whole = stg_space_shape(space, &one, 1);
     if (tensor->shape[1] == STG_NONE) {
-        return refuse(space, tensor, "x2_shape is missing", err);
+        return stg_ops_refuse(space, tensor, "x2_shape is missing", err);
     }
     if (tensor->hidden[0] != whole || tensor->hidden[1] != whole) {
-        return refuse(space, tensor, "partial sums cannot be multiplied: x1_hidden and x2_hidden must be 1", err);
+        return stg_ops_refuse(space, tensor, "partial sums cannot be multiplied: x1_hidden and x2_hidden must be 1",
+                              err);
     }
     if (!split_letters(stg_space_name(space, tensor->letters), &letters)) {
-        return refuse(space, tensor, "op_attr must be letters such as \"ab,bc->ac\"", err);
+        return stg_ops_refuse(space, tensor, "op_attr must be letters such as \"ab,bc->ac\"", err);
     }
     const char *why = bind_letters(space, tensor, &letters);
     if (why != NULL) {
-        return refuse(space, tensor, why, err);
+        return stg_ops_refuse(space, tensor, why, err);
     }
     uint32_t kept[STG_DIMS_MAX];
     uint32_t summed[STG_DIMS_MAX];
     uint32_t summed_count = 0;
     uint32_t ops = one;
     if (letters.length[2] > STG_DIMS_MAX) {
-        return refuse(space, tensor, "the result has too many dimensions", err);
+        return stg_ops_refuse(space, tensor, "the result has too many dimensions", err);
     }
     for (uint32_t i = 0; i < letters.length[2]; i++) {
         kept[i] = letters.dim[letters.part[2][i] - 'a'];
         if (kept[i] == STG_NONE) {
-            return refuse(space, tensor, "the result has a letter that neither operand has", err);
+            return stg_ops_refuse(space, tensor, "the result has a letter that neither operand has", err);
         }
         ops = stg_expr_mul(&space->exprs, ops, kept[i]);
     }
@@ -141,7 +142,7 @@ static enum orr_status solve_einsum(struct stg_space *space, const struct stg_te
             continue;
         }
         if (memchr(letters.part[1], letter, letters.length[1]) == NULL) {
-            return refuse(space, tensor, "a letter that is summed over must stand in both operands", err);
+            return stg_ops_refuse(space, tensor, "a letter that is summed over must stand in both operands", err);
         }
         summed[summed_count++] = letters.dim[letter - 'a'];
         ops = stg_expr_mul(&space->exprs, ops, letters.dim[letter - 'a']);
@@ -160,7 +161,7 @@ static enum orr_status solve_axis(struct stg_space *space, const struct stg_tens
     uint32_t dims[STG_DIMS_MAX];
     uint32_t count = space->shapes[tensor->shape[0]].count;
     if (tensor->axis >= count) {
-        return refuse(space, tensor, "the axis in op_attr is beyond x1_shape", err);
+        return stg_ops_refuse(space, tensor, "the axis in op_attr is beyond x1_shape", err);
     }
     for (uint32_t i = 0; i < count; i++) {
         dims[i] = space->dims[space->shapes[tensor->shape[0]].first + i];
@@ -168,12 +169,14 @@ static enum orr_status solve_axis(struct stg_space *space, const struct stg_tens
     if (tensor->op == STG_OP_CONCAT) {
         if (tensor->shape[1] == STG_NONE || space->shapes[tensor->shape[1]].count != count ||
             tensor->hidden[0] != tensor->hidden[1]) {
-            return refuse(space, tensor, "x1 and x2 must have as many dimensions and the same partial sums", err);
+            return stg_ops_refuse(space, tensor, "x1 and x2 must have as many dimensions and the same partial sums",
+                                  err);
         }
         for (uint32_t i = 0; i < count; i++) {
             uint32_t other = space->dims[space->shapes[tensor->shape[1]].first + i];
             if (i != tensor->axis && other != dims[i]) {
-                return refuse(space, tensor, "x1_shape and x2_shape may only differ on the axis in op_attr", err);
+                return stg_ops_refuse(space, tensor, "x1_shape and x2_shape may only differ on the axis in op_attr",
+                                      err);
             }
             dims[i] = i == tensor->axis ? stg_expr_add(&space->exprs, dims[i], other) : dims[i];
         }
@@ -192,11 +195,12 @@ static enum orr_status solve_whole(struct stg_space *space, const struct stg_ten
                                    struct orr_error *err)
 {
     if (tensor->shape[1] == STG_NONE || tensor->hidden[1] == STG_NONE) {
-        return refuse(space, tensor, "x2_shape and x2_hidden say the shape of the result; they are missing", err);
+        return stg_ops_refuse(space, tensor, "x2_shape and x2_hidden say the shape of the result; they are missing",
+                              err);
     }
     if (tensor->op == STG_OP_RESHAPE && (!same_size(space, tensor->shape[0], tensor->shape[1]) ||
                                          !same_size(space, tensor->hidden[0], tensor->hidden[1]))) {
-        return refuse(space, tensor, "x1_shape and x2_shape do not have the same number of elements", err);
+        return stg_ops_refuse(space, tensor, "x1_shape and x2_shape do not have the same number of elements", err);
     }
     *result = (struct result){tensor->shape[1], tensor->hidden[1],
                               tensor->op == STG_OP_CUSTOM ? tensor->amount : stg_shape_size(space, tensor->shape[1])};
@@ -234,7 +238,7 @@ enum orr_status stg_tensor_solve(struct stg_space *space, struct stg_tensor *ten
 {
     struct result result = {STG_NONE, STG_NONE, STG_NO_EXPR};
     if (tensor->shape[0] == STG_NONE || tensor->hidden[0] == STG_NONE) {
-        return refuse(space, tensor, "x1_shape or x1_hidden is missing", err);
+        return stg_ops_refuse(space, tensor, "x1_shape or x1_hidden is missing", err);
     }
     enum orr_status status = solve(space, tensor, &result, err);
     if (status != ORR_OK) {

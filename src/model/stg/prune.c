@@ -55,7 +55,7 @@ static bool list_children(struct round *round)
     return true;
 }
 
-static void forget(struct stg_nodes *nodes, struct stg_node *child, uint32_t parent)
+static void stg_prune_forget(struct stg_nodes *nodes, struct stg_node *child, uint32_t parent)
 {
     uint32_t *deps = nodes->deps + child->first_dep;
     for (uint32_t d = 0; d < child->dep_count; d++) {
@@ -73,7 +73,7 @@ static bool take_out(struct round *round, uint32_t empty)
     nodes->list[empty].gone = true;
     for (uint32_t c = round->first[empty]; c < round->first[empty + 1]; c++) {
         uint32_t child = round->children[c];
-        forget(nodes, &nodes->list[child], empty);
+        stg_prune_forget(nodes, &nodes->list[child], empty);
         for (uint32_t d = 0; d < nodes->list[empty].dep_count; d++) {
             if (!stg_node_depend(nodes, child, nodes->deps[nodes->list[empty].first_dep + d])) {
                 return false;

@@ -34,7 +34,7 @@ struct cell {
     uint32_t column;
 };
 
-static struct cell trimmed(const struct row *row, enum stg_column column)
+static struct cell stg_sheet_trimmed(const struct row *row, enum stg_column column)
 {
     const char *text = row->cells->text[column];
     struct cell cell = {text == NULL ? "" : text, 0, row->cells->column[column]};
@@ -49,9 +49,9 @@ static struct cell trimmed(const struct row *row, enum stg_column column)
     return cell;
 }
 
-static enum orr_status refuse(const struct row *row, enum stg_column column, const char *why)
+static enum orr_status stg_sheet_refuse(const struct row *row, enum stg_column column, const char *why)
 {
-    struct cell cell = trimmed(row, column);
+    struct cell cell = stg_sheet_trimmed(row, column);
     char text[64];
     char shown[160];
     (void)snprintf(text, sizeof text, "%.*s", (int)(cell.length < 60 ? cell.length : 60), cell.text);
@@ -60,21 +60,21 @@ static enum orr_status refuse(const struct row *row, enum stg_column column, con
 }
 
 /* A tensor's name: "x" or "x@0". */
-static enum orr_status read_name(const struct row *row, enum stg_column column, uint32_t *name)
+static enum orr_status stg_sheet_read_name(const struct row *row, enum stg_column column, uint32_t *name)
 {
-    struct cell cell = trimmed(row, column);
+    struct cell cell = stg_sheet_trimmed(row, column);
     const char *at = memchr(cell.text, '@', cell.length);
     if (at != NULL && (cell.text + cell.length - at != 2 || at[1] != '0')) {
-        return refuse(row, column, "has a revision other than @0");
+        return stg_sheet_refuse(row, column, "has a revision other than @0");
     }
     size_t length = at != NULL ? (size_t)(at - cell.text) : cell.length;
     for (size_t i = 0; i < length; i++) {
         if ((unsigned char)cell.text[i] <= ' ' || cell.text[i] == '"' || (unsigned char)cell.text[i] >= 0x7f) {
-            return refuse(row, column, "is no name");
+            return stg_sheet_refuse(row, column, "is no name");
         }
     }
     if (length == 0 && cell.length > 0) {
-        return refuse(row, column, "is no name");
+        return stg_sheet_refuse(row, column, "is no name");
     }
     *name = length == 0 ? STG_NONE : stg_space_text(row->sheet->space, cell.text, length);
     return length > 0 && *name == STG_NONE ? stg_space_error(row->sheet->space, row->err) : ORR_OK;
@@ -85,11 +85,11 @@ static enum orr_status read_expr(const struct row *row, struct cell cell, uint32
     return stg_expr_parse(&row->sheet->space->exprs, row->where, cell.column, cell.text, cell.length, expr, row->err);
 }
 
-static enum orr_status read_shape(const struct row *row, enum stg_column column, uint32_t *shape)
+static enum orr_status stg_sheet_read_shape(const struct row *row, enum stg_column column, uint32_t *shape)
 {
     uint32_t dims[STG_DIMS_MAX];
     uint32_t count = 0;
-    struct cell cell = trimmed(row, column);
+    struct cell cell = stg_sheet_trimmed(row, column);
     if (cell.length == 0) {
         return ORR_OK;
     }
@@ -97,7 +97,7 @@ static enum orr_status read_shape(const struct row *row, enum stg_column column,
         const char *comma = memchr(cell.text, ',', cell.length);
         struct cell dim = {cell.text, comma == NULL ? cell.length : (size_t)(comma - cell.text), cell.column};
         if (count == STG_DIMS_MAX) {
-            return refuse(row, column, "has more than 16 dimensions");
+            return stg_sheet_refuse(row, column, "has more than 16 dimensions");
         }
         enum orr_status status = read_expr(row, dim, &dims[count++]);
         if (status != ORR_OK) {
@@ -117,7 +117,7 @@ static enum orr_status read_shape(const struct row *row, enum stg_column column,
 static enum orr_status read_op(const struct row *row, enum stg_op *op)
 {
     const char *known[STG_OP_COUNT + 1] = {NULL};
-    struct cell cell = trimmed(row, STG_COLUMN_OP_TYPE);
+    struct cell cell = stg_sheet_trimmed(row, STG_COLUMN_OP_TYPE);
     for (unsigned i = 0; i < STG_OP_COUNT; i++) {
         known[i] = stg_op_word((enum stg_op)i);
         if (strlen(known[i]) == cell.length && memcmp(known[i], cell.text, cell.length) == 0 && i != STG_OP_SHADOW) {
@@ -125,13 +125,13 @@ static enum orr_status read_op(const struct row *row, enum stg_op *op)
             return ORR_OK;
         }
     }
-    return refuse(row, STG_COLUMN_OP_TYPE, "is not one of T, I, A, M, E, E2, R, B, SLICE, C, CUSTOM");
+    return stg_sheet_refuse(row, STG_COLUMN_OP_TYPE, "is not one of T, I, A, M, E, E2, R, B, SLICE, C, CUSTOM");
 }
 
 /* "axis:size", "axis*factor" or "axis"; a negative axis counts from the end of x1_shape. */
 static enum orr_status read_axis(const struct row *row, struct stg_tensor *tensor, char between)
 {
-    struct cell cell = trimmed(row, STG_COLUMN_OP_ATTR);
+    struct cell cell = stg_sheet_trimmed(row, STG_COLUMN_OP_ATTR);
     char *end = NULL;
     long axis = cell.length > 0 && (*cell.text == '-' || (*cell.text >= '0' && *cell.text <= '9'))
                     ? strtol(cell.text, &end, 10)
@@ -144,10 +144,10 @@ static enum orr_status read_axis(const struct row *row, struct stg_tensor *tenso
         fine = *end == between;
     }
     if (!fine) {
-        return refuse(row, STG_COLUMN_OP_ATTR,
-                      between == ':'   ? "is not \"axis:size\" with an axis of x1_shape"
-                      : between == '*' ? "is not \"axis*factor\" with an axis of x1_shape"
-                                       : "is not an axis of x1_shape");
+        return stg_sheet_refuse(row, STG_COLUMN_OP_ATTR,
+                                between == ':'   ? "is not \"axis:size\" with an axis of x1_shape"
+                                : between == '*' ? "is not \"axis*factor\" with an axis of x1_shape"
+                                                 : "is not an axis of x1_shape");
     }
     tensor->axis = (uint32_t)(axis < 0 ? axis + (long)count : axis);
     if (between == '\0') {
@@ -159,7 +159,7 @@ static enum orr_status read_axis(const struct row *row, struct stg_tensor *tenso
 
 static enum orr_status read_attr(const struct row *row, struct stg_tensor *tensor)
 {
-    struct cell cell = trimmed(row, STG_COLUMN_OP_ATTR);
+    struct cell cell = stg_sheet_trimmed(row, STG_COLUMN_OP_ATTR);
     switch (tensor->op) {
     case STG_OP_EINSUM:
         tensor->letters = stg_space_text(row->sheet->space, cell.text, cell.length);
@@ -181,15 +181,17 @@ static enum orr_status read_attr(const struct row *row, struct stg_tensor *tenso
     case STG_OP_SHADOW:
     case STG_OP_COUNT:
     default:
-        return cell.length == 0 ? ORR_OK : refuse(row, STG_COLUMN_OP_ATTR, "stands where this operation takes nothing");
+        return cell.length == 0
+                   ? ORR_OK
+                   : stg_sheet_refuse(row, STG_COLUMN_OP_ATTR, "stands where this operation takes nothing");
     }
 }
 
 static enum orr_status read_grads(const struct row *row, bool *require_grads)
 {
-    struct cell cell = trimmed(row, STG_COLUMN_REQUIRE_GRADS);
+    struct cell cell = stg_sheet_trimmed(row, STG_COLUMN_REQUIRE_GRADS);
     if (cell.length != 1 || (*cell.text != 'Y' && *cell.text != 'N')) {
-        return refuse(row, STG_COLUMN_REQUIRE_GRADS, "is neither Y nor N");
+        return stg_sheet_refuse(row, STG_COLUMN_REQUIRE_GRADS, "is neither Y nor N");
     }
     *require_grads = *cell.text == 'Y';
     return ORR_OK;
@@ -198,7 +200,7 @@ static enum orr_status read_grads(const struct row *row, bool *require_grads)
 /* {"data_deps": ["a", "b"]}: names, kept as texts until the sheet is closed. */
 static enum orr_status read_extra(const struct row *row, uint32_t tensor, struct arena *arena)
 {
-    struct cell cell = trimmed(row, STG_COLUMN_EXTRA_ATTR);
+    struct cell cell = stg_sheet_trimmed(row, STG_COLUMN_EXTRA_ATTR);
     if (cell.length == 0) {
         return ORR_OK;
     }
@@ -208,14 +210,14 @@ static enum orr_status read_extra(const struct row *row, uint32_t tensor, struct
         return status;
     }
     if (root->kind != IO_MAP || root->count > 1 || (root->count == 1 && strcmp(root->first->key, "data_deps") != 0)) {
-        return refuse(row, STG_COLUMN_EXTRA_ATTR, "is not {\"data_deps\": [names]}");
+        return stg_sheet_refuse(row, STG_COLUMN_EXTRA_ATTR, "is not {\"data_deps\": [names]}");
     }
     const struct io_value *list = root->first;
     for (struct io_value *item = list != NULL && list->kind == IO_LIST ? list->first : NULL; item != NULL;
          item = item->next) {
         uint32_t name = item->kind == IO_TEXT ? stg_space_text(row->sheet->space, item->text, strlen(item->text)) : 0;
         if (name == 0) {
-            return refuse(row, STG_COLUMN_EXTRA_ATTR, "has a name that is no text");
+            return stg_sheet_refuse(row, STG_COLUMN_EXTRA_ATTR, "has a name that is no text");
         }
         if (name == STG_NONE || !stg_graph_add_dep(row->sheet, tensor, name)) {
             return stg_space_error(row->sheet->space, row->err);
@@ -226,25 +228,25 @@ static enum orr_status read_extra(const struct row *row, uint32_t tensor, struct
 
 static enum orr_status read_shapes(const struct row *row, struct stg_tensor *tensor)
 {
-    enum orr_status status = read_shape(row, STG_COLUMN_X1_SHAPE, &tensor->shape[0]);
-    status = status == ORR_OK ? read_shape(row, STG_COLUMN_X1_HIDDEN, &tensor->hidden[0]) : status;
-    status = status == ORR_OK ? read_shape(row, STG_COLUMN_X2_SHAPE, &tensor->shape[1]) : status;
-    return status == ORR_OK ? read_shape(row, STG_COLUMN_X2_HIDDEN, &tensor->hidden[1]) : status;
+    enum orr_status status = stg_sheet_read_shape(row, STG_COLUMN_X1_SHAPE, &tensor->shape[0]);
+    status = status == ORR_OK ? stg_sheet_read_shape(row, STG_COLUMN_X1_HIDDEN, &tensor->hidden[0]) : status;
+    status = status == ORR_OK ? stg_sheet_read_shape(row, STG_COLUMN_X2_SHAPE, &tensor->shape[1]) : status;
+    return status == ORR_OK ? stg_sheet_read_shape(row, STG_COLUMN_X2_HIDDEN, &tensor->hidden[1]) : status;
 }
 
-static enum orr_status read_tensor(const struct row *row, struct stg_tensor *tensor)
+static enum orr_status stg_sheet_read_tensor(const struct row *row, struct stg_tensor *tensor)
 {
-    enum orr_status status = read_name(row, STG_COLUMN_ID, &tensor->name);
+    enum orr_status status = stg_sheet_read_name(row, STG_COLUMN_ID, &tensor->name);
     if (status == ORR_OK && tensor->name == STG_NONE) {
-        return refuse(row, STG_COLUMN_ID, "is no name");
+        return stg_sheet_refuse(row, STG_COLUMN_ID, "is no name");
     }
     status = status == ORR_OK ? read_grads(row, &tensor->require_grads) : status;
-    status = status == ORR_OK ? read_name(row, STG_COLUMN_X1, &tensor->x[0]) : status;
-    status = status == ORR_OK ? read_name(row, STG_COLUMN_X2, &tensor->x[1]) : status;
+    status = status == ORR_OK ? stg_sheet_read_name(row, STG_COLUMN_X1, &tensor->x[0]) : status;
+    status = status == ORR_OK ? stg_sheet_read_name(row, STG_COLUMN_X2, &tensor->x[1]) : status;
     status = status == ORR_OK ? read_op(row, &tensor->op) : status;
     status = status == ORR_OK ? read_shapes(row, tensor) : status;
     status = status == ORR_OK ? read_attr(row, tensor) : status;
-    return status == ORR_OK ? read_name(row, STG_COLUMN_GRAD_OF, &tensor->grad_of) : status;
+    return status == ORR_OK ? stg_sheet_read_name(row, STG_COLUMN_GRAD_OF, &tensor->grad_of) : status;
 }
 
 enum orr_status stg_sheet_row(struct stg_graph *sheet, const char *where, const struct stg_cells *cells,
@@ -257,12 +259,12 @@ enum orr_status stg_sheet_row(struct stg_graph *sheet, const char *where, const 
                               .y_shape = STG_NONE,
                               .y_hidden = STG_NONE,
                               .ops = STG_NO_EXPR};
-    enum orr_status status = read_tensor(&row, &read);
+    enum orr_status status = stg_sheet_read_tensor(&row, &read);
     if (status != ORR_OK) {
         return status;
     }
     if (read.name < sheet->by_name_capacity && sheet->by_name[read.name] != STG_NONE) {
-        return refuse(&row, STG_COLUMN_ID, "stands twice in the sheet");
+        return stg_sheet_refuse(&row, STG_COLUMN_ID, "stands twice in the sheet");
     }
     read.place = stg_space_text(sheet->space, where, strlen(where));
     uint32_t index = 0;
@@ -281,8 +283,8 @@ enum orr_status stg_sheet_row(struct stg_graph *sheet, const char *where, const 
 
 /* ---- the whole sheet ---- */
 
-static enum orr_status unknown_name(const struct stg_graph *sheet, const char *where, const char *what,
-                                    const char *name, struct orr_error *err)
+static enum orr_status stg_sheet_unknown_name(const struct stg_graph *sheet, const char *where, const char *what,
+                                              const char *name, struct orr_error *err)
 {
     const char **known = malloc((sheet->count + 1) * sizeof *known);
     if (known == NULL) {
@@ -311,7 +313,7 @@ static enum orr_status look_up(const struct stg_graph *sheet, const struct stg_t
     const char *name = stg_space_name(sheet->space, *reference);
     uint32_t found = stg_graph_find(sheet, name, strlen(name));
     if (found == STG_NONE) {
-        return unknown_name(sheet, stg_space_name(sheet->space, tensor->place), what, name, err);
+        return stg_sheet_unknown_name(sheet, stg_space_name(sheet->space, tensor->place), what, name, err);
     }
     *reference = found;
     return ORR_OK;
@@ -348,7 +350,7 @@ enum orr_status stg_sheet_port(struct stg_graph *sheet, const char *where, const
     size_t length = strcspn(name, "@");
     uint32_t found = stg_graph_find(sheet, name, length);
     if (found == STG_NONE) {
-        return unknown_name(sheet, where, input ? "in_tensors:" : "out_tensors:", name, err);
+        return stg_sheet_unknown_name(sheet, where, input ? "in_tensors:" : "out_tensors:", name, err);
     }
     if (input && sheet->tensors[found].op != STG_OP_PLACEHOLDER) {
         return error_set(err, ORR_EINVAL, "%s: in_tensors: \"%s\" is made by %s; inputs are placeholders (T)", where,

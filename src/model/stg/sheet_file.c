@@ -35,8 +35,8 @@ static enum orr_status check_header(const struct csv_row *header, const char *pa
     return ORR_OK;
 }
 
-static enum orr_status read_rows(struct csv_reader *reader, const char *path, struct stg_graph *sheet,
-                                 struct orr_error *err)
+static enum orr_status stg_sheet_file_read_rows(struct csv_reader *reader, const char *path, struct stg_graph *sheet,
+                                                struct orr_error *err)
 {
     enum orr_status status = check_header(csv_reader_header(reader), path, err);
     bool more = true;
@@ -63,7 +63,7 @@ static enum orr_status read_table(const char *path, struct stg_graph *sheet, str
     struct csv_reader *reader = NULL;
     enum orr_status status = csv_reader_open(path, sheet->space->mem, &reader, err);
     if (status == ORR_OK) {
-        status = read_rows(reader, path, sheet, err);
+        status = stg_sheet_file_read_rows(reader, path, sheet, err);
         csv_reader_close(reader);
     }
     return status == ORR_OK ? stg_sheet_close(sheet, err) : status;

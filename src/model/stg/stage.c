@@ -36,7 +36,7 @@ static uint32_t stage_of_layer(const struct stg_stages *stages, uint32_t layer)
 }
 
 /* Layers evenly, the remainder to the first stages; the head on the last stage, or where the original puts it. */
-static enum orr_status divide(struct stg_stages *stages, struct orr_error *err)
+static enum orr_status stg_stage_divide(struct stg_stages *stages, struct orr_error *err)
 {
     const struct stg_config *config = stages->config;
     uint32_t head = config->last_head ? stages->count - 1 : (config->layers - 1) % stages->count;
@@ -67,7 +67,7 @@ static enum orr_status divide(struct stg_stages *stages, struct orr_error *err)
     return ORR_OK;
 }
 
-static enum stg_part part_of(const struct stg_model *model, uint32_t tensor)
+static enum stg_part stg_stage_part_of(const struct stg_model *model, uint32_t tensor)
 {
     return tensor < model->end[STG_PART_BLOCK]   ? STG_PART_BLOCK
            : tensor < model->end[STG_PART_FIRST] ? STG_PART_FIRST
@@ -91,10 +91,10 @@ static uint32_t weight_place(const struct stg_stages *stages, const struct stg_s
     return before + among;
 }
 
-static uint32_t place(const struct stg_stages *stages, const struct stg_stage *stage, uint32_t tensor, uint32_t layer,
-                      uint32_t batch)
+static uint32_t stg_stage_place(const struct stg_stages *stages, const struct stg_stage *stage, uint32_t tensor,
+                                uint32_t layer, uint32_t batch)
 {
-    enum stg_part part = part_of(stages->model, tensor);
+    enum stg_part part = stg_stage_part_of(stages->model, tensor);
     if (stages->order[tensor] == STG_NONE) {
         return stage->weights + weight_place(stages, stage, stages->weight_of[tensor], layer);
     }
@@ -110,7 +110,8 @@ static uint32_t place(const struct stg_stages *stages, const struct stg_stage *s
 
 uint32_t stg_stage_dep(const struct stg_stages *stages, uint32_t stage, const struct stg_item *item, uint32_t tensor)
 {
-    return place(stages, &stages->list[stage], tensor, item->layer, item->batch == STG_NONE ? 0 : item->batch);
+    return stg_stage_place(stages, &stages->list[stage], tensor, item->layer,
+                           item->batch == STG_NONE ? 0 : item->batch);
 }
 
 /* Whether the item is a gradient summed over micro-batches; `*weight` is whose. */
@@ -139,7 +140,7 @@ uint32_t stg_item_dep(const struct stg_stages *stages, uint32_t stage, const str
 {
     uint32_t weight = 0;
     if (is_merged(stages, item, &weight)) {
-        return place(stages, &stages->list[stage], stages->model->weights[weight].grad, item->layer, at + 1);
+        return stg_stage_place(stages, &stages->list[stage], stages->model->weights[weight].grad, item->layer, at + 1);
     }
     const struct stg_graph *graph = &stages->model->graph;
     return stg_stage_dep(stages, stage, item, graph->deps[graph->tensors[item->tensor].first_dep + at]);
@@ -154,7 +155,7 @@ struct filling {
     bool refused;
 };
 
-static void put(struct filling *filling, struct stg_item item)
+static void stg_stage_put(struct filling *filling, struct stg_item item)
 {
     struct stg_stage *stage = filling->stage;
     if (!mem_reserve(filling->stages->mem, (void **)&stage->items, &stage->capacity, (uint64_t)stage->count + 1,
@@ -200,16 +201,16 @@ static void put_tensor(struct filling *filling, uint32_t tensor, uint32_t layer,
     const struct stg_tensor *row = &stages->model->graph.tensors[tensor];
     struct stg_item item = {.tensor = tensor, .x = {STG_NONE, STG_NONE}, .layer = layer, .batch = batch};
     for (int x = 0; x < 2; x++) {
-        item.x[x] = row->x[x] == STG_NONE ? STG_NONE : place(stages, filling->stage, row->x[x], layer, batch);
+        item.x[x] = row->x[x] == STG_NONE ? STG_NONE : stg_stage_place(stages, filling->stage, row->x[x], layer, batch);
     }
     struct source source;
     if (joined(stages, tensor, layer, &source) && source.stage == filling->number) {
-        item.x[0] = place(stages, filling->stage, source.tensor, source.layer, batch);
+        item.x[0] = stg_stage_place(stages, filling->stage, source.tensor, source.layer, batch);
     }
-    put(filling, item);
+    stg_stage_put(filling, item);
 }
 
-static void put_part(struct filling *filling, enum stg_part part, uint32_t layer, uint32_t batch)
+static void stg_stage_put_part(struct filling *filling, enum stg_part part, uint32_t layer, uint32_t batch)
 {
     const struct stg_stages *stages = filling->stages;
     for (uint32_t i = stg_part_begin(stages->model, part); i < stages->model->end[part]; i++) {
@@ -229,14 +230,14 @@ static void put_once(struct filling *filling, enum once once, uint32_t weight, u
     struct stg_item item = {.tensor = own->weight, .x = {STG_NONE, STG_NONE}, .layer = layer, .batch = STG_NONE};
     if (once == ONCE_MERGED) {
         item.tensor = own->merged;
-        item.x[0] = place(stages, stage, own->grad, layer, 0);
+        item.x[0] = stg_stage_place(stages, stage, own->grad, layer, 0);
     } else if (once == ONCE_UPDATED) {
         item.tensor = own->updated;
-        item.x[0] = place(stages, stage, own->weight, layer, 0);
-        item.x[1] = stages->folded ? place(stages, stage, own->grad, layer, 0)
+        item.x[0] = stg_stage_place(stages, stage, own->weight, layer, 0);
+        item.x[1] = stages->folded ? stg_stage_place(stages, stage, own->grad, layer, 0)
                                    : stage->merged + weight_place(stages, stage, weight, layer);
     }
-    put(filling, item);
+    stg_stage_put(filling, item);
 }
 
 static void put_all_once(struct filling *filling, enum once once)
@@ -269,7 +270,7 @@ static void put_shadows(struct filling *filling)
             source.stage == filling->number) {
             continue;
         }
-        uint32_t from = place(stages, &stages->list[source.stage], source.tensor, source.layer, item.batch);
+        uint32_t from = stg_stage_place(stages, &stages->list[source.stage], source.tensor, source.layer, item.batch);
         stage->items[i].x[0] = stage->count;
         if (!mem_reserve(stages->mem, (void **)&stages->pairs, &stages->pair_capacity, (uint64_t)stages->pair_count + 1,
                          sizeof *stages->pairs)) {
@@ -277,27 +278,27 @@ static void put_shadows(struct filling *filling)
             return;
         }
         stages->pairs[stages->pair_count++] = (struct stg_pair){source.stage, from, filling->number, stage->count};
-        put(filling, (struct stg_item){.tensor = source.tensor,
-                                       .x = {STG_NONE, STG_NONE},
-                                       .layer = source.layer,
-                                       .batch = item.batch,
-                                       .shadow = true});
+        stg_stage_put(filling, (struct stg_item){.tensor = source.tensor,
+                                                 .x = {STG_NONE, STG_NONE},
+                                                 .layer = source.layer,
+                                                 .batch = item.batch,
+                                                 .shadow = true});
     }
 }
 
-static bool fill(struct stg_stages *stages, uint32_t number)
+static bool stg_stage_fill(struct stg_stages *stages, uint32_t number)
 {
     struct filling filling = {.stages = stages, .number = number, .stage = &stages->list[number]};
     const struct stg_stage *stage = filling.stage;
     for (uint32_t batch = 0; batch < stages->batches && !filling.refused; batch++) {
         for (uint32_t layer = 0; layer < stage->layer_count; layer++) {
-            put_part(&filling, STG_PART_BLOCK, stage->first_layer + layer, batch);
+            stg_stage_put_part(&filling, STG_PART_BLOCK, stage->first_layer + layer, batch);
         }
         if (stage->has_first) {
-            put_part(&filling, STG_PART_FIRST, STG_NONE, batch);
+            stg_stage_put_part(&filling, STG_PART_FIRST, STG_NONE, batch);
         }
         if (stage->has_last) {
-            put_part(&filling, STG_PART_LAST, STG_NONE, batch);
+            stg_stage_put_part(&filling, STG_PART_LAST, STG_NONE, batch);
         }
     }
     if (!stages->folded) {
@@ -312,9 +313,9 @@ static bool fill(struct stg_stages *stages, uint32_t number)
 static enum orr_status divide_and_fill(struct stg_stages *stages, struct orr_error *err)
 {
     count_parts(stages);
-    enum orr_status status = divide(stages, err);
+    enum orr_status status = stg_stage_divide(stages, err);
     for (uint32_t s = 0; s < stages->count && status == ORR_OK; s++) {
-        status = fill(stages, s) ? ORR_OK : mem_error(stages->mem, "the tensors of a stage", err);
+        status = stg_stage_fill(stages, s) ? ORR_OK : mem_error(stages->mem, "the tensors of a stage", err);
     }
     return status;
 }

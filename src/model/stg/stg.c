@@ -36,7 +36,7 @@ struct generating {
 
 /* ---- options ---- */
 
-static enum orr_status check_numbers(const struct orr_stg_options *options, struct orr_error *err)
+static enum orr_status stg_check_numbers(const struct orr_stg_options *options, struct orr_error *err)
 {
     const struct {
         const char *name;
@@ -172,7 +172,7 @@ static void set_values(struct generating *work)
 }
 
 /* Without mixed precision the original takes the GPT sheets for LLaMA too. */
-static enum stg_kind kind_of(const struct orr_stg_options *options)
+static enum stg_kind stg_kind_of(const struct orr_stg_options *options)
 {
     if (options->model == ORR_STG_MOE) {
         return STG_KIND_MOE;
@@ -235,17 +235,17 @@ static enum orr_status check_own_sheets(const struct generating *work)
     return ORR_OK;
 }
 
-static enum orr_status read_options(struct generating *work)
+static enum orr_status stg_read_options(struct generating *work)
 {
     const struct orr_stg_options *options = work->options;
-    enum orr_status status = check_numbers(options, work->err);
+    enum orr_status status = stg_check_numbers(options, work->err);
     status = status == ORR_OK ? check_shapes(options, work->err) : status;
     status = status == ORR_OK ? check_modes(work) : status;
     if (status != ORR_OK) {
         return status;
     }
     work->config = (struct stg_config){
-        .kind = kind_of(options),
+        .kind = stg_kind_of(options),
         .compat = options->compat,
         .tpsp = options->tpsp,
         .weight_sharded = options->weight_sharded,
@@ -348,7 +348,7 @@ static enum orr_status check_place(const struct generating *work)
                   : ORR_OK;
 }
 
-static enum orr_status write_groups(const struct generating *work)
+static enum orr_status stg_write_groups(const struct generating *work)
 {
     char path[PATH_BYTES];
     struct stg_text text;
@@ -363,7 +363,7 @@ static enum orr_status write_groups(const struct generating *work)
     return status;
 }
 
-static enum orr_status write_ranks(const struct generating *work, uint32_t stage, const struct stg_image *image)
+static enum orr_status stg_write_ranks(const struct generating *work, uint32_t stage, const struct stg_image *image)
 {
     struct stg_text file;
     stg_text_init(&file, work->mem);
@@ -395,17 +395,17 @@ static enum orr_status write_stage(struct generating *work, uint32_t stage, stru
     status = stg_image_build(&nodes, &work->model, &work->form, &image, work->err);
     stg_nodes_free(&nodes);
     if (status == ORR_OK) {
-        status = write_ranks(work, stage, &image);
+        status = stg_write_ranks(work, stage, &image);
         stg_image_free(&image);
     }
     return status;
 }
 
-static enum orr_status write_all(struct generating *work)
+static enum orr_status stg_write_all(struct generating *work)
 {
     struct stg_numbering numbering;
     enum orr_status status = stg_numbering_begin(&work->stages, &work->model, &numbering, work->err);
-    status = status == ORR_OK ? write_groups(work) : status;
+    status = status == ORR_OK ? stg_write_groups(work) : status;
     for (uint32_t stage = 0; stage < work->stages.count && status == ORR_OK; stage++) {
         status = write_stage(work, stage, &numbering);
         if (status == ORR_OK) {
@@ -424,7 +424,7 @@ static enum orr_status write_all(struct generating *work)
 
 /* ---- the whole ---- */
 
-static enum orr_status generate(struct generating *work)
+static enum orr_status model_stg_stg_generate(struct generating *work)
 {
     enum orr_status status = stg_model_build(&work->config, work->mem, &work->model, work->err);
     if (status != ORR_OK) {
@@ -435,7 +435,7 @@ static enum orr_status generate(struct generating *work)
         status = stg_stages_build(&work->config, &work->model, work->options->fold_micro_batches, work->mem,
                                   &work->stages, work->err);
         if (status == ORR_OK) {
-            status = write_all(work);
+            status = stg_write_all(work);
             stg_stages_free(&work->stages);
         }
         stg_facts_free(&work->facts);
@@ -457,7 +457,7 @@ enum orr_status stg_generate(const struct orr_stg_options *options, struct mem *
     work->notes = notes;
     work->result = &made;
     work->err = err;
-    enum orr_status status = read_options(work);
+    enum orr_status status = stg_read_options(work);
     status = status == ORR_OK ? check_name(work) : status;
     status = status == ORR_OK ? io_make_folder(options->output_dir, err) : status;
     status = status == ORR_OK ? check_place(work) : status;
@@ -465,7 +465,7 @@ enum orr_status stg_generate(const struct orr_stg_options *options, struct mem *
         made.stages = options->pp;
         made.ranks = work->mapping.stage_size * options->pp;
         made.memory = calloc(options->pp, sizeof *made.memory);
-        status = made.memory == NULL ? error_set(err, ORR_ENOMEM, "out of memory") : generate(work);
+        status = made.memory == NULL ? error_set(err, ORR_ENOMEM, "out of memory") : model_stg_stg_generate(work);
     }
     mem_free(mem, work, sizeof *work);
     if (status != ORR_OK) {

@@ -19,7 +19,7 @@ void stg_text_free(struct stg_text *text)
     stg_text_init(text, text->mem);
 }
 
-static bool reserve(struct stg_text *text, size_t more)
+static bool stg_text_reserve(struct stg_text *text, size_t more)
 {
     text->refused =
         text->refused || !mem_reserve_bytes(text->mem, (void **)&text->bytes, &text->capacity, text->size, more);
@@ -28,7 +28,7 @@ static bool reserve(struct stg_text *text, size_t more)
 
 void stg_text_bytes(struct stg_text *text, const void *bytes, size_t size)
 {
-    if (size > 0 && reserve(text, size)) {
+    if (size > 0 && stg_text_reserve(text, size)) {
         memcpy(text->bytes + text->size, bytes, size);
         text->size += size;
     }

@@ -33,7 +33,7 @@ static double compat_size(const struct counting *count, const struct stg_item *i
     return plain_strtod(digits, NULL);
 }
 
-static void count_compat(const struct counting *count, const struct stg_item *item)
+static void stg_vram_count_compat(const struct counting *count, const struct stg_item *item)
 {
     const struct stg_tensor *tensor = &count->model->graph.tensors[item->tensor];
     const char *name = stg_space_name(&count->model->space, tensor->name);
@@ -68,7 +68,7 @@ static uint32_t holder_of(const struct counting *count, uint32_t item)
     }
 }
 
-static void keep(const struct counting *count, uint32_t item, bool *kept)
+static void stg_vram_keep(const struct counting *count, uint32_t item, bool *kept)
 {
     uint32_t holder = holder_of(count, item);
     const struct stg_item *own = &count->stage->items[holder];
@@ -97,11 +97,11 @@ static void count_activations(const struct counting *count, bool *kept)
         }
         for (int x = 0; x < 2; x++) {
             if (item->x[x] != STG_NONE) {
-                keep(count, item->x[x], kept);
+                stg_vram_keep(count, item->x[x], kept);
             }
         }
         for (uint32_t d = 0; d < stg_item_dep_count(count->stages, item); d++) {
-            keep(count, stg_item_dep(count->stages, count->number, item, d), kept);
+            stg_vram_keep(count, stg_item_dep(count->stages, count->number, item, d), kept);
         }
     }
 }
@@ -138,6 +138,6 @@ void stg_vram_stage(const struct stg_config *config, const struct stg_model *mod
         return;
     }
     for (uint32_t i = 0; i < count.stage->count; i++) {
-        count_compat(&count, &count.stage->items[i]);
+        stg_vram_count_compat(&count, &count.stage->items[i]);
     }
 }
