@@ -221,7 +221,8 @@ static enum orr_status all_reduce_flows(struct nccl_builder *builder, enum coll_
     }
 }
 
-static enum orr_status build(struct nccl_builder *builder, enum coll_type type, uint64_t bytes, struct orr_error *err)
+static enum orr_status coll_nccl_flows_build(struct nccl_builder *builder, enum coll_type type, uint64_t bytes,
+                                             struct orr_error *err)
 {
     if (type == COLL_REDUCE_SCATTER_BLOCK) {
         type = COLL_REDUCE_SCATTER;
@@ -268,7 +269,7 @@ enum orr_status nccl_flows_build(const struct nccl_job *job, const struct nccl_g
     struct nccl_flows made = {.choice = *choice};
     struct nccl_builder builder = {
         .job = job, .group = group, .channels = channels, .choice = choice, .arena = arena, .flows = &made};
-    enum orr_status status = build(&builder, type, bytes, err);
+    enum orr_status status = coll_nccl_flows_build(&builder, type, bytes, err);
     if (status == ORR_OK) {
         status = nccl_builder_finish(&builder, err);
     }

@@ -51,7 +51,7 @@ static enum orr_status check_job(const struct nccl_job *job, struct orr_error *e
     return ORR_OK;
 }
 
-static void describe(const struct nccl_job *job, struct family families[NCCL_GROUP_TYPES])
+static void nccl_groups_describe(const struct nccl_job *job, struct family families[NCCL_GROUP_TYPES])
 {
     uint32_t tp = job->tp;
     uint32_t dp = job->gpus / tp;
@@ -144,7 +144,7 @@ enum orr_status nccl_groups_build(const struct nccl_job *job, struct arena *aren
         return status;
     }
     struct family families[NCCL_GROUP_TYPES];
-    describe(job, families);
+    nccl_groups_describe(job, families);
     uint64_t total = 0;
     for (uint32_t i = 0; i < NCCL_GROUP_TYPES; i++) {
         total += (uint64_t)families[i].blocks * families[i].positions * families[i].copies;

@@ -23,7 +23,8 @@ static uint64_t chunks_of(const struct nccl_builder *builder, uint64_t bytes)
 }
 
 /* Ranks lo..hi-1 of the group to the switch; returns the first of the flows. */
-static uint32_t gather(struct nccl_builder *builder, uint32_t lo, uint32_t hi, uint32_t to, struct nccl_flow like)
+static uint32_t nccl_nvls_gather(struct nccl_builder *builder, uint32_t lo, uint32_t hi, uint32_t to,
+                                 struct nccl_flow like)
 {
     uint32_t first = builder->flows->count;
     like.dst = to;
@@ -38,7 +39,7 @@ static uint32_t gather(struct nccl_builder *builder, uint32_t lo, uint32_t hi, u
 }
 
 /* The flow added last waits for `count` flows from `first` on. */
-static void wait_for(struct nccl_builder *builder, uint32_t first, uint32_t count)
+static void nccl_nvls_wait_for(struct nccl_builder *builder, uint32_t first, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         nccl_builder_parent(builder, first + i);
@@ -60,7 +61,7 @@ static void multicast(struct nccl_builder *builder, uint32_t lo, uint32_t hi, ui
         like.dst = builder->group->ranks[i];
         uint32_t id = nccl_builder_add(builder, like);
         if (one == NCCL_NO_FLOW) {
-            wait_for(builder, first, count);
+            nccl_nvls_wait_for(builder, first, count);
             one = id;
         } else {
             nccl_builder_parents_of(builder, one);
@@ -68,8 +69,8 @@ static void multicast(struct nccl_builder *builder, uint32_t lo, uint32_t hi, ui
     }
 }
 
-static enum orr_status reserve(struct nccl_builder *builder, uint64_t times, uint64_t flows, uint64_t parents,
-                               uint64_t prevs, struct orr_error *err)
+static enum orr_status nccl_nvls_reserve(struct nccl_builder *builder, uint64_t times, uint64_t flows, uint64_t parents,
+                                         uint64_t prevs, struct orr_error *err)
 {
     return nccl_builder_reserve(builder, nccl_times(times, flows), nccl_times(times, parents), nccl_times(times, prevs),
                                 err);
@@ -84,7 +85,7 @@ static enum orr_status star_all_reduce(struct nccl_builder *builder, uint64_t by
     bool compat = builder->job->compat;
     uint64_t chunks = chunks_of(builder, nccl_share(bytes, switches, 0));
     enum orr_status status =
-        reserve(builder, chunks * switches, UINT64_C(2) * n, (uint64_t)n * n, n + UINT64_C(1), err);
+        nccl_nvls_reserve(builder, chunks * switches, UINT64_C(2) * n, (uint64_t)n * n, n + UINT64_C(1), err);
     for (uint64_t k = 0; k < chunks && status == ORR_OK; k++) {
         for (uint32_t j = 0; j < switches; j++) {
             uint64_t share = nccl_share(nccl_share(bytes, switches, j), chunks, k);
@@ -94,7 +95,7 @@ static enum orr_status star_all_reduce(struct nccl_builder *builder, uint64_t by
                                      .chunk_count = (uint32_t)chunks,
                                      .connection = NCCL_CONN_NVLS};
             if (compat || share > 0) {
-                uint32_t first = gather(builder, 0, n, group->switches[j], like);
+                uint32_t first = nccl_nvls_gather(builder, 0, n, group->switches[j], like);
                 multicast(builder, 0, n, group->switches[j], first, n, like);
             }
         }
@@ -106,7 +107,7 @@ static enum orr_status star_all_reduce(struct nccl_builder *builder, uint64_t by
 static void gather_part(struct nccl_builder *builder, uint32_t owner, uint32_t by, const struct nccl_flow *like)
 {
     uint32_t n = builder->group->rank_count;
-    uint32_t first = gather(builder, owner, owner + 1, by, *like);
+    uint32_t first = nccl_nvls_gather(builder, owner, owner + 1, by, *like);
     multicast(builder, 0, owner, by, first, 1, *like);
     multicast(builder, owner + 1, n, by, first, 1, *like);
 }
@@ -114,7 +115,7 @@ static void gather_part(struct nccl_builder *builder, uint32_t owner, uint32_t b
 static void scatter_part(struct nccl_builder *builder, uint32_t owner, uint32_t by, const struct nccl_flow *like)
 {
     uint32_t n = builder->group->rank_count;
-    uint32_t first = gather(builder, 0, n, by, *like);
+    uint32_t first = nccl_nvls_gather(builder, 0, n, by, *like);
     multicast(builder, owner, owner + 1, by, first, n, *like);
 }
 
@@ -125,7 +126,7 @@ static enum orr_status star_parts(struct nccl_builder *builder, enum coll_type t
     uint32_t n = group->rank_count;
     uint64_t chunks = chunks_of(builder, nccl_share(bytes, n, 0));
     enum orr_status status =
-        reserve(builder, chunks, (uint64_t)n * (n + 1), (uint64_t)n * n, (uint64_t)n * (n + 2), err);
+        nccl_nvls_reserve(builder, chunks, (uint64_t)n * (n + 1), (uint64_t)n * n, (uint64_t)n * (n + 2), err);
     for (uint64_t k = 0; k < chunks && status == ORR_OK; k++) {
         for (uint32_t owner = 0; owner < n; owner++) {
             uint32_t j = owner % group->switch_count;
@@ -222,11 +223,11 @@ static void server_up(struct nccl_builder *builder, struct forest *forest, uint3
     uint32_t lo = forest->first[server];
     uint32_t hi = forest->first[server + 1];
     uint32_t by = switch_of(builder, forest, server);
-    uint32_t first = gather(builder, lo, hi, by, like);
+    uint32_t first = nccl_nvls_gather(builder, lo, hi, by, like);
     like.src = by;
     like.dst = head_of(builder, forest, server);
     forest->summed[server] = nccl_builder_add(builder, like);
-    wait_for(builder, first, hi - lo);
+    nccl_nvls_wait_for(builder, first, hi - lo);
     struct nccl_server_node node = nccl_server_tree(forest->servers, forest->tree, server);
     if (node.up != NCCL_NO_SERVER) {
         like.src = like.dst;
@@ -270,8 +271,8 @@ static void server_down(struct nccl_builder *builder, struct forest *forest, uin
     multicast(builder, forest->first[server], forest->first[server + 1], by, handed, 1, like);
 }
 
-static enum orr_status prepare(struct nccl_builder *builder, struct forest *forest, uint32_t *heads,
-                               struct orr_error *err)
+static enum orr_status nccl_nvls_prepare(struct nccl_builder *builder, struct forest *forest, uint32_t *heads,
+                                         struct orr_error *err)
 {
     uint32_t *first = NULL;
     uint32_t servers = 0;
@@ -297,7 +298,7 @@ static enum orr_status prepare(struct nccl_builder *builder, struct forest *fore
     return ORR_OK;
 }
 
-static void one_channel(struct nccl_builder *builder, struct forest *forest, uint64_t bytes)
+static void nccl_nvls_one_channel(struct nccl_builder *builder, struct forest *forest, uint64_t bytes)
 {
     uint64_t chunks = chunks_of(builder, bytes);
     order_servers(forest);
@@ -326,7 +327,7 @@ enum orr_status nccl_nvls_tree_flows(struct nccl_builder *builder, uint64_t byte
     }
     struct forest forest;
     uint32_t heads = 0;
-    enum orr_status status = prepare(builder, &forest, &heads, err);
+    enum orr_status status = nccl_nvls_prepare(builder, &forest, &heads, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -334,12 +335,12 @@ enum orr_status nccl_nvls_tree_flows(struct nccl_builder *builder, uint64_t byte
     uint64_t times = chunks_of(builder, nccl_share(bytes, channels, 0)) * channels;
     uint64_t flows = UINT64_C(2) * builder->group->rank_count + UINT64_C(4) * forest.servers;
     uint64_t parents = UINT64_C(2) * builder->group->rank_count + UINT64_C(16) * forest.servers;
-    status = reserve(builder, times, flows, parents, UINT64_C(2) * forest.servers, err);
+    status = nccl_nvls_reserve(builder, times, flows, parents, UINT64_C(2) * forest.servers, err);
     for (uint32_t c = 0; c < channels && status == ORR_OK; c++) {
         forest.channel = c;
         forest.tree = c / heads;
         forest.head = c % heads;
-        one_channel(builder, &forest, nccl_share(bytes, channels, c));
+        nccl_nvls_one_channel(builder, &forest, nccl_share(bytes, channels, c));
     }
     return status;
 }

@@ -9,7 +9,7 @@
  */
 #include "coll/nccl_parts.h"
 
-static void add_pair(struct nccl_builder *builder, uint32_t src, uint32_t dst, struct nccl_flow like)
+static void nccl_pairs_add_pair(struct nccl_builder *builder, uint32_t src, uint32_t dst, struct nccl_flow like)
 {
     uint32_t relay = builder->choice->pxn && !builder->job->compat ? nccl_relay_of(builder, src, dst) : src;
     like.chunk_count = 1;
@@ -45,7 +45,7 @@ enum orr_status nccl_exchange_flows(struct nccl_builder *builder, uint64_t bytes
         for (uint32_t j = 0; j < n; j++) {
             like.bytes = compat ? bytes / n : nccl_share(bytes, n, j);
             if (j != i && (compat || like.bytes > 0)) {
-                add_pair(builder, group->ranks[i], group->ranks[j], like);
+                nccl_pairs_add_pair(builder, group->ranks[i], group->ranks[j], like);
             }
         }
     }
@@ -63,7 +63,7 @@ enum orr_status nccl_star_flows(struct nccl_builder *builder, enum coll_type typ
         struct nccl_flow like = {.bytes = nccl_share(bytes, n, i), .connection = NCCL_CONN_PAIR};
         if (i != builder->choice->root && like.bytes > 0) {
             bool gather = type == COLL_GATHER;
-            add_pair(builder, gather ? group->ranks[i] : root, gather ? root : group->ranks[i], like);
+            nccl_pairs_add_pair(builder, gather ? group->ranks[i] : root, gather ? root : group->ranks[i], like);
         }
     }
     return status;
@@ -82,7 +82,7 @@ enum orr_status nccl_pairs_build(const struct nccl_job *job, const struct nccl_p
                              pairs[i].src, pairs[i].dst, job->gpus);
         }
         struct nccl_flow like = {.bytes = pairs[i].bytes, .connection = NCCL_CONN_PAIR};
-        add_pair(&builder, pairs[i].src, pairs[i].dst, like);
+        nccl_pairs_add_pair(&builder, pairs[i].src, pairs[i].dst, like);
     }
     if (status == ORR_OK) {
         status = nccl_builder_finish(&builder, err);

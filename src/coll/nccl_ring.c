@@ -30,7 +30,7 @@ struct ring {
     bool pxn;
 };
 
-static enum orr_status prepare(struct nccl_builder *builder, struct ring *ring, struct orr_error *err)
+static enum orr_status nccl_ring_prepare(struct nccl_builder *builder, struct ring *ring, struct orr_error *err)
 {
     uint32_t size = builder->channels->ring_size;
     uint32_t *work = NULL;
@@ -49,7 +49,7 @@ static enum orr_status prepare(struct nccl_builder *builder, struct ring *ring, 
     return ORR_OK;
 }
 
-static uint32_t place_of(const struct ring *ring, uint32_t rank)
+static uint32_t nccl_ring_place_of(const struct ring *ring, uint32_t rank)
 {
     uint32_t lo = 0;
     uint32_t hi = ring->size;
@@ -82,7 +82,7 @@ static void open_channel(struct nccl_builder *builder, struct ring *ring, uint32
     for (uint32_t i = 0, at = 0; i < ring->size; i++) {
         ring->position[at] = i;
         ring->order[i] = at;
-        uint32_t next = place_of(ring, ring->places[at].next);
+        uint32_t next = nccl_ring_place_of(ring, ring->places[at].next);
         ring->before[next] = at;
         at = next;
     }
@@ -164,7 +164,7 @@ static void one_step(struct nccl_builder *builder, struct ring *ring, const stru
     }
 }
 
-static void one_channel(struct nccl_builder *builder, struct ring *ring, struct lap *lap, uint32_t *other)
+static void nccl_ring_one_channel(struct nccl_builder *builder, struct ring *ring, struct lap *lap, uint32_t *other)
 {
     for (lap->round = 0; lap->round < lap->rounds; lap->round++) {
         for (uint32_t step = 0; step < lap->steps; step++) {
@@ -207,7 +207,7 @@ enum orr_status nccl_ring_flows(struct nccl_builder *builder, enum coll_type typ
                       .reduce_scatter = type == COLL_REDUCE_SCATTER,
                       .compat = builder->job->compat};
     struct ring ring;
-    enum orr_status status = prepare(builder, &ring, err);
+    enum orr_status status = nccl_ring_prepare(builder, &ring, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -225,7 +225,7 @@ enum orr_status nccl_ring_flows(struct nccl_builder *builder, enum coll_type typ
         ring.last = last;
         open_channel(builder, &ring, c);
         lap.bytes = channel_bytes(builder, bytes, c);
-        one_channel(builder, &ring, &lap, other);
+        nccl_ring_one_channel(builder, &ring, &lap, other);
     }
     return status;
 }
@@ -255,7 +255,7 @@ enum orr_status nccl_chain_flows(struct nccl_builder *builder, enum coll_type ty
     uint64_t chunk = builder->choice->chunk_bytes == 0 ? CHAIN_CHUNK : builder->choice->chunk_bytes;
     uint64_t chunks = nccl_chunk_count(nccl_share(bytes, channels, 0), chunk);
     struct ring ring;
-    enum orr_status status = prepare(builder, &ring, err);
+    enum orr_status status = nccl_ring_prepare(builder, &ring, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -265,7 +265,7 @@ enum orr_status nccl_chain_flows(struct nccl_builder *builder, enum coll_type ty
     for (uint32_t c = 0; c < channels && status == ORR_OK; c++) {
         open_channel(builder, &ring, c);
         uint64_t share = nccl_share(bytes, channels, c);
-        uint32_t root = ring.position[place_of(&ring, builder->group->ranks[builder->choice->root])];
+        uint32_t root = ring.position[nccl_ring_place_of(&ring, builder->group->ranks[builder->choice->root])];
         bool reduces = type == COLL_REDUCE;
         one_chain(builder, &ring, reduces ? root + 1 : root, share, nccl_chunk_count(share, chunk), reduces);
     }

@@ -42,7 +42,7 @@ static void open_tree(const struct nccl_builder *builder, struct walk *walk, uin
     }
 }
 
-static uint32_t place_of(const struct nccl_builder *builder, const struct walk *walk, uint32_t rank)
+static uint32_t nccl_tree_place_of(const struct nccl_builder *builder, const struct walk *walk, uint32_t rank)
 {
     return nccl_rank_place(builder->group->ranks, walk->count, rank);
 }
@@ -51,7 +51,7 @@ static uint32_t place_of(const struct nccl_builder *builder, const struct walk *
 static void wait_for_below(struct nccl_builder *builder, const struct walk *walk, const struct nccl_tree_place *place)
 {
     for (uint32_t k = 0; k < place->down_count; k++) {
-        nccl_builder_parent(builder, walk->up[place_of(builder, walk, place->down[k])]);
+        nccl_builder_parent(builder, walk->up[nccl_tree_place_of(builder, walk, place->down[k])]);
     }
 }
 
@@ -90,7 +90,7 @@ static void send_down(struct nccl_builder *builder, struct walk *walk, struct nc
         for (uint32_t k = 0; k < place->down_count; k++) {
             like.dst = place->down[k];
             uint32_t id = nccl_builder_add(builder, like);
-            walk->down[place_of(builder, walk, place->down[k])] = id;
+            walk->down[nccl_tree_place_of(builder, walk, place->down[k])] = id;
             if (i == 0) {
                 wait_for_below(builder, walk, place);
             } else {
@@ -115,7 +115,7 @@ static uint64_t chunk_for(uint64_t bytes, uint32_t depth)
     return chunk;
 }
 
-static enum orr_status prepare(struct nccl_builder *builder, struct walk *walk, struct orr_error *err)
+static enum orr_status nccl_tree_prepare(struct nccl_builder *builder, struct walk *walk, struct orr_error *err)
 {
     uint32_t n = builder->channels->rank_count;
     uint32_t *work = NULL;
@@ -130,7 +130,7 @@ static enum orr_status prepare(struct nccl_builder *builder, struct walk *walk, 
 enum orr_status nccl_tree_flows(struct nccl_builder *builder, uint64_t bytes, struct orr_error *err)
 {
     struct walk walk;
-    enum orr_status status = prepare(builder, &walk, err);
+    enum orr_status status = nccl_tree_prepare(builder, &walk, err);
     if (status != ORR_OK) {
         return status;
     }

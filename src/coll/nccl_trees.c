@@ -29,7 +29,7 @@ static uint32_t right_child(uint32_t count, uint32_t server, uint32_t half)
     return NCCL_NO_SERVER;
 }
 
-static uint32_t root_of(uint32_t count)
+static uint32_t nccl_trees_root_of(uint32_t count)
 {
     uint32_t power = 1;
     while (power <= count / 2) {
@@ -46,7 +46,7 @@ static struct nccl_server_node first_tree(uint32_t count, uint32_t server)
         node.child[0] = server - half;
         node.child[1] = right_child(count, server, half);
     }
-    uint32_t up = root_of(count);
+    uint32_t up = nccl_trees_root_of(count);
     while (up != server) { /* down from the root: as deep as the tree is high */
         node.up = up;
         up = server < up ? up - low_bit(up + 1) / 2 : right_child(count, up, low_bit(up + 1) / 2);

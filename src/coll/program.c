@@ -10,7 +10,7 @@ struct builder {
     uint32_t count;
 };
 
-static void add(struct builder *builder, enum coll_op_kind kind, uint32_t peer, uint64_t bytes)
+static void program_add(struct builder *builder, enum coll_op_kind kind, uint32_t peer, uint64_t bytes)
 {
     builder->ops[builder->count++] =
         (struct coll_op){.kind = (uint8_t)kind, .peer = peer, .bytes = bytes > 0 ? bytes : 1};
@@ -26,7 +26,7 @@ static uint32_t power_below(uint32_t n)
 }
 
 /* Members in the binomial subtree that hangs off virtual member `v` by an edge of span `span`. */
-static uint64_t subtree(uint32_t size, uint32_t v, uint32_t span)
+static uint64_t program_subtree(uint32_t size, uint32_t v, uint32_t span)
 {
     return span < size - v ? span : size - v;
 }
@@ -41,9 +41,9 @@ static void rooted(struct builder *builder, enum coll_type type, uint32_t size, 
     uint32_t top = power_below(size);
     uint32_t lowest = v == 0 ? top * (top < size ? 2 : 1) : v & (~v + 1);
     uint32_t parent = v == 0 ? 0 : (v - lowest + root) % size;
-    uint64_t up_bytes = whole ? bytes : bytes / size * subtree(size, v, lowest);
+    uint64_t up_bytes = whole ? bytes : bytes / size * program_subtree(size, v, lowest);
     if (v != 0 && !towards_root) {
-        add(builder, COLL_OP_RECV, parent, up_bytes);
+        program_add(builder, COLL_OP_RECV, parent, up_bytes);
     }
     for (uint32_t i = 0; (lowest >> i) > 1; i++) {
         /* Data flows down through the largest subtree first, and up from the smallest. */
@@ -52,20 +52,20 @@ static void rooted(struct builder *builder, enum coll_type type, uint32_t size, 
             continue;
         }
         uint32_t child = (v + span + root) % size;
-        uint64_t edge_bytes = whole ? bytes : bytes / size * subtree(size, v + span, span);
+        uint64_t edge_bytes = whole ? bytes : bytes / size * program_subtree(size, v + span, span);
         enum coll_op_kind receive = type == COLL_REDUCE ? COLL_OP_RECV_REDUCE : COLL_OP_RECV;
-        add(builder, towards_root ? receive : COLL_OP_SEND, child, edge_bytes);
+        program_add(builder, towards_root ? receive : COLL_OP_SEND, child, edge_bytes);
     }
     if (v != 0 && towards_root) {
-        add(builder, COLL_OP_SEND, parent, up_bytes);
+        program_add(builder, COLL_OP_SEND, parent, up_bytes);
     }
 }
 
 static void barrier(struct builder *builder, uint32_t size, uint32_t index)
 {
     for (uint64_t distance = 1; distance < size; distance *= 2) {
-        add(builder, COLL_OP_SEND, (uint32_t)((index + distance) % size), 1);
-        add(builder, COLL_OP_RECV, (uint32_t)((index + size - distance) % size), 1);
+        program_add(builder, COLL_OP_SEND, (uint32_t)((index + distance) % size), 1);
+        program_add(builder, COLL_OP_RECV, (uint32_t)((index + size - distance) % size), 1);
     }
 }
 
@@ -90,8 +90,8 @@ static uint32_t unfold(const struct fold *fold, uint32_t folded)
 static void exchange(struct builder *builder, const struct fold *fold, uint32_t peer, uint64_t send_bytes,
                      uint64_t recv_bytes, bool reduce)
 {
-    add(builder, COLL_OP_SEND, unfold(fold, peer), send_bytes);
-    add(builder, reduce ? COLL_OP_RECV_REDUCE : COLL_OP_RECV, unfold(fold, peer), recv_bytes);
+    program_add(builder, COLL_OP_SEND, unfold(fold, peer), send_bytes);
+    program_add(builder, reduce ? COLL_OP_RECV_REDUCE : COLL_OP_RECV, unfold(fold, peer), recv_bytes);
 }
 
 /* Recursive halving: at each level the half that the partner keeps is sent away. */
@@ -125,12 +125,12 @@ static void folded_halving(struct builder *builder, enum coll_type type, uint32_
     bool gathers = type == COLL_ALL_GATHER;
     uint64_t back = type == COLL_ALL_REDUCE ? bytes : gathers ? bytes * size : bytes / size;
     if (paired && index % 2 == 0) {
-        add(builder, COLL_OP_SEND, index + 1, bytes);
-        add(builder, COLL_OP_RECV, index + 1, back);
+        program_add(builder, COLL_OP_SEND, index + 1, bytes);
+        program_add(builder, COLL_OP_RECV, index + 1, back);
         return;
     }
     if (paired) {
-        add(builder, gathers ? COLL_OP_RECV : COLL_OP_RECV_REDUCE, index - 1, bytes);
+        program_add(builder, gathers ? COLL_OP_RECV : COLL_OP_RECV_REDUCE, index - 1, bytes);
     }
     uint32_t me = paired ? index / 2 : index - fold.pairs;
     if (!gathers) {
@@ -140,7 +140,7 @@ static void folded_halving(struct builder *builder, enum coll_type type, uint32_
         double_up(builder, &fold, me, gathers ? bytes : bytes / size);
     }
     if (paired) {
-        add(builder, COLL_OP_SEND, index - 1, back);
+        program_add(builder, COLL_OP_SEND, index - 1, back);
     }
 }
 

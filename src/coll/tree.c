@@ -6,7 +6,7 @@
  */
 #include "coll/tree.h"
 
-static uint32_t middle(uint32_t lo, uint32_t hi)
+static uint32_t tree_middle(uint32_t lo, uint32_t hi)
 {
     return lo + (hi - lo) / 2;
 }
@@ -18,19 +18,19 @@ struct coll_tree_place coll_tree_place(uint32_t size, bool root_last, uint32_t i
     uint32_t hi = root_last ? size - 2 : size - 1; /* members below the root: lo..hi, never empty */
     struct coll_tree_place place = {.parent = COLL_TREE_NONE, .child = {COLL_TREE_NONE, COLL_TREE_NONE}};
     if (index == root) {
-        place.child[place.child_count++] = middle(lo, hi);
+        place.child[place.child_count++] = tree_middle(lo, hi);
         return place;
     }
     uint32_t parent = root;
     for (;;) {
-        uint32_t top = middle(lo, hi);
+        uint32_t top = tree_middle(lo, hi);
         if (top == index) {
             place.parent = parent;
             if (top > lo) {
-                place.child[place.child_count++] = middle(lo, top - 1);
+                place.child[place.child_count++] = tree_middle(lo, top - 1);
             }
             if (top < hi) {
-                place.child[place.child_count++] = middle(top + 1, hi);
+                place.child[place.child_count++] = tree_middle(top + 1, hi);
             }
             return place;
         }

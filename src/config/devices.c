@@ -42,7 +42,7 @@ struct list {
     struct orr_error *err;
 };
 
-static enum orr_status complain(const struct list *list, const char *at, size_t length, const char *what)
+static enum orr_status config_devices_complain(const struct list *list, const char *at, size_t length, const char *what)
 {
     return error_set(list->err, ORR_EINVAL, "devices: \"%.*s\" %s", (int)(length < 80 ? length : 80), at, what);
 }
@@ -81,7 +81,7 @@ static bool read_rates(const char *part, struct sim_device *device)
     return true;
 }
 
-static bool read_name(const char *part, struct sim_device *device)
+static bool config_devices_read_name(const char *part, struct sim_device *device)
 {
     for (size_t i = 0; names[i] != NULL; i++) {
         if (strcmp(names[i], part) == 0 || topo_is_synonym(known[i].synonyms, part, strlen(part))) {
@@ -99,16 +99,18 @@ static bool read_factor(const char *part, struct sim_device *device)
     return end != NULL && *end == '\0' && device->scale >= 1e-6 && device->scale <= 1e6;
 }
 
-static enum orr_status read_part(const struct list *list, const char *part, struct sim_device *device)
+static enum orr_status config_devices_read_part(const struct list *list, const char *part, struct sim_device *device)
 {
     bool rated = device->peak_flops > 0;
     bool scaled = device->scale > 0;
-    if ((!scaled && read_factor(part, device)) || (!rated && (read_name(part, device) || read_rates(part, device)))) {
+    if ((!scaled && read_factor(part, device)) ||
+        (!rated && (config_devices_read_name(part, device) || read_rates(part, device)))) {
         return ORR_OK;
     }
     struct sim_device again = {0};
-    if ((scaled && read_factor(part, &again)) || (rated && (read_name(part, &again) || read_rates(part, &again)))) {
-        return complain(list, part, strlen(part), "says again what the device has been given already");
+    if ((scaled && read_factor(part, &again)) ||
+        (rated && (config_devices_read_name(part, &again) || read_rates(part, &again)))) {
+        return config_devices_complain(list, part, strlen(part), "says again what the device has been given already");
     }
     const char *near = error_nearest(part, names);
     return error_set(list->err, ORR_EINVAL,
@@ -119,7 +121,8 @@ static enum orr_status read_part(const struct list *list, const char *part, stru
 }
 
 /* What stands behind '=': parts with ':' between them. */
-static enum orr_status read_kind(struct list *list, const char *at, size_t length, struct sim_device *device)
+static enum orr_status config_devices_read_kind(struct list *list, const char *at, size_t length,
+                                                struct sim_device *device)
 {
     *device = (struct sim_device){.name = arena_strndup(list->arena, at, length)};
     if (device->name == NULL) {
@@ -130,11 +133,11 @@ static enum orr_status read_kind(struct list *list, const char *at, size_t lengt
         size_t size = (size_t)((colon != NULL ? colon : end) - at);
         char part[PART_MOST];
         if (size == 0 || size >= sizeof part) {
-            return complain(list, device->name, length, "has a part that is empty or too long");
+            return config_devices_complain(list, device->name, length, "has a part that is empty or too long");
         }
         memcpy(part, at, size);
         part[size] = '\0';
-        enum orr_status status = read_part(list, part, device);
+        enum orr_status status = config_devices_read_part(list, part, device);
         if (status != ORR_OK || colon == NULL) {
             device->scale = device->scale > 0 ? device->scale : 1.0;
             return status;
@@ -143,7 +146,7 @@ static enum orr_status read_kind(struct list *list, const char *at, size_t lengt
     }
 }
 
-static const char *read_rank(const char *at, uint32_t *rank)
+static const char *config_devices_read_rank(const char *at, uint32_t *rank)
 {
     size_t digits = strspn(at, "0123456789");
     unsigned long long number = digits > 0 && digits <= 10 ? strtoull(at, NULL, 10) : UINT64_MAX;
@@ -158,11 +161,12 @@ static enum orr_status take_ranks(struct list *list, const char *at, const char 
     for (;;) {
         uint32_t first = 0;
         uint32_t last = 0;
-        const char *end = read_rank(at, &first);
+        const char *end = config_devices_read_rank(at, &first);
         last = first;
-        end = end != NULL && *end == '-' ? read_rank(end + 1, &last) : end;
+        end = end != NULL && *end == '-' ? config_devices_read_rank(end + 1, &last) : end;
         if (end == NULL || end > equals || (end < equals && *end != '+') || last < first) {
-            return complain(list, whole, (size_t)(equals - whole), "is not a list of ranks such as 0-3+8-11");
+            return config_devices_complain(list, whole, (size_t)(equals - whole),
+                                           "is not a list of ranks such as 0-3+8-11");
         }
         if (last >= list->ranks) {
             return error_set(list->err, ORR_ERANGE,
@@ -186,13 +190,13 @@ static enum orr_status take_entry(struct list *list, const char *at, size_t leng
 {
     const char *equals = memchr(at, '=', length);
     if (equals == NULL) {
-        return complain(list, at, length, "is not RANKS=DEVICE, as in 4-7=mi300x");
+        return config_devices_complain(list, at, length, "is not RANKS=DEVICE, as in 4-7=mi300x");
     }
     if (list->kind_count == KINDS_MOST) {
         return error_set(list->err, ORR_ERANGE, "devices: more than %d entries", KINDS_MOST - 1);
     }
     enum orr_status status =
-        read_kind(list, equals + 1, length - (size_t)(equals + 1 - at), &list->kinds[list->kind_count]);
+        config_devices_read_kind(list, equals + 1, length - (size_t)(equals + 1 - at), &list->kinds[list->kind_count]);
     if (status == ORR_OK) {
         status = take_ranks(list, at, equals);
     }
@@ -203,7 +207,7 @@ static enum orr_status take_entry(struct list *list, const char *at, size_t leng
 bool config_device_find(const char *name, double *tflops, double *gbytes)
 {
     struct sim_device device = {0};
-    bool found = read_name(name, &device);
+    bool found = config_devices_read_name(name, &device);
     *tflops = device.peak_flops / 1e12;
     *gbytes = device.memory_rate / 1e9;
     return found;

@@ -62,8 +62,8 @@ struct groups_parse {
     uint32_t *seen_in; /* by rank: 1 + index of the last group that named it */
 };
 
-static enum orr_status refuse_key(const struct config_reader *reader, const struct io_value *value,
-                                  const char *accepted)
+static enum orr_status config_groups_refuse_key(const struct config_reader *reader, const struct io_value *value,
+                                                const char *accepted)
 {
     char key[80];
     return error_set(reader->err, ORR_EINVAL, "%s:%" PRIu32 ": the key \"%s\" is not %s", reader->name, value->key_line,
@@ -80,8 +80,8 @@ static enum orr_status check_map(const struct config_reader *reader, const struc
                      root->line, io_value_describe(root, found, sizeof found), what);
 }
 
-static enum orr_status read_rank(struct groups_parse *parse, const struct io_value *item, int32_t id, uint32_t group,
-                                 uint32_t *rank)
+static enum orr_status config_groups_read_rank(struct groups_parse *parse, const struct io_value *item, int32_t id,
+                                               uint32_t group, uint32_t *rank)
 {
     const struct config_reader *reader = parse->reader;
     char found[96];
@@ -108,7 +108,7 @@ static enum orr_status read_group(struct groups_parse *parse, const struct io_va
     const struct config_reader *reader = parse->reader;
     uint64_t id = 0;
     if (!scan_whole(value->key, strlen(value->key), INT32_MAX, &id)) {
-        return refuse_key(reader, value, "a group id; accepted: a whole number, 1 to 2147483647");
+        return config_groups_refuse_key(reader, value, "a group id; accepted: a whole number, 1 to 2147483647");
     }
     if (id == 0) {
         return error_set(reader->err, ORR_EINVAL, "%s:%" PRIu32 ": group 0 means all ranks and cannot be redefined",
@@ -126,7 +126,7 @@ static enum orr_status read_group(struct groups_parse *parse, const struct io_va
     }
     uint32_t count = 0;
     for (const struct io_value *item = value->first; item != NULL; item = item->next) {
-        enum orr_status status = read_rank(parse, item, (int32_t)id, index, &ranks[count]);
+        enum orr_status status = config_groups_read_rank(parse, item, (int32_t)id, index, &ranks[count]);
         if (status != ORR_OK) {
             return status;
         }
@@ -143,7 +143,8 @@ static int by_group_id(const void *a, const void *b)
     return (x->id > y->id) - (x->id < y->id);
 }
 
-static enum orr_status read_groups(struct groups_parse *parse, const struct io_value *root, struct sim_group *groups)
+static enum orr_status config_groups_read_groups(struct groups_parse *parse, const struct io_value *root,
+                                                 struct sim_group *groups)
 {
     const struct config_reader *reader = parse->reader;
     uint32_t index = 0;
@@ -181,8 +182,8 @@ enum orr_status config_parse_groups(const char *name, const char *text, size_t s
     if (status == ORR_OK) {
         parse.seen_in = arena_zalloc(&scratch, (size_t)ranks * sizeof *parse.seen_in);
         made = arena_alloc(arena, (size_t)root->count * sizeof *made);
-        status =
-            parse.seen_in == NULL || made == NULL ? mem_error(arena->mem, name, err) : read_groups(&parse, root, made);
+        status = parse.seen_in == NULL || made == NULL ? mem_error(arena->mem, name, err)
+                                                       : config_groups_read_groups(&parse, root, made);
     }
     if (status == ORR_OK) {
         *groups = made;
@@ -205,7 +206,7 @@ static enum orr_status read_custom_nodes(const struct config_reader *reader, con
     uint32_t count = 0;
     for (const struct io_value *value = root->first; value != NULL; value = value->next) {
         if (!scan_whole(value->key, strlen(value->key), UINT64_MAX, &nodes[count].node_id)) {
-            return refuse_key(reader, value, "a node id; accepted: a whole number, 0 or more");
+            return config_groups_refuse_key(reader, value, "a node id; accepted: a whole number, 0 or more");
         }
         enum orr_status status = config_path_read(reader, &custom_node_rows[0], value, &nodes[count].path);
         if (status != ORR_OK) {

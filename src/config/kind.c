@@ -41,7 +41,7 @@ struct rest {
     size_t size;
 };
 
-static bool begins(struct rest rest, const char *key)
+static bool config_kind_begins(struct rest rest, const char *key)
 {
     size_t length = strlen(key);
     return rest.size >= length && memcmp(rest.at, key, length) == 0;
@@ -52,7 +52,7 @@ static struct rest skip(struct rest rest, size_t count)
     return (struct rest){rest.at + count, rest.size - count};
 }
 
-static struct rest skip_blanks(struct rest rest)
+static struct rest config_kind_skip_blanks(struct rest rest)
 {
     while (rest.size > 0 && isspace((unsigned char)*rest.at)) {
         rest = skip(rest, 1);
@@ -71,14 +71,14 @@ static struct rest skip_digits(struct rest rest)
 /* {"0": [ */
 static bool is_groups(struct rest rest)
 {
-    rest = skip_blanks(skip(rest, 1));
-    struct rest digits = begins(rest, "\"") ? skip(rest, 1) : rest;
+    rest = config_kind_skip_blanks(skip(rest, 1));
+    struct rest digits = config_kind_begins(rest, "\"") ? skip(rest, 1) : rest;
     struct rest after = skip_digits(digits);
-    if (after.size == digits.size || !begins(after, "\"")) {
+    if (after.size == digits.size || !config_kind_begins(after, "\"")) {
         return false;
     }
-    after = skip_blanks(skip(after, 1));
-    return begins(after, ":") && begins(skip_blanks(skip(after, 1)), "[");
+    after = config_kind_skip_blanks(skip(after, 1));
+    return config_kind_begins(after, ":") && config_kind_begins(config_kind_skip_blanks(skip(after, 1)), "[");
 }
 
 /* A first line of at least three whole numbers: nodes, switches, links. */
@@ -98,7 +98,7 @@ static bool is_wires(struct rest rest)
 }
 
 /* A delimited protobuf message whose first field is the version, a text: Chakra's global metadata. */
-static bool is_trace(struct rest rest)
+static bool config_kind_is_trace(struct rest rest)
 {
     return rest.size > 3 && (unsigned char)rest.at[0] < 0x80 && rest.at[1] == '\n' &&
            (unsigned char)rest.at[2] < (unsigned char)rest.at[0] && memchr(rest.at, '\0', rest.size) != NULL;
@@ -111,7 +111,7 @@ static enum config_kind kind_of_json(struct rest rest)
     }
     for (; rest.size > 0; rest = skip(rest, 1)) {
         for (size_t i = 0; *rest.at == '"' && i < sizeof json_signs / sizeof json_signs[0]; i++) {
-            if (begins(rest, json_signs[i].key)) {
+            if (config_kind_begins(rest, json_signs[i].key)) {
                 return json_signs[i].kind;
             }
         }
@@ -122,11 +122,11 @@ static enum config_kind kind_of_json(struct rest rest)
 enum config_kind config_kind_of(const char *text, size_t size)
 {
     struct rest rest = {text, size < LOOKED_AT ? size : LOOKED_AT};
-    if (is_trace(rest)) {
+    if (config_kind_is_trace(rest)) {
         return CONFIG_KIND_TRACE;
     }
-    rest = skip_blanks(rest);
-    if (begins(rest, "{")) {
+    rest = config_kind_skip_blanks(rest);
+    if (config_kind_begins(rest, "{")) {
         return kind_of_json(rest);
     }
     if (is_wires(rest)) {
@@ -134,7 +134,7 @@ enum config_kind config_kind_of(const char *text, size_t size)
     }
     for (bool starts = true; rest.size > 0; starts = *rest.at == '\n', rest = skip(rest, 1)) {
         for (size_t i = 0; starts && i < sizeof line_signs / sizeof line_signs[0]; i++) {
-            if (begins(rest, line_signs[i].key)) {
+            if (config_kind_begins(rest, line_signs[i].key)) {
                 return line_signs[i].kind;
             }
         }

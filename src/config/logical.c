@@ -8,7 +8,8 @@
 #include "io/json.h"
 #include "io/yaml.h"
 
-static enum orr_status read_size(const char *name, const struct io_value *value, uint32_t *size, struct orr_error *err)
+static enum orr_status config_logical_read_size(const char *name, const struct io_value *value, uint32_t *size,
+                                                struct orr_error *err)
 {
     struct io_value number = *value;
     char found[80];
@@ -25,8 +26,8 @@ static enum orr_status read_size(const char *name, const struct io_value *value,
     return ORR_OK;
 }
 
-static enum orr_status read_list(const char *name, const struct io_value *list, struct topo_dims *dims,
-                                 struct orr_error *err)
+static enum orr_status config_logical_read_list(const char *name, const struct io_value *list, struct topo_dims *dims,
+                                                struct orr_error *err)
 {
     if (list->kind != IO_LIST || list->count == 0 || list->count > TOPO_MAX_DIMS) {
         char found[80];
@@ -34,7 +35,7 @@ static enum orr_status read_list(const char *name, const struct io_value *list, 
                          name, list->line, io_value_describe(list, found, sizeof found), TOPO_MAX_DIMS);
     }
     for (const struct io_value *item = list->first; item != NULL; item = item->next) {
-        enum orr_status status = read_size(name, item, &dims->dim[dims->count].size, err);
+        enum orr_status status = config_logical_read_size(name, item, &dims->dim[dims->count].size, err);
         if (status != ORR_OK) {
             return status;
         }
@@ -44,8 +45,8 @@ static enum orr_status read_list(const char *name, const struct io_value *list, 
 }
 
 /* Its one key, "logical-dims", from what goes before the file. */
-static enum orr_status read_overrides(const struct config_text *text, struct arena *arena, struct topo_dims *dims,
-                                      bool *found, struct orr_error *err)
+static enum orr_status config_logical_read_overrides(const struct config_text *text, struct arena *arena,
+                                                     struct topo_dims *dims, bool *found, struct orr_error *err)
 {
     enum orr_status status = ORR_OK;
     for (uint32_t i = 0; status == ORR_OK && i < text->override_count; i++) {
@@ -60,7 +61,7 @@ static enum orr_status read_overrides(const struct config_text *text, struct are
             *dims = (struct topo_dims){0};
             *found = true;
             value->line = one->line;
-            status = read_list(one->origin, value, dims, err);
+            status = config_logical_read_list(one->origin, value, dims, err);
         }
     }
     return status;
@@ -80,14 +81,14 @@ enum orr_status config_take_logical(const struct config_text *text, struct notes
          member != NULL && status == ORR_OK; member = member->next) {
         if (strcmp(member->key, CONFIG_LOGICAL_KEY) == 0) {
             found = true;
-            status = read_list(name, member, &read, err);
+            status = config_logical_read_list(name, member, &read, err);
         } else {
             status = notes_add(notes, err, "%s:%" PRIu32 ": unknown key \"%s\" is ignored", name, member->key_line,
                                member->key);
         }
     }
     if (status == ORR_OK) {
-        status = read_overrides(text, &arena, &read, &found, err);
+        status = config_logical_read_overrides(text, &arena, &read, &found, err);
     }
     if (status == ORR_OK && !found) {
         status = error_set(err, ORR_EINVAL, "%s: \"logical-dims\" is missing, as in {\"logical-dims\": [\"8\", \"2\"]}",

@@ -69,8 +69,8 @@ const struct config_format config_format_memory = {
 };
 
 /* A server without bandwidth would take for ever, a machine without nodes has no server. */
-static enum orr_status check_kind(const char *name, const struct sim_memory *memory, const struct config_seen *seen,
-                                  struct orr_error *err)
+static enum orr_status config_memory_check_kind(const char *name, const struct sim_memory *memory,
+                                                const struct config_seen *seen, struct orr_error *err)
 {
     uint32_t bad = 0;
     if (memory->kind != SIM_MEMORY_NONE && memory->bandwidth_gbps == 0) {
@@ -109,7 +109,7 @@ enum orr_status config_take_memory(const struct config_text *text, struct notes 
     }
     arena_free(&scratch);
     if (status == ORR_OK) {
-        status = check_kind(name, &made, &seen, err);
+        status = config_memory_check_kind(name, &made, &seen, err);
     }
     if (status == ORR_OK) {
         *memory = made;

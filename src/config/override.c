@@ -28,7 +28,7 @@ static bool split_key(const char *key, size_t *length, int *entry)
     return number && strcmp(bracket + 1 + digits, "]") == 0;
 }
 
-static int row_of(const struct config_format *format, const char *key, size_t length)
+static int config_override_row_of(const struct config_format *format, const char *key, size_t length)
 {
     for (uint32_t i = 0; i < format->row_count; i++) {
         if (strlen(format->rows[i].key) == length && memcmp(format->rows[i].key, key, length) == 0) {
@@ -38,8 +38,8 @@ static int row_of(const struct config_format *format, const char *key, size_t le
     return -1;
 }
 
-static enum orr_status refuse_key(const struct config_format *format, const struct config_override *one,
-                                  struct orr_error *err)
+static enum orr_status config_override_refuse_key(const struct config_format *format, const struct config_override *one,
+                                                  struct orr_error *err)
 {
     const char *known[CONFIG_MAX_ROWS + 1] = {NULL};
     for (uint32_t i = 0; i < format->row_count; i++) {
@@ -60,9 +60,9 @@ enum orr_status config_overrides_rows(const struct config_reader *reader, const 
         size_t length = 0;
         int entry = 0;
         bool spelled = split_key(reader->overrides[i].key, &length, &entry);
-        int row = spelled ? row_of(format, reader->overrides[i].key, length) : -1;
+        int row = spelled ? config_override_row_of(format, reader->overrides[i].key, length) : -1;
         if (row < 0 || (entry != ENTRY_NONE && format->item_bytes == 0)) {
-            return refuse_key(format, &reader->overrides[i], reader->err);
+            return config_override_refuse_key(format, &reader->overrides[i], reader->err);
         }
         replaced[row] = replaced[row] || entry == ENTRY_NONE;
     }
@@ -101,8 +101,10 @@ static uint32_t most_items(const struct config_format *format, const struct conf
 }
 
 /* One value for all dimensions, or for one of them. */
-static enum orr_status read_spread(const struct config_reader *reader, const struct config_format *format, uint32_t row,
-                                   const struct io_value *value, int entry, void *target, struct config_seen *seen)
+static enum orr_status config_override_read_spread(const struct config_reader *reader,
+                                                   const struct config_format *format, uint32_t row,
+                                                   const struct io_value *value, int entry, void *target,
+                                                   struct config_seen *seen)
 {
     uint32_t first = entry == ENTRY_NONE ? 0 : (uint32_t)entry;
     uint32_t behind = entry == ENTRY_NONE ? most_items(format, seen) : first + 1;
@@ -126,16 +128,16 @@ static enum orr_status read_spread(const struct config_reader *reader, const str
 /* Whole values first, then those for all dimensions, then single entries. */
 enum pass { PASS_WHOLE, PASS_SPREAD, PASS_ENTRY, PASS_COUNT };
 
-static enum orr_status read_one(const struct config_reader *reader, const struct config_format *format, enum pass pass,
-                                const struct config_override *one, struct arena *scratch, void *target,
-                                struct config_seen *seen)
+static enum orr_status config_override_read_one(const struct config_reader *reader, const struct config_format *format,
+                                                enum pass pass, const struct config_override *one,
+                                                struct arena *scratch, void *target, struct config_seen *seen)
 {
     struct config_reader there = *reader;
     struct io_value *value = NULL;
     size_t length = 0;
     int entry = ENTRY_NONE;
     (void)split_key(one->key, &length, &entry);
-    uint32_t row = (uint32_t)row_of(format, one->key, length);
+    uint32_t row = (uint32_t)config_override_row_of(format, one->key, length);
     enum orr_status status = parse_value(one, scratch, &value, reader->err);
     if (status != ORR_OK) {
         return status;
@@ -147,7 +149,7 @@ static enum orr_status read_one(const struct config_reader *reader, const struct
         return ORR_OK;
     }
     return own == PASS_WHOLE ? config_key_read(&there, format, row, value, target, seen)
-                             : read_spread(&there, format, row, value, entry, target, seen);
+                             : config_override_read_spread(&there, format, row, value, entry, target, seen);
 }
 
 enum orr_status config_overrides_read(const struct config_reader *reader, const struct config_format *format,
@@ -158,7 +160,8 @@ enum orr_status config_overrides_read(const struct config_reader *reader, const 
     arena_init(&scratch, reader->notes->arena.mem);
     for (unsigned pass = 0; pass < PASS_COUNT; pass++) {
         for (uint32_t i = 0; status == ORR_OK && i < reader->override_count; i++) {
-            status = read_one(reader, format, (enum pass)pass, &reader->overrides[i], &scratch, target, seen);
+            status = config_override_read_one(reader, format, (enum pass)pass, &reader->overrides[i], &scratch, target,
+                                              seen);
         }
     }
     arena_free(&scratch);

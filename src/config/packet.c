@@ -100,7 +100,7 @@ struct packet_reader {
     uint32_t unused_count;
 };
 
-static const struct packet_row *find_row(const struct word *word)
+static const struct packet_row *config_packet_find_row(const struct word *word)
 {
     for (size_t i = 0; i < ROW_COUNT; i++) {
         if (word_is(word, rows[i].key)) {
@@ -111,7 +111,8 @@ static const struct packet_row *find_row(const struct word *word)
 }
 
 /* Unknown words are passed over as in the reference, but told. */
-static enum orr_status note_unknown(struct packet_reader *reader, const struct word *word, struct orr_error *err)
+static enum orr_status config_packet_note_unknown(struct packet_reader *reader, const struct word *word,
+                                                  struct orr_error *err)
 {
     const char *known[ROW_COUNT + 1];
     char room[WORD_ROOM];
@@ -139,7 +140,8 @@ static struct packet_mark *mark_of(struct packet_config *config, uint64_t rate_b
     return &config->marks[config->mark_count++];
 }
 
-static enum orr_status read_map(struct packet_reader *reader, const struct packet_row *row, struct orr_error *err)
+static enum orr_status config_packet_read_map(struct packet_reader *reader, const struct packet_row *row,
+                                              struct orr_error *err)
 {
     struct word word;
     uint64_t count = 0;
@@ -210,8 +212,8 @@ static enum orr_status read_path(struct packet_reader *reader, const struct pack
     return ORR_OK;
 }
 
-static enum orr_status read_number(struct packet_reader *reader, const struct packet_row *row, const struct word *word,
-                                   struct orr_error *err)
+static enum orr_status config_packet_read_number(struct packet_reader *reader, const struct packet_row *row,
+                                                 const struct word *word, struct orr_error *err)
 {
     char *at = (char *)reader->config + row->offset;
     double value = 0;
@@ -266,11 +268,12 @@ static enum orr_status read_unused(struct packet_reader *reader, const struct pa
     return reader->unused == NULL ? mem_error(reader->arena->mem, "the network configuration", err) : ORR_OK;
 }
 
-static enum orr_status read_key(struct packet_reader *reader, const struct packet_row *row, struct orr_error *err)
+static enum orr_status config_packet_read_key(struct packet_reader *reader, const struct packet_row *row,
+                                              struct orr_error *err)
 {
     struct word word;
     if (row->type == MAP) {
-        return read_map(reader, row, err);
+        return config_packet_read_map(reader, row, err);
     }
     if (row->type == DOWN) {
         return read_down(reader, err);
@@ -283,11 +286,11 @@ static enum orr_status read_key(struct packet_reader *reader, const struct packe
         return read_unused(reader, row, &word, err);
     }
     return row->type == PATH ? read_path(reader, row, word.text, word.length, err)
-                             : read_number(reader, row, &word, err);
+                             : config_packet_read_number(reader, row, &word, err);
 }
 
 /* Values that are good alone and contradict each other. */
-static enum orr_status check(const struct packet_reader *reader, struct orr_error *err)
+static enum orr_status config_packet_check(const struct packet_reader *reader, struct orr_error *err)
 {
     const struct packet_config *config = reader->config;
     const char *name = reader->words.name;
@@ -350,15 +353,15 @@ static bool is_overridden(const struct config_text *text, const struct packet_ro
 }
 
 /* What goes before the file, with the words of the value in the place of the file's. */
-static enum orr_status read_overrides(struct packet_reader *reader, const struct config_text *text,
-                                      struct orr_error *err)
+static enum orr_status config_packet_read_overrides(struct packet_reader *reader, const struct config_text *text,
+                                                    struct orr_error *err)
 {
     const struct words file = reader->words;
     enum orr_status status = ORR_OK;
     for (uint32_t i = 0; status == ORR_OK && i < text->override_count; i++) {
         const struct config_override *one = &text->overrides[i];
         const struct word key = {one->key, strlen(one->key), one->line};
-        const struct packet_row *row = find_row(&key);
+        const struct packet_row *row = config_packet_find_row(&key);
         struct word more;
         if (row != NULL && row->type == PATH) { /* all of it, blanks too, which the file itself cannot say */
             status = read_path(reader, row, one->value, strlen(one->value), err);
@@ -367,7 +370,7 @@ static enum orr_status read_overrides(struct packet_reader *reader, const struct
         words_init(&reader->words, one->origin, one->value, strlen(one->value));
         reader->words.line = one->line;
         status = row != NULL
-                     ? read_key(reader, row, err)
+                     ? config_packet_read_key(reader, row, err)
                      : error_set(err, ORR_EINVAL, "%s:%" PRIu32 ": \"%.80s\" is no key of a network configuration",
                                  one->origin, one->line, one->key);
         if (status == ORR_OK && words_next(&reader->words, &more)) {
@@ -381,7 +384,8 @@ static enum orr_status read_overrides(struct packet_reader *reader, const struct
 }
 
 /* A key that is overridden is read all the same, since its words must be passed over, and lost. */
-static enum orr_status read_file(struct packet_reader *reader, const struct config_text *text, struct orr_error *err)
+static enum orr_status config_packet_read_file(struct packet_reader *reader, const struct config_text *text,
+                                               struct orr_error *err)
 {
     struct packet_config *kept = reader->config;
     struct config_packet_files *files = reader->files;
@@ -391,11 +395,12 @@ static enum orr_status read_file(struct packet_reader *reader, const struct conf
     enum orr_status status = ORR_OK;
     words_init(&reader->words, text->name, text->text, text->size);
     while (status == ORR_OK && words_next(&reader->words, &word)) {
-        const struct packet_row *row = find_row(&word);
+        const struct packet_row *row = config_packet_find_row(&word);
         bool lost = row != NULL && is_overridden(text, row);
         reader->config = lost ? &lost_config : kept;
         reader->files = lost ? &lost_files : files;
-        status = row == NULL ? note_unknown(reader, &word, err) : read_key(reader, row, err);
+        status =
+            row == NULL ? config_packet_note_unknown(reader, &word, err) : config_packet_read_key(reader, row, err);
     }
     reader->config = kept;
     reader->files = files;
@@ -409,12 +414,12 @@ enum orr_status config_take_packet(const struct config_text *text, struct arena 
     struct packet_config read = PACKET_CONFIG_DEFAULT;
     struct config_packet_files named = {0};
     struct packet_reader reader = {.arena = arena, .notes = notes, .config = &read, .files = &named};
-    enum orr_status status = read_file(&reader, text, err);
+    enum orr_status status = config_packet_read_file(&reader, text, err);
     if (status == ORR_OK) {
-        status = read_overrides(&reader, text, err);
+        status = config_packet_read_overrides(&reader, text, err);
     }
     if (status == ORR_OK) {
-        status = check(&reader, err);
+        status = config_packet_check(&reader, err);
     }
     if (status == ORR_OK) {
         status = note_without_effect(&reader, err);

@@ -109,7 +109,7 @@ static void markdown(FILE *stream)
     markdown_units(stream);
 }
 
-static void schema_type(struct json_writer *json, const char *type)
+static void config_reference_schema_type(struct json_writer *json, const char *type)
 {
     json_write_key(json, "type");
     json_write_string(json, type);
@@ -140,7 +140,7 @@ static void schema_scalar(struct json_writer *json, const struct config_row *row
 {
     const char *kind = schema_kinds[row->type];
     if (strcmp(kind, "string") == 0) {
-        schema_type(json, "string");
+        config_reference_schema_type(json, "string");
         if (row->type == CONFIG_CHOICE) {
             schema_names(json, row->choices);
         }
@@ -152,7 +152,7 @@ static void schema_scalar(struct json_writer *json, const struct config_row *row
             json_write_string(json, "string");
             json_write_array_end(json);
         } else {
-            schema_type(json, "number");
+            config_reference_schema_type(json, "number");
         }
         schema_bound(json, "minimum", row->min);
         schema_bound(json, "maximum", row->max);
@@ -165,10 +165,10 @@ static void schema_scalar(struct json_writer *json, const struct config_row *row
         json_write_bool(json, true);
         json_write_array_end(json);
     } else if (strcmp(kind, "ranks") == 0) {
-        schema_type(json, "integer");
+        config_reference_schema_type(json, "integer");
         schema_bound(json, "minimum", 0);
     } else if (strcmp(kind, "any") != 0) { /* names, paths */
-        schema_type(json, "string");
+        config_reference_schema_type(json, "string");
         if (row->type == CONFIG_ALGORITHMS) {
             json_write_key(json, "pattern");
             json_write_string(json, "^(ring|oneRing|(direct|oneDirect)[0-9]*|halvingDoubling|oneHalvingDoubling|"
@@ -185,7 +185,7 @@ static bool is_list(const struct config_format *format, const struct config_row 
 
 static void schema_list(struct json_writer *json, const struct config_format *format, const struct config_row *row)
 {
-    schema_type(json, "array");
+    config_reference_schema_type(json, "array");
     json_write_key(json, "items");
     json_write_object(json, true);
     schema_scalar(json, row);
@@ -202,7 +202,8 @@ static void schema_list(struct json_writer *json, const struct config_format *fo
                                             : TOPO_MAX_DIMS);
 }
 
-static void schema_row(struct json_writer *json, const struct config_format *format, const struct config_row *row)
+static void config_reference_schema_row(struct json_writer *json, const struct config_format *format,
+                                        const struct config_row *row)
 {
     json_write_object(json, false);
     json_write_key(json, "description");
@@ -230,10 +231,10 @@ static void schema_format(struct json_writer *json, const struct config_format *
     bool any_key = (format->rows[0].flags & CONFIG_ANY_KEY) != 0;
     json_write_key(json, format->id);
     json_write_object(json, false);
-    schema_type(json, "object");
+    config_reference_schema_type(json, "object");
     if (any_key) {
         json_write_key(json, "additionalProperties");
-        schema_row(json, format, &format->rows[0]);
+        config_reference_schema_row(json, format, &format->rows[0]);
         json_write_key(json, "propertyNames");
         json_write_object(json, true);
         json_write_key(json, "pattern");
@@ -244,7 +245,7 @@ static void schema_format(struct json_writer *json, const struct config_format *
         json_write_object(json, false);
         for (uint32_t i = 0; i < format->row_count; i++) {
             json_write_key(json, format->rows[i].key);
-            schema_row(json, format, &format->rows[i]);
+            config_reference_schema_row(json, format, &format->rows[i]);
         }
         json_write_object_end(json);
         json_write_key(json, "required");

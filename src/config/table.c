@@ -45,8 +45,8 @@ static enum orr_status note_unknown_key(const struct config_reader *reader, cons
                      reader->name, value->key_line, key, nearest);
 }
 
-static enum orr_status read_row(const struct config_reader *reader, const struct config_row *row,
-                                const struct io_value *value, void *target)
+static enum orr_status config_table_read_row(const struct config_reader *reader, const struct config_row *row,
+                                             const struct io_value *value, void *target)
 {
     void *place = (char *)target + row->offset;
     switch (row->type) {
@@ -63,9 +63,9 @@ static enum orr_status read_row(const struct config_reader *reader, const struct
 }
 
 /* A list of values, or one value where a list of one is meant. */
-static enum orr_status read_items(const struct config_reader *reader, const struct config_format *format,
-                                  const struct config_row *row, const struct io_value *value, void *target,
-                                  uint32_t *count)
+static enum orr_status config_table_read_items(const struct config_reader *reader, const struct config_format *format,
+                                               const struct config_row *row, const struct io_value *value, void *target,
+                                               uint32_t *count)
 {
     char *place = (char *)target + row->offset;
     if (value->kind != IO_LIST) {
@@ -100,7 +100,7 @@ static enum orr_status read_default(const struct config_reader *reader, const st
     }
     struct io_value value = {.kind = IO_TEXT, .line = 1, .key_line = 1, .key = row->key, .text = row->fallback};
     (void)io_number_parse(row->fallback, &value);
-    enum orr_status status = read_row(reader, row, &value, target);
+    enum orr_status status = config_table_read_row(reader, row, &value, target);
     if (status == ORR_OK && (row->flags & CONFIG_NOTE_DEFAULT) != 0) {
         status =
             notes_add(reader->notes, reader->err, "%s: no \"%s\"; %s is used", reader->name, row->key, row->fallback);
@@ -119,9 +119,9 @@ enum orr_status config_key_read(const struct config_reader *reader, const struct
     }
     seen->line[index] = value->key_line;
     if (format->item_bytes != 0) {
-        return read_items(reader, format, row, value, target, &seen->count[index]);
+        return config_table_read_items(reader, format, row, value, target, &seen->count[index]);
     }
-    return read_row(reader, row, value, target);
+    return config_table_read_row(reader, row, value, target);
 }
 
 enum orr_status config_table_read(const struct config_reader *reader, const struct config_format *format,

@@ -43,7 +43,7 @@ static unsigned first_line_words(const char *text, size_t size)
     return count;
 }
 
-static enum orr_status read_header(struct topology_reader *reader, bool simai, struct orr_error *err)
+static enum orr_status config_topology_read_header(struct topology_reader *reader, bool simai, struct orr_error *err)
 {
     uint64_t gpus_per_server = 0;
     enum orr_status status = read_count(reader, "the number of nodes", NODES_MOST, &reader->nodes, err);
@@ -214,7 +214,7 @@ static enum orr_status note_islands(struct topology_reader *reader, struct orr_e
                                   reader->words.name, apart, apart == 1 ? " has" : "s have", first, example);
 }
 
-static enum orr_status check(struct topology_reader *reader, struct orr_error *err)
+static enum orr_status config_topology_check(struct topology_reader *reader, struct orr_error *err)
 {
     const struct topo_graph *graph = reader->graph;
     struct word word;
@@ -252,7 +252,7 @@ enum orr_status config_parse_topology(const char *name, const char *text, size_t
     struct topo_graph read = {0};
     struct topology_reader reader = {.arena = arena, .notes = notes, .graph = &read, .extra = {.gpu_type = ""}};
     words_init(&reader.words, name, text, size);
-    enum orr_status status = read_header(&reader, first_line_words(text, size) >= 6, err);
+    enum orr_status status = config_topology_read_header(&reader, first_line_words(text, size) >= 6, err);
     /* Every link takes at least ten characters: a count beyond that is a lie, and not worth its memory. */
     if (status == ORR_OK && reader.links > size / 10) {
         status = error_set(err, ORR_EINVAL, "%s:1: the header says %" PRIu64 " links, more than the file can hold",
@@ -274,7 +274,7 @@ enum orr_status config_parse_topology(const char *name, const char *text, size_t
         status = topo_graph_finish(&read, err);
     }
     if (status == ORR_OK) {
-        status = check(&reader, err);
+        status = config_topology_check(&reader, err);
     }
     if (status != ORR_OK) {
         topo_graph_free(&read);

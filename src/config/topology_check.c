@@ -28,7 +28,7 @@ struct lines {
     struct orr_error *err;
 };
 
-static void find(struct lines *lines, const struct orr_error *reason)
+static void config_topology_check_find(struct lines *lines, const struct orr_error *reason)
 {
     if (lines->status == ORR_OK && lines->found < LINE_FINDINGS_MOST && strcmp(reason->text, lines->first) != 0) {
         lines->found++;
@@ -36,16 +36,17 @@ static void find(struct lines *lines, const struct orr_error *reason)
     }
 }
 
-static void check_end(struct lines *lines, const struct words *words, const struct word *word, uint64_t *end)
+static void config_topology_check_end(struct lines *lines, const struct words *words, const struct word *word,
+                                      uint64_t *end)
 {
     struct orr_error reason = {0};
     if (word_count(words, word, "a link's end", UINT32_MAX, end, &reason) != ORR_OK) {
-        find(lines, &reason);
+        config_topology_check_find(lines, &reason);
     } else if (lines->nodes > 0 && *end >= lines->nodes) {
         (void)error_set(&reason, ORR_EINVAL,
                         "%s:%" PRIu64 ": a link ends at node %" PRIu64 "; the nodes are 0 to %" PRIu64, lines->path,
                         lines->number, *end, lines->nodes - 1);
-        find(lines, &reason);
+        config_topology_check_find(lines, &reason);
     }
 }
 
@@ -55,25 +56,25 @@ static void check_link(struct lines *lines, struct words *words, struct word *wo
     uint64_t ends[2] = {0, 1};
     uint64_t value = 0;
     double real = 0;
-    check_end(lines, words, &word[0], &ends[0]);
-    check_end(lines, words, &word[1], &ends[1]);
+    config_topology_check_end(lines, words, &word[0], &ends[0]);
+    config_topology_check_end(lines, words, &word[1], &ends[1]);
     if (ends[0] == ends[1]) {
         (void)error_set(&reason, ORR_EINVAL, "%s:%" PRIu64 ": a link joins node %" PRIu64 " to itself", lines->path,
                         lines->number, ends[0]);
-        find(lines, &reason);
+        config_topology_check_find(lines, &reason);
     }
     if (word_rate(words, &word[2], "a link's rate", &value, &reason) != ORR_OK) {
-        find(lines, &reason);
+        config_topology_check_find(lines, &reason);
     }
     if (word_time(words, &word[3], "a link's delay", &value, &reason) != ORR_OK) {
-        find(lines, &reason);
+        config_topology_check_find(lines, &reason);
     }
     if (word_real(words, &word[4], "a link's share of lost packets", 0, 1, &real, &reason) != ORR_OK) {
-        find(lines, &reason);
+        config_topology_check_find(lines, &reason);
     }
 }
 
-static void check_line(struct lines *lines, const char *text, size_t size)
+static void config_topology_check_line(struct lines *lines, const char *text, size_t size)
 {
     struct words words;
     struct word word[6];
@@ -95,7 +96,7 @@ static void check_line(struct lines *lines, const char *text, size_t size)
         (void)error_set(&reason, ORR_EINVAL,
                         "%s:%" PRIu64 ": %s%u words, and a link has five: source, destination, rate, delay, loss",
                         lines->path, lines->number, count == 6 ? "at least " : "", count);
-        find(lines, &reason);
+        config_topology_check_find(lines, &reason);
     }
 }
 
@@ -106,7 +107,7 @@ static enum orr_status check_lines(const char *path, const char *text, size_t si
     for (size_t at = 0; at < size && lines.status == ORR_OK; lines.number++) {
         const char *end = memchr(text + at, '\n', size - at);
         size_t length = end == NULL ? size - at : (size_t)(end - text) - at;
-        check_line(&lines, text + at, length);
+        config_topology_check_line(&lines, text + at, length);
         at += length + 1;
     }
     return lines.status;

@@ -7,7 +7,8 @@
 
 #include "io/outfile.h"
 
-static void put_link(const struct topo_made *made, uint32_t a, uint32_t b, const struct topo_class *class, FILE *stream)
+static void config_topology_write_put_link(const struct topo_made *made, uint32_t a, uint32_t b,
+                                           const struct topo_class *class, FILE *stream)
 {
     (void)fprintf(stream, "%" PRIu32 " %" PRIu32 " %s %s %s\n", a, b, class->rate.text, class->delay.text,
                   made->loss_text);
@@ -31,9 +32,9 @@ void config_put_topology(const struct topo_made *made, bool simai, bool both_dir
     (void)fputc('\n', stream);
     for (uint32_t i = 0; i < made->link_count; i++) {
         const struct topo_made_link *link = &made->links[i];
-        put_link(made, link->a, link->b, &made->classes[link->class], stream);
+        config_topology_write_put_link(made, link->a, link->b, &made->classes[link->class], stream);
         if (both_directions) {
-            put_link(made, link->b, link->a, &made->classes[link->class], stream);
+            config_topology_write_put_link(made, link->b, link->a, &made->classes[link->class], stream);
         }
     }
 }

@@ -98,9 +98,9 @@ struct unit {
     double factor;
 };
 
-static enum orr_status quantity(const struct words *words, const struct word *word, const char *what,
-                                const struct unit *units, const char *accepted, double most, uint64_t *value,
-                                struct orr_error *err)
+static enum orr_status config_words_quantity(const struct words *words, const struct word *word, const char *what,
+                                             const struct unit *units, const char *accepted, double most,
+                                             uint64_t *value, struct orr_error *err)
 {
     char room[WORD_ROOM];
     char *end = NULL;
@@ -133,7 +133,8 @@ enum orr_status word_rate(const struct words *words, const struct word *word, co
         {"GBps", 8e9},     {"GB/s", 8e9},     {"Tbps", 1e12}, {"Tb/s", 1e12}, {"Kib/s", 1024}, {"Mib/s", 1048576},
         {"Gib/s", 0x1p30}, {"GiB/s", 0x1p33}, {"", 1},        {NULL, 0},
     };
-    return quantity(words, word, what, units, "bps, Kbps, Mbps, Gbps, Tbps, Mb/s, Gb/s, MB/s, GB/s", 1e18, bps, err);
+    return config_words_quantity(words, word, what, units, "bps, Kbps, Mbps, Gbps, Tbps, Mb/s, Gb/s, MB/s, GB/s", 1e18,
+                                 bps, err);
 }
 
 enum orr_status word_time(const struct words *words, const struct word *word, const char *what, uint64_t *ns,
@@ -142,5 +143,5 @@ enum orr_status word_time(const struct words *words, const struct word *word, co
     static const struct unit units[] = {
         {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"", 1e9}, {"ps", 1e-3}, {"min", 6e10}, {NULL, 0},
     };
-    return quantity(words, word, what, units, "ns, us, ms, s", 9e18, ns, err);
+    return config_words_quantity(words, word, what, units, "ns, us, ms, s", 9e18, ns, err);
 }

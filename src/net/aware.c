@@ -95,7 +95,7 @@ static uint32_t next_dim(const struct net *net, uint32_t at, uint32_t dst, uint3
 }
 
 /* The link out of where the transit stands; moves it to the link's far end, where it will be once it has crossed. */
-static uint32_t step(const struct net *net, struct transit *transit, uint32_t *dim_index)
+static uint32_t net_aware_step(const struct net *net, struct transit *transit, uint32_t *dim_index)
 {
     const struct aware *aware = net->state;
     uint32_t from = 0;
@@ -136,7 +136,7 @@ static uint32_t step(const struct net *net, struct transit *transit, uint32_t *d
     return first + at * dim->size + to;
 }
 
-static void transmit(struct net *net, uint32_t index, uint32_t link, uint32_t d)
+static void net_aware_transmit(struct net *net, uint32_t index, uint32_t link, uint32_t d)
 {
     struct aware *aware = net->state;
     struct transit *transit = &aware->transits.at[index];
@@ -164,10 +164,10 @@ static void enter_link(struct net *net, uint32_t index)
     struct aware *aware = net->state;
     struct transit *transit = &aware->transits.at[index];
     uint32_t d = 0;
-    uint32_t link_index = step(net, transit, &d);
+    uint32_t link_index = net_aware_step(net, transit, &d);
     struct link *link = &aware->links[link_index];
     if (!link->busy) {
-        transmit(net, index, link_index, d);
+        net_aware_transmit(net, index, link_index, d);
         return;
     }
     transit->next = 0;
@@ -202,7 +202,7 @@ static uint32_t aware_handle(struct net *net, const struct event *event)
         uint32_t index = link->head;
         if (index != 0) {
             link->head = aware->transits.at[index].next;
-            transmit(net, index, event->a, event->b);
+            net_aware_transmit(net, index, event->a, event->b);
         }
         return NET_NO_MESSAGE;
     }

@@ -3,7 +3,7 @@
 #include "net/net.h"
 
 /* Directed links. A ring of two has one link each way, not two. */
-static uint64_t links_of(const struct topo_dims *dims, const struct topo_dim *dim)
+static uint64_t net_links_of(const struct topo_dims *dims, const struct topo_dim *dim)
 {
     switch (dim->kind) {
     case TOPO_RING:
@@ -35,7 +35,7 @@ enum orr_status net_init_machine(struct net *net, const struct net_ops *ops, con
                         .arrived = arrived,
                         .arrived_context = context};
     for (uint32_t d = 0; d < dims->count; d++) {
-        net->stats[d].links = links_of(dims, &dims->dim[d]);
+        net->stats[d].links = net_links_of(dims, &dims->dim[d]);
     }
     return ops->open == NULL ? ORR_OK : ops->open(net, err);
 }

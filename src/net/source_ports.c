@@ -60,7 +60,7 @@ static bool make_array(struct source_ports *ports, struct source_row *row)
     return true;
 }
 
-static bool grow(struct source_ports *ports, struct source_row *row)
+static bool source_ports_grow(struct source_ports *ports, struct source_row *row)
 {
     uint32_t size = row->as.few.size == 0 ? FIRST_CAPACITY : 2 * row->as.few.size;
     return size * sizeof *row->as.few.at >= ports->ranks * sizeof *row->as.many
@@ -71,7 +71,8 @@ static bool grow(struct source_ports *ports, struct source_row *row)
 uint16_t *source_ports_of(struct source_ports *ports, uint32_t from, uint32_t to)
 {
     struct source_row *row = &ports->rows[from];
-    if (!row->is_many && row->as.few.count >= row->as.few.size - row->as.few.size / 4 && !grow(ports, row)) {
+    if (!row->is_many && row->as.few.count >= row->as.few.size - row->as.few.size / 4 &&
+        !source_ports_grow(ports, row)) {
         return NULL;
     }
     if (row->is_many) {

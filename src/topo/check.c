@@ -13,7 +13,7 @@ struct checker {
     struct mem *mem;
 };
 
-static uint64_t bandwidth(const struct topo_graph *graph, uint32_t node)
+static uint64_t topo_check_bandwidth(const struct topo_graph *graph, uint32_t node)
 {
     uint64_t bps = 0;
     for (uint32_t port = graph->port_start[node]; port < graph->port_start[node + 1]; port++) {
@@ -60,7 +60,7 @@ static enum orr_status check_hosts(struct checker *checker, struct orr_error *er
         if (graph->kinds[node] != TOPO_NODE_HOST) {
             continue;
         }
-        uint64_t bps = bandwidth(graph, node);
+        uint64_t bps = topo_check_bandwidth(graph, node);
         poorest = bps < least ? node : poorest;
         least = bps < least ? bps : least;
         richest = bps > most ? node : richest;
@@ -92,7 +92,7 @@ static int compare_filled(const void *a, const void *b)
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-static uint32_t fill(const struct topo_graph *graph, struct filled *filled)
+static uint32_t topo_check_fill(const struct topo_graph *graph, struct filled *filled)
 {
     uint32_t count = 0;
     for (uint32_t node = 0; node < graph->node_count; node++) {
@@ -117,7 +117,7 @@ static enum orr_status check_filling(struct checker *checker, struct orr_error *
     if (filled == NULL) {
         return mem_error(checker->mem, "the check", err);
     }
-    uint32_t count = fill(checker->graph, filled);
+    uint32_t count = topo_check_fill(checker->graph, filled);
     enum orr_status status = ORR_OK;
     qsort(filled, count, sizeof *filled, compare_filled);
     for (uint32_t first = 0, end = 0; first < count && status == ORR_OK; first = end) {

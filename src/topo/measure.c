@@ -114,7 +114,7 @@ static void search_from(struct search *search, uint32_t source)
 }
 
 /* Adds what the last search found, `weight` sources being like this one. */
-static void add_up(const struct search *search, uint32_t source, double weight, struct sums *sums)
+static void topo_measure_add_up(const struct search *search, uint32_t source, double weight, struct sums *sums)
 {
     for (uint32_t node = 0; node < search->graph->node_count; node++) {
         if (node == source || !is_target(search, node)) {
@@ -135,7 +135,7 @@ static void add_up(const struct search *search, uint32_t source, double weight, 
 }
 
 /* Whether two hosts are alike: on the same nodes, all of them switches. */
-static bool is_alike(const struct search *search, uint32_t a, uint32_t b)
+static bool topo_measure_is_alike(const struct search *search, uint32_t a, uint32_t b)
 {
     const struct topo_neighbours *near = search->near;
     uint32_t degree = near->start[a + 1] - near->start[a];
@@ -167,7 +167,7 @@ static uint32_t choose_sources(const struct search *search, uint32_t *sources, u
         bool alone = search->switches_only || search->forwarding || first == UNSEEN;
         for (uint32_t i = alone ? 0 : near->start[first]; i < (alone ? 0 : near->start[first + 1]); i++) {
             uint32_t other = near->node[i];
-            if (other > node && !taken[other] && is_alike(search, node, other)) {
+            if (other > node && !taken[other] && topo_measure_is_alike(search, node, other)) {
                 taken[other] = 1;
                 like++;
             }
@@ -178,7 +178,7 @@ static uint32_t choose_sources(const struct search *search, uint32_t *sources, u
     return count;
 }
 
-static void finish(const struct sums *sums, struct topo_distances *distances)
+static void topo_measure_finish(const struct sums *sums, struct topo_distances *distances)
 {
     double pairs = sums->pairs > 0 ? sums->pairs : 1;
     distances->diameter = sums->diameter;
@@ -200,10 +200,10 @@ static void search_all(struct search *search, const uint32_t *sources, const uin
     for (uint64_t i = 0; i < searches; i++) {
         uint32_t at = (uint32_t)(i * count / searches);
         search_from(search, sources[at]);
-        add_up(search, sources[at], weights[at], &sums);
+        topo_measure_add_up(search, sources[at], weights[at], &sums);
     }
     *distances = (struct topo_distances){.sampled = searches < count ? (uint32_t)searches : 0};
-    finish(&sums, distances);
+    topo_measure_finish(&sums, distances);
 }
 
 static enum orr_status measure_distances(const struct topo_graph *graph, const struct topo_neighbours *near,

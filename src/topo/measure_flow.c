@@ -41,7 +41,7 @@ static void add_edge(struct flow *flow, uint32_t a, uint32_t b, uint64_t rate)
 }
 
 /* Distances from the source over edges that have room; whether the sink has one. */
-static bool find_levels(struct flow *flow)
+static bool topo_measure_flow_find_levels(struct flow *flow)
 {
     uint32_t count = 1;
     memset(flow->level, 0xff, (size_t)flow->nodes * sizeof *flow->level);
@@ -214,7 +214,7 @@ enum orr_status topo_bisection(const struct topo_graph *graph, struct mem *mem, 
     }
     if (made) {
         add_edges(&flow, graph, place, near, &direct);
-        while (flow.work < FLOW_WORK && find_levels(&flow)) {
+        while (flow.work < FLOW_WORK && topo_measure_flow_find_levels(&flow)) {
             direct += send_all(&flow);
         }
         *bps = direct;

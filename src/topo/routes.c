@@ -236,7 +236,7 @@ static bool kind_is(const struct topo_routes *routes, const uint32_t *kind, uint
 MAP_DEFINE(topo_kinds, uint32_t, uint32_t, const struct topo_routes *, kind_hash_of, kind_is, MAP_NO_NUMBER);
 
 /* Which row serves this destination. */
-static uint32_t kind_of(struct topo_routes *routes, uint32_t node)
+static uint32_t topo_routes_kind_of(struct topo_routes *routes, uint32_t node)
 {
     if (routes->row_of[node] != 0) {
         return routes->row_of[node];
@@ -272,7 +272,7 @@ static void meet(struct topo_row *row, uint32_t number, uint32_t met_by, uint16_
 /* The row of this destination, its search begun; NULL when memory is refused. */
 static struct topo_row *row_to(struct topo_routes *routes, uint32_t node)
 {
-    struct topo_row *row = &routes->rows[kind_of(routes, node)];
+    struct topo_row *row = &routes->rows[topo_routes_kind_of(routes, node)];
     if (row->seen != NULL || routes->switch_count == 0) {
         return row;
     }
@@ -294,7 +294,7 @@ static struct topo_row *row_to(struct topo_routes *routes, uint32_t node)
 }
 
 /* Looks at the neighbours of the next switch in line; false when there is none left. */
-static bool go_on(const struct topo_routes *routes, struct topo_row *row)
+static bool topo_routes_go_on(const struct topo_routes *routes, struct topo_row *row)
 {
     if (row->at == row->count || row->count == routes->switch_count) {
         return false; /* nobody is in line, or nobody is left to be met */
@@ -314,7 +314,7 @@ static bool go_on(const struct topo_routes *routes, struct topo_row *row)
 static const struct topo_seen *seen_by(const struct topo_routes *routes, struct topo_row *row, uint32_t node)
 {
     const struct topo_seen *seen = &row->seen[routes->number[node]];
-    while (seen->place == 0 && go_on(routes, row)) {
+    while (seen->place == 0 && topo_routes_go_on(routes, row)) {
     }
     return seen->place == 0 ? NULL : seen;
 }
@@ -417,21 +417,21 @@ static struct topo_pair sum_way(const struct topo_routes *routes, struct topo_ro
     return pair;
 }
 
-static struct topo_known *place_of(const struct topo_routes *routes, uint32_t from, uint32_t to)
+static struct topo_known *topo_routes_place_of(const struct topo_routes *routes, uint32_t from, uint32_t to)
 {
     uint32_t hash = (from * UINT32_C(0x9e3779b1)) ^ (to * UINT32_C(0x85ebca6b));
     return &routes->known[(hash >> 12) & (routes->known_room - 1)];
 }
 
-static bool is_of(const struct topo_known *known, uint32_t from, uint32_t to)
+static bool topo_routes_is_of(const struct topo_known *known, uint32_t from, uint32_t to)
 {
     return known->from == from && known->to == to && from != to;
 }
 
 const struct topo_pair *topo_routes_pair(struct topo_routes *routes, uint32_t from, uint32_t to)
 {
-    struct topo_known *known = place_of(routes, from, to);
-    bool is_known = is_of(known, from, to);
+    struct topo_known *known = topo_routes_place_of(routes, from, to);
+    bool is_known = topo_routes_is_of(known, from, to);
     if (is_known && known->pair.rate_bps != 0) {
         return &known->pair;
     }
@@ -452,8 +452,8 @@ struct choice {
     bool by_nvswitch;
 };
 
-static void choose(const struct topo_routes *routes, const struct topo_row *row, struct choice *choice, uint32_t port,
-                   uint32_t place)
+static void topo_routes_choose(const struct topo_routes *routes, const struct topo_row *row, struct choice *choice,
+                               uint32_t port, uint32_t place)
 {
     /* A way through an NVSwitch is taken before any other of the same length (spec packet B5). */
     bool nvswitch = routes->graph->kinds[peer_of(routes, port)] == TOPO_NODE_NVSWITCH;
@@ -519,7 +519,7 @@ static uint32_t find_next(struct topo_routes *routes, uint32_t node, uint32_t ho
         uint32_t port = routes->neighbour_ports[i];
         const struct topo_seen *seen = &row->seen[routes->neighbours[i]];
         if (seen->place != 0 && seen->hops == wanted && is_up(routes, port)) {
-            choose(routes, row, &choice, port, seen->place);
+            topo_routes_choose(routes, row, &choice, port, seen->place);
         }
     }
     return choice.count;
@@ -527,8 +527,8 @@ static uint32_t find_next(struct topo_routes *routes, uint32_t node, uint32_t ho
 
 uint32_t topo_routes_next(struct topo_routes *routes, uint32_t node, uint32_t host, uint32_t *ports, uint32_t room)
 {
-    struct topo_known *known = place_of(routes, node, host);
-    bool is_known = is_of(known, node, host);
+    struct topo_known *known = topo_routes_place_of(routes, node, host);
+    bool is_known = topo_routes_is_of(known, node, host);
     if (is_known && known->next != UINT32_MAX && room > 0) {
         ports[0] = known->next;
         return 1;
@@ -550,7 +550,7 @@ uint32_t topo_routes_farthest(struct topo_routes *routes, uint32_t from)
     if (row == NULL) {
         return 0;
     }
-    while (go_on(routes, row)) {
+    while (topo_routes_go_on(routes, row)) {
     }
     uint32_t last = row->count == 0 ? 0 : row->seen[row->line[row->count - 1]].hops;
     return last + 2; /* a host hangs on either end */
@@ -613,7 +613,7 @@ static void add_alike(struct alikes *alikes, uint32_t host)
 /* Sums of the ways from all switches, by number. */
 static void sum_row(const struct topo_routes *routes, struct topo_row *row, uint32_t to, struct topo_pair *sums)
 {
-    while (go_on(routes, row)) {
+    while (topo_routes_go_on(routes, row)) {
     }
     for (uint32_t i = 0; i < row->count; i++) {
         uint32_t number = row->line[i];

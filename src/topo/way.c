@@ -94,7 +94,7 @@ struct extremes {
     uint64_t round_trip_ns, window;
 };
 
-static void widen(void *context, const struct topo_pair *pair)
+static void topo_way_widen(void *context, const struct topo_pair *pair)
 {
     struct extremes *extremes = context;
     uint64_t trip = topo_way_round_trip_ns(pair);
@@ -106,7 +106,7 @@ static void widen(void *context, const struct topo_pair *pair)
 bool topo_way_extremes(struct topo_routes *routes, uint64_t *round_trip_ns, uint64_t *window)
 {
     struct extremes extremes = {0};
-    if (!topo_routes_each_pair(routes, widen, &extremes)) {
+    if (!topo_routes_each_pair(routes, topo_way_widen, &extremes)) {
         return false;
     }
     *round_trip_ns = extremes.round_trip_ns;

@@ -23,7 +23,7 @@ const struct cc_law *cc_law_called(const char *name)
     return NULL;
 }
 
-static const struct cc_law *find(uint32_t number)
+static const struct cc_law *cc_find(uint32_t number)
 {
     for (size_t i = 0; i < sizeof laws / sizeof laws[0]; i++) {
         if (laws[i]->number == number) {
@@ -35,13 +35,13 @@ static const struct cc_law *find(uint32_t number)
 
 const struct cc_law *cc_law_of(uint32_t number)
 {
-    const struct cc_law *law = find(number);
+    const struct cc_law *law = cc_find(number);
     return law == NULL ? &none : law;
 }
 
 bool cc_is_in_files(uint32_t number)
 {
-    const struct cc_law *law = find(number);
+    const struct cc_law *law = cc_find(number);
     return law != NULL && law->in_files;
 }
 

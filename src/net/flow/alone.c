@@ -16,7 +16,7 @@ struct last_two {
     uint64_t before, last;
 };
 
-static const struct topo_link *link_of(const struct topo_graph *graph, uint32_t port)
+static const struct topo_link *flow_alone_link_of(const struct topo_graph *graph, uint32_t port)
 {
     return &graph->links[graph->ports[port].link];
 }
@@ -32,7 +32,7 @@ static uint64_t crossing_ns(const struct topo_graph *graph, const struct packet_
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < count; i++) {
-        const struct topo_link *link = link_of(graph, ports[i]);
+        const struct topo_link *link = flow_alone_link_of(graph, ports[i]);
         sum += wire_sending_ns(config, bytes, link->rate_bps) + link->delay_ns;
     }
     return sum;
@@ -43,7 +43,7 @@ static uint64_t slowest_ns(const struct topo_graph *graph, const struct packet_c
 {
     uint64_t slowest = 0;
     for (uint32_t i = 0; i < count; i++) {
-        slowest = larger(slowest, wire_sending_ns(config, bytes, link_of(graph, ports[i])->rate_bps));
+        slowest = larger(slowest, wire_sending_ns(config, bytes, flow_alone_link_of(graph, ports[i])->rate_bps));
     }
     return slowest;
 }
@@ -64,7 +64,7 @@ static struct last_two arrivals(const struct topo_graph *graph, const struct pac
     uint64_t sum = 0;
     uint64_t slowest = 0;
     for (uint32_t i = 0; i < hops; i++) {
-        const struct topo_link *link = link_of(graph, there[i]);
+        const struct topo_link *link = flow_alone_link_of(graph, there[i]);
         uint64_t sending = wire_sending_ns(config, full_bytes, link->rate_bps);
         slowest = larger(slowest, sending);
         sum += sending;
@@ -81,7 +81,7 @@ static uint64_t return_ns(const struct topo_graph *graph, const struct packet_co
                           uint32_t hops, struct last_two at)
 {
     for (uint32_t i = 0; i < hops; i++) {
-        const struct topo_link *link = link_of(graph, back[i]);
+        const struct topo_link *link = flow_alone_link_of(graph, back[i]);
         uint64_t sending = wire_sending_ns(config, wire_ack_bytes(config), link->rate_bps);
         at.before += at.before == 0 ? 0 : sending;
         at.last = larger(at.before, at.last) + sending + link->delay_ns;

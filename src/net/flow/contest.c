@@ -19,7 +19,7 @@
 
 /* ---- what is next ---- */
 
-static void play(struct contest *contest, uint32_t leaf)
+static void flow_contest_play(struct contest *contest, uint32_t leaf)
 {
     struct contest_winner *winners = contest->winners;
     size_t at = (size_t)leaf + contest->due_capacity;
@@ -36,7 +36,7 @@ static void play(struct contest *contest, uint32_t leaf)
 static void set_due(struct contest *contest, uint32_t leaf, struct contest_due due)
 {
     contest->due[leaf] = due;
-    play(contest, leaf);
+    flow_contest_play(contest, leaf);
 }
 
 void contest_due_by(struct contest *contest, uint32_t leaf, struct contest_due by)
@@ -176,7 +176,7 @@ static void gate_heed(struct contest_gate *gate, uint64_t now_ns)
     }
 }
 
-static void send_frame(struct contest *contest, const struct contest_ingress *ingress)
+static void flow_contest_send_frame(struct contest *contest, const struct contest_ingress *ingress)
 {
     struct contest_link *link = &contest->links[ingress->link];
     struct contest_gate *gate = &link->gate;
@@ -219,7 +219,7 @@ static void enter_queue(struct contest *contest, struct contest_link *link, uint
         contest_buffer_add(&contest->nodes[ingress->node], ingress, bytes);
         if (contest_must_pause(node, ingress)) {
             ingress->asked = true;
-            send_frame(contest, ingress);
+            flow_contest_send_frame(contest, ingress);
         }
     }
 }
@@ -295,7 +295,7 @@ static void stamp(struct contest *contest, struct contest_link *link, uint32_t p
 }
 
 /* The packet is on its way to its next queue, or to the receiver and back. */
-static void go_on(struct contest *contest, uint32_t packet_index, uint64_t first_ns, uint64_t end_ns)
+static void flow_contest_go_on(struct contest *contest, uint32_t packet_index, uint64_t first_ns, uint64_t end_ns)
 {
     struct contest_packet *packet = &contest->packets.at[packet_index];
     struct contest_sender *sender = &contest->senders[packet->sender];
@@ -315,7 +315,7 @@ static void go_on(struct contest *contest, uint32_t packet_index, uint64_t first
     contest_add_ack(contest, packet_index, end_ns + takes + sender->back_ns);
 }
 
-static void serve(struct contest *contest, uint32_t link_index)
+static void flow_contest_serve(struct contest *contest, uint32_t link_index)
 {
     struct contest_link *link = &contest->links[link_index];
     uint32_t index = link->head;
@@ -331,7 +331,7 @@ static void serve(struct contest *contest, uint32_t link_index)
         contest_buffer_remove(node, ingress, bytes);
         if (contest_may_resume(node, ingress)) {
             ingress->asked = false;
-            send_frame(contest, ingress);
+            flow_contest_send_frame(contest, ingress);
         }
     }
     stamp(contest, link, index);
@@ -339,7 +339,7 @@ static void serve(struct contest *contest, uint32_t link_index)
     uint64_t all = one * packet->count;
     uint64_t last = packet->spread_ns + one; /* the last of them may not have come yet */
     link->busy_until = contest->now_ns + all;
-    go_on(contest, index, contest->now_ns + one, contest->now_ns + (all > last ? all : last));
+    flow_contest_go_on(contest, index, contest->now_ns + one, contest->now_ns + (all > last ? all : last));
 }
 
 static void link_turn(struct contest *contest, uint32_t index)
@@ -350,11 +350,11 @@ static void link_turn(struct contest *contest, uint32_t index)
     while (link->coming_count > 0 && link->coming[0].due.at_ns <= now) {
         enter_queue(contest, link, take_coming(link));
         if (link->busy_until < now && !link->gate.paused) {
-            serve(contest, index); /* the first to reach an idle port has nobody behind it */
+            flow_contest_serve(contest, index); /* the first to reach an idle port has nobody behind it */
         }
     }
     if (link->head != 0 && link->busy_until <= now && !link->gate.paused) {
-        serve(contest, index);
+        flow_contest_serve(contest, index);
     }
     set_due(contest, contest_leaf_of_link(index), link_due(contest, link));
 }
@@ -382,7 +382,7 @@ static uint32_t count_together(const struct contest *contest, const struct conte
     return most < 1 ? 1 : (uint32_t)most;
 }
 
-static void send_packet(struct contest *contest, uint32_t index, uint64_t window)
+static void flow_contest_send_packet(struct contest *contest, uint32_t index, uint64_t window)
 {
     struct contest_sender *sender = &contest->senders[index];
     struct control_sender *control = &sender->control;
@@ -464,7 +464,7 @@ static uint64_t try_to_send(struct contest *contest, uint32_t index)
             wait_for_turn(contest, index);
             return UINT64_MAX;
         }
-        send_packet(contest, index, window);
+        flow_contest_send_packet(contest, index, window);
     } else if (link->busy_until == now) {
         sender->sending_ns = now; /* it is now that the link, free again, sets a timer */
         sender->sending_order = contest->order++;
@@ -487,7 +487,7 @@ static void host_turn(struct contest *contest, uint32_t index)
         link->head = sender->next;
         sender->in_turn = false;
         if (may_send(contest, sender, window)) {
-            send_packet(contest, next, window);
+            flow_contest_send_packet(contest, next, window);
             const struct contest_due by = {link->busy_until, sender->sending_ns, sender->sending_order};
             contest_due_by(contest, contest_leaf_of_sender(next), by);
         }

@@ -18,7 +18,7 @@ struct explainer {
     uint32_t count, room;
 };
 
-static bool is_held(const struct contest *contest, uint32_t link)
+static bool contest_explain_is_held(const struct contest *contest, uint32_t link)
 {
     if (!contest->links[link].gate.paused) {
         return false;
@@ -43,7 +43,7 @@ static bool holds_from(const struct contest *contest, uint32_t link, uint32_t in
 }
 
 /* A held link whose queue has packets that came over this one; CONTEST_NONE when there is none. */
-static uint32_t held_by(const struct contest *contest, uint32_t link)
+static uint32_t contest_explain_held_by(const struct contest *contest, uint32_t link)
 {
     for (uint32_t i = 0; i < contest->ingress_count; i++) {
         if (contest->ingresses[i].link != link) {
@@ -51,7 +51,7 @@ static uint32_t held_by(const struct contest *contest, uint32_t link)
         }
         for (uint32_t next = 0; next < contest->link_count; next++) {
             if (!contest->links[next].is_host && contest->links[next].node == contest->ingresses[i].node &&
-                is_held(contest, next) && holds_from(contest, next, i)) {
+                contest_explain_is_held(contest, next) && holds_from(contest, next, i)) {
                 return next;
             }
         }
@@ -59,7 +59,7 @@ static uint32_t held_by(const struct contest *contest, uint32_t link)
     return CONTEST_NONE;
 }
 
-static void tell(struct explainer *e, const char *text, const char *fix)
+static void contest_explain_tell(struct explainer *e, const char *text, const char *fix)
 {
     if (e->count < e->room && text != NULL) {
         e->stuck[e->count++] = (struct net_stuck){.text = text, .fix = fix};
@@ -76,7 +76,7 @@ static uint32_t to_node(const struct contest *contest, uint32_t link)
     return contest->graph->ports[contest->graph->ports[contest->links[link].port].peer].node;
 }
 
-static void tell_cycle(struct explainer *e, uint32_t first)
+static void contest_explain_tell_cycle(struct explainer *e, uint32_t first)
 {
     uint32_t length = 0;
     const char *text = "";
@@ -87,15 +87,16 @@ static void tell_cycle(struct explainer *e, uint32_t first)
                                 length == 0 ? "" : ", ", from_node(e->contest, at), to_node(e->contest, at));
         }
         length++;
-        at = held_by(e->contest, at);
+        at = contest_explain_held_by(e->contest, at);
     } while (at != first && at != CONTEST_NONE && text != NULL);
-    tell(e,
-         text == NULL ? NULL
-                      : arena_printf(e->arena,
-                                     "a cycle of %" PRIu32 " pauses: %s%s; each has a full buffer that only the next "
-                                     "could empty",
-                                     length, text, length > CYCLE_TOLD ? " …" : ""),
-         "break the cycle: routes that cannot loop (up and down a tree), a larger BUFFER_SIZE, or parameter 'no-pfc'");
+    contest_explain_tell(
+        e,
+        text == NULL ? NULL
+                     : arena_printf(e->arena,
+                                    "a cycle of %" PRIu32 " pauses: %s%s; each has a full buffer that only the next "
+                                    "could empty",
+                                    length, text, length > CYCLE_TOLD ? " …" : ""),
+        "break the cycle: routes that cannot loop (up and down a tree), a larger BUFFER_SIZE, or parameter 'no-pfc'");
 }
 
 uint32_t contest_explain(const struct contest *contest, struct arena *arena, struct net_stuck *stuck, uint32_t room)
@@ -106,23 +107,24 @@ uint32_t contest_explain(const struct contest *contest, struct arena *arena, str
     bool cycles = false;
     for (uint32_t i = 0; walk != NULL && i < contest->link_count && e.count < room; i++) {
         uint32_t at = i;
-        while (at != CONTEST_NONE && is_held(contest, at) && walk[at] == 0) {
+        while (at != CONTEST_NONE && contest_explain_is_held(contest, at) && walk[at] == 0) {
             walk[at] = i + 1;
-            uint32_t next = held_by(contest, at);
+            uint32_t next = contest_explain_held_by(contest, at);
             alone = next == CONTEST_NONE ? at : alone;
             at = next;
         }
-        if (at != CONTEST_NONE && is_held(contest, at) && walk[at] == i + 1) {
-            tell_cycle(&e, at);
+        if (at != CONTEST_NONE && contest_explain_is_held(contest, at) && walk[at] == i + 1) {
+            contest_explain_tell_cycle(&e, at);
             cycles = true;
         }
     }
     if (!cycles && alone != CONTEST_NONE) {
-        tell(&e,
-             arena_printf(
-                 arena, "node %" PRIu32 " is paused for ever towards node %" PRIu32 ": that node never has room again",
-                 from_node(contest, alone), to_node(contest, alone)),
-             "give the switch a larger BUFFER_SIZE");
+        contest_explain_tell(&e,
+                             arena_printf(arena,
+                                          "node %" PRIu32 " is paused for ever towards node %" PRIu32
+                                          ": that node never has room again",
+                                          from_node(contest, alone), to_node(contest, alone)),
+                             "give the switch a larger BUFFER_SIZE");
     }
     return e.count;
 }

@@ -84,7 +84,8 @@ void contest_close(struct contest *contest)
 }
 
 /* Room for one more of something; its place, or CONTEST_NONE. */
-static uint32_t add(struct contest *contest, void **items, uint32_t *count, uint32_t *capacity, size_t item_bytes)
+static uint32_t contest_join_add(struct contest *contest, void **items, uint32_t *count, uint32_t *capacity,
+                                 size_t item_bytes)
 {
     if (*count == *capacity && !mem_reserve(contest->mem, items, capacity, (uint64_t)*count + 1, item_bytes)) {
         contest->failed = true;
@@ -107,8 +108,8 @@ static uint32_t link_at(struct contest *contest, uint32_t port)
             return i;
         }
     }
-    uint32_t at =
-        add(contest, (void **)&contest->links, &contest->link_count, &contest->link_capacity, sizeof *contest->links);
+    uint32_t at = contest_join_add(contest, (void **)&contest->links, &contest->link_count, &contest->link_capacity,
+                                   sizeof *contest->links);
     if (at == CONTEST_NONE || !due_grow(contest, 2 * contest->link_count)) {
         contest->link_count -= at == CONTEST_NONE ? 0 : 1;
         contest->failed = true;
@@ -143,15 +144,15 @@ static uint64_t headroom_of(const struct contest *contest, uint32_t port)
     return wire->rate_bps * wire->delay_ns / 8 / UINT64_C(1000000000) * contest->config->headroom_factor;
 }
 
-static uint32_t node_at(struct contest *contest, uint32_t node)
+static uint32_t contest_join_node_at(struct contest *contest, uint32_t node)
 {
     for (uint32_t i = 0; i < contest->node_count; i++) {
         if (contest->nodes[i].node == node) {
             return i;
         }
     }
-    uint32_t at =
-        add(contest, (void **)&contest->nodes, &contest->node_count, &contest->node_capacity, sizeof *contest->nodes);
+    uint32_t at = contest_join_add(contest, (void **)&contest->nodes, &contest->node_count, &contest->node_capacity,
+                                   sizeof *contest->nodes);
     if (at == CONTEST_NONE) {
         return at;
     }
@@ -177,10 +178,11 @@ static uint32_t ingress_at(struct contest *contest, uint32_t link)
             return i;
         }
     }
-    uint32_t node = node_at(contest, graph->ports[port].node);
-    uint32_t at = node == CONTEST_NONE ? CONTEST_NONE
-                                       : add(contest, (void **)&contest->ingresses, &contest->ingress_count,
-                                             &contest->ingress_capacity, sizeof *contest->ingresses);
+    uint32_t node = contest_join_node_at(contest, graph->ports[port].node);
+    uint32_t at = node == CONTEST_NONE
+                      ? CONTEST_NONE
+                      : contest_join_add(contest, (void **)&contest->ingresses, &contest->ingress_count,
+                                         &contest->ingress_capacity, sizeof *contest->ingresses);
     if (at == CONTEST_NONE) {
         return at;
     }
@@ -281,8 +283,8 @@ static uint32_t sender_place(struct contest *contest)
         contest->free_sender = contest->senders[at].next;
         return at;
     }
-    at = add(contest, (void **)&contest->senders, &contest->sender_count, &contest->sender_capacity,
-             sizeof *contest->senders);
+    at = contest_join_add(contest, (void **)&contest->senders, &contest->sender_count, &contest->sender_capacity,
+                          sizeof *contest->senders);
     if (at != CONTEST_NONE &&
         (!due_grow(contest, 2 * contest->sender_count) ||
          !mem_reserve(contest->mem, (void **)&contest->legs, &contest->leg_capacity,
@@ -295,7 +297,8 @@ static uint32_t sender_place(struct contest *contest)
 }
 
 /* Packets that go as one, at full rate. */
-static uint32_t group_of(const struct contest *contest, const struct contest_entry *entry, uint64_t rate_bps)
+static uint32_t contest_join_group_of(const struct contest *contest, const struct contest_entry *entry,
+                                      uint64_t rate_bps)
 {
     double most = is_by_marks(contest) ? 2048 : 128; /* in a round trip */
     double held = (double)entry->base_rtt_ns * (double)rate_bps / 8e9 / contest->full_bytes / most;
@@ -312,7 +315,7 @@ uint32_t contest_join(struct contest *contest, const struct contest_entry *entry
     struct contest_sender *sender = &contest->senders[at];
     uint64_t line = contest->links[link].rate_bps;
     *sender = (struct contest_sender){.flow = entry->flow, .link = link, .active = true};
-    sender->group = group_of(contest, entry, line);
+    sender->group = contest_join_group_of(contest, entry, line);
     sender->control = (struct control_sender){.size = entry->size,
                                               .window = entry->window,
                                               .base_rtt_ns = entry->base_rtt_ns == 0 ? 1 : entry->base_rtt_ns,

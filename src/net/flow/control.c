@@ -38,8 +38,8 @@ static void pace_anew(struct control_sender *sender, const struct packet_config 
 }
 
 /* What the law has changed at that time. */
-static void take_over(struct control_sender *sender, const struct packet_config *config,
-                      const struct cc_sender *changed, uint64_t now_ns)
+static void flow_control_take_over(struct control_sender *sender, const struct packet_config *config,
+                                   const struct cc_sender *changed, uint64_t now_ns)
 {
     sender->limit = changed->limit;
     if (changed->paces_anew) {
@@ -87,7 +87,7 @@ void control_sender_ack(struct control_sender *sender, const struct cc_law *law,
     if (tells) {
         struct cc_sender seen = seen_by_law(sender);
         law->acked(sender->state, config, &seen, ack);
-        take_over(sender, config, &seen, ack->now_ns);
+        flow_control_take_over(sender, config, &seen, ack->now_ns);
     }
 }
 
@@ -116,6 +116,6 @@ void control_sender_tick(struct control_sender *sender, const struct cc_law *law
         struct cc_sender seen = seen_by_law(sender);
         sender->timers[which].at_ns = UINT64_MAX;
         law->timer(sender->state, config, &seen, which);
-        take_over(sender, config, &seen, at_ns);
+        flow_control_take_over(sender, config, &seen, at_ns);
     }
 }

@@ -136,7 +136,7 @@ static uint32_t flow_of(const struct flow_net *network, uint32_t use)
     return use / network->share.room;
 }
 
-static bool is_data(const struct flow_net *network, uint32_t use)
+static bool controlled_is_data(const struct flow_net *network, uint32_t use)
 {
     return use % network->share.room < network->half && network->flows.at[flow_of(network, use)].sending;
 }
@@ -144,7 +144,7 @@ static bool is_data(const struct flow_net *network, uint32_t use)
 /* Data that have crossed another link before: at its own host's port a message waits in no queue. */
 static bool is_at_switch(const struct flow_net *network, uint32_t use)
 {
-    return use % network->share.room > 0 && is_data(network, use);
+    return use % network->share.room > 0 && controlled_is_data(network, use);
 }
 
 static uint64_t base_rtt_ns(struct flow_net *network, const struct flow *flow)
@@ -184,7 +184,7 @@ static uint64_t bytes_sent(const struct flow_net *network, uint32_t index)
     return sent - sent % network->machine->config->payload_bytes;
 }
 
-static void join(struct flow_net *network, uint32_t index)
+static void controlled_join(struct flow_net *network, uint32_t index)
 {
     struct flow_controls *controls = network->controls;
     struct flow *flow = &network->flows.at[index];
@@ -222,7 +222,7 @@ static void join(struct flow_net *network, uint32_t index)
     flow_take_over(network, index);
 }
 
-static int by_number(const void *a, const void *b)
+static int controlled_by_number(const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a;
     uint64_t y = *(const uint64_t *)b;
@@ -273,10 +273,10 @@ static void join_all(struct flow_net *network)
         count = list_joining(network, controls->contest.links[i].port, count);
     }
     if (count > 1) {
-        qsort(controls->joining, count, sizeof *controls->joining, by_number);
+        qsort(controls->joining, count, sizeof *controls->joining, controlled_by_number);
     }
     for (uint32_t i = 0; i < count && !network->net->queue->failed; i++) {
-        join(network, (uint32_t)controls->joining[i]);
+        controlled_join(network, (uint32_t)controls->joining[i]);
     }
 }
 
@@ -291,7 +291,7 @@ static void tell_parts(struct flow_net *network)
         double others = 0, mine = 0, data = 0;
         for (uint32_t u = 0; u < link->count; u++) {
             uint32_t flow = flow_of(network, link->users[u]);
-            bool counts = is_data(network, link->users[u]);
+            bool counts = controlled_is_data(network, link->users[u]);
             data += counts ? 1 : 0;
             if (counts && network->flows.at[flow].contends) {
                 mine++;
@@ -432,7 +432,7 @@ static bool is_alone(const struct flow_net *network, uint32_t port)
     const struct share_link *link = &network->share.links[port];
     uint32_t data = 0;
     for (uint32_t u = 0; u < link->count && data < 2; u++) {
-        data += is_data(network, link->users[u]) ? 1 : 0;
+        data += controlled_is_data(network, link->users[u]) ? 1 : 0;
     }
     return data < 2;
 }
@@ -505,7 +505,7 @@ static bool can_fill(const struct flow_net *network, uint32_t port, const struct
     return config->pfc_enabled && (!config->has_window || 2 * crowd->windows > room / 9);
 }
 
-static void begin(struct flow_net *network, const struct crowd *crowd, bool buffers)
+static void controlled_begin(struct flow_net *network, const struct crowd *crowd, bool buffers)
 {
     struct flow_controls *controls = network->controls;
     controls->contest = (struct contest){.graph = network->machine->graph,
@@ -538,7 +538,7 @@ void flow_controls_look(struct flow_net *network)
             continue;
         }
         if (controls->ports.count == 0) {
-            begin(network, &crowd, can_fill(network, port, &crowd));
+            controlled_begin(network, &crowd, can_fill(network, port, &crowd));
         }
         controls->queues[port].controlled = true;
         controls->ports.at[controls->ports.count++] = port;

@@ -76,7 +76,7 @@ uint64_t flow_count_message(struct flow_net *network, const struct flow *flow)
     return alone;
 }
 
-static struct net_spread spread_of(const struct histogram_fine *histogram)
+static struct net_spread flow_figures_spread_of(const struct histogram_fine *histogram)
 {
     return (struct net_spread){.p50 = histogram_fine_at(histogram, 0.50),
                                .p95 = histogram_fine_at(histogram, 0.95),
@@ -107,7 +107,7 @@ bool flow_add_figures(const struct flow_net *network, struct arena *arena, struc
     figures->links = links;
     figures->link_count = graph->port_count;
     figures->flows = network->durations.total;
-    figures->duration_ns = spread_of(&network->durations);
-    figures->slowdown_permille = spread_of(&network->slowdowns);
+    figures->duration_ns = flow_figures_spread_of(&network->durations);
+    figures->slowdown_permille = flow_figures_spread_of(&network->slowdowns);
     return true;
 }

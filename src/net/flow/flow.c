@@ -205,7 +205,7 @@ static uint64_t rest_ns(struct flow_net *network)
     return longest;
 }
 
-static void settle(struct flow_net *network)
+static void flow_settle(struct flow_net *network)
 {
     struct event_queue *queue = network->net->queue;
     struct share *share = &network->share;
@@ -323,7 +323,7 @@ void flow_give_back(struct flow_net *network, uint32_t index, double part)
     wake_for_first(network);
 }
 
-static void leave(struct flow_net *network, uint32_t index)
+static void flow_leave(struct flow_net *network, uint32_t index)
 {
     end_data(network, index);
     flow_settle_later(network);
@@ -331,7 +331,7 @@ static void leave(struct flow_net *network, uint32_t index)
 
 /* ---- a message ---- */
 
-static void start(struct flow_net *network, uint32_t index)
+static void flow_start(struct flow_net *network, uint32_t index)
 {
     struct flow *flow = &network->flows.at[index];
     flow->start_ns = network->net->queue->now;
@@ -478,14 +478,14 @@ static void flow_send(struct net *net, uint32_t message, uint32_t src, uint32_t 
     }
 }
 
-static void step(struct flow_net *network, uint32_t index, enum flow_step what)
+static void net_flow_flow_step(struct flow_net *network, uint32_t index, enum flow_step what)
 {
     switch (what) {
     case FLOW_STARTS:
-        start(network, index);
+        flow_start(network, index);
         break;
     case FLOW_LEAVES:
-        leave(network, index);
+        flow_leave(network, index);
         break;
     case FLOW_ACKS_BEGIN:
         acks_begin(network, index);
@@ -507,13 +507,13 @@ static uint32_t flow_handle(struct net *net, const struct event *event)
     struct flow_net *network = net->state;
     switch ((enum net_event_kind)event->kind) {
     case NET_EVENT_FLOW_STEP:
-        step(network, event->a, (enum flow_step)event->b);
+        net_flow_flow_step(network, event->a, (enum flow_step)event->b);
         break;
     case NET_EVENT_FLOW_ENDS:
         end_due(network, event->a);
         break;
     case NET_EVENT_FLOW_SETTLE:
-        settle(network);
+        flow_settle(network);
         break;
     default:
         break;

@@ -141,7 +141,7 @@ static bool is_affordable(const struct flow_net *network, bool is_over)
 }
 
 /* Is it worth while to go on? If not, the run ends here. */
-static void weigh(struct flow_net *network, double while_ns)
+static void flow_judge_weigh(struct flow_net *network, double while_ns)
 {
     const struct flow_judge *judge = network->judge;
     /* Each packet goes over two links at least, and so does what acknowledges it. */
@@ -154,7 +154,7 @@ static void weigh(struct flow_net *network, double while_ns)
     }
 }
 
-static bool is_data(const struct flow_net *network, uint32_t use)
+static bool flow_judge_is_data(const struct flow_net *network, uint32_t use)
 {
     return use % network->share.room < network->half;
 }
@@ -169,7 +169,7 @@ static bool may_queue(struct flow_net *network, uint32_t port)
     judge->looks++;
     for (uint32_t u = 0; u < link->count && inflow <= carries; u++) {
         uint32_t use = link->users[u];
-        if (is_data(network, use) && use % network->share.room > 0) {
+        if (flow_judge_is_data(network, use) && use % network->share.room > 0) {
             uint32_t before = network->share.uses[use - 1].link;
             inflow += judge->seen[before] != judge->looks ? (double)rate_at(network, before) : 0;
             judge->seen[before] = judge->looks;
@@ -195,7 +195,7 @@ static bool carries_data(struct flow_net *network, uint32_t port)
     const struct share_link *link = &network->share.links[port];
     for (uint32_t u = 0; u < link->count; u++) {
         network->judge->work += LOOK_COST;
-        if (is_data(network, link->users[u])) {
+        if (flow_judge_is_data(network, link->users[u])) {
             return true;
         }
     }
@@ -210,7 +210,7 @@ static void join_link(struct flow_net *network, uint32_t port, uint32_t joining)
     uint32_t data = 0;
     for (uint32_t u = 0; u < link->count; u++) {
         uint32_t index = link->users[u] / network->share.room;
-        bool with_data = is_data(network, link->users[u]);
+        bool with_data = flow_judge_is_data(network, link->users[u]);
         network->judge->work += LOOK_COST;
         data += with_data ? 1 : 0;
         if (index != joining && (with_data ? network->flows.at[index].is_short : network->flows.at[index].is_tight)) {
@@ -282,7 +282,7 @@ void judge_starts(struct flow_net *network, uint32_t index)
         join_link(network, uses[i].link, index);
     }
     if (is_beyond(judge)) {
-        weigh(network, flow->alone_ns);
+        flow_judge_weigh(network, flow->alone_ns);
     }
 }
 
@@ -328,7 +328,7 @@ void judge_settled(struct flow_net *network)
 {
     struct flow_judge *judge = network->judge;
     judge->work += LOOK_COST * (double)network->share.looked + (double)network->share.found.count;
-    weigh(network, 0);
+    flow_judge_weigh(network, 0);
 }
 
 const struct net_ops *judge_instead(const struct net *net)

@@ -50,7 +50,7 @@ void share_free(struct share *share)
 }
 
 /* Room for `need` items; remembers a refusal. */
-static bool reserve(struct share *share, void **items, uint32_t *capacity, uint64_t need, size_t item_bytes)
+static bool flow_share_reserve(struct share *share, void **items, uint32_t *capacity, uint64_t need, size_t item_bytes)
 {
     if (need > *capacity && !mem_reserve(share->mem, items, capacity, need, item_bytes)) {
         share->failed = true;
@@ -61,7 +61,7 @@ static bool reserve(struct share *share, void **items, uint32_t *capacity, uint6
 
 static void list_add(struct share *share, struct share_list *list, uint32_t item)
 {
-    if (reserve(share, (void **)&list->at, &list->capacity, (uint64_t)list->count + 1, sizeof *list->at)) {
+    if (flow_share_reserve(share, (void **)&list->at, &list->capacity, (uint64_t)list->count + 1, sizeof *list->at)) {
         list->at[list->count++] = item;
     }
 }
@@ -71,9 +71,10 @@ static void list_add(struct share *share, struct share_list *list, uint32_t item
 void share_flow_start(struct share *share, uint32_t flow, double ceiling)
 {
     uint32_t known = share->flow_capacity;
-    if (!reserve(share, (void **)&share->flows, &share->flow_capacity, (uint64_t)flow + 1, sizeof *share->flows) ||
-        !reserve(share, (void **)&share->uses, &share->use_capacity, ((uint64_t)flow + 1) * share->room,
-                 sizeof *share->uses)) {
+    if (!flow_share_reserve(share, (void **)&share->flows, &share->flow_capacity, (uint64_t)flow + 1,
+                            sizeof *share->flows) ||
+        !flow_share_reserve(share, (void **)&share->uses, &share->use_capacity, ((uint64_t)flow + 1) * share->room,
+                            sizeof *share->uses)) {
         return;
     }
     for (uint32_t i = known; i < share->flow_capacity; i++) {
@@ -100,7 +101,8 @@ void share_join(struct share *share, uint32_t flow, uint32_t first, uint32_t end
         if (share->uses[i].cost <= 0) {
             continue; /* what costs nothing fills nothing */
         }
-        if (!reserve(share, (void **)&link->users, &link->capacity, (uint64_t)link->count + 1, sizeof *link->users)) {
+        if (!flow_share_reserve(share, (void **)&link->users, &link->capacity, (uint64_t)link->count + 1,
+                                sizeof *link->users)) {
             return;
         }
         share->uses[i].place = link->count;
@@ -191,7 +193,7 @@ static void take_in(struct share *share, uint32_t index)
     }
 }
 
-static void begin(struct share *share)
+static void flow_share_begin(struct share *share)
 {
     if (++share->settling == 0) {
         for (uint32_t i = 0; i < share->link_count; i++) {
@@ -222,13 +224,13 @@ static void begin(struct share *share)
 /* ---- filling ---- */
 
 /* Equal bounds come up by their numbers, so that what some flows get does not depend on others they never meet. */
-static bool comes_before(const void *context, const struct share_bound *a, const struct share_bound *b)
+static bool flow_share_comes_before(const void *context, const struct share_bound *a, const struct share_bound *b)
 {
     (void)context;
     return a->level < b->level || (a->level <= b->level && a->index < b->index);
 }
 
-HEAP_DEFINE(share_heap, struct share_bound, const void *, comes_before, HEAP_PUT);
+HEAP_DEFINE(share_heap, struct share_bound, const void *, flow_share_comes_before, HEAP_PUT);
 
 static void drop_top(struct share_heap *heap)
 {
@@ -240,12 +242,13 @@ static double link_level(const struct share_link *link)
     return link->room <= 0 ? 0 : link->room / link->cost;
 }
 
-static bool prepare(struct share *share)
+static bool flow_share_prepare(struct share *share)
 {
     struct share_heap *bounds = &share->bounds;
     struct share_heap *ceilings = &share->ceilings;
-    if (!reserve(share, (void **)&bounds->at, &bounds->capacity, share->met.count, sizeof *bounds->at) ||
-        !reserve(share, (void **)&ceilings->at, &ceilings->capacity, share->found.count, sizeof *ceilings->at)) {
+    if (!flow_share_reserve(share, (void **)&bounds->at, &bounds->capacity, share->met.count, sizeof *bounds->at) ||
+        !flow_share_reserve(share, (void **)&ceilings->at, &ceilings->capacity, share->found.count,
+                            sizeof *ceilings->at)) {
         return false;
     }
     bounds->count = 0;
@@ -314,9 +317,9 @@ static void settle_link(struct share *share, uint32_t index, double level)
     }
 }
 
-static void fill(struct share *share)
+static void flow_share_fill(struct share *share)
 {
-    if (!prepare(share)) {
+    if (!flow_share_prepare(share)) {
         return;
     }
     while (share->bounds.count > 0) {
@@ -397,10 +400,10 @@ static bool look_over(struct share *share, bool with_care)
 void share_settle(struct share *share)
 {
     share->looked = 0;
-    begin(share);
-    fill(share);
+    flow_share_begin(share);
+    flow_share_fill(share);
     for (uint32_t round = 0; !share->failed && look_over(share, round < ROUNDS_WITH_CARE); round++) {
-        fill(share);
+        flow_share_fill(share);
     }
     for (uint32_t i = 0; i < share->met.count; i++) {
         struct share_link *link = &share->links[share->met.at[i]];
@@ -410,7 +413,7 @@ void share_settle(struct share *share)
 
 /* ---- what hangs together ---- */
 
-static uint32_t root_of(const struct share *share, uint32_t link)
+static uint32_t flow_share_root_of(const struct share *share, uint32_t link)
 {
     while (share->links[link].root != link) {
         share->links[link].root = share->links[share->links[link].root].root;
@@ -440,13 +443,13 @@ void share_connect(struct share *share)
         uint32_t first = first_link(share, share->found.at[i]);
         for (uint32_t u = 0; u < share->room && first != SHARE_NONE; u++) {
             if (uses[u].place != SHARE_NONE) {
-                share->links[root_of(share, uses[u].link)].root = root_of(share, first);
+                share->links[flow_share_root_of(share, uses[u].link)].root = flow_share_root_of(share, first);
                 share->links[uses[u].link].looked++;
             }
         }
     }
     for (uint32_t i = 0; i < share->met.count; i++) {
-        uint32_t root = root_of(share, share->met.at[i]);
+        uint32_t root = flow_share_root_of(share, share->met.at[i]);
         if (root != share->met.at[i]) {
             share->links[root].looked += share->links[share->met.at[i]].looked;
         }
@@ -456,5 +459,5 @@ void share_connect(struct share *share)
 uint64_t share_connected_uses(const struct share *share, uint32_t flow)
 {
     uint32_t first = first_link(share, flow);
-    return first == SHARE_NONE ? 0 : share->links[root_of(share, first)].looked;
+    return first == SHARE_NONE ? 0 : share->links[flow_share_root_of(share, first)].looked;
 }

@@ -37,7 +37,8 @@ static uint32_t timer_word(const struct packet_net *network, uint32_t pair, uint
 }
 
 /* Takes over what the law has changed; `ran_out` is the timer it was called for, CC_TIMERS = none. */
-static void take_over(struct packet_net *network, uint32_t pair_index, const struct cc_sender *sender, uint32_t ran_out)
+static void packet_cc_take_over(struct packet_net *network, uint32_t pair_index, const struct cc_sender *sender,
+                                uint32_t ran_out)
 {
     struct packet_pair *pair = &network->pairs.at[pair_index];
     struct event_queue *queue = network->net->queue;
@@ -99,7 +100,7 @@ void packet_cc_timer(struct packet_net *network, uint32_t pair, uint32_t what)
     if (what == timer_word(network, pair, which)) {
         struct cc_sender sender = sender_of(&network->pairs.at[pair]);
         network->law->timer(packet_cc_of(network, pair)->state, network->config, &sender, which);
-        take_over(network, pair, &sender, which);
+        packet_cc_take_over(network, pair, &sender, which);
     }
 }
 
@@ -121,5 +122,5 @@ void packet_cc_ack(struct packet_net *network, uint32_t pair, uint32_t packet)
         return;
     }
     law->acked(packet_cc_of(network, pair)->state, network->config, &sender, &told);
-    take_over(network, pair, &sender, CC_TIMERS);
+    packet_cc_take_over(network, pair, &sender, CC_TIMERS);
 }

@@ -40,7 +40,7 @@ void packet_credit_wanted(struct packet_net *network, uint32_t port_index, uint3
     }
 }
 
-static void leave(struct packet_net *network, struct packet_port *port, uint32_t place)
+static void packet_credit_leave(struct packet_net *network, struct packet_port *port, uint32_t place)
 {
     uint32_t pair = port->wanting[place];
     port->wanting_count--;
@@ -57,7 +57,7 @@ void packet_credit_give(struct packet_net *network, uint32_t port_index)
     port->grants = 0;
     while (port->wanting_count > 0 &&
            network->pairs.at[port->wanting[port->last_granted % port->wanting_count]].finished) {
-        leave(network, port, port->last_granted % port->wanting_count);
+        packet_credit_leave(network, port, port->last_granted % port->wanting_count);
     }
     if (port->wanting_count == 0) {
         return;
@@ -71,7 +71,7 @@ void packet_credit_give(struct packet_net *network, uint32_t port_index)
     pair->holders++;
     *credit = (struct packet){.kind = PACKET_CREDIT, .pair = pair_index, .seq = pair->granted};
     if (pair->granted >= pair->size) {
-        leave(network, port, place);
+        packet_credit_leave(network, port, place);
         port->last_granted = place;
     } else {
         port->last_granted = place + 1;

@@ -365,7 +365,7 @@ static void start_kept(struct packet_net *network)
     }
 }
 
-static void start(struct packet_net *network, uint32_t pair, uint32_t how)
+static void packet_engine_start(struct packet_net *network, uint32_t pair, uint32_t how)
 {
     struct event_queue *queue = network->net->queue;
     if (how == START_WHEN_LINKS_CHANGE) {
@@ -453,7 +453,7 @@ static uint32_t packet_handle(struct net *net, const struct event *event)
         packet_pair_timeout(network, event->a, event->b);
         break;
     case NET_EVENT_PACKET_START:
-        start(network, event->a, event->b);
+        packet_engine_start(network, event->a, event->b);
         break;
     case NET_EVENT_PACKET_CONTROL:
         count_timer(network);

@@ -17,7 +17,8 @@ struct explainer {
     uint32_t count, room;
 };
 
-static void tell(struct explainer *e, const char *text, const char *fix, uint32_t from, uint32_t to, uint32_t ranks)
+static void packet_explain_tell(struct explainer *e, const char *text, const char *fix, uint32_t from, uint32_t to,
+                                uint32_t ranks)
 {
     if (e->count < e->room && text != NULL) {
         e->stuck[e->count++] = (struct net_stuck){.text = text, .fix = fix, .ranks = {from, to}, .rank_count = ranks};
@@ -101,19 +102,19 @@ static void tell_livelock(struct explainer *e)
     }
     const struct packet_counts *counts = &network->counts;
     const char *down = down_words(e);
-    tell(e,
-         arena_printf(e->arena,
-                      "a livelock: %s (%" PRIu64 " packets dropped by switches, %" PRIu64
-                      " lost on links in all); of %" PRIu64 " messages under way that from rank %" PRIu32
-                      " to rank %" PRIu32 " has %" PRIu64 " of %" PRIu64 " B through%s%s",
-                      livelock_words(e), counts->drops, counts->losses, count, worst->src, worst->dst, worst->acked,
-                      worst->size, down == NULL ? "" : "; ", down == NULL ? "" : down),
-         down != NULL ? down_fix
-         : !network->config->pfc_enabled
-             ? "let switches pause their senders (without parameter 'no-pfc'), or bound what is on its "
-               "way (HAS_WIN 1)"
-             : "bound what is on its way (HAS_WIN 1), or give switches a larger BUFFER_SIZE",
-         worst->src, worst->dst, 2);
+    packet_explain_tell(e,
+                        arena_printf(e->arena,
+                                     "a livelock: %s (%" PRIu64 " packets dropped by switches, %" PRIu64
+                                     " lost on links in all); of %" PRIu64 " messages under way that from rank %" PRIu32
+                                     " to rank %" PRIu32 " has %" PRIu64 " of %" PRIu64 " B through%s%s",
+                                     livelock_words(e), counts->drops, counts->losses, count, worst->src, worst->dst,
+                                     worst->acked, worst->size, down == NULL ? "" : "; ", down == NULL ? "" : down),
+                        down != NULL ? down_fix
+                        : !network->config->pfc_enabled
+                            ? "let switches pause their senders (without parameter 'no-pfc'), or bound what is on its "
+                              "way (HAS_WIN 1)"
+                            : "bound what is on its way (HAS_WIN 1), or give switches a larger BUFFER_SIZE",
+                        worst->src, worst->dst, 2);
 }
 
 static const char *no_way_words(struct explainer *e, const struct packet_unsent *one)
@@ -134,19 +135,19 @@ static void tell_unsent(struct explainer *e)
     for (uint64_t i = 0; i < kept; i++) {
         const struct packet_unsent *one = &network->unsent[i];
         bool too_long = network->config->int_sizes && one->size > INT32_MAX;
-        tell(e,
-             too_long
-                 ? arena_printf(e->arena,
-                                "the message of %" PRIu64 " B from rank %" PRIu32 " to rank %" PRIu32
-                                " has 2 GiB or more, which never ends in ASTRA-sim (its sizes are 32-bit integers)",
-                                one->size, one->src, one->dst)
-                 : no_way_words(e, one),
-             too_long ? "run without parameter 'compat' astra, or use smaller messages"
-             : down_words(e) != NULL
-                 ? down_fix
-                 : "join the two through switches in the topology file, or use a collective algorithm that only "
-                   "talks to neighbours",
-             one->src, one->dst, 2);
+        packet_explain_tell(
+            e,
+            too_long ? arena_printf(e->arena,
+                                    "the message of %" PRIu64 " B from rank %" PRIu32 " to rank %" PRIu32
+                                    " has 2 GiB or more, which never ends in ASTRA-sim (its sizes are 32-bit integers)",
+                                    one->size, one->src, one->dst)
+                     : no_way_words(e, one),
+            too_long ? "run without parameter 'compat' astra, or use smaller messages"
+            : down_words(e) != NULL
+                ? down_fix
+                : "join the two through switches in the topology file, or use a collective algorithm that only "
+                  "talks to neighbours",
+            one->src, one->dst, 2);
         if (!too_long) {
             break; /* one such pair tells it; there are usually many */
         }
@@ -171,7 +172,7 @@ static const char *lost_words(const struct packet_net *network, const struct pac
                                         : "waits for a packet that was lost";
 }
 
-static bool is_lost(const struct packet_pair *pair)
+static bool packet_explain_is_lost(const struct packet_pair *pair)
 {
     return !pair->finished && pair->holders == 1 && pair->acked < pair->sent;
 }
@@ -184,23 +185,24 @@ static void tell_lost(struct explainer *e)
         const struct packet_port *port = &network->ports[i];
         for (uint32_t k = 0; k < port->turns.count && e->count < e->room; k++) {
             const struct packet_pair *pair = &network->pairs.at[port->turns.pairs[k]];
-            if (!is_lost(pair)) {
+            if (!packet_explain_is_lost(pair)) {
                 continue;
             }
-            tell(e,
-                 arena_printf(e->arena,
-                              "the queue pair from rank %" PRIu32 " to rank %" PRIu32 " (source port %u) %s: %" PRIu64
-                              " of %" PRIu64 " B acknowledged, %" PRIu64 " received in order%s%s",
-                              pair->src, pair->dst, pair->source_port, lost_words(network, pair), pair->acked,
-                              pair->size, pair->expected, down == NULL ? "" : "; ", down == NULL ? "" : down),
-                 down != NULL ? down_fix : timeout_fix(network), pair->src, pair->dst, 2);
+            packet_explain_tell(
+                e,
+                arena_printf(e->arena,
+                             "the queue pair from rank %" PRIu32 " to rank %" PRIu32 " (source port %u) %s: %" PRIu64
+                             " of %" PRIu64 " B acknowledged, %" PRIu64 " received in order%s%s",
+                             pair->src, pair->dst, pair->source_port, lost_words(network, pair), pair->acked,
+                             pair->size, pair->expected, down == NULL ? "" : "; ", down == NULL ? "" : down),
+                down != NULL ? down_fix : timeout_fix(network), pair->src, pair->dst, 2);
         }
     }
 }
 
 /* ---- paused ---- */
 
-static bool is_held(const struct packet_net *network, uint32_t index)
+static bool packet_explain_is_held(const struct packet_net *network, uint32_t index)
 {
     const struct packet_port *port = &network->ports[index];
     bool has_data = port->is_switch ? port->low.head != 0 : port->turns.count > 0 || port->high.head != 0;
@@ -208,12 +210,12 @@ static bool is_held(const struct packet_net *network, uint32_t index)
 }
 
 /* A held port of the peer's node whose queue has packets that came from here; UINT32_MAX when there is none. */
-static uint32_t held_by(const struct packet_net *network, uint32_t index)
+static uint32_t packet_explain_held_by(const struct packet_net *network, uint32_t index)
 {
     uint32_t ingress = network->ports[index].peer;
     uint32_t node = network->ports[ingress].node;
     for (uint32_t port = network->graph->port_start[node]; port < network->graph->port_start[node + 1]; port++) {
-        if (!network->ports[port].is_switch || !is_held(network, port)) {
+        if (!network->ports[port].is_switch || !packet_explain_is_held(network, port)) {
             continue;
         }
         for (uint32_t p = network->ports[port].low.head; p != 0; p = network->packets.at[p].next) {
@@ -225,7 +227,7 @@ static uint32_t held_by(const struct packet_net *network, uint32_t index)
     return UINT32_MAX;
 }
 
-static void tell_cycle(struct explainer *e, uint32_t first)
+static void packet_explain_tell_cycle(struct explainer *e, uint32_t first)
 {
     const struct packet_net *network = e->network;
     uint32_t length = 0;
@@ -238,16 +240,17 @@ static void tell_cycle(struct explainer *e, uint32_t first)
                                 length == 0 ? "" : ", ", port->node, network->ports[port->peer].node);
         }
         length++;
-        at = held_by(network, at);
+        at = packet_explain_held_by(network, at);
     } while (at != first && at != UINT32_MAX && text != NULL);
     text = text == NULL ? NULL
                         : arena_printf(e->arena,
                                        "a cycle of %" PRIu32 " pauses: %s%s; each has a full buffer that only "
                                        "the next could empty",
                                        length, text, length > CYCLE_TOLD ? " …" : "");
-    tell(e, text,
-         "break the cycle: routes that cannot loop (up and down a tree), a larger BUFFER_SIZE, or parameter 'no-pfc'",
-         0, 0, 0);
+    packet_explain_tell(
+        e, text,
+        "break the cycle: routes that cannot loop (up and down a tree), a larger BUFFER_SIZE, or parameter 'no-pfc'", 0,
+        0, 0);
 }
 
 /* A host's artificial pause (NIC_TOTAL_PAUSE_TIME) whose end waits among its acknowledgements, which the switch has
@@ -284,10 +287,10 @@ static void tell_held(struct explainer *e, uint32_t index)
         why = "the frame that ends the pause was lost";
         fix = timeout_fix(network);
     }
-    tell(e,
-         arena_printf(e->arena, "node %" PRIu32 " is paused for ever towards node %" PRIu32 ": %s", port->node,
-                      peer->node, why),
-         fix, 0, 0, 0);
+    packet_explain_tell(e,
+                        arena_printf(e->arena, "node %" PRIu32 " is paused for ever towards node %" PRIu32 ": %s",
+                                     port->node, peer->node, why),
+                        fix, 0, 0, 0);
 }
 
 /* Follows who waits for whom from every held port; a walk that meets itself is a cycle, told once. */
@@ -300,17 +303,17 @@ static void tell_pauses(struct explainer *e)
     uint32_t alone = UINT32_MAX;
     for (uint32_t i = 0; walk != NULL && i < ports; i++) {
         uint32_t at = i;
-        while (at != UINT32_MAX && is_held(network, at) && walk[at] == 0) {
+        while (at != UINT32_MAX && packet_explain_is_held(network, at) && walk[at] == 0) {
             walk[at] = i + 1;
-            uint32_t next = held_by(network, at);
+            uint32_t next = packet_explain_held_by(network, at);
             alone = next == UINT32_MAX ? at : alone;
             at = next;
         }
         if (at != UINT32_MAX && at != i && walk[at] == i + 1) {
-            tell_cycle(e, at);
+            packet_explain_tell_cycle(e, at);
             cycles = true;
-        } else if (at == i && walk[i] == i + 1 && held_by(network, i) != UINT32_MAX) {
-            tell_cycle(e, at);
+        } else if (at == i && walk[i] == i + 1 && packet_explain_held_by(network, i) != UINT32_MAX) {
+            packet_explain_tell_cycle(e, at);
             cycles = true;
         }
     }

@@ -62,7 +62,7 @@ void packet_sample(struct packet_net *network)
     }
 }
 
-static struct net_link link_of(const struct packet_net *network, uint32_t index)
+static struct net_link packet_figures_link_of(const struct packet_net *network, uint32_t index)
 {
     const struct packet_port *port = &network->ports[index];
     struct net_link link = {
@@ -87,7 +87,7 @@ static struct net_link link_of(const struct packet_net *network, uint32_t index)
     return link;
 }
 
-static struct net_spread spread_of(const struct histogram_fine *histogram)
+static struct net_spread packet_figures_spread_of(const struct histogram_fine *histogram)
 {
     return (struct net_spread){.p50 = histogram_fine_at(histogram, 0.50),
                                .p95 = histogram_fine_at(histogram, 0.95),
@@ -104,14 +104,14 @@ bool packet_figures(const struct net *net, struct arena *arena, struct net_figur
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
-        links[i] = link_of(network, i);
+        links[i] = packet_figures_link_of(network, i);
     }
     *figures = (struct net_figures){
         .links = links,
         .link_count = count,
         .flows = network->durations.total,
-        .duration_ns = spread_of(&network->durations),
-        .slowdown_permille = spread_of(&network->slowdowns),
+        .duration_ns = packet_figures_spread_of(&network->durations),
+        .slowdown_permille = packet_figures_spread_of(&network->slowdowns),
         .transmissions = network->counts.transmissions,
         .in_flight_most = network->in_flight_most,
         .data_packets = network->counts.data_packets,

@@ -62,7 +62,7 @@ struct prospect {
     uint32_t anchor;
 };
 
-static void add_pair(const struct packet_net *network, uint32_t index, struct prospect *prospect)
+static void packet_forward_add_pair(const struct packet_net *network, uint32_t index, struct prospect *prospect)
 {
     const struct packet_pair *pair = &network->pairs.at[index];
     uint64_t left = packet_bytes_left(pair);
@@ -85,7 +85,7 @@ static struct prospect survey(struct packet_net *network)
     for (uint32_t i = 0; i < network->graph->port_count; i++) {
         const struct packet_turns *turns = &network->ports[i].turns;
         for (uint32_t k = 0; k < turns->count; k++) {
-            add_pair(network, turns->pairs[k], &prospect);
+            packet_forward_add_pair(network, turns->pairs[k], &prospect);
         }
     }
     return prospect;
@@ -96,7 +96,7 @@ static void wait(struct packet_net *network, uint64_t events)
     network->forward_wait = events < LEAST_WAIT ? LEAST_WAIT : events > MOST_WAIT ? MOST_WAIT : (uint32_t)events;
 }
 
-static void begin(struct packet_net *network, const struct prospect *prospect)
+static void packet_forward_begin(struct packet_net *network, const struct prospect *prospect)
 {
     struct packet_forward *forward = network->forward;
     const struct packet_pair *pair = &network->pairs.at[prospect->anchor];
@@ -136,7 +136,7 @@ void packet_forward_look(struct packet_net *network)
         return;
     }
     if (!is_searching(network)) {
-        begin(network, &prospect);
+        packet_forward_begin(network, &prospect);
     }
     wait(network, seldom + forward->promised);
 }

@@ -99,7 +99,7 @@ struct jump {
 };
 
 /* Adds what was counted since the kept state so many times. */
-static void add(const struct jump *jump, uint64_t *count, uint64_t before)
+static void forward_jump_add(const struct jump *jump, uint64_t *count, uint64_t before)
 {
     *count += jump->times * (*count - before);
 }
@@ -215,12 +215,12 @@ static void move_port(const struct jump *jump, uint32_t index)
     if (port->queue_most > 0) {
         move_queue(jump, index);
     }
-    add(jump, &port->sent_bytes, before->sent_bytes);
-    add(jump, &port->data_bytes, before->data_bytes);
-    add(jump, &port->busy_ns, before->busy_ns);
-    add(jump, &port->mark_count, before->mark_count);
-    add(jump, &port->pause_count, before->pause_count);
-    add(jump, &port->drop_count, before->drop_count);
+    forward_jump_add(jump, &port->sent_bytes, before->sent_bytes);
+    forward_jump_add(jump, &port->data_bytes, before->data_bytes);
+    forward_jump_add(jump, &port->busy_ns, before->busy_ns);
+    forward_jump_add(jump, &port->mark_count, before->mark_count);
+    forward_jump_add(jump, &port->pause_count, before->pause_count);
+    forward_jump_add(jump, &port->drop_count, before->drop_count);
 }
 
 static void move_counts(const struct jump *jump)
@@ -228,17 +228,17 @@ static void move_counts(const struct jump *jump)
     struct packet_net *network = jump->network;
     const struct packet_counts *before = &jump->state->counts;
     struct packet_counts *counts = &network->counts;
-    add(jump, &counts->transmissions, before->transmissions);
-    add(jump, &counts->data_packets, before->data_packets);
-    add(jump, &counts->marks, before->marks);
-    add(jump, &counts->pauses, before->pauses);
-    add(jump, &counts->resumes, before->resumes);
-    add(jump, &counts->drops, before->drops);
-    add(jump, &counts->nacks, before->nacks);
-    add(jump, &network->net->queue->handled, jump->state->handled);
+    forward_jump_add(jump, &counts->transmissions, before->transmissions);
+    forward_jump_add(jump, &counts->data_packets, before->data_packets);
+    forward_jump_add(jump, &counts->marks, before->marks);
+    forward_jump_add(jump, &counts->pauses, before->pauses);
+    forward_jump_add(jump, &counts->resumes, before->resumes);
+    forward_jump_add(jump, &counts->drops, before->drops);
+    forward_jump_add(jump, &counts->nacks, before->nacks);
+    forward_jump_add(jump, &network->net->queue->handled, jump->state->handled);
     if (network->streams.number != jump->state->streams) {
         uint64_t number = network->streams.number;
-        add(jump, &number, jump->state->streams);
+        forward_jump_add(jump, &number, jump->state->streams);
         mrg32k3a_streams_init(&network->streams, number);
     }
 }

@@ -18,7 +18,7 @@ struct walk {
     uint64_t words; /* looked at */
 };
 
-static void tell(struct walk *walk, uint64_t word)
+static void forward_state_tell(struct walk *walk, uint64_t word)
 {
     struct forward_state *state = walk->state;
     walk->words++;
@@ -38,13 +38,13 @@ static void tell(struct walk *walk, uint64_t word)
 
 static void tell_two(struct walk *walk, uint32_t low, uint32_t high)
 {
-    tell(walk, low | (uint64_t)high << 32);
+    forward_state_tell(walk, low | (uint64_t)high << 32);
 }
 
 /* Of a time that only matters while it is to come. */
 static void tell_coming(struct walk *walk, uint64_t time)
 {
-    tell(walk, time > walk->now ? time - walk->now : 0);
+    forward_state_tell(walk, time > walk->now ? time - walk->now : 0);
 }
 
 /* ---- packets ---- */
@@ -65,14 +65,14 @@ static void tell_hop(struct walk *walk, const struct packet_pair *pair, const st
     uint32_t port = forward_hop_port(walk->network, pair, hop);
     uint64_t sent = port == UINT32_MAX ? 0 : walk->network->ports[port].sent_bytes / 128;
     tell_two(walk, (uint32_t)(walk->now - record->time_ns) & 0xffffff, (uint32_t)(sent - record->sent) & 0xfffff);
-    tell(walk, record->queued);
+    forward_state_tell(walk, record->queued);
 }
 
 /* Ways of more hops than a packet has room for are never looked at. */
 static void tell_telemetry(struct walk *walk, const struct packet *packet, const struct packet_pair *pair)
 {
     const struct packet_telemetry *telemetry = &walk->network->telemetries.at[packet->telemetry];
-    tell(walk, telemetry->count);
+    forward_state_tell(walk, telemetry->count);
     for (uint32_t i = 0; i < telemetry->count && telemetry->count <= PACKET_INT_HOPS; i++) {
         tell_hop(walk, pair, &telemetry->hops[i], i);
     }
@@ -87,11 +87,11 @@ static void tell_packet(struct walk *walk, uint32_t index)
         return;
     }
     const struct packet_pair *pair = &walk->network->pairs.at[packet->pair];
-    tell(walk, packet->seq - (pair->finished ? 0 : pair->acked));
+    forward_state_tell(walk, packet->seq - (pair->finished ? 0 : pair->acked));
     tell_two(walk, packet->way, packet->came_by);
     if ((law->needs & CC_ROUND_TRIPS) != 0) {
         uint32_t age = (uint32_t)walk->now - packet->sent_at;
-        tell(walk, age);
+        forward_state_tell(walk, age);
         walk->ends = walk->ends || (law->memory_ns != 0 && age > law->memory_ns / 2);
     } else if ((law->needs & CC_TELEMETRY) != 0) {
         tell_telemetry(walk, packet, pair);
@@ -104,7 +104,7 @@ static void tell_line(struct walk *walk, const struct packet_line *line)
     for (; packet != 0 && !walk->ends; packet = walk->network->packets.at[packet].next) {
         tell_packet(walk, packet);
     }
-    tell(walk, UINT64_MAX); /* no packet begins so */
+    forward_state_tell(walk, UINT64_MAX); /* no packet begins so */
 }
 
 /* ---- queue pairs ---- */
@@ -112,12 +112,12 @@ static void tell_line(struct walk *walk, const struct packet_line *line)
 /* Told from what is acknowledged; 0 means none. */
 static void tell_mark(struct walk *walk, const struct packet_pair *pair, uint64_t seq)
 {
-    tell(walk, seq == 0 ? UINT64_MAX : seq - pair->acked);
+    forward_state_tell(walk, seq == 0 ? UINT64_MAX : seq - pair->acked);
 }
 
 static void tell_word(void *context, uint64_t word)
 {
-    tell(context, word);
+    forward_state_tell(context, word);
 }
 
 /* What drifts where nothing looks at it is not told; forward_jump.c takes care of it. */
@@ -138,7 +138,7 @@ static void tell_control(struct walk *walk, uint32_t index)
     }
     network->law->tell(packet_cc_of(network, index)->state, &teller);
     for (uint32_t i = 0; i < CC_TIMERS && network->law->timer != NULL; i++) {
-        tell(walk, packet_cc_of(network, index)->restarts[i]);
+        forward_state_tell(walk, packet_cc_of(network, index)->restarts[i]);
     }
 }
 
@@ -146,9 +146,9 @@ static void tell_control(struct walk *walk, uint32_t index)
 static void tell_phase(struct walk *walk, const struct packet_pair *pair)
 {
     const struct packet_config *config = walk->network->config;
-    tell(walk, pair->expected < config->ack_interval ? pair->expected : config->ack_interval);
+    forward_state_tell(walk, pair->expected < config->ack_interval ? pair->expected : config->ack_interval);
     if (config->chunk_bytes > 0 && (config->back_to_zero || pair->expected < config->ack_interval)) {
-        tell(walk, pair->expected % config->chunk_bytes);
+        forward_state_tell(walk, pair->expected % config->chunk_bytes);
     }
 }
 
@@ -168,7 +168,7 @@ static void keep_pair(struct walk *walk, uint32_t index)
     }
 }
 
-static void tell_pair(struct walk *walk, uint32_t index)
+static void forward_state_tell_pair(struct walk *walk, uint32_t index)
 {
     const struct packet_pair *pair = &walk->network->pairs.at[index];
     tell_two(walk, index,
@@ -179,21 +179,21 @@ static void tell_pair(struct walk *walk, uint32_t index)
         walk->ends = walk->ends || pair->next_at > walk->now;
         return;
     }
-    tell(walk, pair->sent - pair->acked);
-    tell(walk, pair->expected - pair->acked);
+    forward_state_tell(walk, pair->sent - pair->acked);
+    forward_state_tell(walk, pair->expected - pair->acked);
     if (forward_moves_next(walk->network)) {
-        tell(walk, pair->next_at - walk->now);
+        forward_state_tell(walk, pair->next_at - walk->now);
     } else {
         tell_coming(walk, pair->next_at);
     }
-    tell(walk, pair->rate_bps);
+    forward_state_tell(walk, pair->rate_bps);
     tell_two(walk, pair->last_size, pair->holders);
     tell_mark(walk, pair, pair->nacked);
     tell_coming(walk, pair->nack_at);
-    tell(walk, pair->limit);
+    forward_state_tell(walk, pair->limit);
     if (walk->network->law->is_by_receiver) {
-        tell(walk, pair->credit < pair->size ? pair->credit - pair->acked : UINT64_MAX);
-        tell(walk, pair->granted < pair->size ? pair->granted - pair->acked : UINT64_MAX);
+        forward_state_tell(walk, pair->credit < pair->size ? pair->credit - pair->acked : UINT64_MAX);
+        forward_state_tell(walk, pair->granted < pair->size ? pair->granted - pair->acked : UINT64_MAX);
     }
     tell_phase(walk, pair);
     tell_control(walk, index);
@@ -208,23 +208,23 @@ static void tell_nic(struct walk *walk, const struct packet_port *port)
 {
     const struct packet_config *config = walk->network->config;
     const struct packet_turns *turns = &port->turns;
-    tell(walk, port->has_timer ? port->timer_at - walk->now : UINT64_MAX);
+    forward_state_tell(walk, port->has_timer ? port->timer_at - walk->now : UINT64_MAX);
     tell_two(walk, turns->last, turns->count);
     for (uint32_t i = 0; i < turns->count && !walk->ends; i++) {
         if (i % 64 == 0) {
             uint64_t rest = turns->count - i < 64 ? UINT64_MAX >> (64 - (turns->count - i)) : UINT64_MAX;
-            tell(walk, turns->open[i / 64] & rest);
+            forward_state_tell(walk, turns->open[i / 64] & rest);
         }
-        tell_pair(walk, turns->pairs[i]);
+        forward_state_tell_pair(walk, turns->pairs[i]);
     }
     if (walk->network->law->is_by_receiver) {
         tell_two(walk, port->last_granted, port->wanting_count);
         for (uint32_t i = 0; i < port->wanting_count; i++) {
-            tell(walk, port->wanting[i]);
+            forward_state_tell(walk, port->wanting[i]);
         }
     }
     if (config->nic_total_pause > 0) {
-        tell(walk, port->nic_pauses);
+        forward_state_tell(walk, port->nic_pauses);
         tell_coming(walk, port->next_nic_pause);
     }
 }
@@ -232,18 +232,19 @@ static void tell_nic(struct walk *walk, const struct packet_port *port)
 static void tell_port(struct walk *walk, uint32_t index)
 {
     const struct packet_port *port = &walk->network->ports[index];
-    tell(walk, port->busy | (uint64_t)port->paused << 8 | (uint64_t)port->peer_paused << 16 |
-                   (uint64_t)port->has_timer << 24 | (uint64_t)port->is_down << 32 | (uint64_t)port->grants << 40);
+    forward_state_tell(walk, port->busy | (uint64_t)port->paused << 8 | (uint64_t)port->peer_paused << 16 |
+                                 (uint64_t)port->has_timer << 24 | (uint64_t)port->is_down << 32 |
+                                 (uint64_t)port->grants << 40);
     if (!port->is_switch || port->is_nvswitch) {
         tell_nic(walk, port);
     }
     if (port->is_switch) {
-        tell(walk, port->low_bytes);
-        tell(walk, port->high_bytes);
-        tell(walk, port->ingress_bytes);
-        tell(walk, port->headroom_used);
+        forward_state_tell(walk, port->low_bytes);
+        forward_state_tell(walk, port->high_bytes);
+        forward_state_tell(walk, port->ingress_bytes);
+        forward_state_tell(walk, port->headroom_used);
         if ((walk->network->law->needs & CC_TELEMETRY) != 0) {
-            tell(walk, port->sent_bytes % 128);
+            forward_state_tell(walk, port->sent_bytes % 128);
         }
         tell_line(walk, &port->low);
     }
@@ -257,16 +258,16 @@ static void tell_chance(struct walk *walk)
 {
     const struct packet_net *network = walk->network;
     const struct packet_counts *counts = &network->counts;
-    tell(walk, network->streams.number - counts->pauses - counts->resumes);
-    tell(walk, counts->losses);
-    tell(walk, counts->timeouts);
+    forward_state_tell(walk, network->streams.number - counts->pauses - counts->resumes);
+    forward_state_tell(walk, counts->losses);
+    forward_state_tell(walk, counts->timeouts);
     if (network->machine->pause_seen != NULL) {
-        tell(walk, counts->pauses + counts->resumes);
+        forward_state_tell(walk, counts->pauses + counts->resumes);
     }
     bool lossy = network->config->error_rate > 0 || network->error_count > 1;
     for (uint32_t i = 1; lossy && i <= network->error_count; i++) {
         for (uint32_t word = 0; word < 6; word++) {
-            tell(walk, network->errors[i].random.s[word]);
+            forward_state_tell(walk, network->errors[i].random.s[word]);
         }
     }
 }
@@ -284,15 +285,15 @@ static void tell_event(struct walk *walk, const struct event_at *at)
     const struct event *event = &network->net->queue->events[at->event];
     tell_two(walk, event->a, event->kind);
     if (!at->moves) {
-        tell(walk, at->time);
-        tell(walk, event->b);
+        forward_state_tell(walk, at->time);
+        forward_state_tell(walk, event->b);
         return;
     }
-    tell(walk, at->time - walk->now);
+    forward_state_tell(walk, at->time - walk->now);
     if (event->kind == NET_EVENT_PACKET_ARRIVED) {
         tell_packet(walk, event->b);
     } else if (event->kind == NET_EVENT_PACKET_TIMER) {
-        tell(walk, event->b == network->ports[event->a].timer_stamp);
+        forward_state_tell(walk, event->b == network->ports[event->a].timer_stamp);
     }
 }
 
@@ -365,7 +366,7 @@ static void tell_all(struct walk *walk)
     tell_chance(walk);
     for (uint32_t i = 0; i < graph->node_count && !walk->ends; i++) {
         if (graph->kinds[i] != TOPO_NODE_HOST) {
-            tell(walk, walk->network->switches[i].shared_used);
+            forward_state_tell(walk, walk->network->switches[i].shared_used);
         }
     }
     for (uint32_t i = 0; i < graph->port_count && !walk->ends; i++) {

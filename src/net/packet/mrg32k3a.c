@@ -38,7 +38,7 @@ static void power(unsigned doublings, uint64_t matrix[2][3][3])
     }
 }
 
-static void apply(uint64_t matrix[2][3][3], struct mrg32k3a *state)
+static void mrg32k3a_apply(uint64_t matrix[2][3][3], struct mrg32k3a *state)
 {
     struct mrg32k3a moved;
     for (int half = 0; half < 2; half++) {
@@ -80,7 +80,7 @@ void mrg32k3a_streams_init(struct mrg32k3a_streams *streams, uint64_t number)
     memcpy(square, streams->jump, sizeof square);
     for (; number > 0; number >>= 1) {
         if (number & 1) {
-            apply(square, &streams->next);
+            mrg32k3a_apply(square, &streams->next);
         }
         multiply(square[0], square[0], modulus[0], square[0]);
         multiply(square[1], square[1], modulus[1], square[1]);
@@ -89,14 +89,14 @@ void mrg32k3a_streams_init(struct mrg32k3a_streams *streams, uint64_t number)
 
 void mrg32k3a_streams_skip(struct mrg32k3a_streams *streams)
 {
-    apply(streams->jump, &streams->next);
+    mrg32k3a_apply(streams->jump, &streams->next);
     streams->number++;
 }
 
 struct mrg32k3a mrg32k3a_streams_take(struct mrg32k3a_streams *streams)
 {
     struct mrg32k3a taken = streams->next;
-    apply(streams->inner, &taken);
+    mrg32k3a_apply(streams->inner, &taken);
     mrg32k3a_streams_skip(streams);
     return taken;
 }

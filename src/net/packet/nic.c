@@ -33,7 +33,7 @@ static bool was_in_vain(struct packet_net *network, const struct packet_pair *pa
 
 /* What is sent again and again and does not get through would keep a run going for ever. A link that comes back may end
  * that. */
-static void count_sent(struct packet_net *network, const struct packet_pair *pair)
+static void packet_nic_count_sent(struct packet_net *network, const struct packet_pair *pair)
 {
     network->sent_since++;
     network->span_sent++;
@@ -70,7 +70,7 @@ static uint32_t make_data(struct packet_net *network, uint32_t pair_index)
     pair->sent += length;
     pair->holders++;
     network->counts.data_packets++;
-    count_sent(network, pair);
+    packet_nic_count_sent(network, pair);
     return packet;
 }
 
@@ -143,7 +143,7 @@ void packet_pair_change_rate(struct packet_net *network, struct packet_pair *pai
 
 /* ---- receiving ---- */
 
-static void send_frame(struct packet_net *network, uint32_t port_index, enum packet_kind kind)
+static void packet_nic_send_frame(struct packet_net *network, uint32_t port_index, enum packet_kind kind)
 {
     uint32_t packet = packet_new(network);
     struct packet *frame = &network->packets.at[packet];
@@ -178,13 +178,13 @@ static void pause_switch(struct packet_net *network, uint32_t node, uint32_t pai
         first->nic_pauses++;
         first->next_nic_pause = queue->now + NIC_PAUSE_PERIOD_NS;
         (void)event_queue_push(queue, queue->now + NIC_PAUSE_NS, NET_EVENT_PACKET_RESUME, out, 0);
-        send_frame(network, out, PACKET_PAUSE);
+        packet_nic_send_frame(network, out, PACKET_PAUSE);
     }
 }
 
 void packet_nic_resume(struct packet_net *network, uint32_t port_index)
 {
-    send_frame(network, port_index, PACKET_RESUME);
+    packet_nic_send_frame(network, port_index, PACKET_RESUME);
 }
 
 void packet_nic_answer(struct packet_net *network, uint32_t packet)
@@ -306,7 +306,7 @@ static uint64_t standalone_ns(struct packet_net *network, const struct packet_pa
     return wire_standalone_ns(network->config, topo_way_round_trip_ns(way), way->rate_bps, pair->size);
 }
 
-static void finish(struct packet_net *network, uint32_t pair_index)
+static void packet_nic_finish(struct packet_net *network, uint32_t pair_index)
 {
     struct packet_pair *pair = &network->pairs.at[pair_index];
     pair->finished = 1;
@@ -358,7 +358,7 @@ static void ack_received(struct packet_net *network, uint32_t packet)
         }
     }
     if (is_finished(pair)) {
-        finish(network, pair_index); /* may start new messages, which may move the pool */
+        packet_nic_finish(network, pair_index); /* may start new messages, which may move the pool */
         pair = &network->pairs.at[pair_index];
     }
     if (is_nack) {
@@ -420,7 +420,7 @@ static bool is_left_alone(const struct packet_pair *pair)
 }
 
 /* Where the way from the source has changed, the pair moves to the port that it now leaves by. */
-static void change_port(struct packet_net *network, uint32_t pair_index)
+static void packet_nic_change_port(struct packet_net *network, uint32_t pair_index)
 {
     struct packet_pair *pair = &network->pairs.at[pair_index];
     const struct packet probe = {.kind = PACKET_DATA, .pair = pair_index};
@@ -475,7 +475,7 @@ void packet_pair_timeout(struct packet_net *network, uint32_t pair_index, uint32
     }
     network->counts.timeouts++;
     if (network->hop_by_hop) {
-        change_port(network, pair_index);
+        packet_nic_change_port(network, pair_index);
     }
     packet_turns_reopen(network, pair);
     packet_port_go(network, pair->port);

@@ -214,7 +214,7 @@ void packet_port_free(struct packet_net *network, uint32_t port_index)
 }
 
 /* Whether the link lost it. Everything can be lost, pause frames too (spec packet A7). */
-static bool is_lost(struct packet_net *network, const struct packet_port *port)
+static bool packet_ports_is_lost(struct packet_net *network, const struct packet_port *port)
 {
     if (__builtin_expect(port->is_down, 0)) {
         return true;
@@ -268,7 +268,7 @@ static bool ends_here(const struct packet_net *network, const struct packet_port
 void packet_receive(struct packet_net *network, uint32_t port_index, uint32_t packet)
 {
     const struct packet_port *port = &network->ports[port_index];
-    if (is_lost(network, port)) {
+    if (packet_ports_is_lost(network, port)) {
         network->counts.losses++;
         network->ports[port_index].loss_count++;
         if (network->packets.at[packet].kind == PACKET_RESUME && network->config->timeouts) {

@@ -40,7 +40,7 @@ void packet_routes_close(struct packet_net *network)
     mem_free(mem, network->choice_ports, (size_t)network->choice_capacity * sizeof *network->choice_ports);
 }
 
-static struct packet_choice *choice_of(struct packet_net *network, uint32_t node, uint32_t host)
+static struct packet_choice *packet_route_choice_of(struct packet_net *network, uint32_t node, uint32_t host)
 {
     struct mem *mem = network->net->mem;
     size_t nodes = network->graph->node_count;
@@ -84,7 +84,7 @@ uint32_t packet_route(struct packet_net *network, uint32_t node, const struct pa
     bool there = packet->kind == PACKET_DATA;
     uint32_t from = there ? pair->src : pair->dst;
     uint32_t to = there ? pair->dst : pair->src;
-    struct packet_choice *choice = choice_of(network, node, to);
+    struct packet_choice *choice = packet_route_choice_of(network, node, to);
     if (choice == NULL) {
         network->net->queue->failed = true;
         return UINT32_MAX;
@@ -109,7 +109,7 @@ uint32_t packet_route(struct packet_net *network, uint32_t node, const struct pa
 }
 
 /* A pause does not outlive the link it came over. */
-static void change_port(struct packet_net *network, uint32_t index, bool down)
+static void packet_route_change_port(struct packet_net *network, uint32_t index, bool down)
 {
     struct packet_port *port = &network->ports[index];
     port->is_down = down;
@@ -125,7 +125,7 @@ void packet_link_change(struct packet_net *network, uint32_t number)
     forget(network);
     for (uint32_t i = 0; i < network->graph->port_count; i++) {
         if (network->graph->ports[i].link == change->link) {
-            change_port(network, i, change->down);
+            packet_route_change_port(network, i, change->down);
         }
     }
 }

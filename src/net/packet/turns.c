@@ -10,7 +10,7 @@
 
 enum { WORD = 64, SETS = 2 };
 
-static bool is_set(const uint64_t *bits, uint32_t place)
+static bool packet_turns_is_set(const uint64_t *bits, uint32_t place)
 {
     return (bits[place / WORD] >> place % WORD & 1) != 0;
 }
@@ -20,7 +20,7 @@ static size_t words_of(uint32_t places)
     return ((size_t)places + WORD - 1) / WORD;
 }
 
-static void set(uint64_t *bits, uint32_t place, bool value)
+static void packet_turns_set(uint64_t *bits, uint32_t place, bool value)
 {
     uint64_t bit = UINT64_C(1) << place % WORD;
     bits[place / WORD] = value ? bits[place / WORD] | bit : bits[place / WORD] & ~bit;
@@ -41,7 +41,7 @@ static uint32_t first_set(const uint64_t *bits, const uint64_t *except, uint32_t
 }
 
 /* All of it or nothing, so that what is freed in the end is what was taken. */
-static bool grow(struct packet_net *network, struct packet_turns *turns)
+static bool packet_turns_grow(struct packet_net *network, struct packet_turns *turns)
 {
     struct mem *mem = network->net->mem;
     uint32_t before = turns->capacity;
@@ -75,14 +75,14 @@ bool packet_turns_add(struct packet_net *network, uint32_t pair_index)
 {
     struct packet_pair *pair = &network->pairs.at[pair_index];
     struct packet_turns *turns = &network->ports[pair->port].turns;
-    if (turns->count == turns->capacity && !grow(network, turns)) {
+    if (turns->count == turns->capacity && !packet_turns_grow(network, turns)) {
         network->net->queue->failed = true;
         return false;
     }
     pair->place = turns->count++;
     turns->pairs[pair->place] = pair_index;
-    set(turns->open, pair->place, true);
-    set(turns->over, pair->place, false);
+    packet_turns_set(turns->open, pair->place, true);
+    packet_turns_set(turns->over, pair->place, false);
     return true;
 }
 
@@ -91,15 +91,15 @@ static void move(struct packet_net *network, struct packet_turns *turns, uint32_
 {
     turns->pairs[to] = turns->pairs[from];
     network->pairs.at[turns->pairs[to]].place = to;
-    set(turns->open, to, is_set(turns->open, from));
-    set(turns->over, to, is_set(turns->over, from));
+    packet_turns_set(turns->open, to, packet_turns_is_set(turns->open, from));
+    packet_turns_set(turns->over, to, packet_turns_is_set(turns->over, from));
 }
 
 void packet_turns_remove(struct packet_net *network, uint32_t pair)
 {
     struct packet_turns *turns = &network->ports[network->pairs.at[pair].port].turns;
     uint32_t place = network->pairs.at[pair].place;
-    turns->over_count -= is_set(turns->over, place) ? 1 : 0;
+    turns->over_count -= packet_turns_is_set(turns->over, place) ? 1 : 0;
     turns->count--;
     for (uint32_t i = place; i < turns->count; i++) {
         move(network, turns, i + 1, i);
@@ -120,7 +120,7 @@ static uint32_t sweep(struct packet_net *network, struct packet_turns *turns, ui
 {
     uint32_t kept = first;
     for (uint32_t i = first; i < turns->count; i++) {
-        if (is_set(turns->over, i)) {
+        if (packet_turns_is_set(turns->over, i)) {
             turns->over_count--;
             packet_pair_release(network, turns->pairs[i]);
             continue;
@@ -159,7 +159,7 @@ static uint32_t find_ready(struct packet_net *network, struct packet_turns *turn
     while (place < to) {
         const struct packet_pair *pair = &network->pairs.at[turns->pairs[place]];
         if (packet_bytes_left(pair) == 0 || is_window_bound(network, pair)) {
-            set(turns->open, place, false);
+            packet_turns_set(turns->open, place, false);
         } else if (pair->next_at <= now) {
             return place;
         }

@@ -40,23 +40,24 @@ bool topo_grammar_is_line(const char *text)
     return strpbrk(text, ">:") != NULL;
 }
 
-static unsigned column_of(const struct reader *reader)
+static unsigned topo_grammar_column_of(const struct reader *reader)
 {
     return (unsigned)(reader->at - reader->line) + 1;
 }
 
-static void skip_blanks(struct reader *reader)
+static void topo_grammar_skip_blanks(struct reader *reader)
 {
     reader->at += strspn(reader->at, " ");
 }
 
 /* Up to one of `ends`, blanks at both ends dropped. */
-static enum orr_status read_item(struct reader *reader, const char *ends, const char *what, struct orr_error *err)
+static enum orr_status topo_grammar_read_item(struct reader *reader, const char *ends, const char *what,
+                                              struct orr_error *err)
 {
-    skip_blanks(reader);
+    topo_grammar_skip_blanks(reader);
     size_t length = strcspn(reader->at, ends);
     size_t kept = length;
-    reader->column = column_of(reader);
+    reader->column = topo_grammar_column_of(reader);
     while (kept > 0 && reader->at[kept - 1] == ' ') {
         kept--;
     }
@@ -73,7 +74,7 @@ static enum orr_status read_item(struct reader *reader, const char *ends, const 
     return ORR_OK;
 }
 
-static bool read_number(const char **at, uint64_t *value)
+static bool topo_grammar_read_number(const char **at, uint64_t *value)
 {
     *at += scan_number(*at, value); /* 0 without digits */
     return *value >= 1 && *value <= COUNT_MOST;
@@ -91,7 +92,7 @@ static enum orr_status take_numbers(const struct reader *reader, struct argument
     const char *at = reader->item;
     uint64_t first = 0;
     uint64_t second = 0;
-    if (!read_number(&at, &first)) {
+    if (!topo_grammar_read_number(&at, &first)) {
         return bad_number(reader, "a count", err);
     }
     char sign = *at;
@@ -100,7 +101,7 @@ static enum orr_status take_numbers(const struct reader *reader, struct argument
         return ORR_OK;
     }
     at++;
-    if (!read_number(&at, &second) || *at != '\0') {
+    if (!topo_grammar_read_number(&at, &second) || *at != '\0') {
         return bad_number(reader, sign == '*' ? "a count of switches * groups" : "a ratio such as 3:1", err);
     }
     if (sign == '*') {
@@ -139,7 +140,7 @@ static bool take_pcie(const char *item, struct arguments *arguments)
     const char *at = item + 4;
     uint64_t generation = PCIE_OF_THE_MAKE;
     if (strncmp(item, "pcie", 4) != 0 ||
-        (*at != '\0' && (!read_number(&at, &generation) || *at != '\0' || generation < TOPO_PCIE_FIRST ||
+        (*at != '\0' && (!topo_grammar_read_number(&at, &generation) || *at != '\0' || generation < TOPO_PCIE_FIRST ||
                          generation > TOPO_PCIE_LAST))) {
         return false;
     }
@@ -147,11 +148,12 @@ static bool take_pcie(const char *item, struct arguments *arguments)
     return true;
 }
 
-static enum orr_status take_word(const struct reader *reader, struct arguments *arguments, struct orr_error *err)
+static enum orr_status topo_grammar_take_word(const struct reader *reader, struct arguments *arguments,
+                                              struct orr_error *err)
 {
     static const char *const words[] = {"planes", "forward", "pcie", "pcie3", "pcie4", "pcie5", "pcie6", NULL};
     const char *at = reader->item + 1;
-    if (reader->item[0] == 'x' && read_number(&at, &arguments->parallel) && *at == '\0') {
+    if (reader->item[0] == 'x' && topo_grammar_read_number(&at, &arguments->parallel) && *at == '\0') {
         return ORR_OK;
     }
     if (strcmp(reader->item, words[0]) == 0) {
@@ -178,7 +180,7 @@ static enum orr_status take_argument(const struct reader *reader, struct argumen
 {
     const char *item = reader->item;
     if (item[0] < '0' || item[0] > '9') {
-        return take_word(reader, arguments, err);
+        return topo_grammar_take_word(reader, arguments, err);
     }
     bool numbers = strspn(item, "0123456789*:") == strlen(item);
     return numbers ? take_numbers(reader, arguments, err) : take_quantity(reader, arguments, err);
@@ -190,7 +192,7 @@ static enum orr_status read_arguments(struct reader *reader, struct arguments *a
     *arguments = (struct arguments){0};
     while (status == ORR_OK && (*reader->at == ':' || *reader->at == ',')) {
         reader->at++;
-        status = read_item(reader, ",>", "an argument", err);
+        status = topo_grammar_read_item(reader, ",>", "an argument", err);
         if (status == ORR_OK) {
             status = take_argument(reader, arguments, err);
         }
@@ -198,8 +200,8 @@ static enum orr_status read_arguments(struct reader *reader, struct arguments *a
     return status;
 }
 
-static enum orr_status unknown(const struct reader *reader, const char *what, const char *const *known,
-                               struct orr_error *err)
+static enum orr_status topo_grammar_unknown(const struct reader *reader, const char *what, const char *const *known,
+                                            struct orr_error *err)
 {
     char list[160] = "";
     size_t used = 0;
@@ -215,7 +217,7 @@ static enum orr_status unknown(const struct reader *reader, const char *what, co
 static enum orr_status read_servers(struct reader *reader, struct topo_levels *levels, struct orr_error *err)
 {
     struct arguments arguments;
-    enum orr_status status = read_item(reader, ":,>", "a make of server", err);
+    enum orr_status status = topo_grammar_read_item(reader, ":,>", "a make of server", err);
     if (status != ORR_OK) {
         return status;
     }
@@ -225,7 +227,7 @@ static enum orr_status read_servers(struct reader *reader, struct topo_levels *l
         for (size_t i = 0; i < 23 && topo_server_at(i) != NULL; i++) {
             known[i] = topo_server_at(i)->name;
         }
-        return unknown(reader, "a make of server", known, err);
+        return topo_grammar_unknown(reader, "a make of server", known, err);
     }
     unsigned column = reader->column;
     status = read_arguments(reader, &arguments, err);
@@ -244,12 +246,12 @@ static enum orr_status read_servers(struct reader *reader, struct topo_levels *l
     return status;
 }
 
-static enum orr_status read_level(struct reader *reader, struct topo_level *level, struct orr_error *err)
+static enum orr_status topo_grammar_read_level(struct reader *reader, struct topo_level *level, struct orr_error *err)
 {
     const char *known[KINDS + 1] = {NULL};
     struct arguments arguments;
     unsigned kind = 0;
-    enum orr_status status = read_item(reader, ":,>", "a level", err);
+    enum orr_status status = topo_grammar_read_item(reader, ":,>", "a level", err);
     if (status != ORR_OK) {
         return status;
     }
@@ -260,7 +262,7 @@ static enum orr_status read_level(struct reader *reader, struct topo_level *leve
         kind++;
     }
     if (kind == KINDS) {
-        return unknown(reader, "a level", known, err);
+        return topo_grammar_unknown(reader, "a level", known, err);
     }
     unsigned column = reader->column;
     status = read_arguments(reader, &arguments, err);
@@ -297,10 +299,10 @@ enum orr_status topo_grammar_read(const char *line, struct topo_levels *levels, 
     while (status == ORR_OK && *reader.at == '>') {
         reader.at++;
         if (read.level_count == TOPO_LEVELS_MOST) {
-            return error_set(err, ORR_EINVAL, "column %u: a machine has at most %d levels", column_of(&reader),
-                             TOPO_LEVELS_MOST);
+            return error_set(err, ORR_EINVAL, "column %u: a machine has at most %d levels",
+                             topo_grammar_column_of(&reader), TOPO_LEVELS_MOST);
         }
-        status = read_level(&reader, &read.level[read.level_count], err);
+        status = topo_grammar_read_level(&reader, &read.level[read.level_count], err);
         read.level_count++;
     }
     if (status == ORR_OK) {

@@ -23,7 +23,7 @@ struct grid {
     uint32_t classes[TOPO_MAX_DIMS];
 };
 
-static bool read_size(const char **at, uint64_t *size)
+static bool topo_grid_read_size(const char **at, uint64_t *size)
 {
     *at += scan_number(*at, size); /* 0 without digits */
     return *size >= 1 && *size <= TOPO_NODES_MOST;
@@ -37,7 +37,7 @@ enum orr_status topo_dims_read(const char *what, const char *text, uint32_t *dim
     const char *at = text;
     for (;;) {
         uint64_t size = 0;
-        if (read == TOPO_MAX_DIMS || !read_size(&at, &size)) {
+        if (read == TOPO_MAX_DIMS || !topo_grid_read_size(&at, &size)) {
             return error_set(err, ORR_EINVAL, "%s: \"%.60s\" is not a list of 1 to %d sizes, such as 4x4x8", what, text,
                              TOPO_MAX_DIMS);
         }
@@ -87,8 +87,8 @@ static enum orr_status read_twists(struct grid *grid, const char *text, struct o
     }
 }
 
-static enum orr_status read_shape(struct grid *grid, enum topo_grid kind, const struct topo_settings *settings,
-                                  struct orr_error *err)
+static enum orr_status topo_grid_read_shape(struct grid *grid, enum topo_grid kind,
+                                            const struct topo_settings *settings, struct orr_error *err)
 {
     const char *dims = settings->value[TOPO_SET_DIMS];
     if (kind == TOPO_GRID_RING) {
@@ -144,7 +144,7 @@ static enum orr_status read_classes(struct grid *grid, const struct topo_setting
 }
 
 /* How far apart in number neighbours along dimension `d` are. */
-static uint32_t stride_of(const struct grid *grid, uint32_t d)
+static uint32_t topo_grid_stride_of(const struct grid *grid, uint32_t d)
 {
     uint32_t product = 1;
     for (uint32_t i = 0; i < d; i++) {
@@ -156,7 +156,7 @@ static uint32_t stride_of(const struct grid *grid, uint32_t d)
 /* The node one further along dimension `d`, or the same node where there is none. */
 static uint32_t next_node(const struct grid *grid, uint32_t node, uint32_t d)
 {
-    uint32_t stride = stride_of(grid, d);
+    uint32_t stride = topo_grid_stride_of(grid, d);
     uint32_t size = grid->dims[d];
     uint32_t at = node / stride % size;
     if (at + 1 < size) {
@@ -167,9 +167,9 @@ static uint32_t next_node(const struct grid *grid, uint32_t node, uint32_t d)
     }
     const struct twist *twist = &grid->twists[d];
     uint32_t first = node - at * stride;
-    uint32_t along = first / stride_of(grid, twist->along) % grid->dims[twist->along];
+    uint32_t along = first / topo_grid_stride_of(grid, twist->along) % grid->dims[twist->along];
     uint32_t moved = twist->by == 0 ? along : (along + twist->by) % grid->dims[twist->along];
-    return first - along * stride_of(grid, twist->along) + moved * stride_of(grid, twist->along);
+    return first - along * topo_grid_stride_of(grid, twist->along) + moved * topo_grid_stride_of(grid, twist->along);
 }
 
 /* In an untwisted dimension of two, the closing link is the first one over again. */
@@ -178,7 +178,7 @@ static bool is_repeated(const struct grid *grid, uint32_t node, uint32_t next, u
     return grid->dims[d] == 2 && grid->twists[d].by == 0 && next < node;
 }
 
-static void wire(const struct grid *grid, struct topo_made *made, uint32_t own)
+static void topo_grid_wire(const struct grid *grid, struct topo_made *made, uint32_t own)
 {
     uint32_t first = grid->direct ? 0 : grid->hosts;
     for (uint32_t host = 0; host < grid->hosts; host++) {
@@ -201,7 +201,7 @@ enum orr_status topo_grid_make(enum topo_grid kind, const struct topo_settings *
     uint32_t own = 0;
     enum orr_status status = topo_made_init(made, settings, "H100", mem, err);
     if (status == ORR_OK) {
-        status = read_shape(&grid, kind, settings, err);
+        status = topo_grid_read_shape(&grid, kind, settings, err);
     }
     if (status == ORR_OK) {
         status = read_classes(&grid, settings, made, &own, err);
@@ -222,7 +222,7 @@ enum orr_status topo_grid_make(enum topo_grid kind, const struct topo_settings *
         status = topo_made_expect(made, (uint64_t)grid.hosts * (grid.dim_count + 1), err);
     }
     if (status == ORR_OK) {
-        wire(&grid, made, own);
+        topo_grid_wire(&grid, made, own);
         status = topo_made_end(made, err);
     }
     return status;

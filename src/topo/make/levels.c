@@ -236,7 +236,7 @@ static enum orr_status size_upper(struct build *build, unsigned at, struct orr_e
     return status;
 }
 
-static enum orr_status size_up(struct build *build, struct topo_made *made, struct orr_error *err)
+static enum orr_status topo_levels_size_up(struct build *build, struct topo_made *made, struct orr_error *err)
 {
     enum orr_status status = size_servers(build, made, err);
     for (unsigned at = 0; at < build->levels->level_count && status == ORR_OK; at++) {
@@ -374,7 +374,7 @@ static void wire_upper(const struct build *build, struct topo_made *made, unsign
 enum orr_status topo_levels_make(const struct topo_levels *levels, struct topo_made *made, struct orr_error *err)
 {
     struct build build = {.levels = levels, .server = levels->server};
-    enum orr_status status = size_up(&build, made, err);
+    enum orr_status status = topo_levels_size_up(&build, made, err);
     if (status == ORR_OK) {
         status = topo_made_nodes(made, build.hosts, build.nvswitches, build.switches, err);
     }

@@ -149,7 +149,7 @@ static void list_taken(const struct topo_preset *preset, char *list, size_t size
 }
 
 /* Names that are whole machines are often tried as the first word of a line (torus:4x4). */
-static enum orr_status check_line(const char *line, struct orr_error *err)
+static enum orr_status topo_make_check_line(const char *line, struct orr_error *err)
 {
     char list[512] = "";
     size_t length = strcspn(line, " :,>");
@@ -216,7 +216,7 @@ enum orr_status topo_make(const char *what, const struct topo_settings *settings
 {
     const struct topo_preset *preset = &line_preset;
     bool line = topo_grammar_is_line(what);
-    enum orr_status status = line ? check_line(what, err) : topo_preset_find(what, &preset, err);
+    enum orr_status status = line ? topo_make_check_line(what, err) : topo_preset_find(what, &preset, err);
     *made = (struct topo_made){0};
     if (status == ORR_OK) {
         status = check_taken(preset, settings, err);

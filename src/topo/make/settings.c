@@ -79,7 +79,7 @@ static bool pick_item(const char *list, unsigned index, char *item, size_t room)
 }
 
 /* Whether a reader of topology files knows the unit: what stands behind the digits, point and exponent. */
-static bool is_common(const char *text)
+static bool topo_settings_is_common(const char *text)
 {
     static const char *const units[] = {"bps",  "Kbps", "Mbps", "Gbps", "b/s", "Kb/s", "Mb/s",
                                         "Gb/s", "MB/s", "GB/s", "ns",   "us",  "ms",   "s"};
@@ -133,8 +133,8 @@ static bool read_rounded(const char *text, enum units_kind kind, uint64_t *value
 }
 
 /* ns-3 has "Gb/s" beside "Gbps". */
-static enum orr_status read_number(const char *what, const char *text, enum units_kind kind, uint64_t *value,
-                                   struct orr_error *err)
+static enum orr_status topo_settings_read_number(const char *what, const char *text, enum units_kind kind,
+                                                 uint64_t *value, struct orr_error *err)
 {
     struct orr_error reason = {0};
     char spelled[40];
@@ -156,7 +156,7 @@ static enum orr_status read_quantity(const char *what, const char *text, enum un
         return error_set(err, ORR_EINVAL, "%s: \"%.60s\" is not a %s", what, text,
                          kind == UNITS_RATE ? "rate" : "time");
     }
-    enum orr_status status = read_number(what, text, kind, &value, err);
+    enum orr_status status = topo_settings_read_number(what, text, kind, &value, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -164,7 +164,7 @@ static enum orr_status read_quantity(const char *what, const char *text, enum un
         return error_set(err, ORR_ERANGE, "%s: a link of rate 0 carries nothing", what);
     }
     *quantity = kind == UNITS_RATE ? topo_rate(value) : topo_time(value);
-    if (is_common(text)) {
+    if (topo_settings_is_common(text)) {
         (void)snprintf(quantity->text, sizeof quantity->text, "%s", text);
     }
     return ORR_OK;
@@ -229,7 +229,7 @@ enum orr_status topo_settings_loss(const struct topo_settings *settings, double 
 }
 
 /* Up to four digits. */
-static bool read_part(const char **at, uint64_t *part)
+static bool topo_settings_read_part(const char **at, uint64_t *part)
 {
     size_t length = scan_number(*at, part);
     *at += length;
@@ -241,10 +241,10 @@ enum orr_status topo_settings_ratio(const struct topo_settings *settings, enum t
 {
     const char *at = settings->value[id] != NULL ? settings->value[id] : "1:1";
     uint64_t parts[2] = {0, 1};
-    bool good = read_part(&at, &parts[0]);
+    bool good = topo_settings_read_part(&at, &parts[0]);
     if (good && *at == ':') {
         at++;
-        good = read_part(&at, &parts[1]);
+        good = topo_settings_read_part(&at, &parts[1]);
     }
     if (!good || *at != '\0') {
         return error_set(err, ORR_EINVAL, "%s: \"%.60s\" is not a ratio, such as 3:1", names[id], settings->value[id]);

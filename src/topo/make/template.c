@@ -118,7 +118,7 @@ static enum orr_status read_quantities(struct plan *plan, const struct topo_sett
 }
 
 /* Segments and ASWs from the GPUs; -asn is only ever right or corrected. */
-static enum orr_status size_up(struct plan *plan, struct notes *notes, struct orr_error *err)
+static enum orr_status topo_template_size_up(struct plan *plan, struct notes *notes, struct orr_error *err)
 {
     plan->tors = plan->dual_tor ? 2 : 1;
     plan->rail_count = plan->rails ? plan->per_server : 1;
@@ -177,7 +177,7 @@ static void name_file(const struct plan *plan, struct topo_made *made)
     }
 }
 
-static void wire(const struct plan *plan, struct topo_made *made)
+static void topo_template_wire(const struct plan *plan, struct topo_made *made)
 {
     uint32_t nvlink = topo_made_class(made, &plan->nvlink, &plan->nvlink_delay);
     uint32_t nic = topo_made_class(made, &plan->nic, &plan->delay);
@@ -220,7 +220,7 @@ enum orr_status topo_template_make(enum topo_template template, const struct top
         status = read_quantities(&plan, settings, err);
     }
     if (status == ORR_OK) {
-        status = size_up(&plan, notes, err);
+        status = topo_template_size_up(&plan, notes, err);
     }
     if (status == ORR_OK) {
         uint64_t servers = plan.gpus / plan.per_server;
@@ -245,6 +245,6 @@ enum orr_status topo_template_make(enum topo_template template, const struct top
         topo_made_dim(made, plan.gpus);
     }
     name_file(&plan, made);
-    wire(&plan, made);
+    topo_template_wire(&plan, made);
     return topo_made_end(made, err);
 }
