@@ -187,7 +187,7 @@ static void own_measurements_go_before_the_shipped_ones(void **state)
 {
     (void)state;
     static const float values[] = {100, 100, 200};
-    static const struct timing_curve curve = {"mine", "", 0, 1, 8, ORR_COLL_OP_ALL_REDUCE, 20, 3, 0};
+    static const struct timing_curve curve = {"mine", "", 0, 1, 8, ORR_COLL_OP_ALL_REDUCE, 20, 3, 0, 0, 0};
     struct timing_machine machine = machine_of("h100", "", "2.29.2");
     machine.own = (struct timing_curves){&curve, 1, values};
     assert_true(fabs(ask(&machine, ORR_COLL_OP_ALL_REDUCE, 1, 8, 4 << 20).us - 200) < 1e-3);

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "coll/timing/timing.h"
 
-enum { RANKS_MOST = 1 << 24, RELATIVES_MOST = 4 };
+enum { RANKS_MOST = 1 << 24 };
 
 /* A release that is not told is taken for one of these days; from EPOCH on NCCL launches and chooses otherwise. */
 enum { VERSION_UNTOLD = 22500, VERSION_EPOCH = 22900 };
@@ -81,12 +81,12 @@ static uint32_t version_distance(uint32_t asked, uint32_t measured)
     return distance + ((a >= VERSION_EPOCH) != (b >= VERSION_EPOCH) ? 100000 : 0);
 }
 
-static uint32_t beyond(const struct timing_curve *curve, double bytes)
+/* Powers of two between a size (its logarithm) and the nearest measured one, from 1; 0: inside. */
+static uint32_t beyond(const struct timing_curve *curve, double power)
 {
     double last = curve->first + curve->count - 1;
-    double place = log2(bytes);
-    return place > last           ? (uint32_t)(1 + (place - last))
-           : place < curve->first ? (uint32_t)(1 + (curve->first - place))
+    return power > last           ? (uint32_t)(1 + (power - last))
+           : power < curve->first ? (uint32_t)(1 + (curve->first - power))
                                   : 0;
 }
 
@@ -103,14 +103,9 @@ static void keep_nearer(struct nearest *nearest, const struct timing_curve *curv
 }
 
 /* Between nodes a curve speaks for the network it was measured on, and for its NICs. */
-static bool is_same_network(const struct timing_machine *machine, const struct timing_shape *shape,
-                            const struct timing_curve *curve)
+static bool is_same_network(const struct timing_machine *machine, const struct timing_curve *curve)
 {
-    if (shape->nodes == 1) {
-        return true;
-    }
-    const struct timing_fabric *fabric = timing_fabric_find(curve->source, curve->gpus);
-    fabric = fabric != NULL ? fabric : timing_fabric_at(0);
+    const struct timing_fabric *fabric = timing_fabric_at(curve->fabric);
     double rate = fabric->nic_gbytes > 0 ? fabric->nic_gbytes : machine->gpu->nic_gbytes;
     return strcmp(fabric->name, machine->fabric->name) == 0 && rate == machine->nic_gbytes;
 }
@@ -122,21 +117,42 @@ static bool is_left_out(const struct timing_machine *machine, const struct timin
            strcmp(left->gpu, curve->gpu) == 0;
 }
 
-/* Curves of one GPU: that of this number of ranks, or the nearest fewer and the nearest more. */
-static bool find_of(const struct timing_machine *machine, const struct timing_shape *shape,
-                    const struct timing_curves *set, const char *gpu, bool exact, struct found *found)
+/* What is looked for. */
+struct wanted {
+    const struct timing_machine *machine;
+    const struct timing_shape *shape;
+    double power; /* logarithm of the size */
+};
+
+static bool is_of(const struct wanted *wanted, const struct timing_curve *curve, const struct timing_gpu *gpu)
 {
+    const struct timing_shape *shape = wanted->shape;
+    if (curve->op != (uint32_t)shape->op || curve->nodes != shape->nodes) {
+        return false;
+    }
+    if (gpu == NULL) {
+        return true;
+    }
+    return timing_gpu_at(curve->row) == gpu && (shape->nodes == 1 || is_same_network(wanted->machine, curve)) &&
+           !is_left_out(wanted->machine, curve);
+}
+
+/* Curves of one GPU (NULL: of a user's own): that of this number of ranks, or the nearest fewer and the nearest more.
+ */
+static bool find_of(const struct wanted *wanted, const struct timing_curves *set, const struct timing_gpu *gpu,
+                    bool exact, struct found *found)
+{
+    const struct timing_shape *shape = wanted->shape;
     struct nearest same = {0};
     struct nearest fewer = {0};
     struct nearest more = {0};
     for (size_t i = 0; i < set->count; i++) {
         const struct timing_curve *curve = &set->curves[i];
-        if (curve->op != (uint32_t)shape->op || curve->nodes != shape->nodes ||
-            (gpu != NULL && (strcmp(curve->gpu, gpu) != 0 || !is_same_network(machine, shape, curve))) ||
-            is_left_out(machine, curve)) {
+        if (!is_of(wanted, curve, gpu)) {
             continue;
         }
-        uint32_t distance = version_distance(machine->version, curve->version) + 30000 * beyond(curve, shape->bytes);
+        uint32_t distance =
+            version_distance(wanted->machine->version, curve->version) + 30000 * beyond(curve, wanted->power);
         if (curve->gpus == shape->gpus) {
             keep_nearer(&same, curve, distance);
         } else if (shape->nodes == 1 && curve->gpus < shape->gpus) {
@@ -158,21 +174,22 @@ static bool find_of(const struct timing_machine *machine, const struct timing_sh
     return true;
 }
 
-static bool find_curves(const struct timing_machine *machine, const struct timing_shape *shape, struct found *found)
+static bool find_curves(const struct timing_machine *machine, const struct timing_shape *shape, double power,
+                        struct found *found)
 {
+    const struct wanted wanted = {machine, shape, power};
     *found = (struct found){.gpu = machine->gpu};
-    if (machine->own.count > 0 && find_of(machine, shape, &machine->own, NULL, false, found)) {
+    if (machine->own.count > 0 && find_of(&wanted, &machine->own, NULL, false, found)) {
         return true;
     }
     for (int exact = 1; exact >= 0; exact--) {
-        const struct timing_gpu *gpu = machine->gpu;
-        for (uint32_t relation = 0; gpu != NULL && relation < RELATIVES_MOST; relation++) {
-            if (find_of(machine, shape, &machine->shipped, gpu->name, exact != 0, found)) {
+        for (uint32_t relation = 0; relation < machine->relative_count; relation++) {
+            const struct timing_gpu *gpu = machine->relatives[relation];
+            if (find_of(&wanted, &machine->shipped, gpu, exact != 0, found)) {
                 found->relation = relation;
                 found->gpu = gpu;
                 return true;
             }
-            gpu = *gpu->like != '\0' ? timing_gpu_find(gpu->like) : NULL;
         }
     }
     return false;
@@ -274,9 +291,9 @@ static void point_of(const struct found *found, double bytes, struct orr_coll_po
 }
 
 static enum orr_coll_method method_of(const struct timing_machine *machine, const struct timing_shape *shape,
-                                      const struct found *found)
+                                      const struct found *found, double power)
 {
-    if (found->below->gpus != shape->gpus || beyond(found->below, shape->bytes) > 0) {
+    if (found->below->gpus != shape->gpus || beyond(found->below, power) > 0) {
         return ORR_COLL_METHOD_EXTENDED;
     }
     return found->relation == 0 && version_distance(machine->version, found->below->version) < 100
@@ -342,9 +359,10 @@ enum orr_status timing_estimate(const struct timing_machine *machine, const stru
     made.method = ORR_COLL_METHOD_MODEL;
     made.us = made.model_us;
     struct found found;
-    if (find_curves(machine, &shape, &found)) {
+    double power = log2(shape.bytes);
+    if (find_curves(machine, &shape, power, &found)) {
         made.us = measured_us(machine, &shape, &found) * release_factor(machine, &shape, &found);
-        made.method = method_of(machine, &shape, &found);
+        made.method = method_of(machine, &shape, &found, power);
         point_of(&found, shape.bytes, made.nearest);
         if (is_forced) {
             made.us *= fmax(made.model_us / model_of(machine, &shape), 1);

@@ -206,4 +206,10 @@ void timing_machine_settle(struct timing_machine *machine)
     if (machine->shipped.curves == NULL) {
         machine->shipped = timing_curves_shipped();
     }
+    const struct timing_gpu *relative = timing_gpu_find(gpu->name);
+    machine->relative_count = 0;
+    while (relative != NULL && machine->relative_count < TIMING_RELATIVES) {
+        machine->relatives[machine->relative_count++] = relative;
+        relative = *relative->like != '\0' ? timing_gpu_find(relative->like) : NULL;
+    }
 }

@@ -58,6 +58,8 @@ struct timing_curve {
     uint32_t op; /* enum orr_coll_op */
     uint32_t first, count;
     uint32_t values; /* place of the first */
+    uint32_t row;    /* of the GPU, and of the network; a user's own: of none that there is */
+    uint32_t fabric;
 };
 
 /* Curves and the values they point into; a user's own go before the shipped ones. */
@@ -98,6 +100,8 @@ struct timing_tuning {
     uint32_t version;
 };
 
+enum { TIMING_RELATIVES = 4 };
+
 /* A settled machine; the rows are borrowed. */
 struct timing_machine {
     const struct timing_gpu *gpu;
@@ -108,6 +112,8 @@ struct timing_machine {
     uint32_t version;   /* as asked for; 0: not told */
     struct timing_tuning tuning;
     struct timing_curves own, shipped;
+    const struct timing_gpu *relatives[TIMING_RELATIVES]; /* whose curves speak for it, nearest first; itself is one */
+    uint32_t relative_count;
     const struct timing_curve *left_out; /* shipped curves of its source, GPU and release are not looked at; or NULL */
 };
 
