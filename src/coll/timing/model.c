@@ -178,14 +178,33 @@ double timing_model_us(const struct timing_machine *machine, const struct timing
     }
 }
 
+/* Which algorithms there are for an operation, a bit each. */
+static unsigned algos_of(enum orr_coll_op op)
+{
+    switch (op) {
+    case ORR_COLL_OP_ALL_REDUCE:
+        return 1u << ORR_COLL_ALGO_TREE | 1u << ORR_COLL_ALGO_RING | 1u << ORR_COLL_ALGO_NVLS |
+               1u << ORR_COLL_ALGO_NVLS_TREE;
+    case ORR_COLL_OP_ALL_GATHER:
+    case ORR_COLL_OP_REDUCE_SCATTER:
+        return 1u << ORR_COLL_ALGO_RING | 1u << ORR_COLL_ALGO_PAT;
+    case ORR_COLL_OP_ALL_TO_ALL:
+    case ORR_COLL_OP_SEND_RECV:
+        return 1u << ORR_COLL_ALGO_P2P;
+    default:
+        return 1u << ORR_COLL_ALGO_RING;
+    }
+}
+
 double timing_model_best(const struct timing_machine *machine, const struct timing_shape *shape,
                          enum orr_coll_algo *algo, enum orr_coll_proto *proto)
 {
     double best = INFINITY;
     enum orr_coll_algo only = *algo;
     enum orr_coll_proto over = *proto;
+    unsigned algos = algos_of(shape->op);
     for (int a = ORR_COLL_ALGO_TREE; a < ORR_COLL_ALGO_COUNT; a++) {
-        for (int p = ORR_COLL_PROTO_LL; p < ORR_COLL_PROTO_COUNT; p++) {
+        for (int p = ORR_COLL_PROTO_LL; p < ORR_COLL_PROTO_COUNT && (algos >> a & 1u) != 0; p++) {
             if ((only != ORR_COLL_ALGO_AUTO && (int)only != a) || (over != ORR_COLL_PROTO_AUTO && (int)over != p)) {
                 continue;
             }
