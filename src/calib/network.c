@@ -49,11 +49,6 @@ uint32_t calib_step_count(enum calib_steps steps, int32_t type, uint32_t ranks)
     return twice && once <= UINT32_MAX / 2 ? 2 * once : once;
 }
 
-double calib_lower_bound_us(int32_t type, uint32_t ranks, uint64_t bytes, double gbytes_per_s)
-{
-    return coll_bus_factor(type, ranks) * (double)bytes / (gbytes_per_s * 1e3);
-}
-
 /* ---- groups ---- */
 
 struct fitting {

@@ -101,7 +101,4 @@ ORR_MUST_CHECK enum orr_status calib_network_fit(const struct calib_points *poin
 
 uint32_t calib_step_count(enum calib_steps steps, int32_t type, uint32_t ranks);
 
-/* What a collective cannot be faster than: bus_factor x bytes / bandwidth (spec rocm F3). Microseconds. */
-double calib_lower_bound_us(int32_t type, uint32_t ranks, uint64_t bytes, double gbytes_per_s);
-
 #endif

@@ -16,16 +16,6 @@
 enum { STEPS_MOST = 1 << 24 };                        /* listed steps of one file: years of training */
 static const double LONGEST_MS = 366.0 * 86400 * 1e3; /* nobody waits longer for a step */
 
-const char *calib_step_form_word(enum calib_step_form form)
-{
-    static const char *const words[] = {
-#define CALIB_X(name, word) word,
-        CALIB_STEP_FORMS(CALIB_X)
-#undef CALIB_X
-    };
-    return words[form];
-}
-
 struct calib_measured calib_measured_none(const char *path)
 {
     return (struct calib_measured){.path = path,

@@ -28,8 +28,6 @@ enum calib_step_form {
 #undef CALIB_X
 };
 
-const char *calib_step_form_word(enum calib_step_form form);
-
 /* What one file says. */
 struct calib_measured {
     const char *path; /* borrowed from the caller */

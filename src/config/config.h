@@ -53,8 +53,6 @@ ORR_MUST_CHECK enum orr_status config_take_system(const struct config_text *text
                                                   struct arena *arena, struct notes *notes, struct sim_system *system,
                                                   struct config_custom *custom, struct orr_error *err);
 
-ORR_MUST_CHECK enum orr_status config_read_memory(const char *path, struct notes *notes, struct sim_memory *memory,
-                                                  struct orr_error *err);
 ORR_MUST_CHECK enum orr_status config_parse_memory(const char *name, const char *text, size_t size, struct notes *notes,
                                                    struct sim_memory *memory, struct orr_error *err);
 ORR_MUST_CHECK enum orr_status config_take_memory(const struct config_text *text, struct notes *notes,

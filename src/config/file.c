@@ -33,13 +33,6 @@ enum orr_status config_read_system(const char *path, double injection_scale, str
                                   custom, err));
 }
 
-enum orr_status config_read_memory(const char *path, struct notes *notes, struct sim_memory *memory,
-                                   struct orr_error *err)
-{
-    WITH_FILE(path, notes->arena.mem, err,
-              config_parse_memory(path, (const char *)file.bytes, file.size, notes, memory, err));
-}
-
 enum orr_status config_read_groups(const char *path, uint32_t ranks, struct arena *arena, struct notes *notes,
                                    struct sim_group **groups, uint32_t *count, struct orr_error *err)
 {
@@ -80,11 +73,4 @@ enum orr_status config_read_topology(const char *path, struct arena *arena, stru
 {
     WITH_FILE(path, notes->arena.mem, err,
               config_parse_topology(path, (const char *)file.bytes, file.size, arena, notes, graph, extra, err));
-}
-
-enum orr_status config_read_logical(const char *path, struct notes *notes, struct topo_dims *dims,
-                                    struct orr_error *err)
-{
-    WITH_FILE(path, notes->arena.mem, err,
-              config_parse_logical(path, (const char *)file.bytes, file.size, notes, dims, err));
 }

@@ -51,8 +51,6 @@ ORR_MUST_CHECK enum orr_status config_parse_topology(const char *name, const cha
 
 /* {"logical-dims": ["8", "2"]}: sizes as texts or numbers, dimension 0 first. Kinds and rates are left to the caller.
  */
-ORR_MUST_CHECK enum orr_status config_read_logical(const char *path, struct notes *notes, struct topo_dims *dims,
-                                                   struct orr_error *err);
 ORR_MUST_CHECK enum orr_status config_parse_logical(const char *name, const char *text, size_t size,
                                                     struct notes *notes, struct topo_dims *dims, struct orr_error *err);
 ORR_MUST_CHECK enum orr_status config_take_logical(const struct config_text *text, struct notes *notes,

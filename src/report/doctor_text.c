@@ -15,11 +15,6 @@ enum { WORKING_MHZ = 500 }; /* GPUs that only wait are below it */
 static const char *const words[] = {DOCTOR_CLOCKS(DOCTOR_X)};
 #undef DOCTOR_X
 
-const char *doctor_clock_word(enum doctor_clock_kind kind)
-{
-    return words[kind];
-}
-
 uint32_t doctor_clock_to_use(const struct doctor_gpu *gpu)
 {
     const struct doctor_clock *clock = &gpu->clocks[DOCTOR_SCLK];

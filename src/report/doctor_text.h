@@ -84,8 +84,6 @@ struct doctor_report {
     uint32_t check_count;
 };
 
-const char *doctor_clock_word(enum doctor_clock_kind kind);
-
 /* The clock to simulate with: what runs now where the GPU is at work (above 500 MHz, spec rocm §1.5), else the highest
  * it can; DOCTOR_UNKNOWN where neither is known. */
 uint32_t doctor_clock_to_use(const struct doctor_gpu *gpu);

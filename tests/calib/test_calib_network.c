@@ -83,14 +83,6 @@ static void steps_are_those_of_the_algorithm(void **state)
     CHECK_U64(calib_step_count(CALIB_STEPS_ONE, COLL_ALL_REDUCE, 8), 1, "whatever it is");
 }
 
-/* Spec rocm F3: 94,083,368 B over 2 ranks at 65 Gbps take at least 11.58 ms, and 7.54 ms mean 12.5 GB/s. */
-static void the_lower_bound_of_a_collective_is_its_bytes_over_the_bandwidth(void **state)
-{
-    (void)state;
-    CHECK_NEAR(calib_lower_bound_us(COLL_ALL_REDUCE, 2, 94083368, 8.125), 11579.49, 1e-5);
-    CHECK_NEAR(94083368 / 7540.0 / 1e3, 12.478, 1e-4);
-}
-
 /* Spec rocm §1.10: 25 us over one switch are 12.5 us a link. */
 static void twenty_five_microseconds_over_a_switch_are_twelve_and_a_half_a_link(void **state)
 {
@@ -367,7 +359,6 @@ static void options_are_words_and_a_wrong_word_is_named(void **state)
 }
 
 TEST_MAIN(bus_factors_are_those_of_the_tests, steps_are_those_of_the_algorithm,
-          the_lower_bound_of_a_collective_is_its_bytes_over_the_bandwidth,
           twenty_five_microseconds_over_a_switch_are_twelve_and_a_half_a_link,
           the_measured_small_messages_give_the_range_of_the_link,
           half_a_gigabyte_at_sixty_five_gigabits_is_found_as_such,

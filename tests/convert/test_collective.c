@@ -474,7 +474,7 @@ static void a_group_nobody_tells_of_is_an_error(void **state)
     close_bench(&bench);
 }
 
-static void shares_add_up_and_only_like_collectives_join(void **state)
+static void the_shares_of_a_collective_add_up_to_it(void **state)
 {
     (void)state;
     struct comm_fact fact = {.kind = COMM_ALL_GATHER,
@@ -488,16 +488,6 @@ static void shares_add_up_and_only_like_collectives_join(void **state)
         sum += comm_fact_share(&fact, 3, i).bytes;
     }
     CHECK_U64(sum, 11, "three shares");
-    struct comm_fact parts[2] = {fact, fact};
-    struct comm_fact joined;
-    parts[1].size_from = PROVENANCE_OP_TENSORS;
-    CHECK(comm_fact_join(parts, 2, &joined), "two all-gathers of one group");
-    CHECK_U64(joined.bytes, 22, "summed");
-    CHECK(joined.size_from == PROVENANCE_OP_TENSORS, "the weaker evidence");
-    parts[1].group = 1;
-    CHECK(!comm_fact_join(parts, 2, &joined), "another group");
-    parts[0].kind = parts[1].kind = COMM_SEND;
-    CHECK(!comm_fact_join(parts, 1, &joined), "sends stay nodes of their own");
 }
 
 static void both_sides_count_the_same_tags(void **state)
@@ -534,5 +524,4 @@ TEST_MAIN(the_best_evidence_decides_alone, other_work_is_no_communication,
           a_generic_kernel_without_evidence_is_an_error_that_says_what_would_settle_it,
           an_unknown_size_is_an_error_unless_one_is_given, a_size_that_does_not_fit_is_refused,
           a_send_knows_its_receiver_from_arguments_record_or_arrow, a_root_is_a_member_of_the_group_and_becomes_a_rank,
-          a_group_nobody_tells_of_is_an_error, shares_add_up_and_only_like_collectives_join,
-          both_sides_count_the_same_tags)
+          a_group_nobody_tells_of_is_an_error, the_shares_of_a_collective_add_up_to_it, both_sides_count_the_same_tags)

@@ -20,11 +20,6 @@ enum { ITEMS_MOST = 1000, DECIMALS = 6 };
 static const char *const each_words[] = {COST_EACHES(COST_X) NULL};
 #undef COST_X
 
-const char *cost_each_word(enum cost_each each)
-{
-    return each_words[each];
-}
-
 bool cost_money_parse(const char *text, uint64_t *millionths)
 {
     uint64_t value = 0;

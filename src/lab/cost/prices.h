@@ -53,8 +53,6 @@ struct cost_prices {
     double pue;            /* power that the building draws for each watt of the machine */
 };
 
-const char *cost_each_word(enum cost_each each);
-
 /* The example list, with comments: what `orrery cost --template` prints. */
 extern const char cost_prices_example[];
 

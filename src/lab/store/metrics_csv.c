@@ -46,11 +46,6 @@ const char *metrics_column_name(enum metrics_column column)
     return columns[column].name;
 }
 
-enum metrics_kind metrics_column_kind(enum metrics_column column)
-{
-    return columns[column].kind;
-}
-
 bool metrics_column_is_key(enum metrics_column column)
 {
     return columns[column].key;

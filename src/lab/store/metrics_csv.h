@@ -72,7 +72,6 @@ struct metrics_row {
 };
 
 const char *metrics_column_name(enum metrics_column column);
-enum metrics_kind metrics_column_kind(enum metrics_column column);
 bool metrics_column_is_key(enum metrics_column column);
 
 /* The number in a cell; NaN where it is empty or none. */

@@ -411,23 +411,6 @@ enum orr_status lab_store_finish(struct lab_store *store, int64_t run, const str
     return end(store, status, err);
 }
 
-enum orr_status lab_store_find(struct lab_store *store, const char *fingerprint, int64_t *run, struct orr_error *err)
-{
-    struct io_statement *statement = NULL;
-    enum orr_status status = io_statement_prepare(
-        store->database, "SELECT max(id) FROM run WHERE fingerprint = ?1 AND state = 'done'", &statement, err);
-    bool row = false;
-    if (status == ORR_OK) {
-        io_bind_text(statement, 1, fingerprint);
-        status = io_statement_step(statement, &row, err);
-    }
-    if (status == ORR_OK) {
-        *run = row ? io_column_int(statement, 0) : 0;
-    }
-    io_statement_free(statement);
-    return status;
-}
-
 /* What is not known is NULL in the table. */
 static void bind_known(struct io_statement *statement, int at, double value)
 {
@@ -502,38 +485,6 @@ enum orr_status lab_store_sweep(struct lab_store *store, const char *name, const
     if (status == ORR_OK) {
         *sweep = row ? io_column_int(statement, 0) : 0;
         io_statement_reset(statement);
-    }
-    io_statement_free(statement);
-    return status;
-}
-
-static enum lab_run_state state_of(const char *word)
-{
-    for (unsigned state = 0; state < LAB_RUN_STATE_COUNT; state++) {
-        if (strcmp(word, lab_run_state_word((enum lab_run_state)state)) == 0) {
-            return (enum lab_run_state)state;
-        }
-    }
-    return LAB_RUN_PARTIAL;
-}
-
-enum orr_status lab_store_point(struct lab_store *store, int64_t sweep, uint64_t index, int64_t *run,
-                                enum lab_run_state *state, struct orr_error *err)
-{
-    struct io_statement *statement = NULL;
-    enum orr_status status = io_statement_prepare(
-        store->database,
-        "SELECT run.id, run.state FROM point JOIN run ON run.id = point.run WHERE sweep = ?1 AND number = ?2",
-        &statement, err);
-    bool row = false;
-    if (status == ORR_OK) {
-        io_bind_int(statement, 1, sweep);
-        bind_count(statement, 2, index);
-        status = io_statement_step(statement, &row, err);
-    }
-    if (status == ORR_OK) {
-        *run = row ? io_column_int(statement, 0) : 0;
-        *state = row ? state_of(io_column_text(statement, 1)) : LAB_RUN_PARTIAL;
     }
     io_statement_free(statement);
     return status;

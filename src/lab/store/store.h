@@ -126,10 +126,6 @@ ORR_MUST_CHECK enum orr_status lab_store_begin(struct lab_store *store, const st
 ORR_MUST_CHECK enum orr_status lab_store_finish(struct lab_store *store, int64_t run, const struct lab_results *results,
                                                 struct orr_error *err);
 
-/* The newest run that is done and has this fingerprint; 0 when there is none. */
-ORR_MUST_CHECK enum orr_status lab_store_find(struct lab_store *store, const char *fingerprint, int64_t *run,
-                                              struct orr_error *err);
-
 ORR_MUST_CHECK enum orr_status lab_store_calibrate(struct lab_store *store, const struct lab_calibration *calibration,
                                                    int64_t *id, struct orr_error *err);
 
@@ -138,9 +134,6 @@ ORR_MUST_CHECK enum orr_status lab_store_calibrate(struct lab_store *store, cons
 /* Enters the sweep of this fingerprint, or finds it when it was begun before. */
 ORR_MUST_CHECK enum orr_status lab_store_sweep(struct lab_store *store, const char *name, const char *fingerprint,
                                                const char *command, int64_t *sweep, struct orr_error *err);
-/* The run that point `index` of a sweep became, with its state; 0 when it was never finished. */
-ORR_MUST_CHECK enum orr_status lab_store_point(struct lab_store *store, int64_t sweep, uint64_t index, int64_t *run,
-                                               enum lab_run_state *state, struct orr_error *err);
 /* Says that point `index` became `run`. */
 ORR_MUST_CHECK enum orr_status lab_store_point_done(struct lab_store *store, int64_t sweep, uint64_t index, int64_t run,
                                                     struct orr_error *err);

@@ -118,11 +118,6 @@ static const struct aicb_preset presets[] = {
 
 enum { PRESETS = sizeof presets / sizeof presets[0] };
 
-const struct aicb_preset *aicb_preset_row(unsigned index)
-{
-    return index < PRESETS ? &presets[index] : NULL;
-}
-
 static bool same_name(const char *a, const char *b)
 {
     for (; *a != '\0' && *b != '\0'; a++, b++) {

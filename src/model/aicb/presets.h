@@ -26,9 +26,6 @@ struct aicb_preset {
     bool no_training; /* has layers that no training generator knows */
 };
 
-/* Row `index`, NULL behind the last. */
-const struct aicb_preset *aicb_preset_row(unsigned index);
-
 /* By name, upper or lower case, '_' for '-'; NULL when there is none. */
 const struct aicb_preset *aicb_preset_find(const char *name);
 

@@ -588,9 +588,3 @@ const struct net_ops net_auto = {
     .instead = judge_instead,
     .doubtful = judge_doubtful,
 };
-
-struct flow_counts flow_counts(const struct net *net)
-{
-    const struct flow_net *network = net->state;
-    return network->counts;
-}

@@ -28,6 +28,4 @@ struct flow_counts {
     uint64_t settled;   /* flows looked at for that, all together */
 };
 
-struct flow_counts flow_counts(const struct net *net);
-
 #endif

@@ -278,17 +278,6 @@ static void give_up(struct packet_net *network, uint32_t index)
     pairs_give(&network->pairs, index);
 }
 
-uint32_t packet_pair_open(struct packet_net *network, uint32_t message, uint32_t src, uint32_t dst, uint64_t bytes,
-                          uint16_t source_port)
-{
-    uint32_t index = take_pair(network, message, src, dst, bytes, source_port);
-    if (index != 0 && !set_course(network, index)) {
-        give_up(network, index);
-        return 0;
-    }
-    return index;
-}
-
 uint64_t packet_next_change(const struct packet_net *network)
 {
     uint64_t next = UINT64_MAX;

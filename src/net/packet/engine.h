@@ -394,10 +394,6 @@ bool packet_figures(const struct net *net, struct arena *arena, struct net_figur
 /* When a link next changes, which may open a way; UINT64_MAX when none will. */
 uint64_t packet_next_change(const struct packet_net *network);
 
-/* A queue pair with its ways, not started; 0 when there is no way (which is kept for the stall report) or no memory. */
-uint32_t packet_pair_open(struct packet_net *network, uint32_t message, uint32_t src, uint32_t dst, uint64_t bytes,
-                          uint16_t source_port);
-
 /* ---- nic.c ---- */
 
 void packet_pair_start(struct packet_net *network, uint32_t pair);

@@ -240,27 +240,6 @@ struct comm_fact comm_fact_share(const struct comm_fact *fact, uint32_t parts, u
     return share;
 }
 
-bool comm_fact_join(const struct comm_fact *facts, uint32_t count, struct comm_fact *sum)
-{
-    if (count == 0 || !comm_kind_is_collective(facts[0].kind)) {
-        return false;
-    }
-    struct comm_fact joined = facts[0];
-    for (uint32_t i = 1; i < count; i++) {
-        if (facts[i].kind != joined.kind || facts[i].group != joined.group || facts[i].root != joined.root ||
-            facts[i].bytes > INT64_MAX - joined.bytes) {
-            return false;
-        }
-        joined.bytes += facts[i].bytes;
-        joined.peer_max_bytes += facts[i].peer_max_bytes;
-        /* The weakest evidence is what the sum rests on. */
-        joined.type_from = facts[i].type_from > joined.type_from ? facts[i].type_from : joined.type_from;
-        joined.size_from = facts[i].size_from > joined.size_from ? facts[i].size_from : joined.size_from;
-    }
-    *sum = joined;
-    return true;
-}
-
 /* ---- tags ---- */
 
 enum { TAG_GROUPS = 64, TAG_MESSAGES = 1 << 22 };

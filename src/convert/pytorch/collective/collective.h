@@ -74,10 +74,6 @@ ORR_MUST_CHECK enum orr_status comm_resolve(const struct comm_clue *clue, struct
  * shares add up to the whole. */
 struct comm_fact comm_fact_share(const struct comm_fact *fact, uint32_t parts, uint32_t index);
 
-/* Several ops behind one kernel (a coalesced group): true, and their sum, when they are the same collective in the
- * same group; false when they are to be nodes of their own, as sends and receives always are. */
-bool comm_fact_join(const struct comm_fact *facts, uint32_t count, struct comm_fact *sum);
-
 /* ---- tags of sends and receives ---- */
 
 /*
