@@ -34,11 +34,13 @@ static bool simulate(const void *context, void *result)
     out->good = status == ORR_OK;
     snprintf(out->error, sizeof out->error, "%.500s", err.text);
     if (out->good) {
+        struct orr_network_result network;
+        (void)orr_run_network(run, &network);
         out->cycles = orr_run_time_ns(run);
-        out->transmissions = orr_run_transmission_count(run);
-        out->skipped = orr_run_skipped_count(run);
+        out->transmissions = network.transmissions;
+        out->skipped = network.skipped;
         out->events = orr_run_event_count(run);
-        out->in_flight = orr_run_in_flight_most(run);
+        out->in_flight = network.in_flight_most;
     }
     orr_run_close(run);
     return true;

@@ -187,6 +187,18 @@ struct orr_run_options {  /* NOLINT(clang-analyzer-optin.performance.Padding): i
 void orr_run_options_init(struct orr_run_options *options); /* the defaults */
 void orr_run_options_free(struct orr_run_options *options); /* what orr_run_set made; NULL is fine */
 
+/* For programs that do not know the struct (other languages): options on the heap with the defaults, or NULL; set by
+ * name and by the two functions below; given back with orr_run_options_delete, for which NULL is fine. */
+struct orr_run_options *orr_run_options_new(void);
+void orr_run_options_delete(struct orr_run_options *options);
+
+/* What to keep beyond totals, or-ed: the fields keep_intervals, keep_issue_order, keep_flows, keep_queues. */
+enum orr_keep { ORR_KEEP_INTERVALS = 1, ORR_KEEP_ISSUE_ORDER = 2, ORR_KEEP_FLOWS = 4, ORR_KEEP_QUEUES = 8 };
+void orr_run_keep(struct orr_run_options *options, unsigned what);
+/* The fields progress and progress_context. */
+void orr_run_watch(struct orr_run_options *options, bool (*progress)(void *context, const struct orr_progress *now),
+                   void *context);
+
 /* Sets a parameter by its name, as the option of `orrery run` of that name does: orr_run_set(&options, "rto", "500us",
  * &err). A flag takes "true" and "false"; NULL for a value that may be left out. What may be given several times is
  * added to. `value` is borrowed until orr_run_open returns. An unknown name is refused with the nearest one. */
@@ -214,7 +226,13 @@ void orr_run_close(struct orr_run *run); /* NULL is fine */
 size_t orr_run_warning_count(const struct orr_run *run);
 const char *orr_run_warning(const struct orr_run *run, size_t index);
 
+/* Rows of results are filled whole and change with the library's soversion alone. Functions that fill one return
+ * whether it is there; where it is not, it is all zero. Texts and lists in them are valid until orr_run_close. */
+
 struct orr_rank_result {
+    uint32_t rank;
+    uint32_t nodes_done;
+    const char *device; /* what it computes on, where ranks differ; else NULL */
     bool finished;
     uint64_t finish_ns;
     uint64_t exposed_ns; /* finish_ns minus the sum of GPU compute, modulo 2^64: ASTRA-sim's "exposed communication" */
@@ -225,15 +243,93 @@ struct orr_rank_result {
     uint64_t idle_ns;          /* else nothing, including after the rank's end */
     /* Time with at least one such operation in flight, whatever else was. */
     uint64_t busy_comm_ns, busy_gpu_ns;
+    uint64_t sum_gpu_ns; /* of GPU compute, overlaps counted twice as ASTRA-sim does */
 };
 
 /* All operations of one kind: a collective of one type and size in groups of one size, or sends or receives. */
 struct orr_collective_result {
-    const char *type; /* "all-reduce", …, "send", "receive"; valid until orr_run_close */
+    const char *type; /* "all-reduce", …, "send", "receive" */
     uint32_t group_size;
-    uint64_t bytes; /* of one operation, as the trace says */
-    uint64_t count; /* each rank's participation counted */
+    uint64_t bytes;    /* of one operation, as the trace says */
+    uint64_t count;    /* each rank's participation counted */
+    double operations; /* count by group_size; not whole where the run ended in the middle of one */
     uint64_t total_ns, min_ns, max_ns;
+    double mean_ns;
+    uint64_t first_start_ns, last_end_ns;
+    double algorithm_gbytes_per_s, bus_gbytes_per_s; /* as nccl-tests has them; 0: none */
+};
+
+/* A dimension of the machine's logical topology. */
+struct orr_dimension_result {
+    const char *kind; /* "Ring", "Switch", "FullyConnected" */
+    uint32_t dimension, size;
+    double bandwidth_gibytes_per_s, latency_ns; /* of a link */
+    uint64_t links;                             /* of one direction */
+    uint64_t messages, bytes;                   /* that crossed it; bytes on each link */
+    uint64_t busy_ns;                           /* sum over links */
+    double utilisation;                         /* busy_ns by the time all links had */
+    uint64_t queued_messages;                   /* aware: that found their link busy */
+};
+
+/* One direction of a link of a wired machine. */
+struct orr_link_result {
+    uint32_t from, to; /* nodes */
+    bool from_switch;
+    uint64_t rate_bps;
+    uint64_t bytes, busy_ns; /* headers and acknowledgements included */
+    double utilisation;      /* busy_ns by the time of the run */
+    uint64_t ecn_marks, pauses, drops, losses;
+    uint64_t queue_p50_bytes, queue_p95_bytes, queue_p99_bytes, queue_max_bytes; /* that a packet found before it */
+};
+
+struct orr_spread {
+    uint64_t p50, p95, p99, max;
+};
+
+/* What a wired machine's network counted. */
+struct orr_network_result {
+    uint64_t transmissions; /* one packet over one link; 0: shares of links, no packets */
+    uint64_t data_packets;
+    uint64_t in_flight_most; /* packets in the network at one time */
+    uint64_t forward_jumps;  /* of fast-forward */
+    uint64_t skipped;        /* of the transmissions, what it did not make one by one */
+    uint64_t ecn_marks, pauses, drops, losses, timeouts;
+    uint64_t messages; /* that arrived */
+    struct orr_spread message_time_ns;
+    struct orr_spread message_slowdown_permille; /* of the time on an empty network */
+};
+
+/* When an operation was in flight; of a run with keep_intervals, in order of their ends. */
+struct orr_interval_result {
+    uint32_t rank;
+    uint64_t node;    /* its id in the rank's trace */
+    const char *name; /* of the node, may be empty */
+    const char *type; /* "compute", "send", "all-reduce", … */
+    bool is_cpu, is_communication;
+    uint64_t bytes; /* of a communication */
+    uint64_t start_ns, end_ns;
+};
+
+/* Why a run cannot go on (ORR_ESTALL). */
+struct orr_finding {
+    const char *kind; /* "unmatched receive", "chunks wait for each other's slots", … */
+    const char *text; /* one sentence */
+    const char *fix;  /* what to change, or NULL */
+    const uint32_t *ranks;
+    size_t rank_count;
+    const uint64_t *nodes; /* ids; of a cycle in its order */
+    size_t node_count;
+};
+
+/* Who waits for whom in a run that stalled. */
+struct orr_wait {
+    uint32_t rank;
+    uint64_t node;     /* its id in the rank's trace */
+    const char *what;  /* "message" of a collective, "slot" of a dimension, "receive", "send", "collective" */
+    uint32_t peer;     /* the rank waited for; its own for a slot; UINT32_MAX: not one alone */
+    uint64_t bytes;    /* of what is waited for; 0: not told */
+    uint64_t since_ns; /* when the node began */
+    const char *text;  /* one sentence */
 };
 
 enum orr_backend orr_run_backend(const struct orr_run *run); /* the network it runs on */
@@ -242,10 +338,7 @@ uint32_t orr_run_source_count(const struct orr_run *run); /* traces read; fewer 
 uint64_t orr_run_time_ns(const struct orr_run *run);      /* the last rank's finish */
 uint64_t orr_run_event_count(const struct orr_run *run);  /* events the engine handled */
 uint64_t orr_run_message_count(const struct orr_run *run);
-uint64_t orr_run_transmission_count(const struct orr_run *run); /* PACKET: one packet over one link; else 0 */
-uint64_t orr_run_in_flight_most(const struct orr_run *run);     /* PACKET: packets in the network at one time */
-uint64_t orr_run_skipped_count(const struct orr_run *run);      /* PACKET: of these, what fast-forward skipped */
-uint64_t orr_run_peak_bytes(const struct orr_run *run);         /* most memory the run had at once */
+uint64_t orr_run_peak_bytes(const struct orr_run *run); /* most memory the run had at once */
 
 /* How short the run could be at best: lower bounds of the job on the machine, whatever the schedule (docs/run.md). */
 struct orr_optimum {
@@ -256,9 +349,20 @@ struct orr_optimum {
 };
 /* Of a run that ended; all 0 otherwise. */
 void orr_run_optimum(const struct orr_run *run, struct orr_optimum *optimum);
-void orr_run_rank(const struct orr_run *run, uint32_t rank, struct orr_rank_result *result);
+bool orr_run_rank(const struct orr_run *run, uint32_t rank, struct orr_rank_result *result);
 uint32_t orr_run_collective_count(const struct orr_run *run);
-void orr_run_collective(const struct orr_run *run, uint32_t index, struct orr_collective_result *result);
+bool orr_run_collective(const struct orr_run *run, uint32_t index, struct orr_collective_result *result);
+uint32_t orr_run_dimension_count(const struct orr_run *run);
+bool orr_run_dimension(const struct orr_run *run, uint32_t index, struct orr_dimension_result *result);
+bool orr_run_network(const struct orr_run *run, struct orr_network_result *result); /* false: it is not wired */
+uint32_t orr_run_link_count(const struct orr_run *run);
+bool orr_run_link(const struct orr_run *run, uint32_t index, struct orr_link_result *result);
+uint32_t orr_run_interval_count(const struct orr_run *run);
+bool orr_run_interval(const struct orr_run *run, uint32_t index, struct orr_interval_result *result);
+uint32_t orr_run_finding_count(const struct orr_run *run); /* 0: it did not stall */
+bool orr_run_finding(const struct orr_run *run, uint32_t index, struct orr_finding *finding);
+uint32_t orr_run_wait_count(const struct orr_run *run); /* that are told; a few hundred at most */
+bool orr_run_wait(const struct orr_run *run, uint32_t index, struct orr_wait *wait);
 
 /* What a rank held in memory over time, where the system file asks for it (track-local-mem, or a capacity) and the
  * traces name tensors: docs/memory.md. */

@@ -8,6 +8,7 @@
 #include "report/memory.h"
 #include "report/network.h"
 #include "report/optimum.h"
+#include "report/rows.h"
 #include "report/simai_run.h"
 #include "report/summary.h"
 
@@ -99,65 +100,17 @@ static void write_parts(struct json_writer *json, const struct sim_result *resul
     json_write_object_end(json);
 }
 
-static void put_bandwidth(struct json_writer *json, const char *key, const struct report_kind *kind, double gbps)
-{
-    json_write_key(json, key);
-    if (kind->has_bandwidth) {
-        json_write_fixed(json, gbps, SHARE_DECIMALS);
-    } else {
-        json_write_null(json);
-    }
-}
-
-static void write_collectives(struct json_writer *json, const struct sim_result *result)
-{
-    json_write_key(json, "collectives");
-    json_write_array(json, false);
-    for (uint32_t i = 0; i < result->collective_count; i++) {
-        const struct sim_collective_result *row = &result->collectives[i];
-        struct report_kind kind = report_kind_of_row(result, i);
-        char name[32];
-        json_write_object(json, true);
-        json_write_member_string(json, "type", report_kind_name(row->type, name));
-        json_write_member_u64(json, "group_size", row->group_size);
-        json_write_member_u64(json, "bytes", row->bytes);
-        json_write_member_u64(json, "participations", row->count);
-        json_write_member_fixed(json, "operations", kind.operations, TIME_DECIMALS);
-        json_write_member_u64(json, "total_ns", report_kind_total_ns(&kind));
-        json_write_member_fixed(json, "mean_ns", kind.mean_ns, TIME_DECIMALS);
-        json_write_member_u64(json, "min_ns", kind.min_ns);
-        json_write_member_u64(json, "max_ns", kind.max_ns);
-        json_write_member_u64(json, "first_start_ns", row->first_start_ns);
-        json_write_member_u64(json, "last_end_ns", row->last_end_ns);
-        put_bandwidth(json, "algorithm_bandwidth_gbytes_per_s", &kind, kind.algorithm_gbps);
-        put_bandwidth(json, "bus_bandwidth_gbytes_per_s", &kind, kind.bus_gbps);
-        json_write_object_end(json);
-    }
-    json_write_array_end(json);
-}
-
-static void write_dimensions(struct json_writer *json, const struct sim_result *result)
-{
-    json_write_key(json, "dimensions");
-    json_write_array(json, false);
-    for (uint32_t d = 0; d < result->config->dims.count; d++) {
-        const struct topo_dim *dim = &result->config->dims.dim[d];
-        const struct sim_dim_result *row = &result->dims[d];
-        json_write_object(json, true);
-        json_write_member_string(json, "kind", topo_kind_name(dim->kind));
-        json_write_member_u64(json, "size", dim->size);
-        json_write_member_fixed(json, "bandwidth_gibytes_per_s", dim->bandwidth_gibps, SHARE_DECIMALS);
-        json_write_member_fixed(json, "latency_ns", dim->latency_ns, SHARE_DECIMALS);
-        json_write_member_u64(json, "links", row->links);
-        json_write_member_u64(json, "messages", row->messages);
-        json_write_member_u64(json, "bytes", row->bytes);
-        json_write_member_u64(json, "busy_ns", row->busy_ns);
-        json_write_member_fixed(json, "utilisation", report_utilisation(result, d), SHARE_DECIMALS);
-        json_write_member_u64(json, "queued_messages", row->queued);
-        json_write_object_end(json);
-    }
-    json_write_array_end(json);
-}
+/* An array of rows: `fill` fills one and tells whether it is there. */
+#define WRITE_ROWS(json, key, result, type, fill, columns)                                                             \
+    do {                                                                                                               \
+        type row;                                                                                                      \
+        json_write_key(json, key);                                                                                     \
+        json_write_array(json, false);                                                                                 \
+        for (uint32_t i = 0; fill(result, i, &row); i++) {                                                             \
+            report_row_json(columns, &row, json);                                                                      \
+        }                                                                                                              \
+        json_write_array_end(json);                                                                                    \
+    } while (0)
 
 static void write_finding(struct json_writer *json, const struct sim_stall_finding *finding)
 {
@@ -180,8 +133,9 @@ static void write_finding(struct json_writer *json, const struct sim_stall_findi
     json_write_object_end(json);
 }
 
-static void write_stall(struct json_writer *json, const struct sim_stall *stall)
+static void write_stall(struct json_writer *json, const struct sim_result *result)
 {
+    const struct sim_stall *stall = &result->stall;
     json_write_key(json, "stall");
     if (stall->kind == SIM_STALL_NONE) {
         json_write_null(json);
@@ -196,44 +150,8 @@ static void write_stall(struct json_writer *json, const struct sim_stall *stall)
     }
     json_write_array_end(json);
     json_write_member_u64(json, "waits_in_all", stall->wait_total);
-    json_write_key(json, "waits");
-    json_write_array(json, false);
-    for (uint32_t i = 0; i < stall->wait_count; i++) {
-        json_write_object(json, true);
-        json_write_member_u64(json, "rank", stall->waits[i].rank);
-        json_write_member_u64(json, "node", stall->waits[i].node);
-        json_write_member_string(json, "text", stall->waits[i].text);
-        json_write_object_end(json);
-    }
-    json_write_array_end(json);
+    WRITE_ROWS(json, "waits", result, struct orr_wait, report_wait_row, report_wait_columns);
     json_write_object_end(json);
-}
-
-static void write_ranks(struct json_writer *json, const struct sim_result *result)
-{
-    json_write_key(json, "per_rank");
-    json_write_array(json, false);
-    for (uint32_t rank = 0; rank < result->rank_count; rank++) {
-        const struct sim_rank_result *row = &result->ranks[rank];
-        json_write_object(json, true);
-        json_write_member_u64(json, "rank", rank);
-        if (result->config->devices.text != NULL) {
-            json_write_member_string(json, "device", sim_device_of(result->config, rank)->name);
-        }
-        json_write_member_bool(json, "finished", row->finished);
-        json_write_member_u64(json, "finish_ns", row->finish_ns);
-        json_write_member_u64(json, "compute_ns", row->compute_ns);
-        json_write_member_u64(json, "exposed_comm_ns", row->exposed_comm_ns);
-        json_write_member_u64(json, "exposed_other_ns", row->exposed_other_ns);
-        json_write_member_u64(json, "idle_ns", row->idle_ns);
-        json_write_member_u64(json, "gpu_busy_ns", row->gpu_busy_ns);
-        /* Signed, though ASTRA-sim prints it modulo 2^64: overlapping compute can make it negative. */
-        json_write_key(json, "astra_exposed_comm_ns");
-        json_write_i64(json, row->finished ? (int64_t)(row->finish_ns - row->gpu_busy_ns) : 0);
-        json_write_member_u64(json, "nodes_done", row->nodes_done);
-        json_write_object_end(json);
-    }
-    json_write_array_end(json);
 }
 
 void report_json_write(const struct sim_result *result, FILE *stream)
@@ -246,13 +164,15 @@ void report_json_write(const struct sim_result *result, FILE *stream)
     write_bound(&json, result);
     report_optimum_json(result, &json);
     write_parts(&json, result);
-    write_collectives(&json, result);
-    write_dimensions(&json, result);
+    WRITE_ROWS(&json, "collectives", result, struct orr_collective_result, report_collective_row,
+               report_collective_columns);
+    WRITE_ROWS(&json, "dimensions", result, struct orr_dimension_result, report_dimension_row,
+               report_dimension_columns);
     report_network_json(&json, result);
     report_memory_json(result, &json);
-    write_stall(&json, &result->stall);
+    write_stall(&json, result);
     report_simai_run_json(result, &json);
-    write_ranks(&json, result);
+    WRITE_ROWS(&json, "per_rank", result, struct orr_rank_result, report_rank_row, report_rank_columns);
     json_write_object_end(&json);
     json_write_end(&json);
 }

@@ -6,9 +6,10 @@
 #include <inttypes.h>
 
 #include "report/number.h"
+#include "report/rows.h"
 #include "report/table.h"
 
-enum { MOST_LINKS = 8, SHARE_DECIMALS = 6, SLOWDOWN_DECIMALS = 3 };
+enum { MOST_LINKS = 8, SLOWDOWN_DECIMALS = 3 };
 
 bool report_network_has(const struct sim_result *result)
 {
@@ -139,25 +140,6 @@ static void write_spread(struct json_writer *json, const char *key, const struct
     json_write_object_end(json);
 }
 
-static void write_link(struct json_writer *json, const struct sim_result *result, const struct net_link *link)
-{
-    json_write_object(json, true);
-    json_write_member_u64(json, "from", link->from);
-    json_write_member_u64(json, "to", link->to);
-    json_write_member_u64(json, "rate_bps", link->rate_bps);
-    json_write_member_u64(json, "bytes", link->bytes);
-    json_write_member_fixed(json, "utilisation", utilisation(result, link), SHARE_DECIMALS);
-    json_write_member_u64(json, "ecn_marks", link->marks);
-    json_write_member_u64(json, "pauses", link->pauses);
-    json_write_member_u64(json, "drops", link->drops);
-    json_write_member_u64(json, "losses", link->losses);
-    json_write_member_u64(json, "queue_p50_bytes", link->queue_p50);
-    json_write_member_u64(json, "queue_p95_bytes", link->queue_p95);
-    json_write_member_u64(json, "queue_p99_bytes", link->queue_p99);
-    json_write_member_u64(json, "queue_max_bytes", link->queue_most);
-    json_write_object_end(json);
-}
-
 void report_network_json(struct json_writer *json, const struct sim_result *result)
 {
     const struct net_figures *network = &result->network;
@@ -183,25 +165,10 @@ void report_network_json(struct json_writer *json, const struct sim_result *resu
     write_spread(json, "message_slowdown", &network->slowdown_permille, true);
     json_write_key(json, "links");
     json_write_array(json, false);
-    for (uint32_t i = 0; i < network->link_count; i++) {
-        write_link(json, result, &network->links[i]);
+    struct orr_link_result row;
+    for (uint32_t i = 0; report_link_row(result, i, &row); i++) {
+        report_row_json(report_link_columns, &row, json);
     }
     json_write_array_end(json);
     json_write_object_end(json);
-}
-
-void report_network_csv(const struct sim_result *result, FILE *stream)
-{
-    (void)fputs("from,to,rate_bps,bytes,busy_ns,utilisation,ecn_marks,pauses,drops,losses,queue_p50_bytes,"
-                "queue_p95_bytes,queue_p99_bytes,queue_max_bytes\n",
-                stream);
-    for (uint32_t i = 0; i < result->network.link_count; i++) {
-        const struct net_link *link = &result->network.links[i];
-        (void)fprintf(stream,
-                      "%u,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-                      ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "\n",
-                      link->from, link->to, link->rate_bps, link->bytes, link->busy_ns,
-                      report_fixed(utilisation(result, link), SHARE_DECIMALS).text, link->marks, link->pauses,
-                      link->drops, link->losses, link->queue_p50, link->queue_p95, link->queue_p99, link->queue_most);
-    }
 }

@@ -16,7 +16,5 @@ bool report_network_has(const struct sim_result *result);
 void report_network_text(const struct sim_result *result, FILE *stream);
 /* The member "network" of the document; null without figures. */
 void report_network_json(struct json_writer *json, const struct sim_result *result);
-/* links.csv */
-void report_network_csv(const struct sim_result *result, FILE *stream);
 
 #endif

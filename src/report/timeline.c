@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "io/json_write.h"
+#include "report/rows.h"
 #include "report/simai_run.h"
 
 /* Threads and streams that a trace names come behind the slots and the receives. */
@@ -191,16 +192,6 @@ static uint32_t group_size(const struct sim_result *result, uint32_t node, const
     return config->dims.ranks;
 }
 
-static const char *node_words(const struct trace_node *node)
-{
-    static const char *const words[TRACE_NODE_TYPES] = {
-        [TRACE_INVALID] = "invalid",        [TRACE_METADATA] = "metadata", [TRACE_MEM_LOAD] = "memory load",
-        [TRACE_MEM_STORE] = "memory store", [TRACE_COMP] = "compute",      [TRACE_SEND] = "send",
-        [TRACE_RECV] = "receive",           [TRACE_COLL] = "collective"};
-    const char *collective = node->type == TRACE_COLL ? coll_type_name(node->comm_type) : NULL;
-    return collective != NULL ? collective : node->type < TRACE_NODE_TYPES ? words[node->type] : "node";
-}
-
 /* Kineto's categories. */
 static const char *category(const struct trace_node *node)
 {
@@ -217,14 +208,14 @@ static void write_arguments(struct json_writer *json, const struct sim_result *r
     const char *group = graph->strings + node->group;
     switch (node->type) {
     case TRACE_COLL:
-        json_write_member_string(json, "Collective name", node_words(node));
+        json_write_member_string(json, "Collective name", report_node_word(node));
         json_write_member_u64(json, "bytes", node->comm_bytes);
         json_write_member_string(json, "Process Group Name", group[0] != '\0' ? group : "0");
         json_write_member_u64(json, "Group size", group_size(result, index, group));
         break;
     case TRACE_SEND:
     case TRACE_RECV:
-        json_write_member_string(json, "Collective name", node_words(node));
+        json_write_member_string(json, "Collective name", report_node_word(node));
         json_write_member_u64(json, "bytes", node->comm_bytes);
         json_write_member_i64(json, node->type == TRACE_SEND ? "dst" : "src",
                               node->type == TRACE_SEND ? node->comm_dst : node->comm_src);
@@ -249,7 +240,7 @@ static void write_interval(struct json_writer *json, const struct sim_result *re
     json_write_object(json, true);
     json_write_member_string(json, "ph", "X");
     json_write_member_string(json, "cat", category(node));
-    json_write_member_string(json, "name", name[0] != '\0' ? name : node_words(node));
+    json_write_member_string(json, "name", name[0] != '\0' ? name : report_node_word(node));
     json_write_member_u64(json, "pid", interval->rank);
     json_write_member_u64(json, "tid", thread);
     json_write_key(json, "ts");

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The options of a run as the library's users fill them: by name, and settled before anything is read. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "config/override.h"
@@ -14,6 +15,36 @@ void orr_lab_options_init(struct orr_lab_options *options)
     orr_run_options_init(&options->run);
     options->run.policy = ORR_POLICY_AUTO_SAFE;
     options->run.backend_open = true;
+}
+
+struct orr_run_options *orr_run_options_new(void)
+{
+    struct orr_run_options *made = malloc(sizeof *made);
+    if (made != NULL) {
+        orr_run_options_init(made);
+    }
+    return made;
+}
+
+void orr_run_options_delete(struct orr_run_options *options)
+{
+    orr_run_options_free(options);
+    free(options);
+}
+
+void orr_run_keep(struct orr_run_options *options, unsigned what)
+{
+    options->keep_intervals = (what & ORR_KEEP_INTERVALS) != 0;
+    options->keep_issue_order = (what & ORR_KEEP_ISSUE_ORDER) != 0;
+    options->keep_flows = (what & ORR_KEEP_FLOWS) != 0;
+    options->keep_queues = (what & ORR_KEEP_QUEUES) != 0;
+}
+
+void orr_run_watch(struct orr_run_options *options, bool (*progress)(void *context, const struct orr_progress *now),
+                   void *context)
+{
+    options->progress = progress;
+    options->progress_context = context;
 }
 
 enum orr_status orr_run_set(struct orr_run_options *options, const char *name, const char *value, struct orr_error *err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a run left behind, behind the orr_run_* functions of orrery.h: figures one by one, and whole reports. */
 #include "report/report.h"
+#include "report/rows.h"
 #include "run/session.h"
 
 size_t orr_run_warning_count(const struct orr_run *run)
@@ -43,42 +44,6 @@ uint64_t orr_run_message_count(const struct orr_run *run)
     return session_result(run)->messages;
 }
 
-uint64_t orr_run_skipped_count(const struct orr_run *run)
-{
-    return session_result(run)->network.skipped;
-}
-
-uint64_t orr_run_in_flight_most(const struct orr_run *run)
-{
-    return session_result(run)->network.in_flight_most;
-}
-
-uint64_t orr_run_transmission_count(const struct orr_run *run)
-{
-    return session_result(run)->network.transmissions;
-}
-
-void orr_run_rank(const struct orr_run *run, uint32_t rank, struct orr_rank_result *result)
-{
-    *result = (struct orr_rank_result){0};
-    const struct sim_result *all = session_result(run);
-    if (!run->executed || rank >= all->rank_count) {
-        return;
-    }
-    const struct sim_rank_result *one = &all->ranks[rank];
-    *result = (struct orr_rank_result){
-        .finished = one->finished,
-        .finish_ns = one->finish_ns,
-        .exposed_ns = one->finished ? one->finish_ns - one->gpu_busy_ns : 0,
-        .compute_ns = one->compute_ns,
-        .exposed_comm_ns = one->exposed_comm_ns,
-        .exposed_other_ns = one->exposed_other_ns,
-        .idle_ns = one->idle_ns,
-        .busy_comm_ns = one->union_ns[SIM_OP_COMM],
-        .busy_gpu_ns = one->union_ns[SIM_OP_GPU],
-    };
-}
-
 uint64_t orr_run_peak_bytes(const struct orr_run *run)
 {
     return run->mem.peak;
@@ -93,32 +58,120 @@ void orr_run_optimum(const struct orr_run *run, struct orr_optimum *optimum)
                                     .latency_ns = best.latency_ns};
 }
 
-uint32_t orr_run_collective_count(const struct orr_run *run)
+/* ---- rows ---- */
+
+/* What a run that was not executed left behind: nothing. */
+static const struct sim_result *rows_of(const struct orr_run *run)
 {
-    return run->executed ? session_result(run)->collective_count : 0;
+    static const struct sim_config no_config;
+    static const struct sim_result nothing = {.config = &no_config};
+    return run->executed ? session_result(run) : &nothing;
 }
 
-void orr_run_collective(const struct orr_run *run, uint32_t index, struct orr_collective_result *result)
+bool orr_run_rank(const struct orr_run *run, uint32_t rank, struct orr_rank_result *result)
 {
-    *result = (struct orr_collective_result){0};
-    if (index >= orr_run_collective_count(run)) {
-        return;
-    }
-    const struct sim_collective_result *row = &session_result(run)->collectives[index];
-    const char *type = coll_type_name(row->type);
-    if (row->type == SIM_TYPE_SEND || row->type == SIM_TYPE_RECV) {
-        type = row->type == SIM_TYPE_SEND ? "send" : "receive";
-    }
-    *result = (struct orr_collective_result){
-        .type = type != NULL ? type : "other", /* no number that is no type gets past the checks */
-        .group_size = row->group_size,
-        .bytes = row->bytes,
-        .count = row->count,
-        .total_ns = row->total_ns,
-        .min_ns = row->min_ns,
-        .max_ns = row->max_ns,
-    };
+    return report_rank_row(rows_of(run), rank, result);
 }
+
+uint32_t orr_run_collective_count(const struct orr_run *run)
+{
+    return rows_of(run)->collective_count;
+}
+
+bool orr_run_collective(const struct orr_run *run, uint32_t index, struct orr_collective_result *result)
+{
+    return report_collective_row(rows_of(run), index, result);
+}
+
+uint32_t orr_run_dimension_count(const struct orr_run *run)
+{
+    return rows_of(run)->config->dims.count;
+}
+
+bool orr_run_dimension(const struct orr_run *run, uint32_t index, struct orr_dimension_result *result)
+{
+    return report_dimension_row(rows_of(run), index, result);
+}
+
+static struct orr_spread spread_of(const struct net_spread *spread)
+{
+    return (struct orr_spread){.p50 = spread->p50, .p95 = spread->p95, .p99 = spread->p99, .max = spread->most};
+}
+
+bool orr_run_network(const struct orr_run *run, struct orr_network_result *result)
+{
+    const struct net_figures *figures = &rows_of(run)->network;
+    *result = (struct orr_network_result){
+        .transmissions = figures->transmissions,
+        .data_packets = figures->data_packets,
+        .in_flight_most = figures->in_flight_most,
+        .forward_jumps = figures->jumps,
+        .skipped = figures->skipped,
+        .ecn_marks = figures->marks,
+        .pauses = figures->pauses,
+        .drops = figures->drops,
+        .losses = figures->losses,
+        .timeouts = figures->timeouts,
+        .messages = figures->flows,
+        .message_time_ns = spread_of(&figures->duration_ns),
+        .message_slowdown_permille = spread_of(&figures->slowdown_permille),
+    };
+    return figures->links != NULL;
+}
+
+uint32_t orr_run_link_count(const struct orr_run *run)
+{
+    return rows_of(run)->network.link_count;
+}
+
+bool orr_run_link(const struct orr_run *run, uint32_t index, struct orr_link_result *result)
+{
+    return report_link_row(rows_of(run), index, result);
+}
+
+uint32_t orr_run_interval_count(const struct orr_run *run)
+{
+    return rows_of(run)->interval_count;
+}
+
+bool orr_run_interval(const struct orr_run *run, uint32_t index, struct orr_interval_result *result)
+{
+    return report_interval_row(rows_of(run), index, result);
+}
+
+uint32_t orr_run_finding_count(const struct orr_run *run)
+{
+    return rows_of(run)->stall.finding_count;
+}
+
+bool orr_run_finding(const struct orr_run *run, uint32_t index, struct orr_finding *finding)
+{
+    *finding = (struct orr_finding){0};
+    if (index >= orr_run_finding_count(run)) {
+        return false;
+    }
+    const struct sim_stall_finding *one = &rows_of(run)->stall.findings[index];
+    *finding = (struct orr_finding){.kind = sim_stall_kind_name(one->kind),
+                                    .text = one->text,
+                                    .fix = one->fix,
+                                    .ranks = one->ranks,
+                                    .rank_count = one->rank_count,
+                                    .nodes = one->nodes,
+                                    .node_count = one->node_count};
+    return true;
+}
+
+uint32_t orr_run_wait_count(const struct orr_run *run)
+{
+    return rows_of(run)->stall.wait_count;
+}
+
+bool orr_run_wait(const struct orr_run *run, uint32_t index, struct orr_wait *wait)
+{
+    return report_wait_row(rows_of(run), index, wait);
+}
+
+/* ---- whole reports ---- */
 
 const char *orr_run_named_file(const struct orr_run *run, enum orr_output output)
 {

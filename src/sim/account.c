@@ -36,6 +36,11 @@ static uint64_t *started_at(struct sim_rank *state, uint32_t node)
     return slot == SIM_SLOT_NONE ? &state->node_started[node] : &state->slot_started[slot];
 }
 
+uint64_t sim_account_since(const struct sim *sim, uint32_t rank, uint32_t node)
+{
+    return *started_at(&sim->ranks[rank], node);
+}
+
 void sim_account_start(struct sim *sim, uint32_t rank, uint32_t node)
 {
     struct sim_rank *state = &sim->ranks[rank];

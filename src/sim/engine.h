@@ -277,6 +277,8 @@ ORR_MUST_CHECK bool sim_spill_find(struct sim *sim, const struct sim_usage *usag
 
 void sim_account_start(struct sim *sim, uint32_t rank, uint32_t node);
 void sim_account_end(struct sim *sim, uint32_t rank, uint32_t node);
+/* When a node in flight began. */
+uint64_t sim_account_since(const struct sim *sim, uint32_t rank, uint32_t node);
 void sim_account_finish(struct sim *sim, uint32_t rank);
 void sim_account_close(struct sim *sim); /* at the end of the run */
 void sim_log(struct sim *sim, struct sim_log_entry entry);

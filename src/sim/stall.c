@@ -21,6 +21,16 @@ const char *sim_stall_kind_name(enum sim_stall_kind kind)
     return names[kind];
 }
 
+const char *sim_stall_what_name(enum sim_stall_what what)
+{
+    static const char *const names[] = {
+#define SIM_STALL_X(name, text) text,
+        SIM_STALL_WHATS(SIM_STALL_X)
+#undef SIM_STALL_X
+    };
+    return names[what];
+}
+
 struct diagnosis {
     struct sim *sim;
     struct sim_waits waits;
@@ -103,7 +113,7 @@ static const struct sim_channel *unclaimed_message(const struct sim *sim, const 
 static uint32_t peer_partner(const struct sim *sim, const struct sim_wait *wait)
 {
     const struct sim_rank *peer = &sim->ranks[wait->peer];
-    bool wants_send = wait->kind == SIM_WAIT_RECV;
+    bool wants_send = wait->kind == SIM_STALL_WHAT_RECV;
     for (uint32_t i = 0; i < peer->graph->node_count; i++) {
         const struct trace_node *node = &peer->graph->nodes[i];
         int32_t other = wants_send ? node->comm_dst : node->comm_src;
@@ -119,7 +129,7 @@ static uint32_t peer_partner(const struct sim *sim, const struct sim_wait *wait)
 static void tell_unmatched(struct diagnosis *d, const struct sim_wait *wait)
 {
     struct sim *sim = d->sim;
-    bool receives = wait->kind == SIM_WAIT_RECV;
+    bool receives = wait->kind == SIM_STALL_WHAT_RECV;
     const char *says = sim_say_wait(sim, wait);
     uint32_t sent_node = SIM_NONE;
     const struct sim_channel *near = receives ? unclaimed_message(sim, wait, &sent_node) : NULL;
@@ -325,11 +335,11 @@ static uint32_t follow(struct diagnosis *d, uint32_t index)
     const struct sim_waits *waits = &d->waits;
     const struct sim_wait *wait = &waits->at[index];
     switch (wait->kind) {
-    case SIM_WAIT_SLOT: {
+    case SIM_STALL_WHAT_SLOT: {
         uint32_t holder = holder_of_slot(sim, waits, wait->stream);
         return holder == 0 ? SIM_NONE : sim_waits_of_stream(waits, sim, holder);
     }
-    case SIM_WAIT_MESSAGE: {
+    case SIM_STALL_WHAT_MESSAGE: {
         uint32_t stream = sim_waits_find_stream(sim, waits, wait->peer, wait->tag);
         if (stream != 0 && same_collective(sim, wait, stream)) {
             return sim_waits_of_stream(waits, sim, stream);
@@ -351,8 +361,9 @@ static uint32_t follow(struct diagnosis *d, uint32_t index)
         }
         return SIM_NONE;
     }
-    case SIM_WAIT_RECV:
-    case SIM_WAIT_SEND:
+    case SIM_STALL_WHAT_RECV:
+    case SIM_STALL_WHAT_SEND:
+    case SIM_STALL_WHAT_COLLECTIVE: /* of rows alone */
         break;
     }
     if (wait->stream != 0) {
@@ -374,9 +385,9 @@ static enum sim_stall_kind cycle_kind(const struct diagnosis *d, const uint32_t 
     bool slots = false;
     bool messages = false;
     for (uint32_t i = 0; i < length; i++) {
-        enum sim_wait_kind kind = d->waits.at[cycle[i]].kind;
-        slots = slots || kind == SIM_WAIT_SLOT;
-        messages = messages || kind == SIM_WAIT_MESSAGE;
+        enum sim_stall_what kind = d->waits.at[cycle[i]].kind;
+        slots = slots || kind == SIM_STALL_WHAT_SLOT;
+        messages = messages || kind == SIM_STALL_WHAT_MESSAGE;
     }
     if (slots) {
         return SIM_STALL_ADMISSION_CYCLE;
@@ -494,8 +505,13 @@ static void tell_waits(struct diagnosis *d)
     }
     for (uint32_t i = 0; i < told; i++) {
         const struct sim_wait *wait = &d->waits.at[i];
-        waits[i] = (struct sim_stall_wait){
-            .rank = wait->rank, .node = node_id(d->sim, wait->rank, wait->node), .text = sim_say_wait(d->sim, wait)};
+        waits[i] = (struct sim_stall_wait){.rank = wait->rank,
+                                           .peer = wait->peer,
+                                           .node = node_id(d->sim, wait->rank, wait->node),
+                                           .bytes = wait->bytes,
+                                           .since_ns = sim_account_since(d->sim, wait->rank, wait->node),
+                                           .what = wait->kind,
+                                           .text = sim_say_wait(d->sim, wait)};
     }
     stall->waits = waits;
     stall->wait_count = told;

@@ -39,10 +39,30 @@ struct sim_stall_finding {
     uint32_t node_count;
 };
 
+/* What is waited for, and its word. */
+#define SIM_STALL_WHATS(X)                                                                                             \
+    X(MESSAGE, "message") /* of a collective */                                                                        \
+    X(SLOT, "slot")                                                                                                    \
+    X(RECV, "receive")                                                                                                 \
+    X(SEND, "send")                                                                                                    \
+    X(COLLECTIVE, "collective") /* of its messages, some */
+
+enum sim_stall_what {
+#define SIM_STALL_X(name, text) SIM_STALL_WHAT_##name,
+    SIM_STALL_WHATS(SIM_STALL_X)
+#undef SIM_STALL_X
+};
+
+const char *sim_stall_what_name(enum sim_stall_what what);
+
 /* One edge of the wait-for graph: this rank's node waits for that rank (or for itself: a slot, a dependency). */
 struct sim_stall_wait {
     uint32_t rank;
+    uint32_t peer; /* waited for; UINT32_MAX: not one alone */
     uint64_t node;
+    uint64_t bytes;    /* waited for; 0: not told */
+    uint64_t since_ns; /* when the node began */
+    enum sim_stall_what what;
     const char *text; /* "rank 3: node 7 \"ar\" (all-reduce of 1048576 B), chunk 2, phase 1 …: waits for …" */
 };
 

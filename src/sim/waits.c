@@ -27,7 +27,7 @@ static bool collect_lanes(struct sim *sim, struct sim_waits *waits)
         for (uint32_t i = sim->lane_routes.buckets[bucket]; i != 0; i = sim->lanes.at[i].route.chain) {
             const struct sim_lane *lane = &sim->lanes.at[i];
             if (lane->waiting > 0 && !add(sim, waits,
-                                          (struct sim_wait){.kind = SIM_WAIT_MESSAGE,
+                                          (struct sim_wait){.kind = SIM_STALL_WHAT_MESSAGE,
                                                             .rank = lane->route.dst,
                                                             .node = node_of_stream(sim, lane->receiver),
                                                             .stream = lane->receiver,
@@ -45,7 +45,7 @@ static bool collect_lanes(struct sim *sim, struct sim_waits *waits)
 static bool collect_receive(struct sim *sim, struct sim_waits *waits, const struct sim_channel *channel,
                             const struct sim_party *party)
 {
-    struct sim_wait wait = {.kind = SIM_WAIT_RECV,
+    struct sim_wait wait = {.kind = SIM_STALL_WHAT_RECV,
                             .rank = channel->route.dst,
                             .peer = channel->route.src,
                             .bytes = channel->route.bytes,
@@ -56,7 +56,7 @@ static bool collect_receive(struct sim *sim, struct sim_waits *waits, const stru
         break;
     case SIM_PARTY_STREAM:
     case SIM_PARTY_FLOW:
-        wait.kind = SIM_WAIT_MESSAGE;
+        wait.kind = SIM_STALL_WHAT_MESSAGE;
         wait.stream = party->a;
         wait.node = node_of_stream(sim, party->a);
         if (party->kind == SIM_PARTY_FLOW) { /* of a switch: those who act for it */
@@ -70,7 +70,7 @@ static bool collect_receive(struct sim *sim, struct sim_waits *waits, const stru
         break;
     case SIM_PARTY_START_SEND: {
         const struct sim_deferred *deferred = &sim->deferreds.at[party->a];
-        wait.kind = SIM_WAIT_SEND;
+        wait.kind = SIM_STALL_WHAT_SEND;
         wait.bytes = deferred->bytes;
         wait.tag = deferred->tag;
         if (deferred->party.kind == SIM_PARTY_NOBODY) {
@@ -148,7 +148,7 @@ static bool collect_streams(struct sim *sim, struct sim_waits *waits)
         }
         waits->streams[waits->stream_count++] = i;
         if (!stream->running && !add(sim, waits,
-                                     (struct sim_wait){.kind = SIM_WAIT_SLOT,
+                                     (struct sim_wait){.kind = SIM_STALL_WHAT_SLOT,
                                                        .rank = stream->rank,
                                                        .node = node_of_stream(sim, i),
                                                        .stream = i,
@@ -272,17 +272,18 @@ const char *sim_say_wait(struct sim *sim, const struct sim_wait *wait)
 {
     const char *node = sim_say_node(sim, wait->rank, wait->node);
     switch (wait->kind) {
-    case SIM_WAIT_MESSAGE:
+    case SIM_STALL_WHAT_MESSAGE:
         return or_empty(arena_printf(&sim->arena, "rank %u: %s, %s: waits for %" PRIu64 " B from rank %u", wait->rank,
                                      node, sim_say_stream(sim, wait->stream), wait->bytes, wait->peer));
-    case SIM_WAIT_SLOT:
+    case SIM_STALL_WHAT_SLOT:
         return or_empty(arena_printf(&sim->arena, "rank %u: %s, %s: waits for a slot of that dimension", wait->rank,
                                      node, sim_say_stream(sim, wait->stream)));
-    case SIM_WAIT_RECV:
+    case SIM_STALL_WHAT_RECV:
         return or_empty(arena_printf(
             &sim->arena, "rank %u: %s%s: waits to receive %" PRIu64 " B with tag %d from rank %u", wait->rank, node,
             wait->stream != 0 ? ", its custom algorithm" : "", wait->bytes, (int)wait->tag, wait->peer));
-    case SIM_WAIT_SEND:
+    case SIM_STALL_WHAT_SEND:
+    case SIM_STALL_WHAT_COLLECTIVE: /* of rows, which say it themselves */
         break;
     }
     return or_empty(arena_printf(&sim->arena,

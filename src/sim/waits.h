@@ -8,15 +8,13 @@
 
 #include "sim/engine.h"
 
-enum sim_wait_kind {
-    SIM_WAIT_MESSAGE, /* a running stream waits for a message of `peer`'s stream with the same tag */
-    SIM_WAIT_SLOT,    /* a stream waits to be admitted to its queue */
-    SIM_WAIT_RECV,    /* a receive of the trace (or of a custom collective) waits for `peer` to send */
-    SIM_WAIT_SEND,    /* a send waits for `peer` to be ready (rendezvous) */
-};
-
+/*
+ * MESSAGE: a running stream waits for a message of `peer`'s stream with the same tag. SLOT: a stream waits to be
+ * admitted to its queue. RECV: a receive of the trace (or of a custom collective) waits for `peer` to send. SEND: a
+ * send waits for `peer` to be ready (rendezvous).
+ */
 struct sim_wait {
-    enum sim_wait_kind kind;
+    enum sim_stall_what kind;
     uint32_t rank;
     uint32_t node;   /* of the rank's trace */
     uint32_t stream; /* MESSAGE, SLOT, and RECV of a custom collective; else 0 */

@@ -60,7 +60,7 @@ static void a_stall_is_in_the_json_document_with_its_numbers(void **state)
     static const uint64_t nodes[] = {7, 9007199254740993u};
     const struct sim_stall_finding findings[] = {
         {SIM_STALL_UNMATCHED_RECV, "a \"quoted\" \\ name\x01\xff\xc3\xa9", NULL, ranks, 2, nodes, 2}};
-    const struct sim_stall_wait waits[] = {{5, 7, "rank 5 waits"}};
+    const struct sim_stall_wait waits[] = {{.rank = 5, .peer = UINT32_MAX, .node = 7, .text = "rank 5 waits"}};
     f.result.stall = (struct sim_stall){SIM_STALL_UNMATCHED_RECV, findings, 1, waits, 1, 900};
     char *text = fixture_written(&f, ORR_OUTPUT_JSON);
     json_t *root = parsed(text);

@@ -20,7 +20,8 @@ static void findings_come_first_with_their_fixes(void **state)
     const struct sim_stall_finding findings[] = {
         {SIM_STALL_UNMATCHED_RECV, "rank 5 waits for a message nobody sends", "add the send", NULL, 0, NULL, 0},
         {SIM_STALL_RANK_NEVER_JOINS, "rank 6 never joins", NULL, NULL, 0, NULL, 0}};
-    const struct sim_stall_wait waits[] = {{5, 7, "rank 5: node 7: waits for rank 6"}};
+    const struct sim_stall_wait waits[] = {
+        {.rank = 5, .peer = 6, .node = 7, .text = "rank 5: node 7: waits for rank 6"}};
     f.result.stall = (struct sim_stall){SIM_STALL_UNMATCHED_RECV, findings, 2, waits, 1, 1};
     f.result.ranks_finished = 6;
     char *text = fixture_written(&f, ORR_OUTPUT_STALL);
@@ -46,7 +47,7 @@ static void long_diagnoses_are_cut_and_the_rest_counted(void **state)
             .kind = SIM_STALL_WAITS,
             .text = "a sentence of more than a hundred characters, which is what a finding with all its names and "
                     "numbers easily comes to and which therefore takes two lines"};
-        waits[i] = (struct sim_stall_wait){i, i, "waits"};
+        waits[i] = (struct sim_stall_wait){.rank = i, .node = i, .text = "waits"};
     }
     f.result.stall = (struct sim_stall){SIM_STALL_WAITS, findings, MANY, waits, MANY, 5000};
     char *text = fixture_written(&f, ORR_OUTPUT_STALL);

@@ -47,7 +47,7 @@ static bool warned(const struct bench *bench)
 
 /* Whether some stuck thing of rank `a` at this node really waits for rank `b`. */
 static bool waits_for(const struct bench *bench, const struct sim_waits *waits, uint32_t a, uint64_t node, uint32_t b,
-                      enum sim_wait_kind kind)
+                      enum sim_stall_what kind)
 {
     for (uint32_t i = waits->first_of_rank[a]; i < waits->first_of_rank[a + 1]; i++) {
         const struct sim_wait *wait = &waits->at[i];
@@ -84,7 +84,8 @@ static void expect_real_cycle(struct bench *bench, const struct sim_stall_findin
         uint32_t rank = finding->ranks[i];
         uint32_t next = finding->ranks[(i + 1) % finding->rank_count];
         bool slot = rank == next;
-        CHECK(waits_for(bench, &waits, rank, finding->nodes[i], next, slot ? SIM_WAIT_SLOT : SIM_WAIT_MESSAGE),
+        CHECK(waits_for(bench, &waits, rank, finding->nodes[i], next,
+                        slot ? SIM_STALL_WHAT_SLOT : SIM_STALL_WHAT_MESSAGE),
               "seed %" PRIu64 ": rank %u waits for rank %u: %s", seed, rank, next, finding->text);
         if (slot) {
             CHECK_U64(dimension_told(finding->text, i), dimension_told(finding->text, (i + 1) % finding->rank_count),

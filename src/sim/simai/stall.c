@@ -77,12 +77,12 @@ static void find_network(struct stall_report *report)
     }
 }
 
-static void add_wait(struct stall_report *report, uint32_t rank, uint32_t node, const char *text)
+static void add_wait(struct stall_report *report, struct sim_stall_wait wait)
 {
     report->wait_total++;
-    report->refused = report->refused || text == NULL;
-    if (text != NULL && report->wait_count < WAITS_MOST) {
-        report->waits[report->wait_count++] = (struct sim_stall_wait){.rank = rank, .node = node, .text = text};
+    report->refused = report->refused || wait.text == NULL;
+    if (wait.text != NULL && report->wait_count < WAITS_MOST) {
+        report->waits[report->wait_count++] = wait;
     }
 }
 
@@ -93,13 +93,38 @@ static void wait_of_part(struct stall_report *report, uint32_t rank, const struc
     const struct simai_row *row = row_of(simai, rank, part->op, &phase);
     const struct simai_coll *coll = &simai->colls.at[part->coll];
     const struct simai_member *member = &coll->members[simai->place_of[simai->groups[coll->group].nccl.type][rank]];
-    add_wait(report, rank, simai_node_of(simai->ops[simai_stage_of(simai, rank)].at[part->op].row, phase, true),
-             arena_printf(&simai->arena,
-                          "rank %" PRIu32 ": row \"%s\", %s, %s of %" PRIu64 " B: %s%" PRIu32
-                          " messages to send, %" PRIu32 " to receive",
-                          rank, row->name, simai_phase_names[phase], coll_type_name(coll->plan->type),
-                          coll->plan->bytes, part->state == SIMAI_PART_WAITS ? "not started, " : "", member->sends_left,
-                          member->recvs_left));
+    const char *text = arena_printf(
+        &simai->arena,
+        "rank %" PRIu32 ": row \"%s\", %s, %s of %" PRIu64 " B: %s%" PRIu32 " messages to send, %" PRIu32 " to receive",
+        rank, row->name, simai_phase_names[phase], coll_type_name(coll->plan->type), coll->plan->bytes,
+        part->state == SIMAI_PART_WAITS ? "not started, " : "", member->sends_left, member->recvs_left);
+    uint32_t index = simai->ops[simai_stage_of(simai, rank)].at[part->op].row;
+    add_wait(report, (struct sim_stall_wait){.rank = rank,
+                                             .peer = UINT32_MAX,
+                                             .node = simai_node_of(index, phase, true),
+                                             .bytes = coll->plan->bytes,
+                                             .since_ns = part->created_ns,
+                                             .what = SIM_STALL_WHAT_COLLECTIVE,
+                                             .text = text});
+}
+
+static void wait_of_stage(struct stall_report *report, uint32_t rank)
+{
+    struct simai *simai = report->simai;
+    const struct simai_program *program = simai->config->program;
+    const struct simai_rank *one = &simai->ranks[rank];
+    uint32_t stride = simai->rank_count / program->stages;
+    uint32_t back = one->wait_from == 0 ? simai->rank_count - stride : stride;
+    add_wait(report,
+             (struct sim_stall_wait){
+                 .rank = rank,
+                 .peer = (rank + back) % simai->rank_count,
+                 .node = simai_node_of_stage(program, one->wait_from),
+                 .bytes = program->stage_bytes,
+                 .since_ns = one->since_ns,
+                 .what = SIM_STALL_WHAT_RECV,
+                 .text = arena_printf(&simai->arena, "rank %" PRIu32 ": waits for a message of the pipeline stage %s",
+                                      rank, one->wait_from == 0 ? "before it" : "after it")});
 }
 
 static void find_waits(struct stall_report *report)
@@ -108,9 +133,7 @@ static void find_waits(struct stall_report *report)
     for (uint32_t rank = 0; rank < simai->rank_count; rank++) {
         const struct simai_rank *one = &simai->ranks[rank];
         if (one->wait == SIMAI_WAITS_STAGE) {
-            add_wait(report, rank, simai_node_of_stage(simai->config->program, one->wait_from),
-                     arena_printf(&simai->arena, "rank %" PRIu32 ": waits for a message of the pipeline stage %s", rank,
-                                  one->wait_from == 0 ? "before it" : "after it"));
+            wait_of_stage(report, rank);
         }
         for (uint32_t part = one->parts; part != 0; part = simai->parts.at[part].next) {
             wait_of_part(report, rank, &simai->parts.at[part]);
