@@ -67,6 +67,24 @@ int orr_status_exit_code(enum orr_status status);
  * ORR_EIO (no such folder, no right), ORR_EFAIL (the disk is full or broken) or ORR_ENOMEM. */
 ORR_MUST_CHECK enum orr_status orr_file_write(const char *path, const void *bytes, size_t size, struct orr_error *err);
 
+/* ---- streams ---------------------------------------------------------------------------------------------------- */
+
+/*
+ * Functions that print take a FILE *: one of the program's own, or one of these two, which end in a function or in
+ * memory. What a function printed has been handed on when it returns.
+ *
+ * `write` gets the bytes in pieces of any size and returns whether it took them; once it did not, it is not called
+ * again, and whoever printed fails with ORR_EFAIL. It is called by the thread that prints, and must not throw.
+ */
+ORR_MUST_CHECK enum orr_status orr_stream_to(bool (*write)(void *context, const char *bytes, size_t size),
+                                             void *context, FILE **stream, struct orr_error *err);
+/* `*text`, which ends with a NUL that `*size` does not count, and `*size` are set by orr_stream_close; the caller gives
+ * the text back with orr_free. */
+ORR_MUST_CHECK enum orr_status orr_stream_text(char **text, size_t *size, FILE **stream, struct orr_error *err);
+/* Closes either of them. What could not be written is an error here too; text is then NULL. */
+ORR_MUST_CHECK enum orr_status orr_stream_close(FILE *stream, struct orr_error *err);
+void orr_free(void *memory); /* NULL is fine */
+
 /* ---- warnings --------------------------------------------------------------------------------------------------- */
 
 /* Where a function that repairs, infers, drops or defaults something says so, one line each without a newline. With

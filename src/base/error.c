@@ -74,7 +74,14 @@ enum orr_status error_of_stream(FILE *stream, const char *what, struct orr_error
         return ORR_OK;
     }
     int reason = errno;
-    return error_system(err, fileno(stream) < 0 ? ENOMEM : reason, "%s cannot be written", what);
+    if (reason == 0 && fileno(stream) < 0) { /* no file below it: what does not take bytes says again why */
+        (void)fputc(0, stream);
+        errno = 0;
+        (void)fflush(stream);
+        reason = errno == 0 ? ENOMEM : errno;
+    }
+    return reason == ECANCELED ? error_set(err, ORR_EFAIL, "%s cannot be written: who was to take it did not", what)
+                               : error_system(err, reason, "%s cannot be written", what);
 }
 
 const char *orr_status_text(enum orr_status status)
