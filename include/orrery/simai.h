@@ -74,6 +74,12 @@ void orr_simai_simulation_init(struct orr_simai_simulation *options); /* the def
 ORR_MUST_CHECK enum orr_status orr_simai_open(const struct orr_simai_simulation *options, struct orr_run **run,
                                               struct orr_error *err);
 
+/* Enters it, executed, in the result store (orrery/lab.h), whatever its end was. `options` are what it was opened with;
+ * tag and command may be NULL. `*number` is the run's in the store. */
+ORR_MUST_CHECK enum orr_status orr_simai_store(const struct orr_simai_simulation *options, const struct orr_run *run,
+                                               const char *store, const char *tag, const char *command, int64_t *number,
+                                               struct orr_error *err);
+
 ORR_END
 
 #endif

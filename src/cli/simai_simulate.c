@@ -13,9 +13,10 @@
 struct simulate_options {
     struct orr_simai_simulation simai;
     struct run_outputs out;
-    uint32_t threads;   /* of the original: nothing here depends on them */
-    bool as_original;   /* called by SimAI's name */
-    const char *notice; /* about the environment; or NULL */
+    uint32_t threads;                  /* of the original: nothing here depends on them */
+    bool as_original;                  /* called by SimAI's name */
+    const char *store, *tag, *command; /* where it is kept, and as what; or NULL */
+    const char *notice;                /* about the environment; or NULL */
 };
 
 #define AT(field) .place = offsetof(struct simulate_options, field)
@@ -27,6 +28,10 @@ static const struct param rows[] = {
     {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "DIR", AT(out.simai),
      .help = "SimAI's result files in this folder, which is made where missing. ncclFlowModel_EndToEnd.csv, "
              "ncclFlowModel_test1_dimension_utilization_0.csv"},
+    {"store", .kind = PARAM_PATH, .group = PARAM_OUTPUT, .flags = PARAM_RARE, .value = "FILE", AT(store),
+     .help = "Also keep the run in this result store (SQLite), for orrery lab list, show, diff and rerun"},
+    {"tag", .kind = PARAM_TEXT, .group = PARAM_OUTPUT, .flags = PARAM_RARE, .value = "NAME", AT(tag),
+     .help = "Name of the run in the store"},
     {0},
 };
 
@@ -191,6 +196,12 @@ static int simulate(struct simulate_options *options)
         return cli_fail(&err);
     }
     int exit_code = run_execute(run, out, &watch, &warnings);
+    int64_t number = 0;
+    if (options->store != NULL && orr_simai_store(&options->simai, run, options->store, options->tag, options->command,
+                                                  &number, &err) != ORR_OK) {
+        int code = cli_fail(&err);
+        exit_code = exit_code == 0 ? code : exit_code;
+    }
     orr_run_close(run);
     return exit_code;
 }
@@ -207,7 +218,13 @@ static int run_simulate(const struct cli_command *self, int argc, char **argv, b
     if (read_environment(&options, &err) != ORR_OK) {
         return cli_fail(&err);
     }
-    return cli_begin(self, argc, argv, &options, &exit_code) ? simulate(&options) : exit_code;
+    if (cli_begin(self, argc, argv, &options, &exit_code)) {
+        char *typed = options.store == NULL ? NULL : cli_quote_command(argc, argv);
+        options.command = typed;
+        exit_code = simulate(&options);
+        free(typed);
+    }
+    return exit_code;
 }
 
 static int run(const struct cli_command *self, int argc, char **argv)

@@ -13,13 +13,14 @@
 
 struct lab_experiment {
     struct orr_run_options options;
-    const char *kind;                   /* "lab", "sweep" */
-    const char *command;                /* quoted for a shell, as `rerun` types it */
-    const char *tag;                    /* or NULL */
-    const char *topology;               /* as asked for */
-    const char *dims;                   /* logical, "4x4x8" */
-    const char *results;                /* the folder of its outputs, or NULL: none is kept */
-    const struct lab_setting *settings; /* every option that can change the result, with units */
+    const struct orr_simai_simulation *simai; /* of a SimAI workload: what it was opened with; else NULL */
+    const char *kind;                         /* "lab", "sweep" */
+    const char *command;                      /* quoted for a shell, as `rerun` types it */
+    const char *tag;                          /* or NULL */
+    const char *topology;                     /* as asked for */
+    const char *dims;                         /* logical, "4x4x8" */
+    const char *results;                      /* the folder of its outputs, or NULL: none is kept */
+    const struct lab_setting *settings;       /* every option that can change the result, with units */
     uint32_t setting_count;
     const struct lab_input *extra; /* inputs beyond the files that the options name */
     uint32_t extra_count;
@@ -59,5 +60,8 @@ ORR_MUST_CHECK enum orr_status lab_experiment_make(const struct lab_experiment *
                                                    void (*see)(void *context, const struct orr_run *run), void *context,
                                                    struct lab_record *record, struct lab_outcome *outcome,
                                                    struct orr_error *err);
+
+/* What an executed run came to. */
+void lab_outcome_read(const struct orr_run *run, enum orr_status status, uint64_t wall_ms, struct lab_outcome *outcome);
 
 #endif

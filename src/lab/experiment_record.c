@@ -103,9 +103,21 @@ static enum orr_status add_workload(struct entering *e, uint32_t traces)
     return status;
 }
 
+/* A text, not traces: another role. */
+static enum orr_status add_simai_inputs(struct entering *e)
+{
+    const struct orr_simai_simulation *simai = e->experiment->simai;
+    enum orr_status status = add_input(e, "rows", simai->run.workload);
+    status = status == ORR_OK ? add_input(e, "topology", simai->topology) : status;
+    return status == ORR_OK ? add_input(e, "network", simai->config) : status;
+}
+
 static enum orr_status add_inputs(struct entering *e, const struct orr_run *run)
 {
     const struct orr_run_options *options = &e->experiment->options;
+    if (e->experiment->simai != NULL) {
+        return add_simai_inputs(e);
+    }
     const struct {
         const char *role, *path;
     } files[] = {

@@ -23,17 +23,14 @@ static void set(struct lab_plan *plan, const char *key, const char *value)
     }
 }
 
-/* As the parameter would be given again; an empty text where its name alone says it, NULL where there is nothing to
- * say. False: there is no memory. */
-static bool parameter_text(struct lab_plan *plan, const struct param *row, const struct orr_run_options *run,
-                           size_t index, const char **text)
+bool lab_parameter_text(struct arena *arena, const struct param *row, const void *from, size_t index, const char **text)
 {
     char *made = NULL;
     size_t size = 0;
     FILE *stream = text_stream_open(&made, &size);
-    bool there = stream != NULL && param_write(row, run, index, stream);
+    bool there = stream != NULL && param_write(row, from, index, stream);
     bool failed = stream == NULL || fclose(stream) != 0;
-    *text = failed || !there ? NULL : arena_strndup(&plan->arena, made, size);
+    *text = failed || !there ? NULL : arena_strndup(arena, made, size);
     failed = failed || (there && *text == NULL);
     free(made);
     return !failed;
@@ -53,7 +50,7 @@ static enum orr_status set_parameters(struct lab_plan *plan, struct orr_error *e
         if (!shown || strcmp(row->name, "backend") == 0 || strcmp(row->name, "policy") == 0) {
             continue;
         }
-        if (text && !parameter_text(plan, row, &run, 0, &value)) {
+        if (text && !lab_parameter_text(&plan->arena, row, &run, 0, &value)) {
             return mem_error(&plan->mem, "the settings of a run", err);
         }
         set(plan, row->name, value);
@@ -161,7 +158,7 @@ const char *lab_plan_repeat(struct lab_plan *plan)
         bool always = strcmp(row->name, "backend") == 0 || strcmp(row->name, "policy") == 0;
         const char *value = always || row->kind == PARAM_READ || !param_same(row, &run, &initial) ? "" : NULL;
         for (size_t index = 0; value != NULL; index++) {
-            if (!parameter_text(plan, row, &run, index, &value)) {
+            if (!lab_parameter_text(&plan->arena, row, &run, index, &value)) {
                 return NULL;
             }
             line = value == NULL ? line : add_parameter(plan, line, row, value);

@@ -11,6 +11,7 @@
 #define ORR_LAB_LAB_RUN_H
 
 #include "lab/experiment.h"
+#include "param/param.h"
 #include "run/machine_files.h"
 #include "run/workload_find.h"
 
@@ -65,5 +66,10 @@ ORR_MUST_CHECK enum orr_status lab_plan_manifest(struct lab_plan *plan, struct l
 /* The whole of it: orr_lab_run. */
 ORR_MUST_CHECK enum orr_status lab_run(const struct orr_lab_options *options, const struct orr_notices *notices,
                                        FILE *stream, struct orr_lab_result *result, struct orr_error *err);
+
+/* As the parameter would be given again; an empty text where its name alone says it, NULL where there is nothing to
+ * say. False: there is no memory. */
+bool lab_parameter_text(struct arena *arena, const struct param *row, const void *from, size_t index,
+                        const char **text);
 
 #endif

@@ -18,6 +18,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static enum orr_status load_custom(struct orr_run *run, const char *path, const struct trace_set **set,
                                    struct orr_error *err)
@@ -414,6 +415,13 @@ const struct sim_result *session_result(const struct orr_run *run)
     return run->sim != NULL ? sim_result(run->sim) : simai_result(run->rows.simai);
 }
 
+static uint64_t now_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
 enum orr_status orr_run_execute(struct orr_run *run, struct orr_error *err)
 {
     if (run->executed) {
@@ -421,8 +429,15 @@ enum orr_status orr_run_execute(struct orr_run *run, struct orr_error *err)
     }
     run->executed = true;
     bool (*progress)(void *, const struct orr_progress *) = run->progress == NULL ? NULL : pass_progress;
-    enum orr_status status =
-        run->sim != NULL ? sim_run(run->sim, progress, run, err) : simai_run(run->rows.simai, progress, run, err);
+    uint64_t begun_ms = now_ms();
+    enum orr_status status = run->sim != NULL ? sim_run(run->sim, progress, run, &run->ended)
+                                              : simai_run(run->rows.simai, progress, run, &run->ended);
+    run->wall_ms = now_ms() - begun_ms;
+    if (status == ORR_OK) {
+        run->ended = (struct orr_error){.status = ORR_OK};
+    } else if (err != NULL) {
+        *err = run->ended;
+    }
     if (run->progress != NULL) {
         const struct sim_result *result = session_result(run);
         const struct orr_progress last = {

@@ -50,6 +50,8 @@ struct orr_run {
     void *progress_context;
     double done; /* share of the work as last told by the simulation */
     bool executed;
+    uint64_t wall_ms;       /* that it took */
+    struct orr_error ended; /* how; ORR_OK: well */
 };
 
 /* With what every run has: its account, its options but the executor's. NULL: out of memory, said in `err`. */

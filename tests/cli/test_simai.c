@@ -387,6 +387,27 @@ static void a_document_on_standard_output_takes_the_place_of_the_text(void **sta
     CHECK(!program_exists("-"), "no file of that name");
 }
 
+static void a_run_is_kept_listed_and_run_again(void **state)
+{
+    (void)state;
+    program_enter();
+    program_write_text("m.txt", MICRO_16);
+    program_write_text("SimAI.conf", "PACKET_PAYLOAD_SIZE 9000\nCC_MODE 12\nL2_ACK_INTERVAL 1\n");
+    CHECK_EXIT(program_run("topo make -topo Spectrum-X -g 16 -psn 2 -o sx"), 0);
+    CHECK_EXIT(program_run("simai simulate -w m.txt -n sx -c SimAI.conf --nvls 1 --store s.db --tag kept -q"), 0);
+    const struct program_result *result = program_run("lab show --store s.db");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "kind          simai");
+    CHECK_CONTAINS(result->out, "  rows      m.txt");
+    CHECK_CONTAINS(result->out, "nvls     1");
+    CHECK_CONTAINS(result->out, "Ranks (16 of 16 finished)");
+    CHECK_CONTAINS(result->out, "all-reduce               16        1 MiB         16");
+    result = program_run("lab rerun --store s.db");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "The simulated results are the same.");
+    CHECK_EXIT(program_run("simai simulate -w m.txt -n sx -c SimAI.conf --store m.txt/s.db -q"), 2);
+}
+
 static void a_variable_without_a_value_is_not_set(void **state)
 {
     (void)state;
@@ -406,6 +427,7 @@ static void a_variable_without_a_value_is_not_set(void **state)
 TEST_MAIN(simais_spellings_are_taken_and_its_table_is_written, a_file_of_bandwidths_is_enough,
           simais_name_gives_simais_numbers, what_is_wrong_is_said_in_one_line, the_calculators_answer,
           the_exchange_of_context_parallelism_is_timed_and_sent,
-          a_document_on_standard_output_takes_the_place_of_the_text, a_variable_without_a_value_is_not_set,
-          simais_readme_lines_run_as_they_stand, simais_environment_is_read, an_nvls_tree_can_be_asked_for_by_itself,
-          counting_and_running_a_pipeline_agree, aicbs_table_is_read_back_and_filled)
+          a_document_on_standard_output_takes_the_place_of_the_text, a_run_is_kept_listed_and_run_again,
+          a_variable_without_a_value_is_not_set, simais_readme_lines_run_as_they_stand, simais_environment_is_read,
+          an_nvls_tree_can_be_asked_for_by_itself, counting_and_running_a_pipeline_agree,
+          aicbs_table_is_read_back_and_filled)
