@@ -19,7 +19,7 @@ static const struct {
     const char *synonyms;
     double tflops, gbytes;
 } known[] = {
-#define DEVICES_X(name, synonyms, bf16, fp16, fp8, fp4, tf32, fp32, rate, memory, source)                              \
+#define DEVICES_X(name, synonyms, bf16, fp16, fp8, fp4, tf32, fp32, rate, ...)                                         \
     {synonyms, (bf16) > 0 ? (bf16) : (fp16), rate},
     PRESET_DEVICES(DEVICES_X)
 #undef DEVICES_X
