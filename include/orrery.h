@@ -21,6 +21,7 @@
 #include "orrery/gen.h"
 #include "orrery/lab.h"
 #include "orrery/machine.h"
+#include "orrery/op.h"
 #include "orrery/run.h"
 #include "orrery/simai.h"
 #include "orrery/sweep.h"

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Operators asked for by the table, and what data there is. The model is in compute/. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/plain.h"
+#include "compute/op_data.h"
+#include "compute/op_table.h"
+#include "io/outfile.h"
+#include "orrery.h"
+
+static const char *const bounds[] = {"launch", "compute", "memory"};
+static const char *const methods[] = {
+#define OP_X(symbol, name) name,
+    ORR_OP_METHODS(OP_X)
+#undef OP_X
+};
+
+struct answering {
+    struct op_table table;
+    struct orr_op_data *data;
+    struct mem *mem;
+    double *errors; /* predicted / measured - 1 */
+    uint32_t count, capacity;
+};
+
+static void write_header(const struct csv_row *header, FILE *stream)
+{
+    for (uint32_t i = 0; i < header->count; i++) {
+        csv_write_field(header->fields[i].text, stream);
+        (void)fputc(',', stream);
+    }
+    (void)fputs("predicted_us,kernel_us,launch_us,bound_by,method,from,spread,error\n", stream);
+}
+
+static enum orr_status answer_row(struct answering *a, const struct op_row *row, const struct csv_row *csv,
+                                  FILE *stream, struct orr_error *err)
+{
+    struct orr_op_prediction p;
+    orr_op_predict(a->data, row->device, row->stack, &row->op, &p);
+    for (uint32_t i = 0; i < csv->count; i++) {
+        csv_write_field(csv->fields[i].text, stream);
+        (void)fputc(',', stream);
+    }
+    (void)plain_fprintf(stream, "%.4g,%.4g,%.4g,%s,%s,%s,%.3g,", p.us, p.kernel_us, p.launch_us, bounds[p.bound],
+                        methods[p.method], p.device != NULL ? p.device : "", p.spread);
+    if (row->us > 0) {
+        double error = p.us / row->us - 1;
+        (void)plain_fprintf(stream, "%.4f", error);
+        if (!mem_reserve(a->mem, (void **)&a->errors, &a->capacity, (uint64_t)a->count + 1, sizeof *a->errors)) {
+            return mem_error(a->mem, "the errors", err);
+        }
+        a->errors[a->count++] = error;
+    }
+    (void)fputc('\n', stream);
+    return ORR_OK;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = fabs(*(const double *)a);
+    double y = fabs(*(const double *)b);
+    return x < y ? -1 : x > y;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    double x = *(const double *)a;
+    double y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void sum_up(struct answering *a, struct orr_op_table_result *result)
+{
+    result->measured = a->count;
+    if (a->count == 0) {
+        return;
+    }
+    qsort(a->errors, a->count, sizeof *a->errors, by_value);
+    result->bias = a->errors[a->count / 2];
+    qsort(a->errors, a->count, sizeof *a->errors, by_size);
+    for (uint32_t i = 0; i < a->count; i++) {
+        result->mean += fabs(a->errors[i]) / a->count;
+    }
+    result->median = fabs(a->errors[a->count / 2]);
+    result->p90 = fabs(a->errors[(uint64_t)a->count * 9 / 10]);
+    result->worst = fabs(a->errors[a->count - 1]);
+}
+
+static enum orr_status answer_all(struct answering *a, FILE *stream, struct orr_op_table_result *result,
+                                  struct orr_error *err)
+{
+    enum orr_status status = ORR_OK;
+    write_header(csv_reader_header(a->table.reader), stream);
+    for (bool more = true; status == ORR_OK;) {
+        struct op_row row;
+        struct csv_row csv;
+        status = op_table_next(&a->table, &row, &csv, &more, err);
+        if (status != ORR_OK || !more) {
+            break;
+        }
+        status = answer_row(a, &row, &csv, stream, err);
+        result->rows++;
+    }
+    return status;
+}
+
+enum orr_status orr_op_predict_table(const struct orr_op_table_options *options, FILE *stream,
+                                     struct orr_op_table_result *result, struct orr_error *err)
+{
+    struct mem mem = {.limit = options->memory_limit};
+    struct answering a = {.mem = &mem};
+    struct io_outfile *file = NULL;
+    struct orr_op_table_result sums = {0};
+    enum orr_status status =
+        orr_op_data_open_without(options->files, options->file_count, options->without, &a.data, err);
+    status = status != ORR_OK ? status : op_table_open(options, &mem, &a.table, err);
+    if (status == ORR_OK && options->output != NULL) {
+        status = io_outfile_open(options->output, io_outfile_form_of(options->output), &file, err);
+    }
+    if (status == ORR_OK) {
+        FILE *out = file != NULL ? io_outfile_stream(file) : stream;
+        status = answer_all(&a, out, &sums, err);
+        status = status == ORR_OK && file == NULL ? error_of_stream(stream, "the table", err) : status;
+    }
+    if (status == ORR_OK && file != NULL) {
+        status = io_outfile_commit(file, err);
+    } else {
+        io_outfile_abort(file);
+    }
+    sum_up(&a, &sums);
+    if (status == ORR_OK && result != NULL) {
+        *result = sums;
+    }
+    mem_free(&mem, a.errors, a.capacity * sizeof *a.errors);
+    op_table_close(&a.table);
+    orr_op_data_close(a.data);
+    return status;
+}
+
+enum orr_status orr_op_tell(const struct orr_op_data *data, const char *device, const char *stack,
+                            const struct orr_op *op, FILE *stream, struct orr_error *err)
+{
+    uint32_t index = 0;
+    enum orr_op_stack meant = orr_op_stack_meant(op->kind, device);
+    enum orr_status status = device_named(device, &index, err);
+    status = status == ORR_OK && stack != NULL ? orr_op_stack_find(stack, &meant, err) : status;
+    if (status != ORR_OK) {
+        return status;
+    }
+    struct orr_op_prediction p;
+    struct orr_op near = {.kind = op->kind};
+    char shape[160];
+    orr_op_predict(data, index, meant, op, &p);
+    memcpy(near.dims, p.nearest, sizeof near.dims);
+    (void)orr_op_shape_text(op, shape, sizeof shape);
+    (void)plain_fprintf(stream, "%s %s %s on %s, stack %s\n", op_kind_name(op_kind_of(op)), op_dtype_name(op->dtype),
+                        shape, device_rows[index].name, op_stack_name(meant));
+    (void)plain_fprintf(stream, "Time      %.4g us, %.4g us of it on the device; no less than %.3g us to launch\n",
+                        p.us, p.kernel_us, p.launch_us);
+    (void)plain_fprintf(stream, "Rates     %.4g TFLOP/s, %.4g GB/s; bound by %s\n", p.flops / p.us / 1e6,
+                        p.bytes / p.us / 1e3, bounds[p.bound]);
+    (void)orr_op_shape_text(&near, shape, sizeof shape);
+    (void)plain_fprintf(stream, "From      %s%s%s%s%s\n", methods[p.method], p.device != NULL ? ", " : "",
+                        p.device != NULL ? p.device : "", p.nearest[0] > 0 ? "; measured nearby: " : "",
+                        p.nearest[0] > 0 ? shape : "");
+    (void)plain_fprintf(stream, "Trust     9 of 10 shapes held out of that data were within %.1f %%\n", 100 * p.spread);
+    return error_of_stream(stream, "the answer", err);
+}
+
+static void list_set(const struct op_set *set, bool is_long, FILE *stream)
+{
+    (void)plain_fprintf(stream, "%-13s %-22s %-10s %-8s %8" PRIu32 " %7.1f %7.1f\n", device_rows[set->device].name,
+                        op_kind_name(set->kind), op_dtype_name(set->dtype), op_stack_name(set->stack), set->rows,
+                        100 * set->median, 100 * set->p90);
+    if (!is_long) {
+        return;
+    }
+    const struct op_family_row *family = &op_families[op_set_family(set->stack, set->kind)];
+    (void)plain_fprintf(stream, "  measured by %s\n", set->source);
+    for (uint32_t i = 0; i < family->count; i++) {
+        (void)plain_fprintf(stream, "  %-14s %10.4g  %s\n", family->constants[i].name, set->constants[i],
+                            family->constants[i].text);
+    }
+}
+
+enum orr_status orr_op_list(const struct orr_op_data *data, const char *device, FILE *stream, struct orr_error *err)
+{
+    uint32_t only = device_count;
+    enum orr_status status = device != NULL ? device_named(device, &only, err) : ORR_OK;
+    if (status != ORR_OK) {
+        return status;
+    }
+    (void)plain_fprintf(stream, "%-13s %-22s %-10s %-8s %8s %7s %7s\n", "device", "operator", "dtype", "stack", "rows",
+                        "median%", "p90%");
+    for (uint32_t i = 0; i < data->sets.count; i++) {
+        if (only == device_count || data->sets.list[i]->device == only) {
+            list_set(data->sets.list[i], only < device_count, stream);
+        }
+    }
+    (void)fputs("Devices:", stream);
+    for (uint32_t i = 0; i < device_count; i++) {
+        (void)plain_fprintf(stream, " %s", device_rows[i].name);
+    }
+    (void)fputs("\nOperators:", stream);
+    for (uint32_t i = 0; i < ORR_OP_KINDS; i++) {
+        (void)plain_fprintf(stream, " %s", op_kind_name((enum orr_op_kind)i));
+    }
+    (void)fputc('\n', stream);
+    return error_of_stream(stream, "the list", err);
+}

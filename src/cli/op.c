@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `orrery op`: how long one operator takes. */
+#include "cli/cli.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct op_options {
+    struct orr_op_table_options table;
+    struct orr_op_fit_options fit;
+    const char *shape;
+    const char **words; /* room for every word of the command line */
+    size_t word_count;
+    const char **files;
+    size_t file_count;
+    bool full, quiet;
+};
+
+static enum orr_status take_word(void *into, const char *word, struct orr_error *err)
+{
+    struct op_options *options = into;
+    (void)err;
+    options->words[options->word_count++] = word;
+    return ORR_OK;
+}
+
+static enum orr_status read_data(const struct param *row, const char *text, void *into, struct orr_error *err)
+{
+    struct op_options *options = into;
+    (void)row;
+    (void)err;
+    options->files[options->file_count++] = text;
+    return ORR_OK;
+}
+
+#define AT(field) .place = offsetof(struct op_options, field)
+
+#define ROWS_WHAT                                                                                                      \
+    {"op", .kind = PARAM_TEXT, .value = "NAME", AT(table.op),                                                          \
+     .help = "The operator of rows without a column op: gemm, attention-forward, layernorm-backward ... (orrery op "   \
+             "list)"},                                                                                                 \
+        {"device", .kind = PARAM_TEXT, .value = "NAME", AT(table.device),                                              \
+         .help = "The device of rows without a column device: h100, gb300, mi300x ..."},                               \
+        {"dtype",                                                                                                      \
+         .kind = PARAM_TEXT,                                                                                           \
+         .value = "NAME",                                                                                              \
+         AT(table.dtype),                                                                                              \
+         .unwritten = "bf16",                                                                                          \
+         .help = "The type of number of rows without a column dtype: bf16, fp16, fp8, fp8_block, nvfp4, tf32, fp32"},  \
+    {                                                                                                                  \
+        "stack",                                                                                                       \
+            .kind = PARAM_TEXT, .value = "NAME", AT(table.stack),                                                      \
+            .unwritten = "by the column stack, else by the table: docs/operators.md",                                  \
+            .help =                                                                                                    \
+                "Whose kernels: serving (the best of three inference stacks), torch (one call of PyTorch), kernel "    \
+                "(the same on the device alone)"                                                                       \
+    }
+
+#define ROW_DATA                                                                                                       \
+    {                                                                                                                  \
+        "data", .kind = PARAM_READ, .flags = PARAM_MANY, .value = "FILE", .read = read_data,                           \
+                .help = "Measurements of your own, as orrery op import wrote them; they go before those that come "    \
+                        "with the program. May be given often"                                                         \
+    }
+
+static const struct param predict_rows[] = {
+    ROWS_WHAT,
+    {"shape", .kind = PARAM_TEXT, .value = "DIMS", AT(shape),
+     .help = "One operator: its dimensions with x between them, 4096x14336x4096; attention is "
+             "BATCHxHEADSxSEQxHEAD_DIM"},
+    {"full", .kind = PARAM_FLAG, AT(full), .help = "Attention over all keys, where causal is meant otherwise"},
+    {"table", .kind = PARAM_PATH, .value = "FILE", AT(table.input),
+     .help = "Many: a table (CSV, also packed), one operator a row; docs/operators.md has the columns"},
+    ROW_DATA,
+    {"without", .kind = PARAM_TEXT, .flags = PARAM_RARE, .value = "DEVICES", AT(table.without),
+     .help = "As if nothing had been measured on these devices, commas between them"},
+    {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "OUT", AT(table.output),
+     .unwritten = "standard output", .help = "The table with predicted_us and what it rests on"},
+    CLI_ROW_LIMIT(struct op_options, table.memory_limit),
+    CLI_ROW_QUIET(struct op_options, quiet),
+    {0},
+};
+
+static const struct param_table predict_tables[] = {{predict_rows, 0, 0}, {0}};
+
+static const struct cli_usage predict_usage = {
+    .tables = predict_tables,
+    .forms = "--table FILE -o OUT\n--op NAME --device NAME --shape DIMS",
+    .about =
+        "How long an operator takes on a device: from what was measured there, between measured shapes, or carried "
+        "from a related device by what bounds it. The answer says which.",
+    .examples = "  orrery op predict --op gemm --device h100 --shape 4096x14336x4096\n"
+                "  orrery op predict --table shapes.csv --device gb300 -o predicted.csv\n",
+};
+
+static enum orr_status predict_one(const struct op_options *options, struct orr_error *err)
+{
+    struct orr_op op = {.full = options->full};
+    struct orr_op_data *data = NULL;
+    if (options->table.op == NULL || options->table.device == NULL || options->shape == NULL) {
+        return error_set(err, ORR_EINVAL, "missing --table FILE, or --op NAME --device NAME --shape DIMS");
+    }
+    enum orr_status status = orr_op_kind_find(options->table.op, &op.kind, err);
+    status = status == ORR_OK && options->table.dtype != NULL ? orr_op_dtype_find(options->table.dtype, &op.dtype, err)
+                                                              : status;
+    status = status != ORR_OK ? status : orr_op_shape(options->shape, &op, err);
+    status = status != ORR_OK ? status : orr_op_data_open(options->files, options->file_count, &data, err);
+    status =
+        status != ORR_OK ? status : orr_op_tell(data, options->table.device, options->table.stack, &op, stdout, err);
+    orr_op_data_close(data);
+    return status;
+}
+
+static enum orr_status predict(struct op_options *options, struct orr_error *err)
+{
+    struct orr_op_table_result result = {0};
+    options->table.files = options->files;
+    options->table.file_count = options->file_count;
+    if (options->table.input == NULL) {
+        return predict_one(options, err);
+    }
+    if (options->shape != NULL) {
+        return error_set(err, ORR_EINVAL, "--shape is for one operator, --table for many: one of them");
+    }
+    enum orr_status status = orr_op_predict_table(&options->table, stdout, &result, err);
+    if (status == ORR_OK && result.measured > 0 && !options->quiet) {
+        (void)fprintf(stderr,
+                      "%" PRIu64 " rows, %" PRIu64 " with a time: mean error %.2f %%, median %.2f %%, 90th percentile "
+                      "%.2f %%, worst %.0f %%, bias %+.2f %%\n",
+                      result.rows, result.measured, 100 * result.mean, 100 * result.median, 100 * result.p90,
+                      100 * result.worst, 100 * result.bias);
+    }
+    return status;
+}
+
+static const struct param list_rows[] = {
+    {"device", .kind = PARAM_TEXT, .value = "NAME", AT(table.device),
+     .help = "That device's sets alone, with the constants of each and what they mean"},
+    ROW_DATA,
+    {0},
+};
+static const struct param_table list_tables[] = {{list_rows, 0, 0}, {0}};
+static const struct cli_usage list_usage = {
+    .tables = list_tables,
+    .forms = "[--device NAME]",
+    .about = "What was measured on which device, how many rows, and how well each row is known from the others.",
+    .examples = "  orrery op list --device h100\n",
+};
+
+static const struct param fit_rows[] = {
+    ROWS_WHAT,
+    {"only", .kind = PARAM_TEXT, .value = "DEVICE:OP:DTYPE", AT(fit.only),
+     .help = "Fit these alone; parts may be empty"},
+    {"source", .kind = PARAM_TEXT, .value = "TEXT", AT(fit.source), .unwritten = "the first table's name",
+     .help = "Where the measurements come from, for the data file"},
+    {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "FOLDER", AT(fit.output),
+     .help = "Writes DEVICE.ops.zst for each device there"},
+    CLI_ROW_LIMIT(struct op_options, fit.memory_limit),
+    {0},
+};
+static const struct param_table fit_tables[] = {{fit_rows, 0, 0}, {0}};
+static const struct cli_usage fit_usage = {
+    .tables = fit_tables,
+    .forms = "TABLE... [-o FOLDER]",
+    .about = "Fit the operator model to tables of measurements (CSV with a time in us or us_best), one data file a "
+             "device, and print how well each row is known from the others.",
+    .examples = "  orrery op fit gemm.csv.zst --op gemm -o presets/ops\n",
+    .argument = take_word,
+};
+
+static enum orr_status list(struct op_options *options, struct orr_error *err)
+{
+    struct orr_op_data *data = NULL;
+    enum orr_status status = orr_op_data_open(options->files, options->file_count, &data, err);
+    status = status != ORR_OK ? status : orr_op_list(data, options->table.device, stdout, err);
+    orr_op_data_close(data);
+    return status;
+}
+
+static enum orr_status fit(struct op_options *options, struct orr_error *err)
+{
+    if (options->word_count == 0) {
+        return error_set(err, ORR_EINVAL, "missing TABLE: a CSV file of measurements");
+    }
+    options->fit.inputs = options->words;
+    options->fit.input_count = options->word_count;
+    options->fit.op = options->table.op;
+    options->fit.device = options->table.device;
+    options->fit.dtype = options->table.dtype;
+    options->fit.stack = options->table.stack;
+    return orr_op_fit(&options->fit, NULL, stdout, err);
+}
+
+static int run_with(const struct cli_command *self, int argc, char **argv,
+                    enum orr_status (*act)(struct op_options *options, struct orr_error *err))
+{
+    struct op_options options = {.words = calloc(2 * (size_t)argc, sizeof *options.words)};
+    struct orr_error err = {0};
+    int code = 0;
+    if (options.words == NULL) {
+        (void)error_set(&err, ORR_ENOMEM, "out of memory");
+        return cli_fail(&err);
+    }
+    options.files = options.words + argc;
+    if (cli_begin(self, argc, argv, &options, &code)) {
+        code = cli_end(act(&options, &err), &err);
+    }
+    free(options.words);
+    return code;
+}
+
+static int run_predict(const struct cli_command *self, int argc, char **argv)
+{
+    return argc == 1 ? cli_print_brief(self, argv[0]) : run_with(self, argc, argv, predict);
+}
+
+static int run_list(const struct cli_command *self, int argc, char **argv)
+{
+    return run_with(self, argc, argv, list);
+}
+
+static int run_fit(const struct cli_command *self, int argc, char **argv)
+{
+    return argc == 1 ? cli_print_brief(self, argv[0]) : run_with(self, argc, argv, fit);
+}
+
+static const struct cli_command op_predict = {
+    .name = "predict", .summary = "how long operators take", .usage = &predict_usage, .run = run_predict};
+static const struct cli_command op_list = {
+    .name = "list", .summary = "what was measured on which device", .usage = &list_usage, .run = run_list};
+static const struct cli_command op_fit = {
+    .name = "fit", .summary = "fit the model to measurements", .usage = &fit_usage, .run = run_fit};
+
+static const struct cli_command *const commands[] = {&op_predict, &op_list, &op_fit, NULL};
+
+const struct cli_command cli_op = {
+    .name = "op",
+    .summary = "how long one operator takes on a device",
+    .subcommands = commands,
+    .about = "Example:\n  orrery op predict --op gemm --device h100 --shape 4096x14336x4096\n",
+    .run = cli_dispatch,
+};

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Names of operators, types of numbers and stacks, from the rows of orrery/op.h; and the library's finders. */
+#include "compute/op_names.h"
+
+#include <string.h>
+#include <strings.h>
+
+#include "compute/op_base.h"
+#include "io/value.h"
+
+static const struct {
+    const char *name, *dims, *synonyms;
+    enum op_family family;
+    uint32_t count;
+} kinds[] = {
+#define OP_X(symbol, name, family, count, dims, synonyms) {name, dims, synonyms, OP_FAMILY_##family, count},
+    ORR_OPS(OP_X)
+#undef OP_X
+};
+static const char *const kind_names[] = {
+#define OP_X(symbol, name, ...) name,
+    ORR_OPS(OP_X)
+#undef OP_X
+        NULL};
+static const char *const kind_synonyms[] = {
+#define OP_X(symbol, name, family, count, dims, synonyms) synonyms,
+    ORR_OPS(OP_X)
+#undef OP_X
+};
+static const char *const dtype_names[] = {
+#define OP_X(symbol, name, ...) name,
+    ORR_OP_DTYPES(OP_X)
+#undef OP_X
+        NULL};
+static const char *const dtype_synonyms[] = {
+#define OP_X(symbol, name, bytes, peak, synonyms) synonyms,
+    ORR_OP_DTYPES(OP_X)
+#undef OP_X
+};
+static const char *const stack_names[] = {
+#define OP_X(symbol, name, ...) name,
+    ORR_OP_STACKS(OP_X)
+#undef OP_X
+        NULL};
+
+enum op_family op_family_of(enum orr_op_kind kind)
+{
+    return kinds[kind].family;
+}
+
+enum orr_op_kind op_kind_of(const struct orr_op *op)
+{
+    return op->kind == ORR_OP_ATTENTION && op->full            ? ORR_OP_ATTENTION_FULL
+           : op->kind == ORR_OP_ATTENTION_BACKWARD && op->full ? ORR_OP_ATTENTION_FULL_BACKWARD
+                                                               : op->kind;
+}
+
+const char *op_kind_name(enum orr_op_kind kind)
+{
+    return kinds[kind].name;
+}
+
+const char *op_dtype_name(enum orr_op_dtype dtype)
+{
+    return dtype_names[dtype];
+}
+
+const char *op_stack_name(enum orr_op_stack stack)
+{
+    return stack_names[stack];
+}
+
+uint32_t op_dim_count(enum orr_op_kind kind)
+{
+    return kinds[kind].count;
+}
+
+const char *op_dim_name(enum orr_op_kind kind, uint32_t index, size_t *length)
+{
+    const char *at = kinds[kind].dims;
+    for (; index > 0; index--) {
+        at += strcspn(at, " ") + 1;
+    }
+    *length = strcspn(at, " ");
+    return at;
+}
+
+bool op_is_word(const char *words, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *at = words; *at != '\0'; at += strspn(at, " ")) {
+        size_t size = strcspn(at, " ");
+        if (size == length && strncasecmp(at, name, length) == 0) {
+            return true;
+        }
+        at += size;
+    }
+    return false;
+}
+
+/* `synonyms` may be NULL. */
+static enum orr_status find(const char *what, const char *name, const char *const *known, const char *const *synonyms,
+                            uint32_t *index, struct orr_error *err)
+{
+    for (uint32_t i = 0; known[i] != NULL; i++) {
+        if (strcasecmp(known[i], name) == 0 || (synonyms != NULL && op_is_word(synonyms[i], name))) {
+            *index = i;
+            return ORR_OK;
+        }
+    }
+    char all[900];
+    size_t size = 0;
+    for (uint32_t i = 0; known[i] != NULL && size < sizeof all - 64; i++) {
+        size += (size_t)snprintf(all + size, sizeof all - size, "%s%s", i > 0 ? ", " : "", known[i]);
+    }
+    const char *near = error_nearest(name, known);
+    char shown[64];
+    return error_set(err, ORR_EINVAL, "\"%s\" is no %s%s%s%s; there are %s",
+                     io_text_printable(name, shown, sizeof shown), what, near != NULL ? " (did you mean \"" : "",
+                     near != NULL ? near : "", near != NULL ? "\"?)" : "", all);
+}
+
+enum orr_status orr_op_kind_find(const char *name, enum orr_op_kind *kind, struct orr_error *err)
+{
+    uint32_t index = 0;
+    enum orr_status status = find("operator", name, kind_names, kind_synonyms, &index, err);
+    *kind = status == ORR_OK ? (enum orr_op_kind)index : *kind;
+    return status;
+}
+
+enum orr_status orr_op_dtype_find(const char *name, enum orr_op_dtype *dtype, struct orr_error *err)
+{
+    uint32_t index = 0;
+    enum orr_status status = find("type of number", name, dtype_names, dtype_synonyms, &index, err);
+    *dtype = status == ORR_OK ? (enum orr_op_dtype)index : *dtype;
+    return status;
+}
+
+enum orr_status orr_op_stack_find(const char *name, enum orr_op_stack *stack, struct orr_error *err)
+{
+    uint32_t index = 0;
+    enum orr_status status = find("stack", name, stack_names, NULL, &index, err);
+    *stack = status == ORR_OK ? (enum orr_op_stack)index : *stack;
+    return status;
+}
