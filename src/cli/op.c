@@ -165,7 +165,7 @@ static const struct cli_usage fit_usage = {
     .forms = "TABLE... [-o FOLDER]",
     .about = "Fit the operator model to tables of measurements (CSV with a time in us or us_best), one data file a "
              "device, and print how well each row is known from the others.",
-    .examples = "  orrery op fit gemm.csv.zst --op gemm -o presets/ops\n",
+    .examples = "  orrery op fit measured.csv -o fitted\n",
     .argument = take_word,
 };
 

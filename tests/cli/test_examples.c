@@ -56,6 +56,9 @@ static void make_folder(void)
     program_write_text("amd-smi.txt", "GPU: 0\n    CLOCK:\n        GFX_0:\n            CLK: 2870 MHz\n");
     program_write_text("sweep.yml", "options:\n  workload: traces/allreduce\n  system: system.json\n"
                                     "  network: network.yml\nvary:\n  network.bandwidth: [50, 100]\n");
+    program_write_text("shapes.csv", "op,m,n,k\ngemm,4096,4096,4096\n");
+    program_write_text("measured.csv", "op,device,dtype,rows,cols,us\nadd,mi300x,bf16,1024,1024,9\n"
+                                       "add,mi300x,bf16,4096,4096,31\nadd,mi300x,bf16,8192,8192,105\n");
     program_write_text("table.csv", "op,time\nforward,5\nbackward,7\n");
     program_write_text("all_reduce_perf.txt",
                        "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"

@@ -59,7 +59,7 @@ static void a_list_that_is_wrong_is_refused_by_what_is_wrong(void **state)
         {"h100", "\"h100\" is not RANKS=DEVICE, as in 4-7=mi300x"},
         {"0-3=h100,", "\"\" is not RANKS=DEVICE"},
         {"0-3=h10", "did you mean \"h100\"?"},
-        {"0-3=h101", "devices are a100-40g, a100, b200"},
+        {"0-3=h101", "devices are a100-40g, a100, a800, b200"},
         {"0-3=", "a part that is empty"},
         {"0-3=h100:", "a part that is empty"},
         {"=h100", "is not a list of ranks"},
