@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What `orrery coll show` prints for a person; SimAI's own flow lists (--dump) are in tests/references/nccl.ref. */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "tests/check.h"
 
@@ -93,6 +94,45 @@ static void holes_of_simai_are_filled_by_default(void **state)
     CHECK_CONTAINS(show(&options), "\nNOGROUP\n");
 }
 
+static unsigned count_of(const char *text, const char *part)
+{
+    unsigned count = 0;
+    for (const char *at = strstr(text, part); at != NULL; at = strstr(at + 1, part)) {
+        count++;
+    }
+    return count;
+}
+
+static void every_channel_has_a_panel_in_the_picture(void **state)
+{
+    (void)state;
+    static const char *const algorithms[] = {"ring", "tree"};
+    for (size_t i = 0; i < COUNT_OF(algorithms); i++) {
+        struct orr_coll_options options;
+        char path[] = "/tmp/orrery-coll-XXXXXX";
+        static char text[1 << 20];
+        int made = mkstemp(path);
+        CHECK(made >= 0 && close(made) == 0, "a file of its own");
+        orr_coll_options_init(&options);
+        options.gpus = 16;
+        options.tp = 16;
+        options.algo = algorithms[i];
+        options.svg = path;
+        (void)show(&options);
+        FILE *file = fopen(path, "r");
+        CHECK(file != NULL, "%s was drawn", algorithms[i]);
+        text[fread(text, 1, sizeof text - 1, file)] = '\0';
+        (void)fclose(file);
+        (void)unlink(path);
+        CHECK_CONTAINS(text, "<svg");
+        CHECK_CONTAINS(text, "</svg>");
+        CHECK(strstr(text, "nan") == NULL, "a place that is no number");
+        char named[32];
+        (void)snprintf(named, sizeof named, "\">%s ", algorithms[i]); /* the head of a panel */
+        CHECK_U64(count_of(text, named), i == 0 ? 8 : 16, "panels: 8 rings, or 16 trees");
+    }
+}
+
 static void a_wrong_word_names_the_nearest(void **state)
 {
     (void)state;
@@ -128,5 +168,5 @@ static void a_degree_of_tensor_parallelism_left_open_follows_from_the_group(void
 }
 
 TEST_MAIN(the_table_says_what_moves_and_the_drawing_how, trees_and_switches_are_drawn_by_server,
-          holes_of_simai_are_filled_by_default, a_wrong_word_names_the_nearest,
-          a_degree_of_tensor_parallelism_left_open_follows_from_the_group)
+          holes_of_simai_are_filled_by_default, every_channel_has_a_panel_in_the_picture,
+          a_wrong_word_names_the_nearest, a_degree_of_tensor_parallelism_left_open_follows_from_the_group)
