@@ -99,8 +99,8 @@ deb-check: deb ## the packages installed and used on a bare Debian 12 (root, net
 coverage: ## which lines of src/ the tests run, by folder and by file (build-coverage/coverage.txt)
 	@tools/setup-deps coverage
 	@CC=gcc tools/configure build-coverage -Db_coverage=true -Dtests=enabled -Dbuildtype=plain -Doptimization=0
-	@tools/run-tests build-coverage --no-suite long --timeout-multiplier=5
-	@tools/coverage build-coverage
+	@ORRERY_REFERENCES_EVERY=20 tools/run-tests build-coverage --no-suite long --timeout-multiplier=5; status=$$?; \
+	    tools/coverage build-coverage && exit $$status
 
 clean: ## remove everything built
 	rm -rf $(BUILD) build-asan-clang build-asan-gcc build-coverage build-deb build-tsan build-fuzz build-lint-gcc build-lint-clang
