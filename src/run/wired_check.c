@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 
+#include "net/cc/cc.h"
 #include "net/packet/wire.h"
 
 /* ---- buffers ---- */
@@ -71,39 +72,6 @@ static enum orr_status check_buffer(const struct lab_wired *wired, const char *n
                      name, config->buffer_bytes >> 20, node, bytes, ports, whole_mib(bytes));
 }
 
-/* ---- congestion control ---- */
-
-static enum orr_status check_timers(const struct packet_config *config, const char *name, struct orr_error *err)
-{
-    const struct {
-        const char *key;
-        double us;
-    } timers[] = {{"ALPHA_RESUME_INTERVAL", config->alpha_resume_us},
-                  {"RATE_DECREASE_INTERVAL", config->rate_decrease_us},
-                  {"RP_TIMER", config->rp_timer_us}};
-    for (size_t i = 0; config->cc_mode == PACKET_CC_DCQCN && i < sizeof timers / sizeof timers[0]; i++) {
-        if (timers[i].us < 0.001) {
-            return error_set(
-                err, ORR_ERANGE,
-                "%s: %s is %g (microseconds); DCQCN (CC_MODE 1) needs at least 0.001, or time stands still", name,
-                timers[i].key, timers[i].us);
-        }
-    }
-    return ORR_OK;
-}
-
-static enum orr_status note_hpcc(const struct packet_config *config, const char *name, struct notes *notes,
-                                 struct orr_error *err)
-{
-    if (config->cc_mode != PACKET_CC_HPCC || config->has_window) {
-        return ORR_OK;
-    }
-    return notes_add(notes, err,
-                     "%s: HAS_WIN 0 with HPCC (CC_MODE 3) divides by 0 in the original, whose result depends on the "
-                     "processor; here queues are weighed against the bytes of one base round trip at line rate",
-                     name);
-}
-
 /* Packets in any order are kept as they come; there is no chunk to go back to the beginning of. */
 static enum orr_status check_going_back(const struct packet_config *config, const char *name, struct orr_error *err)
 {
@@ -120,12 +88,10 @@ static enum orr_status check_going_back(const struct packet_config *config, cons
 enum orr_status lab_wired_check(const struct lab_wired *wired, const char *name, bool compat, struct notes *notes,
                                 struct orr_error *err)
 {
+    const struct cc_law *law = cc_law_of(wired->config.cc_mode);
     enum orr_status status = check_buffer(wired, name, compat, notes, err);
-    if (status == ORR_OK) {
-        status = check_timers(&wired->config, name, err);
-    }
     if (status == ORR_OK) {
         status = check_going_back(&wired->config, name, err);
     }
-    return status == ORR_OK ? note_hpcc(&wired->config, name, notes, err) : status;
+    return status == ORR_OK && law->check != NULL ? law->check(&wired->config, name, notes, err) : status;
 }

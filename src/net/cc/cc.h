@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/notes.h"
 #include "net/packet_config.h"
 
 /* Hops that telemetry has room for; timers a law may have; bytes of a law's own numbers, at most. */
@@ -28,7 +29,12 @@ struct cc_hop {
     uint64_t rate_bps;
 };
 
-enum { CC_HOP_TIME = 0xffffff, CC_HOP_SENT = 0x7ffffff };
+enum { CC_HOP_TIME = 0xffffff, CC_HOP_SENT = 0x7ffffff, CC_RATE_CODES = 7 };
+
+/* The rates that have a code on the wire, by code; bits a second. Any other is told as the first, as in the reference.
+ */
+extern const uint64_t cc_coded_rates[CC_RATE_CODES];
+unsigned cc_rate_code(uint64_t rate_bps);
 
 /* The acknowledgement of one packet or of several that were sent together. */
 struct cc_ack {
@@ -90,6 +96,10 @@ struct cc_law {
     uint8_t header_bytes; /* that what it is told by adds to data and acknowledgements */
     uint32_t memory_ns;   /* fast-forward: what is longer ago is all the same to it; 0 = it does not look back */
     uint32_t state_bytes; /* 0: it has no numbers, and all functions are NULL */
+    /* May be NULL. Refuses what it cannot go by, and notes what it takes in another way than the reference; `name` is
+     * the configuration's, for messages. */
+    enum orr_status (*check)(const struct packet_config *config, const char *name, struct notes *notes,
+                             struct orr_error *err);
     /* The state is all 0. */
     void (*start)(void *state, const struct packet_config *config, struct cc_sender *sender);
     void (*acked)(void *state, const struct packet_config *config, struct cc_sender *sender, const struct cc_ack *ack);

@@ -8,6 +8,27 @@
 
 enum { ALPHA, DECREASE, INCREASE };
 
+static enum orr_status dcqcn_check(const struct packet_config *config, const char *name, struct notes *notes,
+                                   struct orr_error *err)
+{
+    const struct {
+        const char *key;
+        double us;
+    } timers[] = {{"ALPHA_RESUME_INTERVAL", config->alpha_resume_us},
+                  {"RATE_DECREASE_INTERVAL", config->rate_decrease_us},
+                  {"RP_TIMER", config->rp_timer_us}};
+    (void)notes;
+    for (size_t i = 0; i < sizeof timers / sizeof timers[0]; i++) {
+        if (timers[i].us < 0.001) {
+            return error_set(
+                err, ORR_ERANGE,
+                "%s: %s is %g (microseconds); DCQCN (CC_MODE 1) needs at least 0.001, or time stands still", name,
+                timers[i].key, timers[i].us);
+        }
+    }
+    return ORR_OK;
+}
+
 struct dcqcn {
     double alpha;
     uint64_t target_bps;
@@ -109,6 +130,7 @@ const struct cc_law cc_dcqcn = {
     .number = PACKET_CC_DCQCN,
     .in_files = true,
     .is_fluid = true,
+    .check = dcqcn_check,
     .by_marks_alone = true,
     .needs = CC_MARKS,
     .state_bytes = sizeof(struct dcqcn),

@@ -6,6 +6,31 @@
  */
 #include "net/cc/use.h"
 
+const uint64_t cc_coded_rates[CC_RATE_CODES] = {25000000000,  50000000000,   100000000000, 200000000000,
+                                                400000000000, 1200000000000, 2400000000000};
+
+unsigned cc_rate_code(uint64_t rate_bps)
+{
+    for (unsigned code = 0; code < CC_RATE_CODES; code++) {
+        if (rate_bps == cc_coded_rates[code]) {
+            return code;
+        }
+    }
+    return 0;
+}
+
+static enum orr_status hpcc_check(const struct packet_config *config, const char *name, struct notes *notes,
+                                  struct orr_error *err)
+{
+    return config->has_window
+               ? ORR_OK
+               : notes_add(notes, err,
+                           "%s: HAS_WIN 0 with HPCC (CC_MODE 3) divides by 0 in the original, whose result depends on "
+                           "the processor; here queues are weighed against the bytes of one base round trip at line "
+                           "rate",
+                           name);
+}
+
 struct hpcc {
     struct cc_hop hops[CC_HOPS];
     struct cc_use all, per_hop[CC_HOPS];
@@ -165,6 +190,7 @@ const struct cc_law cc_hpcc = {
     .number = PACKET_CC_HPCC,
     .in_files = true,
     .is_fluid = true,
+    .check = hpcc_check,
     .needs = CC_TELEMETRY,
     .paces_anew = true,
     .header_bytes = 42,

@@ -242,17 +242,6 @@ static uint32_t marks_of(struct contest *contest, const struct contest_link *lin
     return marked;
 }
 
-static uint64_t told_rate(uint64_t rate_bps)
-{
-    static const uint64_t known[] = {25, 50, 100, 200, 400, 1200, 2400};
-    for (uint32_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (rate_bps == known[i] * UINT64_C(1000000000)) {
-            return rate_bps;
-        }
-    }
-    return UINT64_C(25000000000);
-}
-
 /* PINT's moving average of a link's use over the longest round trip, without what the reference's rounding adds. */
 static double pint_use(const struct contest *contest, const struct contest_link *link)
 {
@@ -283,7 +272,7 @@ static void stamp(struct contest *contest, struct contest_link *link, uint32_t p
             (struct cc_hop){.time_ns = (uint32_t)contest->now_ns & CC_HOP_TIME,
                             .sent_bytes = (uint32_t)(link->sent_bytes / 128 * 128) & CC_HOP_SENT,
                             .queued_bytes = (uint32_t)(link->queued_bytes / 80 * 80),
-                            .rate_bps = told_rate(link->rate_bps)};
+                            .rate_bps = cc_coded_rates[cc_rate_code(link->rate_bps)]};
     } else if ((contest->law->needs & CC_ONE_NUMBER) != 0) {
         link->pint_u = pint_use(contest, link);
         packet->use = fmax(packet->use, pint_told(contest, link->pint_u));

@@ -8,10 +8,6 @@
 
 #include "net/packet/cc.h"
 
-/* The rates that have a code on the wire, by code; bits a second (spec packet A8). */
-static const uint64_t coded_rates[] = {25000000000,  50000000000,   100000000000, 200000000000,
-                                       400000000000, 1200000000000, 2400000000000};
-
 /* Logarithms as a switch has them: 16 significant bits of the number, the rest decided by chance, and 15 bits after the
  * point. */
 enum { PINT_SIGNIFICANT = 16, PINT_FRACTION = 1 << 15, PINT_UNIT = 512, PINT_QUEUE_UNIT = 256, PINT_USE_UNIT = 8192 };
@@ -29,7 +25,7 @@ void packet_cc_hops(const struct packet_net *network, const struct packet *ack, 
         hops[i] = (struct cc_hop){.time_ns = (uint32_t)hop->time_ns,
                                   .sent_bytes = (uint32_t)hop->sent * 128,
                                   .queued_bytes = (uint32_t)hop->queued * 80,
-                                  .rate_bps = coded_rates[hop->rate]};
+                                  .rate_bps = cc_coded_rates[hop->rate]};
     }
 }
 
@@ -100,16 +96,6 @@ static void pint_stamp(struct packet_net *network, struct packet_port *port, str
 
 /* ---- telemetry at switches ---- */
 
-static unsigned rate_code(uint64_t rate_bps)
-{
-    for (unsigned code = 0; code < sizeof coded_rates / sizeof coded_rates[0]; code++) {
-        if (rate_bps == coded_rates[code]) {
-            return code;
-        }
-    }
-    return 0; /* whatever the rate, as in the reference */
-}
-
 void packet_cc_stamp(struct packet_net *network, uint32_t port_index, uint32_t packet_index)
 {
     struct packet_port *port = &network->ports[port_index];
@@ -121,7 +107,7 @@ void packet_cc_stamp(struct packet_net *network, uint32_t port_index, uint32_t p
             .time_ns = now & 0xffffff,
             .sent = port->sent_bytes / 128 & 0xfffff,
             .queued = (port->low_bytes + port->high_bytes) / 80 & 0x1ffff,
-            .rate = rate_code(port->rate_bps) & 7,
+            .rate = cc_rate_code(port->rate_bps) & 7,
         };
     } else if (packet->kind == PACKET_DATA && (network->law->needs & CC_ONE_NUMBER) != 0) {
         pint_stamp(network, port, packet);
