@@ -74,6 +74,7 @@ static void swift_move(void *state, const struct packet_config *config, const st
 const struct cc_law cc_swift = {
     .name = "swift",
     .number = PACKET_CC_SWIFT,
+    .is_fluid = true,
     .needs = CC_ROUND_TRIPS,
     .paces_anew = true,
     .header_bytes = 8,
