@@ -10,12 +10,12 @@ static struct sim_agreements *table_of(const struct sim *sim, uint32_t group)
     return &sim->agreements[group == SIM_NONE ? 0 : 1 + group];
 }
 
-static uint32_t place_of(const struct sim *sim, uint32_t group, uint32_t rank)
+static uint32_t sim_agree_place_of(const struct sim *sim, uint32_t group, uint32_t rank)
 {
     return group == SIM_NONE ? rank : sim_group_place(sim, group, rank);
 }
 
-static const struct trace_node *node_of(const struct sim *sim, const struct sim_issued *issued)
+static const struct trace_node *sim_agree_node_of(const struct sim *sim, const struct sim_issued *issued)
 {
     return &sim->ranks[issued->rank].graph->nodes[issued->node];
 }
@@ -48,7 +48,7 @@ void sim_agree_free(struct sim *sim)
 /* Whether two nodes are one collective of two sizes. A barrier has none; a custom algorithm does not look at it. */
 static bool sizes_differ(const struct sim *sim, const struct sim_issued *a, const struct sim_operation *operation)
 {
-    const struct trace_node *one = node_of(sim, a);
+    const struct trace_node *one = sim_agree_node_of(sim, a);
     const struct trace_node *two = &sim->ranks[operation->rank].graph->nodes[operation->node];
     return operation->custom == NULL && one->comm_type == two->comm_type && one->comm_type != COLL_BARRIER &&
            one->comm_bytes != two->comm_bytes;
@@ -58,7 +58,7 @@ bool sim_agree_issue(struct sim *sim, struct sim_operation *operation)
 {
     struct sim_agreements *table = table_of(sim, operation->group);
     struct sim_issued issued = {.rank = operation->rank, .node = operation->node, .streams = operation->streams};
-    operation->order = table->issued[place_of(sim, operation->group, operation->rank)]++;
+    operation->order = table->issued[sim_agree_place_of(sim, operation->group, operation->rank)]++;
     if (operation->order == table->count) {
         if (!mem_reserve(sim->mem, (void **)&table->at, &table->capacity, (uint64_t)table->count + 1,
                          sizeof *table->at)) {
@@ -85,7 +85,7 @@ struct tally {
 static struct tally count_like(const struct sim *sim, uint32_t rank, const struct sim_issued *like)
 {
     const struct sim_rank *state = &sim->ranks[rank];
-    const struct trace_node *wanted = node_of(sim, like);
+    const struct trace_node *wanted = sim_agree_node_of(sim, like);
     uint32_t group = sim_graph_group(sim->rank_graph[like->rank], like->node);
     struct tally tally = {0};
     for (uint32_t i = 0; i < state->graph->other_count; i++) {
@@ -124,7 +124,7 @@ const struct sim_agreement *sim_agree_at_odds(const struct sim *sim, const struc
     const struct sim_agreement *found = NULL;
     if (table->first_apart <= operation->order) {
         found = &table->at[table->first_apart];
-    } else if (table->issued[place_of(sim, operation->group, peer)] > operation->order &&
+    } else if (table->issued[sim_agree_place_of(sim, operation->group, peer)] > operation->order &&
                table->at[operation->order].other.rank != SIM_NONE) {
         found = &table->at[operation->order];
     }

@@ -96,12 +96,12 @@ static uint32_t partner_of(uint32_t side)
     return side ^ 1;
 }
 
-static uint32_t kind_of(uint32_t side)
+static uint32_t sim_bus_kind_of(uint32_t side)
 {
     return side % SIDES_PER_RANK;
 }
 
-static void handle(struct sim *sim, uint32_t side_index, enum bus_event event, uint32_t request);
+static void sim_bus_handle(struct sim *sim, uint32_t side_index, enum bus_event event, uint32_t request);
 
 static void transmit(struct sim *sim, uint32_t side_index)
 {
@@ -111,7 +111,7 @@ static void transmit(struct sim *sim, uint32_t side_index)
     struct bus_side *partner = &buses->sides[partner_of(side_index)];
     uint32_t rank = side_index / SIDES_PER_RANK;
     uint64_t now = sim->queue.now;
-    double G = kind_of(side_index) >= SIDE_INNER_NPU ? inner_G_ns_per_byte : system->bus_G_ns_per_byte;
+    double G = sim_bus_kind_of(side_index) >= SIDE_INNER_NPU ? inner_G_ns_per_byte : system->bus_G_ns_per_byte;
     uint64_t offset = system->bus_o_ns;
     if (side->state_before == BUS_SENDING) {
         uint64_t since = now - side->last_ns;
@@ -137,14 +137,14 @@ static void arbitrate(struct sim *sim, uint32_t side_index)
     struct bus_side *partner = &sim->buses->sides[partner_of(side_index)];
     if (side->turns > TURNS_BEFORE_YIELD && partner->sends.count > 0 && partner->turns <= TURNS_BEFORE_YIELD) {
         if (partner->state == BUS_FREE) {
-            handle(sim, partner_of(side_index), BUS_NUDGE, 0);
+            sim_bus_handle(sim, partner_of(side_index), BUS_NUDGE, 0);
         }
         return;
     }
     transmit(sim, side_index);
 }
 
-static void enter(struct sim *sim, uint32_t side_index, uint32_t request);
+static void sim_bus_enter(struct sim *sim, uint32_t side_index, uint32_t request);
 
 /* Sends `request` of an outer NPU side through the inner bus; `event` follows. */
 static void through_inner(struct sim *sim, uint32_t side_index, uint32_t request, enum bus_event event,
@@ -154,13 +154,13 @@ static void through_inner(struct sim *sim, uint32_t side_index, uint32_t request
     uint32_t inner = bus_requests_take(&buses->requests, sim->mem, &sim->queue.failed);
     buses->requests.at[inner] = (struct bus_request){
         .size = buses->requests.at[request].size, .send_back = send_back, .outer = request, .outer_event = event};
-    uint32_t rank_base = side_index - kind_of(side_index);
-    enter(sim, rank_base + (towards_npu ? SIDE_INNER_MA : SIDE_INNER_NPU), inner);
+    uint32_t rank_base = side_index - sim_bus_kind_of(side_index);
+    sim_bus_enter(sim, rank_base + (towards_npu ? SIDE_INNER_MA : SIDE_INNER_NPU), inner);
 }
 
-static void enter(struct sim *sim, uint32_t side_index, uint32_t request)
+static void sim_bus_enter(struct sim *sim, uint32_t side_index, uint32_t request)
 {
-    if (kind_of(side_index) == SIDE_OUTER_NPU) {
+    if (sim_bus_kind_of(side_index) == SIDE_OUTER_NPU) {
         through_inner(sim, side_index, request, BUS_INNER_SEND, true, false);
         return;
     }
@@ -171,13 +171,13 @@ static void enter(struct sim *sim, uint32_t side_index, uint32_t request)
     }
 }
 
-static void complete(struct sim *sim, uint32_t side_index, uint32_t request)
+static void sim_bus_complete(struct sim *sim, uint32_t side_index, uint32_t request)
 {
     struct bus_request done = sim->buses->requests.at[request];
     bus_requests_give(&sim->buses->requests, request);
     if (done.outer != 0) {
-        uint32_t rank_base = side_index - kind_of(side_index);
-        handle(sim, rank_base + SIDE_OUTER_NPU, (enum bus_event)done.outer_event, done.outer);
+        uint32_t rank_base = side_index - sim_bus_kind_of(side_index);
+        sim_bus_handle(sim, rank_base + SIDE_OUTER_NPU, (enum bus_event)done.outer_event, done.outer);
     } else {
         sim_endpoint_passed(sim, done.stream, done.memory_code);
     }
@@ -200,7 +200,7 @@ static void start_processing(struct sim *sim, uint32_t side_index)
 static void send_back_or_retire(struct sim *sim, uint32_t side_index, uint32_t request)
 {
     struct sim_buses *buses = sim->buses;
-    bool inner = kind_of(side_index) == SIDE_OUTER_NPU;
+    bool inner = sim_bus_kind_of(side_index) == SIDE_OUTER_NPU;
     if (buses->requests.at[request].send_back) {
         buses->requests.at[request].send_back = false;
         if (inner) {
@@ -211,7 +211,7 @@ static void send_back_or_retire(struct sim *sim, uint32_t side_index, uint32_t r
     } else if (inner) {
         through_inner(sim, side_index, request, BUS_INNER_RETIRE, false, false);
     } else {
-        complete(sim, side_index, request);
+        sim_bus_complete(sim, side_index, request);
     }
 }
 
@@ -230,7 +230,7 @@ static void received(struct sim *sim, uint32_t side_index)
         return;
     }
     buses->requests.at[request].process = false;
-    if (kind_of(side_index) == SIDE_OUTER_NPU) {
+    if (sim_bus_kind_of(side_index) == SIDE_OUTER_NPU) {
         through_inner(sim, side_index, request, BUS_INNER_PROCESS, false, true);
     } else {
         append(buses, &side->processing, request);
@@ -247,7 +247,7 @@ static void processed(struct sim *sim, uint32_t side_index)
     start_processing(sim, side_index);
 }
 
-static void handle(struct sim *sim, uint32_t side_index, enum bus_event event, uint32_t request)
+static void sim_bus_handle(struct sim *sim, uint32_t side_index, enum bus_event event, uint32_t request)
 {
     struct bus_side *side = &sim->buses->sides[side_index];
     switch (event) {
@@ -271,7 +271,7 @@ static void handle(struct sim *sim, uint32_t side_index, enum bus_event event, u
         start_processing(sim, side_index);
         break;
     case BUS_INNER_RETIRE:
-        complete(sim, side_index, request);
+        sim_bus_complete(sim, side_index, request);
         break;
     case BUS_NUDGE:
         break;
@@ -288,7 +288,7 @@ uint32_t sim_bus_rank(uint32_t side)
 
 void sim_bus_call(struct sim *sim, uint32_t side, uint32_t event)
 {
-    handle(sim, side, (enum bus_event)event, 0);
+    sim_bus_handle(sim, side, (enum bus_event)event, 0);
 }
 
 /* ASTRA-sim's bus counts in 32 bits; where that would come out negative, the size is kept instead. */
@@ -308,5 +308,5 @@ void sim_bus_request(struct sim *sim, uint32_t stream, struct sim_bundle bundle)
                                                        .stream = stream,
                                                        .memory_code = bundle.memory_code};
     uint32_t rank_base = sim->streams.at[stream].rank * SIDES_PER_RANK;
-    enter(sim, rank_base + (bundle.to_npu ? SIDE_OUTER_MA : SIDE_OUTER_NPU), request);
+    sim_bus_enter(sim, rank_base + (bundle.to_npu ? SIDE_OUTER_MA : SIDE_OUTER_NPU), request);
 }

@@ -23,13 +23,13 @@ struct place {
     struct orr_error *err;
 };
 
-static const struct trace_node *node_at(const struct place *place)
+static const struct trace_node *sim_check_node_at(const struct place *place)
 {
     return &place->sim->config->traces->ranks[place->rank].graph->nodes[place->node];
 }
 
 ORR_PRINTF(2, 3)
-static enum orr_status complain(const struct place *place, const char *fmt, ...)
+static enum orr_status sim_check_complain(const struct place *place, const char *fmt, ...)
 {
     const struct trace_set *traces = place->sim->config->traces;
     const struct trace_rank *rank = &traces->ranks[place->rank];
@@ -42,12 +42,12 @@ static enum orr_status complain(const struct place *place, const char *fmt, ...)
                      trace_rank_node_id(rank, place->node), trace_graph_name(rank->graph, place->node), what);
 }
 
-static enum orr_status need(const struct place *place, uint32_t attribute, const char *name, const char *why)
+static enum orr_status sim_check_need(const struct place *place, uint32_t attribute, const char *name, const char *why)
 {
-    if ((node_at(place)->has & attribute) != 0) {
+    if ((sim_check_node_at(place)->has & attribute) != 0) {
         return ORR_OK;
     }
-    return complain(place, "attribute %s is missing; %s needs it", name, why);
+    return sim_check_complain(place, "attribute %s is missing; %s needs it", name, why);
 }
 
 /* ---- groups --------------------------------------------------------------------------------------------------- */
@@ -88,7 +88,7 @@ static enum orr_status set_group(const struct place *place, struct sim_graph_inf
 
 static enum orr_status check_group(const struct place *place, struct sim_graph_info *info)
 {
-    const struct trace_node *node = node_at(place);
+    const struct trace_node *node = sim_check_node_at(place);
     if (node->type != TRACE_COLL || node->group == 0) {
         return ORR_OK;
     }
@@ -101,9 +101,9 @@ static enum orr_status check_group(const struct place *place, struct sim_graph_i
     if (place->sim->config->system.replay_only) {
         return ORR_OK; /* who takes part does not matter where nothing is sent */
     }
-    return complain(place, "pg_name \"%.60s\" is not a communicator group; %s", name,
-                    place->sim->config->group_count == 0 ? "no groups were given (parameter 'groups')"
-                                                         : "the groups file has no such id");
+    return sim_check_complain(place, "pg_name \"%.60s\" is not a communicator group; %s", name,
+                              place->sim->config->group_count == 0 ? "no groups were given (parameter 'groups')"
+                                                                   : "the groups file has no such id");
 }
 
 /* ---- collectives ---------------------------------------------------------------------------------------------- */
@@ -121,36 +121,36 @@ static bool uses_halving(const struct sim *sim, enum sim_native native)
 static enum orr_status check_native(const struct place *place, uint32_t group)
 {
     const struct sim *sim = place->sim;
-    enum sim_native native = sim_native_of(node_at(place)->comm_type);
+    enum sim_native native = sim_native_of(sim_check_node_at(place)->comm_type);
     if (sim->config->system.implementation[native].count == 0) {
-        return complain(place, "the system file has no %s-implementation", native_names[native]);
+        return sim_check_complain(place, "the system file has no %s-implementation", native_names[native]);
     }
     if (sim->logical[native][0].impl.algo == COLL_NCCL) {
-        const char *why = sim_flows_refuse(sim, node_at(place), group);
+        const char *why = sim_flows_refuse(sim, sim_check_node_at(place), group);
         if (why != NULL) {
-            return complain(place, "%s", why);
+            return sim_check_complain(place, "%s", why);
         }
     }
     bool one_ring =
         group != SIM_NONE && !sim->groups[group].whole && sim->config->system.implementation[native].count > 1;
     if (native == SIM_ALL_TO_ALL && !one_ring && uses_halving(sim, native)) {
-        return complain(place,
-                        "halvingDoubling cannot do an all-to-all; use ring or direct in all-to-all-implementation");
+        return sim_check_complain(
+            place, "halvingDoubling cannot do an all-to-all; use ring or direct in all-to-all-implementation");
     }
     return ORR_OK;
 }
 
 static enum orr_status check_collective(const struct place *place, uint32_t group)
 {
-    const struct trace_node *node = node_at(place);
+    const struct trace_node *node = sim_check_node_at(place);
     const struct sim_config *config = place->sim->config;
-    enum orr_status status = need(place, TRACE_HAS_COMM_TYPE, "comm_type", "a collective");
+    enum orr_status status = sim_check_need(place, TRACE_HAS_COMM_TYPE, "comm_type", "a collective");
     if (status != ORR_OK) {
         return status;
     }
     const char *name = coll_type_name(node->comm_type);
     if (name == NULL) {
-        return complain(place, "comm_type %d is not a collective; 0 to 9 are", (int)node->comm_type);
+        return sim_check_complain(place, "comm_type %d is not a collective; 0 to 9 are", (int)node->comm_type);
     }
     bool simulate = config->broadcast == ORR_BROADCAST_SIMULATE;
     if (node->comm_type == COLL_BROADCAST && !simulate) {
@@ -158,9 +158,10 @@ static enum orr_status check_collective(const struct place *place, uint32_t grou
     }
     bool native = coll_type_is_configurable(node->comm_type);
     if (!native && !simulate) {
-        return complain(place, "%s is simulated only with parameter 'broadcast' simulate", name);
+        return sim_check_complain(place, "%s is simulated only with parameter 'broadcast' simulate", name);
     }
-    status = node->comm_type == COLL_BARRIER ? ORR_OK : need(place, TRACE_HAS_COMM_SIZE, "comm_size", "a collective");
+    status = node->comm_type == COLL_BARRIER ? ORR_OK
+                                             : sim_check_need(place, TRACE_HAS_COMM_SIZE, "comm_size", "a collective");
     if (status != ORR_OK || sim_custom_of(place->sim, place->rank, place->node) != NULL) {
         return status;
     }
@@ -180,32 +181,33 @@ static enum orr_status check_custom_node(const struct place *place, const struct
     case TRACE_RECV: {
         int32_t peer = sends ? node->comm_dst : node->comm_src;
         if ((node->has & wanted) != wanted || node->comm_bytes == 0) {
-            return complain(place, "its custom collective %s.%u.et: node %" PRIu64 " lacks a peer, a tag or a size",
-                            custom->prefix, position, id);
+            return sim_check_complain(place,
+                                      "its custom collective %s.%u.et: node %" PRIu64 " lacks a peer, a tag or a size",
+                                      custom->prefix, position, id);
         }
         if (peer < 0 || (uint32_t)peer >= members || (uint32_t)peer == self) {
-            return complain(place,
-                            "its custom collective %s.%u.et: node %" PRIu64
-                            " has rank %d as its peer; another one of 0 to %u is needed",
-                            custom->prefix, position, id, (int)peer, members - 1);
+            return sim_check_complain(place,
+                                      "its custom collective %s.%u.et: node %" PRIu64
+                                      " has rank %d as its peer; another one of 0 to %u is needed",
+                                      custom->prefix, position, id, (int)peer, members - 1);
         }
         return ORR_OK;
     }
     case TRACE_COMP:
         if (node->duration_us > TICKS_MAX_STEP / 1000) {
-            return complain(place,
-                            "its custom collective %s.%u.et: node %" PRIu64 " lasts %" PRIu64 " us: out of range",
-                            custom->prefix, position, id, node->duration_us);
+            return sim_check_complain(
+                place, "its custom collective %s.%u.et: node %" PRIu64 " lasts %" PRIu64 " us: out of range",
+                custom->prefix, position, id, node->duration_us);
         }
         return ORR_OK;
     case TRACE_METADATA:
     case TRACE_INVALID:
         return ORR_OK;
     default:
-        return complain(place,
-                        "its custom collective %s.%u.et: node %" PRIu64
-                        " is neither a send, a receive nor compute; nothing else can be in one",
-                        custom->prefix, position, id);
+        return sim_check_complain(place,
+                                  "its custom collective %s.%u.et: node %" PRIu64
+                                  " is neither a send, a receive nor compute; nothing else can be in one",
+                                  custom->prefix, position, id);
     }
 }
 
@@ -218,7 +220,7 @@ static enum orr_status check_custom(const struct place *place, uint32_t group)
     }
     uint32_t position = sim_custom_position(sim, group, place->rank);
     if (position >= custom->rank_count) {
-        return complain(place, "its custom collective has no file %s.%u.et", custom->prefix, position);
+        return sim_check_complain(place, "its custom collective has no file %s.%u.et", custom->prefix, position);
     }
     uint32_t members = group == SIM_NONE ? sim->rank_count : sim->groups[group].group->count;
     uint32_t self = group == SIM_NONE ? place->rank : sim_group_place(sim, group, place->rank);
@@ -236,16 +238,16 @@ static enum orr_status check_custom(const struct place *place, uint32_t group)
 static enum orr_status check_message(const struct place *place, bool sends)
 {
     const char *what = sends ? "a send" : "a receive";
-    enum orr_status status =
-        sends ? need(place, TRACE_HAS_COMM_DST, "comm_dst", what) : need(place, TRACE_HAS_COMM_SRC, "comm_src", what);
+    enum orr_status status = sends ? sim_check_need(place, TRACE_HAS_COMM_DST, "comm_dst", what)
+                                   : sim_check_need(place, TRACE_HAS_COMM_SRC, "comm_src", what);
     if (status == ORR_OK) {
-        status = need(place, TRACE_HAS_COMM_SIZE, "comm_size", what);
+        status = sim_check_need(place, TRACE_HAS_COMM_SIZE, "comm_size", what);
     }
     if (status == ORR_OK) {
-        status = need(place, TRACE_HAS_COMM_TAG, "comm_tag", what);
+        status = sim_check_need(place, TRACE_HAS_COMM_TAG, "comm_tag", what);
     }
-    if (status == ORR_OK && node_at(place)->comm_bytes == 0) {
-        return complain(place, "comm_size is 0; a message has at least one byte");
+    if (status == ORR_OK && sim_check_node_at(place)->comm_bytes == 0) {
+        return sim_check_complain(place, "comm_size is 0; a message has at least one byte");
     }
     return status;
 }
@@ -253,23 +255,24 @@ static enum orr_status check_message(const struct place *place, bool sends)
 static enum orr_status check_memory_node(const struct place *place)
 {
     if (place->sim->config->memory.kind == SIM_MEMORY_NONE) {
-        return complain(place, "a remote memory access, but the memory configuration is NO_MEMORY_EXPANSION");
+        return sim_check_complain(place, "a remote memory access, but the memory configuration is NO_MEMORY_EXPANSION");
     }
-    return need(place, TRACE_HAS_TENSOR_SIZE, "tensor_size", "a memory access");
+    return sim_check_need(place, TRACE_HAS_TENSOR_SIZE, "tensor_size", "a memory access");
 }
 
 /* What a node of this type and of these attributes needs. */
-static enum orr_status check_kind(const struct place *place, const struct sim_graph_info *info)
+static enum orr_status sim_check_kind(const struct place *place, const struct sim_graph_info *info)
 {
-    const struct trace_node *node = node_at(place);
+    const struct trace_node *node = sim_check_node_at(place);
     enum orr_status status = ORR_OK;
     switch ((enum trace_node_type)node->type) {
     case TRACE_COMP:
         if (!sim_uses_roofline(place->sim->config) || node->is_cpu_op) {
             return ORR_OK;
         }
-        status = need(place, TRACE_HAS_NUM_OPS, "num_ops", "the roofline model");
-        return status != ORR_OK ? status : need(place, TRACE_HAS_TENSOR_SIZE, "tensor_size", "the roofline model");
+        status = sim_check_need(place, TRACE_HAS_NUM_OPS, "num_ops", "the roofline model");
+        return status != ORR_OK ? status
+                                : sim_check_need(place, TRACE_HAS_TENSOR_SIZE, "tensor_size", "the roofline model");
     case TRACE_MEM_LOAD:
     case TRACE_MEM_STORE:
         return check_memory_node(place);
@@ -287,62 +290,63 @@ static enum orr_status check_kind(const struct place *place, const struct sim_gr
 /* A time that does not fit comes from a number of the node, whatever the machine adds to it. */
 static enum orr_status check_time(const struct place *place)
 {
-    const struct trace_node *node = node_at(place);
+    const struct trace_node *node = sim_check_node_at(place);
     if (sim_time_fits(place->sim, node)) {
         return ORR_OK;
     }
     const char *late = "it would take more than 2^56 ns (two years) on this machine";
     switch ((enum trace_node_type)node->type) {
     case TRACE_COMP:
-        return complain(place, "rank %u: with a duration of %" PRIu64 " us and %" PRIu64 " operations %s", place->rank,
-                        node->duration_us, node->num_ops, late);
+        return sim_check_complain(place, "rank %u: with a duration of %" PRIu64 " us and %" PRIu64 " operations %s",
+                                  place->rank, node->duration_us, node->num_ops, late);
     case TRACE_MEM_LOAD:
     case TRACE_MEM_STORE:
-        return complain(place, "rank %u: with a tensor_size of %" PRIu64 " B %s", place->rank, node->tensor_bytes,
-                        late);
+        return sim_check_complain(place, "rank %u: with a tensor_size of %" PRIu64 " B %s", place->rank,
+                                  node->tensor_bytes, late);
     default:
-        return complain(place, "rank %u: with a comm_size of %" PRIu64 " B %s", place->rank, node->comm_bytes, late);
+        return sim_check_complain(place, "rank %u: with a comm_size of %" PRIu64 " B %s", place->rank, node->comm_bytes,
+                                  late);
     }
 }
 
 /* What holds for a node on whatever rank it runs. */
 static enum orr_status check_node(const struct place *place, struct sim_graph_info *info)
 {
-    const struct trace_node *node = node_at(place);
+    const struct trace_node *node = sim_check_node_at(place);
     const struct sim_system *system = &place->sim->config->system;
     enum orr_status status = check_group(place, info);
     if (status != ORR_OK) {
         return status;
     }
     if (node->duration_us > TICKS_MAX_STEP / 1000) {
-        return complain(place, "a duration of %" PRIu64 " us is out of range", node->duration_us);
+        return sim_check_complain(place, "a duration of %" PRIu64 " us is out of range", node->duration_us);
     }
     if (system->replay_only) {
         return ORR_OK;
     }
     if (node->type >= TRACE_SEND && node->is_cpu_op) {
-        return complain(place, "a communication node with is_cpu_op set; only GPU nodes can communicate");
+        return sim_check_complain(place, "a communication node with is_cpu_op set; only GPU nodes can communicate");
     }
-    status = check_kind(place, info);
+    status = sim_check_kind(place, info);
     return status == ORR_OK ? check_time(place) : status;
 }
 
 static enum orr_status check_peer(const struct place *place, int32_t peer, const char *attribute)
 {
     if (peer < 0 || (uint32_t)peer >= place->sim->rank_count) {
-        return complain(place, "%s is %d, but the machine has ranks 0 to %u", attribute, (int)peer,
-                        place->sim->rank_count - 1);
+        return sim_check_complain(place, "%s is %d, but the machine has ranks 0 to %u", attribute, (int)peer,
+                                  place->sim->rank_count - 1);
     }
     if ((uint32_t)peer == place->rank) {
-        return complain(place, "%s is the rank itself; a rank cannot send to itself", attribute);
+        return sim_check_complain(place, "%s is the rank itself; a rank cannot send to itself", attribute);
     }
     return ORR_OK;
 }
 
-static enum orr_status check_own(const struct place *place, uint32_t attribute, int32_t value, const char *name)
+static enum orr_status sim_check_own(const struct place *place, uint32_t attribute, int32_t value, const char *name)
 {
-    if ((node_at(place)->has & attribute) != 0 && (value < 0 || (uint32_t)value != place->rank)) {
-        return complain(place, "%s is %d in the trace of rank %u", name, (int)value, place->rank);
+    if ((sim_check_node_at(place)->has & attribute) != 0 && (value < 0 || (uint32_t)value != place->rank)) {
+        return sim_check_complain(place, "%s is %d in the trace of rank %u", name, (int)value, place->rank);
     }
     return ORR_OK;
 }
@@ -350,15 +354,15 @@ static enum orr_status check_own(const struct place *place, uint32_t attribute, 
 /* What depends on the rank a node runs on. */
 static enum orr_status check_on_rank(const struct place *place, const struct sim_graph_info *info)
 {
-    const struct trace_node *node = node_at(place);
+    const struct trace_node *node = sim_check_node_at(place);
     uint32_t group = sim_graph_group(info, place->node);
     enum orr_status status = ORR_OK;
     switch ((enum trace_node_type)node->type) {
     case TRACE_SEND:
-        status = check_own(place, TRACE_HAS_COMM_SRC, node->comm_src, "comm_src");
+        status = sim_check_own(place, TRACE_HAS_COMM_SRC, node->comm_src, "comm_src");
         return status != ORR_OK ? status : check_peer(place, node->comm_dst, "comm_dst");
     case TRACE_RECV:
-        status = check_own(place, TRACE_HAS_COMM_DST, node->comm_dst, "comm_dst");
+        status = sim_check_own(place, TRACE_HAS_COMM_DST, node->comm_dst, "comm_dst");
         return status != ORR_OK ? status : check_peer(place, node->comm_src, "comm_src");
     case TRACE_COLL:
         break;
@@ -366,13 +370,13 @@ static enum orr_status check_on_rank(const struct place *place, const struct sim
         return ORR_OK;
     }
     if (group != SIM_NONE && sim_group_place(place->sim, group, place->rank) == SIM_NONE) {
-        return complain(place, "rank %u is not a member of communicator group %d", place->rank,
-                        (int)place->sim->groups[group].group->id);
+        return sim_check_complain(place, "rank %u is not a member of communicator group %d", place->rank,
+                                  (int)place->sim->groups[group].group->id);
     }
     if ((node->has & TRACE_HAS_ROOT) != 0) {
         bool in_range = node->root >= 0 && (uint32_t)node->root < place->sim->rank_count;
         if (!in_range || (group != SIM_NONE && sim_group_place(place->sim, group, (uint32_t)node->root) == SIM_NONE)) {
-            return complain(place, "root rank %d takes no part in the collective", (int)node->root);
+            return sim_check_complain(place, "root rank %d takes no part in the collective", (int)node->root);
         }
     }
     return check_custom(place, group);

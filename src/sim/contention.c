@@ -38,7 +38,7 @@ void sim_share_free(struct sim *sim, struct sim_rank *state)
     }
 }
 
-static void settle(const struct sim *sim, struct sim_share *share)
+static void sim_contention_settle(const struct sim *sim, struct sim_share *share)
 {
     double done = (double)(sim->queue.now - share->since_ns) / (share->slowdown > 0.0 ? share->slowdown : 1.0);
     for (uint32_t i = 0; i < share->count; i++) {
@@ -72,7 +72,7 @@ void sim_share_start(struct sim *sim, uint32_t rank, uint32_t node, uint64_t dur
         sim_fail_memory(sim);
         return;
     }
-    settle(sim, share);
+    sim_contention_settle(sim, share);
     uint32_t at = share->count++;
     for (; at > 0 && share->at[at - 1].node > node; at--) {
         share->at[at] = share->at[at - 1];
@@ -85,7 +85,7 @@ void sim_share_changed(struct sim *sim, uint32_t rank)
 {
     struct sim_share *share = sim->ranks[rank].share;
     if (share != NULL && share->count > 0) {
-        settle(sim, share);
+        sim_contention_settle(sim, share);
         foresee(sim, rank);
     }
 }
@@ -96,7 +96,7 @@ void sim_share_due(struct sim *sim, uint32_t rank, uint32_t foreseen)
     if (share->foreseen != foreseen) {
         return;
     }
-    settle(sim, share);
+    sim_contention_settle(sim, share);
     for (uint32_t i = 0; i < share->count; i++) {
         if (share->at[i].left_ns >= 1.0) {
             continue;

@@ -46,7 +46,7 @@ static uint64_t id_of(const struct custom_layout *layout, uint32_t node)
     return layout->graph->nodes[node].id + layout->id_offset;
 }
 
-static uint32_t node_of(const struct custom_layout *layout, uint64_t id)
+static uint32_t sim_custom_node_of(const struct custom_layout *layout, uint64_t id)
 {
     return trace_graph_find(layout->graph, id - layout->id_offset);
 }
@@ -57,7 +57,8 @@ struct reading {
     struct hash_order *children; /* by node */
 };
 
-static bool read_node(struct sim *sim, const struct custom_layout *layout, struct reading *reading, uint32_t node)
+static bool sim_custom_read_node(struct sim *sim, const struct custom_layout *layout, struct reading *reading,
+                                 uint32_t node)
 {
     const struct trace_graph *graph = layout->graph;
     struct hash_order parents;
@@ -72,7 +73,7 @@ static bool read_node(struct sim *sim, const struct custom_layout *layout, struc
     for (uint32_t i = hash_order_first(&parents); ok && i != 0; i = hash_order_next(&parents, i)) {
         uint64_t parent = hash_order_key(&parents, i);
         ok = hash_order_insert(&reading->seen, parent, &added) &&
-             hash_order_insert(&reading->children[node_of(layout, parent)], id_of(layout, node), &added);
+             hash_order_insert(&reading->children[sim_custom_node_of(layout, parent)], id_of(layout, node), &added);
     }
     hash_order_free(&parents);
     return ok;
@@ -86,11 +87,11 @@ static void copy_order(const struct custom_layout *layout, struct reading *readi
         uint32_t at = graph->nodes[node].first_child;
         const struct hash_order *set = &reading->children[node];
         for (uint32_t i = hash_order_first(set); i != 0; i = hash_order_next(set, i)) {
-            children[at++] = node_of(layout, hash_order_key(set, i));
+            children[at++] = sim_custom_node_of(layout, hash_order_key(set, i));
         }
     }
     for (uint32_t i = hash_order_first(&reading->seen); i != 0; i = hash_order_next(&reading->seen, i)) {
-        uint32_t node = node_of(layout, hash_order_key(&reading->seen, i));
+        uint32_t node = sim_custom_node_of(layout, hash_order_key(&reading->seen, i));
         if (graph->nodes[node].parent_count == 0) {
             roots[(*root_count)++] = node;
         }
@@ -110,7 +111,7 @@ static bool fill_layout(struct sim *sim, struct custom_layout *layout)
         hash_order_init(&reading.children[node], sim->mem);
     }
     for (uint32_t i = 0; ok && i < graph->node_count; i++) {
-        ok = read_node(sim, layout, &reading, graph->file_order[i]);
+        ok = sim_custom_read_node(sim, layout, &reading, graph->file_order[i]);
     }
     if (ok) {
         copy_order(layout, &reading, layout->children, layout->roots, &layout->root_count);
@@ -230,7 +231,7 @@ static void issue_custom_node(struct sim *sim, uint32_t index, struct sim_custom
 
 /* Issues all nodes that are free, in the order a copy of the set would be walked; ends the phase when nothing is left.
  */
-static void step(struct sim *sim, uint32_t index)
+static void sim_custom_step(struct sim *sim, uint32_t index)
 {
     struct sim_custom_run *run = sim->streams.at[index].of.custom;
     while (run->free_nodes.count > 0 && !sim->queue.failed) {
@@ -246,7 +247,7 @@ static void step(struct sim *sim, uint32_t index)
         }
         for (uint32_t i = 0; i < count; i++) {
             hash_order_erase(&run->free_nodes, ids[i]);
-            issue_custom_node(sim, index, run, node_of(run->layout, ids[i]));
+            issue_custom_node(sim, index, run, sim_custom_node_of(run->layout, ids[i]));
         }
         mem_free(sim->mem, ids, count * sizeof *ids);
     }
@@ -266,11 +267,11 @@ void sim_custom_start(struct sim *sim, uint32_t index)
         return;
     }
     sim->streams.at[index].of.custom = run;
-    step(sim, index);
+    sim_custom_step(sim, index);
 }
 
 void sim_custom_node_done(struct sim *sim, uint32_t index, uint32_t node)
 {
     finish_custom_node(sim, sim->streams.at[index].of.custom, node);
-    step(sim, index);
+    sim_custom_step(sim, index);
 }

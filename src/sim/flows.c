@@ -123,7 +123,7 @@ enum orr_status sim_flows_check(const struct sim *sim, struct orr_error *err)
 
 /* ---- the plan ------------------------------------------------------------------------------------------------- */
 
-static uint32_t member_of(const struct sim_flow_plan *plan, uint32_t rank)
+static uint32_t sim_flows_member_of(const struct sim_flow_plan *plan, uint32_t rank)
 {
     uint32_t lo = 0;
     uint32_t hi = plan->member_count;
@@ -142,15 +142,15 @@ static uint32_t member_of(const struct sim_flow_plan *plan, uint32_t rank)
 static uint32_t actor_of(const struct sim *sim, const struct sim_flow_plan *plan, uint32_t node)
 {
     if (node < sim->rank_count) {
-        return member_of(plan, node);
+        return sim_flows_member_of(plan, node);
     }
     uint32_t server = (node - sim->rank_count) / sim->nccl_servers.switches_each;
-    uint32_t member = member_of(plan, server * sim->nccl_servers.ranks_each);
+    uint32_t member = sim_flows_member_of(plan, server * sim->nccl_servers.ranks_each);
     return plan->ranks[member] / sim->nccl_servers.ranks_each < server ? member + 1 : member;
 }
 
 /* The number in the network of a rank or switch of the list. */
-static uint32_t node_of(const struct sim *sim, uint32_t node)
+static uint32_t sim_flows_node_of(const struct sim *sim, uint32_t node)
 {
     return node < sim->rank_count ? node : sim->nccl_servers.switches[node - sim->rank_count];
 }
@@ -161,7 +161,8 @@ static bool zalloc_u32(struct sim *sim, uint32_t **array, size_t count)
     return *array != NULL;
 }
 
-static bool make_arrays(struct sim *sim, struct sim_flow_plan *plan, const struct nccl_group *group, uint64_t children)
+static bool sim_flows_make_arrays(struct sim *sim, struct sim_flow_plan *plan, const struct nccl_group *group,
+                                  uint64_t children)
 {
     uint32_t *ranks = NULL;
     plan->flows = arena_zalloc(&sim->arena, (size_t)plan->count * sizeof *plan->flows);
@@ -208,8 +209,8 @@ static uint64_t bytes_on_links(const struct sim *sim, const struct nccl_flow *fl
 }
 
 /* Lines up what ranks give to switches of their own accord. A flow with one before it has one more to wait for. */
-static bool stand_in_line(const struct sim *sim, struct sim_flow_plan *plan, const struct nccl_flows *list,
-                          struct arena *scratch)
+static bool sim_flows_stand_in_line(const struct sim *sim, struct sim_flow_plan *plan, const struct nccl_flows *list,
+                                    struct arena *scratch)
 {
     uint32_t channels = 0;
     for (uint32_t i = 0; i < list->count; i++) {
@@ -225,7 +226,7 @@ static bool stand_in_line(const struct sim *sim, struct sim_flow_plan *plan, con
         if (flow->parent_count > 0 || flow->dst < sim->rank_count) {
             continue;
         }
-        uint32_t member = member_of(plan, flow->src);
+        uint32_t member = sim_flows_member_of(plan, flow->src);
         uint32_t *before = &last[(size_t)member * channels + flow->channel];
         if (*before != SIM_NONE) {
             plan->flows[*before].next_in_line = i;
@@ -248,15 +249,15 @@ static struct sim_flow_plan *take_over(struct sim *sim, const struct nccl_flows 
         return NULL;
     }
     plan->count = list->count;
-    if (!make_arrays(sim, plan, group, children)) {
+    if (!sim_flows_make_arrays(sim, plan, group, children)) {
         return NULL;
     }
     uint32_t at = 0;
     for (uint32_t i = 0; i < list->count; i++) {
         const struct nccl_flow *from = &list->flows[i];
         plan->flows[i] = (struct sim_flow){.bytes = bytes_on_links(sim, from),
-                                           .src = node_of(sim, from->src),
-                                           .dst = node_of(sim, from->dst),
+                                           .src = sim_flows_node_of(sim, from->src),
+                                           .dst = sim_flows_node_of(sim, from->dst),
                                            .from = plan->ranks[actor_of(sim, plan, from->src)],
                                            .channel = 2 * from->channel + (from->dst < sim->rank_count ? 0 : 1),
                                            .next_in_line = SIM_NONE,
@@ -269,7 +270,7 @@ static struct sim_flow_plan *take_over(struct sim *sim, const struct nccl_flows 
         at += from->child_count;
     }
     sort_by_member(sim, plan, list);
-    return stand_in_line(sim, plan, list, scratch) ? plan : NULL;
+    return sim_flows_stand_in_line(sim, plan, list, scratch) ? plan : NULL;
 }
 
 /* What NCCL chooses by itself: reductions in the switch for an all-reduce where GPUs and machine can, and where the
@@ -393,7 +394,7 @@ void sim_flows_end(struct sim *sim, struct sim_stream *stream)
     }
 }
 
-static void end_if_done(struct sim *sim, uint32_t index)
+static void sim_flows_end_if_done(struct sim *sim, uint32_t index)
 {
     struct sim_stream *stream = &sim->streams.at[index];
     if (stream->of.flows->sends_left == 0 && stream->of.flows->recvs_left == 0) {
@@ -406,7 +407,7 @@ void sim_flows_start(struct sim *sim, uint32_t index)
 {
     struct sim_stream *stream = &sim->streams.at[index];
     const struct sim_flow_plan *plan = stream->phase->flows;
-    uint32_t member = member_of(plan, stream->rank);
+    uint32_t member = sim_flows_member_of(plan, stream->rank);
     uint32_t sends = plan->send_first[member + 1] - plan->send_first[member];
     uint32_t recvs = plan->recv_first[member + 1] - plan->recv_first[member];
     size_t bytes = sizeof(struct sim_flow_run) + sends * sizeof(uint32_t) + recvs;
@@ -423,7 +424,7 @@ void sim_flows_start(struct sim *sim, uint32_t index)
     sim_call_after(sim, stream->rank, sim_endpoint_delay(sim, stream), SIM_CALL_FLOW, index, SIM_NONE);
 }
 
-static void begin(struct sim *sim, uint32_t index, const struct sim_flow_plan *plan)
+static void sim_flows_begin(struct sim *sim, uint32_t index, const struct sim_flow_plan *plan)
 {
     const struct sim_flow_run *run = sim->streams.at[index].of.flows;
     for (uint32_t i = plan->send_first[run->member]; i < plan->send_first[run->member + 1]; i++) {
@@ -446,7 +447,7 @@ void sim_flows_call(struct sim *sim, uint32_t index, uint32_t flow)
     struct sim_stream *stream = &sim->streams.at[index];
     const struct sim_flow_plan *plan = stream->phase->flows;
     if (flow == SIM_NONE) {
-        begin(sim, index, plan);
+        sim_flows_begin(sim, index, plan);
     } else {
         stream->of.flows->recvs_left--;
         const struct sim_flow *came = &plan->flows[flow];
@@ -457,7 +458,7 @@ void sim_flows_call(struct sim *sim, uint32_t index, uint32_t flow)
             }
         }
     }
-    end_if_done(sim, index);
+    sim_flows_end_if_done(sim, index);
 }
 
 void sim_flows_arrived(struct sim *sim, uint32_t index, uint32_t flow)
@@ -467,7 +468,7 @@ void sim_flows_arrived(struct sim *sim, uint32_t index, uint32_t flow)
     uint32_t next = plan->flows[flow].next_in_line;
     if (--stream->of.flows->parents_left[plan->flows[next].send_at] == 0) {
         send_flow(sim, index, plan, next);
-        end_if_done(sim, index);
+        sim_flows_end_if_done(sim, index);
     }
 }
 

@@ -146,7 +146,7 @@ static void channel_recv(struct sim *sim, uint32_t channel_index, struct sim_par
     }
 }
 
-static void tell(struct sim *sim, struct sim_party party, uint32_t rank)
+static void sim_message_tell(struct sim *sim, struct sim_party party, uint32_t rank)
 {
     switch ((enum sim_party_kind)party.kind) {
     case SIM_PARTY_NOBODY:
@@ -185,7 +185,7 @@ static void tell_receiver(struct sim *sim, struct sim_party receiver, struct sim
     if (receiver.kind == SIM_PARTY_FLOW) {
         sim_flows_received(sim, receiver.a, receiver.b, sender.b);
     } else {
-        tell(sim, receiver, rank);
+        sim_message_tell(sim, receiver, rank);
     }
 }
 
@@ -200,13 +200,13 @@ void sim_message_arrived(struct sim *sim, uint32_t index)
     bool posted = (message->flags & SIM_MESSAGE_POSTED) != 0;
     if (!posted) {
         message->flags |= SIM_MESSAGE_ARRIVED;
-        tell(sim, sender, src);
+        sim_message_tell(sim, sender, src);
         return;
     }
     message_remove(sim, index);
     channel_close_if_idle(sim, channel);
     if (sender.kind != SIM_PARTY_NOBODY) {
-        tell(sim, sender, src);
+        sim_message_tell(sim, sender, src);
     }
     tell_receiver(sim, receiver, sender, dst);
 }

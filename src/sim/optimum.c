@@ -106,7 +106,7 @@ static uint64_t spanned_by(const struct topo_dims *dims, const struct sim_group 
     return spanned;
 }
 
-static uint32_t ranks_in(const struct topo_dims *dims, uint64_t spanned)
+static uint32_t sim_optimum_ranks_in(const struct topo_dims *dims, uint64_t spanned)
 {
     uint32_t ranks = 1;
     for (uint32_t d = 0; d < dims->count; d++) {
@@ -126,7 +126,7 @@ static struct reach node_reach(const struct walk *walk, uint32_t index)
     if ((node->has & TRACE_HAS_INVOLVED_DIM) == 0) {
         return walk->whole;
     }
-    uint32_t ranks = ranks_in(&config->dims, node->involved_dims);
+    uint32_t ranks = sim_optimum_ranks_in(&config->dims, node->involved_dims);
     if (config->packet == NULL) {
         return dims_reach(&config->dims, node->involved_dims, ranks);
     }

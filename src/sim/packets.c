@@ -25,7 +25,7 @@ static inline bool next_in_round(struct sim_stream *stream)
 }
 
 /* Whether processed packets pass memory: they do while data is being reduced. */
-static inline bool reduces(const struct sim_stream *stream)
+static inline bool sim_packets_reduces(const struct sim_stream *stream)
 {
     return stream->type == COLL_REDUCE_SCATTER || (stream->type == COLL_ALL_REDUCE && stream->toggle);
 }
@@ -37,7 +37,7 @@ static void insert_packet(struct sim *sim, uint32_t index)
     if (next_in_round(stream)) {
         bundle.to_npu = true;
         bundle.send_back = stream->processed + 1 > stream->parallel;
-        bundle.memory_code = reduces(stream) ? stream->inserted + 1 : SIM_MEMORY_SKIP;
+        bundle.memory_code = sim_packets_reduces(stream) ? stream->inserted + 1 : SIM_MEMORY_SKIP;
     }
     if (stream->method == COLL_BY_HALVING) {
         uint32_t last = stream->phase->coll.sends;
@@ -65,7 +65,7 @@ static void hold_ring_lanes(struct sim *sim, struct sim_stream *stream)
 static void ring_received(struct sim *sim, uint32_t index)
 {
     struct sim_stream *stream = &sim->streams.at[index];
-    uint32_t memory_code = next_in_round(stream) && reduces(stream) ? 1 : SIM_MEMORY_SKIP;
+    uint32_t memory_code = next_in_round(stream) && sim_packets_reduces(stream) ? 1 : SIM_MEMORY_SKIP;
     sim_call_after(sim, stream->rank, sim_endpoint_delay(sim, stream), SIM_CALL_ENDPOINT, index, memory_code);
 }
 
@@ -139,7 +139,7 @@ static bool send_if_ready(struct sim *sim, uint32_t index)
     return true;
 }
 
-static void end_if_done(struct sim *sim, uint32_t index)
+static void sim_packets_end_if_done(struct sim *sim, uint32_t index)
 {
     const struct sim_stream *stream = &sim->streams.at[index];
     if (stream->sends_left != 0 || stream->ready != stream->parallel) {
@@ -163,7 +163,7 @@ static void packet_general(struct sim *sim, uint32_t index)
     } else {
         (void)send_if_ready(sim, index);
     }
-    end_if_done(sim, index);
+    sim_packets_end_if_done(sim, index);
 }
 
 static void packet_start(struct sim *sim, uint32_t index)

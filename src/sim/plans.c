@@ -31,7 +31,7 @@ static bool same_key(const struct sim_plan *a, const struct sim_plan *b)
            a->root == b->root;
 }
 
-static uint32_t bucket_of(const struct sim_plan *key)
+static uint32_t sim_plans_bucket_of(const struct sim_plan *key)
 {
     uint64_t mixed = key->bytes * UINT64_C(0x9E3779B97F4A7C15) ^ ((uint64_t)key->group << 20) ^ (uint64_t)key->type ^
                      (key->dims << 8) ^ ((uint64_t)key->root << 40);
@@ -160,7 +160,7 @@ const struct sim_plan *sim_plan_get(struct sim *sim, const struct trace_node *no
             return NULL;
         }
     }
-    struct sim_plan **bucket = &sim->plan_buckets[bucket_of(&key)];
+    struct sim_plan **bucket = &sim->plan_buckets[sim_plans_bucket_of(&key)];
     for (struct sim_plan *plan = *bucket; plan != NULL; plan = plan->chain) {
         if (same_key(plan, &key)) {
             return plan;

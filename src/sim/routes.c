@@ -9,7 +9,8 @@ static struct sim_route *route_at(const struct sim_routes *routes, void *pool, u
     return (struct sim_route *)((char *)pool + (size_t)index * routes->entry_bytes + routes->route_offset);
 }
 
-static uint32_t bucket_of(const struct sim_routes *routes, uint32_t src, uint32_t dst, int32_t tag, uint64_t bytes)
+static uint32_t sim_routes_bucket_of(const struct sim_routes *routes, uint32_t src, uint32_t dst, int32_t tag,
+                                     uint64_t bytes)
 {
     uint64_t mixed = ((uint64_t)src << 32 | dst) * UINT64_C(0x9E3779B97F4A7C15);
     mixed ^= ((uint64_t)(uint32_t)tag << 32 ^ bytes) * UINT64_C(0xC2B2AE3D27D4EB4F);
@@ -19,7 +20,7 @@ static uint32_t bucket_of(const struct sim_routes *routes, uint32_t src, uint32_
 
 static uint32_t *bucket_at(const struct sim_routes *routes, const struct sim_route *route)
 {
-    return &routes->buckets[bucket_of(routes, route->src, route->dst, route->tag, route->bytes)];
+    return &routes->buckets[sim_routes_bucket_of(routes, route->src, route->dst, route->tag, route->bytes)];
 }
 
 bool sim_routes_init(struct sim_routes *routes, size_t entry_bytes, size_t route_offset, struct mem *mem)
@@ -63,7 +64,7 @@ static bool widen(struct sim_routes *routes, void *pool, struct mem *mem)
 uint32_t sim_routes_find(const struct sim_routes *routes, void *pool, uint32_t src, uint32_t dst, int32_t tag,
                          uint64_t bytes)
 {
-    uint32_t index = routes->buckets[bucket_of(routes, src, dst, tag, bytes)];
+    uint32_t index = routes->buckets[sim_routes_bucket_of(routes, src, dst, tag, bytes)];
     while (index != 0) {
         const struct sim_route *route = route_at(routes, pool, index);
         if (route->src == src && route->dst == dst && route->tag == tag && route->bytes == bytes) {
@@ -93,7 +94,7 @@ bool sim_routes_add(struct sim_routes *routes, void *pool, uint32_t index, const
 }
 
 /* On a network with contention the links keep the account. */
-static void settle(struct sim_route *route, struct net *net)
+static void sim_routes_settle_one(struct sim_route *route, struct net *net)
 {
     if (!net->contention) {
         struct net_dim_stats *stats = &net->stats[route->dim];
@@ -107,7 +108,7 @@ static void settle(struct sim_route *route, struct net *net)
 void sim_routes_remove(struct sim_routes *routes, void *pool, uint32_t index, struct net *net)
 {
     struct sim_route *route = route_at(routes, pool, index);
-    settle(route, net);
+    sim_routes_settle_one(route, net);
     uint32_t *link = bucket_at(routes, route);
     while (*link != index) {
         link = &route_at(routes, pool, *link)->chain;
@@ -120,7 +121,7 @@ void sim_routes_settle(struct sim_routes *routes, void *pool, struct net *net)
 {
     for (uint32_t bucket = 0; bucket <= routes->mask; bucket++) {
         for (uint32_t index = routes->buckets[bucket]; index != 0; index = route_at(routes, pool, index)->chain) {
-            settle(route_at(routes, pool, index), net);
+            sim_routes_settle_one(route_at(routes, pool, index), net);
         }
     }
 }

@@ -21,7 +21,7 @@ void sim_message_off_network(void *context, uint32_t message)
     sim->in_network = false;
 }
 
-static void handle(struct sim *sim, const struct event *event)
+static void sim_run_handle(struct sim *sim, const struct event *event)
 {
     switch (event->kind) {
     case NET_EVENT_HOP:
@@ -86,7 +86,7 @@ static inline void look_ahead(const struct sim *sim)
     }
 }
 
-static struct orr_progress progress_now(const struct sim *sim)
+static struct orr_progress sim_run_progress_now(const struct sim *sim)
 {
     double nodes = sim->result.nodes == 0 ? 1 : (double)sim->result.nodes;
     bool over = sim->result.nodes_done == sim->result.nodes;
@@ -107,7 +107,7 @@ bool sim_keeps_going(struct sim *sim)
     if (sim->progress == NULL) {
         return true;
     }
-    struct orr_progress now = progress_now(sim);
+    struct orr_progress now = sim_run_progress_now(sim);
     if (!sim->progress(sim->progress_context, &now)) {
         sim->interrupted = true;
         sim->queue.failed = true;
@@ -132,7 +132,7 @@ static enum orr_status fail_late(struct sim *sim, struct orr_error *err)
     return error_set(err, ORR_EFAIL, "simulated time has passed 2^62 ns; a duration, size or latency is out of range");
 }
 
-static enum orr_status loop(struct sim *sim, struct orr_error *err)
+static enum orr_status sim_run_loop(struct sim *sim, struct orr_error *err)
 {
     struct event event;
     uint32_t until_progress = PROGRESS_EVERY;
@@ -141,7 +141,7 @@ static enum orr_status loop(struct sim *sim, struct orr_error *err)
             return fail_late(sim, err);
         }
         look_ahead(sim);
-        handle(sim, &event);
+        sim_run_handle(sim, &event);
         if (sim->net.machine != NULL && sim->result.nodes_done == sim->result.nodes) {
             break; /* timers and acknowledgements on their way have nothing to tell */
         }
@@ -158,7 +158,7 @@ static enum orr_status loop(struct sim *sim, struct orr_error *err)
 
 /* What the job will send, for a network that weighs its means: each rank's own messages, and of collectives what their
  * usual algorithms send. */
-static double expected_bytes(const struct sim *sim)
+static double sim_run_expected_bytes(const struct sim *sim)
 {
     double sum = 0;
     for (uint32_t rank = 0; rank < sim->rank_count; rank++) {
@@ -179,18 +179,18 @@ static double expected_bytes(const struct sim *sim)
     return sum;
 }
 
-static enum orr_status play(struct sim *sim, struct orr_error *err)
+static enum orr_status sim_run_play(struct sim *sim, struct orr_error *err)
 {
     bool asked = sim->net.ops->instead != NULL || (sim->net.contention && sim->progress != NULL);
-    sim->net.expected_bytes = asked ? expected_bytes(sim) : 0;
+    sim->net.expected_bytes = asked ? sim_run_expected_bytes(sim) : 0;
     for (uint32_t rank = 0; rank < sim->rank_count && !sim->queue.failed; rank++) {
         sim_workload_start(sim, rank);
     }
-    return loop(sim, err);
+    return sim_run_loop(sim, err);
 }
 
 /* Again, on the network that the first one names. */
-static enum orr_status play_again(struct sim *sim, struct orr_error *err)
+static enum orr_status sim_run_play_again(struct sim *sim, struct orr_error *err)
 {
     const struct net_ops *instead = net_instead(&sim->net);
     enum orr_status status = instead == &net_packet ? ORR_OK : net_note_doubt(&sim->net, sim->notes, err);
@@ -198,7 +198,7 @@ static enum orr_status play_again(struct sim *sim, struct orr_error *err)
         return status;
     }
     status = sim_start_over(sim, instead, err);
-    return status == ORR_OK ? play(sim, err) : status;
+    return status == ORR_OK ? sim_run_play(sim, err) : status;
 }
 
 enum orr_status sim_run(struct sim *sim, bool (*progress)(void *, const struct orr_progress *), void *context,
@@ -207,9 +207,9 @@ enum orr_status sim_run(struct sim *sim, bool (*progress)(void *, const struct o
     sim->progress = progress;
     sim->progress_context = context;
     sim->mem->refused = 0; /* of what came before: looked at when this run is over */
-    enum orr_status status = play(sim, err);
+    enum orr_status status = sim_run_play(sim, err);
     if (status == ORR_OK) {
-        status = play_again(sim, err);
+        status = sim_run_play_again(sim, err);
     }
     if (sim->net.ops == NULL) {
         return status; /* it could not be made again */

@@ -16,7 +16,7 @@ static struct sim_stream_queue *queue_at(struct sim *sim, uint32_t rank, uint32_
     return &sim->queues[(size_t)rank * sim->queues_per_rank + queue];
 }
 
-static void stand_in_line(struct sim *sim, struct sim_stream_queue *queue, uint32_t index)
+static void sim_scheduler_stand_in_line(struct sim *sim, struct sim_stream_queue *queue, uint32_t index)
 {
     struct sim_stream *streams = sim->streams.at;
     int32_t priority = streams[index].priority;
@@ -41,7 +41,7 @@ static void stand_in_line(struct sim *sim, struct sim_stream_queue *queue, uint3
 }
 
 /* Takes the next stream to be admitted out of the line; 0 when none may go. */
-static uint32_t next_in_line(struct sim *sim, struct sim_stream_queue *queue)
+static uint32_t sim_scheduler_next_in_line(struct sim *sim, struct sim_stream_queue *queue)
 {
     struct sim_stream *streams = sim->streams.at;
     uint32_t before = 0;
@@ -74,7 +74,7 @@ static void kick(struct sim *sim, uint32_t rank, uint32_t queue_index)
         if (queue->running >= sim->threshold) {
             return;
         }
-        uint32_t index = next_in_line(sim, queue);
+        uint32_t index = sim_scheduler_next_in_line(sim, queue);
         if (index == 0) {
             return;
         }
@@ -153,7 +153,7 @@ void sim_stream_proceed(struct sim *sim, uint32_t index)
     }
     enter_phase(sim, index, following);
     uint32_t queue_index = sim->streams.at[index].queue;
-    stand_in_line(sim, queue_at(sim, rank, queue_index), index);
+    sim_scheduler_stand_in_line(sim, queue_at(sim, rank, queue_index), index);
     if (previous != SIM_NONE) {
         queue_at(sim, rank, previous)->running--;
         kick(sim, rank, previous);

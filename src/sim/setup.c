@@ -216,7 +216,7 @@ static bool make_servers(struct sim *sim)
     return zalloc_into(sim, &sim->servers, sim->server_count, sizeof *sim->servers);
 }
 
-static enum orr_status fill(struct sim *sim, struct orr_error *err)
+static enum orr_status sim_setup_fill(struct sim *sim, struct orr_error *err)
 {
     const struct sim_config *config = sim->config;
     if (!make_pools(sim) || !make_ranks(sim) || !make_groups(sim) || !sim_agree_make(sim) || !make_servers(sim)) {
@@ -243,14 +243,14 @@ static enum orr_status fill(struct sim *sim, struct orr_error *err)
 }
 
 /* From what is given, and nothing else. */
-static enum orr_status begin(struct sim *sim, struct orr_error *err)
+static enum orr_status sim_setup_begin(struct sim *sim, struct orr_error *err)
 {
     sim->rank_count = sim->config->dims.ranks;
     sim->result.config = sim->config;
     sim->result.rank_count = sim->rank_count;
     sim->result.by_packets = sim->carrier == &net_packet;
     arena_init(&sim->arena, sim->mem);
-    return fill(sim, err);
+    return sim_setup_fill(sim, err);
 }
 
 enum orr_status sim_create(const struct sim_config *config, struct mem *mem, struct notes *notes, struct sim **created,
@@ -268,7 +268,7 @@ enum orr_status sim_create(const struct sim_config *config, struct mem *mem, str
     sim->mem = mem;
     number_map_init(&sim->jitter_pairs, mem);
     sim->notes = notes;
-    status = begin(sim, err);
+    status = sim_setup_begin(sim, err);
     if (status != ORR_OK) {
         sim_free(sim);
         return status;
@@ -302,7 +302,7 @@ static void free_streams(struct sim *sim)
 }
 
 /* Everything but the simulation itself. */
-static void clear(struct sim *sim)
+static void sim_setup_clear(struct sim *sim)
 {
     struct mem *mem = sim->mem;
     free_streams(sim);
@@ -337,14 +337,14 @@ void sim_free(struct sim *sim)
 {
     if (sim != NULL) {
         struct mem *mem = sim->mem;
-        clear(sim);
+        sim_setup_clear(sim);
         mem_free(mem, sim, sizeof *sim);
     }
 }
 
 enum orr_status sim_start_over(struct sim *sim, const struct net_ops *carrier, struct orr_error *err)
 {
-    clear(sim);
+    sim_setup_clear(sim);
     *sim = (struct sim){.config = sim->config,
                         .mem = sim->mem,
                         .notes = sim->notes,
@@ -355,7 +355,7 @@ enum orr_status sim_start_over(struct sim *sim, const struct net_ops *carrier, s
     if (machine->started_over != NULL) {
         machine->started_over(machine->context);
     }
-    enum orr_status status = begin(sim, err);
+    enum orr_status status = sim_setup_begin(sim, err);
     if (status != ORR_OK) {
         net_free(&sim->net);
         sim->result.rank_count = 0; /* nothing of it can be read */

@@ -24,7 +24,7 @@ struct walk {
     uint64_t beyond; /* of it, what the hosts do not take */
 };
 
-static bool add_rank(struct walk *walk, const struct sim_usage_rank *row, uint64_t capacity, uint32_t server)
+static bool sim_spill_add_rank(struct walk *walk, const struct sim_usage_rank *row, uint64_t capacity, uint32_t server)
 {
     uint64_t over = 0;
     for (uint32_t i = 0; i < row->step_count; i++) {
@@ -43,7 +43,7 @@ static bool add_rank(struct walk *walk, const struct sim_usage_rank *row, uint64
     return true;
 }
 
-static int compare_changes(const void *left, const void *right)
+static int sim_spill_compare_changes(const void *left, const void *right)
 {
     const struct change *a = left;
     const struct change *b = right;
@@ -56,8 +56,8 @@ static uint64_t beyond_host(const struct walk *walk, uint32_t server)
 }
 
 /* What is where after the changes `from` to before `until`, which are of one time. */
-static void look(const struct walk *walk, uint32_t from, uint32_t until, uint64_t pool_capacity,
-                 struct sim_spill *spill)
+static void sim_spill_look(const struct walk *walk, uint32_t from, uint32_t until, uint64_t pool_capacity,
+                           struct sim_spill *spill)
 {
     for (uint32_t i = from; i < until; i++) {
         uint32_t server = walk->changes[i].server;
@@ -77,7 +77,7 @@ static void look(const struct walk *walk, uint32_t from, uint32_t until, uint64_
     spill->nowhere_bytes = nowhere > spill->nowhere_bytes ? nowhere : spill->nowhere_bytes;
 }
 
-static void follow(struct walk *walk, uint64_t pool_capacity, struct sim_spill *spill)
+static void sim_spill_follow(struct walk *walk, uint64_t pool_capacity, struct sim_spill *spill)
 {
     uint32_t from = 0;
     for (uint32_t i = 0; i < walk->change_count; i++) {
@@ -87,7 +87,7 @@ static void follow(struct walk *walk, uint64_t pool_capacity, struct sim_spill *
         walk->total += change->bytes;
         walk->beyond += beyond_host(walk, change->server);
         if (i + 1 == walk->change_count || walk->changes[i + 1].time_ns != change->time_ns) {
-            look(walk, from, i + 1, pool_capacity, spill);
+            sim_spill_look(walk, from, i + 1, pool_capacity, spill);
             from = i + 1;
         }
     }
@@ -111,15 +111,15 @@ bool sim_spill_find(struct sim *sim, const struct sim_usage *usage, struct sim_s
         spill->since_ns =
             spill->ranks == 0 || row->over_since_ns < spill->since_ns ? row->over_since_ns : spill->since_ns;
         spill->ranks++;
-        if (!add_rank(&walk, row, capacity->local, rank / each)) {
+        if (!sim_spill_add_rank(&walk, row, capacity->local, rank / each)) {
             mem_free(sim->mem, walk.changes, walk.change_capacity * sizeof *walk.changes);
             return false;
         }
     }
     walk.over = mem_zalloc(sim->mem, servers * sizeof *walk.over);
     if (walk.over != NULL && walk.change_count > 0) {
-        qsort(walk.changes, walk.change_count, sizeof *walk.changes, compare_changes);
-        follow(&walk, capacity->pool, spill);
+        qsort(walk.changes, walk.change_count, sizeof *walk.changes, sim_spill_compare_changes);
+        sim_spill_follow(&walk, capacity->pool, spill);
     }
     bool fine = walk.over != NULL;
     mem_free(sim->mem, walk.over, servers * sizeof *walk.over);

@@ -45,8 +45,8 @@ static uint64_t node_id(const struct sim *sim, uint32_t rank, uint32_t node)
 }
 
 /* Keeps a finding; ranks and nodes (as many or fewer) are copied. Texts live in the arena. */
-static void tell(struct diagnosis *d, enum sim_stall_kind kind, const char *text, const char *fix,
-                 const uint32_t *ranks, uint32_t rank_count, const uint64_t *nodes, uint32_t node_count)
+static void sim_stall_tell(struct diagnosis *d, enum sim_stall_kind kind, const char *text, const char *fix,
+                           const uint32_t *ranks, uint32_t rank_count, const uint64_t *nodes, uint32_t node_count)
 {
     if (d->finding_count == MAX_FINDINGS || text == NULL) {
         return;
@@ -84,7 +84,7 @@ static void tell_pair(struct diagnosis *d, enum sim_stall_kind kind, const struc
     if (other_node != SIM_NONE) {
         nodes[1] = node_id(d->sim, wait->peer, other_node);
     }
-    tell(d, kind, text, fix, ranks, 2, nodes, other_node == SIM_NONE ? 1 : 2);
+    sim_stall_tell(d, kind, text, fix, ranks, 2, nodes, other_node == SIM_NONE ? 1 : 2);
 }
 
 /* ---- point to point ------------------------------------------------------------------------------------------- */
@@ -212,7 +212,8 @@ static bool tell_sizes(struct diagnosis *d, const struct sim_wait *wait)
     const char *text = arena_printf(&sim->arena, "rank %u has %s where rank %u has %s: the sizes differ", first->rank,
                                     sim_say_node(sim, first->rank, first->node), other->rank,
                                     sim_say_node(sim, other->rank, other->node));
-    tell(d, SIM_STALL_SIZES_DIFFER, text, "give the collective the same comm_size on all ranks", ranks, 2, nodes, 2);
+    sim_stall_tell(d, SIM_STALL_SIZES_DIFFER, text, "give the collective the same comm_size on all ranks", ranks, 2,
+                   nodes, 2);
     return true;
 }
 
@@ -329,7 +330,7 @@ static uint32_t follow_custom(struct diagnosis *d, const struct sim_wait *wait)
 }
 
 /* Where the chain goes from here: the next wait, or SIM_NONE where it ends (and the reason has been told). */
-static uint32_t follow(struct diagnosis *d, uint32_t index)
+static uint32_t sim_stall_follow(struct diagnosis *d, uint32_t index)
 {
     const struct sim *sim = d->sim;
     const struct sim_waits *waits = &d->waits;
@@ -427,7 +428,7 @@ static void tell_cycle(struct diagnosis *d, const uint32_t *cycle, uint32_t leng
         text = arena_printf(&sim->arena, "%s%s%s", text, i == 0 ? "" : "; ", sim_say_wait(sim, wait));
     }
     text = text == NULL ? NULL : arena_printf(&sim->arena, "%s; and round again", text);
-    tell(d, kind, text, cycle_fix(kind), ranks, told, nodes, told);
+    sim_stall_tell(d, kind, text, cycle_fix(kind), ranks, told, nodes, told);
 }
 
 /* Follows the chain from `start`; numbers are walks, so that a wait seen in this walk closes a cycle and one seen in an
@@ -437,7 +438,7 @@ static void walk_from(struct diagnosis *d, uint32_t start, uint32_t number)
     uint32_t at = start;
     while (at != SIM_NONE && d->walk[at] == 0) {
         d->walk[at] = number;
-        at = follow(d, at);
+        at = sim_stall_follow(d, at);
     }
     if (at == SIM_NONE || d->walk[at] != number) {
         return;
@@ -450,7 +451,7 @@ static void walk_from(struct diagnosis *d, uint32_t start, uint32_t number)
             cycle[length] = at;
         }
         length++;
-        at = follow(d, at);
+        at = sim_stall_follow(d, at);
     } while (at != first);
     tell_cycle(d, cycle, length);
 }
@@ -477,7 +478,7 @@ static void tell_dependency_cycle(struct diagnosis *d, uint32_t rank)
         text = arena_printf(&sim->arena, "%snode %" PRIu64 " waits for ", text, nodes[i]);
     }
     text = text == NULL ? NULL : arena_printf(&sim->arena, "%snode %" PRIu64, text, nodes[0]);
-    tell(d, SIM_STALL_DEPENDENCY_CYCLE, text, "remove one of these dependencies", ranks, told, nodes, told);
+    sim_stall_tell(d, SIM_STALL_DEPENDENCY_CYCLE, text, "remove one of these dependencies", ranks, told, nodes, told);
 }
 
 static void find_dependency_cycles(struct diagnosis *d)
@@ -526,7 +527,7 @@ static bool ask_network(struct diagnosis *d)
     uint32_t count =
         sim->net.ops->explain == NULL ? 0 : sim->net.ops->explain(&sim->net, &sim->arena, stuck, MAX_FINDINGS);
     for (uint32_t i = 0; i < count; i++) {
-        tell(d, SIM_STALL_NETWORK, stuck[i].text, stuck[i].fix, stuck[i].ranks, stuck[i].rank_count, NULL, 0);
+        sim_stall_tell(d, SIM_STALL_NETWORK, stuck[i].text, stuck[i].fix, stuck[i].ranks, stuck[i].rank_count, NULL, 0);
     }
     return count > 0;
 }

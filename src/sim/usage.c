@@ -120,7 +120,7 @@ static bool find_spans(struct work *work, const struct sim_usage *usage, uint32_
     return true;
 }
 
-static int compare_changes(const void *left, const void *right)
+static int sim_usage_compare_changes(const void *left, const void *right)
 {
     const struct change *a = left;
     const struct change *b = right;
@@ -128,7 +128,7 @@ static int compare_changes(const void *left, const void *right)
 }
 
 /* The spans as a curve. */
-static bool find_steps(struct work *work)
+static bool sim_usage_find_steps(struct work *work)
 {
     struct sim_usage_rank *row = work->row;
     struct mem *mem = work->sim->mem;
@@ -147,7 +147,7 @@ static bool find_steps(struct work *work)
             work->changes[work->change_count++] = (struct change){.time_ns = span->until_ns, .bytes = 0 - span->bytes};
         }
     }
-    qsort(work->changes, work->change_count, sizeof *work->changes, compare_changes);
+    qsort(work->changes, work->change_count, sizeof *work->changes, sim_usage_compare_changes);
     uint32_t times = 0;
     for (uint32_t i = 0; i < work->change_count; i++) {
         times += i == 0 || work->changes[i].time_ns != work->changes[i - 1].time_ns;
@@ -265,7 +265,7 @@ bool sim_usage_find(struct sim *sim, struct sim_usage *usage)
         work.tensors = sim->config->tensors[rank];
         usage->told = usage->told || work.tensors->use_count > 0;
         work.row = row;
-        fine = find_spans(&work, usage, rank) && find_steps(&work);
+        fine = find_spans(&work, usage, rank) && sim_usage_find_steps(&work);
         if (fine) {
             row->tensors = count_met(&work);
             find_peak(row);

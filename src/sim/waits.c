@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool add(struct sim *sim, struct sim_waits *waits, struct sim_wait wait)
+static bool sim_waits_add(struct sim *sim, struct sim_waits *waits, struct sim_wait wait)
 {
     if (!mem_reserve(sim->mem, (void **)&waits->at, &waits->capacity, (uint64_t)waits->count + 1, sizeof *waits->at)) {
         return false;
@@ -26,14 +26,14 @@ static bool collect_lanes(struct sim *sim, struct sim_waits *waits)
     for (uint32_t bucket = 0; bucket <= sim->lane_routes.mask; bucket++) {
         for (uint32_t i = sim->lane_routes.buckets[bucket]; i != 0; i = sim->lanes.at[i].route.chain) {
             const struct sim_lane *lane = &sim->lanes.at[i];
-            if (lane->waiting > 0 && !add(sim, waits,
-                                          (struct sim_wait){.kind = SIM_STALL_WHAT_MESSAGE,
-                                                            .rank = lane->route.dst,
-                                                            .node = node_of_stream(sim, lane->receiver),
-                                                            .stream = lane->receiver,
-                                                            .peer = lane->route.src,
-                                                            .bytes = lane->route.bytes,
-                                                            .tag = lane->route.tag})) {
+            if (lane->waiting > 0 && !sim_waits_add(sim, waits,
+                                                    (struct sim_wait){.kind = SIM_STALL_WHAT_MESSAGE,
+                                                                      .rank = lane->route.dst,
+                                                                      .node = node_of_stream(sim, lane->receiver),
+                                                                      .stream = lane->receiver,
+                                                                      .peer = lane->route.src,
+                                                                      .bytes = lane->route.bytes,
+                                                                      .tag = lane->route.tag})) {
                 return false;
             }
         }
@@ -83,7 +83,7 @@ static bool collect_receive(struct sim *sim, struct sim_waits *waits, const stru
     default:
         return true;
     }
-    return add(sim, waits, wait);
+    return sim_waits_add(sim, waits, wait);
 }
 
 static bool collect_channels(struct sim *sim, struct sim_waits *waits)
@@ -147,13 +147,13 @@ static bool collect_streams(struct sim *sim, struct sim_waits *waits)
             continue;
         }
         waits->streams[waits->stream_count++] = i;
-        if (!stream->running && !add(sim, waits,
-                                     (struct sim_wait){.kind = SIM_STALL_WHAT_SLOT,
-                                                       .rank = stream->rank,
-                                                       .node = node_of_stream(sim, i),
-                                                       .stream = i,
-                                                       .peer = stream->rank,
-                                                       .tag = stream->tag})) {
+        if (!stream->running && !sim_waits_add(sim, waits,
+                                               (struct sim_wait){.kind = SIM_STALL_WHAT_SLOT,
+                                                                 .rank = stream->rank,
+                                                                 .node = node_of_stream(sim, i),
+                                                                 .stream = i,
+                                                                 .peer = stream->rank,
+                                                                 .tag = stream->tag})) {
             return false;
         }
     }

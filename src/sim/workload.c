@@ -148,7 +148,7 @@ static void issue_by_type(struct sim *sim, uint32_t rank, uint32_t node)
     }
 }
 
-static void issue(struct sim *sim, uint32_t rank, uint32_t node)
+static void sim_workload_issue(struct sim *sim, uint32_t rank, uint32_t node)
 {
     struct sim_rank *state = &sim->ranks[rank];
     const struct trace_node *trace_node = &state->graph->nodes[node];
@@ -173,7 +173,7 @@ static void issue_pass(struct sim *sim, uint32_t rank)
         if (node == SIM_NONE) {
             break;
         }
-        issue(sim, rank, node);
+        sim_workload_issue(sim, rank, node);
     }
     state->passing = false;
     sim_slots_offer_late(sim, state);

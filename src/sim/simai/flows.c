@@ -14,7 +14,8 @@ static const struct nccl_group *group_of(const struct simai *simai, const struct
     return &simai->groups[coll->group].nccl;
 }
 
-static struct simai_member *member_of(const struct simai *simai, const struct simai_coll *coll, uint32_t node)
+static struct simai_member *simai_flows_member_of(const struct simai *simai, const struct simai_coll *coll,
+                                                  uint32_t node)
 {
     const struct nccl_group *group = group_of(simai, coll);
     return &coll->members[node < simai->rank_count ? simai->place_of[group->type][node]
@@ -23,7 +24,7 @@ static struct simai_member *member_of(const struct simai *simai, const struct si
 
 /* ---- making and ending ---- */
 
-static uint32_t member_count(const struct simai *simai, const struct simai_coll *coll)
+static uint32_t simai_flows_member_count(const struct simai *simai, const struct simai_coll *coll)
 {
     const struct nccl_group *group = group_of(simai, coll);
     return group->rank_count + group->switch_count;
@@ -46,7 +47,7 @@ void simai_coll_free(struct simai *simai, uint32_t index)
         at = &simai->colls.at[*at].next;
     }
     *at = coll->next;
-    mem_free(simai->mem, coll->members, (size_t)member_count(simai, coll) * sizeof *coll->members);
+    mem_free(simai->mem, coll->members, (size_t)simai_flows_member_count(simai, coll) * sizeof *coll->members);
     mem_free(simai->mem, coll->early, (size_t)coll->early_capacity * sizeof *coll->early);
     free_twins(simai, coll->twins);
     if (plan != NULL) {
@@ -85,7 +86,7 @@ static bool fill_coll(struct simai *simai, struct simai_coll *coll)
     return true;
 }
 
-static const struct simai_cell *cell_of(const struct simai *simai, const struct simai_coll *coll)
+static const struct simai_cell *simai_flows_cell_of(const struct simai *simai, const struct simai_coll *coll)
 {
     uint32_t stage = simai_stage_of(simai, group_of(simai, coll)->ranks[0]);
     const struct simai_op *op = &simai->ops[stage].at[coll->op];
@@ -96,7 +97,7 @@ bool simai_coll_open(struct simai *simai, uint32_t index)
 {
     struct simai_coll *coll = &simai->colls.at[index];
     struct simai_group *group = &simai->groups[coll->group];
-    const struct simai_cell *cell = cell_of(simai, coll);
+    const struct simai_cell *cell = simai_flows_cell_of(simai, coll);
     enum orr_status status = simai_group_channels(simai, group, &simai->failure);
     if (status == ORR_OK) {
         coll->plan = simai_plan_take(&simai->plans, &simai->config->job, group, coll->group, cell->type, cell->bytes,
@@ -153,7 +154,7 @@ uint32_t simai_coll_join(struct simai *simai, uint32_t rank, uint32_t op_index, 
             return 0;
         }
     }
-    member_of(simai, &simai->colls.at[index], rank)->part = part;
+    simai_flows_member_of(simai, &simai->colls.at[index], rank)->part = part;
     return index;
 }
 
@@ -169,7 +170,7 @@ static uint64_t bus_ns(const struct simai *simai, struct simai_coll *coll, const
 {
     uint32_t stage = simai_stage_of(simai, group_of(simai, coll)->ranks[0]);
     const struct simai_op *op = &simai->ops[stage].at[coll->op];
-    struct simai_member *member = member_of(simai, coll, flow->src);
+    struct simai_member *member = simai_flows_member_of(simai, coll, flow->src);
     uint32_t place = (uint32_t)(member - coll->members);
     uint32_t *left = &coll->rounds[(size_t)place * coll->plan->channels + flow->channel];
     uint32_t ring = op->phase == SIMAI_WG ? simai->config->nodes / simai->config->job.tp : simai->config->job.tp;
@@ -217,7 +218,7 @@ static void end_member(struct simai *simai, uint32_t coll_index, uint32_t place)
 
 /* Done when nothing is left to send or receive; a rank without flows is done by default, and never in SimAI. What one
  * does its followers do. */
-static void end_if_done(struct simai *simai, uint32_t coll_index, const struct simai_member *member)
+static void simai_flows_end_if_done(struct simai *simai, uint32_t coll_index, const struct simai_member *member)
 {
     if (!member->started || member->part == 0 || member->sends_left > 0 || member->recvs_left > 0) {
         return;
@@ -246,14 +247,14 @@ void simai_coll_begin(struct simai *simai, uint32_t coll_index, uint32_t place, 
     }
     bool idle = plan->own_start[place] == plan->own_start[place + 1] && plan->recvs[place] == 0;
     if (!idle || !simai->config->compat) {
-        end_if_done(simai, coll_index, &simai->colls.at[coll_index].members[place]);
+        simai_flows_end_if_done(simai, coll_index, &simai->colls.at[coll_index].members[place]);
     }
 }
 
 void simai_coll_start(struct simai *simai, uint32_t coll_index, uint32_t rank)
 {
     const struct simai_coll *coll = &simai->colls.at[coll_index];
-    struct simai_member *member = member_of(simai, coll, rank);
+    struct simai_member *member = simai_flows_member_of(simai, coll, rank);
     uint32_t place = (uint32_t)(member - coll->members);
     member->started = true;
     if (simai->gathers) {
@@ -269,17 +270,17 @@ static void receive(struct simai *simai, uint32_t coll_index, uint32_t flow)
     struct simai_coll *coll = &simai->colls.at[coll_index];
     const struct nccl_flow *one = &coll->plan->flows.flows[flow];
     const uint32_t *children = coll->plan->flows.links + one->children;
-    struct simai_member *member = member_of(simai, coll, one->dst);
+    struct simai_member *member = simai_flows_member_of(simai, coll, one->dst);
     member->recvs_left--;
     for (uint32_t i = 0; i < one->child_count; i++) {
         uint32_t *state = &coll->flow_state[children[i]];
         *state -= 1; /* one parent less */
         if ((*state & SIMAI_FLOW_PARENTS) == 0 && (*state & SIMAI_FLOW_INSERTED) == 0 &&
-            member_of(simai, coll, coll->plan->flows.flows[children[i]].src)->started) {
+            simai_flows_member_of(simai, coll, coll->plan->flows.flows[children[i]].src)->started) {
             insert(simai, coll_index, children[i], simai->queue.now);
         }
     }
-    end_if_done(simai, coll_index, member);
+    simai_flows_end_if_done(simai, coll_index, member);
 }
 
 /* What lies there because this flow was not ready. The collective outlives this: its flow has not left yet. */
@@ -302,7 +303,7 @@ static void take_early(struct simai *simai, uint32_t coll_index, uint32_t poster
     coll->early_count -= taken;
 }
 
-static uint64_t bytes_of(const struct simai *simai, const struct simai_message *message)
+static uint64_t simai_flows_bytes_of(const struct simai *simai, const struct simai_message *message)
 {
     const struct simai_program *program = simai->config->program;
     uint64_t bytes = message->coll == SIMAI_NO_COLL
@@ -323,7 +324,7 @@ void simai_message_ready(struct simai *simai, uint32_t index)
             take_early(simai, message.coll, message.flow);
         }
     }
-    uint64_t bytes = bytes_of(simai, &message);
+    uint64_t bytes = simai_flows_bytes_of(simai, &message);
     const struct net_twins *twins = message.coll == SIMAI_NO_COLL ? NULL : simai->colls.at[message.coll].twins;
     uint64_t alike = UINT64_C(1) + (twins == NULL ? 0 : twins->count);
     simai->run.messages += alike;
@@ -333,11 +334,11 @@ void simai_message_ready(struct simai *simai, uint32_t index)
 }
 
 /* The next of those that go out one after the other. */
-static void next_in_line(struct simai *simai, uint32_t coll_index, const struct nccl_flow *sent)
+static void simai_flows_next_in_line(struct simai *simai, uint32_t coll_index, const struct nccl_flow *sent)
 {
     const struct simai_coll *coll = &simai->colls.at[coll_index];
     const struct simai_plan *plan = coll->plan;
-    uint32_t place = (uint32_t)(member_of(simai, coll, sent->src) - coll->members);
+    uint32_t place = (uint32_t)(simai_flows_member_of(simai, coll, sent->src) - coll->members);
     for (uint32_t i = plan->own_start[place]; i < plan->own_start[place + 1]; i++) {
         const struct nccl_flow *one = &plan->flows.flows[plan->own[i]];
         if (one->parent_count == 0 && one->channel == sent->channel && one->dst == sent->dst && one->chunk > 0 &&
@@ -358,17 +359,17 @@ static void free_if_over(struct simai *simai, uint32_t index)
 
 static void count_sent(struct simai *simai, const struct simai_message *message)
 {
-    if (message->coll == SIMAI_NO_COLL || !simai_is_counted_sent(simai->config, bytes_of(simai, message))) {
+    if (message->coll == SIMAI_NO_COLL || !simai_is_counted_sent(simai->config, simai_flows_bytes_of(simai, message))) {
         return;
     }
     struct simai_coll *coll = &simai->colls.at[message->coll];
     const struct nccl_flow *flow = &coll->plan->flows.flows[message->flow];
-    struct simai_member *member = member_of(simai, coll, flow->src);
+    struct simai_member *member = simai_flows_member_of(simai, coll, flow->src);
     member->sends_left--;
     if (coll->plan->in_line && flow->parent_count == 0) {
-        next_in_line(simai, message->coll, flow);
+        simai_flows_next_in_line(simai, message->coll, flow);
     }
-    end_if_done(simai, message->coll, member);
+    simai_flows_end_if_done(simai, message->coll, member);
 }
 
 void simai_message_sent(struct simai *simai, uint32_t index)

@@ -21,7 +21,7 @@ static bool make_tables(struct simai *simai)
 }
 
 /* A later group of the same ranks takes their place, as in SimAI. */
-static void enter(struct simai *simai, uint32_t index)
+static void simai_groups_enter(struct simai *simai, uint32_t index)
 {
     const struct nccl_group *group = &simai->groups[index].nccl;
     for (uint32_t i = 0; i < group->rank_count; i++) {
@@ -70,7 +70,7 @@ enum orr_status simai_groups_make(struct simai *simai, struct orr_error *err)
                 status = shift_group(simai, &groups[i], s * stage.gpus, made, err);
             }
             if (status == ORR_OK) {
-                enter(simai, simai->group_count++);
+                simai_groups_enter(simai, simai->group_count++);
             }
         }
     }

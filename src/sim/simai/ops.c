@@ -14,7 +14,7 @@ struct op_builder {
     bool refused;
 };
 
-static uint32_t add(struct op_builder *builder, enum simai_op_kind kind, uint32_t row, enum simai_phase phase)
+static uint32_t simai_ops_add(struct op_builder *builder, enum simai_op_kind kind, uint32_t row, enum simai_phase phase)
 {
     struct simai_ops *ops = builder->ops;
     if (!mem_reserve(builder->mem, (void **)&ops->at, &ops->capacity, (uint64_t)ops->count + 1, sizeof *ops->at)) {
@@ -30,23 +30,23 @@ static void work(struct op_builder *builder, uint32_t row, enum simai_phase phas
 {
     const struct simai_cell *cell = &builder->program->rows[row].cells[phase];
     if (cell->compute_ns > 0) {
-        (void)add(builder, SIMAI_OP_COMPUTE, row, phase);
+        (void)simai_ops_add(builder, SIMAI_OP_COMPUTE, row, phase);
     }
     if (cell->type != SIMAI_NO_COMM && cell->bytes > 0) {
-        (void)add(builder, comm, row, phase);
+        (void)simai_ops_add(builder, comm, row, phase);
     }
 }
 
-static void step(struct op_builder *builder)
+static void simai_ops_step(struct op_builder *builder)
 {
-    (void)add(builder, SIMAI_OP_STEP, 0, SIMAI_FWD);
+    (void)simai_ops_add(builder, SIMAI_OP_STEP, 0, SIMAI_FWD);
 }
 
 static void forward(struct op_builder *builder, uint32_t first, uint32_t end)
 {
     for (uint32_t row = first; row < end; row++) {
         work(builder, row, SIMAI_FWD, SIMAI_OP_COMM);
-        step(builder);
+        simai_ops_step(builder);
     }
 }
 
@@ -57,7 +57,7 @@ static void repeat_forward(struct op_builder *builder, uint32_t first, uint32_t 
     while (from > first && !builder->program->rows[from].is_checkpoint) {
         from--;
     }
-    step(builder);
+    simai_ops_step(builder);
     forward(builder, from, row);
 }
 
@@ -68,10 +68,10 @@ static void backward(struct op_builder *builder, uint32_t first, uint32_t end)
             repeat_forward(builder, first, row);
         }
         work(builder, row, SIMAI_IG, SIMAI_OP_COMM);
-        step(builder);
+        simai_ops_step(builder);
         work(builder, row, SIMAI_WG, SIMAI_OP_START);
         if (row > first) {
-            step(builder);
+            simai_ops_step(builder);
         }
     }
 }
@@ -89,13 +89,13 @@ static void turn_of_stage(struct op_builder *builder, const struct pipeline_shap
     uint32_t first = pipeline_chunk_start(start[0], start[1], now.chunk, shape->chunks);
     uint32_t end = pipeline_chunk_start(start[0], start[1], now.chunk + 1, shape->chunks);
     if (pipeline_receives(shape, stage, now)) {
-        (void)add(builder, now.forward ? SIMAI_OP_RECV_BACK : SIMAI_OP_RECV_AHEAD, 0, SIMAI_FWD);
+        (void)simai_ops_add(builder, now.forward ? SIMAI_OP_RECV_BACK : SIMAI_OP_RECV_AHEAD, 0, SIMAI_FWD);
     }
     (now.forward ? forward : backward)(builder, first, end);
     if (pipeline_sends(shape, stage, now)) {
-        (void)add(builder, now.forward ? SIMAI_OP_SEND_AHEAD : SIMAI_OP_SEND_BACK, 0, SIMAI_FWD);
+        (void)simai_ops_add(builder, now.forward ? SIMAI_OP_SEND_AHEAD : SIMAI_OP_SEND_BACK, 0, SIMAI_FWD);
     }
-    step(builder);
+    simai_ops_step(builder);
 }
 
 /* The step's own rows stand around the micro-batches: what opens the forward pass ends the backward pass. */
@@ -116,7 +116,7 @@ static void pipeline(struct op_builder *builder, uint32_t stage)
     forward(builder, start[batches], program->row_count);
     backward(builder, start[batches], program->row_count);
     if (start[0] > 0) {
-        step(builder);
+        simai_ops_step(builder);
         backward(builder, 0, start[0]);
     }
 }
@@ -124,7 +124,7 @@ static void pipeline(struct op_builder *builder, uint32_t stage)
 static void micro(struct op_builder *builder)
 {
     if (builder->program->row_count > 0 && builder->program->rows[0].cells[SIMAI_WG].type != SIMAI_NO_COMM) {
-        (void)add(builder, SIMAI_OP_START, 0, SIMAI_WG);
+        (void)simai_ops_add(builder, SIMAI_OP_START, 0, SIMAI_WG);
     }
 }
 
@@ -133,18 +133,18 @@ static void data_parallel(struct op_builder *builder)
     const struct simai_program *program = builder->program;
     for (uint32_t row = 0; row < program->row_count; row++) {
         if (program->rows[row].cells[SIMAI_FWD].compute_ns > 0) {
-            (void)add(builder, SIMAI_OP_COMPUTE, row, SIMAI_FWD);
+            (void)simai_ops_add(builder, SIMAI_OP_COMPUTE, row, SIMAI_FWD);
         }
-        step(builder);
+        simai_ops_step(builder);
     }
     for (uint32_t row = program->row_count; row-- > 0;) {
         work(builder, row, SIMAI_WG, SIMAI_OP_START);
         if (row > 0) {
-            step(builder);
+            simai_ops_step(builder);
             if (program->rows[row].cells[SIMAI_IG].compute_ns > 0) {
-                (void)add(builder, SIMAI_OP_COMPUTE, row, SIMAI_IG);
+                (void)simai_ops_add(builder, SIMAI_OP_COMPUTE, row, SIMAI_IG);
             }
-            step(builder);
+            simai_ops_step(builder);
         }
     }
 }
@@ -157,19 +157,19 @@ static void model_parallel(struct op_builder *builder)
     for (uint32_t row = program->row_count; row-- > 0;) {
         const struct simai_cell *input = &program->rows[row].cells[SIMAI_IG];
         if (input->compute_ns > 0) {
-            (void)add(builder, SIMAI_OP_COMPUTE, row, SIMAI_IG);
+            (void)simai_ops_add(builder, SIMAI_OP_COMPUTE, row, SIMAI_IG);
         }
         bool has_comm = row > 0 && input->type != SIMAI_NO_COMM && input->bytes > 0;
-        uint32_t started = has_comm ? add(builder, SIMAI_OP_START, row, SIMAI_IG) : 0;
-        step(builder);
+        uint32_t started = has_comm ? simai_ops_add(builder, SIMAI_OP_START, row, SIMAI_IG) : 0;
+        simai_ops_step(builder);
         if (program->rows[row].cells[SIMAI_WG].compute_ns > 0) {
-            (void)add(builder, SIMAI_OP_COMPUTE, row, SIMAI_WG);
+            (void)simai_ops_add(builder, SIMAI_OP_COMPUTE, row, SIMAI_WG);
         }
         if (has_comm) {
-            (void)add(builder, SIMAI_OP_WAIT, started, SIMAI_IG);
+            (void)simai_ops_add(builder, SIMAI_OP_WAIT, started, SIMAI_IG);
         }
         if (row > 0) {
-            step(builder);
+            simai_ops_step(builder);
         }
     }
 }
@@ -200,11 +200,11 @@ enum orr_status simai_ops_make(const struct simai_program *program, uint32_t sta
         forward(&builder, 0, program->row_count);
         break;
     }
-    (void)add(&builder, SIMAI_OP_PASS_ENDS, 0, SIMAI_FWD);
+    (void)simai_ops_add(&builder, SIMAI_OP_PASS_ENDS, 0, SIMAI_FWD);
     if (program->order != SIMAI_ORDER_MICRO) {
-        step(&builder);
+        simai_ops_step(&builder);
     }
-    (void)add(&builder, SIMAI_OP_END, 0, SIMAI_FWD);
+    (void)simai_ops_add(&builder, SIMAI_OP_END, 0, SIMAI_FWD);
     if (builder.refused) {
         simai_ops_free(ops, mem);
         return mem_error(mem, "a workload's operations", err);

@@ -98,7 +98,8 @@ static uint32_t poster_of(const struct simai_plan *plan, const struct poster_tab
     return SIMAI_NO_FLOW;
 }
 
-static void fill_table(const struct simai_plan *plan, const struct nccl_group *group, struct poster_table *table)
+static void simai_plan_fill_table(const struct simai_plan *plan, const struct nccl_group *group,
+                                  struct poster_table *table)
 {
     memset(table->first[0], 0xff, table->steps * table->members * sizeof *table->first[0]);
     memset(table->first[1], 0xff, table->steps * table->members * sizeof *table->first[1]);
@@ -129,7 +130,7 @@ static bool find_posters(struct simai_plan *plan, const struct nccl_group *group
     table.first[1] = mem_alloc(mem, bytes);
     bool made = table.first[0] != NULL && table.first[1] != NULL;
     if (made) {
-        fill_table(plan, group, &table);
+        simai_plan_fill_table(plan, group, &table);
         for (uint32_t i = 0; i < count; i++) {
             const struct nccl_flow *flow = &plan->flows.flows[i];
             plan->poster[i] = poster_of(plan, &table, flow, simai_plan_member(group, flow->dst), compat);
@@ -165,7 +166,7 @@ static enum orr_status fill_plan(struct simai_plan *plan, const struct nccl_job 
     return status;
 }
 
-static void drop(struct simai_plans *plans, struct simai_plan *plan)
+static void simai_plan_drop(struct simai_plans *plans, struct simai_plan *plan)
 {
     struct simai_plan **at = &plans->first;
     while (*at != plan) {
@@ -176,7 +177,7 @@ static void drop(struct simai_plans *plans, struct simai_plan *plan)
     mem_free(plans->mem, plan, sizeof *plan);
 }
 
-static struct simai_plan *find(const struct simai_plans *plans, uint32_t group, int32_t type, uint64_t bytes)
+static struct simai_plan *simai_plan_find(const struct simai_plans *plans, uint32_t group, int32_t type, uint64_t bytes)
 {
     struct simai_plan *plan = plans->first;
     while (plan != NULL && (plan->group != group || plan->type != type || plan->bytes != bytes)) {
@@ -188,7 +189,7 @@ static struct simai_plan *find(const struct simai_plans *plans, uint32_t group, 
 struct simai_plan *simai_plan_take(struct simai_plans *plans, const struct nccl_job *job, struct simai_group *group,
                                    uint32_t group_index, int32_t type, uint64_t bytes, struct orr_error *err)
 {
-    struct simai_plan *plan = find(plans, group_index, type, bytes);
+    struct simai_plan *plan = simai_plan_find(plans, group_index, type, bytes);
     if (plan != NULL) {
         plans->idle_flows -= plan->users == 0 ? plan->flows.count : 0;
         plan->users++;
@@ -225,7 +226,7 @@ void simai_plan_give(struct simai_plans *plans, struct simai_plan *plan)
         next = at->next;
         if (at->users == 0) {
             plans->idle_flows -= at->flows.count;
-            drop(plans, at);
+            simai_plan_drop(plans, at);
         }
     }
 }
@@ -233,6 +234,6 @@ void simai_plan_give(struct simai_plans *plans, struct simai_plan *plan)
 void simai_plans_free(struct simai_plans *plans)
 {
     while (plans->first != NULL) {
-        drop(plans, plans->first);
+        simai_plan_drop(plans, plans->first);
     }
 }

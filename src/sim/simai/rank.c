@@ -72,7 +72,7 @@ static void keep_busy(struct simai *simai, const struct simai_part *part)
 /* ---- collectives in line ---- */
 
 /* SimAI lets the newest of those that wait go first; we keep the order in which they were issued, as NCCL does. */
-static uint32_t next_part(const struct simai *simai, const struct simai_rank *rank, enum simai_line line)
+static uint32_t simai_rank_next_part(const struct simai *simai, const struct simai_rank *rank, enum simai_line line)
 {
     uint32_t found = 0;
     for (uint32_t part = rank->parts; part != 0; part = simai->parts.at[part].next) {
@@ -89,7 +89,7 @@ static void start_next(struct simai *simai, uint32_t rank_index, enum simai_line
     struct simai_rank *rank = &simai->ranks[rank_index];
     uint32_t part = 0;
     rank->is_starting = true;
-    while (rank->running[line] == 0 && (part = next_part(simai, rank, line)) != 0) {
+    while (rank->running[line] == 0 && (part = simai_rank_next_part(simai, rank, line)) != 0) {
         rank->running[line] = part;
         simai->parts.at[part].state = SIMAI_PART_RUNS;
         simai->parts.at[part].started_ns = simai->queue.now;
@@ -173,7 +173,7 @@ static bool has_comm(const struct simai *simai, uint32_t rank, const struct sima
     return group != UINT32_MAX && simai->groups[group].nccl.rank_count > 1 && !no_dimension;
 }
 
-static bool issue(struct simai *simai, uint32_t rank_index, uint32_t op_index, bool is_waited)
+static bool simai_rank_issue(struct simai *simai, uint32_t rank_index, uint32_t op_index, bool is_waited)
 {
     struct simai_rank *rank = &simai->ranks[rank_index];
     const struct simai_op *op = op_at(simai, rank_index, op_index);
@@ -287,7 +287,7 @@ void simai_stage_arrived(struct simai *simai, uint32_t index, bool from_behind)
     }
 }
 
-static void finish(struct simai *simai, uint32_t index)
+static void simai_rank_finish(struct simai *simai, uint32_t index)
 {
     simai->ranks[index].wait = SIMAI_FINISHED;
     simai->run.ranks[index].finished = true;
@@ -309,7 +309,7 @@ static bool perform(struct simai *simai, uint32_t index, uint32_t op_index)
         return false;
     case SIMAI_OP_COMM:
     case SIMAI_OP_START:
-        return !issue(simai, index, op_index, op->kind == SIMAI_OP_COMM);
+        return !simai_rank_issue(simai, index, op_index, op->kind == SIMAI_OP_COMM);
     case SIMAI_OP_WAIT:
         return !wait_for(simai, rank, op->row);
     case SIMAI_OP_RECV_BACK:
@@ -329,7 +329,7 @@ static bool perform(struct simai *simai, uint32_t index, uint32_t op_index)
         rank->wait = SIMAI_WAITS_END;
         rank->since_ns = simai->queue.now;
     } else {
-        finish(simai, index);
+        simai_rank_finish(simai, index);
     }
     return false;
 }
@@ -338,7 +338,7 @@ void simai_rank_go(struct simai *simai, uint32_t index)
 {
     struct simai_rank *rank = &simai->ranks[index];
     if (rank->wait == SIMAI_WAITS_END) {
-        finish(simai, index);
+        simai_rank_finish(simai, index);
         return;
     }
     if (rank->wait == SIMAI_COMPUTES) {

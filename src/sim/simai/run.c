@@ -15,7 +15,7 @@ static void departed(void *context, uint32_t message, uint64_t at_ns)
 
 /* ---- opening ---- */
 
-static enum orr_status check(const struct simai_config *config, struct orr_error *err)
+static enum orr_status simai_run_check(const struct simai_config *config, struct orr_error *err)
 {
     const struct simai_program *program = config->program;
     uint32_t gpus = config->job.gpus;
@@ -29,7 +29,7 @@ static enum orr_status check(const struct simai_config *config, struct orr_error
     return ORR_OK;
 }
 
-static bool make_arrays(struct simai *simai)
+static bool simai_run_make_arrays(struct simai *simai)
 {
     const struct simai_program *program = simai->config->program;
     uint32_t ranks = simai->rank_count;
@@ -42,10 +42,10 @@ static bool make_arrays(struct simai *simai)
            simai_parts_init(&simai->parts, simai->mem) && simai_messages_init(&simai->messages, simai->mem);
 }
 
-static enum orr_status fill(struct simai *simai, struct orr_error *err)
+static enum orr_status simai_run_fill(struct simai *simai, struct orr_error *err)
 {
     const struct simai_config *config = simai->config;
-    if (!make_arrays(simai)) {
+    if (!simai_run_make_arrays(simai)) {
         return mem_error(simai->mem, "the run", err);
     }
     enum orr_status status = ORR_OK;
@@ -70,7 +70,7 @@ static enum orr_status fill(struct simai *simai, struct orr_error *err)
 }
 
 /* From what is given, and nothing else. */
-static enum orr_status begin(struct simai *simai, struct orr_error *err)
+static enum orr_status simai_run_begin(struct simai *simai, struct orr_error *err)
 {
     const struct simai_config *config = simai->config;
     simai->rank_count = config->job.gpus;
@@ -85,13 +85,13 @@ static enum orr_status begin(struct simai *simai, struct orr_error *err)
     simai->run.rank_count = config->job.gpus;
     simai->run.by_packets = simai->carrier == &net_packet;
     arena_init(&simai->arena, simai->mem);
-    return fill(simai, err);
+    return simai_run_fill(simai, err);
 }
 
 enum orr_status simai_open(const struct simai_config *config, struct mem *mem, struct notes *notes,
                            struct simai **simai, struct orr_error *err)
 {
-    enum orr_status status = check(config, err);
+    enum orr_status status = simai_run_check(config, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -102,7 +102,7 @@ enum orr_status simai_open(const struct simai_config *config, struct mem *mem, s
     made->config = config;
     made->mem = mem;
     made->notes = notes;
-    status = begin(made, err);
+    status = simai_run_begin(made, err);
     if (status != ORR_OK) {
         simai_close(made);
         return status;
@@ -112,7 +112,7 @@ enum orr_status simai_open(const struct simai_config *config, struct mem *mem, s
 }
 
 /* Everything but the run itself. */
-static void clear(struct simai *simai)
+static void simai_run_clear(struct simai *simai)
 {
     struct mem *mem = simai->mem;
     net_free(&simai->net);
@@ -140,7 +140,7 @@ void simai_close(struct simai *simai)
 {
     if (simai != NULL) {
         struct mem *mem = simai->mem;
-        clear(simai);
+        simai_run_clear(simai);
         mem_free(mem, simai, sizeof *simai);
     }
 }
@@ -153,14 +153,14 @@ static enum orr_status start_over(struct simai *simai, const struct net_ops *car
     if (simai->parted) {
         together = contended || together == SIMAI_APART ? SIMAI_APART : (uint8_t)(together - 1);
     }
-    clear(simai);
+    simai_run_clear(simai);
     *simai = (struct simai){
         .config = simai->config, .mem = simai->mem, .notes = simai->notes, .carrier = carrier, .together = together};
     const struct packet_machine *machine = simai->config->machine;
     if (machine->started_over != NULL) {
         machine->started_over(machine->context);
     }
-    enum orr_status status = begin(simai, err);
+    enum orr_status status = simai_run_begin(simai, err);
     if (status != ORR_OK) {
         net_free(&simai->net);
         simai->run.rank_count = 0; /* nothing of it can be read */
@@ -175,7 +175,7 @@ const struct sim_result *simai_result(const struct simai *simai)
 
 /* ---- the loop ---- */
 
-static void handle(struct simai *simai, const struct event *event)
+static void simai_run_handle(struct simai *simai, const struct event *event)
 {
     if (event->kind < NET_EVENT_KINDS) {
         uint32_t message = net_handle(&simai->net, event);
@@ -213,7 +213,7 @@ static uint64_t ops_in_all(const struct simai *simai)
     return all;
 }
 
-static struct orr_progress progress_now(const struct simai *simai)
+static struct orr_progress simai_run_progress_now(const struct simai *simai)
 {
     struct orr_progress now = {
         .time_ns = simai->queue.now,
@@ -230,8 +230,8 @@ static struct orr_progress progress_now(const struct simai *simai)
     return now;
 }
 
-static enum orr_status loop(struct simai *simai, bool (*progress)(void *, const struct orr_progress *), void *context,
-                            struct orr_error *err)
+static enum orr_status simai_run_loop(struct simai *simai, bool (*progress)(void *, const struct orr_progress *),
+                                      void *context, struct orr_error *err)
 {
     struct event event;
     uint32_t until_progress = PROGRESS_EVERY;
@@ -240,10 +240,10 @@ static enum orr_status loop(struct simai *simai, bool (*progress)(void *, const 
         if (simai->queue.now > TICKS_MAX_NOW) {
             return error_set(err, ORR_EFAIL, "simulated time has passed 2^62 ns; a compute time is out of range");
         }
-        handle(simai, &event);
+        simai_run_handle(simai, &event);
         if (--until_progress == 0) {
             until_progress = PROGRESS_EVERY;
-            struct orr_progress now = progress_now(simai);
+            struct orr_progress now = simai_run_progress_now(simai);
             if (progress != NULL && !progress(context, &now)) {
                 return error_set(err, ORR_EINTR, "interrupted at %" PRIu64 " ns of simulated time", simai->queue.now);
             }
@@ -259,7 +259,7 @@ static enum orr_status loop(struct simai *simai, bool (*progress)(void *, const 
                : ORR_OK;
 }
 
-static enum orr_status finish(struct simai *simai, struct orr_error *err)
+static enum orr_status simai_run_finish(struct simai *simai, struct orr_error *err)
 {
     struct sim_result *result = &simai->run;
     result->end_ns = simai->queue.now;
@@ -280,7 +280,7 @@ static enum orr_status finish(struct simai *simai, struct orr_error *err)
 }
 
 /* What the job will send, for a network that weighs its means: collectives send twice their bytes or less. */
-static double expected_bytes(const struct simai *simai)
+static double simai_run_expected_bytes(const struct simai *simai)
 {
     const struct simai_program *program = simai->config->program;
     double sum = 0;
@@ -293,10 +293,10 @@ static double expected_bytes(const struct simai *simai)
     return sum * simai->rank_count / (program->stages == 0 ? 1 : program->stages);
 }
 
-static enum orr_status play(struct simai *simai, bool (*progress)(void *, const struct orr_progress *), void *context,
-                            struct orr_error *err)
+static enum orr_status simai_run_play(struct simai *simai, bool (*progress)(void *, const struct orr_progress *),
+                                      void *context, struct orr_error *err)
 {
-    simai->net.expected_bytes = expected_bytes(simai);
+    simai->net.expected_bytes = simai_run_expected_bytes(simai);
     simai->mem->refused = 0; /* of what came before: looked at when this run is over */
     bool with_twins = simai->plans.merged && simai->together != SIMAI_APART && simai->net.ops->takes_twins != NULL &&
                       simai->net.ops->takes_twins(&simai->net);
@@ -307,14 +307,14 @@ static enum orr_status play(struct simai *simai, bool (*progress)(void *, const 
     for (uint32_t rank = 0; rank < simai->rank_count && !simai->queue.failed; rank++) {
         simai_rank_go(simai, rank);
     }
-    return loop(simai, progress, context, err);
+    return simai_run_loop(simai, progress, context, err);
 }
 
 /* With groups that follow others, as long as they do. A stall is for a run without to explain. */
 static enum orr_status play_together(struct simai *simai, bool (*progress)(void *, const struct orr_progress *),
                                      void *context, struct orr_error *err)
 {
-    enum orr_status status = play(simai, progress, context, err);
+    enum orr_status status = simai_run_play(simai, progress, context, err);
     while (status == ORR_OK && simai->together != SIMAI_APART) {
         bool stands_still = simai->result.followed > 0 && simai->run.ranks_finished < simai->rank_count &&
                             !simai->net.gave_up && simai->mem->refused == 0;
@@ -324,14 +324,14 @@ static enum orr_status play_together(struct simai *simai, bool (*progress)(void 
         simai->parted = true;
         simai->together = stands_still ? SIMAI_APART : simai->together;
         status = start_over(simai, simai->carrier, err);
-        status = status == ORR_OK ? play(simai, progress, context, err) : status;
+        status = status == ORR_OK ? simai_run_play(simai, progress, context, err) : status;
     }
     return status;
 }
 
 /* Again, on the network that the first one names. */
-static enum orr_status play_again(struct simai *simai, bool (*progress)(void *, const struct orr_progress *),
-                                  void *context, struct orr_error *err)
+static enum orr_status simai_run_play_again(struct simai *simai, bool (*progress)(void *, const struct orr_progress *),
+                                            void *context, struct orr_error *err)
 {
     const struct net_ops *instead = net_instead(&simai->net);
     enum orr_status status = instead == &net_packet ? ORR_OK : net_note_doubt(&simai->net, simai->notes, err);
@@ -348,15 +348,15 @@ enum orr_status simai_run(struct simai *simai, bool (*progress)(void *, const st
     simai->together = simai->config->every_group ? SIMAI_APART : SIMAI_ANY;
     enum orr_status status = play_together(simai, progress, context, err);
     if (status == ORR_OK) {
-        status = play_again(simai, progress, context, err);
+        status = simai_run_play_again(simai, progress, context, err);
     }
     if (simai->net.ops == NULL) {
         return status; /* it could not be made again */
     }
-    enum orr_status finished = finish(simai, status == ORR_OK ? err : NULL);
+    enum orr_status finished = simai_run_finish(simai, status == ORR_OK ? err : NULL);
     status = status == ORR_OK ? finished : status;
     if (progress != NULL) {
-        struct orr_progress now = progress_now(simai);
+        struct orr_progress now = simai_run_progress_now(simai);
         (void)progress(context, &now);
     }
     if (status == ORR_OK && simai->run.ranks_finished < simai->rank_count) {

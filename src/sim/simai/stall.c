@@ -16,14 +16,16 @@ struct stall_report {
     bool refused;
 };
 
-static const struct simai_row *row_of(const struct simai *simai, uint32_t rank, uint32_t op, enum simai_phase *phase)
+static const struct simai_row *simai_stall_row_of(const struct simai *simai, uint32_t rank, uint32_t op,
+                                                  enum simai_phase *phase)
 {
     const struct simai_op *one = &simai->ops[simai_stage_of(simai, rank)].at[op];
     *phase = (enum simai_phase)one->phase;
     return &simai->config->program->rows[one->row];
 }
 
-static void add(struct stall_report *report, enum sim_stall_kind kind, const char *text, const char *fix, uint32_t rank)
+static void simai_stall_add(struct stall_report *report, enum sim_stall_kind kind, const char *text, const char *fix,
+                            uint32_t rank)
 {
     uint32_t *ranks = arena_alloc(&report->simai->arena, sizeof *ranks);
     if (text == NULL || ranks == NULL) {
@@ -43,19 +45,21 @@ static void find_compat(struct stall_report *report, const struct simai_coll *co
     struct simai *simai = report->simai;
     const struct nccl_group *group = &simai->groups[coll->group].nccl;
     enum simai_phase phase = SIMAI_FWD;
-    const struct simai_row *row = row_of(simai, group->ranks[0], coll->op, &phase);
+    const struct simai_row *row = simai_stall_row_of(simai, group->ranks[0], coll->op, &phase);
     const struct simai_plan *plan = coll->plan;
     if (plan->flows.count == 0) {
-        add(report, SIM_STALL_WAITS,
-            arena_printf(&simai->arena,
-                         "row \"%s\", %s: the collective of %" PRIu64 " B has no flows, and SimAI waits for them",
-                         row->name, simai_phase_names[phase], plan->bytes),
-            "leave parameter 'compat' out: a collective without flows is over at once", group->ranks[0]);
+        simai_stall_add(report, SIM_STALL_WAITS,
+                        arena_printf(&simai->arena,
+                                     "row \"%s\", %s: the collective of %" PRIu64
+                                     " B has no flows, and SimAI waits for them",
+                                     row->name, simai_phase_names[phase], plan->bytes),
+                        "leave parameter 'compat' out: a collective without flows is over at once", group->ranks[0]);
     }
     for (uint32_t i = 0; i < plan->flows.count; i++) {
         const struct nccl_flow *flow = &plan->flows.flows[i];
         if (!simai_is_counted_sent(simai->config, flow->bytes)) {
-            add(report, SIM_STALL_WAITS,
+            simai_stall_add(
+                report, SIM_STALL_WAITS,
                 arena_printf(&simai->arena,
                              "row \"%s\", %s: SimAI counts a message as sent when a packet of 61 to 8999 B leaves; a "
                              "message of %" PRIu64 " B has none, so rank %" PRIu32 " is never done",
@@ -73,7 +77,8 @@ static void find_network(struct stall_report *report)
     uint32_t count =
         simai->net.ops->explain == NULL ? 0 : simai->net.ops->explain(&simai->net, &simai->arena, stuck, NETWORK_MOST);
     for (uint32_t i = 0; i < count; i++) {
-        add(report, SIM_STALL_NETWORK, stuck[i].text, stuck[i].fix, stuck[i].rank_count > 0 ? stuck[i].ranks[0] : 0);
+        simai_stall_add(report, SIM_STALL_NETWORK, stuck[i].text, stuck[i].fix,
+                        stuck[i].rank_count > 0 ? stuck[i].ranks[0] : 0);
     }
 }
 
@@ -90,7 +95,7 @@ static void wait_of_part(struct stall_report *report, uint32_t rank, const struc
 {
     struct simai *simai = report->simai;
     enum simai_phase phase = SIMAI_FWD;
-    const struct simai_row *row = row_of(simai, rank, part->op, &phase);
+    const struct simai_row *row = simai_stall_row_of(simai, rank, part->op, &phase);
     const struct simai_coll *coll = &simai->colls.at[part->coll];
     const struct simai_member *member = &coll->members[simai->place_of[simai->groups[coll->group].nccl.type][rank]];
     const char *text = arena_printf(
@@ -157,10 +162,11 @@ enum orr_status simai_explain(struct simai *simai, struct orr_error *err)
     find_network(&report);
     find_waits(&report);
     if (report.finding_count == 0) {
-        add(&report, SIM_STALL_WAITS,
-            arena_printf(&simai->arena, "%" PRIu32 " of %" PRIu32 " ranks wait for collectives that nothing will end",
-                         simai->rank_count - simai->run.ranks_finished, simai->rank_count),
-            NULL, 0);
+        simai_stall_add(&report, SIM_STALL_WAITS,
+                        arena_printf(&simai->arena,
+                                     "%" PRIu32 " of %" PRIu32 " ranks wait for collectives that nothing will end",
+                                     simai->rank_count - simai->run.ranks_finished, simai->rank_count),
+                        NULL, 0);
     }
     if (report.refused) {
         return mem_error(simai->mem, "the stall report", err);
