@@ -31,13 +31,13 @@ struct copy {
     const char *changes;
 };
 
-static enum orr_status no_memory(const struct applying *a)
+static enum orr_status calib_apply_no_memory(const struct applying *a)
 {
     return mem_error(a->arena->mem, "a machine's files", a->err);
 }
 
 /* "65Gbps", "1.5us": as the readers of both formats take them, whole bits and nanoseconds. */
-static const char *spell(struct applying *a, double value, double scale, const char *unit)
+static const char *calib_apply_spell(struct applying *a, double value, double scale, const char *unit)
 {
     char text[48];
     int decimals = scale > 1e3 ? 9 : 3;
@@ -52,17 +52,17 @@ static const char *spell(struct applying *a, double value, double scale, const c
     return arena_printf(a->arena, "%s%s", text, unit);
 }
 
-static const char *rate_text(struct applying *a)
+static const char *calib_apply_rate_text(struct applying *a)
 {
-    return isnan(a->calib->link_gbps) ? "" : spell(a, a->calib->link_gbps, 1e9, "Gbps");
+    return isnan(a->calib->link_gbps) ? "" : calib_apply_spell(a, a->calib->link_gbps, 1e9, "Gbps");
 }
 
 static const char *latency_text(struct applying *a)
 {
-    return isnan(a->calib->link_latency_us) ? "" : spell(a, a->calib->link_latency_us, 1e3, "us");
+    return isnan(a->calib->link_latency_us) ? "" : calib_apply_spell(a, a->calib->link_latency_us, 1e3, "us");
 }
 
-static const char *name_of(const char *path)
+static const char *calib_apply_name_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;
@@ -97,7 +97,7 @@ static const char *yaml_text(struct applying *a, const struct topo_dims *dims, c
     const char *sizes = "";
     const char *rates = "";
     const char *times = "";
-    const char *rate = rate_text(a);
+    const char *rate = calib_apply_rate_text(a);
     const char *time = latency_text(a);
     for (uint32_t i = 0; i < dims->count; i++) {
         const struct topo_dim *dim = &dims->dim[i];
@@ -127,7 +127,7 @@ static enum orr_status make_yaml(struct applying *a, struct copy *copy)
     status = status != ORR_OK ? status : choose_dims(a, dims.count, chosen);
     if (status == ORR_OK) {
         copy->text = yaml_text(a, &dims, chosen);
-        status = copy->text == NULL ? no_memory(a) : ORR_OK;
+        status = copy->text == NULL ? calib_apply_no_memory(a) : ORR_OK;
     }
     return status;
 }
@@ -175,7 +175,7 @@ static const char *replace_link(struct applying *a, const char *line, size_t len
 /* The first two lines are the counts and the switches. */
 static enum orr_status edit_topology(struct applying *a, const char *text, struct copy *copy)
 {
-    const char *rate = rate_text(a);
+    const char *rate = calib_apply_rate_text(a);
     const char *time = latency_text(a);
     size_t room = strlen(text) + 1;
     size_t lines = 1;
@@ -185,7 +185,7 @@ static enum orr_status edit_topology(struct applying *a, const char *text, struc
     size_t grows = rate == NULL || time == NULL ? 0 : strlen(rate) + strlen(time) + 1; /* a line, by that at most */
     char *made = grows == 0 ? NULL : arena_alloc(a->arena, room + lines * grows);
     if (made == NULL) {
-        return no_memory(a);
+        return calib_apply_no_memory(a);
     }
     size_t used = 0;
     unsigned number = 0;
@@ -193,7 +193,7 @@ static enum orr_status edit_topology(struct applying *a, const char *text, struc
         size_t length = strcspn(at, "\n");
         const char *line = number < 2 ? arena_strndup(a->arena, at, length) : replace_link(a, at, length, rate, time);
         if (line == NULL) {
-            return no_memory(a);
+            return calib_apply_no_memory(a);
         }
         size_t size = strlen(line);
         memcpy(made + used, line, size);
@@ -241,7 +241,7 @@ static enum orr_status make_network(struct applying *a, struct copy *copy)
         return error_set(a->err, ORR_EINVAL, "parameter 'dims': %s has no dimensions; a network.yml has",
                          a->apply->network);
     }
-    const char *rate = rate_text(a);
+    const char *rate = calib_apply_rate_text(a);
     const char *time = latency_text(a);
     copy->changes =
         rate == NULL || time == NULL
@@ -249,7 +249,7 @@ static enum orr_status make_network(struct applying *a, struct copy *copy)
             : arena_printf(a->arena, "%s%s%s%s%s", rate[0] != '\0' ? "bandwidth " : "", rate,
                            rate[0] != '\0' && time[0] != '\0' ? ", " : "", time[0] != '\0' ? "latency " : "", time);
     if (copy->changes == NULL) {
-        return no_memory(a);
+        return calib_apply_no_memory(a);
     }
     return yaml ? make_yaml(a, copy) : make_topology(a, copy);
 }
@@ -257,7 +257,7 @@ static enum orr_status make_network(struct applying *a, struct copy *copy)
 /* ---- the system ---- */
 
 /* The value behind "KEY": in a flat JSON object that is known to be well formed; NULL where it is not there. */
-static const char *value_of(const char *text, const char *key)
+static const char *calib_apply_value_of(const char *text, const char *key)
 {
     size_t length = strlen(key);
     for (const char *at = strchr(text, '"'); at != NULL; at = strchr(at + 1, '"')) {
@@ -278,11 +278,11 @@ static const char *value_of(const char *text, const char *key)
 
 static enum orr_status edit_system(struct applying *a, const char *text, struct copy *copy)
 {
-    const char *number = spell(a, a->calib->memory_gbytes_ps, 1e3, "");
-    const char *value = value_of(text, "local-mem-bw");
+    const char *number = calib_apply_spell(a, a->calib->memory_gbytes_ps, 1e3, "");
+    const char *value = calib_apply_value_of(text, "local-mem-bw");
     const char *brace = strchr(text, '{');
     if (number == NULL) {
-        return no_memory(a);
+        return calib_apply_no_memory(a);
     }
     if (value != NULL) {
         size_t size = strcspn(value, ",} \t\r\n");
@@ -293,7 +293,7 @@ static enum orr_status edit_system(struct applying *a, const char *text, struct 
                                   only ? "\n" : ",", brace + 1);
     }
     copy->changes = arena_printf(a->arena, "local-mem-bw %s GB/s", number);
-    return copy->text == NULL || copy->changes == NULL ? no_memory(a) : ORR_OK;
+    return copy->text == NULL || copy->changes == NULL ? calib_apply_no_memory(a) : ORR_OK;
 }
 
 static enum orr_status make_system(struct applying *a, struct copy *copy)
@@ -310,7 +310,7 @@ static enum orr_status make_system(struct applying *a, struct copy *copy)
     if (status == ORR_OK && isnan(a->calib->memory_gbytes_ps)) {
         copy->text = arena_strndup(a->arena, (const char *)buffer.bytes, buffer.size);
         copy->changes = "as it was: no memory bandwidth was fitted";
-        status = copy->text == NULL ? no_memory(a) : ORR_OK;
+        status = copy->text == NULL ? calib_apply_no_memory(a) : ORR_OK;
     } else if (status == ORR_OK) {
         status = edit_system(a, (const char *)buffer.bytes, copy);
     }
@@ -320,15 +320,15 @@ static enum orr_status make_system(struct applying *a, struct copy *copy)
 
 /* ---- all ---- */
 
-static enum orr_status place(struct applying *a, const char *original, struct copy *copy)
+static enum orr_status calib_apply_place(struct applying *a, const char *original, struct copy *copy)
 {
     char *there = realpath(original, NULL);
-    copy->path = arena_printf(a->arena, "%s/%s", a->apply->folder, name_of(original));
+    copy->path = arena_printf(a->arena, "%s/%s", a->apply->folder, calib_apply_name_of(original));
     char *here = copy->path == NULL ? NULL : realpath(copy->path, NULL);
     bool same = there != NULL && here != NULL && strcmp(there, here) == 0;
     free(there);
     free(here);
-    return copy->path == NULL ? no_memory(a)
+    return copy->path == NULL ? calib_apply_no_memory(a)
            : same             ? error_set(a->err, ORR_EINVAL,
                                           "%s would replace the file that it is made of; another folder "
                                                       "is needed",
@@ -336,10 +336,10 @@ static enum orr_status place(struct applying *a, const char *original, struct co
                               : ORR_OK;
 }
 
-static enum orr_status put(struct applying *a, const struct copy *copy)
+static enum orr_status calib_apply_put(struct applying *a, const struct copy *copy)
 {
     if (copy->text == NULL) {
-        return no_memory(a);
+        return calib_apply_no_memory(a);
     }
     enum orr_status status = file_write(copy->path, copy->text, strlen(copy->text), a->err);
     if (status == ORR_OK && a->stream != NULL) {
@@ -360,12 +360,12 @@ enum orr_status calib_apply(const struct orr_calib_apply *apply, const struct ca
                          "parameter 'system' FILE or parameter 'network' FILE, and parameter 'output' DIR, are needed");
     }
     if (apply->system != NULL && apply->network != NULL &&
-        strcmp(name_of(apply->system), name_of(apply->network)) == 0) {
+        strcmp(calib_apply_name_of(apply->system), calib_apply_name_of(apply->network)) == 0) {
         return error_set(err, ORR_EINVAL,
                          "parameter 'system' and parameter 'network' have the same name, and the copies would too");
     }
     for (int i = 0; status == ORR_OK && i < 2; i++) {
-        status = originals[i] == NULL ? ORR_OK : place(&a, originals[i], &copies[i]);
+        status = originals[i] == NULL ? ORR_OK : calib_apply_place(&a, originals[i], &copies[i]);
     }
     if (status == ORR_OK && apply->network != NULL) {
         status = make_network(&a, &copies[1]);
@@ -374,7 +374,7 @@ enum orr_status calib_apply(const struct orr_calib_apply *apply, const struct ca
         status = make_system(&a, &copies[0]);
     }
     for (int i = 0; status == ORR_OK && i < 2; i++) {
-        status = originals[i] == NULL ? ORR_OK : put(&a, &copies[i]);
+        status = originals[i] == NULL ? ORR_OK : calib_apply_put(&a, &copies[i]);
     }
     return status;
 }

@@ -9,7 +9,7 @@
 
 enum { LARGE_BYTES = 16 << 20 };
 
-static int by_value(const void *a, const void *b)
+static int calib_coll_compare_by_value(const void *a, const void *b)
 {
     double x = *(const double *)a;
     double y = *(const double *)b;
@@ -30,7 +30,7 @@ static struct coll_errors errors_of(double *logs, uint32_t count)
         logs[i] = fabs(logs[i]);
         sum += logs[i];
     }
-    qsort(logs, count, sizeof *logs, by_value);
+    qsort(logs, count, sizeof *logs, calib_coll_compare_by_value);
     errors.mean = expm1(sum / count);
     errors.bias = expm1(signed_sum / count);
     errors.median = expm1(logs[count / 2]);
@@ -106,7 +106,7 @@ static void compare_machine(const struct coll_rows *rows, uint32_t first, uint32
     }
 }
 
-static void compare_ops(const struct coll_rows *rows, double *logs, struct coll_compared *compared)
+static void calib_coll_compare_ops(const struct coll_rows *rows, double *logs, struct coll_compared *compared)
 {
     for (uint32_t op = 0; op < ORR_COLL_OP_COUNT; op++) {
         uint32_t kept = 0;
@@ -138,6 +138,6 @@ enum orr_status coll_compare(const struct coll_rows *rows, struct arena *arena, 
         compare_machine(rows, first, end - first, logs, compared);
         first = end;
     }
-    compare_ops(rows, logs, compared);
+    calib_coll_compare_ops(rows, logs, compared);
     return ORR_OK;
 }

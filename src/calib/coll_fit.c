@@ -189,7 +189,7 @@ enum orr_status coll_fit_constants(struct coll_rows *rows, struct mem *mem, stru
 
 typedef void write_fn(const struct coll_fit *fit, const struct coll_rows *rows, const char *ship, FILE *out);
 
-static void put_number(FILE *out, double value)
+static void calib_coll_fit_put_number(FILE *out, double value)
 {
     plain_fprintf(out, ",%.4g", value);
 }
@@ -197,7 +197,7 @@ static void put_number(FILE *out, double value)
 static void put_protocols(FILE *out, const double values[TIMING_PROTOS])
 {
     for (unsigned p = 0; p < TIMING_PROTOS; p++) {
-        put_number(out, values[p]);
+        calib_coll_fit_put_number(out, values[p]);
     }
 }
 
@@ -219,10 +219,10 @@ static void write_gpus(const struct coll_fit *fit, const struct coll_rows *rows,
         put_protocols(out, gpu->base_us);
         put_protocols(out, gpu->step_us);
         put_protocols(out, gpu->share);
-        put_number(out, gpu->nvls_us);
-        put_number(out, gpu->nvls_share);
-        put_number(out, gpu->p2p_us);
-        put_number(out, gpu->p2p_share);
+        calib_coll_fit_put_number(out, gpu->nvls_us);
+        calib_coll_fit_put_number(out, gpu->nvls_share);
+        calib_coll_fit_put_number(out, gpu->p2p_us);
+        calib_coll_fit_put_number(out, gpu->p2p_share);
         (void)fputc(',', out);
         csv_write_field(gpu->source, out);
         (void)fputc('\n', out);
@@ -243,14 +243,14 @@ static void write_fabrics(const struct coll_fit *fit, const struct coll_rows *ro
                       fabric->node_gpus, fabric->nic_gbytes, fabric->nic_every);
         put_protocols(out, fabric->hop_us);
         put_protocols(out, fabric->share);
-        put_number(out, fabric->tree_share);
-        put_number(out, fabric->p2p_share[0]);
-        put_number(out, fabric->p2p_share[1]);
-        put_number(out, fabric->peer_us[0]);
-        put_number(out, fabric->peer_us[1]);
-        put_number(out, fabric->small_bytes);
-        put_number(out, fabric->small_peer_us);
-        put_number(out, fabric->p2p_fade);
+        calib_coll_fit_put_number(out, fabric->tree_share);
+        calib_coll_fit_put_number(out, fabric->p2p_share[0]);
+        calib_coll_fit_put_number(out, fabric->p2p_share[1]);
+        calib_coll_fit_put_number(out, fabric->peer_us[0]);
+        calib_coll_fit_put_number(out, fabric->peer_us[1]);
+        calib_coll_fit_put_number(out, fabric->small_bytes);
+        calib_coll_fit_put_number(out, fabric->small_peer_us);
+        calib_coll_fit_put_number(out, fabric->p2p_fade);
         (void)fputc(',', out);
         csv_write_field(fabric->source, out);
         (void)fputc('\n', out);
@@ -271,7 +271,7 @@ static bool is_shipped(const char *ship, const char *source)
     return false;
 }
 
-static void write_curve(const struct coll_rows *rows, const struct coll_series *series, FILE *out)
+static void calib_coll_fit_write_curve(const struct coll_rows *rows, const struct coll_series *series, FILE *out)
 {
     struct coll_measured points[COLL_CURVE_MOST * 4];
     float values[COLL_CURVE_MOST];
@@ -303,7 +303,7 @@ static void write_curves(const struct coll_fit *fit, const struct coll_rows *row
     (void)fputs("source,gpu,nccl,nodes,gpus_per_node,op,first_log2,us\n", out);
     for (uint32_t i = 0; i < rows->series_count; i++) {
         if (is_shipped(ship, rows->items[rows->series[i].first].source)) {
-            write_curve(rows, &rows->series[i], out);
+            calib_coll_fit_write_curve(rows, &rows->series[i], out);
         }
     }
 }

@@ -89,7 +89,7 @@ void coll_report_page(const struct coll_compared *compared, const char *picture,
 enum { SIDE = 560, MARGIN = 60 };
 
 /* Microseconds from 1 to 10^6 along a side. */
-static double place(double us)
+static double calib_coll_report_place(double us)
 {
     double share = fmin(fmax(log10(us) / 6, 0), 1);
     return MARGIN + share * (SIDE - 2 * MARGIN);
@@ -104,7 +104,7 @@ void coll_report_picture(const struct coll_rows *rows, const struct coll_compare
                   "font-size=\"12\">\n<rect width=\"%d\" height=\"%d\" fill=\"white\"/>\n",
                   SIDE, SIDE, SIDE, SIDE);
     for (int power = 0; power <= 6; power++) {
-        double at = place(pow(10, power));
+        double at = calib_coll_report_place(pow(10, power));
         plain_fprintf(stream,
                       "<path d=\"M%.1f %d V%d M%d %.1f H%d\" stroke=\"#ddd\" fill=\"none\"/>\n"
                       "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">10^%d</text>\n"
@@ -130,7 +130,8 @@ void coll_report_picture(const struct coll_rows *rows, const struct coll_compare
         }
         if (!isnan(compared->predicted[i])) {
             plain_fprintf(stream, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"1.6\" fill=\"%s\" fill-opacity=\"0.6\"/>\n",
-                          place(rows->items[i].row.us), SIDE - place(compared->predicted[i]), fill);
+                          calib_coll_report_place(rows->items[i].row.us),
+                          SIDE - calib_coll_report_place(compared->predicted[i]), fill);
         }
     }
     (void)fputs("</svg>\n", stream);

@@ -8,35 +8,36 @@
 
 #include "calib/coll_table.h"
 
-static int by_number(uint64_t a, uint64_t b)
+static int calib_coll_rows_by_number(uint64_t a, uint64_t b)
 {
     return (a > b) - (a < b);
 }
 
-static int by_series(const struct coll_item *a, const struct coll_item *b)
+static int calib_coll_rows_by_series(const struct coll_item *a, const struct coll_item *b)
 {
     int order = strcmp(a->source, b->source);
     order = order != 0 ? order : strcmp(a->gpu, b->gpu);
     order = order != 0 ? order : strcmp(a->nccl, b->nccl);
-    order = order != 0 ? order : by_number(a->row.question.nodes, b->row.question.nodes);
-    order = order != 0 ? order : by_number(a->row.question.gpus, b->row.question.gpus);
-    return order != 0 ? order : by_number(a->row.question.op, b->row.question.op);
+    order = order != 0 ? order : calib_coll_rows_by_number(a->row.question.nodes, b->row.question.nodes);
+    order = order != 0 ? order : calib_coll_rows_by_number(a->row.question.gpus, b->row.question.gpus);
+    return order != 0 ? order : calib_coll_rows_by_number(a->row.question.op, b->row.question.op);
 }
 
 static int by_all(const void *a, const void *b)
 {
-    int order = by_series(a, b);
+    int order = calib_coll_rows_by_series(a, b);
     if (order != 0) {
         return order;
     }
     const struct timing_row *x = &((const struct coll_item *)a)->row;
     const struct timing_row *y = &((const struct coll_item *)b)->row;
-    order = by_number(x->question.bytes, y->question.bytes);
+    order = calib_coll_rows_by_number(x->question.bytes, y->question.bytes);
     return order != 0 ? order : (x->us > y->us) - (x->us < y->us);
 }
 
-static enum orr_status keep(const struct coll_table *table, const struct csv_row *row, struct arena *arena,
-                            struct mem *mem, struct coll_rows *rows, struct orr_error *err)
+static enum orr_status calib_coll_rows_keep(const struct coll_table *table, const struct csv_row *row,
+                                            struct arena *arena, struct mem *mem, struct coll_rows *rows,
+                                            struct orr_error *err)
 {
     struct orr_error reason = {0};
     struct timing_row settled;
@@ -63,8 +64,8 @@ static enum orr_status keep(const struct coll_table *table, const struct csv_row
     return ORR_OK;
 }
 
-static enum orr_status read_one(const char *path, struct arena *arena, struct mem *mem, struct coll_rows *rows,
-                                struct orr_error *err)
+static enum orr_status calib_coll_rows_read_one(const char *path, struct arena *arena, struct mem *mem,
+                                                struct coll_rows *rows, struct orr_error *err)
 {
     struct coll_table table;
     enum orr_status status = coll_table_open(path, mem, &table, err);
@@ -73,7 +74,7 @@ static enum orr_status read_one(const char *path, struct arena *arena, struct me
     while (more) {
         status = csv_reader_next(table.reader, &row, &more, err);
         if (status == ORR_OK && more) {
-            status = keep(&table, &row, arena, mem, rows, err);
+            status = calib_coll_rows_keep(&table, &row, arena, mem, rows, err);
         }
         more = more && status == ORR_OK;
     }
@@ -84,7 +85,7 @@ static enum orr_status read_one(const char *path, struct arena *arena, struct me
 static enum orr_status make_series(struct coll_rows *rows, struct mem *mem, struct orr_error *err)
 {
     for (uint32_t i = 0; i < rows->count; i++) {
-        if (i > 0 && by_series(&rows->items[i - 1], &rows->items[i]) == 0) {
+        if (i > 0 && calib_coll_rows_by_series(&rows->items[i - 1], &rows->items[i]) == 0) {
             rows->series[rows->series_count - 1].count++;
             continue;
         }
@@ -103,7 +104,7 @@ enum orr_status coll_rows_read(const char *const *paths, size_t count, struct ar
     *rows = (struct coll_rows){0};
     enum orr_status status = ORR_OK;
     for (size_t i = 0; i < count && status == ORR_OK; i++) {
-        status = read_one(paths[i], arena, mem, rows, err);
+        status = calib_coll_rows_read_one(paths[i], arena, mem, rows, err);
     }
     if (status == ORR_OK && rows->count > 0) {
         qsort(rows->items, rows->count, sizeof *rows->items, by_all);

@@ -57,8 +57,8 @@ const char *coll_table_field(const struct coll_table *table, const struct csv_ro
     return place < row->count ? row->fields[place].text : "";
 }
 
-static enum orr_status read_count(const char *text, const char *what, uint64_t least, uint64_t most, uint64_t *value,
-                                  struct orr_error *err)
+static enum orr_status calib_coll_table_read_count(const char *text, const char *what, uint64_t least, uint64_t most,
+                                                   uint64_t *value, struct orr_error *err)
 {
     char *end = NULL;
     double number = plain_strtod(text, &end);
@@ -70,14 +70,14 @@ static enum orr_status read_count(const char *text, const char *what, uint64_t l
     return ORR_OK;
 }
 
-static double read_time(const char *text)
+static double calib_coll_table_read_time(const char *text)
 {
     char *end = NULL;
     double us = plain_strtod(text, &end);
     return end != text && *end == '\0' && us > 0 && isfinite(us) ? us : 0;
 }
 
-static enum orr_status read_op(const char *text, enum orr_coll_op *op, struct orr_error *err)
+static enum orr_status calib_coll_table_read_op(const char *text, enum orr_coll_op *op, struct orr_error *err)
 {
     const char *names[ORR_COLL_OP_COUNT + 1] = {NULL};
     for (unsigned i = 0; i < ORR_COLL_OP_COUNT; i++) {
@@ -118,16 +118,19 @@ enum orr_status coll_row_settle(const struct coll_table *table, const struct csv
     struct timing_row made = {.machine = *machine};
     uint64_t nodes = 0;
     uint64_t gpus = 0;
-    enum orr_status status = read_op(coll_table_field(table, row, COLL_COLUMN_OP), &made.question.op, err);
+    enum orr_status status =
+        calib_coll_table_read_op(coll_table_field(table, row, COLL_COLUMN_OP), &made.question.op, err);
     if (status == ORR_OK) {
-        status = read_count(coll_table_field(table, row, COLL_COLUMN_NODES), "nodes", 1, 1 << 20, &nodes, err);
+        status = calib_coll_table_read_count(coll_table_field(table, row, COLL_COLUMN_NODES), "nodes", 1, 1 << 20,
+                                             &nodes, err);
     }
     if (status == ORR_OK) {
-        status = read_count(coll_table_field(table, row, COLL_COLUMN_GPUS), "gpus_per_node", 1, 1 << 12, &gpus, err);
+        status = calib_coll_table_read_count(coll_table_field(table, row, COLL_COLUMN_GPUS), "gpus_per_node", 1,
+                                             1 << 12, &gpus, err);
     }
     if (status == ORR_OK) {
-        status = read_count(coll_table_field(table, row, COLL_COLUMN_BYTES), "bytes", 0, (uint64_t)1 << 50,
-                            &made.question.bytes, err);
+        status = calib_coll_table_read_count(coll_table_field(table, row, COLL_COLUMN_BYTES), "bytes", 0,
+                                             (uint64_t)1 << 50, &made.question.bytes, err);
     }
     if (status == ORR_OK) {
         status = settle_machine(coll_table_field(table, row, COLL_COLUMN_SOURCE),
@@ -142,8 +145,8 @@ enum orr_status coll_row_settle(const struct coll_table *table, const struct csv
     }
     made.question.nodes = (uint32_t)nodes;
     made.question.gpus = (uint32_t)gpus;
-    double median = read_time(coll_table_field(table, row, COLL_COLUMN_MEDIAN));
-    double best = read_time(coll_table_field(table, row, COLL_COLUMN_BEST));
+    double median = calib_coll_table_read_time(coll_table_field(table, row, COLL_COLUMN_MEDIAN));
+    double best = calib_coll_table_read_time(coll_table_field(table, row, COLL_COLUMN_BEST));
     bool is_wide = strcmp(coll_table_field(table, row, COLL_COLUMN_SOURCE), "alcf_polaris") == 0;
     made.us = (is_wide && best > 0) || !(median > 0) ? best : median;
     *settled = made;

@@ -104,7 +104,7 @@ struct calib calib_none(void)
 /* ---- writing ---- */
 
 /* So many that a small number keeps its digits. */
-static int decimals_of(double value)
+static int calib_file_decimals_of(double value)
 {
     int decimals = DECIMALS;
     double rest = fabs(value);
@@ -135,7 +135,7 @@ static void write_member(struct json_writer *writer, const struct calib *calib, 
         json_write_member_bool(writer, member->name, *(const bool *)at);
         break;
     case MEMBER_REAL:
-        json_write_member_fixed(writer, member->name, *(const double *)at, decimals_of(*(const double *)at));
+        json_write_member_fixed(writer, member->name, *(const double *)at, calib_file_decimals_of(*(const double *)at));
         break;
     }
 }
@@ -189,17 +189,17 @@ struct reading {
     struct orr_error *err;
 };
 
-static enum orr_status refuse(struct reading *r, const struct io_value *value, const char *wanted)
+static enum orr_status calib_file_refuse(struct reading *r, const struct io_value *value, const char *wanted)
 {
     char found[80];
     return error_set(r->err, ORR_EINVAL, "%s:%" PRIu32 ": \"%.60s\" is %s, not %s", r->name, value->line, value->key,
                      io_value_describe(value, found, sizeof found), wanted);
 }
 
-static enum orr_status read_text(struct reading *r, const struct io_value *value, void *at)
+static enum orr_status calib_file_read_text(struct reading *r, const struct io_value *value, void *at)
 {
     if (value->kind != IO_TEXT && value->kind != IO_NULL) {
-        return refuse(r, value, "a text");
+        return calib_file_refuse(r, value, "a text");
     }
     const char *text = value->kind == IO_NULL ? "" : arena_strndup(r->arena, value->text, strlen(value->text));
     if (text == NULL) {
@@ -217,7 +217,7 @@ static enum orr_status read_real(struct reading *r, const struct io_value *value
         return ORR_OK;
     }
     if (!(real >= low && real <= largest)) {
-        return refuse(r, value, low > 0 ? "a number above 0" : low < 0 ? "a number" : "a number from 0");
+        return calib_file_refuse(r, value, low > 0 ? "a number above 0" : low < 0 ? "a number" : "a number from 0");
     }
     *(double *)at = real;
     return ORR_OK;
@@ -227,7 +227,7 @@ static enum orr_status read_integer(struct reading *r, const struct io_value *va
 {
     int64_t most = kind == MEMBER_U32 ? INT32_MAX : INT64_MAX;
     if (value->kind != IO_INTEGER || value->integer < 0 || value->integer > most) {
-        return refuse(r, value, "a whole number from 0");
+        return calib_file_refuse(r, value, "a whole number from 0");
     }
     if (kind == MEMBER_U32) {
         *(uint32_t *)at = (uint32_t)value->integer;
@@ -244,12 +244,12 @@ static enum orr_status read_member(struct reading *r, const struct member *membe
     void *at = (char *)r->calib + member->offset;
     switch (member->kind) {
     case MEMBER_TEXT:
-        return read_text(r, value, at);
+        return calib_file_read_text(r, value, at);
     case MEMBER_REAL:
         return read_real(r, value, member->low, at);
     case MEMBER_BOOL:
         if (value->kind != IO_BOOL) {
-            return refuse(r, value, "true or false");
+            return calib_file_refuse(r, value, "true or false");
         }
         *(bool *)at = value->boolean;
         return ORR_OK;
@@ -272,7 +272,7 @@ static enum orr_status read_check(struct reading *r, const struct io_value *row)
     }
     for (const struct io_value *at = row->first; status == ORR_OK && at != NULL; at = at->next) {
         for (size_t i = 0; status == ORR_OK && i < sizeof texts / sizeof texts[0]; i++) {
-            status = strcmp(at->key, texts[i].key) == 0 ? read_text(r, at, (void *)texts[i].text) : ORR_OK;
+            status = strcmp(at->key, texts[i].key) == 0 ? calib_file_read_text(r, at, (void *)texts[i].text) : ORR_OK;
         }
         check.holds = strcmp(at->key, "holds") == 0 ? at->kind == IO_BOOL && at->boolean : check.holds;
     }
@@ -284,7 +284,7 @@ static enum orr_status read_check(struct reading *r, const struct io_value *row)
 
 static enum orr_status read_checks(struct reading *r, const struct io_value *list)
 {
-    enum orr_status status = list->kind == IO_LIST ? ORR_OK : refuse(r, list, "a list");
+    enum orr_status status = list->kind == IO_LIST ? ORR_OK : calib_file_refuse(r, list, "a list");
     for (const struct io_value *at = status == ORR_OK ? list->first : NULL; status == ORR_OK && at != NULL;
          at = at->next) {
         status = read_check(r, at);

@@ -59,7 +59,7 @@ double calib_rule_limit(enum calib_rule rule)
 
 /* ---- what a fit is worth ---- */
 
-static enum calib_rule judge(const struct calib_quality *quality)
+static enum calib_rule calib_fit_judge(const struct calib_quality *quality)
 {
     if (quality->samples < calib_rule_limit(CALIB_REFUSED_SAMPLES)) {
         return CALIB_REFUSED_SAMPLES;
@@ -113,7 +113,7 @@ static struct calib_quality quality_of(const struct calib_fit *fit, const struct
     }
     calib_numbers_sort(scratch, count);
     quality.median_error = calib_quantile(scratch, count, 0.5);
-    quality.rule = judge(&quality);
+    quality.rule = calib_fit_judge(&quality);
     return quality;
 }
 
@@ -291,8 +291,8 @@ static int sample_compare(const void *a, const void *b)
     return (x->time_us > y->time_us) - (x->time_us < y->time_us);
 }
 
-static enum orr_status check(const struct calib_sample *samples, uint32_t count,
-                             const struct calib_fit_options *options, struct orr_error *err)
+static enum orr_status calib_fit_check(const struct calib_sample *samples, uint32_t count,
+                                       const struct calib_fit_options *options, struct orr_error *err)
 {
     if (count == 0) {
         return error_set(err, ORR_EINVAL, "no measurement to fit");
@@ -319,7 +319,7 @@ static enum orr_status check(const struct calib_sample *samples, uint32_t count,
     return ORR_OK;
 }
 
-static void fill(const struct fitting *fitting, const struct cut *cut, struct calib_fit *fit)
+static void calib_fit_fill(const struct fitting *fitting, const struct cut *cut, struct calib_fit *fit)
 {
     *fit = (struct calib_fit){.range_count = cut->ranges, .bic = bic_of(fitting, cut)};
     for (uint32_t r = 0; r < cut->ranges; r++) {
@@ -419,7 +419,7 @@ enum orr_status calib_fit_make(struct calib_sample *samples, uint32_t count, con
     uint32_t ranges_max = options->ranges_max == 0 ? CALIB_RANGES_MAX : options->ranges_max;
     struct fitting fitting;
     struct cut cut = {{0}, 0, 0};
-    enum orr_status status = check(samples, count, options, err);
+    enum orr_status status = calib_fit_check(samples, count, options, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -433,7 +433,7 @@ enum orr_status calib_fit_make(struct calib_sample *samples, uint32_t count, con
         cut = cut_find(&fitting, ranges_max);
     }
     if (status == ORR_OK) {
-        fill(&fitting, &cut, fit);
+        calib_fit_fill(&fitting, &cut, fit);
     }
     fitting_close(&fitting, mem);
     return status;

@@ -141,7 +141,7 @@ static struct calib_line one_size(const struct rows *rows, double *scratch)
                                       : (struct calib_line){0, time / (double)bytes, 0};
 }
 
-static double width_of(const struct calib_line *line, const struct rows *rows, double *scratch)
+static double calib_fit_line_width_of(const struct calib_line *line, const struct rows *rows, double *scratch)
 {
     for (uint32_t i = 0; i < rows->count; i++) {
         scratch[i] = fabs(residual_of(line, rows, i));
@@ -165,7 +165,7 @@ struct calib_line calib_line_fit(const struct calib_sample *samples, const doubl
     } else {
         line = weighted(&rows, NULL, 0);
         for (int round = 0; round < LINE_ROUNDS; round++) {
-            struct calib_line next = weighted(&rows, &line, width_of(&line, &rows, scratch));
+            struct calib_line next = weighted(&rows, &line, calib_fit_line_width_of(&line, &rows, scratch));
             bool still = settled(line.latency_us, next.latency_us) && settled(line.us_per_byte, next.us_per_byte);
             line = next;
             if (still) {

@@ -34,7 +34,7 @@ struct holding {
 
 /* ---- which node belongs to which step ---- */
 
-static int by_number(const void *a, const void *b)
+static int calib_holdout_by_number(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a;
     int64_t y = *(const int64_t *)b;
@@ -60,7 +60,7 @@ static enum orr_status read_nodes(struct record_reader *reader, struct steps *st
 }
 
 /* Distinct steps, ascending, at the front of `numbers`. */
-static uint32_t list_steps(const struct steps *steps, int64_t *numbers)
+static uint32_t calib_holdout_list_steps(const struct steps *steps, int64_t *numbers)
 {
     uint32_t count = 0;
     for (uint32_t i = 0; i < steps->node_count; i++) {
@@ -68,7 +68,7 @@ static uint32_t list_steps(const struct steps *steps, int64_t *numbers)
             numbers[count++] = steps->step[i];
         }
     }
-    qsort(numbers, count, sizeof *numbers, by_number);
+    qsort(numbers, count, sizeof *numbers, calib_holdout_by_number);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (kept == 0 || numbers[kept - 1] != numbers[i]) {
@@ -99,12 +99,12 @@ static bool take_nodes(struct holding *h, const struct steps *steps, const uint6
     if (numbers == NULL || sorted == NULL || into->place == NULL) {
         return false;
     }
-    into->step_count = list_steps(steps, numbers);
+    into->step_count = calib_holdout_list_steps(steps, numbers);
     into->node_count = count;
     for (uint32_t i = 0; i < count && ids != NULL; i++) {
-        const int64_t *found = steps->step[i] == STEPS_NONE
-                                   ? NULL
-                                   : bsearch(&steps->step[i], numbers, into->step_count, sizeof *numbers, by_number);
+        const int64_t *found = steps->step[i] == STEPS_NONE ? NULL
+                                                            : bsearch(&steps->step[i], numbers, into->step_count,
+                                                                      sizeof *numbers, calib_holdout_by_number);
         sorted[i] = (struct id_step){ids[i], found == NULL ? NO_STEP : (uint32_t)(found - numbers)};
     }
     qsort(sorted, count, sizeof *sorted, by_id); /* as a graph's nodes are numbered */
@@ -177,7 +177,7 @@ static void find_lengths(const struct holding *h, const struct sim_result *resul
     }
 }
 
-static enum orr_status simulate(struct holding *h, double gbps, double *step_ms)
+static enum orr_status calib_holdout_simulate(struct holding *h, double gbps, double *step_ms)
 {
     struct orr_run *run = NULL;
     struct orr_run_options options = h->run;
@@ -211,7 +211,7 @@ static enum orr_status simulate(struct holding *h, double gbps, double *step_ms)
 }
 
 /* Within a factor of 64 of where it begins: whatever lies beyond is no rate of links. */
-static enum orr_status search(struct holding *h, double start_gbps)
+static enum orr_status calib_holdout_search(struct holding *h, double start_gbps)
 {
     enum { TRIES = 14 };
     const double near = 5e-4;
@@ -224,7 +224,7 @@ static enum orr_status search(struct holding *h, double start_gbps)
     for (int i = 0; status == ORR_OK && i < TRIES && !(fabs(best_ms / target - 1) < near); i++) {
         double middle = i == 0 ? start_gbps : sqrt(low * high);
         double step_ms = NAN;
-        status = simulate(h, middle, &step_ms);
+        status = calib_holdout_simulate(h, middle, &step_ms);
         if (status == ORR_OK && (isnan(best_ms) || fabs(step_ms - target) < fabs(best_ms - target))) {
             best_ms = step_ms;
             best = middle;
@@ -234,7 +234,7 @@ static enum orr_status search(struct holding *h, double start_gbps)
     }
     h->holdout->link_gbps = best;
     double again = NAN;
-    return status == ORR_OK ? simulate(h, best, &again) : status;
+    return status == ORR_OK ? calib_holdout_simulate(h, best, &again) : status;
 }
 
 /* ---- the whole ---- */
@@ -273,12 +273,12 @@ static bool list_measured(struct holding *h, const struct calib_measured *files,
     return h->holdout->steps != NULL;
 }
 
-static double error_of(const struct calib_holdout *holdout, const struct calib_step *step)
+static double calib_holdout_error_of(const struct calib_holdout *holdout, const struct calib_step *step)
 {
     return (holdout->alpha * step->sim_ms + step->ahead_ms) / step->real_ms - 1;
 }
 
-static enum orr_status judge(struct holding *h)
+static enum orr_status calib_holdout_judge(struct holding *h)
 {
     struct calib_holdout *holdout = h->holdout;
     double *errors = arena_alloc(h->arena, ((size_t)holdout->count + 1) * sizeof *errors);
@@ -288,7 +288,7 @@ static enum orr_status judge(struct holding *h)
     }
     holdout->alpha = holdout->count == 0 ? (double)NAN : holdout->steps[0].real_ms / holdout->steps[0].sim_ms;
     for (uint32_t i = 1; i < holdout->count; i++) {
-        double error = fabs(error_of(holdout, &holdout->steps[i]));
+        double error = fabs(calib_holdout_error_of(holdout, &holdout->steps[i]));
         if (!isnan(error)) {
             holdout->worst = isnan(holdout->worst) || error > holdout->worst ? error : holdout->worst;
             errors[count++] = error;
@@ -318,10 +318,10 @@ enum orr_status calib_holdout_make(const struct orr_run_options *run, const stru
     }
     if (status == ORR_OK && made.count > 0) {
         double ignored = NAN;
-        status = isnan(start_gbps) ? simulate(&h, NAN, &ignored) : search(&h, start_gbps);
+        status = isnan(start_gbps) ? calib_holdout_simulate(&h, NAN, &ignored) : calib_holdout_search(&h, start_gbps);
     }
     orr_workload_close(loaded);
-    status = status != ORR_OK ? status : judge(&h);
+    status = status != ORR_OK ? status : calib_holdout_judge(&h);
     if (status == ORR_OK) {
         *holdout = made;
     }
@@ -336,7 +336,7 @@ static void put_step(const struct calib_holdout *holdout, const struct calib_ste
     (void)snprintf(name, sizeof name, "rank %" PRId64 ", step %" PRIu32, step->rank, step->place);
     (void)plain_fprintf(stream, "  %-28s%12s%12s%+11.1f%%\n", name, report_time(step->real_ms * 1e6).text,
                         report_time((holdout->alpha * step->sim_ms + step->ahead_ms) * 1e6).text,
-                        100 * error_of(holdout, step));
+                        100 * calib_holdout_error_of(holdout, step));
 }
 
 void calib_holdout_put(const struct calib_holdout *holdout, FILE *stream)
@@ -362,8 +362,8 @@ void calib_holdout_put(const struct calib_holdout *holdout, FILE *stream)
     (void)fprintf(stream, "%-30s%12s%12s%12s\n", "Held out, never fitted on", "measured", "predicted", "error");
     uint32_t shown = 0;
     for (uint32_t i = 1; i < holdout->count; i++) {
-        bool worst = fabs(error_of(holdout, &holdout->steps[i])) >= holdout->worst;
-        if (!isnan(error_of(holdout, &holdout->steps[i])) && (shown < SHOWN || worst)) {
+        bool worst = fabs(calib_holdout_error_of(holdout, &holdout->steps[i])) >= holdout->worst;
+        if (!isnan(calib_holdout_error_of(holdout, &holdout->steps[i])) && (shown < SHOWN || worst)) {
             put_step(holdout, &holdout->steps[i], stream);
             shown++;
         }

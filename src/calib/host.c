@@ -36,7 +36,7 @@ static enum orr_status step_at(struct searching *s, double factor, double *step_
     return status;
 }
 
-static enum orr_status search(struct searching *s)
+static enum orr_status calib_host_search(struct searching *s)
 {
     enum { TRIES = 12 };
     const double near = 1e-3; /* of a step: far below what measured ones differ by */
@@ -67,7 +67,7 @@ enum orr_status calib_host_fit(const struct orr_run_options *run, struct calib *
     enum orr_status status = orr_workload_open(run->workload, run->missing_is_cpu, run->memory_limit, &loaded, err);
     s.run.loaded = loaded;
     s.run.progress = NULL;
-    status = status != ORR_OK ? status : search(&s);
+    status = status != ORR_OK ? status : calib_host_search(&s);
     orr_workload_close(loaded);
     if (status == ORR_OK) {
         calib->host_factor = s.best_factor;

@@ -106,7 +106,7 @@ struct calibrating {
     struct orr_error *err;
 };
 
-static bool is_folder(const char *path)
+static bool calib_lab_is_folder(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
@@ -117,9 +117,9 @@ static const char *default_folder(struct calibrating *c)
 {
     const char *workload = c->options->run.workload;
     const char *slash = strrchr(workload, '/');
-    return is_folder(workload) ? workload
-           : slash == NULL     ? "."
-                               : arena_strndup(&c->session.arena, workload, (size_t)(slash - workload));
+    return calib_lab_is_folder(workload) ? workload
+           : slash == NULL               ? "."
+                                         : arena_strndup(&c->session.arena, workload, (size_t)(slash - workload));
 }
 
 /* Where recordings lie that are kept apart from their traces: beside the folder, or in it. */
@@ -142,7 +142,8 @@ static enum orr_status find_measured(struct calibrating *c)
         if (place == NULL) {
             return mem_error(&c->session.mem, "a path", c->err);
         }
-        if (is_folder(place) && calib_lab_find(place, tag, arena, &c->paths, &c->path_count, &other) == ORR_OK) {
+        if (calib_lab_is_folder(place) &&
+            calib_lab_find(place, tag, arena, &c->paths, &c->path_count, &other) == ORR_OK) {
             status = ORR_OK;
         }
     }
@@ -212,8 +213,8 @@ static enum orr_status tune(struct calibrating *c, const struct calib *calib, st
 }
 
 /* The traced world simulated with `options` and held against the measured steps. */
-static enum orr_status fit(struct calibrating *c, const struct orr_lab_options *options, struct orr_lab_result *traced,
-                           struct calib *calib)
+static enum orr_status calib_lab_fit(struct calibrating *c, const struct orr_lab_options *options,
+                                     struct orr_lab_result *traced, struct calib *calib)
 {
     const char *store = store_of(c);
     struct orr_calib_options how;
@@ -345,7 +346,8 @@ static enum orr_status keep_tables(const char *path, const struct orr_lab_result
 
 /* What was found first goes into the machine, and what is then still missing is what the alpha says: the first report
  * tells why they differ, the second fit is the one that is used and kept. */
-static enum orr_status tell(struct calibrating *c, const struct calib *first, const struct orr_lab_result *traced)
+static enum orr_status calib_lab_tell(struct calibrating *c, const struct calib *first,
+                                      const struct orr_lab_result *traced)
 {
     const char *store = store_of(c);
     const char *output = arena_printf(&c->session.arena, "%s/calibration.json", traced->folder);
@@ -377,11 +379,11 @@ static enum orr_status refine(struct calibrating *c, struct calib *first, struct
     if (fits_links) {
         first->link_gbps = isnan(c->holdout.link_gbps) ? first->achieved_gbps : c->holdout.link_gbps;
     }
-    if (is_folder(c->options->run.workload)) {
+    if (calib_lab_is_folder(c->options->run.workload)) {
         first->compute_scale = NAN;
     }
     status = status != ORR_OK ? status : tune(c, first, &world);
-    status = status != ORR_OK ? status : fit(c, &world, traced, &c->calib);
+    status = status != ORR_OK ? status : calib_lab_fit(c, &world, traced, &c->calib);
     c->calib.link_gbps = first->link_gbps;
     c->calib.link_latency_us = first->link_latency_us;
     c->calib.compute_scale = first->compute_scale;
@@ -391,7 +393,7 @@ static enum orr_status refine(struct calibrating *c, struct calib *first, struct
 }
 
 /* One rank sent nothing: there is no traced world to simulate. */
-static enum orr_status count_ranks(struct calibrating *c)
+static enum orr_status calib_lab_count_ranks(struct calibrating *c)
 {
     struct lab_workload found;
     enum orr_status status = lab_workload_find(c->options->run.workload, c->options->prefix, c->options->recording_tag,
@@ -411,21 +413,21 @@ static enum orr_status calibrate(struct calibrating *c)
     struct orr_lab_result traced = {0};
     struct calib first = calib_none();
     const struct orr_lab_options world = traced_world(c);
-    enum orr_status status = count_ranks(c);
+    enum orr_status status = calib_lab_count_ranks(c);
     status = status != ORR_OK ? status : find_measured(c);
-    status = status != ORR_OK ? status : fit(c, &world, &traced, &first);
+    status = status != ORR_OK ? status : calib_lab_fit(c, &world, &traced, &first);
     status = status != ORR_OK ? status : refine(c, &first, &traced);
     if (status == ORR_OK && !c->calib.accepted) {
         char verdict[160];
         status = notes_add(&c->session.notes, c->err, "the calibration is used although it was %s",
                            calib_report_verdict(&c->calib, verdict, sizeof verdict));
     }
-    return status == ORR_OK ? tell(c, &first, &traced) : status;
+    return status == ORR_OK ? calib_lab_tell(c, &first, &traced) : status;
 }
 
 /* ---- the run that was asked for ---- */
 
-static enum orr_status run(struct calibrating *c, struct orr_lab_result *result)
+static enum orr_status calib_lab_run_one(struct calibrating *c, struct orr_lab_result *result)
 {
     struct orr_lab_options options = *c->options;
     enum orr_status status = c->options->auto_calibrate
@@ -464,7 +466,7 @@ enum orr_status calib_lab_run(const struct orr_lab_options *options, const struc
                          "missing parameter 'workload': a folder or prefix of traces, or of recordings");
     }
     calib_session_init(&c.session, options->run.memory_limit, notices);
-    enum orr_status status = run(&c, result);
+    enum orr_status status = calib_lab_run_one(&c, result);
     calib_session_free(&c.session);
     return status;
 }

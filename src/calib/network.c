@@ -248,7 +248,7 @@ static bool is_heard(const struct fitting *fitting, const struct calib_group *gr
 }
 
 /* The median of `count` values, or nothing known when there are none. */
-static struct calib_number number_of(double *values, uint32_t count, enum calib_rule rule)
+static struct calib_number calib_network_number_of(double *values, uint32_t count, enum calib_rule rule)
 {
     if (count == 0) {
         return (struct calib_number){.known = false};
@@ -381,11 +381,11 @@ static enum orr_status collectives_judge(struct fitting *fitting, struct calib_n
     }
     double overhead = network->overhead_us.value;
     uint32_t count = values_of(fitting, SHOWS_LATENCY, value_link, overhead, x, &rule);
-    network->link_latency_us = number_of(x, count, rule);
+    network->link_latency_us = calib_network_number_of(x, count, rule);
     count = values_of(fitting, SHOWS_LATENCY, value_message, overhead, x, &rule);
-    network->message_link_us = number_of(x, count, rule);
+    network->message_link_us = calib_network_number_of(x, count, rule);
     count = values_of(fitting, SHOWS_BANDWIDTH, value_bus, 0, x, &rule);
-    network->link_gbytes_per_s = number_of(x, count, rule);
+    network->link_gbytes_per_s = calib_network_number_of(x, count, rule);
     struct calib_number *rate = &network->link_gbytes_per_s;
     if (rate->known && rate->high > same_link * rate->low) {
         rate->accepted = false;
@@ -425,13 +425,13 @@ static struct calib_number copies_judge(const struct calib_points *points, enum 
     if (!(middle.spread < calib_rule_limit(CALIB_REFUSED_SPREAD))) {
         rule = CALIB_REFUSED_SPREAD;
     }
-    return number_of(values, count, rule);
+    return calib_network_number_of(values, count, rule);
 }
 
 /* ---- the whole ---- */
 
-static enum orr_status check(const struct calib_points *points, const struct calib_network_options *options,
-                             struct orr_error *err)
+static enum orr_status calib_network_check(const struct calib_points *points,
+                                           const struct calib_network_options *options, struct orr_error *err)
 {
     if (points->count == 0 && points->copy_count == 0) {
         return error_set(err, ORR_EINVAL, "no measurement of a network to fit");
@@ -448,7 +448,7 @@ enum orr_status calib_network_fit(const struct calib_points *points, const struc
 {
     struct fitting fitting = {.options = options, .arena = arena, .notes = notes};
     struct calib_network made = {0};
-    enum orr_status status = check(points, options, err);
+    enum orr_status status = calib_network_check(points, options, err);
     if (status == ORR_OK && points->count > 0) {
         status = groups_fit(&fitting, points, err);
         if (status == ORR_OK) {

@@ -281,7 +281,7 @@ static enum orr_status rows_read(enum calib_form form, struct reading *reading, 
     return status;
 }
 
-static const char *name_of(const char *path)
+static const char *calib_read_name_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;
@@ -296,7 +296,7 @@ static enum orr_status text_take(const struct calib_text *text, const struct cal
                               .text = text,
                               .rows = &rows,
                               .notes = notes,
-                              .name_type = calib_type_within(name_of(text->path))};
+                              .name_type = calib_type_within(calib_read_name_of(text->path))};
     enum calib_form form = options->form != CALIB_FORM_AUTO ? options->form : calib_form_guess(text);
     uint32_t points_before = points->count;
     uint32_t copies_before = points->copy_count;

@@ -79,9 +79,9 @@ static enum orr_status columns_take(const struct calib_text *text, uint32_t line
     return ORR_OK;
 }
 
-static enum orr_status row_take(const struct calib_text *text, uint32_t line, struct matrix *matrix,
-                                const struct calib_word *words, uint32_t count, struct calib_points *points,
-                                struct orr_error *err)
+static enum orr_status calib_read_bandwidth_row_take(const struct calib_text *text, uint32_t line,
+                                                     struct matrix *matrix, const struct calib_word *words,
+                                                     uint32_t count, struct calib_points *points, struct orr_error *err)
 {
     uint32_t from = 0;
     enum orr_status status = ORR_OK;
@@ -101,8 +101,9 @@ static bool matrix_title(struct calib_word line)
     return calib_word_find(line, "copy peak bandwidth") != NULL;
 }
 
-static enum orr_status line_take(const struct calib_text *text, const struct calib_lines *lines, struct matrix *matrix,
-                                 struct calib_points *points, struct orr_error *err)
+static enum orr_status calib_read_bandwidth_line_take(const struct calib_text *text, const struct calib_lines *lines,
+                                                      struct matrix *matrix, struct calib_points *points,
+                                                      struct orr_error *err)
 {
     struct calib_word words[CALIB_WORDS_MAX];
     uint32_t device = 0;
@@ -126,7 +127,7 @@ static enum orr_status line_take(const struct calib_text *text, const struct cal
         return columns_take(text, lines->number, matrix, words, count, err);
     }
     if (count != UINT32_MAX && calib_word_count(words[0], &device)) {
-        return row_take(text, lines->number, matrix, words, count, points, err);
+        return calib_read_bandwidth_row_take(text, lines->number, matrix, words, count, points, err);
     }
     matrix_close(matrix, points);
     return ORR_OK;
@@ -138,7 +139,7 @@ enum orr_status calib_read_bandwidth(const struct calib_text *text, struct calib
     struct matrix matrix = {.open = false};
     enum orr_status status = ORR_OK;
     while (status == ORR_OK && calib_lines_next(text, &lines)) {
-        status = line_take(text, &lines, &matrix, points, err);
+        status = calib_read_bandwidth_line_take(text, &lines, &matrix, points, err);
     }
     matrix_close(&matrix, points);
     return status;

@@ -145,8 +145,8 @@ static enum orr_status remark_take(struct tests *tests, struct calib_word line, 
     return rank_take(tests, words, count, err);
 }
 
-static enum orr_status row_take(struct tests *tests, const struct calib_word *words, uint32_t count, uint32_t line,
-                                struct orr_error *err)
+static enum orr_status calib_read_tests_row_take(struct tests *tests, const struct calib_word *words, uint32_t count,
+                                                 uint32_t line, struct orr_error *err)
 {
     if (tests->columns.count == 0 && count == TODAY) {
         columns_today(&tests->columns);
@@ -162,14 +162,16 @@ static enum orr_status row_take(struct tests *tests, const struct calib_word *wo
     return calib_rows_add(tests->rows, tests->text, &tests->columns, words, &tests->common, tests->time_unit, err);
 }
 
-static enum orr_status line_take(struct tests *tests, const struct calib_lines *lines, struct orr_error *err)
+static enum orr_status calib_read_tests_line_take(struct tests *tests, const struct calib_lines *lines,
+                                                  struct orr_error *err)
 {
     struct calib_word words[CALIB_WORDS_MAX];
     double number = 0;
     uint32_t count = calib_words_split(lines->line, words);
     bool is_row = count != UINT32_MAX && count >= 2 && calib_word_number(words[0], &number) &&
                   calib_word_number(words[1], &number);
-    return is_row ? row_take(tests, words, count, lines->number, err) : remark_take(tests, lines->line, err);
+    return is_row ? calib_read_tests_row_take(tests, words, count, lines->number, err)
+                  : remark_take(tests, lines->line, err);
 }
 
 enum orr_status calib_read_tests(const struct calib_text *text, struct calib_rows *rows, struct orr_error *err)
@@ -178,7 +180,7 @@ enum orr_status calib_read_tests(const struct calib_text *text, struct calib_row
     struct calib_lines lines = {.next = text->bytes};
     enum orr_status status = ORR_OK;
     while (status == ORR_OK && calib_lines_next(text, &lines)) {
-        status = line_take(&tests, &lines, err);
+        status = calib_read_tests_line_take(&tests, &lines, err);
     }
     mem_free(text->mem, tests.ranks, tests.rank_capacity * sizeof *tests.ranks);
     return status;

@@ -58,7 +58,7 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
-static struct calib_word trimmed(struct calib_word word)
+static struct calib_word calib_read_text_trimmed(struct calib_word word)
 {
     while (word.length > 0 && is_space(*word.at)) {
         word.at++;
@@ -115,7 +115,7 @@ static uint32_t srun_label(struct calib_word line)
     if (digits == 0 || line.length - at < 2 || line.at[at] != ':' || line.at[at + 1] != ' ') {
         return 0;
     }
-    struct calib_word rest = trimmed((struct calib_word){line.at + at + 1, line.length - at - 1});
+    struct calib_word rest = calib_read_text_trimmed((struct calib_word){line.at + at + 1, line.length - at - 1});
     return rest.length > 0 && (rest.at[0] == '#' || scan_is_digit(rest.at[0])) ? at + 2 : 0;
 }
 
@@ -135,7 +135,7 @@ bool calib_lines_next(const struct calib_text *text, struct calib_lines *lines)
     }
     uint32_t label = mpirun_label(lines->line);
     label = label > 0 ? label : srun_label(lines->line);
-    lines->line = trimmed((struct calib_word){lines->line.at + label, lines->line.length - label});
+    lines->line = calib_read_text_trimmed((struct calib_word){lines->line.at + label, lines->line.length - label});
     lines->next = stop + 1;
     lines->number++;
     return true;
@@ -174,9 +174,9 @@ uint32_t calib_fields_split(struct calib_word line, char separator, struct calib
         if (at < line.length && (quoted || line.at[at] != separator)) {
             continue;
         }
-        struct calib_word field = trimmed((struct calib_word){line.at + start, at - start});
+        struct calib_word field = calib_read_text_trimmed((struct calib_word){line.at + start, at - start});
         if (field.length >= 2 && field.at[0] == '"' && field.at[field.length - 1] == '"') {
-            field = trimmed((struct calib_word){field.at + 1, field.length - 2});
+            field = calib_read_text_trimmed((struct calib_word){field.at + 1, field.length - 2});
         }
         if (count == CALIB_WORDS_MAX) {
             return UINT32_MAX;

@@ -47,7 +47,7 @@ enum orr_status calib_trace_guess(const char *path, struct mem *mem, bool *is_tr
     return status;
 }
 
-static const char *text_of(const struct tracing *tracing, uint32_t name)
+static const char *calib_read_trace_text_of(const struct tracing *tracing, uint32_t name)
 {
     return intern_text(&tracing->trace->names, name);
 }
@@ -66,7 +66,7 @@ static uint64_t ranks_of_all(const struct tracing *tracing)
 static uint64_t bytes_of(const struct tracing *tracing, const struct kineto_comm *comm)
 {
     uint64_t elements = 0;
-    uint32_t width = comm->dtype != 0 ? comm_dtype_bytes(text_of(tracing, comm->dtype)) : 0;
+    uint32_t width = comm->dtype != 0 ? comm_dtype_bytes(calib_read_trace_text_of(tracing, comm->dtype)) : 0;
     uint64_t bytes = 0;
     if (comm->in_elements != UINT64_MAX) {
         elements = comm->in_elements;
@@ -80,9 +80,9 @@ static uint64_t bytes_of(const struct tracing *tracing, const struct kineto_comm
 static enum comm_kind kernel_kind(const struct tracing *tracing, const struct kineto_event *event,
                                   const struct kineto_comm *comm)
 {
-    enum comm_kind kind = comm_name_kernel(text_of(tracing, event->name));
+    enum comm_kind kind = comm_name_kernel(calib_read_trace_text_of(tracing, event->name));
     if (kind != COMM_NONE && comm != NULL && comm->collective != 0) { /* a kernel of RCCL may not say which */
-        enum comm_kind said = comm_name_word(text_of(tracing, comm->collective));
+        enum comm_kind said = comm_name_word(calib_read_trace_text_of(tracing, comm->collective));
         kind = said != COMM_NONE ? said : kind;
     }
     return kind;
@@ -112,8 +112,9 @@ static enum orr_status event_take(struct tracing *tracing, const struct kineto_e
     if (event->cat == KINETO_KERNEL) {
         kind = kernel_kind(tracing, event, comm);
         bytes = comm != NULL ? bytes_of(tracing, comm) : 0;
-    } else if (event->cat == KINETO_USER_ANNOTATION && is_host_library(text_of(tracing, event->name))) {
-        kind = comm_name_op(text_of(tracing, event->name));
+    } else if (event->cat == KINETO_USER_ANNOTATION &&
+               is_host_library(calib_read_trace_text_of(tracing, event->name))) {
+        kind = comm_name_op(calib_read_trace_text_of(tracing, event->name));
         bytes = comm != NULL ? annotation_bytes(comm, kind, ranks) : 0;
     }
     if (kind == COMM_NONE) {

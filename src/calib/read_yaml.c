@@ -11,12 +11,12 @@
 #include "calib/read_text.h"
 #include "io/yaml.h"
 
-static struct calib_word word_of(const char *text)
+static struct calib_word calib_read_yaml_word_of(const char *text)
 {
     return (struct calib_word){text, (uint32_t)strlen(text)};
 }
 
-static bool is_scalar(const struct io_value *value)
+static bool calib_read_yaml_is_scalar(const struct io_value *value)
 {
     return value->kind != IO_LIST && value->kind != IO_MAP && value->text != NULL;
 }
@@ -38,14 +38,14 @@ static enum orr_status map_split(const struct calib_text *text, const struct io_
 {
     *count = 0;
     for (const struct io_value *value = map->first; value != NULL; value = value->next) {
-        if (!is_scalar(value)) {
+        if (!calib_read_yaml_is_scalar(value)) {
             return bad(text, value, "a number or a word", err);
         }
         if (*count == CALIB_WORDS_MAX) {
             return bad(text, map, "a map of fewer keys", err);
         }
-        words[*count] = word_of(value->key);
-        fields[(*count)++] = word_of(value->text);
+        words[*count] = calib_read_yaml_word_of(value->key);
+        fields[(*count)++] = calib_read_yaml_word_of(value->text);
     }
     return ORR_OK;
 }
@@ -80,10 +80,10 @@ static enum orr_status row_of_list(const struct calib_text *text, const struct i
         return bad(text, list, "a map, or a list as long as columns:,", err);
     }
     for (const struct io_value *value = list->first; value != NULL; value = value->next) {
-        if (!is_scalar(value)) {
+        if (!calib_read_yaml_is_scalar(value)) {
             return bad(text, value, "a number or a word", err);
         }
-        fields[count++] = word_of(value->text);
+        fields[count++] = calib_read_yaml_word_of(value->text);
     }
     struct calib_row row = *common;
     row.line = list->line;
@@ -105,20 +105,20 @@ static enum orr_status table_split(const struct calib_text *text, const struct i
 {
     static const char *const rows[] = {"points", "rows", "data", "measurements", "results"};
     for (const struct io_value *value = map->first; value != NULL; value = value->next) {
-        struct calib_word key = word_of(value->key);
+        struct calib_word key = calib_read_yaml_word_of(value->key);
         enum calib_heading_kind kind = calib_heading_parse(key).kind;
         if (value->kind == IO_LIST && calib_word_is(key, "columns")) {
             table->columns = value;
         } else if (value->kind == IO_LIST && kind != CALIB_HEAD_OTHER && table->list_count < CALIB_WORDS_MAX) {
             table->words[table->list_count] = key;
             table->lists[table->list_count++] = value;
-        } else if (is_scalar(value) && kind == CALIB_HEAD_TYPE) {
-            common->type = calib_type_of(word_of(value->text));
+        } else if (calib_read_yaml_is_scalar(value) && kind == CALIB_HEAD_TYPE) {
+            common->type = calib_type_of(calib_read_yaml_word_of(value->text));
             if (common->type == CALIB_TYPE_UNKNOWN) {
                 return bad(text, value, "the name of a collective", err);
             }
-        } else if (is_scalar(value) && kind == CALIB_HEAD_RANKS &&
-                   (!calib_word_count(word_of(value->text), &common->ranks) || common->ranks < 2)) {
+        } else if (calib_read_yaml_is_scalar(value) && kind == CALIB_HEAD_RANKS &&
+                   (!calib_word_count(calib_read_yaml_word_of(value->text), &common->ranks) || common->ranks < 2)) {
             return bad(text, value, "a number of ranks, at least 2,", err);
         }
         for (size_t i = 0; value->kind == IO_LIST && i < sizeof rows / sizeof rows[0]; i++) {
@@ -134,10 +134,10 @@ static enum orr_status columns_of(const struct calib_text *text, const struct io
     struct calib_word words[CALIB_WORDS_MAX];
     uint32_t count = 0;
     for (const struct io_value *value = list->first; value != NULL && count < CALIB_WORDS_MAX; value = value->next) {
-        if (!is_scalar(value)) {
+        if (!calib_read_yaml_is_scalar(value)) {
             return bad(text, value, "the heading of a column", err);
         }
-        words[count++] = word_of(value->text);
+        words[count++] = calib_read_yaml_word_of(value->text);
     }
     calib_columns_parse(words, count, columns);
     return columns->whole ? ORR_OK : bad(text, list, "a list of headings with a size and one or two times", err);
@@ -182,10 +182,10 @@ static enum orr_status lists_take(const struct calib_text *text, struct table *t
         struct calib_row common_row = *common;
         common_row.line = at[0]->line;
         for (uint32_t i = 0; i < table->list_count; i++) {
-            if (!is_scalar(at[i])) {
+            if (!calib_read_yaml_is_scalar(at[i])) {
                 return bad(text, at[i], "a number or a word", err);
             }
-            fields[i] = word_of(at[i]->text);
+            fields[i] = calib_read_yaml_word_of(at[i]->text);
             at[i] = at[i]->next;
         }
         status = calib_rows_add(rows, text, &columns, fields, &common_row, 0, err);

@@ -17,7 +17,7 @@ enum { LABEL = 12 };
 
 /* ---- small things ---- */
 
-static struct report_number time_of(double ms)
+static struct report_number calib_report_time_of(double ms)
 {
     struct report_number none = {"-"};
     struct report_number minus = {""};
@@ -32,7 +32,7 @@ static struct report_number time_of(double ms)
     return minus;
 }
 
-static void label(const char *text, FILE *stream)
+static void calib_report_label(const char *text, FILE *stream)
 {
     (void)fprintf(stream, "%-*s", LABEL, text);
 }
@@ -41,15 +41,15 @@ static void label(const char *text, FILE *stream)
 
 static void put_real(const struct calib *calib, FILE *stream)
 {
-    label("Measured", stream);
+    calib_report_label("Measured", stream);
     (void)fprintf(stream, "%s ms a step%s, %" PRIu64 " sample%s", report_fixed(calib->real.step_ms, 3).text,
                   calib->traced ? " under the profiler" : "", calib->samples, calib->samples == 1 ? "" : "s");
     if (!isnan(calib->iqr_ms)) {
-        (void)fprintf(stream, ", IQR %s", time_of(calib->iqr_ms).text);
+        (void)fprintf(stream, ", IQR %s", calib_report_time_of(calib->iqr_ms).text);
     }
     (void)fputc('\n', stream);
     if (calib->traced && !isnan(calib->untraced_ms)) {
-        label("", stream);
+        calib_report_label("", stream);
         (void)fprintf(stream, "%s ms without it, %" PRIu64 " sample%s\n", report_fixed(calib->untraced_ms, 3).text,
                       calib->untraced_steps, calib->untraced_steps == 1 ? "" : "s");
     }
@@ -57,7 +57,7 @@ static void put_real(const struct calib *calib, FILE *stream)
 
 static void put_sim(const struct calib *calib, FILE *stream)
 {
-    label("Simulated", stream);
+    calib_report_label("Simulated", stream);
     (void)fprintf(stream, "%s ms a step", report_fixed(calib->sim.step_ms, 3).text);
     if (calib->sim_steps > 1) {
         (void)fprintf(stream, ": %s ms for %" PRIu64 " steps",
@@ -72,15 +72,15 @@ static void put_sim(const struct calib *calib, FILE *stream)
 static void put_part_alpha(const char *of, double alpha, double real_ms, double sim_ms, FILE *stream)
 {
     if (!isnan(alpha)) {
-        label("", stream);
+        calib_report_label("", stream);
         (void)fprintf(stream, "%s of %s: %s measured, %s simulated\n", report_fixed(alpha, 6).text, of,
-                      time_of(real_ms).text, time_of(sim_ms).text);
+                      calib_report_time_of(real_ms).text, calib_report_time_of(sim_ms).text);
     }
 }
 
 static void put_alpha(const struct calib *calib, FILE *stream)
 {
-    label("Alpha", stream);
+    calib_report_label("Alpha", stream);
     (void)fprintf(stream, "%s", report_fixed(calib->alpha, 6).text);
     if (!isnan(calib->alpha_iqr)) {
         (void)fprintf(stream, ", IQR %s", report_fixed(calib->alpha_iqr, 6).text);
@@ -95,13 +95,13 @@ static void put_bound(const struct calib *calib, FILE *stream)
     if (isnan(calib->lower_bound_ms)) {
         return;
     }
-    label("Lower bound", stream);
+    calib_report_label("Lower bound", stream);
     (void)fprintf(stream, "%s ms a step: %s B over a link at %s Gbps\n", report_fixed(calib->lower_bound_ms, 3).text,
                   report_fixed(calib->bus_bytes, 0).text, report_short(calib->bandwidth_gbps).text);
     if (!isnan(calib->achieved_gbps)) {
-        label("Achieved", stream);
+        calib_report_label("Achieved", stream);
         (void)fprintf(stream, "%s Gbps: the same bytes in %s\n", report_short(calib->achieved_gbps).text,
-                      time_of(calib->least_comm_ms).text);
+                      calib_report_time_of(calib->least_comm_ms).text);
     }
 }
 
@@ -112,19 +112,19 @@ struct line {
     double real_ms, sim_ms;
 };
 
-static void put_line(const struct line *line, FILE *stream)
+static void calib_report_put_line(const struct line *line, FILE *stream)
 {
-    (void)fprintf(stream, "  %-28s%12s%12s%12s\n", line->what, time_of(line->real_ms).text, time_of(line->sim_ms).text,
-                  time_of(line->real_ms - line->sim_ms).text);
+    (void)fprintf(stream, "  %-28s%12s%12s%12s\n", line->what, calib_report_time_of(line->real_ms).text,
+                  calib_report_time_of(line->sim_ms).text, calib_report_time_of(line->real_ms - line->sim_ms).text);
 }
 
 /* 0 where one side does not know the part: it is then in the rest of both. */
-static double both(double part, double other)
+static double calib_report_both(double part, double other)
 {
     return isnan(part) || isnan(other) ? 0 : part;
 }
 
-static void put_parts(const struct calib *calib, FILE *stream)
+static void calib_report_put_parts(const struct calib *calib, FILE *stream)
 {
     const struct calib_side *real = &calib->real;
     const struct calib_side *sim = &calib->sim;
@@ -134,23 +134,25 @@ static void put_parts(const struct calib *calib, FILE *stream)
     const struct line hidden = {"communication, hidden", real->comm_ms - real->exposed_ms,
                                 sim->comm_ms - sim->exposed_ms};
     const struct line rest = {"host, waiting and the rest",
-                              real->step_ms - both(real->gpu_ms, sim->gpu_ms) - both(real->exposed_ms, sim->exposed_ms),
-                              sim->step_ms - both(sim->gpu_ms, real->gpu_ms) - both(sim->exposed_ms, real->exposed_ms)};
+                              real->step_ms - calib_report_both(real->gpu_ms, sim->gpu_ms) -
+                                  calib_report_both(real->exposed_ms, sim->exposed_ms),
+                              sim->step_ms - calib_report_both(sim->gpu_ms, real->gpu_ms) -
+                                  calib_report_both(sim->exposed_ms, real->exposed_ms)};
     (void)fprintf(stream, "\nWhy they differ, a step       %12s%12s%12s\n", "measured", "simulated", "difference");
-    put_line(&whole, stream);
+    calib_report_put_line(&whole, stream);
     if (!isnan(compute.real_ms - compute.sim_ms)) {
-        put_line(&compute, stream);
+        calib_report_put_line(&compute, stream);
     }
     if (!isnan(exposed.real_ms - exposed.sim_ms)) {
-        put_line(&exposed, stream);
+        calib_report_put_line(&exposed, stream);
     }
-    put_line(&rest, stream);
+    calib_report_put_line(&rest, stream);
     if (!isnan(hidden.real_ms - hidden.sim_ms)) {
-        put_line(&hidden, stream);
+        calib_report_put_line(&hidden, stream);
     }
 }
 
-static void put_bandwidth(const struct calib *calib, FILE *stream)
+static void calib_report_put_bandwidth(const struct calib *calib, FILE *stream)
 {
     if (!calib->bandwidth_too_low) {
         return;
@@ -159,11 +161,11 @@ static void put_bandwidth(const struct calib *calib, FILE *stream)
                   "  The configured bandwidth is lower than the bandwidth the trace achieved: %s Gbps against %s Gbps; "
                   "no simulation at %s Gbps can take less than %s a step, %s more than measured.\n",
                   report_short(calib->bandwidth_gbps).text, report_short(calib->achieved_gbps).text,
-                  report_short(calib->bandwidth_gbps).text, time_of(calib->lower_bound_ms).text,
+                  report_short(calib->bandwidth_gbps).text, calib_report_time_of(calib->lower_bound_ms).text,
                   report_share(calib->lower_bound_ms - calib->least_comm_ms, calib->least_comm_ms).text);
 }
 
-static void put_reasons(const struct calib *calib, FILE *stream)
+static void calib_report_put_reasons(const struct calib *calib, FILE *stream)
 {
     if (calib->sim_steps > 1) {
         (void)fprintf(stream,
@@ -172,23 +174,23 @@ static void put_reasons(const struct calib *calib, FILE *stream)
                       calib->sim_steps, report_fixed(calib->alpha / (double)calib->sim_steps, 6).text,
                       calib->sim_steps);
     }
-    put_bandwidth(calib, stream);
+    calib_report_put_bandwidth(calib, stream);
     if (calib->sim.comm_ms < calib->lower_bound_ms * (1 - 1e-6)) {
         (void)fprintf(stream,
                       "  The simulated communication, %s a step, is below its lower bound: bytes, steps or bandwidth "
                       "are not those of the simulation.\n",
-                      time_of(calib->sim.comm_ms).text);
+                      calib_report_time_of(calib->sim.comm_ms).text);
     }
     if (!isnan(calib->collectives) && calib->launch_us > 0) {
         (void)fprintf(stream, "  Launching: %s collectives x %s us = %s a step%s.\n",
                       report_short(calib->collectives).text, report_short(calib->launch_us).text,
-                      time_of(calib->collectives * calib->launch_us / 1e3).text,
+                      calib_report_time_of(calib->collectives * calib->launch_us / 1e3).text,
                       calib->tuned ? "" : " that the simulation does not have");
     }
     if (!isnan(calib->profiler_us) && !isnan(calib->host_events)) {
         (void)fprintf(stream, "  The profiler: %s events x %s us = %s of a measured step.\n",
                       report_fixed(calib->host_events, 0).text, report_fixed(calib->profiler_us, 3).text,
-                      time_of(calib->host_events * calib->profiler_us / 1e3).text);
+                      calib_report_time_of(calib->host_events * calib->profiler_us / 1e3).text);
     }
     if (!isnan(calib->untraced_error)) {
         (void)fprintf(stream, "  Without it, steps that it was not fitted on are predicted to within %s.\n",
@@ -208,7 +210,7 @@ static void put_rules(const struct calib *calib, FILE *stream)
                       check->holds ? "yes" : "no");
     }
     (void)calib_report_verdict(calib, verdict, sizeof verdict);
-    label("Verdict", stream);
+    calib_report_label("Verdict", stream);
     (void)fprintf(stream, "%s\n", verdict);
 }
 
@@ -247,7 +249,7 @@ static void put_fitted(const struct calib *calib, FILE *stream)
                   {"link bandwidth", " Gbps", calib->link_gbps},
                   {"link latency", " us", calib->link_latency_us},
                   {"local memory", " GB/s", calib->memory_gbytes_ps}};
-    label("For a run", stream);
+    calib_report_label("For a run", stream);
     const char *between = "";
     for (size_t i = 0; i < sizeof fitted / sizeof fitted[0]; i++) {
         if (!isnan(fitted[i].value)) {
@@ -266,8 +268,8 @@ void calib_report_put(const struct calib *calib, FILE *stream)
         put_sim(calib, stream);
         put_alpha(calib, stream);
         put_bound(calib, stream);
-        put_parts(calib, stream);
-        put_reasons(calib, stream);
+        calib_report_put_parts(calib, stream);
+        calib_report_put_reasons(calib, stream);
         put_rules(calib, stream);
     }
     put_fitted(calib, stream);
@@ -275,13 +277,13 @@ void calib_report_put(const struct calib *calib, FILE *stream)
 
 void calib_report_after(const struct calib *calib, FILE *stream)
 {
-    label("With these", stream);
+    calib_report_label("With these", stream);
     (void)fprintf(stream, "%s ms a step simulated, %s ms measured: alpha %s, of communication %s\n",
                   report_fixed(calib->sim.step_ms, 3).text, report_fixed(calib->real.step_ms, 3).text,
                   report_fixed(calib->alpha, 6).text,
                   isnan(calib->alpha_comm) ? "-" : report_fixed(calib->alpha_comm, 6).text);
     if (!isnan(calib->host_factor)) {
-        label("", stream);
+        calib_report_label("", stream);
         (void)fprintf(stream, "%s ms a step with the host's operations times %s, %s ms measured without the profiler\n",
                       report_fixed(calib->sim_untraced_ms, 3).text, report_short(calib->host_factor).text,
                       report_fixed(calib->untraced_ms, 3).text);
@@ -296,11 +298,11 @@ void calib_report_prediction(const struct calib *calib, double sim_step_ms, FILE
     char verdict[160];
     const struct calib_prediction p = calib_predict(calib, sim_step_ms);
     (void)calib_report_verdict(calib, verdict, sizeof verdict);
-    label("Calibrated", stream);
+    calib_report_label("Calibrated", stream);
     (void)fprintf(stream, "%s a step%s where what the simulation lacks stays, %s where it grows along; %s\n",
-                  time_of(p.added_ms).text, p.is_untraced ? " without the profiler" : "", time_of(p.scaled_ms).text,
-                  verdict);
-    label("", stream);
+                  calib_report_time_of(p.added_ms).text, p.is_untraced ? " without the profiler" : "",
+                  calib_report_time_of(p.scaled_ms).text, verdict);
+    calib_report_label("", stream);
     if (isnan(calib->held_out)) {
         (void)fputs("no measured step was held out: how well this predicts is not known\n", stream);
     } else {
@@ -308,7 +310,7 @@ void calib_report_prediction(const struct calib *calib, double sim_step_ms, FILE
                             100 * calib->held_out);
     }
     if (calib->traced && !p.is_untraced && !isnan(p.untraced_ms) && !isnan(calib->profiler_us)) {
-        label("", stream);
-        (void)fprintf(stream, "%s without the profiler\n", time_of(p.untraced_ms).text);
+        calib_report_label("", stream);
+        (void)fprintf(stream, "%s without the profiler\n", calib_report_time_of(p.untraced_ms).text);
     }
 }

@@ -26,8 +26,8 @@ static void put_range(struct report_table *table, const struct calib_group *grou
     report_table_cell(table, calib_rule_text(range->quality.rule));
 }
 
-static void put_number(const char *name, const struct calib_number *number, double factor, const char *unit,
-                       FILE *stream)
+static void calib_report_network_put_number(const char *name, const struct calib_number *number, double factor,
+                                            const char *unit, FILE *stream)
 {
     if (!number->known) {
         return;
@@ -90,14 +90,14 @@ void calib_report_network(const struct calib_network *network, FILE *stream)
     if (left_out > 0) {
         (void)fprintf(stream, "%" PRIu32 " more ranges are not shown.\n", left_out);
     }
-    put_number("Link bandwidth", &network->link_gbytes_per_s, 8, "Gbps", stream);
-    put_number("Link latency", &network->link_latency_us, 1, "us", stream);
-    put_number("Latency by messages", &network->message_link_us, 1, "us", stream);
+    calib_report_network_put_number("Link bandwidth", &network->link_gbytes_per_s, 8, "Gbps", stream);
+    calib_report_network_put_number("Link latency", &network->link_latency_us, 1, "us", stream);
+    calib_report_network_put_number("Latency by messages", &network->message_link_us, 1, "us", stream);
     put_pair(network, stream);
-    put_number("Launch overhead", &network->overhead_us, 1, "us", stream);
-    put_number("Copies between devices", &network->peer_gbytes_per_s, 8, "Gbps", stream);
-    put_number("Local memory", &network->memory_gbytes_per_s, 1, "GB/s", stream);
-    put_number("Copies from and to the host", &network->host_gbytes_per_s, 8, "Gbps", stream);
+    calib_report_network_put_number("Launch overhead", &network->overhead_us, 1, "us", stream);
+    calib_report_network_put_number("Copies between devices", &network->peer_gbytes_per_s, 8, "Gbps", stream);
+    calib_report_network_put_number("Local memory", &network->memory_gbytes_per_s, 1, "GB/s", stream);
+    calib_report_network_put_number("Copies from and to the host", &network->host_gbytes_per_s, 8, "Gbps", stream);
     if (network->overhead != CALIB_OVERHEAD_NONE) {
         (void)fprintf(stream, "%-*s%s\n", LABEL, "Launching", calib_overhead_text(network->overhead));
     }

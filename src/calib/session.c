@@ -154,7 +154,7 @@ static enum orr_status check_once(const struct fitting *f, const char *const *pa
     return ORR_OK;
 }
 
-static enum orr_status check_options(const struct fitting *f)
+static enum orr_status calib_session_check_options(const struct fitting *f)
 {
     const struct orr_calib_options *options = f->options;
     bool sim = options->sim_wall_ns != 0;
@@ -182,7 +182,7 @@ static enum orr_status check_options(const struct fitting *f)
     return status != ORR_OK ? status : check_once(f, options->bench, options->bench_count);
 }
 
-static enum orr_status read_options(struct fitting *f)
+static enum orr_status calib_session_read_options(struct fitting *f)
 {
     const struct orr_calib_options *options = f->options;
     struct calib_question *question = &f->question;
@@ -247,7 +247,7 @@ static enum orr_status read_sim(struct fitting *f)
 
 /* ---- the measured side ---- */
 
-static enum orr_status read_measured(struct fitting *f)
+static enum orr_status calib_session_read_measured(struct fitting *f)
 {
     const struct orr_calib_options *options = f->options;
     struct arena *arena = &f->session->arena;
@@ -284,7 +284,7 @@ static const char *name_sources(struct fitting *f)
 
 /* ---- the network ---- */
 
-static double known(const struct calib_number *number)
+static double calib_session_known(const struct calib_number *number)
 {
     return number->known && number->value > 0 ? number->value : (double)NAN;
 }
@@ -321,11 +321,11 @@ static enum orr_status fit_network(struct fitting *f, struct calib *calib)
     status = status != ORR_OK ? status : refuse_number(f, "the bandwidth of a link", &network->link_gbytes_per_s);
     status = status != ORR_OK ? status : refuse_number(f, "the latency of a link", &network->link_latency_us);
     if (status == ORR_OK) {
-        double rate = known(&network->link_gbytes_per_s);
-        calib->link_gbps = 8 * (isnan(rate) ? known(&network->peer_gbytes_per_s) : rate);
-        calib->link_latency_us = known(&network->link_latency_us);
-        calib->launch_us = isnan(f->launch_us) ? known(&network->overhead_us) : f->launch_us;
-        calib->memory_gbytes_ps = known(&network->memory_gbytes_per_s);
+        double rate = calib_session_known(&network->link_gbytes_per_s);
+        calib->link_gbps = 8 * (isnan(rate) ? calib_session_known(&network->peer_gbytes_per_s) : rate);
+        calib->link_latency_us = calib_session_known(&network->link_latency_us);
+        calib->launch_us = isnan(f->launch_us) ? calib_session_known(&network->overhead_us) : f->launch_us;
+        calib->memory_gbytes_ps = calib_session_known(&network->memory_gbytes_per_s);
         f->session->network = network;
     }
     return status;
@@ -350,11 +350,11 @@ enum orr_status calib_session_fit(struct calib_session *session, const struct or
 {
     struct fitting f = {.session = session, .options = options, .launch_us = NAN, .err = err};
     struct calib made = calib_none();
-    enum orr_status status = check_options(&f);
-    status = status != ORR_OK ? status : read_options(&f);
+    enum orr_status status = calib_session_check_options(&f);
+    status = status != ORR_OK ? status : calib_session_read_options(&f);
     if (status == ORR_OK && has_steps(options)) {
         status = read_sim(&f);
-        status = status != ORR_OK ? status : read_measured(&f);
+        status = status != ORR_OK ? status : calib_session_read_measured(&f);
         status = status != ORR_OK ? status : calib_steps_fit(&f.question, &session->arena, &made, err);
     }
     made.launch_us = isnan(f.launch_us) ? made.launch_us : f.launch_us;

@@ -62,7 +62,7 @@ struct calib_spread calib_spread_of(double *values, uint32_t count)
                                      count < 2 ? NAN : quantile(values, count, 0.75) - quantile(values, count, 0.25)};
 }
 
-static bool is_wanted(const struct calib_measured *file, bool traced, int64_t rank)
+static bool calib_steps_is_wanted(const struct calib_measured *file, bool traced, int64_t rank)
 {
     return file->samples != 0 && file->traced == traced && (rank < 0 || file->rank == rank);
 }
@@ -73,8 +73,8 @@ enum orr_status calib_steps_pool(const struct calib_measured *files, uint32_t co
     uint64_t total = 0;
     uint64_t samples = 0;
     for (uint32_t i = 0; i < count; i++) {
-        total += is_wanted(&files[i], traced, rank) ? files[i].step_count : 0;
-        samples += is_wanted(&files[i], traced, rank) ? files[i].samples : 0;
+        total += calib_steps_is_wanted(&files[i], traced, rank) ? files[i].step_count : 0;
+        samples += calib_steps_is_wanted(&files[i], traced, rank) ? files[i].samples : 0;
     }
     double *values = total > UINT32_MAX ? NULL : arena_alloc(arena, (size_t)(total + 1) * sizeof *values);
     if (values == NULL) {
@@ -82,7 +82,7 @@ enum orr_status calib_steps_pool(const struct calib_measured *files, uint32_t co
     }
     uint32_t used = 0;
     for (uint32_t i = 0; i < count; i++) {
-        for (uint32_t k = 0; is_wanted(&files[i], traced, rank) && k < files[i].step_count; k++) {
+        for (uint32_t k = 0; calib_steps_is_wanted(&files[i], traced, rank) && k < files[i].step_count; k++) {
             values[used++] = files[i].steps_ms[k];
         }
     }
@@ -153,38 +153,38 @@ static bool item_real(const struct json_item *item, double *value)
     return true;
 }
 
-static enum orr_status refuse(struct reading *r, const struct json_part *part, const char *what)
+static enum orr_status calib_steps_refuse(struct reading *r, const struct json_part *part, const char *what)
 {
     return error_set(r->err, ORR_EINVAL, "%s:%" PRIu64 ": \"%.40s\" %s", json_stream_path(r->stream),
                      json_stream_line(r->stream, part->offset), part->key, what);
 }
 
-static enum orr_status read_time(struct reading *r, const struct json_part *part, const struct json_item *item,
-                                 double unit, double *ms)
+static enum orr_status calib_steps_read_time(struct reading *r, const struct json_part *part,
+                                             const struct json_item *item, double unit, double *ms)
 {
     double value = 0;
     if (!item_real(item, &value)) {
-        return refuse(r, part, "is not the time of a step: a number is expected");
+        return calib_steps_refuse(r, part, "is not the time of a step: a number is expected");
     }
     value *= unit;
     if (!(value > 0 && value <= LONGEST_MS)) {
-        return refuse(r, part, "has the time of a step that cannot be: above 0 and up to a year is");
+        return calib_steps_refuse(r, part, "has the time of a step that cannot be: above 0 and up to a year is");
     }
     *ms = value;
     return ORR_OK;
 }
 
-static enum orr_status add_step(struct reading *r, const struct json_part *part, const struct json_item *item,
-                                double unit)
+static enum orr_status calib_steps_add_step(struct reading *r, const struct json_part *part,
+                                            const struct json_item *item, double unit)
 {
     struct calib_measured *into = r->into;
     double value = 0;
-    enum orr_status status = read_time(r, part, item, unit, &value);
+    enum orr_status status = calib_steps_read_time(r, part, item, unit, &value);
     if (status != ORR_OK) {
         return status;
     }
     if (into->step_count == STEPS_MOST) {
-        return refuse(r, part, "lists too many steps: up to 16777216 are read");
+        return calib_steps_refuse(r, part, "lists too many steps: up to 16777216 are read");
     }
     if (into->step_count == r->capacity) {
         uint32_t capacity = r->capacity == 0 ? 16 : 2 * r->capacity;
@@ -208,7 +208,7 @@ static enum orr_status add_list(struct reading *r, const struct json_part *part,
     enum orr_status status = ORR_OK;
     for (const struct json_item *at = json_item_first(list); status == ORR_OK && at != json_item_end(list);
          at = json_item_next(at)) {
-        status = add_step(r, part, at, unit);
+        status = calib_steps_add_step(r, part, at, unit);
     }
     return status;
 }
@@ -225,7 +225,8 @@ static enum orr_status add_summary(struct reading *r, const struct json_part *pa
     if (samples != NULL && json_item_u64(samples, &count)) {
         r->count = count;
     }
-    return read_time(r, part, median != NULL ? median : json_item_member(part->item, "mean"), unit, &r->lone_ms);
+    return calib_steps_read_time(r, part, median != NULL ? median : json_item_member(part->item, "mean"), unit,
+                                 &r->lone_ms);
 }
 
 static enum orr_status take_steps(struct reading *r, const struct json_part *part, double unit)
@@ -233,7 +234,8 @@ static enum orr_status take_steps(struct reading *r, const struct json_part *par
     if (part->item->kind == JSON_ITEM_ARRAY) {
         return add_list(r, part, part->item, unit);
     }
-    return part->item->kind == JSON_ITEM_OBJECT ? add_summary(r, part, unit) : add_step(r, part, part->item, unit);
+    return part->item->kind == JSON_ITEM_OBJECT ? add_summary(r, part, unit)
+                                                : calib_steps_add_step(r, part, part->item, unit);
 }
 
 static enum orr_status take_number(struct reading *r, const struct json_part *part, enum key_kind kind, double unit)
@@ -242,9 +244,10 @@ static enum orr_status take_number(struct reading *r, const struct json_part *pa
     uint64_t count = 0;
     if (kind == KEY_COUNT || kind == KEY_RANK) {
         if (!json_item_u64(part->item, &count) || count > INT32_MAX) {
-            return refuse(r, part,
-                          kind == KEY_RANK ? "is not a rank"
-                                           : "is not a number of steps (their times: \"step_times_ms\": [...])");
+            return calib_steps_refuse(r, part,
+                                      kind == KEY_RANK
+                                          ? "is not a rank"
+                                          : "is not a number of steps (their times: \"step_times_ms\": [...])");
         }
         if (kind == KEY_RANK) {
             r->into->rank = (int64_t)count;
@@ -254,7 +257,7 @@ static enum orr_status take_number(struct reading *r, const struct json_part *pa
         return ORR_OK;
     }
     if (!item_real(part->item, &value) || !(value >= 0)) {
-        return refuse(r, part, "is not a number from 0");
+        return calib_steps_refuse(r, part, "is not a number from 0");
     }
     if (kind == KEY_EPOCH) {
         r->epoch_ms = value * unit;
@@ -290,7 +293,7 @@ static enum orr_status take_part(struct reading *r, const struct json_part *part
 #undef CALIB_X
     };
     if (part->is_element) {
-        return add_step(r, part, part->item, 1);
+        return calib_steps_add_step(r, part, part->item, 1);
     }
     for (size_t i = 0; part->item != NULL && i < sizeof keys / sizeof keys[0]; i++) {
         if (strcmp(part->key, keys[i].name) != 0) {
@@ -299,10 +302,11 @@ static enum orr_status take_part(struct reading *r, const struct json_part *part
         r->has_clock |= keys[i].kind >= KEY_CLOCK;
         switch (keys[i].kind) {
         case KEY_STEPS:
-            return r->into->step_count > 0 ? refuse(r, part, "lists steps, which another member has done already")
-                                           : take_steps(r, part, keys[i].unit);
+            return r->into->step_count > 0
+                       ? calib_steps_refuse(r, part, "lists steps, which another member has done already")
+                       : take_steps(r, part, keys[i].unit);
         case KEY_MEDIAN:
-            return read_time(r, part, part->item, keys[i].unit, &r->lone_ms);
+            return calib_steps_read_time(r, part, part->item, keys[i].unit, &r->lone_ms);
         case KEY_CLOCKS:
             take_clocks(r, part->item);
             return ORR_OK;
@@ -315,7 +319,7 @@ static enum orr_status take_part(struct reading *r, const struct json_part *part
     return ORR_OK;
 }
 
-static enum orr_status read_parts(struct reading *r)
+static enum orr_status calib_steps_read_parts(struct reading *r)
 {
     struct json_part part;
     bool more = true;
@@ -333,7 +337,7 @@ static enum orr_status read_parts(struct reading *r)
 }
 
 /* What the keys together say. */
-static enum orr_status settle(struct reading *r)
+static enum orr_status calib_steps_settle(struct reading *r)
 {
     struct calib_measured *into = r->into;
     double *copy = arena_alloc(r->arena, ((size_t)into->step_count + 1) * sizeof *copy);
@@ -380,8 +384,8 @@ static int64_t rank_of_name(const char *path)
     return -1;
 }
 
-static enum orr_status read_file(const char *path, struct arena *arena, struct notes *notes,
-                                 struct calib_measured *measured, struct orr_error *err)
+static enum orr_status calib_steps_read_file(const char *path, struct arena *arena, struct notes *notes,
+                                             struct calib_measured *measured, struct orr_error *err)
 {
     static const char *const arrays[] = {"traceEvents", "", NULL};
     struct calib_measured made = calib_measured_none(path);
@@ -390,9 +394,9 @@ static enum orr_status read_file(const char *path, struct arena *arena, struct n
     if (status != ORR_OK) {
         return status;
     }
-    status = read_parts(&r);
+    status = calib_steps_read_parts(&r);
     if (status == ORR_OK && !r.is_kineto) {
-        status = settle(&r);
+        status = calib_steps_settle(&r);
     }
     json_stream_close(r.stream);
     if (status == ORR_OK && r.is_kineto) {
@@ -407,7 +411,7 @@ static enum orr_status read_file(const char *path, struct arena *arena, struct n
 enum orr_status calib_measured_read(const char *path, struct arena *arena, struct notes *notes,
                                     struct calib_measured *measured, struct orr_error *err)
 {
-    enum orr_status status = read_file(path, arena, notes, measured, err);
+    enum orr_status status = calib_steps_read_file(path, arena, notes, measured, err);
     if (status == ORR_OK && measured->rank < 0) {
         measured->rank = rank_of_name(path);
     }

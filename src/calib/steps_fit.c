@@ -127,7 +127,7 @@ static double fit_profiler(const struct gathering *g, double *values)
     return isnan(question->profiler_us) ? calib_spread_of(values, count).median : question->profiler_us;
 }
 
-static enum orr_status gather(struct gathering *g)
+static enum orr_status calib_steps_fit_gather(struct gathering *g)
 {
     const struct calib_question *question = g->question;
     struct calib *calib = g->calib;
@@ -348,8 +348,8 @@ static enum orr_status leave_one_out(const struct gathering *g)
 /* ---- rules ---- */
 
 ORR_PRINTF(6, 7)
-static bool check(struct calib *calib, struct arena *arena, const char *rule, const char *limit, bool holds,
-                  const char *fmt, ...)
+static bool calib_steps_fit_check(struct calib *calib, struct arena *arena, const char *rule, const char *limit,
+                                  bool holds, const char *fmt, ...)
 {
     char text[96];
     va_list args;
@@ -388,7 +388,7 @@ enum orr_status calib_check_set(struct calib *calib, struct arena *arena, const 
     return ORR_OK;
 }
 
-static const char *known(double value, char *text, size_t size)
+static const char *calib_steps_fit_known(double value, char *text, size_t size)
 {
     if (isnan(value)) {
         return "not known";
@@ -397,7 +397,7 @@ static const char *known(double value, char *text, size_t size)
     return text;
 }
 
-static enum orr_status judge(const struct gathering *g)
+static enum orr_status calib_steps_fit_judge(const struct gathering *g)
 {
     struct calib *calib = g->calib;
     struct arena *arena = g->arena;
@@ -406,22 +406,24 @@ static enum orr_status judge(const struct gathering *g)
     bool equals = !isnan(calib->sim.comm_ms) && calib->sim.comm_ms >= calib->sim.step_ms * (1 - 1e-9);
     bool agree = calib->real_steps == 0 || calib->real_steps == calib->sim_steps || g->question->steps != 0;
     calib->accepted = true;
-    bool fine =
-        check(calib, arena, "samples", "at least 3", calib->samples >= SAMPLES_LEAST, "%" PRIu64, calib->samples) &&
-        check(calib, arena, "IQR / median", "below 0.10", spread < SPREAD_LIMIT, "%s",
-              known(spread, text[0], sizeof text[0])) &&
-        check(calib, arena, g->question->rank >= 0 ? "error on other ranks" : "error of a step", "below 0.05",
-              calib->held_out < ERROR_LIMIT, "%s", known(calib->held_out, text[1], sizeof text[1])) &&
-        check(calib, arena, "steps agree", "both sides", agree,
-              calib->real_steps == 0 ? "%" PRIu64 " simulated" : "%" PRIu64 " simulated, %" PRIu64 " recorded",
-              calib->sim_steps, calib->real_steps) &&
-        check(calib, arena, "not all is communication", "comm < wall", !equals, "%s",
-              isnan(calib->sim.comm_ms) ? "not known"
-              : equals                  ? "comm = wall"
-                                        : "comm < wall");
+    bool fine = calib_steps_fit_check(calib, arena, "samples", "at least 3", calib->samples >= SAMPLES_LEAST,
+                                      "%" PRIu64, calib->samples) &&
+                calib_steps_fit_check(calib, arena, "IQR / median", "below 0.10", spread < SPREAD_LIMIT, "%s",
+                                      calib_steps_fit_known(spread, text[0], sizeof text[0])) &&
+                calib_steps_fit_check(calib, arena, g->question->rank >= 0 ? "error on other ranks" : "error of a step",
+                                      "below 0.05", calib->held_out < ERROR_LIMIT, "%s",
+                                      calib_steps_fit_known(calib->held_out, text[1], sizeof text[1])) &&
+                calib_steps_fit_check(calib, arena, "steps agree", "both sides", agree,
+                                      calib->real_steps == 0 ? "%" PRIu64 " simulated"
+                                                             : "%" PRIu64 " simulated, %" PRIu64 " recorded",
+                                      calib->sim_steps, calib->real_steps) &&
+                calib_steps_fit_check(calib, arena, "not all is communication", "comm < wall", !equals, "%s",
+                                      isnan(calib->sim.comm_ms) ? "not known"
+                                      : equals                  ? "comm = wall"
+                                                                : "comm < wall");
     if (fine && !isnan(calib->achieved_gbps) && !isnan(calib->bandwidth_gbps)) {
-        fine = check(calib, arena, "bandwidth", "achieved <= configured", !calib->bandwidth_too_low,
-                     "%.2f of %.2f Gbps", calib->achieved_gbps, calib->bandwidth_gbps);
+        fine = calib_steps_fit_check(calib, arena, "bandwidth", "achieved <= configured", !calib->bandwidth_too_low,
+                                     "%.2f of %.2f Gbps", calib->achieved_gbps, calib->bandwidth_gbps);
     }
     return fine ? ORR_OK : mem_error(arena->mem, "a calibration", g->err);
 }
@@ -431,7 +433,7 @@ enum orr_status calib_steps_fit(const struct calib_question *question, struct ar
 {
     struct calib made = calib_none();
     struct gathering g = {.question = question, .arena = arena, .calib = &made, .err = err};
-    enum orr_status status = gather(&g);
+    enum orr_status status = calib_steps_fit_gather(&g);
     status = status != ORR_OK ? status : take_given(&g);
     status = status != ORR_OK ? status : take_sim(&g);
     if (status == ORR_OK) {
@@ -439,7 +441,7 @@ enum orr_status calib_steps_fit(const struct calib_question *question, struct ar
         hold_out_ranks(&g);
         status = question->rank < 0 ? leave_one_out(&g) : ORR_OK;
     }
-    status = status != ORR_OK ? status : judge(&g);
+    status = status != ORR_OK ? status : calib_steps_fit_judge(&g);
     if (status == ORR_OK) {
         *calib = made;
     }

@@ -39,7 +39,7 @@ struct looking {
 };
 
 /* As the file has them. */
-static bool add(struct looking *l, struct spans *spans, double begin_us, double dur_us)
+static bool calib_steps_kineto_add(struct looking *l, struct spans *spans, double begin_us, double dur_us)
 {
     if (!mem_reserve(l->mem, (void **)&spans->items, &spans->capacity, (uint64_t)spans->count + 1,
                      sizeof *spans->items)) {
@@ -49,7 +49,7 @@ static bool add(struct looking *l, struct spans *spans, double begin_us, double 
     return true;
 }
 
-static void drop(struct looking *l, struct spans *spans)
+static void calib_steps_kineto_drop(struct looking *l, struct spans *spans)
 {
     mem_free(l->mem, spans->items, spans->capacity * sizeof *spans->items);
     *spans = (struct spans){0};
@@ -106,7 +106,7 @@ static double overlap(const struct spans *a, const struct spans *b)
 
 /* ---- steps ---- */
 
-static const char *name_of(const struct looking *l, const struct kineto_event *event)
+static const char *calib_steps_kineto_name_of(const struct looking *l, const struct kineto_event *event)
 {
     return intern_text(&l->trace->names, event->name);
 }
@@ -114,7 +114,7 @@ static const char *name_of(const struct looking *l, const struct kineto_event *e
 static bool is_step(const struct looking *l, const struct kineto_event *event, uint8_t cat)
 {
     return event->cat == cat && (event->has & KINETO_HAS_DUR) != 0 && event->dur_us > 0 &&
-           strncmp(name_of(l, event), "ProfilerStep#", 13) == 0;
+           strncmp(calib_steps_kineto_name_of(l, event), "ProfilerStep#", 13) == 0;
 }
 
 /* Names are numbers of the trace's own table, so equal names are equal numbers; events come by time, and the first of a
@@ -132,7 +132,7 @@ static enum orr_status find_steps(struct looking *l, uint8_t cat, struct orr_err
         const struct kineto_event *event = &l->trace->events[i];
         if (is_step(l, event, cat) && !seen[event->name]) {
             seen[event->name] = true;
-            fine = add(l, &l->steps, event->ts_us, event->dur_us);
+            fine = calib_steps_kineto_add(l, &l->steps, event->ts_us, event->dur_us);
         }
     }
     mem_free(l->mem, seen, names);
@@ -166,24 +166,24 @@ static bool is_host_comm(const char *name)
 
 static bool take_event(struct looking *l, const struct kineto_event *event, bool has_kernels)
 {
-    const char *name = name_of(l, event);
+    const char *name = calib_steps_kineto_name_of(l, event);
     double dur = (event->has & KINETO_HAS_DUR) != 0 && event->dur_us > 0 ? event->dur_us : 0;
     switch (event->cat) {
     case KINETO_KERNEL:
         if (comm_name_kernel(name) != COMM_NONE) {
             l->collectives++;
-            return add(l, &l->comm, event->ts_us, dur);
+            return calib_steps_kineto_add(l, &l->comm, event->ts_us, dur);
         }
         l->kernel_us += dur * l->unit_us;
-        return add(l, &l->device, event->ts_us, dur);
+        return calib_steps_kineto_add(l, &l->device, event->ts_us, dur);
     case KINETO_MEMCPY:
     case KINETO_MEMSET:
-        return add(l, &l->device, event->ts_us, dur);
+        return calib_steps_kineto_add(l, &l->device, event->ts_us, dur);
     case KINETO_USER_ANNOTATION:
         l->host_events += in_step(l, event->ts_us);
         if (!has_kernels && is_host_comm(name) && comm_name_op(name) != COMM_NONE) {
             l->collectives++;
-            return add(l, &l->comm, event->ts_us, dur);
+            return calib_steps_kineto_add(l, &l->comm, event->ts_us, dur);
         }
         return true;
     case KINETO_CPU_OP:
@@ -200,7 +200,7 @@ static bool has_comm_kernels(const struct looking *l)
 {
     for (uint32_t i = 0; i < l->trace->event_count; i++) {
         const struct kineto_event *event = &l->trace->events[i];
-        if (event->cat == KINETO_KERNEL && comm_name_kernel(name_of(l, event)) != COMM_NONE) {
+        if (event->cat == KINETO_KERNEL && comm_name_kernel(calib_steps_kineto_name_of(l, event)) != COMM_NONE) {
             return true;
         }
     }
@@ -227,8 +227,8 @@ static enum orr_status take_events(struct looking *l, struct calib_measured *mad
     return ORR_OK;
 }
 
-static enum orr_status list_steps(struct looking *l, struct arena *arena, struct calib_measured *made,
-                                  struct orr_error *err)
+static enum orr_status calib_steps_kineto_list_steps(struct looking *l, struct arena *arena,
+                                                     struct calib_measured *made, struct orr_error *err)
 {
     double *steps_ms = arena_alloc(arena, 2 * (size_t)l->steps.count * sizeof *steps_ms);
     if (steps_ms == NULL) {
@@ -248,7 +248,8 @@ static enum orr_status list_steps(struct looking *l, struct arena *arena, struct
     return ORR_OK;
 }
 
-static enum orr_status look(struct looking *l, struct arena *arena, struct calib_measured *made, struct orr_error *err)
+static enum orr_status calib_steps_kineto_look(struct looking *l, struct arena *arena, struct calib_measured *made,
+                                               struct orr_error *err)
 {
     enum orr_status status = find_steps(l, KINETO_USER_ANNOTATION, err);
     if (status == ORR_OK && l->steps.count == 0) {
@@ -260,7 +261,7 @@ static enum orr_status look(struct looking *l, struct arena *arena, struct calib
             "%s: has no ProfilerStep marks: record with a schedule and prof.step() (orrery trace recipe)", made->path);
     }
     if (status == ORR_OK) {
-        status = list_steps(l, arena, made, err);
+        status = calib_steps_kineto_list_steps(l, arena, made, err);
     }
     if (status == ORR_OK && l->trace->info.base_time_ns != 0) {
         made->first_ms = (double)l->trace->info.base_time_ns / 1e6 + l->steps.items[0].begin_us / 1e3;
@@ -278,10 +279,10 @@ enum orr_status calib_measured_kineto(const char *path, struct arena *arena, str
         return status;
     }
     struct looking l = {.trace = trace, .mem = arena->mem, .unit_us = 1};
-    status = look(&l, arena, &made, err);
-    drop(&l, &l.steps);
-    drop(&l, &l.comm);
-    drop(&l, &l.device);
+    status = calib_steps_kineto_look(&l, arena, &made, err);
+    calib_steps_kineto_drop(&l, &l.steps);
+    calib_steps_kineto_drop(&l, &l.comm);
+    calib_steps_kineto_drop(&l, &l.device);
     kineto_free(trace);
     if (status == ORR_OK) {
         *measured = made;

@@ -14,7 +14,7 @@
 
 #include "lab/experiment_record.h"
 
-static enum lab_run_state state_of(enum orr_status status)
+static enum lab_run_state lab_experiment_state_of(enum orr_status status)
 {
     switch (status) {
     case ORR_OK:
@@ -60,7 +60,7 @@ static uint64_t now_ms(void)
 static void settle_outcome(const struct orr_run *run, bool executed, enum orr_status status, uint64_t wall_ms,
                            struct lab_outcome *outcome)
 {
-    outcome->state = state_of(status);
+    outcome->state = lab_experiment_state_of(status);
     outcome->wall_ms = wall_ms;
     if (run != NULL) {
         outcome->world = orr_run_rank_count(run);

@@ -39,7 +39,7 @@ void lab_record_free(struct lab_record *record)
     arena_free(&record->arena);
 }
 
-static const char *copy(struct lab_record *record, const char *text)
+static const char *lab_experiment_record_copy(struct lab_record *record, const char *text)
 {
     return text == NULL ? NULL : arena_strndup(&record->arena, text, strlen(text));
 }
@@ -69,7 +69,7 @@ static enum orr_status add_input(struct entering *e, const char *role, const cha
 }
 
 /* All ranks' traces are one input: what matters is whether any of them changed. */
-static enum orr_status add_workload(struct entering *e, uint32_t traces)
+static enum orr_status lab_experiment_record_add_workload(struct entering *e, uint32_t traces)
 {
     const struct lab_input *known = e->experiment->workload;
     if (known != NULL && e->experiment->workload_traces == traces) {
@@ -129,7 +129,7 @@ static enum orr_status add_inputs(struct entering *e, const struct orr_run *run)
         {"topology", orr_run_named_file(run, ORR_OUTPUT_TEXT)},
         {"machine", options->machine != NULL && file_exists(options->machine) ? options->machine : NULL},
     };
-    enum orr_status status = add_workload(e, orr_run_source_count(run));
+    enum orr_status status = lab_experiment_record_add_workload(e, orr_run_source_count(run));
     for (size_t i = 0; status == ORR_OK && i < sizeof files / sizeof files[0]; i++) {
         status = add_input(e, files[i].role, files[i].path);
     }
@@ -171,7 +171,8 @@ static bool keep_inputs(struct lab_record *record, const struct entering *e)
     struct lab_input *inputs = arena_alloc(&record->arena, ((size_t)count + 1) * sizeof *inputs);
     for (uint32_t i = 0; inputs != NULL && i < count; i++) {
         const struct lab_input *from = i < e->count ? &e->inputs[i] : &experiment->extra[i - e->count];
-        inputs[i] = (struct lab_input){from->role, copy(record, from->path), copy(record, from->hash), from->bytes};
+        inputs[i] = (struct lab_input){from->role, lab_experiment_record_copy(record, from->path),
+                                       lab_experiment_record_copy(record, from->hash), from->bytes};
         if (inputs[i].path == NULL || inputs[i].hash == NULL) {
             return false;
         }
@@ -193,16 +194,18 @@ static void kept_settings(struct lab_record *record, const struct sim_config *co
     const struct packet_config *packet = config->packet == NULL ? NULL : config->packet->config;
     bool aware = config->system.optimization == SIM_LOCAL_BW_AWARE;
     const struct lab_setting made[KEPT_SETTINGS] = {
-        {"run_dir", copy(record, results)},
+        {"run_dir", lab_experiment_record_copy(record, results)},
         {"qcn", packet == NULL       ? "none"
                 : packet->enable_qcn ? "1"
                                      : "0"},
         {"pfc_dyn", packet == NULL ? "none" : "1"}, /* the only way there is (docs/packet.md) */
-        {"buffer",
-         packet == NULL ? "none" : copy(record, report_fixed((double)packet->buffer_bytes / 1048576.0, 0).text)},
-        {"payload", packet == NULL ? "none" : copy(record, report_count(packet->payload_bytes).text)},
+        {"buffer", packet == NULL ? "none"
+                                  : lab_experiment_record_copy(
+                                        record, report_fixed((double)packet->buffer_bytes / 1048576.0, 0).text)},
+        {"payload",
+         packet == NULL ? "none" : lab_experiment_record_copy(record, report_count(packet->payload_bytes).text)},
         {"coll_opt", aware ? "localBWAware" : "baseline"},
-        {"lmbw", copy(record, report_short(config->system.local_mem_bw_gbps).text)},
+        {"lmbw", lab_experiment_record_copy(record, report_short(config->system.local_mem_bw_gbps).text)},
     };
     memcpy(settings, made, sizeof made);
 }
@@ -250,13 +253,13 @@ enum orr_status lab_record_describe(struct lab_record *record, const struct lab_
     record->manifest = (struct lab_manifest){
         .kind = experiment->kind,
         .command = experiment->command,
-        .folder = copy(record, folder),
+        .folder = lab_experiment_record_copy(record, folder),
         .tag = experiment->tag,
         .backend = lab_backend_word(run == NULL ? experiment->options.backend : orr_run_backend(run)),
         .topology = experiment->topology,
         .logical_dims = experiment->dims,
         .comm_scale = experiment->options.grow && growth->comm_scale != NULL ? growth->comm_scale : "1",
-        .fingerprint = run == NULL ? NULL : copy(record, fingerprint),
+        .fingerprint = run == NULL ? NULL : lab_experiment_record_copy(record, fingerprint),
         .seed = experiment->options.seed,
         .world = run == NULL ? 0 : orr_run_rank_count(run),
         .source_world = run == NULL ? 0 : orr_run_source_count(run),
@@ -295,7 +298,7 @@ static bool keep_collectives(struct lab_record *record, const struct orr_run *ru
     for (uint32_t i = 0; rows != NULL && i < count; i++) {
         struct orr_collective_result row;
         orr_run_collective(run, i, &row);
-        rows[i] = (struct lab_collective_row){.type = copy(record, row.type),
+        rows[i] = (struct lab_collective_row){.type = lab_experiment_record_copy(record, row.type),
                                               .group_size = row.group_size,
                                               .bytes = row.bytes,
                                               .count = row.count,
@@ -316,7 +319,7 @@ enum orr_status lab_record_results(struct lab_record *record, const struct lab_e
                                    struct orr_error *err)
 {
     record->results = (struct lab_results){.state = outcome->state,
-                                           .error = copy(record, error),
+                                           .error = lab_experiment_record_copy(record, error),
                                            .total_ns = outcome->total_ns,
                                            .steps = experiment->steps,
                                            .comm_ns = outcome->comm_ns,

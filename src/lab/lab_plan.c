@@ -22,14 +22,14 @@ void lab_plan_free(struct lab_plan *plan)
     arena_free(&plan->arena);
 }
 
-static enum orr_status no_memory(const struct lab_plan *plan, struct orr_error *err)
+static enum orr_status lab_plan_no_memory(const struct lab_plan *plan, struct orr_error *err)
 {
     return mem_error(&plan->mem, "the plan of a run", err);
 }
 
 /* A line for the user, or with strict notices the error. */
 ORR_PRINTF(3, 4)
-static enum orr_status warn(const struct lab_plan *plan, struct orr_error *err, const char *fmt, ...)
+static enum orr_status lab_plan_warn(const struct lab_plan *plan, struct orr_error *err, const char *fmt, ...)
 {
     char line[512];
     va_list args;
@@ -77,7 +77,7 @@ static enum orr_status check_typed(const struct orr_lab_options *options, struct
 }
 
 /* What the traces ask for where the user did not say; recordings become traces that ask to run side by side. */
-static enum orr_status settle_policy(struct lab_plan *plan, struct orr_error *err)
+static enum orr_status lab_plan_settle_policy(struct lab_plan *plan, struct orr_error *err)
 {
     plan->policy = plan->options->run.policy;
     if (plan->policy != ORR_POLICY_AUTO && plan->policy != ORR_POLICY_AUTO_SAFE) {
@@ -110,7 +110,7 @@ static enum orr_status read_typed(struct lab_plan *plan, struct orr_error *err)
         status = lab_workload_find(options->run.workload, options->prefix, options->recording_tag, &plan->arena,
                                    &plan->workload, err);
     }
-    return status == ORR_OK ? settle_policy(plan, err) : status;
+    return status == ORR_OK ? lab_plan_settle_policy(plan, err) : status;
 }
 
 /* ---- how many ranks ---- */
@@ -130,7 +130,7 @@ static enum orr_status asked_size(const struct lab_plan *plan, uint32_t *asked, 
     return ORR_OK;
 }
 
-static enum orr_status refuse_size(const struct lab_plan *plan, uint32_t told, struct orr_error *err)
+static enum orr_status lab_plan_refuse_size(const struct lab_plan *plan, uint32_t told, struct orr_error *err)
 {
     uint32_t traces = plan->workload.ranks;
     char scale[40] = "";
@@ -147,7 +147,7 @@ static enum orr_status refuse_size(const struct lab_plan *plan, uint32_t told, s
 /* One ring of hundreds of ranks is built by nobody, and twice as many messages as ranks follow each other in it. */
 enum { ONE_RING_MOST = 64 };
 
-static enum orr_status settle_size(struct lab_plan *plan, struct orr_error *err)
+static enum orr_status lab_plan_settle_size(struct lab_plan *plan, struct orr_error *err)
 {
     uint32_t asked = 0;
     uint32_t told = lab_machine_told(&plan->machine);
@@ -157,7 +157,7 @@ static enum orr_status settle_size(struct lab_plan *plan, struct orr_error *err)
         return status;
     }
     if (told != 0 && asked == 0 && told != traces) {
-        return refuse_size(plan, told, err);
+        return lab_plan_refuse_size(plan, told, err);
     }
     if (told != 0 && asked != 0 && told != asked) {
         char option[48];
@@ -165,10 +165,10 @@ static enum orr_status settle_size(struct lab_plan *plan, struct orr_error *err)
                        plan->options->world_size != 0 ? "parameter 'world-size' %" PRIu32
                                                       : "parameter 'virtual-scale' %" PRIu32,
                        plan->options->world_size != 0 ? asked : plan->options->virtual_scale);
-        status = warn(plan, err,
-                      "%s of %" PRIu32 " trace%s is %" PRIu32 " ranks, and the topology has %" PRIu32
-                      "; the topology's size is taken",
-                      option, traces, traces == 1 ? "" : "s", asked, told);
+        status = lab_plan_warn(plan, err,
+                               "%s of %" PRIu32 " trace%s is %" PRIu32 " ranks, and the topology has %" PRIu32
+                               "; the topology's size is taken",
+                               option, traces, traces == 1 ? "" : "s", asked, told);
     }
     plan->world = told != 0 ? told : asked != 0 ? asked : traces;
     if (status == ORR_OK && plan->world == 1) {
@@ -188,7 +188,7 @@ static enum orr_status settle_size(struct lab_plan *plan, struct orr_error *err)
 
 /* ---- the machine ---- */
 
-static enum orr_status settle_backend(struct lab_plan *plan, struct orr_error *err)
+static enum orr_status lab_plan_settle_backend(struct lab_plan *plan, struct orr_error *err)
 {
     const struct lab_machine *machine = &plan->machine;
     bool file = machine->kind == LAB_MACHINE_FILE;
@@ -197,7 +197,7 @@ static enum orr_status settle_backend(struct lab_plan *plan, struct orr_error *e
     plan->backend = !open ? plan->options->run.backend : wires ? ORR_BACKEND_FLOW : ORR_BACKEND_UNAWARE;
     if (open && !wires && lab_system_names_nccl(plan->options->run.system, NULL, 0)) {
         plan->backend = ORR_BACKEND_AWARE;
-        enum orr_status status = warn(plan, err, "%s", LAB_WHY_AWARE);
+        enum orr_status status = lab_plan_warn(plan, err, "%s", LAB_WHY_AWARE);
         if (status != ORR_OK) {
             return status;
         }
@@ -209,7 +209,7 @@ static enum orr_status settle_backend(struct lab_plan *plan, struct orr_error *e
                          machine->path, wires ? "taken for a physical topology" : "a network.yml");
     }
     if (wires && !wired) {
-        return warn(
+        return lab_plan_warn(
             plan, err,
             "parameter 'backend' %s does not see the wires of %s, and takes it for %s; flow, packet and auto do",
             lab_backend_word(plan->backend),
@@ -259,7 +259,7 @@ static enum orr_status settle_names(struct lab_plan *plan, bool named, struct or
     if (plan->store == NULL && plan->output != NULL) {
         plan->store = arena_printf(&plan->arena, "%s/orrery.db", plan->output);
     }
-    return plan->dims != NULL && plan->name != NULL && plan->store != NULL ? ORR_OK : no_memory(plan, err);
+    return plan->dims != NULL && plan->name != NULL && plan->store != NULL ? ORR_OK : lab_plan_no_memory(plan, err);
 }
 
 enum orr_status lab_plan_make(struct lab_plan *plan, struct orr_error *err)
@@ -274,7 +274,7 @@ enum orr_status lab_plan_make(struct lab_plan *plan, struct orr_error *err)
     }
     bool named = plan->machine.ranks != 0;
     if (status == ORR_OK) {
-        status = settle_size(plan, err);
+        status = lab_plan_settle_size(plan, err);
     }
     if (status == ORR_OK && plan->machine.kind != LAB_MACHINE_FILE && !line) {
         status = lab_machine_settle(&plan->machine, plan->world, err);
@@ -283,7 +283,7 @@ enum orr_status lab_plan_make(struct lab_plan *plan, struct orr_error *err)
         status = lab_machine_made_dims(&plan->machine, &plan->arena, &plan->rates, &plan->times, err);
     }
     if (status == ORR_OK) {
-        status = settle_backend(plan, err);
+        status = lab_plan_settle_backend(plan, err);
     }
     if (status == ORR_OK) {
         const struct lab_machine_request request = {

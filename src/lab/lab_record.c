@@ -16,7 +16,7 @@
 
 /* ---- settings ---- */
 
-static void set(struct lab_plan *plan, const char *key, const char *value)
+static void lab_record_set(struct lab_plan *plan, const char *key, const char *value)
 {
     if (value != NULL && plan->setting_count < LAB_SETTINGS_MOST) {
         plan->settings[plan->setting_count++] = (struct lab_setting){key, value};
@@ -53,7 +53,7 @@ static enum orr_status set_parameters(struct lab_plan *plan, struct orr_error *e
         if (text && !lab_parameter_text(&plan->arena, row, &run, 0, &value)) {
             return mem_error(&plan->mem, "the settings of a run", err);
         }
-        set(plan, row->name, value);
+        lab_record_set(plan, row->name, value);
     }
     return ORR_OK;
 }
@@ -68,19 +68,19 @@ enum orr_status lab_plan_settings(struct lab_plan *plan, struct orr_error *err)
         return mem_error(&plan->mem, "the settings of a run", err);
     }
     plan->setting_count = 0;
-    set(plan, "topology", plan->name);
-    set(plan, "logical-dims", plan->dims);
+    lab_record_set(plan, "topology", plan->name);
+    lab_record_set(plan, "logical-dims", plan->dims);
     if (plan->machine.kind != LAB_MACHINE_FILE) {
-        set(plan, "bandwidth", plan->rates.list);
-        set(plan, "latency", plan->times.list);
+        lab_record_set(plan, "bandwidth", plan->rates.list);
+        lab_record_set(plan, "latency", plan->times.list);
     }
-    set(plan, "backend", lab_backend_word(plan->backend));
-    set(plan, "policy", report_policy_name(plan->policy));
-    set(plan, "system", options->run.system != NULL ? "given" : "made for the topology");
-    set(plan, "traces", traces);
-    set(plan, "world-size", world);
+    lab_record_set(plan, "backend", lab_backend_word(plan->backend));
+    lab_record_set(plan, "policy", report_policy_name(plan->policy));
+    lab_record_set(plan, "system", options->run.system != NULL ? "given" : "made for the topology");
+    lab_record_set(plan, "traces", traces);
+    lab_record_set(plan, "world-size", world);
     if (plan->grows) {
-        set(plan, "scaling", options->run.growth.strong ? "strong" : "weak");
+        lab_record_set(plan, "scaling", options->run.growth.strong ? "strong" : "weak");
     }
     return set_parameters(plan, err);
 }

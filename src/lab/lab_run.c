@@ -36,7 +36,7 @@ static enum orr_status next_number(struct lab_store *store, int64_t *number, str
     return status;
 }
 
-static enum orr_status make_folder(struct lab_plan *plan, struct lab_store *store, struct orr_error *err)
+static enum orr_status lab_run_make_folder(struct lab_plan *plan, struct lab_store *store, struct orr_error *err)
 {
     enum { TRIES = 10000 };
     const char *tag = plan->options->tag;
@@ -80,7 +80,7 @@ static void drop_folder(struct lab_plan *plan)
 /* ---- before the run ---- */
 
 /* Into the run's folder, with the importer's report beside the traces. */
-static enum orr_status import(struct lab_plan *plan, struct orr_error *err)
+static enum orr_status lab_run_import(struct lab_plan *plan, struct orr_error *err)
 {
     struct io_outfile *report = NULL;
     const char *prefix = arena_printf(&plan->arena, "%s/traces/job", plan->folder);
@@ -106,7 +106,7 @@ static enum orr_status import(struct lab_plan *plan, struct orr_error *err)
     return status == ORR_OK ? lab_workload_groups(prefix, &plan->arena, &plan->workload.groups, err) : status;
 }
 
-static enum orr_status prepare(struct lab_plan *plan, struct orr_error *err)
+static enum orr_status lab_run_prepare(struct lab_plan *plan, struct orr_error *err)
 {
     const struct lab_machine_request request = {.machine = &plan->machine,
                                                 .folder = plan->folder,
@@ -115,7 +115,7 @@ static enum orr_status prepare(struct lab_plan *plan, struct orr_error *err)
                                                 .rates = &plan->rates,
                                                 .times = &plan->times,
                                                 .notices = plan->notices};
-    enum orr_status status = plan->workload.recording == NULL ? ORR_OK : import(plan, err);
+    enum orr_status status = plan->workload.recording == NULL ? ORR_OK : lab_run_import(plan, err);
     if (status == ORR_OK) {
         status = lab_workload_steps(plan->workload.prefix, &plan->mem, &plan->steps, err);
     }
@@ -146,7 +146,7 @@ static void pass_warnings(const struct lab_plan *plan, const struct orr_run *run
     }
 }
 
-static struct report_lab describe(const struct lab_plan *plan)
+static struct report_lab lab_run_describe(const struct lab_plan *plan)
 {
     const struct orr_growth *growth = &plan->options->run.growth;
     bool file = plan->machine.kind == LAB_MACHINE_FILE;
@@ -186,7 +186,7 @@ static void read_results(const struct orr_run *run, struct report_lab *lab)
     }
 }
 
-static enum orr_status keep(void *context, const struct orr_run *run, struct orr_error *err)
+static enum orr_status lab_run_keep(void *context, const struct orr_run *run, struct orr_error *err)
 {
     const struct keeping *keeping = context;
     struct lab_plan *plan = keeping->plan;
@@ -205,7 +205,7 @@ static enum orr_status keep(void *context, const struct orr_run *run, struct orr
         status = files[i].wanted ? keep_file(plan, run, files[i].output, files[i].name, err) : ORR_OK;
     }
     if (status == ORR_OK && keeping->stream != NULL) {
-        struct report_lab lab = describe(plan);
+        struct report_lab lab = lab_run_describe(plan);
         read_results(run, &lab);
         report_lab_put(&lab, keeping->stream);
         status = error_of_stream(keeping->stream, "the summary", err);
@@ -216,7 +216,7 @@ static enum orr_status keep(void *context, const struct orr_run *run, struct orr
 /* Where all of it is: what only the store could say, and comes last. */
 static enum orr_status tell_place(struct lab_plan *plan, int64_t number, FILE *stream, struct orr_error *err)
 {
-    struct report_lab lab = describe(plan);
+    struct report_lab lab = lab_run_describe(plan);
     lab.number = number;
     lab.repeat = lab_plan_repeat(plan);
     lab.store = lab_shell_word(&plan->arena, plan->store);
@@ -227,8 +227,8 @@ static enum orr_status tell_place(struct lab_plan *plan, int64_t number, FILE *s
     return error_of_stream(stream, "the summary", err);
 }
 
-static enum orr_status simulate(struct lab_plan *plan, struct lab_store *store, FILE *stream,
-                                struct lab_outcome *outcome, struct orr_error *err)
+static enum orr_status lab_run_simulate(struct lab_plan *plan, struct lab_store *store, FILE *stream,
+                                        struct lab_outcome *outcome, struct orr_error *err)
 {
     struct keeping keeping = {.plan = plan, .stream = stream};
     struct lab_experiment experiment = {.kind = "lab",
@@ -242,7 +242,7 @@ static enum orr_status simulate(struct lab_plan *plan, struct lab_store *store, 
                                         .steps = plan->steps};
     struct orr_error later = {0};
     lab_plan_run_options(plan, &experiment.options);
-    enum orr_status status = lab_experiment_run(&experiment, store, keep, &keeping, outcome, err);
+    enum orr_status status = lab_experiment_run(&experiment, store, lab_run_keep, &keeping, outcome, err);
     if (outcome->run == 0) {
         return status;
     }
@@ -260,20 +260,20 @@ static enum orr_status simulate(struct lab_plan *plan, struct lab_store *store, 
     return status;
 }
 
-static enum orr_status carry_out(struct lab_plan *plan, struct lab_store *store, FILE *stream,
-                                 struct orr_lab_result *result, struct orr_error *err)
+static enum orr_status lab_run_carry_out(struct lab_plan *plan, struct lab_store *store, FILE *stream,
+                                         struct orr_lab_result *result, struct orr_error *err)
 {
     struct lab_outcome outcome = {0};
-    enum orr_status status = make_folder(plan, store, err);
+    enum orr_status status = lab_run_make_folder(plan, store, err);
     if (status != ORR_OK) {
         return status;
     }
-    status = prepare(plan, err);
+    status = lab_run_prepare(plan, err);
     if (status != ORR_OK) {
         drop_folder(plan);
         return status;
     }
-    status = simulate(plan, store, stream, &outcome, err);
+    status = lab_run_simulate(plan, store, stream, &outcome, err);
     *result = (struct orr_lab_result){.run = outcome.run,
                                       .time_ns = outcome.total_ns,
                                       .steps = plan->steps,
@@ -296,7 +296,7 @@ enum orr_status lab_run(const struct orr_lab_options *options, const struct orr_
         status = lab_store_open(plan.store, IO_DATABASE_WRITE, &store, &why);
     }
     if (status == ORR_OK) {
-        status = carry_out(&plan, store, stream, result, &why);
+        status = lab_run_carry_out(&plan, store, stream, result, &why);
     }
     lab_store_close(store);
     lab_plan_free(&plan);

@@ -24,7 +24,7 @@ bool run_file_exists(const struct orr_run_options *options, const char *path)
     return run_text_find(options, path) != NULL || file_exists(path);
 }
 
-static bool is_of(const struct orr_override *override, const char *option)
+static bool run_files_is_of(const struct orr_override *override, const char *option)
 {
     return option != NULL && strcmp(override->file, option) == 0;
 }
@@ -34,7 +34,7 @@ static enum orr_status take_overrides(const struct orr_run_options *options, con
 {
     uint32_t count = 0;
     for (size_t i = 0; i < options->override_count; i++) {
-        count += is_of(&options->overrides[i], option) ? 1 : 0;
+        count += run_files_is_of(&options->overrides[i], option) ? 1 : 0;
     }
     struct config_override *list = count == 0 ? NULL : arena_alloc(arena, count * sizeof *list);
     if (count > 0 && list == NULL) {
@@ -43,7 +43,7 @@ static enum orr_status take_overrides(const struct orr_run_options *options, con
     uint32_t used = 0;
     for (size_t i = 0; list != NULL && i < options->override_count; i++) {
         const struct orr_override *one = &options->overrides[i];
-        if (is_of(one, option)) {
+        if (run_files_is_of(one, option)) {
             list[used++] = (struct config_override){
                 one->key, one->value, one->origin != NULL ? one->origin : "override", one->line > 0 ? one->line : 1};
         }

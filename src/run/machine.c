@@ -33,8 +33,8 @@ static enum orr_status count_traces(const struct orr_run_options *options, struc
                                  options->workload);
 }
 
-static enum orr_status refuse_size(const struct orr_run_options *options, uint32_t told, uint32_t traces,
-                                   struct orr_error *err)
+static enum orr_status run_machine_refuse_size(const struct orr_run_options *options, uint32_t told, uint32_t traces,
+                                               struct orr_error *err)
 {
     return told < traces
                ? error_set(err, ORR_EINVAL,
@@ -48,8 +48,8 @@ static enum orr_status refuse_size(const struct orr_run_options *options, uint32
                            options->machine, told, traces == 1 ? "is" : "are", traces, traces == 1 ? "" : "s", traces);
 }
 
-static enum orr_status settle_size(const struct orr_run_options *options, struct lab_machine *machine,
-                                   struct arena *arena, struct orr_error *err)
+static enum orr_status run_machine_settle_size(const struct orr_run_options *options, struct lab_machine *machine,
+                                               struct arena *arena, struct orr_error *err)
 {
     uint32_t traces = 0;
     uint32_t told = lab_machine_told(machine);
@@ -63,7 +63,7 @@ static enum orr_status settle_size(const struct orr_run_options *options, struct
                          options->machine);
     }
     if (told != 0 && told != traces && (told < traces || !options->grow)) {
-        return refuse_size(options, told, traces, err);
+        return run_machine_refuse_size(options, told, traces, err);
     }
     bool settled = machine->kind == LAB_MACHINE_FILE || machine->line != NULL;
     return settled ? ORR_OK : lab_machine_settle(machine, told != 0 ? told : traces, err);
@@ -141,7 +141,7 @@ enum orr_status run_machine_take(struct orr_run_options *options, struct run_mac
         status = lab_machine_made_dims(machine, arena, &made->rates, &made->times, err);
     }
     if (status == ORR_OK) {
-        status = settle_size(options, machine, arena, err);
+        status = run_machine_settle_size(options, machine, arena, err);
     }
     if (status == ORR_OK && machine->kind == LAB_MACHINE_MADE && !line) {
         status = lab_machine_made_dims(machine, arena, &made->rates, &made->times, err);

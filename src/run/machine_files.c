@@ -22,7 +22,8 @@
 /* ---- quantities ---- */
 
 /* `value` in units of `scale`, exactly: the scale is a power of ten. */
-static const char *spell(struct arena *arena, uint64_t value, uint64_t scale, int digits, const char *suffix)
+static const char *run_machine_files_spell(struct arena *arena, uint64_t value, uint64_t scale, int digits,
+                                           const char *suffix)
 {
     char part[24] = "";
     if (value % scale != 0) {
@@ -34,8 +35,9 @@ static const char *spell(struct arena *arena, uint64_t value, uint64_t scale, in
     return arena_printf(arena, "%" PRIu64 "%s%s", value / scale, part, suffix);
 }
 
-static enum orr_status read_one(const char *option, const char *word, enum units_kind kind, struct arena *arena,
-                                struct lab_quantities *list, struct orr_error *err)
+static enum orr_status run_machine_files_read_one(const char *option, const char *word, enum units_kind kind,
+                                                  struct arena *arena, struct lab_quantities *list,
+                                                  struct orr_error *err)
 {
     bool rate = kind == UNITS_RATE;
     struct orr_error reason = {0};
@@ -50,15 +52,17 @@ static enum orr_status read_one(const char *option, const char *word, enum units
     if (list->count == TOPO_MAX_DIMS) {
         return error_set(err, ORR_EINVAL, "%s has more than %d values", option, TOPO_MAX_DIMS);
     }
-    const char *text = rate ? spell(arena, value, 1000000000, 9, "Gbps") : spell(arena, value, 1000, 3, "us");
+    const char *text = rate ? run_machine_files_spell(arena, value, 1000000000, 9, "Gbps")
+                            : run_machine_files_spell(arena, value, 1000, 3, "us");
     list->list = list->count == 0 ? text : arena_printf(arena, "%s,%s", list->list, text == NULL ? "" : text);
     list->value[list->count] = value;
     list->text[list->count++] = text;
     return text != NULL && list->list != NULL ? ORR_OK : mem_error(arena->mem, "a list of quantities", err);
 }
 
-static enum orr_status read_list(const char *option, const char *text, enum units_kind kind, struct arena *arena,
-                                 struct lab_quantities *list, struct orr_error *err)
+static enum orr_status run_machine_files_read_list(const char *option, const char *text, enum units_kind kind,
+                                                   struct arena *arena, struct lab_quantities *list,
+                                                   struct orr_error *err)
 {
     struct lab_quantities made = {0};
     enum orr_status status = ORR_OK;
@@ -66,7 +70,7 @@ static enum orr_status read_list(const char *option, const char *text, enum unit
         size_t length = strcspn(at, ",");
         const char *word = arena_strndup(arena, at, length);
         status = word == NULL ? mem_error(arena->mem, "a list of quantities", err)
-                              : read_one(option, word, kind, arena, &made, err);
+                              : run_machine_files_read_one(option, word, kind, arena, &made, err);
         at += length;
         if (*at == '\0') {
             break;
@@ -81,13 +85,13 @@ static enum orr_status read_list(const char *option, const char *text, enum unit
 enum orr_status lab_rates_read(const char *option, const char *text, struct arena *arena, struct lab_quantities *rates,
                                struct orr_error *err)
 {
-    return read_list(option, text, UNITS_RATE, arena, rates, err);
+    return run_machine_files_read_list(option, text, UNITS_RATE, arena, rates, err);
 }
 
 enum orr_status lab_times_read(const char *option, const char *text, struct arena *arena, struct lab_quantities *times,
                                struct orr_error *err)
 {
-    return read_list(option, text, UNITS_TIME, arena, times, err);
+    return run_machine_files_read_list(option, text, UNITS_TIME, arena, times, err);
 }
 
 enum orr_status lab_machine_rates(const struct lab_machine *machine, const struct orr_run_options *options,
@@ -109,7 +113,7 @@ enum orr_status lab_machine_rates(const struct lab_machine *machine, const struc
                                              options->latency != NULL ? options->latency : latency, arena, times, err);
 }
 
-static const char *text_of(const struct lab_quantities *list, uint32_t dim)
+static const char *run_machine_files_text_of(const struct lab_quantities *list, uint32_t dim)
 {
     return list->text[dim < list->count ? dim : list->count - 1];
 }
@@ -122,7 +126,8 @@ static const char *spread(struct arena *arena, const struct lab_machine *machine
 {
     const char *text = "";
     for (uint32_t i = 0; i < machine->dim_count && text != NULL; i++) {
-        text = arena_printf(arena, "%s%s%s", text, i == 0 ? "" : ", ", list != NULL ? text_of(list, i) : word);
+        text = arena_printf(arena, "%s%s%s", text, i == 0 ? "" : ", ",
+                            list != NULL ? run_machine_files_text_of(list, i) : word);
     }
     return text == NULL ? NULL : arena_printf(arena, "[%s]", text);
 }
@@ -310,8 +315,9 @@ static const char *config_text(const struct lab_machine_request *request, const 
 
 /* ---- files ---- */
 
-static enum orr_status put(const struct lab_machine_request *request, struct arena *arena, const char *name,
-                           const char *text, const char **path, struct orr_error *err)
+static enum orr_status run_machine_files_put(const struct lab_machine_request *request, struct arena *arena,
+                                             const char *name, const char *text, const char **path,
+                                             struct orr_error *err)
 {
     const char *made = arena_printf(arena, "%s/%s", request->folder, name);
     if (made == NULL || text == NULL) {
@@ -405,8 +411,8 @@ static enum orr_status write_wired(const struct lab_machine_request *request, st
     }
     enum orr_status status = own ? ORR_OK : make_wires(request, arena, topology, err);
     if (status == ORR_OK) {
-        status = put(request, arena, "logical.json", arena_printf(arena, "{\"logical-dims\": %s}\n", sizes),
-                     &files->logical, err);
+        status = run_machine_files_put(request, arena, "logical.json",
+                                       arena_printf(arena, "{\"logical-dims\": %s}\n", sizes), &files->logical, err);
     }
     if (status == ORR_OK) {
         /* Named without the folder, so that equal machines have equal files wherever they lie. */
@@ -414,7 +420,7 @@ static enum orr_status write_wired(const struct lab_machine_request *request, st
         struct lab_quantities wires = {0};
         uint64_t buffer = buffer_mib(request, topology, arena, &wires);
         const char *text = config_text(request, named, &wires, buffer, arena);
-        status = put(request, arena, "config.txt", text, &files->network, err);
+        status = run_machine_files_put(request, arena, "config.txt", text, &files->network, err);
         files->topology = own ? NULL : topology;
     }
     return status;
@@ -452,10 +458,10 @@ enum orr_status lab_machine_write(const struct lab_machine_request *request, str
     } else if (machine->kind == LAB_MACHINE_FILE) {
         made.network = machine->path;
     } else {
-        status = put(request, arena, "network.yml", network_text(request, arena), &made.network, err);
+        status = run_machine_files_put(request, arena, "network.yml", network_text(request, arena), &made.network, err);
     }
     if (status == ORR_OK && request->system == NULL) {
-        status = put(request, arena, "system.json", system_text(request, arena), &made.system, err);
+        status = run_machine_files_put(request, arena, "system.json", system_text(request, arena), &made.system, err);
     }
     if (status == ORR_OK) {
         *files = made;
@@ -552,7 +558,7 @@ static void made_rates(const struct topo_made *made, uint64_t rate[2], uint64_t 
 static enum orr_status add_quantity(struct lab_quantities *list, uint64_t value, uint64_t scale, int digits,
                                     const char *suffix, struct arena *arena, struct orr_error *err)
 {
-    const char *text = spell(arena, value, scale, digits, suffix);
+    const char *text = run_machine_files_spell(arena, value, scale, digits, suffix);
     list->list = list->count == 0 ? text : arena_printf(arena, "%s,%s", list->list, text == NULL ? "" : text);
     list->value[list->count] = value;
     list->text[list->count++] = text;

@@ -80,7 +80,7 @@ bool lab_machine_is_wired(enum lab_machine_kind kind)
 /* ---- reading ---- */
 
 /* Digits at `*at`, at least 1; false without any, or when they pass 31 bits (`*large`). */
-static bool read_number(const char **at, uint32_t *value, bool *large)
+static bool run_machine_name_read_number(const char **at, uint32_t *value, bool *large)
 {
     uint64_t number = 0;
     size_t digits = scan_number(*at, &number);
@@ -113,7 +113,7 @@ static enum orr_status read_shape(const char *text, const char *at, struct lab_m
             return error_set(err, ORR_EINVAL, "parameter 'machine': \"%.80s\" has more than %d dimensions", text,
                              TOPO_MAX_DIMS);
         }
-        if (!read_number(&at, &machine->sizes[machine->size_count], &large)) {
+        if (!run_machine_name_read_number(&at, &machine->sizes[machine->size_count], &large)) {
             return fail_number(text, at, large, err);
         }
         machine->size_count++;
@@ -289,7 +289,7 @@ enum orr_status lab_machine_parse(const char *text, struct lab_machine *machine,
     } else if (*at < '0' || *at > '9') {
         status = read_kind(text, at, ':', &made, err);
         read_torus(text, &made);
-    } else if (!read_number(&at, &made.ranks, &large)) {
+    } else if (!run_machine_name_read_number(&at, &made.ranks, &large)) {
         status = fail_number(text, at, large, err);
     } else if (strncmp(at, "gpu_", 4) != 0) {
         status =

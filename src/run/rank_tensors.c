@@ -11,7 +11,7 @@ bool lab_rank_tensors_wanted(const struct sim_system *system)
     return system->track_local_mem || system->capacity.local > 0;
 }
 
-static enum orr_status no_memory(struct mem *mem, struct orr_error *err)
+static enum orr_status run_rank_tensors_no_memory(struct mem *mem, struct orr_error *err)
 {
     return mem_error(mem, "the tensors of the traces", err);
 }
@@ -24,7 +24,7 @@ static enum orr_status load_file(struct lab_rank_tensors *tensors, const char *p
     if (path == NULL || !mem_reserve(mem, (void **)&tensors->sets, &tensors->set_capacity,
                                      (uint64_t)tensors->set_count + 1, sizeof *tensors->sets)) {
         mem_free(mem, path, room);
-        return no_memory(mem, err);
+        return run_rank_tensors_no_memory(mem, err);
     }
     (void)snprintf(path, room, "%s.%" PRIu32 ".et", prefix, file);
     struct trace_tensors *loaded = NULL;
@@ -53,7 +53,7 @@ static enum orr_status load_all(const struct trace_set *traces, const char *pref
     tensors->of_rank = mem_zalloc(mem, (size_t)traces->rank_count * sizeof *tensors->of_rank);
     tensors->set_of_file = mem_zalloc(mem, (size_t)tensors->file_count * sizeof *tensors->set_of_file);
     if (tensors->of_rank == NULL || tensors->set_of_file == NULL) {
-        return no_memory(mem, err);
+        return run_rank_tensors_no_memory(mem, err);
     }
     for (uint32_t rank = 0; rank < traces->rank_count; rank++) {
         uint32_t file = traces->ranks[rank].file;

@@ -101,7 +101,7 @@ static enum orr_status read_system(struct orr_run *run, const struct orr_run_opt
 }
 
 /* The channels of NCCL's algorithms send at once: on a network without contention each would have the link alone. */
-static enum orr_status settle_backend(struct orr_run *run, bool open, struct orr_error *err)
+static enum orr_status run_session_settle_backend(struct orr_run *run, bool open, struct orr_error *err)
 {
     bool nccl = false;
     for (uint32_t i = 0; i < SIM_NATIVE_COUNT; i++) {
@@ -180,8 +180,8 @@ static enum orr_status replay_alone(struct orr_run *run, const struct orr_run_op
     return status == ORR_OK && options->memory != NULL ? read_memory(run, options, err) : status;
 }
 
-static enum orr_status read_configuration(struct orr_run *run, const struct orr_run_options *options,
-                                          struct config_custom *custom, struct orr_error *err)
+static enum orr_status run_session_read_configuration(struct orr_run *run, const struct orr_run_options *options,
+                                                      struct config_custom *custom, struct orr_error *err)
 {
     struct sim_config *config = &run->config;
     if (options->replay && (options->network == NULL || options->system == NULL)) {
@@ -202,7 +202,7 @@ static enum orr_status read_configuration(struct orr_run *run, const struct orr_
         status = read_system(run, options, custom, err);
     }
     if (status == ORR_OK) {
-        status = settle_backend(run, options->backend_open, err);
+        status = run_session_settle_backend(run, options->backend_open, err);
     }
     if (status == ORR_OK && options->devices != NULL) {
         status = config_parse_devices(options->devices, config->dims.ranks, &run->arena, &config->devices, err);
@@ -270,7 +270,7 @@ static enum orr_status grow_traces(struct orr_run *run, const struct orr_run_opt
 }
 
 /* What a run leaves to the traces: one that asks for it is enough, for its ranks cannot do without. */
-static void settle_policy(struct orr_run *run)
+static void run_session_settle_policy(struct orr_run *run)
 {
     enum orr_policy asked = run->config.policy;
     if (asked != ORR_POLICY_AUTO && asked != ORR_POLICY_AUTO_SAFE) {
@@ -301,7 +301,7 @@ static enum orr_status open_all(struct orr_run *run, const struct orr_run_option
 {
     struct config_custom custom = {0};
     enum orr_status status = options->loaded == NULL ? lab_workload_hint(options->workload, &run->arena, err) : ORR_OK;
-    status = status == ORR_OK ? read_configuration(run, options, &custom, err) : status;
+    status = status == ORR_OK ? run_session_read_configuration(run, options, &custom, err) : status;
     if (status == ORR_OK) {
         status = options->grow ? grow_traces(run, options, err) : read_traces(run, options, err);
     }
@@ -310,7 +310,7 @@ static enum orr_status open_all(struct orr_run *run, const struct orr_run_option
     }
     run->config.system.replay_only = run->config.system.replay_only || options->replay;
     if (status == ORR_OK) {
-        settle_policy(run);
+        run_session_settle_policy(run);
         status = load_customs(run, &custom, err);
     }
     if (status == ORR_OK) {

@@ -30,7 +30,7 @@ static void add_cell(struct trace_graph *graph, const struct simai_row *row, uin
                                 .lane = phase == SIMAI_WG ? SIMAI_LANE_DATA : SIMAI_LANE_MODEL};
 }
 
-static void fill(const struct simai_program *program, struct trace_graph *graph)
+static void run_simai_nodes_fill(const struct simai_program *program, struct trace_graph *graph)
 {
     static const char *const stages[] = {"from the stage before", "from the stage after"};
     uint32_t groups[NCCL_GROUP_TYPES];
@@ -77,7 +77,7 @@ enum orr_status run_simai_nodes_make(const struct simai_program *program, const 
         return mem_error(arena->mem, "the workload's rows", err);
     }
     graph->lane_count = SIMAI_LANES;
-    fill(program, graph);
+    run_simai_nodes_fill(program, graph);
     for (uint32_t rank = 0; rank < gpus; rank++) {
         ranks[rank] = (struct trace_rank){.graph = graph, .file = rank};
     }

@@ -113,7 +113,8 @@ static enum orr_status set_network(struct orr_run *run, const struct orr_simai_s
 
 /* ---- opening ---- */
 
-static enum orr_status read_rows(struct orr_run *run, const struct orr_simai_simulation *options, struct orr_error *err)
+static enum orr_status run_simai_open_read_rows(struct orr_run *run, const struct orr_simai_simulation *options,
+                                                struct orr_error *err)
 {
     static const struct net_ops *const networks[] = {
         [ORR_BACKEND_PACKET] = &net_packet, [ORR_BACKEND_FLOW] = &net_flow, [ORR_BACKEND_AUTO] = &net_auto};
@@ -157,7 +158,7 @@ enum orr_status orr_simai_open(const struct orr_simai_simulation *options, struc
     }
     status = read_machine(opened, options, err);
     status = status == ORR_OK ? set_network(opened, options, err) : status;
-    status = status == ORR_OK ? read_rows(opened, options, err) : status;
+    status = status == ORR_OK ? run_simai_open_read_rows(opened, options, err) : status;
     if (status != ORR_OK) {
         orr_run_close(opened);
         return status;

@@ -43,7 +43,7 @@ static enum orr_status note_gpus(const struct program_reader *reader, struct orr
                            reader->path, written, reader->gpus);
 }
 
-static enum orr_status check_degrees(const struct program_reader *reader, struct orr_error *err)
+static enum orr_status run_simai_program_check_degrees(const struct program_reader *reader, struct orr_error *err)
 {
     const struct run_simai_program *made = reader->made;
     uint32_t stages = made->program.stages;
@@ -113,7 +113,7 @@ static enum orr_status read_degrees(struct program_reader *reader, struct orr_er
     made->program.chunks = 1;
     made->program.stage_bytes =
         (uint64_t)(reader->text.values[SIMAI_PP_COMM] > 0 ? reader->text.values[SIMAI_PP_COMM] : 0);
-    return status == ORR_OK ? check_degrees(reader, err) : status;
+    return status == ORR_OK ? run_simai_program_check_degrees(reader, err) : status;
 }
 
 /* ---- rows ---- */
@@ -125,8 +125,9 @@ static uint64_t rounded(const struct program_reader *reader, int64_t value)
     return reader->compat ? (uint64_t)(float)whole : whole;
 }
 
-static enum orr_status read_word(const struct program_reader *reader, const struct text_layer *layer,
-                                 enum simai_phase phase, struct simai_cell *cell, struct orr_error *err)
+static enum orr_status run_simai_program_read_word(const struct program_reader *reader, const struct text_layer *layer,
+                                                   enum simai_phase phase, struct simai_cell *cell,
+                                                   struct orr_error *err)
 {
     static const int32_t types[SIMAI_OPS] = {[SIMAI_OP_NONE] = SIMAI_NO_COMM,
                                              [SIMAI_OP_ALLREDUCE] = COLL_ALL_REDUCE,
@@ -188,11 +189,11 @@ static enum orr_status read_cell(const struct program_reader *reader, const stru
     if (raised && cell->bytes > 0 && cell->bytes < LEAST_BYTES) {
         cell->bytes = LEAST_BYTES;
     }
-    return read_word(reader, layer, phase, cell, err);
+    return run_simai_program_read_word(reader, layer, phase, cell, err);
 }
 
-static enum orr_status read_row(const struct program_reader *reader, const struct text_layer *layer,
-                                struct simai_row *row, struct orr_error *err)
+static enum orr_status run_simai_program_read_row(const struct program_reader *reader, const struct text_layer *layer,
+                                                  struct simai_row *row, struct orr_error *err)
 {
     row->name = arena_strndup(reader->arena, layer->name.text, layer->name.length);
     if (row->name == NULL) {
@@ -208,7 +209,7 @@ static enum orr_status read_row(const struct program_reader *reader, const struc
     return status;
 }
 
-static enum orr_status read_rows(struct program_reader *reader, struct orr_error *err)
+static enum orr_status run_simai_program_read_rows(struct program_reader *reader, struct orr_error *err)
 {
     const struct text_workload *workload = &reader->text.workload;
     struct simai_program *program = &reader->made->program;
@@ -218,7 +219,7 @@ static enum orr_status read_rows(struct program_reader *reader, struct orr_error
     }
     enum orr_status status = ORR_OK;
     for (uint32_t i = 0; i < workload->layer_count && status == ORR_OK; i++) {
-        status = read_row(reader, &workload->layers[i], &rows[i], err);
+        status = run_simai_program_read_row(reader, &workload->layers[i], &rows[i], err);
     }
     if (status == ORR_OK && workload->layer_count == 0) {
         status = error_set(err, ORR_EINVAL, "%s:2: a workload of no rows", reader->path);
@@ -263,7 +264,8 @@ static enum orr_status read_batches(struct program_reader *reader, struct orr_er
     return status == ORR_OK && reader->interleaved ? cut_chunks(reader, err) : status;
 }
 
-static enum orr_status read_text(struct program_reader *reader, struct mem *mem, struct orr_error *err)
+static enum orr_status run_simai_program_read_text(struct program_reader *reader, struct mem *mem,
+                                                   struct orr_error *err)
 {
     enum orr_status status = simai_text_read(reader->path, mem, reader->compat, &reader->text, err);
     if (status != ORR_OK) {
@@ -277,7 +279,7 @@ static enum orr_status read_text(struct program_reader *reader, struct mem *mem,
                            reader->text.workload.layer_count, reader->text.workload.written_count);
     }
     status = status == ORR_OK ? read_degrees(reader, err) : status;
-    status = status == ORR_OK ? read_rows(reader, err) : status;
+    status = status == ORR_OK ? run_simai_program_read_rows(reader, err) : status;
     status = status == ORR_OK ? read_batches(reader, err) : status;
     text_free(&reader->text.workload);
     return status;
@@ -295,7 +297,7 @@ enum orr_status run_simai_program_read(const char *path, uint32_t gpus, bool com
                                     .gpus = gpus,
                                     .compat = compat,
                                     .interleaved = interleaved};
-    enum orr_status status = read_text(&reader, arena->mem, err);
+    enum orr_status status = run_simai_program_read_text(&reader, arena->mem, err);
     if (status == ORR_OK) {
         *made = filled;
     }

@@ -56,7 +56,7 @@ static void forget_all(void *context)
     wired->queue_count = 0;
 }
 
-static uint32_t count_hosts(const struct topo_graph *graph)
+static uint32_t run_wired_count_hosts(const struct topo_graph *graph)
 {
     uint32_t hosts = 0;
     for (uint32_t node = 0; node < graph->node_count; node++) {
@@ -66,9 +66,10 @@ static uint32_t count_hosts(const struct topo_graph *graph)
 }
 
 /* Ranks are the nodes 0, 1, 2 …, so those must be hosts (spec packet A1). */
-static enum orr_status check_ranks(const struct lab_wired *wired, const struct topo_dims *dims, struct orr_error *err)
+static enum orr_status run_wired_check_ranks(const struct lab_wired *wired, const struct topo_dims *dims,
+                                             struct orr_error *err)
 {
-    uint32_t hosts = count_hosts(&wired->graph);
+    uint32_t hosts = run_wired_count_hosts(&wired->graph);
     if (dims->ranks > hosts) {
         return error_set(err, ORR_EINVAL,
                          "%s: the machine has %" PRIu32 " hosts, and the logical topology asks for %" PRIu32 " ranks",
@@ -212,8 +213,8 @@ void lab_wired_listen(struct lab_wired *wired, bool flows, bool queues)
 
 /* ---- the three files ---- */
 
-static enum orr_status read_configuration(const struct orr_run_options *options, struct arena *arena,
-                                          struct notes *notes, struct lab_wired *wired, struct orr_error *err)
+static enum orr_status run_wired_read_configuration(const struct orr_run_options *options, struct arena *arena,
+                                                    struct notes *notes, struct lab_wired *wired, struct orr_error *err)
 {
     struct run_file file;
     enum orr_status status = run_file_open(options, "network", options->network, arena, &file, err);
@@ -253,8 +254,8 @@ static enum orr_status find_topology(const struct orr_run_options *options, stru
     return ORR_OK;
 }
 
-static enum orr_status read_topology(const struct orr_run_options *options, struct arena *arena, struct notes *notes,
-                                     struct lab_wired *wired, struct orr_error *err)
+static enum orr_status run_wired_read_topology(const struct orr_run_options *options, struct arena *arena,
+                                               struct notes *notes, struct lab_wired *wired, struct orr_error *err)
 {
     struct run_file file;
     enum orr_status status = run_file_open(options, NULL, wired->files.topology, arena, &file, err);
@@ -282,24 +283,24 @@ enum orr_status lab_wired_read(const struct orr_run_options *options, struct are
                                struct lab_wired *wired, struct topo_dims *dims, struct orr_error *err)
 {
     wired->mem = arena->mem;
-    enum orr_status status = read_configuration(options, arena, notes, wired, err);
+    enum orr_status status = run_wired_read_configuration(options, arena, notes, wired, err);
     if (status == ORR_OK) {
         status = find_topology(options, arena, notes, wired, err);
     }
     if (status == ORR_OK) {
-        status = read_topology(options, arena, notes, wired, err);
+        status = run_wired_read_topology(options, arena, notes, wired, err);
     }
     if (status == ORR_OK && options->logical != NULL) {
         status = read_logical(options, arena, notes, dims, err);
     } else if (status == ORR_OK) {
         dims->count = 1;
-        dims->dim[0].size = count_hosts(&wired->graph);
+        dims->dim[0].size = run_wired_count_hosts(&wired->graph);
     }
     if (status == ORR_OK) {
         status = finish_dims(wired, dims, err);
     }
     if (status == ORR_OK) {
-        status = check_ranks(wired, dims, err);
+        status = run_wired_check_ranks(wired, dims, err);
     }
     if (status == ORR_OK) {
         status = note_marks(wired, notes, err);
@@ -332,7 +333,7 @@ static uint32_t address(uint32_t node)
     return UINT32_C(0x0b000001) + ((node / 256) << 16) + ((node % 256) << 8);
 }
 
-static void put_flows(const struct lab_wired *wired, FILE *stream)
+static void run_wired_put_flows(const struct lab_wired *wired, FILE *stream)
 {
     for (uint32_t i = 0; i < wired->flow_count; i++) {
         const struct packet_flow *flow = &wired->flows[i];
@@ -393,7 +394,9 @@ enum orr_status lab_wired_write(const struct lab_wired *wired, enum orr_output o
         }
         stream = io_outfile_stream(file);
     }
-    (output == ORR_OUTPUT_FCT ? put_flows : output == ORR_OUTPUT_PFC ? put_pauses : put_queues)(wired, stream);
+    (output == ORR_OUTPUT_FCT   ? run_wired_put_flows
+     : output == ORR_OUTPUT_PFC ? put_pauses
+                                : put_queues)(wired, stream);
     if (file != NULL) {
         return io_outfile_commit(file, err);
     }

@@ -90,13 +90,14 @@ static enum orr_status look_through(struct finder *finder, struct orr_error *err
     return finder->refused ? mem_error(finder->arena->mem, "a list of traces", err) : ORR_OK;
 }
 
-static bool is_folder(const char *path)
+static bool run_workload_find_is_folder(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static enum orr_status count_ranks(struct lab_workload *found, struct arena *arena, struct orr_error *err)
+static enum orr_status run_workload_find_count_ranks(struct lab_workload *found, struct arena *arena,
+                                                     struct orr_error *err)
 {
     size_t room = strlen(found->prefix) + sizeof ".4294967295.et";
     char *path = arena_alloc(arena, room);
@@ -185,8 +186,8 @@ enum orr_status lab_workload_hint(const char *workload, struct arena *arena, str
                          "%.300s: this is the trace of one rank; parameter 'workload' wants the prefix of all: %.*s",
                          workload, (int)((size_t)(name - workload) + length), workload);
     }
-    if (is_folder(workload) && lab_workload_find(workload, NULL, NULL, arena, &inside, &unsaid) == ORR_OK &&
-        inside.prefix != NULL) {
+    if (run_workload_find_is_folder(workload) &&
+        lab_workload_find(workload, NULL, NULL, arena, &inside, &unsaid) == ORR_OK && inside.prefix != NULL) {
         return error_set(err, ORR_EINVAL,
                          "%.300s: this is a folder; parameter 'workload' wants the prefix of the traces in it: %.300s",
                          workload, inside.prefix);
@@ -201,7 +202,7 @@ enum orr_status lab_workload_surplus(const char *prefix, uint32_t ranks, struct 
     if (path == NULL) {
         return mem_error(arena->mem, "a path", err);
     }
-    enum orr_status status = file_exists(path) ? count_ranks(&found, arena, err) : ORR_OK;
+    enum orr_status status = file_exists(path) ? run_workload_find_count_ranks(&found, arena, err) : ORR_OK;
     return status != ORR_OK || found.ranks <= ranks
                ? status
                : error_set(err, ORR_EINVAL,
@@ -219,7 +220,7 @@ static enum orr_status take_prefix(const char *folder, const char *name, struct 
     if (found->prefix == NULL) {
         return mem_error(arena->mem, "a path", err);
     }
-    enum orr_status status = count_ranks(found, arena, err);
+    enum orr_status status = run_workload_find_count_ranks(found, arena, err);
     if (status == ORR_OK) {
         status = check_row(folder, name, found, err);
     }
@@ -280,14 +281,14 @@ enum orr_status lab_workload_find(const char *workload, const char *prefix, cons
 {
     struct lab_workload made = {0};
     enum orr_status status = ORR_OK;
-    if (is_folder(workload)) {
+    if (run_workload_find_is_folder(workload)) {
         status = take_folder(workload, prefix, tag, arena, &made, err);
     } else if (prefix != NULL) {
         status =
             error_set(err, ORR_EINVAL, "parameter 'prefix' chooses among the traces of a folder; %s is none", workload);
     } else {
         made.prefix = workload;
-        status = count_ranks(&made, arena, err);
+        status = run_workload_find_count_ranks(&made, arena, err);
         status = status == ORR_OK ? lab_workload_groups(workload, arena, &made.groups, err) : status;
     }
     if (status == ORR_OK) {
@@ -315,8 +316,8 @@ static uint64_t count_different(struct steps *steps)
     return count;
 }
 
-static enum orr_status read_steps(struct record_reader *reader, struct steps *steps, struct mem *mem,
-                                  struct orr_error *err)
+static enum orr_status run_workload_find_read_steps(struct record_reader *reader, struct steps *steps, struct mem *mem,
+                                                    struct orr_error *err)
 {
     struct record_pass pass;
     enum orr_status status = record_pass_open(&pass, reader, NULL, mem, err);
@@ -341,7 +342,7 @@ enum orr_status lab_workload_steps(const char *prefix, struct mem *mem, uint64_t
     }
     if (status == ORR_OK) {
         steps_init(&found, mem);
-        status = read_steps(&reader, &found, mem, err);
+        status = run_workload_find_read_steps(&reader, &found, mem, err);
         if (status == ORR_OK) {
             *steps = steps_settle(&found) ? count_different(&found) : 0;
         }

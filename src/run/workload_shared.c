@@ -93,8 +93,8 @@ static uint32_t graphs_of(const struct trace_set *set, uint32_t ranks)
 }
 
 /* The same words as a run's own reading has for it. */
-static enum orr_status check_ranks(const struct trace_set *set, uint32_t ranks, struct notes *notes,
-                                   struct orr_error *err)
+static enum orr_status run_workload_shared_check_ranks(const struct trace_set *set, uint32_t ranks, struct notes *notes,
+                                                       struct orr_error *err)
 {
     if (ranks > set->rank_count) {
         return error_set(err, ORR_EIO,
@@ -122,7 +122,7 @@ enum orr_status workload_shared_view(const struct orr_workload *workload, const 
         status = notes_add(notes, err, "%s", workload->notes.lines[i]);
     }
     if (status == ORR_OK && ranks != UINT32_MAX) {
-        status = check_ranks(set, ranks, notes, err);
+        status = run_workload_shared_check_ranks(set, ranks, notes, err);
     }
     if (status == ORR_OK) {
         *view = *set;

@@ -124,7 +124,7 @@ static enum orr_status fill_counts(struct buying *b, struct cost_bill *bill)
     return status;
 }
 
-static enum orr_status add_up(struct buying *b, struct cost_bill *bill)
+static enum orr_status cost_add_up(struct buying *b, struct cost_bill *bill)
 {
     const struct cost_prices *prices = b->prices;
     struct cost_row *rows = arena_alloc(b->arena, prices->item_count * sizeof *rows);
@@ -171,7 +171,7 @@ enum orr_status cost_bill_make(const struct cost_prices *prices, const struct co
     }
     enum orr_status status = fill_counts(&b, &made);
     if (status == ORR_OK) {
-        status = add_up(&b, &made);
+        status = cost_add_up(&b, &made);
     }
     if (status != ORR_OK) {
         return status;

@@ -67,13 +67,13 @@ static bool is_inside(const struct work *work, const struct topo_link *link)
            (work->own && joins_host(work->graph, link, &to));
 }
 
-static int by_number(const void *a, const void *b)
+static int cost_count_by_number(const void *a, const void *b)
 {
     return compare_u64(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
 /* Different hosts on each switch: pairs (switch, host), sorted, each counted once. */
-static bool count_hosts(struct work *work, struct arena *arena, struct cost_count *count)
+static bool cost_count_hosts(struct work *work, struct arena *arena, struct cost_count *count)
 {
     const struct topo_graph *graph = work->graph;
     uint64_t *pairs = arena_alloc(arena, (size_t)graph->link_count * sizeof *pairs);
@@ -90,7 +90,7 @@ static bool count_hosts(struct work *work, struct arena *arena, struct cost_coun
     if (pairs == NULL) {
         return false;
     }
-    qsort(pairs, found, sizeof *pairs, by_number);
+    qsort(pairs, found, sizeof *pairs, cost_count_by_number);
     for (size_t i = 0; i < found; i++) {
         work->hosts[pairs[i] >> 32] += i == 0 || pairs[i] != pairs[i - 1];
     }
@@ -181,7 +181,7 @@ enum orr_status cost_count_graph(const struct topo_graph *graph, struct arena *a
     struct work work = {.graph = graph,
                         .hosts = arena_zalloc(arena, graph->node_count * sizeof *work.hosts),
                         .cables = arena_zalloc(arena, graph->node_count * sizeof *work.cables)};
-    if (work.hosts == NULL || work.cables == NULL || !count_hosts(&work, arena, &made) ||
+    if (work.hosts == NULL || work.cables == NULL || !cost_count_hosts(&work, arena, &made) ||
         !count_cables(&work, arena, &made) || !count_boxes(&work, arena, &made)) {
         return mem_error(arena->mem, "the parts of a machine", err);
     }

@@ -150,8 +150,8 @@ static enum orr_status topology_of(struct finding *f, const struct store_view *v
     return ORR_OK;
 }
 
-static enum orr_status read_run(struct finding *f, struct lab_store *store, const struct orr_cost_machine *asked,
-                                struct cost_machine *machine)
+static enum orr_status cost_machine_read_run(struct finding *f, struct lab_store *store,
+                                             const struct orr_cost_machine *asked, struct cost_machine *machine)
 {
     struct store_view view;
     const char *topology = NULL;
@@ -194,7 +194,7 @@ enum orr_status cost_machine_find(const struct orr_cost_machine *asked, struct l
     struct cost_machine made = {.title = asked->what == NULL ? "machine" : asked->what};
     enum orr_status status = ORR_OK;
     if (asked->run != ORR_COST_NO_RUN) {
-        status = read_run(&f, store, asked, &made);
+        status = cost_machine_read_run(&f, store, asked, &made);
     } else if (asked->what == NULL) {
         status = count_by_hand(&f, &asked->counts, &made.count);
     }

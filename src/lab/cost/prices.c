@@ -89,8 +89,8 @@ struct reading {
     struct orr_error *err;
 };
 
-static enum orr_status refuse(struct reading *r, const struct io_value *value, enum orr_status status,
-                              const char *expected)
+static enum orr_status cost_prices_refuse(struct reading *r, const struct io_value *value, enum orr_status status,
+                                          const char *expected)
 {
     char found[96];
     return error_set(r->err, status, "%s:%" PRIu32 ": \"%s\" is %s; expected %s", r->file, value->line,
@@ -98,10 +98,10 @@ static enum orr_status refuse(struct reading *r, const struct io_value *value, e
                      expected);
 }
 
-static enum orr_status read_text(struct reading *r, const struct io_value *value, const char **text)
+static enum orr_status cost_prices_read_text(struct reading *r, const struct io_value *value, const char **text)
 {
     if (value->text == NULL || value->text[0] == '\0') {
-        return refuse(r, value, ORR_EINVAL, "a text");
+        return cost_prices_refuse(r, value, ORR_EINVAL, "a text");
     }
     size_t room = strlen(value->text) + 1;
     char *copy = arena_alloc(r->arena, room);
@@ -131,7 +131,7 @@ static enum orr_status read_each(struct reading *r, const struct io_value *value
                      nearest == NULL ? "" : "\"?");
 }
 
-static enum orr_status read_rate(struct reading *r, const struct io_value *value, uint64_t *rate)
+static enum orr_status cost_prices_read_rate(struct reading *r, const struct io_value *value, uint64_t *rate)
 {
     struct orr_error reason = {0};
     char found[96];
@@ -145,27 +145,29 @@ static enum orr_status read_rate(struct reading *r, const struct io_value *value
                      r->file, value->line, io_value_describe(value, found, sizeof found));
 }
 
-static double number_of(const struct io_value *value)
+static double cost_prices_number_of(const struct io_value *value)
 {
     return value->kind == IO_INTEGER ? (double)value->integer : value->kind == IO_REAL ? value->real : -1;
 }
 
-static enum orr_status read_value(struct reading *r, const struct key *key, const struct io_value *value, char *into)
+static enum orr_status cost_prices_read_value(struct reading *r, const struct key *key, const struct io_value *value,
+                                              char *into)
 {
-    double number = number_of(value);
+    double number = cost_prices_number_of(value);
     char expected[96];
     switch (key->type) {
     case KEY_TEXT:
-        return read_text(r, value, (const char **)(void *)(into + key->offset));
+        return cost_prices_read_text(r, value, (const char **)(void *)(into + key->offset));
     case KEY_EACH:
         return read_each(r, value, (enum cost_each *)(void *)(into + key->offset));
     case KEY_RATE:
-        return read_rate(r, value, (uint64_t *)(void *)(into + key->offset));
+        return cost_prices_read_rate(r, value, (uint64_t *)(void *)(into + key->offset));
     case KEY_MONEY:
         return value->text != NULL && cost_money_parse(value->text, (uint64_t *)(void *)(into + key->offset))
                    ? ORR_OK
-                   : refuse(r, value, ORR_EINVAL,
-                            "an amount of the currency below 10^11 with at most 6 decimals, without a sign");
+                   : cost_prices_refuse(
+                         r, value, ORR_EINVAL,
+                         "an amount of the currency below 10^11 with at most 6 decimals, without a sign");
     case KEY_COUNT:
     case KEY_REAL:
     default:
@@ -175,7 +177,7 @@ static enum orr_status read_value(struct reading *r, const struct key *key, cons
     if (number < key->least || number > key->most || (whole && value->kind != IO_INTEGER)) {
         (void)plain_snprintf(expected, sizeof expected, "a %snumber from %g to %g", whole ? "whole " : "", key->least,
                              key->most);
-        return refuse(r, value, ORR_ERANGE, expected);
+        return cost_prices_refuse(r, value, ORR_ERANGE, expected);
     }
     if (whole) {
         *(uint64_t *)(void *)(into + key->offset) = (uint64_t)value->integer;
@@ -218,7 +220,7 @@ static enum orr_status read_map(struct reading *r, const struct io_value *map, c
                                keys[at].name);
         } else {
             *seen |= UINT32_C(1) << at;
-            status = keys[at].type == KEY_ITEMS ? ORR_OK : read_value(r, &keys[at], value, into);
+            status = keys[at].type == KEY_ITEMS ? ORR_OK : cost_prices_read_value(r, &keys[at], value, into);
         }
         if (status != ORR_OK) {
             return status;
@@ -232,7 +234,7 @@ static enum orr_status read_item(struct reading *r, const struct io_value *value
     uint32_t seen = 0;
     *item = (struct cost_item){.pack = 1};
     if (value->kind != IO_MAP) {
-        return refuse(r, value, ORR_EINVAL, "a map with name, each and price");
+        return cost_prices_refuse(r, value, ORR_EINVAL, "a map with name, each and price");
     }
     enum orr_status status = read_map(r, value, item_keys, ITEM_KEYS, (char *)item, &seen);
     for (unsigned i = 0; i < 3 && status == ORR_OK; i++) {

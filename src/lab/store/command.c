@@ -34,7 +34,7 @@ static enum orr_status take_quoted(struct splitting *s, char quote, struct orr_e
     return ORR_OK;
 }
 
-static enum orr_status take(struct splitting *s, struct orr_error *err)
+static enum orr_status store_command_take(struct splitting *s, struct orr_error *err)
 {
     char c = *s->from;
     s->within = true;
@@ -69,7 +69,7 @@ static enum orr_status split(struct splitting *s, char **list, struct orr_error 
         if (!s->within) {
             list[count++] = s->to;
         }
-        status = take(s, err);
+        status = store_command_take(s, err);
     }
     return status;
 }
@@ -110,8 +110,8 @@ static enum orr_status check_words(const struct store_run *run, char **words, st
     return ORR_OK;
 }
 
-static enum orr_status check_inputs(const struct store_view *view, bool force, struct notes *notes, uint64_t *different,
-                                    struct orr_error *err)
+static enum orr_status store_command_check_inputs(const struct store_view *view, bool force, struct notes *notes,
+                                                  uint64_t *different, struct orr_error *err)
 {
     enum orr_status status = ORR_OK;
     for (uint32_t i = 0; status == ORR_OK && i < view->input_count; i++) {
@@ -135,8 +135,8 @@ static enum orr_status check_inputs(const struct store_view *view, bool force, s
     return status;
 }
 
-static enum orr_status fill(const struct store_view *view, bool force, struct notes *notes,
-                            struct orr_store_command *command, struct orr_error *err)
+static enum orr_status store_command_fill(const struct store_view *view, bool force, struct notes *notes,
+                                          struct orr_store_command *command, struct orr_error *err)
 {
     const struct store_run *run = &view->run;
     struct orr_error reason = {0};
@@ -149,7 +149,7 @@ static enum orr_status fill(const struct store_view *view, bool force, struct no
         return error_set(err, status, "run %" PRId64 ": %s", run->id, reason.text);
     }
     status = check_words(run, command->words, err);
-    status = status != ORR_OK ? status : check_inputs(view, force, notes, &command->different, err);
+    status = status != ORR_OK ? status : store_command_check_inputs(view, force, notes, &command->different, err);
     if (status == ORR_OK && strcmp(run->version, orr_version()) != 0) {
         status = notes_add(notes, err, "run %" PRId64 " was made by version %s; this is %s", run->id, run->version,
                            orr_version());
@@ -170,7 +170,7 @@ enum orr_status store_command_read(struct lab_store *store, int64_t run, bool fo
     struct orr_store_command made = {.run = 0};
     arena_init(&arena, &mem);
     enum orr_status status = store_read_view(store, run, STORE_READ_LOOK, &arena, &view, err);
-    status = status != ORR_OK ? status : fill(&view, force, notes, &made, err);
+    status = status != ORR_OK ? status : store_command_fill(&view, force, notes, &made, err);
     status = status != ORR_OK ? status : store_read_newest(store, &made.last, err);
     if (status == ORR_OK) {
         made.run = view.run.id;

@@ -42,7 +42,8 @@ enum orr_status store_export_csv(struct lab_store *store, FILE *stream, uint64_t
     return status;
 }
 
-static enum orr_status write_run(struct lab_store *store, int64_t run, struct store_json *json, struct orr_error *err)
+static enum orr_status store_export_write_run(struct lab_store *store, int64_t run, struct store_json *json,
+                                              struct orr_error *err)
 {
     struct mem mem = {0};
     struct arena arena;
@@ -76,7 +77,7 @@ enum orr_status store_export_json(struct lab_store *store, FILE *stream, uint64_
     while (status == ORR_OK && more) {
         status = io_statement_step(statement, &more, err);
         if (status == ORR_OK && more) {
-            status = write_run(store, io_column_int(statement, 0), &json, err);
+            status = store_export_write_run(store, io_column_int(statement, 0), &json, err);
             count++;
         }
     }

@@ -9,7 +9,7 @@
 
 #include "io/hash.h"
 
-static const char *place_of(const struct store_run *run, const char *path, struct arena *arena)
+static const char *store_inputs_place_of(const struct store_run *run, const char *path, struct arena *arena)
 {
     return path[0] == '/' || run->folder[0] == '\0' ? path : arena_printf(arena, "%s/%s", run->folder, path);
 }
@@ -56,12 +56,12 @@ static enum orr_status hash_parts(const char *path, bool traces, uint64_t parts,
     return status;
 }
 
-static enum orr_status look(const struct store_run *run, struct store_input *input, struct arena *arena,
-                            struct orr_error *err)
+static enum orr_status lab_store_inputs_look(const struct store_run *run, struct store_input *input,
+                                             struct arena *arena, struct orr_error *err)
 {
     bool traces = strcmp(input->role, "workload") == 0;
     uint64_t parts = traces ? run->source_world : 1;
-    const char *path = place_of(run, input->path, arena);
+    const char *path = store_inputs_place_of(run, input->path, arena);
     uint64_t bytes = 0;
     bool there = true;
     for (uint64_t i = 0; path != NULL && there && i < parts; i++) {
@@ -90,7 +90,7 @@ enum orr_status store_inputs_look(const struct store_run *run, struct arena *are
 {
     enum orr_status status = ORR_OK;
     for (uint32_t i = 0; status == ORR_OK && i < count; i++) {
-        status = look(run, &inputs[i], arena, err);
+        status = lab_store_inputs_look(run, &inputs[i], arena, err);
     }
     return status;
 }

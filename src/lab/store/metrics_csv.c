@@ -65,7 +65,7 @@ static bool is_unknown(const char *cell)
     return false;
 }
 
-static double number_of(const char *cell)
+static double store_metrics_csv_number_of(const char *cell)
 {
     struct io_value value = {0};
     if (is_unknown(cell) || !io_number_parse(cell, &value)) {
@@ -76,7 +76,7 @@ static double number_of(const char *cell)
 
 double metrics_number(const struct metrics_row *row, enum metrics_column column)
 {
-    return number_of(row->cells[column]);
+    return store_metrics_csv_number_of(row->cells[column]);
 }
 
 const char *metrics_extra(const struct metrics_row *row, const char *name)
@@ -92,7 +92,7 @@ const char *metrics_extra(const struct metrics_row *row, const char *name)
 double metrics_extra_number(const struct metrics_row *row, const char *name)
 {
     const char *cell = metrics_extra(row, name);
-    return cell == NULL ? (double)NAN : number_of(cell);
+    return cell == NULL ? (double)NAN : store_metrics_csv_number_of(cell);
 }
 
 bool metrics_same_numbers(const struct metrics_row *a, const struct metrics_row *b)
@@ -127,7 +127,7 @@ struct metrics_reading {
     struct orr_error *err;
 };
 
-static enum orr_status no_memory(const struct metrics_reading *r)
+static enum orr_status store_metrics_csv_no_memory(const struct metrics_reading *r)
 {
     return mem_error(r->arena->mem, "the rows of a table", r->err);
 }
@@ -189,7 +189,7 @@ static enum orr_status note_unknown(struct metrics_reading *r, const struct csv_
                      nearest == NULL ? "" : nearest, nearest == NULL ? "" : "\" is meant");
 }
 
-static enum orr_status read_header(struct metrics_reading *r)
+static enum orr_status store_metrics_csv_read_header(struct metrics_reading *r)
 {
     const struct csv_row *header = csv_reader_header(r->reader);
     bool seen[METRICS_COLUMN_COUNT + 1] = {false};
@@ -197,7 +197,7 @@ static enum orr_status read_header(struct metrics_reading *r)
     r->width = header->count;
     r->places = arena_alloc(r->arena, header->count * sizeof *r->places + 1);
     if (r->places == NULL) {
-        return no_memory(r);
+        return store_metrics_csv_no_memory(r);
     }
     for (uint32_t i = 0; status == ORR_OK && i < header->count; i++) {
         enum metrics_column place = find_column(header->fields[i].text, &r->network);
@@ -232,7 +232,7 @@ static bool may_be_negative(enum metrics_column column)
 /* What is wrong with a cell, or NULL. */
 static const char *fault_of(enum metrics_column column, const char *cell)
 {
-    double number = number_of(cell);
+    double number = store_metrics_csv_number_of(cell);
     if (columns[column].kind == METRICS_TEXT || is_unknown(cell)) {
         return NULL;
     }
@@ -266,7 +266,7 @@ static enum orr_status keep_cells(struct metrics_reading *r, const struct csv_ro
     const struct csv_row *header = csv_reader_header(r->reader);
     struct metrics_extra *extras = arena_alloc(r->arena, r->width * sizeof *extras + 1);
     if (extras == NULL) {
-        return no_memory(r);
+        return store_metrics_csv_no_memory(r);
     }
     kept->extras = extras;
     for (uint32_t i = 0; i < r->width; i++) {
@@ -275,14 +275,14 @@ static enum orr_status keep_cells(struct metrics_reading *r, const struct csv_ro
         bool extra = r->places[i] == METRICS_COLUMN_COUNT;
         const char *copy = empty ? "" : arena_strndup(r->arena, field->text, field->length);
         if (copy == NULL) {
-            return no_memory(r);
+            return store_metrics_csv_no_memory(r);
         }
         if (!extra) {
             kept->cells[r->places[i]] = copy;
         } else if (!empty && header->fields[i].length > 0) {
             const char *name = arena_strndup(r->arena, header->fields[i].text, header->fields[i].length);
             if (name == NULL) {
-                return no_memory(r);
+                return store_metrics_csv_no_memory(r);
             }
             extras[kept->extra_count++] = (struct metrics_extra){name, copy};
         }
@@ -290,7 +290,7 @@ static enum orr_status keep_cells(struct metrics_reading *r, const struct csv_ro
     return ORR_OK;
 }
 
-static enum orr_status read_row(struct metrics_reading *r, const struct csv_row *row)
+static enum orr_status store_metrics_csv_read_row(struct metrics_reading *r, const struct csv_row *row)
 {
     struct metrics_row kept = {.line = row->line, .network = r->network};
     for (enum metrics_column i = 0; i < METRICS_COLUMN_COUNT; i++) {
@@ -314,7 +314,7 @@ static enum orr_status read_row(struct metrics_reading *r, const struct csv_row 
         uint32_t more = r->capacity == 0 ? 16 : r->capacity * 2;
         struct metrics_row *rows = more < r->capacity ? NULL : arena_alloc(r->arena, more * sizeof *rows);
         if (rows == NULL) {
-            return no_memory(r);
+            return store_metrics_csv_no_memory(r);
         }
         if (r->count > 0) {
             memcpy(rows, r->rows, r->count * sizeof *rows);
@@ -333,11 +333,11 @@ enum orr_status metrics_read(const char *path, struct arena *arena, struct notes
     struct csv_row row;
     bool more = true;
     enum orr_status status = csv_reader_open(path, arena->mem, &r.reader, err);
-    status = status != ORR_OK ? status : read_header(&r);
+    status = status != ORR_OK ? status : store_metrics_csv_read_header(&r);
     while (status == ORR_OK && more) {
         status = csv_reader_next(r.reader, &row, &more, err);
         if (status == ORR_OK && more) {
-            status = read_row(&r, &row);
+            status = store_metrics_csv_read_row(&r, &row);
         }
     }
     csv_reader_close(r.reader);

@@ -25,7 +25,7 @@ struct making {
     bool refused;
 };
 
-static void set(struct making *m, enum metrics_column column, const char *text)
+static void store_metrics_store_set(struct making *m, enum metrics_column column, const char *text)
 {
     const char *copy = text == NULL || text[0] == '\0' ? "" : arena_strndup(m->arena, text, strlen(text));
     m->refused = m->refused || copy == NULL;
@@ -34,10 +34,10 @@ static void set(struct making *m, enum metrics_column column, const char *text)
 
 static void set_real(struct making *m, enum metrics_column column, double value, int decimals)
 {
-    set(m, column, isfinite(value) ? report_fixed(value, decimals).text : "");
+    store_metrics_store_set(m, column, isfinite(value) ? report_fixed(value, decimals).text : "");
 }
 
-static const char *setting_of(const struct store_view *view, const char *key)
+static const char *store_metrics_store_setting_of(const struct store_view *view, const char *key)
 {
     for (uint32_t i = 0; view != NULL && i < view->setting_count; i++) {
         if (strcmp(view->settings[i].key, key) == 0) {
@@ -49,7 +49,7 @@ static const char *setting_of(const struct store_view *view, const char *key)
 
 /* ---- a row of our own ---- */
 
-static double error_of(double simulated, double measured)
+static double store_metrics_store_error_of(double simulated, double measured)
 {
     return measured >= smallest_ms ? fabs(simulated - measured) / measured : (double)NAN;
 }
@@ -100,10 +100,10 @@ static void set_times(struct making *m, const struct store_view *view, const str
     set_real(m, METRICS_SIM_T_COMM_MS, sim_comm, 6);
     set_real(m, METRICS_NS3_COMM_MS, sim_comm, 6);
     set_real(m, METRICS_SIM_T_COMM_MS_COMM, by_alpha, 6);
-    set_real(m, METRICS_REL_ERR_STEP, error_of(sim_step, real_step), 6);
-    set_real(m, METRICS_REL_ERR_COMM, error_of(sim_comm, real_comm), 6);
-    set_real(m, METRICS_NS3_REL_ERR_COMM, error_of(sim_comm, real_comm), 6);
-    set_real(m, METRICS_REL_ERR_COMM_COMM, error_of(by_alpha, real_comm), 6);
+    set_real(m, METRICS_REL_ERR_STEP, store_metrics_store_error_of(sim_step, real_step), 6);
+    set_real(m, METRICS_REL_ERR_COMM, store_metrics_store_error_of(sim_comm, real_comm), 6);
+    set_real(m, METRICS_NS3_REL_ERR_COMM, store_metrics_store_error_of(sim_comm, real_comm), 6);
+    set_real(m, METRICS_REL_ERR_COMM_COMM, store_metrics_store_error_of(by_alpha, real_comm), 6);
 }
 
 static const char *flags_of(const struct store_view *view, const struct store_calibration *calibration)
@@ -120,11 +120,11 @@ static const char *flags_of(const struct store_view *view, const struct store_ca
 /* The folder of the results; of runs that keep none, the one they were started in. */
 static void set_folder(struct making *m, const struct store_view *view)
 {
-    const char *results = setting_of(view, "run_dir");
+    const char *results = store_metrics_store_setting_of(view, "run_dir");
     bool below = results[0] != '\0' && results[0] != '/';
     const char *whole = below ? arena_printf(m->arena, "%s/%s", view->run.folder, results) : NULL;
     m->refused = m->refused || (below && whole == NULL);
-    set(m, METRICS_RUN_DIR, below ? whole : results[0] != '\0' ? results : view->run.folder);
+    store_metrics_store_set(m, METRICS_RUN_DIR, below ? whole : results[0] != '\0' ? results : view->run.folder);
 }
 
 static void make_row(struct making *m, const struct store_view *view, const struct store_calibration *calibration)
@@ -133,23 +133,27 @@ static void make_row(struct making *m, const struct store_view *view, const stru
                                                         METRICS_PAYLOAD, METRICS_COLL_OPT, METRICS_LMBW};
     const struct store_run *run = view == NULL ? NULL : &view->run;
     uint64_t world = run != NULL ? run->world : calibration != NULL ? calibration->world : 0;
-    set(m, METRICS_MODE, calibration != NULL ? "calibrate" : "simulate");
-    set(m, METRICS_TAG, run != NULL && run->tag[0] != '\0' ? run->tag : calibration != NULL ? calibration->tag : "");
-    set(m, METRICS_WORLD, report_count(world).text);
+    store_metrics_store_set(m, METRICS_MODE, calibration != NULL ? "calibrate" : "simulate");
+    store_metrics_store_set(m, METRICS_TAG,
+                            run != NULL && run->tag[0] != '\0' ? run->tag
+                            : calibration != NULL              ? calibration->tag
+                                                               : "");
+    store_metrics_store_set(m, METRICS_WORLD, report_count(world).text);
     if (run != NULL) {
-        set(m, METRICS_CALIB_ID, run->fingerprint);
-        set(m, METRICS_LOGICAL_DIMS, run->dims);
+        store_metrics_store_set(m, METRICS_CALIB_ID, run->fingerprint);
+        store_metrics_store_set(m, METRICS_LOGICAL_DIMS, run->dims);
         set_folder(m, view);
     }
-    set(m, METRICS_TOPO_DESC,
-        run != NULL && run->topology[0] != '\0' ? run->topology
-        : calibration != NULL                   ? calibration->topology
-                                                : "");
+    store_metrics_store_set(m, METRICS_TOPO_DESC,
+                            run != NULL && run->topology[0] != '\0' ? run->topology
+                            : calibration != NULL                   ? calibration->topology
+                                                                    : "");
     for (size_t i = 0; i < sizeof from_settings / sizeof from_settings[0]; i++) {
-        set(m, from_settings[i], setting_of(view, metrics_column_name(from_settings[i])));
+        store_metrics_store_set(m, from_settings[i],
+                                store_metrics_store_setting_of(view, metrics_column_name(from_settings[i])));
     }
     set_times(m, view, calibration);
-    set(m, METRICS_FLAGS, flags_of(view, calibration));
+    store_metrics_store_set(m, METRICS_FLAGS, flags_of(view, calibration));
 }
 
 static bool is_imported(const struct store_view *view)
@@ -163,7 +167,7 @@ enum orr_status metrics_row_of(const struct store_view *view, const struct store
     struct making m = {.arena = arena, .row = row};
     *row = (struct metrics_row){.line = 0};
     for (enum metrics_column i = 0; i < METRICS_COLUMN_COUNT; i++) {
-        row->cells[i] = is_imported(view) ? setting_of(view, metrics_column_name(i)) : "";
+        row->cells[i] = is_imported(view) ? store_metrics_store_setting_of(view, metrics_column_name(i)) : "";
     }
     if (!is_imported(view)) {
         make_row(&m, view, calibration);
@@ -218,7 +222,8 @@ static int64_t step_cycles(const struct metrics_row *row)
 
 /* A run of ours that was exported comes back with its fingerprint as calib_id. The statement already passes over rows
  * of the same experiment with other cycles or another alpha, of which a long history has many. */
-static enum orr_status is_known(struct entering *e, const struct metrics_row *row, const char *fingerprint, bool *known)
+static enum orr_status store_metrics_store_is_known(struct entering *e, const struct metrics_row *row,
+                                                    const char *fingerprint, bool *known)
 {
     bool more = true;
     double alpha = metrics_number(row, METRICS_ALPHA_US);
@@ -253,7 +258,7 @@ static enum orr_status is_known(struct entering *e, const struct metrics_row *ro
     return status;
 }
 
-static const char *or_null(const char *text)
+static const char *store_metrics_store_or_null(const char *text)
 {
     return text[0] == '\0' ? NULL : text;
 }
@@ -262,9 +267,9 @@ static enum orr_status enter_run(struct entering *e, const struct metrics_row *r
                                  int64_t *run)
 {
     io_bind_text(e->insert, 1, orr_version());
-    io_bind_text(e->insert, 2, or_null(row->cells[METRICS_TAG]));
-    io_bind_text(e->insert, 3, or_null(row->cells[METRICS_TOPO_DESC]));
-    io_bind_text(e->insert, 4, or_null(row->cells[METRICS_LOGICAL_DIMS]));
+    io_bind_text(e->insert, 2, store_metrics_store_or_null(row->cells[METRICS_TAG]));
+    io_bind_text(e->insert, 3, store_metrics_store_or_null(row->cells[METRICS_TOPO_DESC]));
+    io_bind_text(e->insert, 4, store_metrics_store_or_null(row->cells[METRICS_LOGICAL_DIMS]));
     io_bind_text(e->insert, 5, fingerprint);
     io_bind_int(e->insert, 6, cycles(row, METRICS_WORLD));
     io_bind_int(e->insert, 7, step_cycles(row));
@@ -307,10 +312,10 @@ static enum orr_status enter_calibration(struct entering *e, const struct metric
     double samples = metrics_extra_number(row, "sample_count");
     const struct lab_calibration calibration = {
         .run = run,
-        .tag = or_null(row->cells[METRICS_TAG]),
-        .topology = or_null(row->cells[METRICS_TOPO_DESC]),
+        .tag = store_metrics_store_or_null(row->cells[METRICS_TAG]),
+        .topology = store_metrics_store_or_null(row->cells[METRICS_TOPO_DESC]),
         .source = "import",
-        .flags = or_null(row->cells[METRICS_FLAGS]),
+        .flags = store_metrics_store_or_null(row->cells[METRICS_FLAGS]),
         .notes = metrics_extra(row, "notes"),
         .alpha_us = metrics_number(row, METRICS_ALPHA_US),
         .alpha_comm_us = metrics_number(row, METRICS_ALPHA_COMM_US),
@@ -339,7 +344,7 @@ static enum orr_status enter_row(struct entering *e, const struct metrics_row *r
     bool known = false;
     int64_t run = 0;
     enum orr_status status = fingerprint_of(row, fingerprint, e->err);
-    status = status != ORR_OK ? status : is_known(e, row, fingerprint, &known);
+    status = status != ORR_OK ? status : store_metrics_store_is_known(e, row, fingerprint, &known);
     if (status != ORR_OK || known) {
         e->imported->known += known ? 1 : 0;
         return status;

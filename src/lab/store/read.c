@@ -20,7 +20,7 @@ struct reading {
 
 /* ---- columns ---- */
 
-static const char *text(struct reading *r, const struct io_statement *statement, int at)
+static const char *store_read_text(struct reading *r, const struct io_statement *statement, int at)
 {
     const char *value = io_column_text(statement, at);
     const char *copy = value[0] == '\0' ? "" : arena_strndup(r->arena, value, strlen(value));
@@ -29,7 +29,7 @@ static const char *text(struct reading *r, const struct io_statement *statement,
 }
 
 /* The tables hold no negative numbers unless a user wrote them. */
-static uint64_t count(const struct io_statement *statement, int at)
+static uint64_t store_read_count(const struct io_statement *statement, int at)
 {
     int64_t value = io_column_int(statement, at);
     return value < 0 ? 0 : (uint64_t)value;
@@ -41,7 +41,7 @@ static double real(const struct io_statement *statement, int at)
 }
 
 /* Room for one more in an array of the arena; NULL when memory is refused. */
-static void *grow(struct reading *r, void *items, uint32_t used, uint32_t *capacity, size_t bytes)
+static void *store_read_grow(struct reading *r, void *items, uint32_t used, uint32_t *capacity, size_t bytes)
 {
     if (used < *capacity) {
         return items;
@@ -59,7 +59,8 @@ static void *grow(struct reading *r, void *items, uint32_t used, uint32_t *capac
     return more;
 }
 
-static enum orr_status prepare(struct reading *r, const char *sql, int64_t run, struct io_statement **statement)
+static enum orr_status store_read_prepare(struct reading *r, const char *sql, int64_t run,
+                                          struct io_statement **statement)
 {
     enum orr_status status = io_statement_prepare(lab_store_database(r->store), sql, statement, r->err);
     if (status == ORR_OK && run != 0) {
@@ -68,7 +69,7 @@ static enum orr_status prepare(struct reading *r, const char *sql, int64_t run, 
     return status;
 }
 
-static enum orr_status end(struct reading *r, struct io_statement *statement, enum orr_status status)
+static enum orr_status store_read_end(struct reading *r, struct io_statement *statement, enum orr_status status)
 {
     io_statement_free(statement);
     if (status == ORR_OK && r->refused) {
@@ -84,36 +85,36 @@ static enum orr_status end(struct reading *r, struct io_statement *statement, en
     " fingerprint, error, seed, world, source_world, total_ns, steps, comm_ns, compute_ns, wall_ms, events, messages," \
     " peak_bytes"
 
-static struct store_run read_run(struct reading *r, const struct io_statement *row)
+static struct store_run store_read_run(struct reading *r, const struct io_statement *row)
 {
     return (struct store_run){
         .id = io_column_int(row, 0),
-        .state = text(r, row, 1),
-        .kind = text(r, row, 2),
-        .started = text(r, row, 3),
-        .ended = text(r, row, 4),
-        .version = text(r, row, 5),
-        .command = text(r, row, 6),
-        .folder = text(r, row, 7),
-        .tag = text(r, row, 8),
-        .backend = text(r, row, 9),
-        .topology = text(r, row, 10),
-        .dims = text(r, row, 11),
-        .comm_scale = text(r, row, 12),
-        .fingerprint = text(r, row, 13),
-        .error = text(r, row, 14),
-        .seed = count(row, 15),
-        .world = count(row, 16),
-        .source_world = count(row, 17),
+        .state = store_read_text(r, row, 1),
+        .kind = store_read_text(r, row, 2),
+        .started = store_read_text(r, row, 3),
+        .ended = store_read_text(r, row, 4),
+        .version = store_read_text(r, row, 5),
+        .command = store_read_text(r, row, 6),
+        .folder = store_read_text(r, row, 7),
+        .tag = store_read_text(r, row, 8),
+        .backend = store_read_text(r, row, 9),
+        .topology = store_read_text(r, row, 10),
+        .dims = store_read_text(r, row, 11),
+        .comm_scale = store_read_text(r, row, 12),
+        .fingerprint = store_read_text(r, row, 13),
+        .error = store_read_text(r, row, 14),
+        .seed = store_read_count(row, 15),
+        .world = store_read_count(row, 16),
+        .source_world = store_read_count(row, 17),
         .has_results = !io_column_is_null(row, 18),
-        .total_ns = count(row, 18),
-        .steps = count(row, 19),
-        .comm_ns = count(row, 20),
-        .compute_ns = count(row, 21),
-        .wall_ms = count(row, 22),
-        .events = count(row, 23),
-        .messages = count(row, 24),
-        .peak_bytes = count(row, 25),
+        .total_ns = store_read_count(row, 18),
+        .steps = store_read_count(row, 19),
+        .comm_ns = store_read_count(row, 20),
+        .compute_ns = store_read_count(row, 21),
+        .wall_ms = store_read_count(row, 22),
+        .events = store_read_count(row, 23),
+        .messages = store_read_count(row, 24),
+        .peak_bytes = store_read_count(row, 25),
     };
 }
 
@@ -155,12 +156,12 @@ enum orr_status store_read_list(struct lab_store *store, const struct orr_store_
     uint32_t capacity = 0;
     enum orr_status status = check_filter(filter, err);
     if (status == ORR_OK) {
-        status = prepare(&r,
-                         "SELECT * FROM (SELECT " RUN_COLUMNS
-                         " FROM run WHERE (?1 IS NULL OR tag = ?1) AND (?2 IS NULL OR state = ?2)"
-                         " AND (?3 IS NULL OR backend = ?3) AND (?4 IS NULL OR kind = ?4)"
-                         " ORDER BY id DESC LIMIT ?5) ORDER BY id",
-                         0, &statement);
+        status = store_read_prepare(&r,
+                                    "SELECT * FROM (SELECT " RUN_COLUMNS
+                                    " FROM run WHERE (?1 IS NULL OR tag = ?1) AND (?2 IS NULL OR state = ?2)"
+                                    " AND (?3 IS NULL OR backend = ?3) AND (?4 IS NULL OR kind = ?4)"
+                                    " ORDER BY id DESC LIMIT ?5) ORDER BY id",
+                                    0, &statement);
     }
     bool row = status == ORR_OK;
     if (status == ORR_OK) {
@@ -173,14 +174,14 @@ enum orr_status store_read_list(struct lab_store *store, const struct orr_store_
     while (status == ORR_OK && row && !r.refused) {
         status = io_statement_step(statement, &row, err);
         if (status == ORR_OK && row) {
-            struct store_run *room = grow(&r, found, used, &capacity, sizeof *found);
+            struct store_run *room = store_read_grow(&r, found, used, &capacity, sizeof *found);
             if (room != NULL) {
                 found = room;
-                found[used++] = read_run(&r, statement);
+                found[used++] = store_read_run(&r, statement);
             }
         }
     }
-    status = end(&r, statement, status);
+    status = store_read_end(&r, statement, status);
     if (status == ORR_OK) {
         *runs = found;
         *run_count = used;
@@ -215,18 +216,19 @@ static enum orr_status find_run(struct reading *r, int64_t run, struct store_run
         return error_set(r->err, ORR_EINVAL, "%s: there are no runs in it", path);
     }
     if (status == ORR_OK) {
-        status = prepare(r, "SELECT " RUN_COLUMNS " FROM run WHERE id = ?1", run == 0 ? newest : run, &statement);
+        status =
+            store_read_prepare(r, "SELECT " RUN_COLUMNS " FROM run WHERE id = ?1", run == 0 ? newest : run, &statement);
     }
     if (status == ORR_OK) {
         status = io_statement_step(statement, &row, r->err);
     }
     if (status == ORR_OK && row) {
-        *found = read_run(r, statement);
+        *found = store_read_run(r, statement);
     } else if (status == ORR_OK) {
         status =
             error_set(r->err, ORR_EINVAL, "%s: there is no run %" PRId64 "; the newest is %" PRId64, path, run, newest);
     }
-    return end(r, statement, status);
+    return store_read_end(r, statement, status);
 }
 
 /* ---- what belongs to a run ---- */
@@ -237,22 +239,22 @@ static enum orr_status read_inputs(struct reading *r, struct store_view *view)
     struct store_input *found = NULL;
     uint32_t capacity = 0;
     bool row = true;
-    enum orr_status status =
-        prepare(r, "SELECT role, path, hash, bytes FROM input WHERE run = ?1 ORDER BY rowid", view->run.id, &statement);
+    enum orr_status status = store_read_prepare(
+        r, "SELECT role, path, hash, bytes FROM input WHERE run = ?1 ORDER BY rowid", view->run.id, &statement);
     while (status == ORR_OK && row && !r->refused) {
         status = io_statement_step(statement, &row, r->err);
         struct store_input *room =
-            status == ORR_OK && row ? grow(r, found, view->input_count, &capacity, sizeof *found) : NULL;
+            status == ORR_OK && row ? store_read_grow(r, found, view->input_count, &capacity, sizeof *found) : NULL;
         if (room != NULL) {
             found = room;
-            found[view->input_count++] = (struct store_input){.role = text(r, statement, 0),
-                                                              .path = text(r, statement, 1),
-                                                              .hash = text(r, statement, 2),
-                                                              .bytes = count(statement, 3)};
+            found[view->input_count++] = (struct store_input){.role = store_read_text(r, statement, 0),
+                                                              .path = store_read_text(r, statement, 1),
+                                                              .hash = store_read_text(r, statement, 2),
+                                                              .bytes = store_read_count(statement, 3)};
         }
     }
     view->inputs = found;
-    return end(r, statement, status);
+    return store_read_end(r, statement, status);
 }
 
 static enum orr_status read_settings(struct reading *r, struct store_view *view)
@@ -262,19 +264,19 @@ static enum orr_status read_settings(struct reading *r, struct store_view *view)
     uint32_t capacity = 0;
     bool row = true;
     enum orr_status status =
-        prepare(r, "SELECT key, value FROM setting WHERE run = ?1 ORDER BY key", view->run.id, &statement);
+        store_read_prepare(r, "SELECT key, value FROM setting WHERE run = ?1 ORDER BY key", view->run.id, &statement);
     while (status == ORR_OK && row && !r->refused) {
         status = io_statement_step(statement, &row, r->err);
         struct store_setting *room =
-            status == ORR_OK && row ? grow(r, found, view->setting_count, &capacity, sizeof *found) : NULL;
+            status == ORR_OK && row ? store_read_grow(r, found, view->setting_count, &capacity, sizeof *found) : NULL;
         if (room != NULL) {
             found = room;
-            found[view->setting_count++] =
-                (struct store_setting){.key = text(r, statement, 0), .value = text(r, statement, 1)};
+            found[view->setting_count++] = (struct store_setting){.key = store_read_text(r, statement, 0),
+                                                                  .value = store_read_text(r, statement, 1)};
         }
     }
     view->settings = found;
-    return end(r, statement, status);
+    return store_read_end(r, statement, status);
 }
 
 static enum orr_status read_collectives(struct reading *r, struct store_view *view)
@@ -283,27 +285,29 @@ static enum orr_status read_collectives(struct reading *r, struct store_view *vi
     struct store_collective *found = NULL;
     uint32_t capacity = 0;
     bool row = true;
-    enum orr_status status = prepare(r,
-                                     "SELECT type, group_size, bytes, count, total_ns, min_ns, max_ns FROM collective"
-                                     " WHERE run = ?1 ORDER BY type, group_size, bytes",
-                                     view->run.id, &statement);
+    enum orr_status status =
+        store_read_prepare(r,
+                           "SELECT type, group_size, bytes, count, total_ns, min_ns, max_ns FROM collective"
+                           " WHERE run = ?1 ORDER BY type, group_size, bytes",
+                           view->run.id, &statement);
     while (status == ORR_OK && row && !r->refused) {
         status = io_statement_step(statement, &row, r->err);
         struct store_collective *room =
-            status == ORR_OK && row ? grow(r, found, view->collective_count, &capacity, sizeof *found) : NULL;
+            status == ORR_OK && row ? store_read_grow(r, found, view->collective_count, &capacity, sizeof *found)
+                                    : NULL;
         if (room != NULL) {
             found = room;
-            found[view->collective_count++] = (struct store_collective){.type = text(r, statement, 0),
-                                                                        .group_size = count(statement, 1),
-                                                                        .bytes = count(statement, 2),
-                                                                        .count = count(statement, 3),
-                                                                        .total_ns = count(statement, 4),
-                                                                        .min_ns = count(statement, 5),
-                                                                        .max_ns = count(statement, 6)};
+            found[view->collective_count++] = (struct store_collective){.type = store_read_text(r, statement, 0),
+                                                                        .group_size = store_read_count(statement, 1),
+                                                                        .bytes = store_read_count(statement, 2),
+                                                                        .count = store_read_count(statement, 3),
+                                                                        .total_ns = store_read_count(statement, 4),
+                                                                        .min_ns = store_read_count(statement, 5),
+                                                                        .max_ns = store_read_count(statement, 6)};
         }
     }
     view->collectives = found;
-    return end(r, statement, status);
+    return store_read_end(r, statement, status);
 }
 
 /* The median of an even number of ranks is the lower of the middle two: a time that some rank had. */
@@ -317,18 +321,18 @@ static enum orr_status read_spread(struct reading *r, const char *column, struct
                    "SELECT count(*), sum(finished), min(%s), max(%s), (SELECT %s FROM rank WHERE run = ?1 ORDER BY %s"
                    " LIMIT 1 OFFSET (SELECT (count(*) - 1) / 2 FROM rank WHERE run = ?1)) FROM rank WHERE run = ?1",
                    column, column, column, column);
-    enum orr_status status = prepare(r, sql, view->run.id, &statement);
+    enum orr_status status = store_read_prepare(r, sql, view->run.id, &statement);
     if (status == ORR_OK) {
         status = io_statement_step(statement, &row, r->err);
     }
     if (status == ORR_OK && row) {
-        view->rank_count = count(statement, 0);
-        view->finished_count = count(statement, 1);
-        spread->min_ns = count(statement, 2);
-        spread->max_ns = count(statement, 3);
-        spread->median_ns = count(statement, 4);
+        view->rank_count = store_read_count(statement, 0);
+        view->finished_count = store_read_count(statement, 1);
+        spread->min_ns = store_read_count(statement, 2);
+        spread->max_ns = store_read_count(statement, 3);
+        spread->median_ns = store_read_count(statement, 4);
     }
-    return end(r, statement, status);
+    return store_read_end(r, statement, status);
 }
 
 static enum orr_status read_ranks(struct reading *r, struct store_view *view)
@@ -366,20 +370,21 @@ enum orr_status store_read_calibrations(struct lab_store *store, int64_t run,
     struct io_statement *statement = NULL;
     bool more = true;
     arena_init(&arena, &mem);
-    enum orr_status status = run == 0 ? prepare(&r, CALIBRATION_COLUMNS " ORDER BY id", 0, &statement)
-                                      : prepare(&r, CALIBRATION_COLUMNS " WHERE run = ?1 ORDER BY id", run, &statement);
+    enum orr_status status =
+        run == 0 ? store_read_prepare(&r, CALIBRATION_COLUMNS " ORDER BY id", 0, &statement)
+                 : store_read_prepare(&r, CALIBRATION_COLUMNS " WHERE run = ?1 ORDER BY id", run, &statement);
     while (status == ORR_OK && more && !r.refused) {
         status = io_statement_step(statement, &more, err);
         if (status == ORR_OK && more) {
             const struct store_calibration row = {.id = io_column_int(statement, 0),
                                                   .run = io_column_int(statement, 1),
-                                                  .made = text(&r, statement, 2),
-                                                  .version = text(&r, statement, 3),
-                                                  .tag = text(&r, statement, 4),
-                                                  .topology = text(&r, statement, 5),
-                                                  .source = text(&r, statement, 6),
-                                                  .flags = text(&r, statement, 7),
-                                                  .notes = text(&r, statement, 8),
+                                                  .made = store_read_text(&r, statement, 2),
+                                                  .version = store_read_text(&r, statement, 3),
+                                                  .tag = store_read_text(&r, statement, 4),
+                                                  .topology = store_read_text(&r, statement, 5),
+                                                  .source = store_read_text(&r, statement, 6),
+                                                  .flags = store_read_text(&r, statement, 7),
+                                                  .notes = store_read_text(&r, statement, 8),
                                                   .alpha_us = real(statement, 9),
                                                   .alpha_comm_us = real(statement, 10),
                                                   .alpha_gpu_us = real(statement, 11),
@@ -391,15 +396,15 @@ enum orr_status store_read_calibrations(struct lab_store *store, int64_t run,
                                                   .sim_gpu_ms = real(statement, 17),
                                                   .lower_bound_ms = real(statement, 18),
                                                   .iqr = real(statement, 19),
-                                                  .samples = count(statement, 20),
-                                                  .steps = count(statement, 21),
-                                                  .world = count(statement, 22),
+                                                  .samples = store_read_count(statement, 20),
+                                                  .steps = store_read_count(statement, 21),
+                                                  .world = store_read_count(statement, 22),
                                                   .accepted = io_column_int(statement, 23) != 0};
             status = r.refused ? ORR_OK : each(context, &row, err);
             arena_free(&arena);
         }
     }
-    status = end(&r, statement, status);
+    status = store_read_end(&r, statement, status);
     arena_free(&arena);
     return status;
 }
@@ -418,12 +423,13 @@ static const char *keep_text(struct reading *r, const char *value)
     return copy == NULL ? "" : copy;
 }
 
-static enum orr_status keep_calibration(void *context, const struct store_calibration *row, struct orr_error *err)
+static enum orr_status store_read_keep_calibration(void *context, const struct store_calibration *row,
+                                                   struct orr_error *err)
 {
     struct keeping *keeping = context;
     struct reading *r = keeping->reading;
     struct store_calibration *room =
-        grow(r, keeping->rows, keeping->view->calibration_count, &keeping->capacity, sizeof *room);
+        store_read_grow(r, keeping->rows, keeping->view->calibration_count, &keeping->capacity, sizeof *room);
     if (room == NULL) {
         return mem_error(r->arena->mem, "what the store holds", err);
     }
@@ -441,9 +447,10 @@ static enum orr_status keep_calibration(void *context, const struct store_calibr
 static enum orr_status read_calibrations(struct reading *r, struct store_view *view)
 {
     struct keeping keeping = {.reading = r, .view = view};
-    enum orr_status status = store_read_calibrations(r->store, view->run.id, keep_calibration, &keeping, r->err);
+    enum orr_status status =
+        store_read_calibrations(r->store, view->run.id, store_read_keep_calibration, &keeping, r->err);
     view->calibrations = keeping.rows;
-    return end(r, NULL, status);
+    return store_read_end(r, NULL, status);
 }
 
 typedef enum orr_status read_part_fn(struct reading *r, struct store_view *view);

@@ -146,12 +146,12 @@ static enum orr_status upgrade_locked(struct lab_store *store, struct orr_error 
     return status;
 }
 
-static enum orr_status begin(struct lab_store *store, struct orr_error *err)
+static enum orr_status store_begin(struct lab_store *store, struct orr_error *err)
 {
     return store->batch ? ORR_OK : io_database_begin(store->database, err);
 }
 
-static enum orr_status end(struct lab_store *store, enum orr_status status, struct orr_error *err)
+static enum orr_status store_end(struct lab_store *store, enum orr_status status, struct orr_error *err)
 {
     if (store->batch) {
         return status;
@@ -179,7 +179,7 @@ static enum orr_status prepare_tables(struct lab_store *store, enum io_database_
         return error_set(err, ORR_EINVAL, "%s: has no results of Orrery in it", io_database_path(store->database));
     }
     status = io_database_begin(store->database, err);
-    return status != ORR_OK ? status : end(store, upgrade_locked(store, err), err);
+    return status != ORR_OK ? status : store_end(store, upgrade_locked(store, err), err);
 }
 
 enum orr_status lab_store_open(const char *path, enum io_database_mode mode, struct lab_store **store,
@@ -216,7 +216,7 @@ struct io_database *lab_store_database(struct lab_store *store)
 
 enum orr_status lab_store_batch(struct lab_store *store, struct orr_error *err)
 {
-    enum orr_status status = begin(store, err);
+    enum orr_status status = store_begin(store, err);
     store->batch = status == ORR_OK;
     return status;
 }
@@ -224,7 +224,7 @@ enum orr_status lab_store_batch(struct lab_store *store, struct orr_error *err)
 enum orr_status lab_store_batch_end(struct lab_store *store, enum orr_status status, struct orr_error *err)
 {
     store->batch = false;
-    return end(store, status, err);
+    return store_end(store, status, err);
 }
 
 /* SQLite's integers end at 2^63 - 1; nothing real comes near. */
@@ -300,7 +300,7 @@ static enum orr_status insert_run(struct lab_store *store, const struct lab_mani
 enum orr_status lab_store_begin(struct lab_store *store, const struct lab_manifest *manifest, int64_t *run,
                                 struct orr_error *err)
 {
-    enum orr_status status = begin(store, err);
+    enum orr_status status = store_begin(store, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -312,7 +312,7 @@ enum orr_status lab_store_begin(struct lab_store *store, const struct lab_manife
     if (status == ORR_OK) {
         status = insert_settings(store, number, manifest, err);
     }
-    status = end(store, status, err);
+    status = store_end(store, status, err);
     if (status == ORR_OK) {
         *run = number;
     }
@@ -397,7 +397,7 @@ static enum orr_status insert_collectives(struct lab_store *store, int64_t run, 
 enum orr_status lab_store_finish(struct lab_store *store, int64_t run, const struct lab_results *results,
                                  struct orr_error *err)
 {
-    enum orr_status status = begin(store, err);
+    enum orr_status status = store_begin(store, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -408,7 +408,7 @@ enum orr_status lab_store_finish(struct lab_store *store, int64_t run, const str
     if (status == ORR_OK) {
         status = insert_collectives(store, run, results, err);
     }
-    return end(store, status, err);
+    return store_end(store, status, err);
 }
 
 /* What is not known is NULL in the table. */

@@ -14,7 +14,8 @@ struct threads_executor {
     uint32_t threads;
 };
 
-static enum orr_status carry_out(struct sweep_executor *executor, const struct sweep_work *work, struct orr_error *err)
+static enum orr_status sweep_exec_carry_out(struct sweep_executor *executor, const struct sweep_work *work,
+                                            struct orr_error *err)
 {
     const struct threads_executor *self = (const struct threads_executor *)executor;
     const struct thread_pool_work pieces = {.count = work->count,
@@ -32,7 +33,7 @@ static void close_threads(struct sweep_executor *executor)
     free(executor);
 }
 
-static const struct sweep_executor_ops threads_ops = {.carry_out = carry_out, .close = close_threads};
+static const struct sweep_executor_ops threads_ops = {.carry_out = sweep_exec_carry_out, .close = close_threads};
 
 enum orr_status sweep_threads_open(uint32_t threads, struct sweep_executor **executor, struct orr_error *err)
 {

@@ -16,12 +16,13 @@ struct reading {
     struct orr_error *err;
 };
 
-static enum orr_status no_memory(const struct reading *reading)
+static enum orr_status sweep_file_no_memory(const struct reading *reading)
 {
     return mem_error(&reading->plan->mem, "a sweep file", reading->err);
 }
 
-static enum orr_status refuse(const struct reading *reading, const struct io_value *value, const char *wanted)
+static enum orr_status sweep_file_refuse(const struct reading *reading, const struct io_value *value,
+                                         const char *wanted)
 {
     char found[96];
     char key[80] = "an entry";
@@ -32,7 +33,7 @@ static enum orr_status refuse(const struct reading *reading, const struct io_val
                      key, io_value_describe(value, found, sizeof found), wanted);
 }
 
-static bool is_scalar(const struct io_value *value)
+static bool sweep_file_is_scalar(const struct io_value *value)
 {
     return value->kind != IO_LIST && value->kind != IO_MAP && value->kind != IO_NULL;
 }
@@ -56,21 +57,21 @@ static char *spell_list(struct arena *arena, const struct io_value *list, size_t
 }
 
 /* A scalar as written, a list as "[a, b]"; anything else is refused as not being `wanted`. */
-static enum orr_status spell(const struct reading *reading, const struct io_value *value, const char *wanted,
-                             const char **text)
+static enum orr_status sweep_file_spell(const struct reading *reading, const struct io_value *value, const char *wanted,
+                                        const char **text)
 {
     size_t bytes = sizeof "[]";
-    bool good = is_scalar(value) || value->kind == IO_LIST;
+    bool good = sweep_file_is_scalar(value) || value->kind == IO_LIST;
     for (const struct io_value *item = value->kind == IO_LIST ? value->first : NULL; good && item != NULL;
          item = item->next) {
-        good = is_scalar(item);
+        good = sweep_file_is_scalar(item);
         bytes += good ? strlen(item->text) + sizeof ", " - 1 : 0;
     }
     if (!good) {
-        return refuse(reading, value, wanted);
+        return sweep_file_refuse(reading, value, wanted);
     }
     *text = value->kind == IO_LIST ? spell_list(&reading->plan->arena, value, bytes) : value->text;
-    return *text == NULL ? no_memory(reading) : ORR_OK;
+    return *text == NULL ? sweep_file_no_memory(reading) : ORR_OK;
 }
 
 /* ---- options ---- */
@@ -87,19 +88,20 @@ static enum orr_status add_option(const struct reading *reading, const struct io
     } else if (value->kind != IO_LIST && value->kind != IO_MAP) {
         word = arena_printf(&reading->plan->arena, "--%s=%s", option->key, value->text);
     } else {
-        return refuse(reading, value, "a value");
+        return sweep_file_refuse(reading, value, "a value");
     }
     if (word != NULL && !sweep_text_is_printable(word)) {
-        return refuse(reading, value, "a text without control characters");
+        return sweep_file_refuse(reading, value, "a text without control characters");
     }
-    return word == NULL ? no_memory(reading) : sweep_word_add(reading->plan, word, option->key_line, reading->err);
+    return word == NULL ? sweep_file_no_memory(reading)
+                        : sweep_word_add(reading->plan, word, option->key_line, reading->err);
 }
 
-static enum orr_status read_options(const struct reading *reading, const struct io_value *options)
+static enum orr_status sweep_file_read_options(const struct reading *reading, const struct io_value *options)
 {
     enum orr_status status = ORR_OK;
     if (options->kind != IO_MAP) {
-        return refuse(reading, options, "a map of options to values, as in {workload: traces/job}");
+        return sweep_file_refuse(reading, options, "a map of options to values, as in {workload: traces/job}");
     }
     for (const struct io_value *one = options->first; status == ORR_OK && one != NULL; one = one->next) {
         if (one->kind != IO_LIST) {
@@ -124,7 +126,7 @@ static enum orr_status read_values(const struct reading *reading, const struct i
     for (const struct io_value *value = list ? one->first : one; status == ORR_OK && value != NULL;
          value = list ? value->next : NULL) {
         const char *text = NULL;
-        status = spell(reading, value, "a value, or a list of values", &text);
+        status = sweep_file_spell(reading, value, "a value, or a list of values", &text);
         if (status == ORR_OK) {
             status = sweep_values_add(reading->plan, group, text, &said, reading->err);
         }
@@ -132,11 +134,11 @@ static enum orr_status read_values(const struct reading *reading, const struct i
     return status;
 }
 
-static enum orr_status read_vary(const struct reading *reading, const struct io_value *vary)
+static enum orr_status sweep_file_read_vary(const struct reading *reading, const struct io_value *vary)
 {
     enum orr_status status = ORR_OK;
     if (vary->kind != IO_MAP) {
-        return refuse(reading, vary, "a map of keys to lists of values, as in {seed: [1, 2, 3]}");
+        return sweep_file_refuse(reading, vary, "a map of keys to lists of values, as in {seed: [1, 2, 3]}");
     }
     for (const struct io_value *one = vary->first; status == ORR_OK && one != NULL; one = one->next) {
         uint32_t group = reading->plan->group_count;
@@ -150,7 +152,7 @@ static enum orr_status read_vary(const struct reading *reading, const struct io_
 
 /* ---- list ---- */
 
-static const struct io_value *find(const struct io_value *map, const char *key)
+static const struct io_value *sweep_file_find(const struct io_value *map, const char *key)
 {
     const struct io_value *found = map->first;
     while (found != NULL && strcmp(found->key, key) != 0) {
@@ -165,20 +167,20 @@ static enum orr_status read_entry(const struct reading *reading, const struct io
 {
     enum orr_status status = ORR_OK;
     if (entry->kind != IO_MAP || entry->count == 0) {
-        return refuse(reading, entry, "a map of keys to values, as in {seed: 1}");
+        return sweep_file_refuse(reading, entry, "a map of keys to values, as in {seed: 1}");
     }
     for (const struct io_value *one = entry->first; one != NULL; one = one->next) {
-        if (find(first, one->key) == NULL || find(entry, one->key) != one) {
+        if (sweep_file_find(first, one->key) == NULL || sweep_file_find(entry, one->key) != one) {
             char key[80];
             return error_set(reading->err, ORR_EINVAL, "%s:%" PRIu32 ": \"%s\" is %s", reading->name, one->key_line,
                              io_text_printable(one->key, key, sizeof key),
-                             find(first, one->key) == NULL
+                             sweep_file_find(first, one->key) == NULL
                                  ? "not in the first entry of the list; all have the same keys"
                                  : "there twice");
         }
     }
     for (const struct io_value *key = first->first; status == ORR_OK && key != NULL; key = key->next) {
-        const struct io_value *value = find(entry, key->key);
+        const struct io_value *value = sweep_file_find(entry, key->key);
         const char *text = NULL;
         if (value == NULL) {
             char shown[80];
@@ -186,7 +188,7 @@ static enum orr_status read_entry(const struct reading *reading, const struct io
                              reading->name, entry->line, io_text_printable(key->key, shown, sizeof shown));
         }
         const struct orr_sweep_key said = {key->key, reading->name, value->key_line};
-        status = spell(reading, value, "one value", &text);
+        status = sweep_file_spell(reading, value, "one value", &text);
         if (status == ORR_OK) {
             status = sweep_value_add(reading->plan, group, text, &said, reading->err);
         }
@@ -194,10 +196,10 @@ static enum orr_status read_entry(const struct reading *reading, const struct io
     return status;
 }
 
-static enum orr_status read_list(const struct reading *reading, const struct io_value *list)
+static enum orr_status sweep_file_read_list(const struct reading *reading, const struct io_value *list)
 {
     if (list->kind != IO_LIST || list->count == 0) {
-        return refuse(reading, list, "a list of points, as in [{seed: 1}, {seed: 2}]");
+        return sweep_file_refuse(reading, list, "a list of points, as in [{seed: 1}, {seed: 2}]");
     }
     const struct io_value *first = list->first;
     uint32_t group = reading->plan->group_count;
@@ -215,20 +217,20 @@ static enum orr_status read_list(const struct reading *reading, const struct io_
 
 /* ---- the rest ---- */
 
-static enum orr_status read_name(const struct reading *reading, const struct io_value *value)
+static enum orr_status sweep_file_read_name(const struct reading *reading, const struct io_value *value)
 {
     if (value->text == NULL || value->text[0] == '\0' || !sweep_text_is_printable(value->text)) {
-        return refuse(reading, value, "a name");
+        return sweep_file_refuse(reading, value, "a name");
     }
     reading->plan->name = arena_strndup(&reading->plan->arena, value->text, strlen(value->text));
-    return reading->plan->name == NULL ? no_memory(reading) : ORR_OK;
+    return reading->plan->name == NULL ? sweep_file_no_memory(reading) : ORR_OK;
 }
 
 static enum orr_status read_command(const struct reading *reading, const struct io_value *value)
 {
     bool lab = value->kind == IO_TEXT && strcmp(value->text, "lab run") == 0;
     if (!lab && (value->kind != IO_TEXT || strcmp(value->text, "run") != 0)) {
-        return refuse(reading, value, "\"run\" or \"lab run\"");
+        return sweep_file_refuse(reading, value, "\"run\" or \"lab run\"");
     }
     reading->plan->lab = lab;
     return ORR_OK;
@@ -237,7 +239,7 @@ static enum orr_status read_command(const struct reading *reading, const struct 
 static enum orr_status read_zip(const struct reading *reading, const struct io_value *value)
 {
     if (value->kind != IO_BOOL) {
-        return refuse(reading, value, "true or false");
+        return sweep_file_refuse(reading, value, "true or false");
     }
     reading->plan->zip = value->boolean;
     return ORR_OK;
@@ -246,8 +248,8 @@ static enum orr_status read_zip(const struct reading *reading, const struct io_v
 static const struct {
     const char *key;
     enum orr_status (*read)(const struct reading *reading, const struct io_value *value);
-} parts[] = {{"name", read_name}, {"command", read_command}, {"options", read_options},
-             {"vary", read_vary}, {"list", read_list},       {"zip", read_zip}};
+} parts[] = {{"name", sweep_file_read_name}, {"command", read_command},      {"options", sweep_file_read_options},
+             {"vary", sweep_file_read_vary}, {"list", sweep_file_read_list}, {"zip", read_zip}};
 enum { PARTS = sizeof parts / sizeof parts[0] };
 
 static enum orr_status refuse_part(const struct reading *reading, const struct io_value *one)
@@ -267,7 +269,7 @@ static enum orr_status refuse_part(const struct reading *reading, const struct i
 
 static enum orr_status read_part(const struct reading *reading, const struct io_value *root, const struct io_value *one)
 {
-    if (find(root, one->key) != one) {
+    if (sweep_file_find(root, one->key) != one) {
         return error_set(reading->err, ORR_EINVAL, "%s:%" PRIu32 ": \"%s\" is there twice", reading->name,
                          one->key_line, one->key);
     }
@@ -289,7 +291,7 @@ enum orr_status sweep_file_read(struct orr_sweep_plan *plan, const char *name, c
     arena_init(&scratch, &plan->mem);
     enum orr_status status = io_yaml_parse(name, text, size, &scratch, &root, err);
     if (status == ORR_OK && root->kind != IO_MAP) {
-        status = refuse(&reading, root, "a map with the parts of a sweep");
+        status = sweep_file_refuse(&reading, root, "a map with the parts of a sweep");
     }
     for (const struct io_value *one = status == ORR_OK ? root->first : NULL; status == ORR_OK && one != NULL;
          one = one->next) {

@@ -31,7 +31,7 @@ void sweep_inputs_free(struct sweep_inputs *inputs)
     arena_free(&inputs->arena);
 }
 
-static enum orr_status no_memory(const struct sweep_inputs *inputs, struct orr_error *err)
+static enum orr_status sweep_inputs_no_memory(const struct sweep_inputs *inputs, struct orr_error *err)
 {
     return mem_error(&inputs->mem, "the inputs of a sweep", err);
 }
@@ -44,7 +44,7 @@ static enum orr_status hash_traces(struct sweep_inputs *inputs, struct sweep_wor
     struct io_hash *hash = NULL;
     size_t room = strlen(workload->prefix) + sizeof ".4294967295.et";
     char *path = arena_alloc(&inputs->arena, room);
-    enum orr_status status = path == NULL ? no_memory(inputs, err) : io_hash_open(&hash, err);
+    enum orr_status status = path == NULL ? sweep_inputs_no_memory(inputs, err) : io_hash_open(&hash, err);
     uint64_t bytes = 0;
     for (workload->traces = 0; status == ORR_OK; workload->traces++) {
         (void)snprintf(path, room, "%s.%" PRIu32 ".et", workload->prefix, workload->traces);
@@ -65,8 +65,8 @@ static enum orr_status hash_traces(struct sweep_inputs *inputs, struct sweep_wor
     return status;
 }
 
-static enum orr_status add_workload(struct sweep_inputs *inputs, const char *prefix, bool missing_is_cpu,
-                                    uint32_t *index, struct orr_error *err)
+static enum orr_status sweep_inputs_add_workload(struct sweep_inputs *inputs, const char *prefix, bool missing_is_cpu,
+                                                 uint32_t *index, struct orr_error *err)
 {
     for (uint32_t i = 0; i < inputs->count; i++) {
         if (inputs->workloads[i]->missing_is_cpu == missing_is_cpu &&
@@ -78,7 +78,7 @@ static enum orr_status add_workload(struct sweep_inputs *inputs, const char *pre
     struct sweep_workload *made = arena_zalloc(&inputs->arena, sizeof *made);
     if (made == NULL || !mem_reserve(&inputs->mem, (void **)&inputs->workloads, &inputs->capacity,
                                      (uint64_t)inputs->count + 1, sizeof(struct sweep_workload *))) {
-        return no_memory(inputs, err);
+        return sweep_inputs_no_memory(inputs, err);
     }
     made->prefix = prefix;
     made->missing_is_cpu = missing_is_cpu;
@@ -133,7 +133,7 @@ enum orr_status sweep_inputs_find(struct sweep_inputs *inputs, const struct orr_
     inputs->of_point = arena_alloc(&inputs->arena, (size_t)count * sizeof *inputs->of_point);
     inputs->points = count;
     if (inputs->of_point == NULL) {
-        return no_memory(inputs, err);
+        return sweep_inputs_no_memory(inputs, err);
     }
     for (uint64_t i = 0; status == ORR_OK && i < count; i++) {
         const struct orr_sweep_job *job = &jobs[i];
@@ -145,7 +145,8 @@ enum orr_status sweep_inputs_find(struct sweep_inputs *inputs, const struct orr_
             before = job->lab;
         }
         if (status == ORR_OK && prefix != NULL) {
-            status = add_workload(inputs, prefix, job->run != NULL && job->run->missing_is_cpu, &index, err);
+            status =
+                sweep_inputs_add_workload(inputs, prefix, job->run != NULL && job->run->missing_is_cpu, &index, err);
         }
         inputs->of_point[i] = index;
         if (status == ORR_OK && index != UINT32_MAX) {
@@ -242,7 +243,7 @@ static enum orr_status hash_file(struct hashing *hashing, const char *path, bool
     }
     if (!mem_reserve(&hashing->inputs->mem, (void **)&hashing->paths, &hashing->capacity, (uint64_t)hashing->count + 1,
                      sizeof(char *))) {
-        return no_memory(hashing->inputs, hashing->err);
+        return sweep_inputs_no_memory(hashing->inputs, hashing->err);
     }
     hashing->paths[hashing->count++] = path;
     io_hash_text(hashing->hash, path);
@@ -269,7 +270,8 @@ static enum orr_status hash_named(struct hashing *hashing, const char *network)
         status = hash_file(hashing, files.topology, &known);
         if (status == ORR_OK && slash != NULL && files.topology[0] != '/') {
             const char *beside = arena_printf(arena, "%.*s/%s", (int)(slash - network), network, files.topology);
-            status = beside == NULL ? no_memory(hashing->inputs, hashing->err) : hash_file(hashing, beside, &known);
+            status = beside == NULL ? sweep_inputs_no_memory(hashing->inputs, hashing->err)
+                                    : hash_file(hashing, beside, &known);
         }
     }
     notes_free(&notes);
@@ -277,7 +279,7 @@ static enum orr_status hash_named(struct hashing *hashing, const char *network)
 }
 
 /* The points' entries in the store name it, with its hash. */
-static enum orr_status keep_calibration(struct hashing *hashing, const char *path)
+static enum orr_status sweep_inputs_keep_calibration(struct hashing *hashing, const char *path)
 {
     struct sweep_inputs *inputs = hashing->inputs;
     struct io_hash *hash = NULL;
@@ -286,7 +288,7 @@ static enum orr_status keep_calibration(struct hashing *hashing, const char *pat
     char *text = arena_alloc(&inputs->arena, IO_HASH_TEXT);
     bool room = text != NULL && mem_reserve(&inputs->mem, (void **)&inputs->calibrations, &inputs->calibration_capacity,
                                             (uint64_t)inputs->calibration_count + 1, sizeof *inputs->calibrations);
-    enum orr_status status = room ? io_hash_open(&hash, hashing->err) : no_memory(inputs, hashing->err);
+    enum orr_status status = room ? io_hash_open(&hash, hashing->err) : sweep_inputs_no_memory(inputs, hashing->err);
     if (status == ORR_OK && io_hash_file(hash, path, &bytes, &unsaid) == ORR_OK) {
         io_hash_result(hash, text);
         inputs->calibrations[inputs->calibration_count++] = (struct lab_input){"calibration", path, text, bytes};
@@ -328,7 +330,7 @@ static enum orr_status hash_job(struct hashing *hashing, const struct orr_sweep_
         status = hash_file(hashing, job->calibration, &known);
     }
     if (status == ORR_OK && !known) {
-        status = keep_calibration(hashing, job->calibration);
+        status = sweep_inputs_keep_calibration(hashing, job->calibration);
     }
     return status;
 }

@@ -12,7 +12,7 @@
 #include "lab/sweep/sweep.h"
 #include "run/network_choice.h"
 
-static enum orr_sweep_state state_of(enum lab_run_state state)
+static enum orr_sweep_state sweep_keep_state_of(enum lab_run_state state)
 {
     switch (state) {
     case LAB_RUN_DONE:
@@ -26,7 +26,7 @@ static enum orr_sweep_state state_of(enum lab_run_state state)
     }
 }
 
-static void count(struct orr_sweep *sweep, enum orr_sweep_state state)
+static void sweep_keep_count(struct orr_sweep *sweep, enum orr_sweep_state state)
 {
     sweep->now.done += state == ORR_SWEEP_DONE ? 1 : 0;
     sweep->now.stalled += state == ORR_SWEEP_STALLED ? 1 : 0;
@@ -58,7 +58,7 @@ static const char *network_word(const char *word)
 static enum orr_status take_row(struct orr_sweep *sweep, const struct io_statement *row, struct orr_error *err)
 {
     int64_t number = io_column_int(row, 0);
-    enum orr_sweep_state state = state_of(state_of_word(io_column_text(row, 2)));
+    enum orr_sweep_state state = sweep_keep_state_of(state_of_word(io_column_text(row, 2)));
     if (number < 1 || (uint64_t)number > sweep->points || state == ORR_SWEEP_MISSING) {
         return ORR_OK;
     }
@@ -113,7 +113,7 @@ static bool is_asked_for(const struct orr_sweep *sweep, uint64_t point)
 }
 
 /* What has to be run. A point that failed may find its file now; one that stalled will stall again. */
-static void choose(struct orr_sweep *sweep)
+static void sweep_keep_choose(struct orr_sweep *sweep)
 {
     const struct orr_sweep_options *options = sweep->options;
     for (uint64_t point = 0; point < sweep->points; point++) {
@@ -124,7 +124,7 @@ static void choose(struct orr_sweep *sweep)
             sweep->results[point] = (struct orr_sweep_result){0};
         } else {
             sweep_inputs_skip(&sweep->inputs, point);
-            count(sweep, state);
+            sweep_keep_count(sweep, state);
             sweep->now.kept += state == ORR_SWEEP_MISSING ? 0 : 1;
         }
     }
@@ -147,7 +147,7 @@ enum orr_status sweep_keep_open(struct orr_sweep *sweep, struct orr_error *err)
         status = read_kept(sweep, err);
     }
     if (status == ORR_OK) {
-        choose(sweep);
+        sweep_keep_choose(sweep);
     }
     return status;
 }
@@ -155,7 +155,8 @@ enum orr_status sweep_keep_open(struct orr_sweep *sweep, struct orr_error *err)
 /* ---- what comes ---- */
 
 /* Each line once, with the first point that has it, so that the order does not depend on who was faster. */
-static enum orr_status keep_warnings(struct orr_sweep *sweep, const struct sweep_made *made, struct orr_error *err)
+static enum orr_status sweep_keep_warnings(struct orr_sweep *sweep, const struct sweep_made *made,
+                                           struct orr_error *err)
 {
     for (uint32_t i = 0; i < made->warnings.count; i++) {
         const char *line = made->warnings.lines[i];
@@ -192,11 +193,11 @@ static enum orr_status keep_one(struct orr_sweep *sweep, struct sweep_made *made
     return status;
 }
 
-static enum orr_status settle(struct orr_sweep *sweep, const struct sweep_made *made, struct orr_error *err)
+static enum orr_status sweep_keep_settle(struct orr_sweep *sweep, const struct sweep_made *made, struct orr_error *err)
 {
     const struct lab_outcome *outcome = &made->outcome;
     struct orr_sweep_result *result = &sweep->results[made->point];
-    enum orr_sweep_state state = made->recording == ORR_OK ? state_of(outcome->state) : ORR_SWEEP_FAILED;
+    enum orr_sweep_state state = made->recording == ORR_OK ? sweep_keep_state_of(outcome->state) : ORR_SWEEP_FAILED;
     const char *error = state == ORR_SWEEP_DONE ? "" : made->err.text;
     *result = (struct orr_sweep_result){.state = state,
                                         .run = outcome->run,
@@ -208,7 +209,7 @@ static enum orr_status settle(struct orr_sweep *sweep, const struct sweep_made *
                                         .exposed_comm_ns = outcome->exposed_comm_ns,
                                         .world = outcome->world,
                                         .network = lab_backend_word(sweep_network_of(sweep, made->point))};
-    count(sweep, state);
+    sweep_keep_count(sweep, state);
     sweep->now.limited += state == ORR_SWEEP_FAILED && made->err.status == ORR_ENOMEM ? 1 : 0;
     sweep->ended++;
     return result->error == NULL ? mem_error(&sweep->mem, "the results of a sweep", err) : ORR_OK;
@@ -220,14 +221,14 @@ static enum orr_status commit(struct orr_sweep *sweep, struct sweep_made *made, 
     if (status == ORR_OK) {
         status = lab_store_batch_end(sweep->store, keep_one(sweep, made, err), err);
     }
-    return status == ORR_OK ? settle(sweep, made, err) : status;
+    return status == ORR_OK ? sweep_keep_settle(sweep, made, err) : status;
 }
 
 enum orr_status sweep_keep_add(struct orr_sweep *sweep, struct sweep_made *made, struct orr_error *err)
 {
     bool interrupted =
         made->recording == ORR_OK && made->outcome.state == LAB_RUN_INTERRUPTED; /* it will be run again */
-    enum orr_status status = interrupted ? ORR_OK : keep_warnings(sweep, made, err);
+    enum orr_status status = interrupted ? ORR_OK : sweep_keep_warnings(sweep, made, err);
     if (status == ORR_OK && !interrupted) {
         status = commit(sweep, made, err);
     }

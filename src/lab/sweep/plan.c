@@ -27,12 +27,12 @@ void sweep_plan_free(struct orr_sweep_plan *plan)
     arena_free(&plan->arena);
 }
 
-static enum orr_status no_memory(const struct orr_sweep_plan *plan, struct orr_error *err)
+static enum orr_status sweep_plan_no_memory(const struct orr_sweep_plan *plan, struct orr_error *err)
 {
     return mem_error(&plan->mem, "the plan of a sweep", err);
 }
 
-static const char *copy(struct orr_sweep_plan *plan, const char *text)
+static const char *sweep_plan_copy(struct orr_sweep_plan *plan, const char *text)
 {
     return arena_strndup(&plan->arena, text, strlen(text));
 }
@@ -62,9 +62,9 @@ enum orr_status sweep_key_add(struct orr_sweep_plan *plan, const char *name, con
     if (plan->key_count == SWEEP_KEYS_MOST) {
         return error_set(err, ORR_ERANGE, "%s:%" PRIu32 ": more than %d keys vary", origin, line, SWEEP_KEYS_MOST);
     }
-    const char *kept = copy(plan, name);
+    const char *kept = sweep_plan_copy(plan, name);
     if (kept == NULL) {
-        return no_memory(plan, err);
+        return sweep_plan_no_memory(plan, err);
     }
     plan->keys[plan->key_count++] = (struct sweep_key){.said = {kept, origin, line}, .group = group, .column = column};
     plan->group_count = group + 1 > plan->group_count ? group + 1 : plan->group_count;
@@ -86,9 +86,9 @@ enum orr_status sweep_value_add(struct orr_sweep_plan *plan, uint32_t group, con
         return error_set(err, ORR_EINVAL, "%s:%" PRIu32 ": %.80s: the value \"%s\" has control characters in it",
                          said->origin, said->line, said->name, io_text_printable(text, shown, sizeof shown));
     }
-    const char *kept = copy(plan, text);
+    const char *kept = sweep_plan_copy(plan, text);
     if (kept == NULL || !mem_reserve(&plan->mem, (void **)&at->values, &at->capacity, values + 1, sizeof(char *))) {
-        return no_memory(plan, err);
+        return sweep_plan_no_memory(plan, err);
     }
     at->values[at->rows++] = kept;
     return ORR_OK;
@@ -96,13 +96,13 @@ enum orr_status sweep_value_add(struct orr_sweep_plan *plan, uint32_t group, con
 
 enum orr_status sweep_word_add(struct orr_sweep_plan *plan, const char *word, uint32_t line, struct orr_error *err)
 {
-    const char *kept = copy(plan, word);
+    const char *kept = sweep_plan_copy(plan, word);
     if (kept == NULL ||
         !mem_reserve(&plan->mem, (void **)&plan->words, &plan->word_capacity, (uint64_t)plan->word_count + 1,
                      sizeof(char *)) ||
         !mem_reserve(&plan->mem, (void **)&plan->word_lines, &plan->line_capacity, (uint64_t)plan->word_count + 1,
                      sizeof *plan->word_lines)) {
-        return no_memory(plan, err);
+        return sweep_plan_no_memory(plan, err);
     }
     plan->word_lines[plan->word_count] = line;
     plan->words[plan->word_count++] = kept;
@@ -112,20 +112,20 @@ enum orr_status sweep_word_add(struct orr_sweep_plan *plan, const char *word, ui
 /* ---- ranges ---- */
 
 /* Digits alone; at most 15, so that sums stay inside 64 bits. */
-static const char *read_number(const char *text, uint64_t *value)
+static const char *sweep_plan_read_number(const char *text, uint64_t *value)
 {
     size_t length = scan_number(text, value);
     return length > 0 && length <= 15 ? text + length : NULL;
 }
 
 /* "A..B" or "A..B..STEP" and nothing else. */
-static bool read_range(const char *text, uint64_t *from, uint64_t *to, uint64_t *step)
+static bool sweep_plan_read_range(const char *text, uint64_t *from, uint64_t *to, uint64_t *step)
 {
     *step = 1;
-    const char *at = read_number(text, from);
-    at = at != NULL && strncmp(at, "..", 2) == 0 ? read_number(at + 2, to) : NULL;
+    const char *at = sweep_plan_read_number(text, from);
+    at = at != NULL && strncmp(at, "..", 2) == 0 ? sweep_plan_read_number(at + 2, to) : NULL;
     if (at != NULL && strncmp(at, "..", 2) == 0) {
-        at = read_number(at + 2, step);
+        at = sweep_plan_read_number(at + 2, step);
     }
     return at != NULL && *at == '\0';
 }
@@ -140,7 +140,7 @@ enum orr_status sweep_values_add(struct orr_sweep_plan *plan, uint32_t group, co
         return error_set(err, ORR_EINVAL, "%s:%" PRIu32 ": %.80s has an empty value", said->origin, said->line,
                          said->name);
     }
-    if (!read_range(text, &from, &to, &step)) {
+    if (!sweep_plan_read_range(text, &from, &to, &step)) {
         return sweep_value_add(plan, group, text, said, err);
     }
     if (to < from || step == 0 || (to - from) / step >= SWEEP_POINTS_MOST) {
@@ -182,7 +182,7 @@ enum orr_status sweep_vary_read(struct orr_sweep_plan *plan, const char *text, u
     }
     char *name = arena_strndup(&plan->arena, text, (size_t)(equals - text));
     if (name == NULL) {
-        return no_memory(plan, err);
+        return sweep_plan_no_memory(plan, err);
     }
     uint32_t group = plan->group_count;
     enum orr_status status = sweep_key_add(plan, name, origin, line, group, 0, err);
@@ -195,7 +195,7 @@ enum orr_status sweep_vary_read(struct orr_sweep_plan *plan, const char *text, u
                              name, io_text_printable(at, shown, sizeof shown));
         }
         char *value = arena_strndup(&plan->arena, at, length);
-        status = value == NULL ? no_memory(plan, err) : sweep_values_add(plan, group, value, &said, err);
+        status = value == NULL ? sweep_plan_no_memory(plan, err) : sweep_values_add(plan, group, value, &said, err);
         at += length;
         if (*at == '\0') {
             break;
@@ -238,7 +238,7 @@ static enum orr_status zip_groups(struct orr_sweep_plan *plan, struct orr_error 
     all.capacity = all.rows * all.columns;
     all.values = mem_alloc(&plan->mem, (size_t)all.capacity * sizeof(char *));
     if (all.values == NULL) {
-        return no_memory(plan, err);
+        return sweep_plan_no_memory(plan, err);
     }
     for (uint32_t g = 0; g < plan->group_count; g++) {
         for (uint32_t i = 0; i < groups[g].rows * groups[g].columns; i++) {
@@ -287,12 +287,12 @@ enum orr_status sweep_plan_finish(struct orr_sweep_plan *plan, struct orr_error 
 
 /* ---- the public functions ---- */
 
-static enum orr_status read_file(struct orr_sweep_plan *plan, const char *path, struct orr_error *err)
+static enum orr_status sweep_plan_read_file(struct orr_sweep_plan *plan, const char *path, struct orr_error *err)
 {
     struct file_buffer file;
-    const char *name = copy(plan, path);
+    const char *name = sweep_plan_copy(plan, path);
     file_buffer_init(&file, &plan->mem);
-    enum orr_status status = name == NULL ? no_memory(plan, err) : file_buffer_read(&file, name, err);
+    enum orr_status status = name == NULL ? sweep_plan_no_memory(plan, err) : file_buffer_read(&file, name, err);
     if (status == ORR_OK) {
         status = sweep_file_read(plan, name, (const char *)file.bytes, file.size, err);
     }
@@ -308,7 +308,7 @@ enum orr_status orr_sweep_plan_open(const struct orr_sweep_plan_options *options
         return error_set(err, ORR_ENOMEM, "out of memory: a plan needs %zu bytes", sizeof *opened);
     }
     sweep_plan_init(opened);
-    enum orr_status status = options->file == NULL ? ORR_OK : read_file(opened, options->file, err);
+    enum orr_status status = options->file == NULL ? ORR_OK : sweep_plan_read_file(opened, options->file, err);
     for (size_t i = 0; status == ORR_OK && i < options->vary_count; i++) {
         status = sweep_vary_read(opened, options->vary[i], (uint32_t)i + 1, err);
     }

@@ -36,7 +36,7 @@ void sweep_made_free(struct sweep_made *made)
 
 /* ---- while it runs ---- */
 
-static bool on_progress(void *context, const struct orr_progress *now)
+static bool sweep_point_on_progress(void *context, const struct orr_progress *now)
 {
     struct making *making = context;
     int64_t share = now->done > 0 ? (int64_t)(now->done * THOUSAND) : 0;
@@ -55,7 +55,7 @@ static void keep_warning(void *context, const char *line)
     }
 }
 
-static void keep_warnings(void *context, const struct orr_run *run)
+static void sweep_point_keep_warnings(void *context, const struct orr_run *run)
 {
     for (size_t i = 0; i < orr_run_warning_count(run); i++) {
         keep_warning(context, orr_run_warning(run, i));
@@ -69,7 +69,7 @@ static bool is_strict(const struct making *making, const struct orr_sweep_job *j
     return making->sweep->strict || job->strict;
 }
 
-static void set(struct making *making, const char *key, const char *value)
+static void sweep_point_set(struct making *making, const char *key, const char *value)
 {
     struct lab_experiment *experiment = &making->experiment;
     for (uint32_t i = 0; i < experiment->setting_count; i++) {
@@ -86,14 +86,14 @@ static void set_varied(struct making *making)
     for (size_t key = 0; key < orr_sweep_plan_key_count(options->plan); key++) {
         struct orr_sweep_key said;
         orr_sweep_plan_key(options->plan, key, &said);
-        set(making, said.name, orr_sweep_plan_value(options->plan, making->made->point, key));
+        sweep_point_set(making, said.name, orr_sweep_plan_value(options->plan, making->made->point, key));
     }
-    set(making, "options", options->base != NULL ? options->base : "");
+    sweep_point_set(making, "options", options->base != NULL ? options->base : "");
     making->experiment.settings = making->settings;
 }
 
 /* "orrery sweep --point=7 ...": what does this point alone again. */
-static const char *command_of(const struct making *making)
+static const char *sweep_point_command_of(const struct making *making)
 {
     static const char start[] = "orrery sweep";
     const char *command = making->sweep->options->command;
@@ -152,7 +152,7 @@ static enum orr_status plan_lab(struct making *making, const struct orr_lab_opti
     experiment->topology = plan->name;
     experiment->dims = plan->dims;
     for (uint32_t i = 0; i < plan->setting_count; i++) {
-        set(making, plan->settings[i].key, plan->settings[i].value);
+        sweep_point_set(making, plan->settings[i].key, plan->settings[i].value);
     }
     return ORR_OK;
 }
@@ -170,7 +170,7 @@ static void run_experiment(struct making *making, const struct orr_sweep_job *jo
     }
     set_varied(making);
     run->strict = run->strict || is_strict(making, job);
-    run->progress = on_progress;
+    run->progress = sweep_point_on_progress;
     run->progress_context = making;
     if (workload != NULL) {
         run->loaded = sweep_workload_loaded(workload, run->memory_limit);
@@ -181,7 +181,8 @@ static void run_experiment(struct making *making, const struct orr_sweep_job *jo
     const struct lab_input *calibration = sweep_inputs_calibration(&making->sweep->inputs, job->calibration);
     experiment->extra = calibration;
     experiment->extra_count = calibration == NULL ? 0 : 1;
-    made->recording = lab_experiment_make(experiment, keep_warnings, made, &made->record, &made->outcome, &made->err);
+    made->recording =
+        lab_experiment_make(experiment, sweep_point_keep_warnings, made, &made->record, &made->outcome, &made->err);
 }
 
 /* A point that could not even be planned is kept like one whose files could not be read. */
@@ -221,7 +222,8 @@ static enum orr_status copy_texts(struct making *making, struct orr_error *err)
     return kept ? ORR_OK : mem_error(&made->mem, "the settings of a point", err);
 }
 
-static void make(struct making *making, const struct orr_sweep_job *job, struct sweep_workload *workload)
+static void lab_sweep_point_make(struct making *making, const struct orr_sweep_job *job,
+                                 struct sweep_workload *workload)
 {
     struct orr_sweep *sweep = making->sweep;
     struct sweep_made *made = making->made;
@@ -229,7 +231,7 @@ static void make(struct making *making, const struct orr_sweep_job *job, struct 
     enum orr_status planned = ORR_OK;
     making->experiment = (struct lab_experiment){
         .kind = "sweep",
-        .command = command_of(making),
+        .command = sweep_point_command_of(making),
         .tag = sweep->options->tag != NULL ? sweep->options->tag : orr_sweep_plan_name(sweep->options->plan)};
     if (job->run != NULL) {
         making->experiment.options = *job->run;
@@ -280,7 +282,7 @@ struct sweep_made *sweep_point_make(struct orr_sweep *sweep, uint64_t point)
     lab_record_init(&made->record);
     making->sweep = sweep;
     making->made = made;
-    make(making, job, workload);
+    lab_sweep_point_make(making, job, workload);
     made->steps = workload == NULL ? 0 : workload->steps;
     atomic_fetch_sub_explicit(&sweep->running, making->told, memory_order_relaxed);
     sweep_inputs_give(workload);

@@ -11,13 +11,13 @@
 
 enum { WARNINGS_MOST = 200 };
 
-static void *make(void *context, uint64_t index)
+static void *sweep_make(void *context, uint64_t index)
 {
     struct orr_sweep *sweep = context;
     return sweep_point_make(sweep, sweep->todo[index]);
 }
 
-static bool take(void *context, uint64_t index, void *made)
+static bool sweep_take(void *context, uint64_t index, void *made)
 {
     struct orr_sweep *sweep = context;
     if (sweep->status != ORR_OK) {
@@ -43,11 +43,11 @@ static bool tick(void *context)
     return !atomic_load_explicit(&sweep->stop, memory_order_relaxed);
 }
 
-static enum orr_status carry_out(struct orr_sweep *sweep, struct orr_error *err)
+static enum orr_status sweep_carry_out(struct orr_sweep *sweep, struct orr_error *err)
 {
     struct sweep_executor *executor = NULL;
     const struct sweep_work work = {
-        .count = sweep->todo_count, .make = make, .take = take, .tick = tick, .context = sweep};
+        .count = sweep->todo_count, .make = sweep_make, .take = sweep_take, .tick = tick, .context = sweep};
     enum orr_status status = sweep_threads_open(sweep->options->threads, &executor, err);
     if (status != ORR_OK) {
         return status;
@@ -100,7 +100,7 @@ enum orr_backend sweep_network_of(const struct orr_sweep *sweep, uint64_t point)
     return job->lab->run.backend_open ? sweep->network : job->lab->run.backend;
 }
 
-static enum orr_status prepare(struct orr_sweep *sweep, struct orr_error *err)
+static enum orr_status sweep_prepare(struct orr_sweep *sweep, struct orr_error *err)
 {
     sweep->results = arena_zalloc(&sweep->arena, (size_t)sweep->points * sizeof *sweep->results);
     sweep->todo = arena_alloc(&sweep->arena, (size_t)sweep->points * sizeof *sweep->todo);
@@ -141,12 +141,12 @@ enum orr_status orr_sweep_run(const struct orr_sweep_options *options, const str
     arena_init(&opened->arena, &opened->mem);
     intern_init(&opened->lines, &opened->mem);
     sweep_inputs_init(&opened->inputs);
-    enum orr_status status = prepare(opened, err);
+    enum orr_status status = sweep_prepare(opened, err);
     if (status == ORR_OK && opened->network == ORR_BACKEND_AWARE) {
         status = tell_network(notices, err);
     }
     if (status == ORR_OK) {
-        status = carry_out(opened, err);
+        status = sweep_carry_out(opened, err);
         tell_warnings(opened, notices);
     }
     lab_store_close(opened->store);
