@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a network with packets counted: which links are shown, and that text, document and table say the same. */
+/* What a network with packets counted: which links are shown, and that the document has them all. */
 #include "report/network.h"
 
 #include <inttypes.h>
@@ -136,16 +136,6 @@ static void the_document_has_every_link_and_null_where_the_network_has_none(void
     }
 }
 
-static void the_table_has_a_line_a_link(void **state)
-{
-    (void)state;
-    static struct bench bench;
-    bench_fill(&bench, 5);
-    report_network_csv(&bench.fixture.result, printed_begin());
-    CHECK_U64(fixture_lines(printed_end()), 6, "five links and what the columns are");
-}
-
 TEST_MAIN(the_busiest_links_are_shown_busiest_first, of_links_as_busy_the_one_with_the_longer_queue_comes_first,
           a_link_nothing_went_over_is_not_shown, busy_is_a_share_of_the_whole_run,
-          messages_are_compared_with_an_empty_network, the_document_has_every_link_and_null_where_the_network_has_none,
-          the_table_has_a_line_a_link)
+          messages_are_compared_with_an_empty_network, the_document_has_every_link_and_null_where_the_network_has_none)
