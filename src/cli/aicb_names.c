@@ -211,7 +211,7 @@ struct call {
     char spelled[VALUE_SIZE]; /* of the global batch */
 };
 
-static enum orr_status put(struct call *call, const char *name, const char *value, struct orr_error *err)
+static enum orr_status cli_aicb_names_put(struct call *call, const char *name, const char *value, struct orr_error *err)
 {
     if (call->count == SETTINGS_MAX) {
         return error_set(err, ORR_EINVAL, "more than %d options", SETTINGS_MAX);
@@ -261,8 +261,8 @@ static const struct spelling *find_spelling(const struct script *script, const c
     return NULL;
 }
 
-static enum orr_status next_value(const char *option, int argc, char **argv, int *at, const char **value,
-                                  struct orr_error *err)
+static enum orr_status cli_aicb_names_next_value(const char *option, int argc, char **argv, int *at, const char **value,
+                                                 struct orr_error *err)
 {
     const char *equals = strncmp(argv[*at], "--", 2) == 0 ? strchr(argv[*at], '=') : NULL;
     if (equals == NULL && *at + 1 >= argc) {
@@ -284,11 +284,13 @@ static enum orr_status take_option(struct call *call, int argc, char **argv, int
     if (!known) {
         return error_set(err, ORR_EINVAL, "%s: unknown option %.60s", call->script->name, word);
     }
-    enum orr_status status = option.value == NULL ? ORR_OK : next_value(word, argc, argv, at, &value, err);
-    return status == ORR_OK ? put(call, option.name, value, err) : status;
+    enum orr_status status =
+        option.value == NULL ? ORR_OK : cli_aicb_names_next_value(word, argc, argv, at, &value, err);
+    return status == ORR_OK ? cli_aicb_names_put(call, option.name, value, err) : status;
 }
 
-static enum orr_status take_word(struct call *call, int argc, char **argv, int *at, struct orr_error *err)
+static enum orr_status cli_aicb_names_take_word(struct call *call, int argc, char **argv, int *at,
+                                                struct orr_error *err)
 {
     static const char *const places[] = {"model_name", "config_file"};
     const char *word = argv[*at];
@@ -297,29 +299,30 @@ static enum orr_status take_word(struct call *call, int argc, char **argv, int *
     bool is_size =
         strcmp(word, "-m") == 0 || strncmp(word, "--model_size", 12) == 0 || strncmp(word, "--model-size", 12) == 0;
     if (is_size && call->script->models != NULL) {
-        enum orr_status status = next_value("-m", argc, argv, at, &value, err);
+        enum orr_status status = cli_aicb_names_next_value("-m", argc, argv, at, &value, err);
         return status == ORR_OK ? find_model(call, value, err) : status;
     }
     if (strcmp(word, "-o") == 0) {
-        return next_value("-o", argc, argv, at, &call->output, err);
+        return cli_aicb_names_next_value("-o", argc, argv, at, &call->output, err);
     }
     if (word[0] != '-' && call->script->models == NULL && call->words < 2 &&
         (call->script->kind == ORR_AICB_INFERENCE || call->script->kind == ORR_AICB_VIDUR)) {
-        return put(call, places[call->words++], word, err);
+        return cli_aicb_names_put(call, places[call->words++], word, err);
     }
     const struct spelling *row = find_spelling(call->script, word, length);
     if (row == NULL) {
         return take_option(call, argc, argv, at, err);
     }
-    enum orr_status status = row->flag ? ORR_OK : next_value(word, argc, argv, at, &value, err);
-    return status == ORR_OK && row->ours != NULL ? put(call, row->ours, row->flag ? NULL : value, err) : status;
+    enum orr_status status = row->flag ? ORR_OK : cli_aicb_names_next_value(word, argc, argv, at, &value, err);
+    return status == ORR_OK && row->ours != NULL ? cli_aicb_names_put(call, row->ours, row->flag ? NULL : value, err)
+                                                 : status;
 }
 
-static enum orr_status put_all(struct call *call, const struct setting *settings, struct orr_error *err)
+static enum orr_status cli_aicb_names_put_all(struct call *call, const struct setting *settings, struct orr_error *err)
 {
     enum orr_status status = ORR_OK;
     for (; settings->name != NULL && status == ORR_OK; settings++) {
-        status = put(call, settings->name, settings->value, err);
+        status = cli_aicb_names_put(call, settings->name, settings->value, err);
     }
     return status;
 }
@@ -343,7 +346,7 @@ static enum orr_status put_batch(struct call *call, struct orr_error *err)
     int64_t dp = number_of(call, "world_size", 1) / (split > 0 ? split : 1);
     (void)snprintf(call->spelled, sizeof call->spelled, "%" PRId64,
                    (dp > 0 ? dp : 1) * call->script->micro_batches * number_of(call, "micro_batch", 1));
-    return put(call, "global_batch", call->spelled, err);
+    return cli_aicb_names_put(call, "global_batch", call->spelled, err);
 }
 
 static enum orr_status read_words(struct call *call, int argc, char **argv, struct orr_error *err)
@@ -351,12 +354,13 @@ static enum orr_status read_words(struct call *call, int argc, char **argv, stru
     struct call typed = {.script = call->script};
     enum orr_status status = call->script->models == NULL ? ORR_OK : find_model(&typed, call->script->model, err);
     for (int at = 1; at < argc && status == ORR_OK; at++) {
-        status = take_word(&typed, argc, argv, &at, err);
+        status = cli_aicb_names_take_word(&typed, argc, argv, &at, err);
     }
-    status = status == ORR_OK ? put_all(call, call->script->defaults, err) : status;
-    status = status == ORR_OK && typed.model != NULL ? put_all(call, typed.model->settings, err) : status;
+    status = status == ORR_OK ? cli_aicb_names_put_all(call, call->script->defaults, err) : status;
+    status =
+        status == ORR_OK && typed.model != NULL ? cli_aicb_names_put_all(call, typed.model->settings, err) : status;
     for (unsigned i = 0; i < typed.count && status == ORR_OK; i++) {
-        status = put(call, typed.settings[i].name, typed.settings[i].value, err);
+        status = cli_aicb_names_put(call, typed.settings[i].name, typed.settings[i].value, err);
     }
     call->output = typed.output;
     return status == ORR_OK ? put_batch(call, err) : status;
@@ -412,7 +416,7 @@ static enum orr_status write_workload(struct call *call, struct orr_error *err)
     return status;
 }
 
-static void print_help(const struct script *script)
+static void cli_aicb_names_print_help(const struct script *script)
 {
     (void)printf(
         "Usage: %s [OPTION...]\n\nAICB's script of this name: writes the workload it makes into results/, or where -o "
@@ -429,7 +433,7 @@ static int run_script(const struct script *script, int argc, char **argv)
     struct orr_error err = {0};
     struct call call = {.script = script};
     if (argc > 1 && (strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "--help") == 0)) {
-        print_help(script);
+        cli_aicb_names_print_help(script);
         return 0;
     }
     enum orr_status status = read_words(&call, argc, argv, &err);

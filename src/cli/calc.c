@@ -59,7 +59,7 @@ static const struct cli_usage groups_usage = {
                 "  orrery calc groups --dp 8 --tp 4 --pp 2 --ep 2 --nesting own --rank 5\n",
 };
 
-static void print_ranks(const struct orr_calc_level *level, uint64_t rank)
+static void cli_calc_print_ranks(const struct orr_calc_level *level, uint64_t rank)
 {
     uint64_t place = rank / level->stride % level->degree;
     uint64_t first = rank - place * level->stride;
@@ -83,7 +83,7 @@ static void print_groups(const struct orr_calc_groups *groups, unsigned nesting,
         const struct orr_calc_level *level = &groups->levels[i];
         (void)printf("  %-6s %8" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 "  ", level->name, level->degree,
                      level->groups, level->block, level->stride);
-        print_ranks(level, rank);
+        cli_calc_print_ranks(level, rank);
     }
     if (d->experts != 0) {
         (void)printf("  %" PRIu64 " experts: %" PRIu64 " on a rank\n", d->experts, d->experts / d->ep);

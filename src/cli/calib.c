@@ -30,7 +30,7 @@ static const struct param apply_rows[] = {
     {0},
 };
 
-static enum orr_status take_file(void *into, const char *word, struct orr_error *err)
+static enum orr_status cli_calib_take_file(void *into, const char *word, struct orr_error *err)
 {
     struct calib_options *options = into;
     (void)err;
@@ -74,7 +74,7 @@ static enum orr_status show(const struct calib_options *options, struct orr_erro
 
 /* ---- apply ---- */
 
-static enum orr_status apply(struct calib_options *options, struct orr_error *err)
+static enum orr_status cli_calib_apply_one(struct calib_options *options, struct orr_error *err)
 {
     struct cli_warnings warnings = {0};
     const struct orr_notices notices = cli_notices(&warnings, options->strict);
@@ -91,7 +91,7 @@ static enum orr_status apply(struct calib_options *options, struct orr_error *er
     return status;
 }
 
-static int run(const struct cli_command *self, int argc, char **argv)
+static int cli_calib_run(const struct cli_command *self, int argc, char **argv)
 {
     struct calib_options options = {0};
     struct orr_error err = {0};
@@ -99,7 +99,7 @@ static int run(const struct cli_command *self, int argc, char **argv)
     if (!cli_begin(self, argc, argv, &options, &code)) {
         return code;
     }
-    return cli_end(self == &cli_calib_show ? show(&options, &err) : apply(&options, &err), &err);
+    return cli_end(self == &cli_calib_show ? show(&options, &err) : cli_calib_apply_one(&options, &err), &err);
 }
 
 static const struct cli_usage show_usage = {
@@ -109,7 +109,7 @@ static const struct cli_usage show_usage = {
              "result store keeps, newest last.",
     .examples = "  orrery calib show calib.json\n"
                 "  orrery calib show --store runs/orrery.db\n",
-    .argument = take_file,
+    .argument = cli_calib_take_file,
 };
 
 static const struct cli_usage apply_usage = {
@@ -120,15 +120,17 @@ static const struct cli_usage apply_usage = {
              "compute, the overhead of launching a collective) is taken by orrery run --calibration CALIB.",
     .examples = "  orrery calib apply network.json --system system.json \\\n"
                 "      --network network.yml -o calibrated\n",
-    .argument = take_file,
+    .argument = cli_calib_take_file,
 };
 
-const struct cli_command cli_calib_show = {
-    .name = "show", .summary = "show a calibration, or the history of a store", .usage = &show_usage, .run = run};
+const struct cli_command cli_calib_show = {.name = "show",
+                                           .summary = "show a calibration, or the history of a store",
+                                           .usage = &show_usage,
+                                           .run = cli_calib_run};
 const struct cli_command cli_calib_apply = {.name = "apply",
                                             .summary = "write a machine's files with the fitted numbers in them",
                                             .usage = &apply_usage,
-                                            .run = run};
+                                            .run = cli_calib_run};
 
 static const struct cli_command *const commands[] = {&cli_calib_fit, &cli_calib_show, &cli_calib_apply, NULL};
 

@@ -23,7 +23,8 @@ static enum orr_status take_measured(void *into, const char *word, struct orr_er
     return ORR_OK;
 }
 
-static enum orr_status read_measured(const struct param *row, const char *text, void *into, struct orr_error *err)
+static enum orr_status cli_calib_fit_read_measured(const struct param *row, const char *text, void *into,
+                                                   struct orr_error *err)
 {
     (void)row;
     return take_measured(into, text, err);
@@ -60,7 +61,7 @@ static enum orr_status read_split(const struct param *row, const char *text, voi
 
 static const struct param rows[] = {
     {"measured", .letter = 'm', .kind = PARAM_READ, .group = REAL, .flags = PARAM_MANY, .value = "FILE...",
-     .read = read_measured,
+     .read = cli_calib_fit_read_measured,
      .help = "Step times: a device trace (ProfilerStep, .json or .json.gz), training_R.json, gpu_metrics_*.json, or a "
              "list of milliseconds. May be given often; words without an option are such files too"},
     {"real-step-ms", MILLISECONDS, .group = REAL, AT(calib.real_step_ms),
@@ -137,7 +138,7 @@ static const struct param rows[] = {
 static const char *const headings[PARAM_GROUPS] = {
     [REAL] = "What was measured:", [SIMULATED] = "What was simulated:", [NETWORK] = "What the network can do:"};
 
-static enum orr_status check_output(const struct fit_options *options, struct orr_error *err)
+static enum orr_status cli_calib_fit_check_output(const struct fit_options *options, struct orr_error *err)
 {
     const struct orr_calib_options *calib = &options->calib;
     const char *output = calib->output;
@@ -157,7 +158,7 @@ static enum orr_status check_output(const struct fit_options *options, struct or
     return cli_check_name("--output", output, err);
 }
 
-static enum orr_status fit(struct fit_options *options, struct orr_error *err)
+static enum orr_status cli_calib_fit_fit(struct fit_options *options, struct orr_error *err)
 {
     struct cli_warnings warnings = {.quiet = options->quiet};
     const struct orr_notices notices = cli_notices(&warnings, options->strict);
@@ -167,13 +168,13 @@ static enum orr_status fit(struct fit_options *options, struct orr_error *err)
     calib->bench = options->bench;
     calib->store = options->store != NULL ? options->store : calib->has_run ? CLI_STORE_DEFAULT : NULL;
     enum orr_status status = cli_limit_default(&calib->memory_limit, err);
-    status = status != ORR_OK ? status : check_output(options, err);
+    status = status != ORR_OK ? status : cli_calib_fit_check_output(options, err);
     status = status != ORR_OK ? status : orr_calib_fit(calib, &notices, stdout, &result, err);
     cli_warnings_end(&warnings);
     return status;
 }
 
-static int run_fit(const struct cli_command *self, int argc, char **argv)
+static int cli_calib_fit_run_fit(const struct cli_command *self, int argc, char **argv)
 {
     struct fit_options options = {.store = NULL};
     struct orr_error err = {0};
@@ -189,7 +190,7 @@ static int run_fit(const struct cli_command *self, int argc, char **argv)
     }
     options.bench = options.measured + argc;
     if (cli_begin(self, argc, argv, &options, &code)) {
-        code = cli_end(fit(&options, &err), &err);
+        code = cli_end(cli_calib_fit_fit(&options, &err), &err);
     }
     free(options.measured);
     return code;
@@ -213,5 +214,7 @@ static const struct cli_usage usage = {
     .argument = take_measured,
 };
 
-const struct cli_command cli_calib_fit = {
-    .name = "fit", .summary = "find what the simulation is off by, and why", .usage = &usage, .run = run_fit};
+const struct cli_command cli_calib_fit = {.name = "fit",
+                                          .summary = "find what the simulation is off by, and why",
+                                          .usage = &usage,
+                                          .run = cli_calib_fit_run_fit};

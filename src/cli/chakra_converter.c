@@ -78,8 +78,8 @@ static void print_usage(FILE *stream)
         stream);
 }
 
-static enum orr_status check(const struct converter_options *options, const struct cli_command *command,
-                             struct orr_error *err)
+static enum orr_status cli_chakra_converter_check(const struct converter_options *options,
+                                                  const struct cli_command *command, struct orr_error *err)
 {
     const struct orr_convert_options *convert = &options->convert;
     bool is_old = options->is_old;
@@ -96,8 +96,8 @@ static enum orr_status check(const struct converter_options *options, const stru
 }
 
 /* With a log, what is printed is gathered first and then written to both. */
-static enum orr_status convert(struct converter_options *options, const struct cli_command *command, FILE *out,
-                               struct orr_error *err)
+static enum orr_status cli_chakra_converter_convert(struct converter_options *options,
+                                                    const struct cli_command *command, FILE *out, struct orr_error *err)
 {
     struct cli_warnings warnings = {0};
     struct orr_convert_summary summary = {0};
@@ -131,7 +131,7 @@ static enum orr_status convert_logged(struct converter_options *options, const s
     if (status != ORR_OK) {
         return status;
     }
-    status = convert(options, command, out, err);
+    status = cli_chakra_converter_convert(options, command, out, err);
     if (fclose(out) != 0 && status == ORR_OK) {
         status = error_set(err, ORR_ENOMEM, "out of memory writing the log");
     }
@@ -180,7 +180,7 @@ static const struct {
 };
 
 /* Whether a word is this option, and where its value begins if it is in the same word. */
-static bool is_option(const char *word, const char *name, const char **value)
+static bool cli_chakra_converter_is_option(const char *word, const char *name, const char **value)
 {
     size_t length = strlen(name);
     if (strncmp(word, "--", 2) != 0 || strncmp(word + 2, name, length) != 0 ||
@@ -195,7 +195,7 @@ static bool is_old_spelling(int argc, char **argv)
 {
     const char *value = NULL;
     for (int i = 1; i < argc; i++) {
-        if (is_option(argv[i], "input_type", &value)) {
+        if (cli_chakra_converter_is_option(argv[i], "input_type", &value)) {
             return true;
         }
     }
@@ -207,7 +207,7 @@ static char *respell(const char *word, bool *skip)
 {
     for (size_t i = 0; i < sizeof spellings / sizeof spellings[0]; i++) {
         const char *value = NULL;
-        if (!is_option(word, spellings[i].old, &value)) {
+        if (!cli_chakra_converter_is_option(word, spellings[i].old, &value)) {
             continue;
         }
         *skip = spellings[i].today == NULL;
@@ -232,7 +232,7 @@ static void free_words(char **words)
  * Today's command line for an old one: [--log-filename F] TYPE, then the options. The caller frees the words. NULL with
  * the reason in `err`.
  */
-static char **translate(int argc, char **argv, int *count, struct orr_error *err)
+static char **cli_chakra_converter_translate(int argc, char **argv, int *count, struct orr_error *err)
 {
     char **words = calloc((size_t)argc + 4, sizeof *words);
     const char *type = "";
@@ -243,8 +243,9 @@ static char **translate(int argc, char **argv, int *count, struct orr_error *err
     for (int i = 1; i < argc && !refused; i++) {
         const char *value = NULL;
         bool skip = false;
-        bool is_type = is_option(argv[i], "input_type", &value);
-        if (is_type || is_option(argv[i], "log_filename", &value) || is_option(argv[i], "log-filename", &value)) {
+        bool is_type = cli_chakra_converter_is_option(argv[i], "input_type", &value);
+        if (is_type || cli_chakra_converter_is_option(argv[i], "log_filename", &value) ||
+            cli_chakra_converter_is_option(argv[i], "log-filename", &value)) {
             value = value != NULL ? value : i + 1 < argc ? argv[++i] : "";
             type = is_type ? value : type;
             log = is_type ? log : value;
@@ -291,7 +292,7 @@ int cli_chakra_converter(int argc, char **argv)
     if (!is_old_spelling(argc, argv)) {
         return run_converter(argc, argv, false);
     }
-    char **words = translate(argc, argv, &count, &err);
+    char **words = cli_chakra_converter_translate(argc, argv, &count, &err);
     if (words == NULL) {
         return cli_fail(&err);
     }
@@ -337,9 +338,10 @@ static int run_converter(int argc, char **argv, bool is_old)
     if (!cli_begin(command, argc - next, argv + next, &options, &exit_code)) {
         return exit_code;
     }
-    enum orr_status status = check(&options, command, &err);
+    enum orr_status status = cli_chakra_converter_check(&options, command, &err);
     if (status == ORR_OK) {
-        status = log != NULL ? convert_logged(&options, command, log, &err) : convert(&options, command, stdout, &err);
+        status = log != NULL ? convert_logged(&options, command, log, &err)
+                             : cli_chakra_converter_convert(&options, command, stdout, &err);
     }
     return status == ORR_OK ? 0 : cli_fail(&err);
 }

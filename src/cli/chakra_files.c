@@ -46,7 +46,7 @@ static const struct cli_command jsonizer = {
 static const struct cli_command visualizer = {
     .name = "chakra_visualizer", .usage = &visualizer_usage, .takes_prefixes = true};
 
-static int run(const struct cli_command *command, int argc, char **argv)
+static int cli_chakra_files_run(const struct cli_command *command, int argc, char **argv)
 {
     struct file_options options = {0};
     struct orr_error err = {0};
@@ -67,10 +67,10 @@ static int run(const struct cli_command *command, int argc, char **argv)
 
 int cli_chakra_jsonizer(int argc, char **argv)
 {
-    return run(&jsonizer, argc, argv);
+    return cli_chakra_files_run(&jsonizer, argc, argv);
 }
 
 int cli_chakra_visualizer(int argc, char **argv)
 {
-    return run(&visualizer, argc, argv);
+    return cli_chakra_files_run(&visualizer, argc, argv);
 }

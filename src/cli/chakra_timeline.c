@@ -34,7 +34,7 @@ static const struct cli_usage usage = {
 static const struct cli_command command = {
     .name = "chakra_timeline_visualizer", .usage = &usage, .takes_prefixes = true};
 
-static enum orr_status check(const struct orr_chakra_timeline *timeline, struct orr_error *err)
+static enum orr_status cli_chakra_timeline_check(const struct orr_chakra_timeline *timeline, struct orr_error *err)
 {
     if (timeline->npus == 0 || timeline->frequency_mhz == 0) {
         return error_set(err, ORR_EINVAL, "missing --%s", timeline->npus == 0 ? "num_npus N" : "npu_frequency MHZ");
@@ -53,7 +53,7 @@ int cli_chakra_timeline_visualizer(int argc, char **argv)
     if (options.log != NULL) {
         cli_error("warning: --log_filename has no effect: nothing is logged");
     }
-    enum orr_status status = check(&options.timeline, &err);
+    enum orr_status status = cli_chakra_timeline_check(&options.timeline, &err);
     if (status == ORR_OK) {
         status = orr_chakra_timeline(&options.timeline, &err);
     }

@@ -77,7 +77,7 @@ static enum orr_status complete(struct show_options *options, struct orr_error *
     return status == ORR_OK && coll->svg != NULL ? cli_check_writable("--svg", coll->svg, err) : status;
 }
 
-static int run_show(const struct cli_command *self, int argc, char **argv)
+static int cli_coll_run_show(const struct cli_command *self, int argc, char **argv)
 {
     struct show_options options = {.pairs = NULL};
     struct orr_error err = {0};
@@ -106,8 +106,10 @@ static const struct cli_usage show_usage = {
                 "      --type all-to-all --dump\n",
 };
 
-static const struct cli_command coll_show = {
-    .name = "show", .summary = "channels, flows and costs of one collective", .usage = &show_usage, .run = run_show};
+static const struct cli_command coll_show = {.name = "show",
+                                             .summary = "channels, flows and costs of one collective",
+                                             .usage = &show_usage,
+                                             .run = cli_coll_run_show};
 
 static const struct cli_command *const commands[] = {&coll_show, &cli_coll_time, &cli_coll_compare, &cli_coll_fit,
                                                      NULL};

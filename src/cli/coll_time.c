@@ -107,7 +107,7 @@ static const struct param time_rows[] = {
 
 static const struct param_table time_tables[] = {{time_rows, 0, 0}, {0}};
 
-static enum orr_status run_table(const struct time_options *options, struct orr_error *err)
+static enum orr_status cli_coll_time_run_table(const struct time_options *options, struct orr_error *err)
 {
     struct orr_coll_table table = {.path = options->table,
                                    .output = options->output,
@@ -125,7 +125,7 @@ static enum orr_status run_table(const struct time_options *options, struct orr_
     return status == ORR_OK ? orr_coll_table(&table, stderr, err) : status;
 }
 
-static enum orr_status run_sweep(struct time_options *options, struct orr_error *err)
+static enum orr_status cli_coll_time_run_sweep(struct time_options *options, struct orr_error *err)
 {
     struct cli_text text;
     if (options->output != NULL) {
@@ -153,7 +153,8 @@ static int run_time(const struct cli_command *self, int argc, char **argv)
     if (cli_begin(self, argc, argv, &options, &code)) {
         enum orr_status status = cli_limit_default(&options.memory_limit, &err);
         if (status == ORR_OK) {
-            status = options.table != NULL ? run_table(&options, &err) : run_sweep(&options, &err);
+            status = options.table != NULL ? cli_coll_time_run_table(&options, &err)
+                                           : cli_coll_time_run_sweep(&options, &err);
         }
         code = cli_end(status, &err);
     }
@@ -265,7 +266,7 @@ static const struct param fit_rows[] = {
 
 static const struct param_table fit_tables[] = {{fit_rows, 0, 0}, {0}};
 
-static int run_fit(const struct cli_command *self, int argc, char **argv)
+static int cli_coll_time_run_fit(const struct cli_command *self, int argc, char **argv)
 {
     struct fit_options options = {.files = {NULL, 0}};
     struct orr_error err = {0};
@@ -298,4 +299,4 @@ static const struct cli_usage fit_usage = {
 const struct cli_command cli_coll_fit = {.name = "fit",
                                          .summary = "constants and curves of collectives from measurements",
                                          .usage = &fit_usage,
-                                         .run = run_fit};
+                                         .run = cli_coll_time_run_fit};

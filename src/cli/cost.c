@@ -22,10 +22,10 @@ struct cost_options {
 };
 
 /* Calls `take` with each piece of "a,b,c". */
-static enum orr_status read_list(const struct param *row, const char *text, size_t *count, uint64_t *values,
-                                 enum orr_status (*take)(const char *where, const char *piece, uint64_t *value,
-                                                         struct orr_error *err),
-                                 struct orr_error *err)
+static enum orr_status cli_cost_read_list(const struct param *row, const char *text, size_t *count, uint64_t *values,
+                                          enum orr_status (*take)(const char *where, const char *piece, uint64_t *value,
+                                                                  struct orr_error *err),
+                                          struct orr_error *err)
 {
     char where[40];
     char piece[64];
@@ -52,21 +52,21 @@ static enum orr_status take_time(const char *where, const char *piece, uint64_t 
     return status;
 }
 
-static enum orr_status take_run(const char *where, const char *piece, uint64_t *value, struct orr_error *err)
+static enum orr_status cli_cost_take_run(const char *where, const char *piece, uint64_t *value, struct orr_error *err)
 {
     return param_parse_count(where, piece, 0, INT64_MAX, value, err);
 }
 
-static enum orr_status read_steps(const struct param *row, const char *text, void *into, struct orr_error *err)
+static enum orr_status cli_cost_read_steps(const struct param *row, const char *text, void *into, struct orr_error *err)
 {
     struct cost_options *options = into;
-    return read_list(row, text, &options->step_count, options->steps, take_time, err);
+    return cli_cost_read_list(row, text, &options->step_count, options->steps, take_time, err);
 }
 
 static enum orr_status read_runs(const struct param *row, const char *text, void *into, struct orr_error *err)
 {
     struct cost_options *options = into;
-    return read_list(row, text, &options->run_count, options->runs, take_run, err);
+    return cli_cost_read_list(row, text, &options->run_count, options->runs, cli_cost_take_run, err);
 }
 
 static enum orr_status take_machine(void *into, const char *word, struct orr_error *err)
@@ -89,7 +89,7 @@ static const struct param rows[] = {
      .unwritten = "examples, which are nobody's offer", .help = "Price list (YAML)"},
     {"template", .kind = PARAM_FLAG, .group = PARAM_WHAT, AT(template),
      .help = "Print a price list to begin with, and do nothing else"},
-    {"step-time", .kind = PARAM_READ, .group = PARAM_WHAT, .value = "TIME,...", .read = read_steps,
+    {"step-time", .kind = PARAM_READ, .group = PARAM_WHAT, .value = "TIME,...", .read = cli_cost_read_steps,
      .help = "How long a step takes: 662ms, 1.9s; bare: ms. One for each machine, or one for all"},
     {"run", .kind = PARAM_READ, .group = PARAM_WHAT, .value = "N,...", .read = read_runs,
      .help = "Take the time of a step from runs of the result store. One for each machine (0: the newest); without "
@@ -162,7 +162,7 @@ static enum orr_status line_up(struct cost_options *options, struct orr_error *e
     return ORR_OK;
 }
 
-static enum orr_status check_output(const struct cost_options *options, struct orr_error *err)
+static enum orr_status cli_cost_check_output(const struct cost_options *options, struct orr_error *err)
 {
     if (options->json == NULL || strcmp(options->json, "-") == 0) {
         return ORR_OK;
@@ -176,8 +176,8 @@ static enum orr_status check_output(const struct cost_options *options, struct o
                     : cli_check_writable("--json", options->json, err);
 }
 
-static enum orr_status count(const struct cost_options *options, const struct orr_notices *notices,
-                             struct orr_error *err)
+static enum orr_status cli_cost_count(const struct cost_options *options, const struct orr_notices *notices,
+                                      struct orr_error *err)
 {
     struct cli_text made;
     enum orr_status status = cli_text_open(&made, err);
@@ -188,7 +188,7 @@ static enum orr_status count(const struct cost_options *options, const struct or
     return status;
 }
 
-static int run(const struct cli_command *self, int argc, char **argv)
+static int cli_cost_run(const struct cli_command *self, int argc, char **argv)
 {
     struct cost_options options = {.what_count = 0};
     struct cli_warnings warnings = {0};
@@ -204,14 +204,14 @@ static int run(const struct cli_command *self, int argc, char **argv)
         return cli_end(orr_cost_template(stdout, &err), &err);
     }
     enum orr_status status = line_up(&options, &err);
-    status = status == ORR_OK ? check_output(&options, &err) : status;
+    status = status == ORR_OK ? cli_cost_check_output(&options, &err) : status;
     if (status == ORR_OK) {
         struct orr_notices notices = cli_notices(&warnings, options.strict);
-        status = count(&options, &notices, &err);
+        status = cli_cost_count(&options, &notices, &err);
         cli_warnings_end(&warnings);
     }
     return status == ORR_OK ? 0 : cli_fail(&err);
 }
 
 const struct cli_command cli_cost = {
-    .name = "cost", .summary = "what machines cost, and a step on them", .usage = &usage, .run = run};
+    .name = "cost", .summary = "what machines cost, and a step on them", .usage = &usage, .run = cli_cost_run};

@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The row whose name is all of `word`, or all of it before an equals sign; `*value` is what follows that. */
-static const struct cli_dashed *find(const struct cli_dashed *table, const char *word, const char **value)
+static const struct cli_dashed *cli_dashed_find(const struct cli_dashed *table, const char *word, const char **value)
 {
     const char *equals = word[0] == '-' ? strchr(word, '=') : NULL;
     size_t length = equals != NULL ? (size_t)(equals - word) : strlen(word);
@@ -19,7 +19,8 @@ static const struct cli_dashed *find(const struct cli_dashed *table, const char 
     return NULL;
 }
 
-static enum orr_status add(struct cli_dashed_vector *vector, const char *name, const char *value, struct orr_error *err)
+static enum orr_status cli_dashed_add(struct cli_dashed_vector *vector, const char *name, const char *value,
+                                      struct orr_error *err)
 {
     char *text = NULL;
     int length = value != NULL ? asprintf(&text, "%s=%s", name, value) : asprintf(&text, "%s", name);
@@ -31,7 +32,7 @@ static enum orr_status add(struct cli_dashed_vector *vector, const char *name, c
     return ORR_OK;
 }
 
-static bool is_option(const char *word)
+static bool cli_dashed_is_option(const char *word)
 {
     return word[0] == '-' && word[1] != '\0' && (word[1] < '0' || word[1] > '9') && word[1] != '.';
 }
@@ -46,16 +47,16 @@ enum orr_status cli_dashed_translate(const struct cli_dashed *table, int argc, c
                                  : error_set(err, ORR_ENOMEM, "out of memory reading the options");
     for (int at = 0; at < argc && status == ORR_OK; at++) {
         const char *value = NULL;
-        const struct cli_dashed *row = at == 0 ? NULL : find(table, argv[at], &value);
+        const struct cli_dashed *row = at == 0 ? NULL : cli_dashed_find(table, argv[at], &value);
         if (row == NULL) {
             vector->argv[vector->argc++] = argv[at];
             continue;
         }
-        bool follows = at + 1 < argc && (row->when_alone == NULL || !is_option(argv[at + 1]));
+        bool follows = at + 1 < argc && (row->when_alone == NULL || !cli_dashed_is_option(argv[at + 1]));
         if (value == NULL && !row->alone) {
             value = follows ? argv[++at] : row->when_alone;
         }
-        status = add(vector, row->ours, value, err);
+        status = cli_dashed_add(vector, row->ours, value, err);
     }
     if (status != ORR_OK) {
         cli_dashed_free(vector);

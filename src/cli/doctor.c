@@ -14,7 +14,7 @@ struct doctor_options {
     bool json_open;   /* --json was given without a value: the next argument may be it */
 };
 
-static enum orr_status read_smi(const struct param *row, const char *text, void *into, struct orr_error *err)
+static enum orr_status cli_doctor_read_smi(const struct param *row, const char *text, void *into, struct orr_error *err)
 {
     struct doctor_options *options = into;
     if (options->doctor.smi_count == SMI_MOST) {
@@ -35,7 +35,7 @@ static enum orr_status read_json(const struct param *row, const char *text, void
 }
 
 /* "--json OUT", as with other commands. */
-static enum orr_status take_word(void *into, const char *word, struct orr_error *err)
+static enum orr_status cli_doctor_take_word(void *into, const char *word, struct orr_error *err)
 {
     struct doctor_options *options = into;
     (void)err;
@@ -50,7 +50,7 @@ static enum orr_status take_word(void *into, const char *word, struct orr_error 
 #define AT(field) .place = offsetof(struct doctor_options, field)
 
 static const struct param rows[] = {
-    {"smi", .kind = PARAM_READ, .flags = PARAM_MANY, .value = "FILE", .read = read_smi,
+    {"smi", .kind = PARAM_READ, .flags = PARAM_MANY, .value = "FILE", .read = cli_doctor_read_smi,
      .help = "Clocks of the GPUs in FILE, instead of this machine's: what amd-smi metric --clock, amd-smi monitor, "
              "amd-smi version, rocm-smi or rocm-smi --showclocks printed, as text or JSON, or nvidia-smi -q. May be "
              "given several times"},
@@ -73,10 +73,10 @@ static const struct cli_usage usage = {
     .examples = "  orrery doctor\n"
                 "  orrery doctor --smi amd-smi.txt --no-collectives\n"
                 "  orrery doctor --json=doctor.json\n",
-    .argument = take_word,
+    .argument = cli_doctor_take_word,
 };
 
-static enum orr_status check(const struct doctor_options *options, struct orr_error *err)
+static enum orr_status cli_doctor_check(const struct doctor_options *options, struct orr_error *err)
 {
     bool to_file = options->json != NULL && strcmp(options->json, "-") != 0;
     if (options->doctor.sysfs != NULL && options->doctor.smi_count > 0) {
@@ -103,7 +103,7 @@ static enum orr_status visit(const struct doctor_options *options, struct orr_do
     return status;
 }
 
-static int run(const struct cli_command *self, int argc, char **argv)
+static int cli_doctor_run(const struct cli_command *self, int argc, char **argv)
 {
     struct doctor_options options = {.doctor = {0}};
     int code = 0;
@@ -113,7 +113,7 @@ static int run(const struct cli_command *self, int argc, char **argv)
     if (!cli_begin(self, argc, argv, &options, &code)) {
         return code;
     }
-    enum orr_status status = check(&options, &err);
+    enum orr_status status = cli_doctor_check(&options, &err);
     status = status == ORR_OK ? visit(&options, &result, &err) : status;
     if (status != ORR_OK) {
         return cli_fail(&err);
@@ -125,5 +125,7 @@ static int run(const struct cli_command *self, int argc, char **argv)
     return 0;
 }
 
-const struct cli_command cli_doctor = {
-    .name = "doctor", .summary = "what this machine has, and whether collectives add up", .usage = &usage, .run = run};
+const struct cli_command cli_doctor = {.name = "doctor",
+                                       .summary = "what this machine has, and whether collectives add up",
+                                       .usage = &usage,
+                                       .run = cli_doctor_run};

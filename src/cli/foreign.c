@@ -17,7 +17,7 @@ struct word {
     const char *value; /* after '=', or NULL */
 };
 
-static enum orr_status no_memory(struct orr_error *err)
+static enum orr_status cli_foreign_no_memory(struct orr_error *err)
 {
     return error_set(err, ORR_ENOMEM, "out of memory reading the options");
 }
@@ -33,7 +33,7 @@ static enum orr_status make(struct cli_vector *vector, bool warning, struct orr_
     int length = vasprintf(&text, fmt, args);
     va_end(args);
     if (length < 0) {
-        return no_memory(err);
+        return cli_foreign_no_memory(err);
     }
     vector->made[vector->made_count++] = text;
     if (warning) {
@@ -44,7 +44,8 @@ static enum orr_status make(struct cli_vector *vector, bool warning, struct orr_
     return ORR_OK;
 }
 
-static const struct cli_foreign_option *find_foreign(const struct cli_foreign_option *table, const struct word *word)
+static const struct cli_foreign_option *cli_foreign_find_foreign(const struct cli_foreign_option *table,
+                                                                 const struct word *word)
 {
     for (; table->name != NULL; table++) {
         if (strlen(table->name) == word->length && memcmp(table->name, word->name, word->length) == 0) {
@@ -55,8 +56,8 @@ static const struct cli_foreign_option *find_foreign(const struct cli_foreign_op
 }
 
 /* Of the names of both tables. */
-static const char *find_nearest(const struct cli_foreign_option *table, const struct param_table *ours,
-                                const struct word *word)
+static const char *cli_foreign_find_nearest(const struct cli_foreign_option *table, const struct param_table *ours,
+                                            const struct word *word)
 {
     const char *names[PARAM_NAMES_MOST + NAMES_MAX + 1];
     char text[80];
@@ -74,7 +75,7 @@ static const char *find_nearest(const struct cli_foreign_option *table, const st
     return error_nearest(text, names);
 }
 
-static bool is_option(const char *text)
+static bool cli_foreign_is_option(const char *text)
 {
     return text[0] == '-' && text[1] != '\0';
 }
@@ -118,7 +119,7 @@ static enum orr_status pass_unknown(const struct cli_foreign_option *table, cons
                                     bool lenient, const struct word *word, int argc, char **argv, int *at,
                                     struct cli_vector *vector, struct orr_error *err)
 {
-    const char *nearest = find_nearest(table, ours, word);
+    const char *nearest = cli_foreign_find_nearest(table, ours, word);
     int length = (int)(word->length < 80 ? word->length : 80);
     if (!lenient && nearest != NULL && param_find(ours, nearest, strlen(nearest)).row == NULL) {
         return error_set(err, ORR_EINVAL, "unknown option --%.*s; did you mean --%s?", length, word->name, nearest);
@@ -127,7 +128,7 @@ static enum orr_status pass_unknown(const struct cli_foreign_option *table, cons
         vector->argv[vector->argc++] = argv[*at];
         return ORR_OK;
     }
-    *at += word->value == NULL && *at + 1 < argc && !is_option(argv[*at + 1]) ? 1 : 0;
+    *at += word->value == NULL && *at + 1 < argc && !cli_foreign_is_option(argv[*at + 1]) ? 1 : 0;
     return nearest != NULL ? make(vector, true, err, "unknown option --%.*s is ignored; did you mean --%s?", length,
                                   word->name, nearest)
                            : make(vector, true, err, "unknown option --%.*s is ignored", length, word->name);
@@ -138,7 +139,7 @@ static enum orr_status pass_other(const struct param_table *ours, bool lenient, 
                                   struct cli_vector *vector, struct orr_error *err)
 {
     const char *text = argv[*at];
-    const struct param *option = is_option(text) ? param_find_letter(ours, text[1]).row : NULL;
+    const struct param *option = cli_foreign_is_option(text) ? param_find_letter(ours, text[1]).row : NULL;
     if (lenient && option == NULL && strcmp(text, "-h") != 0) {
         return make(vector, true, err, "\"%s\" is ignored", text);
     }
@@ -165,7 +166,7 @@ enum orr_status cli_foreign_translate(const struct cli_foreign_option *table, co
                                   .warnings = calloc(room, sizeof(char *))};
     enum orr_status status = ORR_OK;
     if (vector->argv == NULL || vector->made == NULL || vector->warnings == NULL) {
-        status = no_memory(err);
+        status = cli_foreign_no_memory(err);
     } else {
         vector->argv[vector->argc++] = argv[0];
     }
@@ -178,7 +179,7 @@ enum orr_status cli_foreign_translate(const struct cli_foreign_option *table, co
         struct word word = {.name = argv[at] + 2, .value = equals != NULL ? equals + 1 : NULL};
         word.length = equals != NULL ? (size_t)(equals - word.name) : strlen(word.name);
         const struct param *own = param_find(ours, word.name, word.length).row;
-        const struct cli_foreign_option *theirs = find_foreign(table, &word);
+        const struct cli_foreign_option *theirs = cli_foreign_find_foreign(table, &word);
         if (asks_for_help(&word)) {
             vector->argv[vector->argc++] = argv[at];
         } else if (own != NULL && (!lenient || theirs == NULL)) {

@@ -38,7 +38,7 @@ static const struct param three_node_rows[] = {
     {0},
 };
 
-static void print_written(const struct orr_gen_options *gen)
+static void cli_gen_print_written(const struct orr_gen_options *gen)
 {
     if (gen->npus == 1) {
         (void)printf("Wrote %s.0.et.\n", gen->prefix);
@@ -49,7 +49,7 @@ static void print_written(const struct orr_gen_options *gen)
     cli_print_next_run(gen->prefix, gen->npus);
 }
 
-static int generate(const struct cli_command *self, int argc, char **argv, enum orr_pattern pattern)
+static int cli_gen_generate(const struct cli_command *self, int argc, char **argv, enum orr_pattern pattern)
 {
     struct orr_gen_options gen = {.pattern = pattern};
     struct orr_error err = {0};
@@ -65,18 +65,18 @@ static int generate(const struct cli_command *self, int argc, char **argv, enum 
     if (status != ORR_OK) {
         return cli_fail(&err);
     }
-    print_written(&gen);
+    cli_gen_print_written(&gen);
     return 0;
 }
 
 static int run_collective(const struct cli_command *self, int argc, char **argv)
 {
-    return generate(self, argc, argv, ORR_PATTERN_COLLECTIVE);
+    return cli_gen_generate(self, argc, argv, ORR_PATTERN_COLLECTIVE);
 }
 
 static int run_three_node(const struct cli_command *self, int argc, char **argv)
 {
-    return generate(self, argc, argv, ORR_PATTERN_THREE_NODE);
+    return cli_gen_generate(self, argc, argv, ORR_PATTERN_THREE_NODE);
 }
 
 static const struct cli_usage collective_usage = {

@@ -84,7 +84,7 @@ static bool is_common(const char *name)
     return false;
 }
 
-static void describe(const struct orr_aicb_option *option, char *text, size_t size)
+static void cli_gen_aicb_describe(const struct orr_aicb_option *option, char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "%s", option->help);
     for (size_t i = 0; option->choices != NULL && option->choices[i] != NULL && used < size; i++) {
@@ -119,7 +119,7 @@ static enum orr_status read_option(const struct param *row, const char *text, vo
     return remember(into, row->name, text, err);
 }
 
-static enum orr_status take_word(void *into, const char *word, struct orr_error *err)
+static enum orr_status cli_gen_aicb_take_word(void *into, const char *word, struct orr_error *err)
 {
     static const char *const names[] = {"model_name", "config_file"};
     struct aicb_input *in = into;
@@ -136,7 +136,7 @@ static void fill_rows(struct option_rows *made, enum orr_aicb_kind kind)
             continue;
         }
         char *fallback = made->texts[count].fallback;
-        describe(&option, made->texts[count].help, sizeof made->texts[count].help);
+        cli_gen_aicb_describe(&option, made->texts[count].help, sizeof made->texts[count].help);
         (void)snprintf(fallback, sizeof made->texts[count].fallback, "%s", option.fallback);
         made->rows[count] = (struct param){.name = option.name,
                                            .kind = PARAM_READ,
@@ -198,7 +198,8 @@ static void print_next(const struct aicb_input *in, const char *path)
     }
 }
 
-static enum orr_status generate(const struct aicb_input *in, const struct orr_notices *notices, struct orr_error *err)
+static enum orr_status cli_gen_aicb_generate(const struct aicb_input *in, const struct orr_notices *notices,
+                                             struct orr_error *err)
 {
     struct orr_aicb *aicb = NULL;
     enum orr_status status = orr_aicb_open(in->kind, in->compat, &aicb, err);
@@ -225,7 +226,7 @@ static struct cli_command with_rows(const struct cli_command *self, enum orr_aic
     *usage = *self->usage;
     usage->tables = made->tables;
     usage->headings = headings;
-    usage->argument = take_word;
+    usage->argument = cli_gen_aicb_take_word;
     command.usage = usage;
     return command;
 }
@@ -243,7 +244,7 @@ static int run_rows(const struct cli_command *command, int argc, char **argv, st
     }
     struct cli_warnings warnings = {.quiet = in->quiet};
     struct orr_notices notices = cli_notices(&warnings, in->strict);
-    enum orr_status status = generate(in, &notices, &err);
+    enum orr_status status = cli_gen_aicb_generate(in, &notices, &err);
     cli_warnings_end(&warnings);
     return status == ORR_OK ? 0 : cli_fail(&err);
 }

@@ -65,7 +65,7 @@ static int list_models(void)
     return 0;
 }
 
-static enum orr_status check(const struct orr_ddp_options *ddp, struct orr_error *err)
+static enum orr_status cli_gen_ddp_check(const struct orr_ddp_options *ddp, struct orr_error *err)
 {
     if (ddp->model == NULL && ddp->params == 0) {
         return error_set(err, ORR_EINVAL, "missing --model NAME (--list-models shows them) or --params N");
@@ -76,7 +76,7 @@ static enum orr_status check(const struct orr_ddp_options *ddp, struct orr_error
     return ORR_OK;
 }
 
-static int run(const struct cli_command *self, int argc, char **argv)
+static int cli_gen_ddp_run(const struct cli_command *self, int argc, char **argv)
 {
     struct ddp_command command = {0};
     const struct orr_ddp_options *ddp = &command.ddp;
@@ -90,7 +90,7 @@ static int run(const struct cli_command *self, int argc, char **argv)
     if (command.list) {
         return list_models();
     }
-    enum orr_status status = check(ddp, &err);
+    enum orr_status status = cli_gen_ddp_check(ddp, &err);
     status = status == ORR_OK ? orr_gen_ddp(ddp, &summary, &err) : status;
     if (status != ORR_OK) {
         return cli_fail(&err);
@@ -115,4 +115,4 @@ static const struct cli_usage usage = {
 };
 
 const struct cli_command cli_gen_ddp = {
-    .name = "ddp", .summary = "data-parallel training steps of a model", .usage = &usage, .run = run};
+    .name = "ddp", .summary = "data-parallel training steps of a model", .usage = &usage, .run = cli_gen_ddp_run};

@@ -137,7 +137,7 @@ static bool variable_is(const char *name, const char *value, bool unset)
     return text == NULL ? unset : strcmp(text, value) == 0;
 }
 
-static enum orr_status read_environment(struct stg_input *in, struct orr_error *err)
+static enum orr_status cli_gen_stg_read_environment(struct stg_input *in, struct orr_error *err)
 {
     if (!variable_is("STAGE_OPTIMIZED", "1", true)) {
         return error_set(err, ORR_EINVAL,
@@ -151,7 +151,7 @@ static enum orr_status read_environment(struct stg_input *in, struct orr_error *
     return cli_limit_default(&in->stg.memory_limit, err);
 }
 
-static enum orr_status check(struct stg_input *in, bool *vram, struct orr_error *err)
+static enum orr_status cli_gen_stg_check(struct stg_input *in, bool *vram, struct orr_error *err)
 {
     enum orr_status status = split_output(in, err);
     if (status != ORR_OK) {
@@ -172,7 +172,7 @@ static enum orr_status check(struct stg_input *in, bool *vram, struct orr_error 
     status = status == ORR_OK ? read_bool(in, BOOL_TPSP, "--tpsp", &in->stg.tpsp, err) : status;
     status = status == ORR_OK ? read_bool(in, BOOL_MIXED, "--mixed_precision", &in->stg.mixed_precision, err) : status;
     status = status == ORR_OK ? read_bool(in, BOOL_VRAM, "--print_gpu_vram", vram, err) : status;
-    return status == ORR_OK ? read_environment(in, err) : status;
+    return status == ORR_OK ? cli_gen_stg_read_environment(in, err) : status;
 }
 
 /* ---- results ---------------------------------------------------------------------------------------------------- */
@@ -216,7 +216,7 @@ static void print_vram(const struct orr_stg_result *result)
     }
 }
 
-static void print_written(const struct orr_stg_options *stg, const struct orr_stg_result *result)
+static void cli_gen_stg_print_written(const struct orr_stg_options *stg, const struct orr_stg_result *result)
 {
     (void)printf("Wrote %" PRIu32 " trace%s of %" PRIu64 " nodes in all (%" PRIu64 " bytes) and %" PRIu32
                  " groups to %s.\n",
@@ -233,13 +233,13 @@ static void print_written(const struct orr_stg_options *stg, const struct orr_st
     }
 }
 
-static enum orr_status generate(struct stg_input *in, struct orr_error *err)
+static enum orr_status cli_gen_stg_generate(struct stg_input *in, struct orr_error *err)
 {
     struct orr_stg_result result = {0};
     struct cli_warnings warnings = {.quiet = in->quiet};
     struct orr_notices notices = cli_notices(&warnings, in->strict);
     bool vram = false;
-    enum orr_status status = check(in, &vram, err);
+    enum orr_status status = cli_gen_stg_check(in, &vram, err);
     status = status == ORR_OK ? orr_gen_stg(&in->stg, &notices, &result, err) : status;
     cli_warnings_end(&warnings);
     if (status != ORR_OK) {
@@ -253,7 +253,7 @@ static enum orr_status generate(struct stg_input *in, struct orr_error *err)
     } else if (vram) {
         print_vram(&result);
     }
-    print_written(&in->stg, &result);
+    cli_gen_stg_print_written(&in->stg, &result);
     orr_stg_result_free(&result);
     return ORR_OK;
 }
@@ -265,7 +265,7 @@ static int run_stg(const struct cli_command *self, int argc, char **argv)
     int code = 0;
     orr_stg_options_init(&in.stg);
     if (cli_begin(self, argc, argv, &in, &code)) {
-        code = generate(&in, &err) == ORR_OK ? 0 : cli_fail(&err);
+        code = cli_gen_stg_generate(&in, &err) == ORR_OK ? 0 : cli_fail(&err);
     }
     free(in.folder);
     return code;

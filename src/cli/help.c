@@ -8,8 +8,8 @@
 
 enum { PATH_BYTES = 80, NAMES_MAX = 64 };
 
-static const struct cli_command *find(const struct cli_command *parent, const char *word, struct orr_error *err,
-                                      const char *path)
+static const struct cli_command *cli_help_find(const struct cli_command *parent, const char *word,
+                                               struct orr_error *err, const char *path)
 {
     const char *names[NAMES_MAX + 1];
     size_t count = 0;
@@ -69,7 +69,7 @@ int cli_dispatch(const struct cli_command *parent, int argc, char **argv)
                         path);
         return cli_fail(&err);
     }
-    const struct cli_command *child = find(parent, argv[1], &err, path);
+    const struct cli_command *child = cli_help_find(parent, argv[1], &err, path);
     if (child == NULL) {
         return cli_fail(&err);
     }
@@ -87,7 +87,7 @@ struct help_options {
     bool man, markdown, schema;
 };
 
-static enum orr_status take_name(void *options, const char *word, struct orr_error *err)
+static enum orr_status cli_help_take_name(void *options, const char *word, struct orr_error *err)
 {
     struct help_options *help = options;
     if (help->command == &cli_orrery && cli_chakra_find(word) != NULL) {
@@ -98,7 +98,7 @@ static enum orr_status take_name(void *options, const char *word, struct orr_err
     if (help->chakra != NULL || help->command->subcommands == NULL) {
         return error_set(err, ORR_EINVAL, "%s has no subcommand \"%s\"", help->path, word);
     }
-    const struct cli_command *found = find(help->command, word, err, help->path);
+    const struct cli_command *found = cli_help_find(help->command, word, err, help->path);
     if (found == NULL) {
         return err->status;
     }
@@ -217,7 +217,7 @@ static const struct cli_usage help_usage = {
         "Show what there is to run, or the options of one command; in another form, those of all commands below it.",
     .examples =
         "  orrery help\n  orrery help run\n  orrery help trace show\n  orrery help --schema > run.schema.json\n",
-    .argument = take_name,
+    .argument = cli_help_take_name,
 };
 
 static const struct cli_usage version_usage = {

@@ -24,7 +24,7 @@ static const struct param rows[] = {
     {0},
 };
 
-static enum orr_status take_run(void *into, const char *word, struct orr_error *err)
+static enum orr_status cli_lab_rerun_take_run(void *into, const char *word, struct orr_error *err)
 {
     struct rerun_options *options = into;
     return options->run != 0 ? ORR_EINVAL : param_parse_count("RUN", word, 1, INT64_MAX, &options->run, err);
@@ -38,7 +38,7 @@ static const struct cli_usage usage = {
     .notes = "Exit code: 0 when the simulated results are the same, 1 when they differ, else that of the command.",
     .examples = "  orrery lab rerun 1\n"
                 "  orrery lab rerun 1 --dry-run\n",
-    .argument = take_run,
+    .argument = cli_lab_rerun_take_run,
 };
 
 /* Our own image, wherever the program lies and whatever it is called. Returns the exit code of a child that could not
@@ -54,7 +54,8 @@ static int start(const struct orr_store_command *command)
     return orr_status_exit_code(ORR_EFAIL);
 }
 
-static enum orr_status run_command(const struct orr_store_command *command, int *exit_code, struct orr_error *err)
+static enum orr_status cli_lab_rerun_run_command(const struct orr_store_command *command, int *exit_code,
+                                                 struct orr_error *err)
 {
     (void)fflush(stdout); /* what the child prints comes behind it */
     pid_t child = fork();
@@ -83,8 +84,8 @@ static void print_command(const struct orr_store_command *command)
     (void)printf("\n");
 }
 
-static enum orr_status compare(const struct rerun_options *options, const struct orr_store_command *command, bool *same,
-                               struct orr_error *err)
+static enum orr_status cli_lab_rerun_compare(const struct rerun_options *options,
+                                             const struct orr_store_command *command, bool *same, struct orr_error *err)
 {
     int64_t again = 0;
     enum orr_status status = orr_store_again(options->store, command, &again, err);
@@ -97,7 +98,7 @@ static enum orr_status compare(const struct rerun_options *options, const struct
                             : orr_store_diff(options->store, command->run, again, ORR_STORE_TEXT, stdout, same, err);
 }
 
-static int run(const struct cli_command *self, int argc, char **argv)
+static int cli_lab_rerun_run(const struct cli_command *self, int argc, char **argv)
 {
     struct rerun_options options = {.store = CLI_STORE_DEFAULT};
     struct orr_error err = {0};
@@ -116,12 +117,12 @@ static int run(const struct cli_command *self, int argc, char **argv)
         print_command(&command);
     }
     if (status == ORR_OK && !options.dry) {
-        status = run_command(&command, &exit_code, &err);
-        status = status != ORR_OK || exit_code != 0 ? status : compare(&options, &command, &same, &err);
+        status = cli_lab_rerun_run_command(&command, &exit_code, &err);
+        status = status != ORR_OK || exit_code != 0 ? status : cli_lab_rerun_compare(&options, &command, &same, &err);
     }
     orr_store_command_free(&command);
     return status != ORR_OK ? cli_end(status, &err) : exit_code != 0 ? exit_code : same ? 0 : 1;
 }
 
 const struct cli_command cli_lab_rerun = {
-    .name = "rerun", .summary = "run a kept run again and compare", .usage = &usage, .run = run};
+    .name = "rerun", .summary = "run a kept run again and compare", .usage = &usage, .run = cli_lab_rerun_run};

@@ -75,7 +75,7 @@ static enum watch_state state_of(enum orr_status status)
 }
 
 /* The summary waits until the progress line is gone: both may be on one terminal. */
-static enum orr_status simulate(struct lab_command *command, FILE *summary, struct orr_error *err)
+static enum orr_status cli_lab_run_simulate(struct lab_command *command, FILE *summary, struct orr_error *err)
 {
     struct cli_warnings warnings = {.quiet = command->quiet};
     const struct orr_notices notices = cli_notices(&warnings, command->lab.run.strict);
@@ -106,7 +106,7 @@ static enum orr_status run_and_print(struct lab_command *command, struct orr_err
     if (summary == NULL) {
         return error_set(err, ORR_ENOMEM, "out of memory");
     }
-    enum orr_status status = simulate(command, summary, err);
+    enum orr_status status = cli_lab_run_simulate(command, summary, err);
     if (fclose(summary) != 0 && status == ORR_OK) {
         status = error_set(err, ORR_ENOMEM, "out of memory making the output");
     }

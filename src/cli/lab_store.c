@@ -36,7 +36,7 @@ static const struct param show_rows[] = {
 static const struct param_table show_tables[] = {{show_rows, 0, 0}, {0}};
 
 /* The numbers of runs behind the options. */
-static enum orr_status take_run(void *into, const char *word, struct orr_error *err)
+static enum orr_status cli_lab_store_take_run(void *into, const char *word, struct orr_error *err)
 {
     struct store_options *options = into;
     return options->run_count == 2
@@ -58,7 +58,8 @@ static enum orr_status answer(const struct cli_command *self, const struct store
                           err);
 }
 
-static enum orr_status check(const struct cli_command *self, const struct store_options *options, struct orr_error *err)
+static enum orr_status cli_lab_store_check(const struct cli_command *self, const struct store_options *options,
+                                           struct orr_error *err)
 {
     bool is_diff = strcmp(self->name, "diff") == 0;
     if (is_diff && options->run_count != 2) {
@@ -89,7 +90,7 @@ static enum orr_status write_answer(const struct cli_command *self, const struct
                             : cli_text_close(&made, answer(self, options, made.stream, same, err), options->json, err);
 }
 
-static int run(const struct cli_command *self, int argc, char **argv)
+static int cli_lab_store_run(const struct cli_command *self, int argc, char **argv)
 {
     struct store_options options = {.store = CLI_STORE_DEFAULT};
     struct orr_error err = {0};
@@ -98,7 +99,7 @@ static int run(const struct cli_command *self, int argc, char **argv)
     if (!cli_begin(self, argc, argv, &options, &code)) {
         return code;
     }
-    enum orr_status status = check(self, &options, &err);
+    enum orr_status status = cli_lab_store_check(self, &options, &err);
     status = status != ORR_OK ? status : write_answer(self, &options, &same, &err);
     return status != ORR_OK ? cli_end(status, &err) : same ? 0 : 1;
 }
@@ -119,7 +120,7 @@ static const struct cli_usage show_usage = {
              "calibrations. Without RUN the newest.",
     .examples = "  orrery lab show\n"
                 "  orrery lab show 1 --json -\n",
-    .argument = take_run,
+    .argument = cli_lab_store_take_run,
 };
 
 static const struct cli_usage diff_usage = {
@@ -129,12 +130,12 @@ static const struct cli_usage diff_usage = {
     .notes = "Exit code: 0 when the simulated results are the same, 1 when they differ, 2 when a run is not there.",
     .examples = "  orrery lab diff 1 1\n"
                 "  orrery lab diff 1 1 --json -\n",
-    .argument = take_run,
+    .argument = cli_lab_store_take_run,
 };
 
 const struct cli_command cli_lab_list = {
-    .name = "list", .summary = "list the runs of a result store", .usage = &list_usage, .run = run};
+    .name = "list", .summary = "list the runs of a result store", .usage = &list_usage, .run = cli_lab_store_run};
 const struct cli_command cli_lab_show = {
-    .name = "show", .summary = "show one run of a result store", .usage = &show_usage, .run = run};
+    .name = "show", .summary = "show one run of a result store", .usage = &show_usage, .run = cli_lab_store_run};
 const struct cli_command cli_lab_diff = {
-    .name = "diff", .summary = "compare two runs", .usage = &diff_usage, .run = run};
+    .name = "diff", .summary = "compare two runs", .usage = &diff_usage, .run = cli_lab_store_run};

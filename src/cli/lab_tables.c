@@ -32,7 +32,7 @@ static const struct param export_rows[] = {
 static const struct param import_rows[] = {
     CLI_ROW_STRICT(struct tables_options, strict), CLI_ROW_STORE(struct tables_options, store), {0}};
 
-static enum orr_status take_file(void *into, const char *word, struct orr_error *err)
+static enum orr_status cli_lab_tables_take_file(void *into, const char *word, struct orr_error *err)
 {
     struct tables_options *options = into;
     (void)err;
@@ -108,7 +108,7 @@ static enum orr_status export_all(const struct tables_options *options, struct o
     return status;
 }
 
-static int run_export(const struct cli_command *self, int argc, char **argv)
+static int cli_lab_tables_run_export(const struct cli_command *self, int argc, char **argv)
 {
     struct tables_options options = {.store = CLI_STORE_DEFAULT};
     struct orr_error err = {0};
@@ -144,7 +144,7 @@ static enum orr_status import_all(const struct tables_options *options, const st
     return status;
 }
 
-static int run_import(const struct cli_command *self, int argc, char **argv)
+static int cli_lab_tables_run_import(const struct cli_command *self, int argc, char **argv)
 {
     struct tables_options options = {.store = CLI_STORE_DEFAULT, .files = calloc((size_t)argc, sizeof(char *))};
     struct orr_error err = {0};
@@ -181,10 +181,12 @@ static const struct cli_usage import_usage = {
              "already are not entered again. A file is entered whole or not at all.",
     .examples = "  orrery lab import metrics.csv\n"
                 "  orrery lab import --store history.db metrics.csv calibration_all.csv\n",
-    .argument = take_file,
+    .argument = cli_lab_tables_take_file,
 };
 
 const struct cli_command cli_lab_export = {
-    .name = "export", .summary = "write the store to tables", .usage = &export_usage, .run = run_export};
-const struct cli_command cli_lab_import = {
-    .name = "import", .summary = "enter old metrics.csv files", .usage = &import_usage, .run = run_import};
+    .name = "export", .summary = "write the store to tables", .usage = &export_usage, .run = cli_lab_tables_run_export};
+const struct cli_command cli_lab_import = {.name = "import",
+                                           .summary = "enter old metrics.csv files",
+                                           .usage = &import_usage,
+                                           .run = cli_lab_tables_run_import};

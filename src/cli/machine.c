@@ -17,7 +17,7 @@ static const struct param show_rows[] = {
 };
 static const struct param_table show_tables[] = {{show_rows, 0, 0}, {0}};
 
-static enum orr_status take_name(void *into, const char *word, struct orr_error *err)
+static enum orr_status cli_machine_take_name(void *into, const char *word, struct orr_error *err)
 {
     struct machine_options *options = into;
     if (options->name != NULL) {
@@ -27,7 +27,7 @@ static enum orr_status take_name(void *into, const char *word, struct orr_error 
     return ORR_OK;
 }
 
-static int run_list(const struct cli_command *self, int argc, char **argv)
+static int cli_machine_run_list(const struct cli_command *self, int argc, char **argv)
 {
     struct machine_options options = {0};
     struct orr_error err = {0};
@@ -35,7 +35,7 @@ static int run_list(const struct cli_command *self, int argc, char **argv)
     return cli_begin(self, argc, argv, &options, &code) ? cli_end(orr_machine_list(stdout, &err), &err) : code;
 }
 
-static int run_show(const struct cli_command *self, int argc, char **argv)
+static int cli_machine_run_show(const struct cli_command *self, int argc, char **argv)
 {
     struct machine_options options = {0};
     struct orr_error err = {0};
@@ -61,13 +61,13 @@ static const struct cli_usage show_usage = {
     .examples = "  orrery machine show dgx-h100:16\n"
                 "  orrery machine show 'dgx-h100:16 > rail:400Gbps > spine:8'\n"
                 "  orrery machine show torus3d --ranks 128\n",
-    .argument = take_name,
+    .argument = cli_machine_take_name,
 };
 
 static const struct cli_command machine_list = {
-    .name = "list", .summary = "the machines there are", .usage = &list_usage, .run = run_list};
+    .name = "list", .summary = "the machines there are", .usage = &list_usage, .run = cli_machine_run_list};
 static const struct cli_command machine_show = {
-    .name = "show", .summary = "what a machine is", .usage = &show_usage, .run = run_show};
+    .name = "show", .summary = "what a machine is", .usage = &show_usage, .run = cli_machine_run_show};
 static const struct cli_command *const commands[] = {&machine_list, &machine_show, NULL};
 
 const struct cli_command cli_machine = {

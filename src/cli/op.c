@@ -17,7 +17,7 @@ struct op_options {
     bool full, quiet;
 };
 
-static enum orr_status take_word(void *into, const char *word, struct orr_error *err)
+static enum orr_status cli_op_take_word(void *into, const char *word, struct orr_error *err)
 {
     struct op_options *options = into;
     (void)err;
@@ -112,7 +112,7 @@ static enum orr_status predict_one(const struct op_options *options, struct orr_
     return status;
 }
 
-static enum orr_status predict(struct op_options *options, struct orr_error *err)
+static enum orr_status cli_op_predict(struct op_options *options, struct orr_error *err)
 {
     struct orr_op_table_result result = {0};
     options->table.files = options->files;
@@ -166,10 +166,10 @@ static const struct cli_usage fit_usage = {
     .about = "Fit the operator model to tables of measurements (CSV with a time in us or us_best), one data file a "
              "device, and print how well each row is known from the others.",
     .examples = "  orrery op fit measured.csv -o fitted\n",
-    .argument = take_word,
+    .argument = cli_op_take_word,
 };
 
-static enum orr_status list(struct op_options *options, struct orr_error *err)
+static enum orr_status cli_op_list(struct op_options *options, struct orr_error *err)
 {
     struct orr_op_data *data = NULL;
     enum orr_status status = orr_op_data_open(options->files, options->file_count, &data, err);
@@ -178,7 +178,7 @@ static enum orr_status list(struct op_options *options, struct orr_error *err)
     return status;
 }
 
-static enum orr_status fit(struct op_options *options, struct orr_error *err)
+static enum orr_status cli_op_fit(struct op_options *options, struct orr_error *err)
 {
     if (options->word_count == 0) {
         return error_set(err, ORR_EINVAL, "missing TABLE: a CSV file of measurements");
@@ -192,8 +192,8 @@ static enum orr_status fit(struct op_options *options, struct orr_error *err)
     return orr_op_fit(&options->fit, NULL, stdout, err);
 }
 
-static int run_with(const struct cli_command *self, int argc, char **argv,
-                    enum orr_status (*act)(struct op_options *options, struct orr_error *err))
+static int cli_op_run_with(const struct cli_command *self, int argc, char **argv,
+                           enum orr_status (*act)(struct op_options *options, struct orr_error *err))
 {
     struct op_options options = {.words = calloc(2 * (size_t)argc, sizeof *options.words)};
     struct orr_error err = {0};
@@ -212,25 +212,25 @@ static int run_with(const struct cli_command *self, int argc, char **argv,
 
 static int run_predict(const struct cli_command *self, int argc, char **argv)
 {
-    return argc == 1 ? cli_print_brief(self, argv[0]) : run_with(self, argc, argv, predict);
+    return argc == 1 ? cli_print_brief(self, argv[0]) : cli_op_run_with(self, argc, argv, cli_op_predict);
 }
 
-static int run_list(const struct cli_command *self, int argc, char **argv)
+static int cli_op_run_list(const struct cli_command *self, int argc, char **argv)
 {
-    return run_with(self, argc, argv, list);
+    return cli_op_run_with(self, argc, argv, cli_op_list);
 }
 
-static int run_fit(const struct cli_command *self, int argc, char **argv)
+static int cli_op_run_fit(const struct cli_command *self, int argc, char **argv)
 {
-    return argc == 1 ? cli_print_brief(self, argv[0]) : run_with(self, argc, argv, fit);
+    return argc == 1 ? cli_print_brief(self, argv[0]) : cli_op_run_with(self, argc, argv, cli_op_fit);
 }
 
 static const struct cli_command op_predict = {
     .name = "predict", .summary = "how long operators take", .usage = &predict_usage, .run = run_predict};
 static const struct cli_command op_list = {
-    .name = "list", .summary = "what was measured on which device", .usage = &list_usage, .run = run_list};
+    .name = "list", .summary = "what was measured on which device", .usage = &list_usage, .run = cli_op_run_list};
 static const struct cli_command op_fit = {
-    .name = "fit", .summary = "fit the model to measurements", .usage = &fit_usage, .run = run_fit};
+    .name = "fit", .summary = "fit the model to measurements", .usage = &fit_usage, .run = cli_op_run_fit};
 
 static const struct cli_command *const commands[] = {&op_predict, &op_list, &op_fit, NULL};
 

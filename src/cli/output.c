@@ -41,7 +41,7 @@ int cli_finish(int exit_code)
     return exit_code == 0 ? failure : exit_code;
 }
 
-static bool is_folder(const char *path)
+static bool cli_output_is_folder(const char *path)
 {
     struct stat st;
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
@@ -59,7 +59,7 @@ static enum orr_status check_new_file(const char *option, const char *path, cons
     if (folder == NULL) {
         return error_set(err, ORR_ENOMEM, "%s: out of memory looking at %s", option, path);
     }
-    if (!is_folder(folder)) {
+    if (!cli_output_is_folder(folder)) {
         return error_set(err, ORR_EIO, "%s: cannot be written (%s): there is no folder %s", path, option, folder);
     }
     if (access(folder, W_OK | X_OK) != 0) {
@@ -118,7 +118,7 @@ enum orr_status cli_check_name(const char *option, const char *path, struct orr_
     if (strcmp(path, "-") == 0) {
         return error_set(err, ORR_EINVAL, "%s: \"-\" (standard output) is not for this; name a file", option);
     }
-    if (is_folder(path)) {
+    if (cli_output_is_folder(path)) {
         return error_set(err, ORR_EIO, "%s: cannot be written (%s): it is a folder", path, option);
     }
     return ORR_OK;

@@ -87,7 +87,8 @@ static bool takes_value(const struct param *row)
 }
 
 /* The next word as the value of an option that is spelled `option`. */
-static enum orr_status next_value(struct reading *r, const char *option, const struct param *row, const char **value)
+static enum orr_status cli_read_next_value(struct reading *r, const char *option, const struct param *row,
+                                           const char **value)
 {
     const struct param_table *tables = r->command->usage->tables;
     if (r->at + 1 >= r->argc) {
@@ -147,7 +148,7 @@ static enum orr_status read_long(struct reading *r, enum cli_help *help)
         return error_set(r->err, ORR_EINVAL, "%s takes no value", option);
     }
     enum orr_status status =
-        takes_value(found.row) && value == NULL ? next_value(r, option, found.row, &value) : ORR_OK;
+        takes_value(found.row) && value == NULL ? cli_read_next_value(r, option, found.row, &value) : ORR_OK;
     return status == ORR_OK ? read_row(r, found, option, value) : status;
 }
 
@@ -169,7 +170,7 @@ static enum orr_status read_letters(struct reading *r, enum cli_help *help)
         const char *value = rest ? letter + 1 : NULL;
         (void)snprintf(name, sizeof name, "--%s", found.row->name);
         enum orr_status status =
-            takes_value(found.row) && value == NULL ? next_value(r, option, found.row, &value) : ORR_OK;
+            takes_value(found.row) && value == NULL ? cli_read_next_value(r, option, found.row, &value) : ORR_OK;
         status = status == ORR_OK ? read_row(r, found, name, value) : status;
         if (status != ORR_OK || rest) {
             return status;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static enum orr_status check_outputs(const struct run_options *options, struct orr_error *err)
+static enum orr_status cli_run_check_outputs(const struct run_options *options, struct orr_error *err)
 {
     const struct run_input inputs[] = {{"--system", options->run.system},       {"--network", options->run.network},
                                        {"--memory", options->run.memory},       {"--groups", options->run.groups},
@@ -15,8 +15,8 @@ static enum orr_status check_outputs(const struct run_options *options, struct o
 
 /* Outputs that files ask for: the system file's track-local-mem, and with --compat astra (`named`) those that the
  * network configuration names, unless an option says otherwise. */
-static enum orr_status take_named_files(struct run_options *options, const struct orr_run *run, bool named,
-                                        struct orr_error *err)
+static enum orr_status cli_run_take_named_files(struct run_options *options, const struct orr_run *run, bool named,
+                                                struct orr_error *err)
 {
     options->out.local_mem = orr_run_named_file(run, ORR_OUTPUT_LOCAL_MEM);
     const struct {
@@ -31,14 +31,14 @@ static enum orr_status take_named_files(struct run_options *options, const struc
         }
     }
     options->topology = named ? orr_run_named_file(run, ORR_OUTPUT_TEXT) : options->topology;
-    return named || options->out.local_mem != NULL ? check_outputs(options, err) : ORR_OK;
+    return named || options->out.local_mem != NULL ? cli_run_check_outputs(options, err) : ORR_OK;
 }
 
-static int simulate(struct run_options *options, struct cli_warnings *warnings)
+static int cli_run_simulate(struct run_options *options, struct cli_warnings *warnings)
 {
     struct orr_error err = {0};
     struct watch watch;
-    if (check_outputs(options, &err) != ORR_OK ||
+    if (cli_run_check_outputs(options, &err) != ORR_OK ||
         watch_init(&watch, options->out.status_file, !options->out.quiet && !options->out.no_progress, &err) !=
             ORR_OK) {
         return cli_fail(&err);
@@ -63,7 +63,7 @@ static int simulate(struct run_options *options, struct cli_warnings *warnings)
         return cli_fail(&err);
     }
     int exit_code = 0;
-    if (take_named_files(options, run, named, &err) != ORR_OK) {
+    if (cli_run_take_named_files(options, run, named, &err) != ORR_OK) {
         cli_warnings_end(warnings);
         watch_finish(&watch, WATCH_FAILED);
         exit_code = cli_fail(&err);
@@ -74,7 +74,8 @@ static int simulate(struct run_options *options, struct cli_warnings *warnings)
     return exit_code;
 }
 
-static int run_with(const struct cli_command *self, bool lenient, int argc, char **argv, struct run_options *options)
+static int cli_run_with(const struct cli_command *self, bool lenient, int argc, char **argv,
+                        struct run_options *options)
 {
     struct cli_vector vector = {0};
     struct orr_error err = {0};
@@ -89,7 +90,7 @@ static int run_with(const struct cli_command *self, bool lenient, int argc, char
         for (int i = 0; i < vector.warning_count; i++) {
             cli_warn(&warnings, vector.warnings[i]);
         }
-        exit_code = simulate(options, &warnings);
+        exit_code = cli_run_simulate(options, &warnings);
     }
     cli_vector_free(&vector);
     orr_run_options_free(&options->run);
@@ -101,7 +102,7 @@ static int run_run(const struct cli_command *self, int argc, char **argv)
     struct run_options options = {.out.format = ORR_OUTPUT_TEXT};
     orr_run_options_init(&options.run);
     options.run.backend_open = true;
-    return run_with(self, false, argc, argv, &options);
+    return cli_run_with(self, false, argc, argv, &options);
 }
 
 bool cli_run_astra_name(const char *name, enum orr_backend *backend)
@@ -124,7 +125,7 @@ int cli_run_as_astra(enum orr_backend backend, int argc, char **argv)
     orr_run_options_init(&options.run);
     options.run.backend = backend;
     options.run.compat = ORR_COMPAT_ASTRA;
-    return run_with(&cli_run, true, argc, argv, &options);
+    return cli_run_with(&cli_run, true, argc, argv, &options);
 }
 
 const struct cli_command cli_run = {

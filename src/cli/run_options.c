@@ -129,7 +129,7 @@ enum orr_status run_outputs_settle(struct run_outputs *outputs, struct orr_error
     return ORR_OK;
 }
 
-static enum orr_status settle(struct run_options *options, struct orr_error *err)
+static enum orr_status cli_run_options_settle(struct run_options *options, struct orr_error *err)
 {
     enum orr_status status = orr_run_settle(&options->run, err);
     if (status == ORR_OK) {
@@ -155,7 +155,7 @@ enum orr_status run_options_read(const struct cli_command *command, bool lenient
     if (options->run.strict && vector->warning_count > 0) {
         return error_set(err, ORR_EINVAL, "%s (an error because of --strict)", vector->warnings[0]);
     }
-    return settle(options, err);
+    return cli_run_options_settle(options, err);
 }
 
 const char *run_options_single(const struct run_options *options)

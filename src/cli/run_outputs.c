@@ -61,7 +61,7 @@ static char *canonical(const char *path)
     return canonical_in_folder(path, length);
 }
 
-static struct place place_of(const char *option, const char *path)
+static struct place cli_run_outputs_place_of(const char *option, const char *path)
 {
     struct place place = {.option = option};
     if (path == NULL || path[0] == '\0') {
@@ -188,7 +188,7 @@ static struct place place_in(const char *option, const char *folder, const char 
     if (folder == NULL || asprintf(&path, "%s/%s", folder, name) < 0) {
         return (struct place){.option = option};
     }
-    struct place place = place_of(option, path);
+    struct place place = cli_run_outputs_place_of(option, path);
     free(path);
     return place;
 }
@@ -199,26 +199,26 @@ static enum orr_status check_conflicts(const struct run_outputs *outputs, const 
     struct places places = {
         .outputs =
             {
-                place_of("--json", outputs->json),
-                place_of("--timeline", outputs->timeline),
-                place_of("--dump-comm-intervals", outputs->comm_intervals),
-                place_of("--status-file", outputs->status_file),
-                place_of("--csv", outputs->csv),
+                cli_run_outputs_place_of("--json", outputs->json),
+                cli_run_outputs_place_of("--timeline", outputs->timeline),
+                cli_run_outputs_place_of("--dump-comm-intervals", outputs->comm_intervals),
+                cli_run_outputs_place_of("--status-file", outputs->status_file),
+                cli_run_outputs_place_of("--csv", outputs->csv),
                 place_in("--csv (ranks.csv)", outputs->csv, "ranks.csv"),
                 place_in("--csv (collectives.csv)", outputs->csv, "collectives.csv"),
                 place_in("--csv (dimensions.csv)", outputs->csv, "dimensions.csv"),
                 place_in("--csv (links.csv)", outputs->csv, "links.csv"),
                 place_in("--csv (memory.csv)", outputs->csv, "memory.csv"),
-                place_of("--fct", outputs->fct),
-                place_of("--pfc", outputs->pfc),
-                place_of("--qlen", outputs->qlen),
+                cli_run_outputs_place_of("--fct", outputs->fct),
+                cli_run_outputs_place_of("--pfc", outputs->pfc),
+                cli_run_outputs_place_of("--qlen", outputs->qlen),
             },
         .workload = prefix,
         .prefix = prefix == NULL ? NULL : canonical_in_folder(prefix, strlen(prefix)),
     };
     for (; inputs[places.input_count].option != NULL && places.input_count < INPUTS_MOST; places.input_count++) {
         places.inputs[places.input_count] =
-            place_of(inputs[places.input_count].option, inputs[places.input_count].path);
+            cli_run_outputs_place_of(inputs[places.input_count].option, inputs[places.input_count].path);
     }
     enum orr_status status = check_places(&places, err);
     if (status == ORR_OK) {

@@ -192,7 +192,7 @@ static enum orr_status check_paths(const struct analytical_options *options, str
     return options->output != NULL ? cli_check_name("-o", options->output, err) : ORR_OK;
 }
 
-static void print_written(const struct analytical_options *options)
+static void cli_simai_analytical_print_written(const struct analytical_options *options)
 {
     const char *const written[] = {options->run.csv[0], options->run.csv[1], options->run.chart};
     for (size_t i = 0; i < sizeof written / sizeof written[0]; i++) {
@@ -202,7 +202,7 @@ static void print_written(const struct analytical_options *options)
     }
 }
 
-static enum orr_status count(struct analytical_options *options, struct orr_error *err)
+static enum orr_status cli_simai_analytical_count(struct analytical_options *options, struct orr_error *err)
 {
     struct cli_warnings warnings = {0};
     struct orr_notices notices = cli_notices(&warnings, options->strict);
@@ -215,7 +215,7 @@ static enum orr_status count(struct analytical_options *options, struct orr_erro
     status = status == ORR_OK ? orr_simai_analytical(&options->run, &notices, stdout, err) : status;
     cli_warnings_end(&warnings);
     if (status == ORR_OK) {
-        print_written(options);
+        cli_simai_analytical_print_written(options);
     }
     return status;
 }
@@ -232,13 +232,13 @@ static int run_analytical(const struct cli_command *self, int argc, char **argv,
         return cli_fail(&err);
     }
     if (cli_begin(self, vector.argc, vector.argv, &options, &exit_code)) {
-        exit_code = count(&options, &err) == ORR_OK ? 0 : cli_fail(&err);
+        exit_code = cli_simai_analytical_count(&options, &err) == ORR_OK ? 0 : cli_fail(&err);
     }
     cli_dashed_free(&vector);
     return exit_code;
 }
 
-static int run(const struct cli_command *self, int argc, char **argv)
+static int cli_simai_analytical_run(const struct cli_command *self, int argc, char **argv)
 {
     return run_analytical(self, argc, argv, false);
 }
@@ -252,5 +252,5 @@ const struct cli_command cli_simai_analytical = {
     .name = "analytical",
     .summary = "one iteration by size over bandwidth (SimAI-Analytical)",
     .usage = &usage,
-    .run = run,
+    .run = cli_simai_analytical_run,
 };

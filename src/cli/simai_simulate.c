@@ -99,7 +99,7 @@ static void notice_latency(struct simulate_options *options)
     }
 }
 
-static enum orr_status read_environment(struct simulate_options *options, struct orr_error *err)
+static enum orr_status cli_simai_simulate_read_environment(struct simulate_options *options, struct orr_error *err)
 {
     static const struct {
         const char *name, *option;
@@ -118,7 +118,7 @@ static enum orr_status read_environment(struct simulate_options *options, struct
 
 /* ---- the run ---- */
 
-static enum orr_status check_outputs(const struct simulate_options *options, struct orr_error *err)
+static enum orr_status cli_simai_simulate_check_outputs(const struct simulate_options *options, struct orr_error *err)
 {
     const struct run_input inputs[] = {{"--workload", options->simai.run.workload},
                                        {"--topology", options->simai.topology},
@@ -144,8 +144,8 @@ static const char *named_file(const struct orr_run *run, enum orr_output output,
 }
 
 /* The original writes its messages and pauses where the configuration says. */
-static enum orr_status take_named_files(struct simulate_options *options, const struct orr_run *run,
-                                        struct cli_warnings *warnings, struct orr_error *err)
+static enum orr_status cli_simai_simulate_take_named_files(struct simulate_options *options, const struct orr_run *run,
+                                                           struct cli_warnings *warnings, struct orr_error *err)
 {
     struct run_outputs *out = &options->out;
     if (!options->as_original) {
@@ -153,7 +153,7 @@ static enum orr_status take_named_files(struct simulate_options *options, const 
     }
     out->fct = out->fct != NULL ? out->fct : named_file(run, ORR_OUTPUT_FCT, "--fct", warnings);
     out->pfc = out->pfc != NULL ? out->pfc : named_file(run, ORR_OUTPUT_PFC, "--pfc", warnings);
-    return check_outputs(options, err);
+    return cli_simai_simulate_check_outputs(options, err);
 }
 
 static void say_notices(const struct simulate_options *options, struct cli_warnings *warnings)
@@ -167,7 +167,7 @@ static void say_notices(const struct simulate_options *options, struct cli_warni
     }
 }
 
-static int simulate(struct simulate_options *options)
+static int cli_simai_simulate_simulate(struct simulate_options *options)
 {
     struct orr_error err = {0};
     struct watch watch;
@@ -175,7 +175,7 @@ static int simulate(struct simulate_options *options)
     struct orr_run_options *of = &options->simai.run;
     struct run_outputs *out = &options->out;
     struct cli_warnings warnings = {.quiet = out->quiet};
-    if (run_outputs_settle(out, &err) != ORR_OK || check_outputs(options, &err) != ORR_OK ||
+    if (run_outputs_settle(out, &err) != ORR_OK || cli_simai_simulate_check_outputs(options, &err) != ORR_OK ||
         cli_limit_default(&of->memory_limit, &err) != ORR_OK ||
         watch_init(&watch, out->status_file, !out->quiet && !out->no_progress, &err) != ORR_OK) {
         return cli_fail(&err);
@@ -187,7 +187,7 @@ static int simulate(struct simulate_options *options)
     enum orr_status status = orr_simai_open(&options->simai, &run, &err);
     say_notices(options, &warnings);
     if (status == ORR_OK) {
-        status = take_named_files(options, run, &warnings, &err);
+        status = cli_simai_simulate_take_named_files(options, run, &warnings, &err);
     }
     if (status != ORR_OK) {
         cli_warnings_end(&warnings);
@@ -215,19 +215,19 @@ static int run_simulate(const struct cli_command *self, int argc, char **argv, b
     options.simai.compat = as_original;
     options.out.simai = as_original ? "." : NULL;
     options.out.format = as_original ? ORR_OUTPUT_SIMAI_LOG : ORR_OUTPUT_TEXT;
-    if (read_environment(&options, &err) != ORR_OK) {
+    if (cli_simai_simulate_read_environment(&options, &err) != ORR_OK) {
         return cli_fail(&err);
     }
     if (cli_begin(self, argc, argv, &options, &exit_code)) {
         char *typed = options.store == NULL ? NULL : cli_quote_command(argc, argv);
         options.command = typed;
-        exit_code = simulate(&options);
+        exit_code = cli_simai_simulate_simulate(&options);
         free(typed);
     }
     return exit_code;
 }
 
-static int run(const struct cli_command *self, int argc, char **argv)
+static int cli_simai_simulate_run(const struct cli_command *self, int argc, char **argv)
 {
     return run_simulate(self, argc, argv, false);
 }
@@ -241,5 +241,5 @@ const struct cli_command cli_simai_simulate = {
     .name = "simulate",
     .summary = "every message of a workload on a wired machine (SimAI-Simulation)",
     .usage = &usage,
-    .run = run,
+    .run = cli_simai_simulate_run,
 };

@@ -24,7 +24,8 @@ struct sweep_command {
 };
 
 /* "3,17" and nothing else; points count from 1. */
-static enum orr_status read_points(const struct param *row, const char *text, void *into, struct orr_error *err)
+static enum orr_status cli_sweep_read_points(const struct param *row, const char *text, void *into,
+                                             struct orr_error *err)
 {
     struct sweep_command *command = into;
     char word[24];
@@ -59,7 +60,7 @@ static enum orr_status read_vary(const struct param *row, const char *text, void
     return ORR_OK;
 }
 
-static enum orr_status take_file(void *into, const char *word, struct orr_error *err)
+static enum orr_status cli_sweep_take_file(void *into, const char *word, struct orr_error *err)
 {
     struct sweep_command *command = into;
     (void)err;
@@ -86,7 +87,7 @@ static const struct param rows[] = {
      .help = "Points at once. The results are the same"},
     {"fresh", .kind = PARAM_FLAG, .group = PARAM_SIMULATION, AT(sweep.fresh),
      .help = "Run points again that the store has already"},
-    {"point", .kind = PARAM_READ, .group = PARAM_SIMULATION, .value = "N,...", .read = read_points,
+    {"point", .kind = PARAM_READ, .group = PARAM_SIMULATION, .value = "N,...", .read = cli_sweep_read_points,
      .help = "Run these points again, and no others"},
     {"dry-run", .kind = PARAM_FLAG, .group = PARAM_SIMULATION, AT(dry),
      .help = "Check everything and show the points; run none"},
@@ -121,14 +122,14 @@ struct sweep_watch {
     uint64_t start_ns, next_ns;
 };
 
-static uint64_t clock_ns(void)
+static uint64_t cli_sweep_clock_ns(void)
 {
     struct timespec now = {0};
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static void draw(struct sweep_watch *watch, const struct orr_sweep_progress *now, double elapsed_s)
+static void cli_sweep_draw(struct sweep_watch *watch, const struct orr_sweep_progress *now, double elapsed_s)
 {
     uint64_t ended = now->done + now->failed + now->stalled;
     double made = (double)(ended - now->kept) + now->running;
@@ -150,9 +151,9 @@ static bool on_progress(void *context, const struct orr_sweep_progress *now)
 {
     struct sweep_watch *watch = context;
     const struct orr_progress nothing = {0};
-    uint64_t clock = clock_ns();
+    uint64_t clock = cli_sweep_clock_ns();
     if (watch->draw && clock >= watch->next_ns) {
-        draw(watch, now, (double)(clock - watch->start_ns) / 1e9);
+        cli_sweep_draw(watch, now, (double)(clock - watch->start_ns) / 1e9);
         watch->next_ns = clock + 200000000;
     }
     return watch_progress(&watch->watch, &nothing);
@@ -160,7 +161,7 @@ static bool on_progress(void *context, const struct orr_sweep_progress *now)
 
 /* ---- doing it ---- */
 
-static enum orr_status check_outputs(const struct sweep_command *command, struct orr_error *err)
+static enum orr_status cli_sweep_check_outputs(const struct sweep_command *command, struct orr_error *err)
 {
     const struct {
         const char *option, *path;
@@ -250,8 +251,8 @@ static void print_points(const struct orr_sweep_plan *plan)
 }
 
 /* The files come first, so that none is missing when the reader of the table has gone away. */
-static enum orr_status write_results(const struct sweep_command *command, const struct orr_sweep *sweep,
-                                     struct orr_error *err)
+static enum orr_status cli_sweep_write_results(const struct sweep_command *command, const struct orr_sweep *sweep,
+                                               struct orr_error *err)
 {
     const struct {
         const char *path;
@@ -289,12 +290,12 @@ static int exit_code_of(const struct orr_sweep *sweep)
     return end.stalled > 0 && end.stalled == end.points ? orr_status_exit_code(ORR_ESTALL) : 0;
 }
 
-static int run_sweep(struct sweep_command *command, struct cli_warnings *warnings)
+static int cli_sweep_run_sweep(struct sweep_command *command, struct cli_warnings *warnings)
 {
     struct orr_error err = {0};
     struct orr_error later = {0};
     struct orr_sweep *sweep = NULL;
-    struct sweep_watch watch = {.start_ns = clock_ns()};
+    struct sweep_watch watch = {.start_ns = cli_sweep_clock_ns()};
     const struct orr_notices notices = cli_notices(warnings, false); /* each point says itself whether it is strict */
     enum orr_status status = watch_init(&watch.watch, NULL, !command->quiet && !command->no_progress, &err);
     if (status != ORR_OK) {
@@ -309,7 +310,7 @@ static int run_sweep(struct sweep_command *command, struct cli_warnings *warning
     status = orr_sweep_run(&command->sweep, &notices, &sweep, &err);
     watch_end(&watch.watch);
     cli_warnings_end(warnings);
-    enum orr_status printed = sweep == NULL ? ORR_OK : write_results(command, sweep, &later);
+    enum orr_status printed = sweep == NULL ? ORR_OK : cli_sweep_write_results(command, sweep, &later);
     int exit_code = status != ORR_OK    ? cli_fail(&err)
                     : printed != ORR_OK ? cli_end(printed, &later)
                                         : exit_code_of(sweep);
@@ -344,7 +345,7 @@ static int with_points(struct sweep_command *command, const struct orr_sweep_pla
         command->sweep.jobs = points.jobs;
         command->sweep.base = base;
         command->sweep.only = command->sweep.only_count > 0 ? command->only : NULL;
-        exit_code = run_sweep(command, &warnings);
+        exit_code = cli_sweep_run_sweep(command, &warnings);
     }
     free(base);
     sweep_points_free(&points);
@@ -356,7 +357,7 @@ static int execute(struct sweep_command *command, int word_count, char **words)
     struct orr_error err = {0};
     struct orr_sweep_plan *plan = NULL;
     command->plan.vary = command->vary;
-    enum orr_status status = check_outputs(command, &err);
+    enum orr_status status = cli_sweep_check_outputs(command, &err);
     if (status == ORR_OK) {
         status = orr_sweep_plan_open(&command->plan, &plan, &err);
     }
@@ -386,7 +387,7 @@ static char *typed_command(int own, int argc, char **argv)
     return text;
 }
 
-static int run_command(const struct cli_command *self, int argc, char **argv)
+static int cli_sweep_run_command(const struct cli_command *self, int argc, char **argv)
 {
     struct sweep_command command = {.dry = false};
     struct orr_error err = {0};
@@ -424,10 +425,10 @@ static const struct cli_usage usage = {
                 "  orrery sweep --vary topology=ring,switch,fc --vary bandwidth=25,100 \\\n"
                 "      --csv points.csv -- lab run --workload traces/resnet50\n"
                 "  orrery sweep sweep.yml --best 5\n",
-    .argument = take_file,
+    .argument = cli_sweep_take_file,
 };
 
 const struct cli_command cli_sweep = {.name = "sweep",
                                       .summary = "run many variants on all processors, and rank them",
                                       .usage = &usage,
-                                      .run = run_command};
+                                      .run = cli_sweep_run_command};

@@ -13,7 +13,7 @@
 #include "cli/lab.h"
 #include "cli/run.h"
 
-static enum orr_status no_memory(struct orr_error *err)
+static enum orr_status cli_sweep_points_no_memory(struct orr_error *err)
 {
     return error_set(err, ORR_ENOMEM, "out of memory reading the points");
 }
@@ -40,7 +40,7 @@ static enum orr_status read_base(struct sweep_points *points, int word_count, ch
     }
     char **argv = calloc(file_count + (size_t)word_count + 2, sizeof *argv);
     if (argv == NULL) {
-        return no_memory(err);
+        return cli_sweep_points_no_memory(err);
     }
     int argc = 0;
     argv[argc++] = name;
@@ -158,7 +158,7 @@ static enum orr_status make_word(struct sweep_points *points, const struct param
                                        : asprintf(word, "--%s=%s", option->name, plain);
     free(plain);
     if (made < 0) {
-        return no_memory(err);
+        return cli_sweep_points_no_memory(err);
     }
     points->words[points->word_count++] = *word;
     return ORR_OK;
@@ -216,7 +216,7 @@ static enum orr_status point_overrides(struct sweep_points *points, uint64_t poi
     struct orr_override *list = keep_block(points, (points->override_count + sets + 1) * sizeof *list);
     size_t count = 0;
     if (list == NULL) {
-        return no_memory(err);
+        return cli_sweep_points_no_memory(err);
     }
     for (size_t i = 0; i < sets; i++) {
         if (!varies(points, &run->overrides[i])) {
@@ -241,7 +241,7 @@ static enum orr_status point_overrides(struct sweep_points *points, uint64_t poi
 
 /* ---- reading a point ---- */
 
-static enum orr_status refuse(const char *option, struct orr_error *err)
+static enum orr_status cli_sweep_points_refuse(const char *option, struct orr_error *err)
 {
     return error_set(err, ORR_EINVAL, "--%s is for a single run; a sweep has a store, --csv and --json", option);
 }
@@ -272,7 +272,7 @@ static enum orr_status read_run(struct sweep_points *points, uint64_t point, int
     cli_vector_free(&vector); /* all words are ours by now: none was made there */
     const char *single = help != CLI_HELP_NONE ? "help" : run_options_single(&options);
     if (status == ORR_OK && single != NULL) {
-        status = refuse(single, err);
+        status = cli_sweep_points_refuse(single, err);
     }
     if (status == ORR_OK && options.run.strict && points->base.warning_count > 0) {
         status = error_set(err, ORR_EINVAL, "%s (an error because of --strict)", points->base.warnings[0]);
@@ -297,7 +297,7 @@ static enum orr_status read_lab(struct sweep_points *points, uint64_t point, int
     const char *single = help != CLI_HELP_NONE ? "help" : lab_command_single(&command);
     points->labs[point] = command.lab;
     if (status == ORR_OK && single != NULL) {
-        return refuse(single, err);
+        return cli_sweep_points_refuse(single, err);
     }
     if (status == ORR_OK && (lab->run.workload == NULL || lab->run.workload[0] == '\0')) {
         return error_set(err, ORR_EINVAL, "missing --workload: a folder or prefix of traces");
@@ -359,13 +359,14 @@ static void find_place(const struct sweep_points *points, const char *text, char
     }
 }
 
-static enum orr_status read_points(struct sweep_points *points, struct cli_warnings *warnings, struct orr_error *err)
+static enum orr_status cli_sweep_points_read_points(struct sweep_points *points, struct cli_warnings *warnings,
+                                                    struct orr_error *err)
 {
     size_t keys = orr_sweep_plan_key_count(points->plan);
     char **argv = calloc((size_t)points->base.argc + keys + 1, sizeof *argv);
     enum orr_status status = ORR_OK;
     if (argv == NULL) {
-        return no_memory(err);
+        return cli_sweep_points_no_memory(err);
     }
     for (uint64_t point = 0; status == ORR_OK && point < points->count; point++) {
         int argc = 0;
@@ -397,7 +398,9 @@ static enum orr_status make_room(struct sweep_points *points, struct orr_error *
     points->runs = points->lab ? NULL : calloc(count, sizeof *points->runs);
     points->labs = points->lab ? calloc(count, sizeof *points->labs) : NULL;
     bool own = points->lab ? points->labs != NULL : points->runs != NULL;
-    return own && points->jobs != NULL && points->words != NULL && points->blocks != NULL ? ORR_OK : no_memory(err);
+    return own && points->jobs != NULL && points->words != NULL && points->blocks != NULL
+               ? ORR_OK
+               : cli_sweep_points_no_memory(err);
 }
 
 enum orr_status sweep_points_make(const struct orr_sweep_plan *plan, int word_count, char **words,
@@ -414,7 +417,7 @@ enum orr_status sweep_points_make(const struct orr_sweep_plan *plan, int word_co
     if (status == ORR_OK) {
         status = make_room(points, err);
     }
-    return status == ORR_OK ? read_points(points, warnings, err) : status;
+    return status == ORR_OK ? cli_sweep_points_read_points(points, warnings, err) : status;
 }
 
 void sweep_points_free(struct sweep_points *points)

@@ -20,7 +20,7 @@ struct topo_command {
 
 static const struct param_table no_options[] = {{0}};
 
-static enum orr_status take_file(void *into, const char *word, struct orr_error *err)
+static enum orr_status cli_topo_take_file(void *into, const char *word, struct orr_error *err)
 {
     struct topo_command *command = into;
     if (command->file != NULL) {
@@ -32,7 +32,8 @@ static enum orr_status take_file(void *into, const char *word, struct orr_error 
 }
 
 /* Options read and help printed; false when the command has ended with `*exit_code`. */
-static bool begin(const struct cli_command *self, int argc, char **argv, struct topo_command *command, int *exit_code)
+static bool cli_topo_begin(const struct cli_command *self, int argc, char **argv, struct topo_command *command,
+                           int *exit_code)
 {
     struct orr_error err = {0};
     if (!cli_begin(self, argc, argv, command, exit_code)) {
@@ -48,7 +49,7 @@ static bool begin(const struct cli_command *self, int argc, char **argv, struct 
 
 /* ---- list ---- */
 
-static int run_list(const struct cli_command *self, int argc, char **argv)
+static int cli_topo_run_list(const struct cli_command *self, int argc, char **argv)
 {
     struct topo_command command = {0};
     struct orr_error err = {0};
@@ -65,21 +66,23 @@ static const struct cli_usage list_usage = {
     .about = "List the machines that orrery topo make knows by name, or say what one of them takes and where its "
              "figures come from.",
     .examples = "  orrery topo list\n  orrery topo list dgx-h100\n",
-    .argument = take_file,
+    .argument = cli_topo_take_file,
 };
 
-static const struct cli_command topo_list = {
-    .name = "list", .summary = "list the machines that can be made by name", .usage = &list_usage, .run = run_list};
+static const struct cli_command topo_list = {.name = "list",
+                                             .summary = "list the machines that can be made by name",
+                                             .usage = &list_usage,
+                                             .run = cli_topo_run_list};
 
 /* ---- check ---- */
 
-static int run_check(const struct cli_command *self, int argc, char **argv)
+static int cli_topo_run_check(const struct cli_command *self, int argc, char **argv)
 {
     struct topo_command command = {0};
     struct orr_error err = {0};
     uint64_t findings = 0;
     int exit_code = 0;
-    if (!begin(self, argc, argv, &command, &exit_code)) {
+    if (!cli_topo_begin(self, argc, argv, &command, &exit_code)) {
         return exit_code;
     }
     enum orr_status status = orr_topo_check(command.file, stdout, &findings, &err);
@@ -97,11 +100,13 @@ static const struct cli_usage check_usage = {
              "out of range, links to oneself or written twice, hosts that cannot reach each other, hosts and switches "
              "with less than others like them. Exit code 2 when there is something.",
     .examples = "  orrery topo check topology.txt\n",
-    .argument = take_file,
+    .argument = cli_topo_take_file,
 };
 
-static const struct cli_command topo_check = {
-    .name = "check", .summary = "find what is wrong with a topology file", .usage = &check_usage, .run = run_check};
+static const struct cli_command topo_check = {.name = "check",
+                                              .summary = "find what is wrong with a topology file",
+                                              .usage = &check_usage,
+                                              .run = cli_topo_run_check};
 
 /* ---- stat and show ---- */
 
@@ -115,7 +120,7 @@ static enum orr_status open_file(struct topo_command *command, struct orr_topo *
 
 static const struct param stat_rows[] = {CLI_ROW_JSON(struct topo_command, json), {0}};
 
-static enum orr_status check_json_path(const struct topo_command *command, struct orr_error *err)
+static enum orr_status cli_topo_check_json_path(const struct topo_command *command, struct orr_error *err)
 {
     if (command->json == NULL || strcmp(command->json, "-") == 0) {
         return ORR_OK;
@@ -138,16 +143,16 @@ static enum orr_status put_stat(struct orr_topo *topo, const struct topo_command
                             : cli_text_close(&made, orr_topo_stat(topo, true, made.stream, err), command->json, err);
 }
 
-static int run_stat(const struct cli_command *self, int argc, char **argv)
+static int cli_topo_run_stat(const struct cli_command *self, int argc, char **argv)
 {
     struct topo_command command = {0};
     struct orr_error err = {0};
     struct orr_topo *topo = NULL;
     int exit_code = 0;
-    if (!begin(self, argc, argv, &command, &exit_code)) {
+    if (!cli_topo_begin(self, argc, argv, &command, &exit_code)) {
         return exit_code;
     }
-    enum orr_status status = check_json_path(&command, &err);
+    enum orr_status status = cli_topo_check_json_path(&command, &err);
     if (status == ORR_OK) {
         status = open_file(&command, &topo, &err);
     }
@@ -165,11 +170,11 @@ static const struct cli_usage stat_usage = {
              "of shortest ways, bandwidth of a GPU, bisection (maximum flow between the lower and the upper half of "
              "the GPUs). On large machines distances are sampled, and the output says so.",
     .examples = "  orrery topo stat topology.txt\n  orrery topo stat topology.txt --json -\n",
-    .argument = take_file,
+    .argument = cli_topo_take_file,
 };
 
 static const struct cli_command topo_stat = {
-    .name = "stat", .summary = "measure a topology", .usage = &stat_usage, .run = run_stat};
+    .name = "stat", .summary = "measure a topology", .usage = &stat_usage, .run = cli_topo_run_stat};
 
 static const struct param show_rows[] = {
     {"output", .letter = 'o', .kind = PARAM_PATH, .value = "FILE.svg", AT(output), .help = "The picture"},
@@ -193,13 +198,13 @@ static enum orr_status check_show(const struct topo_command *command, struct orr
     return cli_check_writable("-o", command->output, err);
 }
 
-static int run_show(const struct cli_command *self, int argc, char **argv)
+static int cli_topo_run_show(const struct cli_command *self, int argc, char **argv)
 {
     struct topo_command command = {0};
     struct orr_error err = {0};
     struct orr_topo *topo = NULL;
     int exit_code = 0;
-    if (!begin(self, argc, argv, &command, &exit_code)) {
+    if (!cli_topo_begin(self, argc, argv, &command, &exit_code)) {
         return exit_code;
     }
     enum orr_status status = check_show(&command, &err);
@@ -225,11 +230,11 @@ static const struct cli_usage show_usage = {
     .about = "Draw a physical topology: grids by their dimensions, everything else in rows, GPUs at the bottom and "
              "each level of switches above.",
     .examples = "  orrery topo show topology.txt -o topology.svg\n  orrery topo show topology.txt --text\n",
-    .argument = take_file,
+    .argument = cli_topo_take_file,
 };
 
 static const struct cli_command topo_show = {
-    .name = "show", .summary = "draw a topology", .usage = &show_usage, .run = run_show};
+    .name = "show", .summary = "draw a topology", .usage = &show_usage, .run = cli_topo_run_show};
 
 static const struct cli_command *const commands[] = {&cli_topo_make, &topo_list, &topo_check,
                                                      &topo_stat,     &topo_show, NULL};

@@ -34,7 +34,7 @@ struct make_command {
     bool strict, compat;
 };
 
-static enum orr_status take_name(void *into, const char *word, struct orr_error *err)
+static enum orr_status cli_topo_make_take_name(void *into, const char *word, struct orr_error *err)
 {
     struct make_command *make = into;
     if (make->what != NULL) {
@@ -48,7 +48,7 @@ static enum orr_status take_name(void *into, const char *word, struct orr_error 
 static enum orr_status read_topology(const struct param *row, const char *text, void *into, struct orr_error *err)
 {
     (void)row;
-    return take_name(into, strcmp(text, "none") == 0 ? "custom" : text, err);
+    return cli_topo_make_take_name(into, strcmp(text, "none") == 0 ? "custom" : text, err);
 }
 
 /* The library reads the value; of two for one setting the last counts. */
@@ -129,7 +129,7 @@ static const struct {
 enum { FOREIGN = sizeof foreign / sizeof foreign[0], LONGEST = 24 };
 
 /* The row a word names, or FOREIGN; `*value` is what follows an equals sign. */
-static size_t find_foreign(const char *word, char **value)
+static size_t cli_topo_make_find_foreign(const char *word, char **value)
 {
     size_t dashes = strspn(word, "-");
     const char *name = word + dashes;
@@ -146,12 +146,12 @@ static size_t find_foreign(const char *word, char **value)
 }
 
 /* `into` has room for two words for each of argv; `spelled` for our name of each row. */
-static int translate(int argc, char **argv, char **into, char spelled[][LONGEST])
+static int cli_topo_make_translate(int argc, char **argv, char **into, char spelled[][LONGEST])
 {
     int count = 0;
     for (int at = 0; at < argc; at++) {
         char *value = NULL;
-        size_t row = at == 0 ? FOREIGN : find_foreign(argv[at], &value);
+        size_t row = at == 0 ? FOREIGN : cli_topo_make_find_foreign(argv[at], &value);
         if (row == FOREIGN) {
             into[count++] = argv[at];
             continue;
@@ -247,7 +247,7 @@ static int run_make(const struct cli_command *self, int argc, char **argv)
         (void)error_set(&err, ORR_ENOMEM, "out of memory reading the options");
         return cli_fail(&err);
     }
-    if (cli_begin(self, translate(argc, argv, words, spelled), words, &make, &code)) {
+    if (cli_begin(self, cli_topo_make_translate(argc, argv, words, spelled), words, &make, &code)) {
         code = make_and_write(&make, &err) == ORR_OK ? 0 : cli_fail(&err);
     }
     free(words);
@@ -269,7 +269,7 @@ static const struct cli_usage usage = {
                 "  orrery topo make 'dgx-h100:16 > rail:400Gbps > spine:8' -o rails.topo\n"
                 "  orrery topo make -topo Spectrum-X -g 128 -gt A100 -bw 100Gbps -nvbw 2400Gbps\n"
                 "  orrery topo make AlibabaHPN --dual-plane --hosts 64 -o hpn64.topo\n",
-    .argument = take_name,
+    .argument = cli_topo_make_take_name,
 };
 
 const struct cli_command cli_topo_make = {

@@ -72,8 +72,8 @@ static bool read_options(const struct cli_command *self, int argc, char **argv, 
 
 enum trace_verb { VERB_SHOW, VERB_STAT, VERB_STAT_JSON, VERB_CHECK };
 
-static enum orr_status apply(enum trace_verb verb, const struct trace_options *options, const char *path, FILE *stream,
-                             uint64_t *findings, struct orr_error *err)
+static enum orr_status cli_trace_apply(enum trace_verb verb, const struct trace_options *options, const char *path,
+                                       FILE *stream, uint64_t *findings, struct orr_error *err)
 {
     struct orr_trace *trace = NULL;
     enum orr_status status = orr_trace_open(path, &trace, err);
@@ -118,7 +118,7 @@ static int each_file(enum trace_verb verb, const struct trace_options *options)
             (void)printf("==> %s <==\n", options->files.list[i]);
         }
         int code = 0;
-        if (apply(verb, options, options->files.list[i], stdout, &findings, &err) != ORR_OK) {
+        if (cli_trace_apply(verb, options, options->files.list[i], stdout, &findings, &err) != ORR_OK) {
             (void)fflush(stdout);
             bool unwritten = ferror(stdout) != 0;
             lost = unwritten || err.status == ORR_ENOMEM;
@@ -139,7 +139,7 @@ static enum orr_status write_json(const struct trace_options *options, FILE *str
     (void)fputs(list ? "[\n" : "", stream);
     for (size_t i = 0; i < options->files.count; i++) {
         (void)fputs(i > 0 ? ",\n" : "", stream);
-        enum orr_status status = apply(VERB_STAT_JSON, options, options->files.list[i], stream, NULL, err);
+        enum orr_status status = cli_trace_apply(VERB_STAT_JSON, options, options->files.list[i], stream, NULL, err);
         if (status != ORR_OK) {
             return status;
         }
@@ -148,7 +148,7 @@ static enum orr_status write_json(const struct trace_options *options, FILE *str
     return ORR_OK;
 }
 
-static enum orr_status check_json_path(const struct trace_options *options, struct orr_error *err)
+static enum orr_status cli_trace_check_json_path(const struct trace_options *options, struct orr_error *err)
 {
     if (strcmp(options->json, "-") == 0) {
         return ORR_OK;
@@ -161,21 +161,21 @@ static enum orr_status check_json_path(const struct trace_options *options, stru
     return cli_check_writable("--json", options->json, err);
 }
 
-static enum orr_status put_json(const struct trace_options *options, struct orr_error *err)
+static enum orr_status cli_trace_put_json(const struct trace_options *options, struct orr_error *err)
 {
     struct cli_text made;
     enum orr_status status = cli_text_open(&made, err);
     return status != ORR_OK ? status : cli_text_close(&made, write_json(options, made.stream, err), options->json, err);
 }
 
-static int run_show(const struct cli_command *self, int argc, char **argv)
+static int cli_trace_run_show(const struct cli_command *self, int argc, char **argv)
 {
     struct trace_options options = {0};
     int exit_code = 0;
     return read_options(self, argc, argv, &options, &exit_code) ? each_file(VERB_SHOW, &options) : exit_code;
 }
 
-static int run_stat(const struct cli_command *self, int argc, char **argv)
+static int cli_trace_run_stat(const struct cli_command *self, int argc, char **argv)
 {
     struct trace_options options = {0};
     int exit_code = 0;
@@ -186,13 +186,13 @@ static int run_stat(const struct cli_command *self, int argc, char **argv)
         return each_file(VERB_STAT, &options);
     }
     struct orr_error err = {0};
-    if (check_json_path(&options, &err) != ORR_OK || put_json(&options, &err) != ORR_OK) {
+    if (cli_trace_check_json_path(&options, &err) != ORR_OK || cli_trace_put_json(&options, &err) != ORR_OK) {
         return cli_fail(&err);
     }
     return 0;
 }
 
-static int run_check(const struct cli_command *self, int argc, char **argv)
+static int cli_trace_run_check(const struct cli_command *self, int argc, char **argv)
 {
     struct trace_options options = {0};
     int exit_code = 0;
@@ -237,11 +237,11 @@ static const struct cli_usage check_usage = {
 };
 
 static const struct cli_command trace_show = {
-    .name = "show", .summary = "print the nodes of a trace", .usage = &show_usage, .run = run_show};
+    .name = "show", .summary = "print the nodes of a trace", .usage = &show_usage, .run = cli_trace_run_show};
 static const struct cli_command trace_stat = {
-    .name = "stat", .summary = "summarise a trace", .usage = &stat_usage, .run = run_stat};
+    .name = "stat", .summary = "summarise a trace", .usage = &stat_usage, .run = cli_trace_run_stat};
 static const struct cli_command trace_check = {
-    .name = "check", .summary = "find what is wrong with a trace", .usage = &check_usage, .run = run_check};
+    .name = "check", .summary = "find what is wrong with a trace", .usage = &check_usage, .run = cli_trace_run_check};
 
 /* In the order a job goes through them: record, import, look, change, show. */
 static const struct cli_command *const verbs[] = {

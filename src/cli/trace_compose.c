@@ -51,7 +51,7 @@ static const struct param rows[] = {
 
 static const struct param_table tables[] = {{rows, 0, 0}, {0}};
 
-static enum orr_status take_input(void *into, const char *word, struct orr_error *err)
+static enum orr_status cli_trace_compose_take_input(void *into, const char *word, struct orr_error *err)
 {
     struct compose_options *options = into;
     if (options->compose.input != NULL) {
@@ -61,7 +61,7 @@ static enum orr_status take_input(void *into, const char *word, struct orr_error
     return ORR_OK;
 }
 
-static enum orr_status check(struct compose_options *options, struct orr_error *err)
+static enum orr_status cli_trace_compose_check(struct compose_options *options, struct orr_error *err)
 {
     struct orr_compose_options *compose = &options->compose;
     if (compose->input == NULL) {
@@ -89,7 +89,7 @@ static int run_compose(const struct cli_command *self, int argc, char **argv)
     if (!cli_begin(self, argc, argv, &options, &exit_code)) {
         return exit_code;
     }
-    enum orr_status status = check(&options, &err);
+    enum orr_status status = cli_trace_compose_check(&options, &err);
     if (status == ORR_OK) {
         struct orr_notices notices = cli_notices(&warnings, options.strict);
         status = orr_trace_compose(&options.compose, &notices, stdout, &err);
@@ -115,7 +115,7 @@ static const struct cli_usage usage = {
                 "      --backward '*Backward*' --dry-run\n"
                 "  orrery lab run --workload composed/job --parallel tp:2,dp:1 --world-size 8\n",
     .headings = headings,
-    .argument = take_input,
+    .argument = cli_trace_compose_take_input,
 };
 
 const struct cli_command cli_trace_compose = {.name = "compose",

@@ -31,7 +31,7 @@ static const struct param rows[] = {
 static const struct param_table tables[] = {
     {param_convert, 0, offsetof(struct convert_options, convert)}, {rows, 0, 0}, {0}};
 
-static enum orr_status take_input(void *into, const char *word, struct orr_error *err)
+static enum orr_status cli_trace_convert_take_input(void *into, const char *word, struct orr_error *err)
 {
     struct convert_options *options = into;
     if (options->convert.input != NULL) {
@@ -62,7 +62,7 @@ enum orr_status cli_convert_check_paths(const struct orr_convert_options *conver
     return ORR_OK;
 }
 
-static const char *plural(uint64_t count)
+static const char *cli_trace_convert_plural(uint64_t count)
 {
     return count == 1 ? "" : "s";
 }
@@ -80,9 +80,10 @@ static void print_summary(const struct orr_convert_options *convert, const struc
     }
     (void)printf(" from %s: %" PRIu64 " node%s (%" PRIu64 " compute, %" PRIu64 " collective%s, %" PRIu64
                  " send%s, %" PRIu64 " receive%s), %" PRIu64 " bytes of communication.\n",
-                 orr_format_name(summary->format), summary->nodes, plural(summary->nodes), summary->compute,
-                 summary->collectives, plural(summary->collectives), summary->sends, plural(summary->sends),
-                 summary->recvs, plural(summary->recvs), summary->comm_bytes);
+                 orr_format_name(summary->format), summary->nodes, cli_trace_convert_plural(summary->nodes),
+                 summary->compute, summary->collectives, cli_trace_convert_plural(summary->collectives), summary->sends,
+                 cli_trace_convert_plural(summary->sends), summary->recvs, cli_trace_convert_plural(summary->recvs),
+                 summary->comm_bytes);
 }
 
 /* ---- orrery trace convert ---- */
@@ -128,7 +129,7 @@ static const struct cli_usage usage = {
                 "  orrery trace convert --map name=op,duration_us=time table.csv -o traces/my\n"
                 "  orrery trace convert --compat chakra hdt_0.json -o chakra.0.et\n",
     .headings = headings,
-    .argument = take_input,
+    .argument = cli_trace_convert_take_input,
 };
 
 const struct cli_command cli_trace_convert = {

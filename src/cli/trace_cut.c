@@ -13,7 +13,8 @@ struct cut_options {
 };
 
 /* One step, or the first and the last of several. */
-static enum orr_status read_steps(const struct param *row, const char *text, void *into, struct orr_error *err)
+static enum orr_status cli_trace_cut_read_steps(const struct param *row, const char *text, void *into,
+                                                struct orr_error *err)
 {
     struct cut_options *options = into;
     static const char where[] = "parameter 'step'";
@@ -33,8 +34,8 @@ static enum orr_status read_steps(const struct param *row, const char *text, voi
 }
 
 static const struct param rows[] = {
-    {"step", .kind = PARAM_READ, .value = "K[-L]", .given = offsetof(struct cut_options, has_step), .read = read_steps,
-     .help = "Required: keep the nodes of step K, or of steps K to L"},
+    {"step", .kind = PARAM_READ, .value = "K[-L]", .given = offsetof(struct cut_options, has_step),
+     .read = cli_trace_cut_read_steps, .help = "Required: keep the nodes of step K, or of steps K to L"},
     {0},
 };
 

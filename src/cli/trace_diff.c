@@ -46,7 +46,7 @@ static const struct param rows[] = {
 
 static const struct param_table tables[] = {{rows, 0, 0}, {0}};
 
-static enum orr_status check(const struct diff_options *options, struct orr_error *err)
+static enum orr_status cli_trace_diff_check(const struct diff_options *options, struct orr_error *err)
 {
     bool to_file = options->json != NULL && strcmp(options->json, "-") != 0;
     if (options->files.count != 2) {
@@ -62,7 +62,7 @@ static enum orr_status check(const struct diff_options *options, struct orr_erro
 }
 
 /* Made whole before any of it is written to a file. */
-static enum orr_status compare(const struct diff_options *options, bool *same, struct orr_error *err)
+static enum orr_status cli_trace_diff_compare(const struct diff_options *options, bool *same, struct orr_error *err)
 {
     const char *before = options->files.list[0];
     const char *after = options->files.list[1];
@@ -89,9 +89,9 @@ static int run_diff(const struct cli_command *self, int argc, char **argv)
         return exit_code;
     }
     options.diff.json = options.json != NULL;
-    enum orr_status status = check(&options, &err);
+    enum orr_status status = cli_trace_diff_check(&options, &err);
     status = status != ORR_OK ? status : cli_limit_default(&options.diff.memory_limit, &err);
-    status = status != ORR_OK ? status : compare(&options, &same, &err);
+    status = status != ORR_OK ? status : cli_trace_diff_compare(&options, &same, &err);
     return status != ORR_OK ? cli_end(status, &err) : same ? 0 : 1;
 }
 

@@ -88,7 +88,7 @@ static enum orr_status check_distinct(const struct cli_edit *edit, struct orr_er
     return status;
 }
 
-static enum orr_status lay_out(struct cli_edit *edit, const char *command, struct orr_error *err)
+static enum orr_status cli_trace_edit_lay_out(struct cli_edit *edit, const char *command, struct orr_error *err)
 {
     int ways = (edit->output != NULL) + edit->in_place;
     if (edit->files.count == 0) {
@@ -124,7 +124,7 @@ bool cli_edit_begin(const struct cli_command *self, int argc, char **argv, struc
     if (!cli_begin(self, argc, argv, edit, exit_code)) {
         return false;
     }
-    enum orr_status status = lay_out(edit, argv[0], &err);
+    enum orr_status status = cli_trace_edit_lay_out(edit, argv[0], &err);
     status = status != ORR_OK ? status : cli_limit_default(&edit->memory_limit, &err);
     if (status != ORR_OK) {
         *exit_code = cli_edit_end(edit, status, &err);

@@ -89,7 +89,7 @@ static enum orr_status take_words(struct export_options *options, struct orr_err
     return ORR_OK;
 }
 
-static enum orr_status check(struct export_options *options, struct orr_error *err)
+static enum orr_status cli_trace_export_check(struct export_options *options, struct orr_error *err)
 {
     struct orr_export_options *export = &options->export;
     bool goal = export->format == ORR_EXPORT_GOAL;
@@ -116,7 +116,7 @@ static enum orr_status check(struct export_options *options, struct orr_error *e
     return cli_check_name("-o", export->output, err);
 }
 
-static int run_export(const struct cli_command *self, int argc, char **argv)
+static int cli_trace_export_run_export(const struct cli_command *self, int argc, char **argv)
 {
     struct export_options options = {0};
     struct orr_error err = {0};
@@ -125,7 +125,7 @@ static int run_export(const struct cli_command *self, int argc, char **argv)
         return exit_code;
     }
     enum orr_status status = take_words(&options, &err);
-    status = status != ORR_OK ? status : check(&options, &err);
+    status = status != ORR_OK ? status : cli_trace_export_check(&options, &err);
     status = status != ORR_OK ? status : cli_limit_default(&options.export.memory_limit, &err);
     if (status == ORR_OK) {
         struct orr_notices notices = cli_notices(&options.warnings, options.strict);
@@ -152,4 +152,4 @@ static const struct cli_usage usage = {
 const struct cli_command cli_trace_export = {.name = "export",
                                              .summary = "write a trace as JSON, Graphviz, GraphML or GOAL",
                                              .usage = &usage,
-                                             .run = run_export};
+                                             .run = cli_trace_export_run_export};

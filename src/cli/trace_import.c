@@ -16,8 +16,8 @@ struct import_options {
 };
 
 /* Numbers and ranges, such as 0,2-5: pairs of first and last. */
-static enum orr_status read_list(const struct param *row, const char *text, int64_t **pairs, uint32_t *count,
-                                 struct orr_error *err)
+static enum orr_status cli_trace_import_read_list(const struct param *row, const char *text, int64_t **pairs,
+                                                  uint32_t *count, struct orr_error *err)
 {
     free(*pairs);
     *count = 0;
@@ -85,16 +85,17 @@ enum orr_status cli_read_ranks(const struct param *row, const char *text, void *
     if (strcmp(text, "auto") == 0) {
         return ORR_OK;
     }
-    enum orr_status status = read_list(row, text, &pairs, &pair_count, err);
+    enum orr_status status = cli_trace_import_read_list(row, text, &pairs, &pair_count, err);
     status = status != ORR_OK ? status : list_ranks(row, pairs, pair_count, ranks, err);
     free(pairs);
     return status;
 }
 
-static enum orr_status read_steps(const struct param *row, const char *text, void *into, struct orr_error *err)
+static enum orr_status cli_trace_import_read_steps(const struct param *row, const char *text, void *into,
+                                                   struct orr_error *err)
 {
     struct import_options *options = into;
-    return read_list(row, text, &options->steps, &options->import.step_pair_count, err);
+    return cli_trace_import_read_list(row, text, &options->steps, &options->import.step_pair_count, err);
 }
 
 static const char *const keep_words[] = {"keep", "drop", NULL};
@@ -103,7 +104,7 @@ static const char *const keep_words[] = {"keep", "drop", NULL};
 
 static const struct param rows[] = {
     CLI_ROW_RANKS(struct import_options, ranks),
-    {"step", .kind = PARAM_READ, .value = "LIST", .read = read_steps,
+    {"step", .kind = PARAM_READ, .value = "LIST", .read = cli_trace_import_read_steps,
      .help = "Only these steps (ProfilerStep#N), such as 3 or 2-4", .unwritten = "everything"},
     {"tag", .kind = PARAM_TEXT, .value = "TAG", AT(import.tag),
      .help = "Which run, where there are several; the error that asks names them"},
@@ -132,7 +133,7 @@ static const struct param rows[] = {
 
 static const struct param_table tables[] = {{rows, 0, 0}, {0}};
 
-static enum orr_status check(const struct import_options *options, struct orr_error *err)
+static enum orr_status cli_trace_import_check(const struct import_options *options, struct orr_error *err)
 {
     const struct orr_import_options *import = &options->import;
     if (options->paths.count == 0) {
@@ -158,7 +159,7 @@ static enum orr_status import(struct import_options *options, uint32_t *failed, 
 {
     struct cli_warnings warnings = {0};
     struct orr_notices notices = cli_notices(&warnings, options->strict);
-    enum orr_status status = check(options, err);
+    enum orr_status status = cli_trace_import_check(options, err);
     if (status == ORR_OK) {
         status = cli_limit_default(&options->import.memory_limit, err);
     }
@@ -176,7 +177,7 @@ static enum orr_status import(struct import_options *options, uint32_t *failed, 
     return status;
 }
 
-static int run_import(const struct cli_command *self, int argc, char **argv)
+static int cli_trace_import_run_import(const struct cli_command *self, int argc, char **argv)
 {
     struct import_options options = {0};
     orr_import_options_init(&options.import);
@@ -215,5 +216,7 @@ static const struct cli_usage usage = {
     .words = offsetof(struct import_options, paths),
 };
 
-const struct cli_command cli_trace_import = {
-    .name = "import", .summary = "turn PyTorch recordings into traces", .usage = &usage, .run = run_import};
+const struct cli_command cli_trace_import = {.name = "import",
+                                             .summary = "turn PyTorch recordings into traces",
+                                             .usage = &usage,
+                                             .run = cli_trace_import_run_import};

@@ -48,8 +48,8 @@ static const struct param_table chakra_tables[] = {{chakra_rows, 0, 0}, {0}};
 
 /* ---- shared by both sets of options ---- */
 
-static enum orr_status check(const struct orr_link_options *link, const char *host_option, const char *device_option,
-                             const char *output_option, struct orr_error *err)
+static enum orr_status cli_trace_link_check(const struct orr_link_options *link, const char *host_option,
+                                            const char *device_option, const char *output_option, struct orr_error *err)
 {
     bool both = link->compat_chakra;
     if (link->output == NULL || link->output[0] == '\0') {
@@ -98,7 +98,7 @@ static int run_link(const struct cli_command *self, int argc, char **argv)
     if (!cli_begin(self, argc, argv, &options, &exit_code)) {
         return exit_code;
     }
-    enum orr_status status = check(&options.link, "--host", "--device", "-o", &err);
+    enum orr_status status = cli_trace_link_check(&options.link, "--host", "--device", "-o", &err);
     if (status == ORR_OK) {
         status = cli_limit_default(&options.link.memory_limit, &err);
     }
@@ -151,6 +151,6 @@ int cli_chakra_trace_link(int argc, char **argv)
     }
     options.link.compat_chakra = true;
     enum orr_status status =
-        check(&options.link, "--chakra-host-trace", "--chakra-device-trace", "--output-file", &err);
+        cli_trace_link_check(&options.link, "--chakra-host-trace", "--chakra-device-trace", "--output-file", &err);
     return status == ORR_OK ? link_files(&options) : cli_fail(&err);
 }

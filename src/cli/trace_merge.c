@@ -22,7 +22,7 @@ static const struct param rows[] = {
 
 static const struct param_table tables[] = {{rows, 0, 0}, {0}};
 
-static enum orr_status check(const struct merge_options *options, struct orr_error *err)
+static enum orr_status cli_trace_merge_check(const struct merge_options *options, struct orr_error *err)
 {
     if (options->files.count < 1) {
         return error_set(err, ORR_EINVAL, "no file given; orrery trace merge needs one or more .et files");
@@ -46,7 +46,7 @@ static int run_merge(const struct cli_command *self, int argc, char **argv)
     if (!cli_begin(self, argc, argv, &options, &exit_code)) {
         return exit_code;
     }
-    enum orr_status status = check(&options, &err);
+    enum orr_status status = cli_trace_merge_check(&options, &err);
     status = status != ORR_OK ? status : cli_limit_default(&options.memory_limit, &err);
     if (status == ORR_OK) {
         struct orr_notices notices = cli_notices(&options.warnings, options.strict);

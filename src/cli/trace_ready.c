@@ -40,7 +40,7 @@ static enum orr_status add_path(const struct param *row, const char *text, void 
 }
 
 /* Words are recordings; behind --compare all but the first are tags. */
-static enum orr_status take_word(void *into, const char *word, struct orr_error *err)
+static enum orr_status cli_trace_ready_take_word(void *into, const char *word, struct orr_error *err)
 {
     const struct ready_options *options = into;
     bool tag = options->names_tags && options->ready.path_count > 0;
@@ -72,7 +72,7 @@ static const struct param rows[] = {
 
 static const struct param_table tables[] = {{rows, 0, 0}, {0}};
 
-static enum orr_status put_json(struct ready_options *options, bool *usable, struct orr_error *err)
+static enum orr_status cli_trace_ready_put_json(struct ready_options *options, bool *usable, struct orr_error *err)
 {
     struct cli_text made;
     enum orr_status status = cli_text_open(&made, err);
@@ -82,7 +82,7 @@ static enum orr_status put_json(struct ready_options *options, bool *usable, str
                : cli_text_close(&made, orr_trace_ready(&options->ready, made.stream, usable, err), options->json, err);
 }
 
-static enum orr_status look(struct ready_options *options, bool *usable, struct orr_error *err)
+static enum orr_status cli_trace_ready_look(struct ready_options *options, bool *usable, struct orr_error *err)
 {
     if (options->ready.path_count == 0) {
         return error_set(err, ORR_EINVAL, "no recording given; name the folder or the files");
@@ -99,7 +99,7 @@ static enum orr_status look(struct ready_options *options, bool *usable, struct 
         options->ready.writes = options->json;
         status = cli_check_writable("--json", options->json, err);
     }
-    return status != ORR_OK ? status : put_json(options, usable, err);
+    return status != ORR_OK ? status : cli_trace_ready_put_json(options, usable, err);
 }
 
 static int run_ready(const struct cli_command *self, int argc, char **argv)
@@ -114,7 +114,7 @@ static int run_ready(const struct cli_command *self, int argc, char **argv)
     if (options.tags == NULL || options.paths == NULL) {
         status = error_set(&err, ORR_ENOMEM, "out of memory");
     } else if (cli_begin(self, argc, argv, &options, &exit_code)) {
-        status = look(&options, &usable, &err);
+        status = cli_trace_ready_look(&options, &usable, &err);
     }
     free(options.ranks.list);
     free((void *)options.tags);
@@ -137,7 +137,7 @@ static const struct cli_usage usage = {
                 "  orrery trace ready recording --rank 0 --json -\n"
                 "  orrery trace ready recording --all\n",
     .headings = headings,
-    .argument = take_word,
+    .argument = cli_trace_ready_take_word,
 };
 
 const struct cli_command cli_trace_ready = {

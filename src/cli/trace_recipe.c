@@ -59,8 +59,8 @@ static const struct cli_usage usage = {
                 "  orrery trace import recording -o traces/resnet50\n",
 };
 
-static enum orr_status write_file(const struct recipe_options *options, const struct orr_notices *notices,
-                                  struct orr_error *err)
+static enum orr_status cli_trace_recipe_write_file(const struct recipe_options *options,
+                                                   const struct orr_notices *notices, struct orr_error *err)
 {
     struct cli_text made;
     enum orr_status status = cli_check_writable("-o", options->output, err);
@@ -88,7 +88,7 @@ static int run_recipe(const struct cli_command *self, int argc, char **argv)
         return cli_fail(&err);
     }
     if (options.output != NULL && strcmp(options.output, "-") != 0) {
-        if (write_file(&options, &notices, &err) != ORR_OK) {
+        if (cli_trace_recipe_write_file(&options, &notices, &err) != ORR_OK) {
             return cli_fail(&err);
         }
         (void)printf("Wrote %s.\n", options.output);

@@ -34,7 +34,7 @@ static const struct param_table tables[] = {{rows, 0, 0},
                                             {0}};
 
 /* PREFIX of PREFIX.R.et; NULL for any other name. The caller frees it. */
-static char *prefix_of(const char *path)
+static char *cli_trace_simplify_prefix_of(const char *path)
 {
     size_t length = strlen(path);
     if (length < 6 || strcmp(path + length - 3, ".et") != 0) {
@@ -47,12 +47,12 @@ static char *prefix_of(const char *path)
     return at > 1 && at < length - 3 && path[at - 1] == '.' ? strndup(path, at - 1) : NULL;
 }
 
-static enum orr_status measure(struct simplify_options *options, const struct orr_notices *notices,
-                               struct orr_error *err)
+static enum orr_status cli_trace_simplify_measure(struct simplify_options *options, const struct orr_notices *notices,
+                                                  struct orr_error *err)
 {
     const struct orr_edit *first = &options->edit.edits[0];
-    char *before = prefix_of(first->input);
-    char *after = prefix_of(first->output);
+    char *before = cli_trace_simplify_prefix_of(first->input);
+    char *after = cli_trace_simplify_prefix_of(first->output);
     enum orr_status status = ORR_OK;
     if (before == NULL || after == NULL) {
         status = error_set(err, ORR_EINVAL,
@@ -65,7 +65,7 @@ static enum orr_status measure(struct simplify_options *options, const struct or
     return status;
 }
 
-static enum orr_status check(const struct simplify_options *options, struct orr_error *err)
+static enum orr_status cli_trace_simplify_check(const struct simplify_options *options, struct orr_error *err)
 {
     bool machine = options->machine.system != NULL && options->machine.network != NULL;
     if (!options->has_level) {
@@ -109,12 +109,12 @@ static int run_simplify(const struct cli_command *self, int argc, char **argv)
     }
     struct orr_notices notices = cli_edit_notices(&options.edit);
     options.machine.memory_limit = options.edit.memory_limit;
-    enum orr_status status = check(&options, &err);
+    enum orr_status status = cli_trace_simplify_check(&options, &err);
     status = status != ORR_OK ? status
                               : orr_trace_simplify(options.edit.edits, options.edit.files.count, options.level,
                                                    options.edit.memory_limit, &notices, stdout, &err);
     if (status == ORR_OK && options.measure) {
-        status = measure(&options, &notices, &err);
+        status = cli_trace_simplify_measure(&options, &notices, &err);
     }
     return cli_edit_end(&options.edit, status, &err);
 }

@@ -53,7 +53,7 @@ static enum orr_status check_replaces(const struct timeline_command *command, st
     return ORR_OK;
 }
 
-static enum orr_status check(const struct timeline_command *command, struct orr_error *err)
+static enum orr_status cli_trace_timeline_check(const struct timeline_command *command, struct orr_error *err)
 {
     if (command->files.count == 0) {
         return error_set(err, ORR_EINVAL, "no trace given; name .et files, or a prefix with --system and --network");
@@ -78,7 +78,7 @@ static enum orr_status check(const struct timeline_command *command, struct orr_
     return status == ORR_OK ? cli_check_writable("-o", command->output, err) : status;
 }
 
-static enum orr_status simulate(struct timeline_command *command, struct orr_error *err)
+static enum orr_status cli_trace_timeline_simulate(struct timeline_command *command, struct orr_error *err)
 {
     struct orr_run *run = NULL;
     struct cli_warnings warnings = {0};
@@ -109,9 +109,9 @@ static int run_timeline(const struct cli_command *self, int argc, char **argv)
     if (!cli_begin(self, argc, argv, &command, &exit_code)) {
         return exit_code;
     }
-    enum orr_status status = check(&command, &err);
+    enum orr_status status = cli_trace_timeline_check(&command, &err);
     if (status == ORR_OK) {
-        status = simulates(&command) ? simulate(&command, &err)
+        status = simulates(&command) ? cli_trace_timeline_simulate(&command, &err)
                                      : orr_trace_timeline((const char *const *)command.files.list, command.files.count,
                                                           command.output, &err);
     }

@@ -22,7 +22,7 @@ static const struct param_table tables[] = {{rows, 0, 0},
                                             {cli_filter_rows, 0, offsetof(struct view_command, filter)},
                                             {0}};
 
-static enum orr_status take_word(void *options, const char *word, struct orr_error *err)
+static enum orr_status cli_trace_view_take_word(void *options, const char *word, struct orr_error *err)
 {
     struct view_command *view = options;
     if (view->trace != NULL) {
@@ -42,10 +42,10 @@ static const struct cli_usage usage = {
     .examples = "  orrery trace view traces/resnet50.0.et -o resnet50.html\n"
                 "  orrery trace view traces/allreduce.0.et -o allreduce.svg\n"
                 "  orrery trace view traces/resnet50.0.et --type gpu -o gpu.html\n",
-    .argument = take_word,
+    .argument = cli_trace_view_take_word,
 };
 
-static enum orr_status check(const struct view_command *view, struct orr_error *err)
+static enum orr_status cli_trace_view_check(const struct view_command *view, struct orr_error *err)
 {
     if (view->trace == NULL) {
         return error_set(err, ORR_EINVAL, "no trace given; orrery trace view needs one .et file");
@@ -69,7 +69,8 @@ static int run_view(const struct cli_command *self, int argc, char **argv)
         return exit_code;
     }
     view.view.filter = cli_filter_given(&view.filter) ? &view.filter : NULL;
-    if (check(&view, &err) != ORR_OK || orr_trace_view(view.trace, &view.view, view.output, &err) != ORR_OK) {
+    if (cli_trace_view_check(&view, &err) != ORR_OK ||
+        orr_trace_view(view.trace, &view.view, view.output, &err) != ORR_OK) {
         return cli_fail(&err);
     }
     (void)printf("Wrote %s.\n", view.output);

@@ -67,7 +67,7 @@ void cli_row_text(const struct param *row, bool all, char *text, size_t room)
     (void)param_spell(plain, text, room);
 }
 
-static void print_row(const struct param *row, bool all, FILE *stream)
+static void cli_usage_print_row(const struct param *row, bool all, FILE *stream)
 {
     char name[120];
     char text[2048];
@@ -108,7 +108,7 @@ static size_t print_group(const struct cli_usage *usage, enum param_group group,
                 if (count++ == 0 && headed) {
                     (void)fprintf(stream, "\n%s\n", cli_heading(usage, group));
                 }
-                print_row(row, all, stream);
+                cli_usage_print_row(row, all, stream);
             }
         }
     }
@@ -171,7 +171,7 @@ bool cli_has_headings(const struct cli_usage *usage, bool all)
 }
 
 /* Few options need neither headings nor a second, longer help. */
-static void print_help(const struct cli_command *command, const char *path, bool all, FILE *stream)
+static void cli_usage_print_help(const struct cli_command *command, const char *path, bool all, FILE *stream)
 {
     const struct cli_usage *usage = command->usage;
     size_t shown = 0;
@@ -209,7 +209,7 @@ void cli_print_options(const struct cli_command *command, const char *path, enum
     } else if (help == CLI_HELP_MAN || help == CLI_HELP_MARKDOWN) {
         cli_print_reference(command, path, help, stream);
     } else {
-        print_help(command, path, help == CLI_HELP_ALL, stream);
+        cli_usage_print_help(command, path, help == CLI_HELP_ALL, stream);
     }
 }
 

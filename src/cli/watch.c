@@ -36,7 +36,7 @@ static void on_signal(int number)
     (void)raise(number);
 }
 
-static uint64_t clock_ns(void)
+static uint64_t cli_watch_clock_ns(void)
 {
     struct timespec now = {0};
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
@@ -110,7 +110,7 @@ static void update_status(struct watch *watch, enum watch_state state)
 
 enum orr_status watch_init(struct watch *watch, const char *status_file, bool progress, struct orr_error *err)
 {
-    *watch = (struct watch){.status_file = status_file, .start_ns = clock_ns()};
+    *watch = (struct watch){.status_file = status_file, .start_ns = cli_watch_clock_ns()};
     const char *terminal = getenv("TERM");
     watch->draw = progress && isatty(STDERR_FILENO) == 1 && (terminal == NULL || strcmp(terminal, "dumb") != 0);
     return status_file == NULL ? ORR_OK : write_status(watch, WATCH_RUNNING, err);
@@ -128,12 +128,12 @@ void watch_begin(struct watch *watch)
         watch->taken[i] = sigaction(wanted[i], NULL, &watch->before[i]) == 0 &&
                           watch->before[i].sa_handler != SIG_IGN && sigaction(wanted[i], &action, NULL) == 0;
     }
-    watch->start_ns = clock_ns();
+    watch->start_ns = cli_watch_clock_ns();
     watch->next_draw_ns = watch->start_ns + first_draw_ns;
     watch->next_status_ns = watch->start_ns;
 }
 
-static void draw(struct watch *watch)
+static void cli_watch_draw(struct watch *watch)
 {
     char simulated[32];
     char left[32] = "unknown";
@@ -153,11 +153,11 @@ static void draw(struct watch *watch)
 bool watch_progress(void *context, const struct orr_progress *now)
 {
     struct watch *watch = context;
-    uint64_t clock = clock_ns();
+    uint64_t clock = cli_watch_clock_ns();
     watch->now = *now;
     watch->elapsed_ns = clock - watch->start_ns;
     if (watch->draw && clock >= watch->next_draw_ns) {
-        draw(watch);
+        cli_watch_draw(watch);
         watch->next_draw_ns = clock + redraw_ns;
     }
     if (watch->status_file != NULL && clock >= watch->next_status_ns) {
@@ -169,7 +169,7 @@ bool watch_progress(void *context, const struct orr_progress *now)
 
 void watch_end(struct watch *watch)
 {
-    watch->elapsed_ns = clock_ns() - watch->start_ns;
+    watch->elapsed_ns = cli_watch_clock_ns() - watch->start_ns;
     if (watch->drawn) {
         (void)fputs("\r\033[K", stderr);
         (void)fflush(stderr);
