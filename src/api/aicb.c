@@ -49,7 +49,7 @@ static const char *value_word(const struct aicb_option *row)
     return file ? "FILE" : strcmp(row->name, "result_dir") == 0 ? "DIR" : "TEXT";
 }
 
-static void describe(const struct aicb_option *row, enum orr_aicb_kind kind, struct orr_aicb_option *option)
+static void api_aicb_describe(const struct aicb_option *row, enum orr_aicb_kind kind, struct orr_aicb_option *option)
 {
     *option = (struct orr_aicb_option){.name = row->name,
                                        .value = value_word(row),
@@ -71,7 +71,7 @@ bool orr_aicb_option(enum orr_aicb_kind kind, unsigned index, struct orr_aicb_op
     const struct aicb_option *row = NULL;
     for (unsigned i = 0; (row = aicb_option_row(i)) != NULL; i++) {
         if ((row->taken_by & (uint32_t)generator_of(kind)) != 0 && index-- == 0) {
-            describe(row, kind, option);
+            api_aicb_describe(row, kind, option);
             return true;
         }
     }
@@ -82,7 +82,7 @@ bool orr_aicb_option_find(enum orr_aicb_kind kind, const char *word, size_t leng
 {
     const struct aicb_option *row = aicb_option_find(generator_of(kind), word, length, true);
     if (row != NULL) {
-        describe(row, kind, option);
+        api_aicb_describe(row, kind, option);
     }
     return row != NULL;
 }
@@ -141,7 +141,7 @@ static enum orr_status own_name(const struct orr_aicb *aicb, char *name, size_t 
     return status;
 }
 
-static bool is_folder(const char *path)
+static bool api_aicb_is_folder(const char *path)
 {
     struct stat about;
     size_t length = strlen(path);
@@ -166,7 +166,7 @@ static enum orr_status choose_path(struct orr_aicb *aicb, const char *path, stru
     if (asked == NULL || asked[0] == '\0') {
         return error_set(err, ORR_EINVAL, "missing -o FILE (or -o FOLDER/, for AICB's own file name)");
     }
-    bool folder = path == NULL || is_folder(asked);
+    bool folder = path == NULL || api_aicb_is_folder(asked);
     char name[NAME_BYTES] = "";
     enum orr_status status = folder ? own_name(aicb, name, sizeof name, err) : ORR_OK;
     if (status != ORR_OK) {
@@ -184,7 +184,8 @@ static enum orr_status choose_path(struct orr_aicb *aicb, const char *path, stru
     return ORR_OK;
 }
 
-static enum orr_status write_to(struct orr_aicb *aicb, FILE *stream, struct notes *notes, struct orr_error *err)
+static enum orr_status api_aicb_write_to(struct orr_aicb *aicb, FILE *stream, struct notes *notes,
+                                         struct orr_error *err)
 {
     switch (aicb->kind) {
     case ORR_AICB_TRAINING:
@@ -199,7 +200,7 @@ static enum orr_status write_to(struct orr_aicb *aicb, FILE *stream, struct note
     return error_set(err, ORR_EINVAL, "no such generator");
 }
 
-static enum orr_status write_file(struct orr_aicb *aicb, struct notes *notes, struct orr_error *err)
+static enum orr_status api_aicb_write_file(struct orr_aicb *aicb, struct notes *notes, struct orr_error *err)
 {
     struct io_outfile *file = NULL;
     enum orr_status status = io_make_folder_above(aicb->path, err);
@@ -209,7 +210,7 @@ static enum orr_status write_file(struct orr_aicb *aicb, struct notes *notes, st
     if (status != ORR_OK) {
         return status;
     }
-    status = write_to(aicb, io_outfile_stream(file), notes, err);
+    status = api_aicb_write_to(aicb, io_outfile_stream(file), notes, err);
     if (status != ORR_OK) {
         io_outfile_abort(file);
         return status;
@@ -231,7 +232,7 @@ static enum orr_status write_noting(struct orr_aicb *aicb, const char *path, str
     if (status == ORR_OK) {
         status = choose_path(aicb, path, err);
     }
-    return status == ORR_OK ? write_file(aicb, notes, err) : status;
+    return status == ORR_OK ? api_aicb_write_file(aicb, notes, err) : status;
 }
 
 enum orr_status orr_aicb_write(struct orr_aicb *aicb, const char *path, const struct orr_notices *notices,

@@ -110,7 +110,8 @@ static enum orr_status read_job(struct show *show, struct orr_error *err)
     return ORR_OK;
 }
 
-static enum orr_status choose(struct show *show, enum coll_type type, struct nccl_choice *choice, struct orr_error *err)
+static enum orr_status api_coll_choose(struct show *show, enum coll_type type, struct nccl_choice *choice,
+                                       struct orr_error *err)
 {
     const struct orr_coll_options *options = show->options;
     const struct nccl_group *group = show->report.group;
@@ -172,7 +173,7 @@ static enum orr_status build_collective(struct show *show, struct orr_error *err
     }
     status = nccl_channels_build(&show->job, report->group, &show->arena, &show->channels, err);
     if (status == ORR_OK) {
-        status = choose(show, (enum coll_type)type, &choice, err);
+        status = api_coll_choose(show, (enum coll_type)type, &choice, err);
     }
     if (status == ORR_OK) {
         status = nccl_flows_build(&show->job, report->group, &show->channels, &choice, (enum coll_type)type,

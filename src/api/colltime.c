@@ -131,7 +131,7 @@ static void count_error(struct tally *tally, const struct timing_row *row, doubl
     }
 }
 
-static void put_row(struct tabling *tabling, const struct coll_table *table, const struct csv_row *row)
+static void api_colltime_put_row(struct tabling *tabling, const struct coll_table *table, const struct csv_row *row)
 {
     char separator = csv_reader_separator(table->reader);
     struct orr_error reason = {0};
@@ -181,7 +181,7 @@ static void put_tallies(const struct tabling *tabling, FILE *stream)
     }
 }
 
-static enum orr_status put_table(struct tabling *tabling, struct coll_table *table, struct orr_error *err)
+static enum orr_status api_colltime_put_table(struct tabling *tabling, struct coll_table *table, struct orr_error *err)
 {
     static const char *const added[] = {"predicted_us", "algorithm", "protocol", "method", "status"};
     const struct csv_row *header = csv_reader_header(table->reader);
@@ -199,13 +199,13 @@ static enum orr_status put_table(struct tabling *tabling, struct coll_table *tab
     while (more && status == ORR_OK) {
         status = csv_reader_next(table->reader, &row, &more, err);
         if (status == ORR_OK && more) {
-            put_row(tabling, table, &row);
+            api_colltime_put_row(tabling, table, &row);
         }
     }
     return status;
 }
 
-static enum orr_status write_table(struct tabling *tabling, struct orr_error *err)
+static enum orr_status api_colltime_write_table(struct tabling *tabling, struct orr_error *err)
 {
     const struct orr_coll_table *options = tabling->options;
     struct coll_table table;
@@ -217,7 +217,7 @@ static enum orr_status write_table(struct tabling *tabling, struct orr_error *er
     status = io_outfile_open(options->output, io_outfile_form_of(options->output), &file, err);
     if (status == ORR_OK) {
         tabling->out = io_outfile_stream(file);
-        status = put_table(tabling, &table, err);
+        status = api_colltime_put_table(tabling, &table, err);
         if (status == ORR_OK) {
             status = io_outfile_commit(file, err);
         } else {
@@ -236,7 +236,7 @@ enum orr_status orr_coll_table(const struct orr_coll_table *table, FILE *stream,
     enum orr_status status = colltime_machine_read(&table->machine, &timer, err);
     if (status == ORR_OK) {
         timer.mem.limit = table->memory_limit;
-        status = write_table(&tabling, err);
+        status = api_colltime_write_table(&tabling, err);
     }
     if (status == ORR_OK) {
         put_tallies(&tabling, stream);

@@ -51,8 +51,8 @@ static enum orr_status write_page(const struct orr_coll_compare *compare, const 
     return status;
 }
 
-static enum orr_status write_picture(const char *path, const struct coll_rows *rows,
-                                     const struct coll_compared *compared, struct orr_error *err)
+static enum orr_status api_colltime_fit_write_picture(const char *path, const struct coll_rows *rows,
+                                                      const struct coll_compared *compared, struct orr_error *err)
 {
     struct io_outfile *file = NULL;
     enum orr_status status = io_outfile_open(path, IO_OUTFILE_PLAIN, &file, err);
@@ -90,7 +90,7 @@ enum orr_status orr_coll_compare(const struct orr_coll_compare *compare, FILE *s
         coll_report_text(&compared, stream);
     }
     if (status == ORR_OK && compare->picture != NULL) {
-        status = write_picture(compare->picture, &gathered.rows, &compared, err);
+        status = api_colltime_fit_write_picture(compare->picture, &gathered.rows, &compared, err);
     }
     if (status == ORR_OK && compare->page != NULL) {
         status = write_page(compare, &compared, err);

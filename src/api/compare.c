@@ -101,8 +101,8 @@ static enum orr_status export_schedule(const struct orr_export_options *options,
     return status;
 }
 
-static enum orr_status export_to(const struct orr_export_options *options, FILE *stream, struct mem *mem,
-                                 struct notes *notes, struct orr_error *err)
+static enum orr_status api_compare_export_to(const struct orr_export_options *options, FILE *stream, struct mem *mem,
+                                             struct notes *notes, struct orr_error *err)
 {
     switch (options->format) {
     case ORR_EXPORT_JSON:
@@ -117,14 +117,14 @@ static enum orr_status export_to(const struct orr_export_options *options, FILE 
     return error_set(err, ORR_EINVAL, "unknown format to export: number %d", (int)options->format);
 }
 
-static enum orr_status export_file(const struct orr_export_options *options, struct mem *mem, struct notes *notes,
-                                   struct orr_error *err)
+static enum orr_status api_compare_export_file(const struct orr_export_options *options, struct mem *mem,
+                                               struct notes *notes, struct orr_error *err)
 {
     struct io_outfile *file = NULL;
     enum orr_status status = io_make_folder_above(options->output, err);
     status =
         status != ORR_OK ? status : io_outfile_open(options->output, io_outfile_form_of(options->output), &file, err);
-    status = status != ORR_OK ? status : export_to(options, io_outfile_stream(file), mem, notes, err);
+    status = status != ORR_OK ? status : api_compare_export_to(options, io_outfile_stream(file), mem, notes, err);
     if (status != ORR_OK) {
         io_outfile_abort(file);
         return status;
@@ -140,9 +140,9 @@ enum orr_status orr_trace_export(const struct orr_export_options *options, const
     notices_begin(&notes, &mem, notices);
     enum orr_status status = ORR_OK;
     if (options->output != NULL) {
-        status = export_file(options, &mem, &notes, err);
+        status = api_compare_export_file(options, &mem, &notes, err);
     } else {
-        status = export_to(options, stream, &mem, &notes, err);
+        status = api_compare_export_to(options, stream, &mem, &notes, err);
         status = status != ORR_OK ? status : error_of_stream(stream, "the output", err);
     }
     notices_end(&notes, notices);

@@ -149,7 +149,7 @@ static enum orr_status settle_traces(struct composing *c, struct orr_error *err)
     return ORR_OK;
 }
 
-static enum orr_status settle(struct composing *c, struct orr_error *err)
+static enum orr_status api_compose_settle(struct composing *c, struct orr_error *err)
 {
     const struct orr_compose_options *options = c->options;
     enum orr_status status = check_degrees(options, err);
@@ -220,7 +220,7 @@ static enum orr_status hold_output(struct composing *c, const char *path, FILE *
     return status;
 }
 
-static void add_counts(struct composing *c, uint32_t rank)
+static void api_compose_add_counts(struct composing *c, uint32_t rank)
 {
     c->nodes_in += c->counts.nodes_in;
     c->nodes_out += c->counts.nodes_out;
@@ -258,7 +258,7 @@ static enum orr_status compose_rank(struct composing *c, uint32_t rank, struct o
         status = io_outfile_finish(c->held[c->held_count - 1], err);
     }
     record_reader_close(&reader);
-    add_counts(c, rank);
+    api_compose_add_counts(c, rank);
     return status;
 }
 
@@ -309,7 +309,7 @@ static enum orr_status write_groups(struct composing *c, struct orr_error *err)
 
 /* ---- the report ---- */
 
-static void row(struct report_table *table, const char *what, const char *value)
+static void api_compose_row(struct report_table *table, const char *what, const char *value)
 {
     report_table_row(table);
     report_table_cell(table, what);
@@ -332,11 +332,11 @@ static void write_bytes(const struct composing *c, struct report_table *table)
     } else {
         (void)snprintf(text, sizeof text, "%" PRIu64 " to %" PRIu64 " bytes", c->least_bytes, c->most_bytes);
     }
-    row(table, "gradients a rank and step", text);
+    api_compose_row(table, "gradients a rank and step", text);
     (void)snprintf(text, sizeof text, "%" PRIu64, c->counts.buckets);
-    row(table, "buckets a step", text);
-    row(table, "  the largest", report_bytes((double)largest).text);
-    row(table, "  the last", report_bytes((double)last).text);
+    api_compose_row(table, "buckets a step", text);
+    api_compose_row(table, "  the largest", report_bytes((double)largest).text);
+    api_compose_row(table, "  the last", report_bytes((double)last).text);
 }
 
 static void write_model(const struct composing *c, FILE *stream)
@@ -354,7 +354,7 @@ static void write_model(const struct composing *c, FILE *stream)
     (void)fputs(".\n", stream);
 }
 
-static void write_report(const struct composing *c, FILE *stream)
+static void api_compose_write_report(const struct composing *c, FILE *stream)
 {
     const struct orr_compose_options *options = c->options;
     struct report_table table;
@@ -362,23 +362,23 @@ static void write_report(const struct composing *c, FILE *stream)
     report_table_begin(&table, 3);
     (void)snprintf(text, sizeof text, "tp %" PRIu32 " x dp %" PRIu32 " = %" PRIu32 " ranks", options->tp, options->dp,
                    options->tp * options->dp);
-    row(&table, "job", text);
+    api_compose_row(&table, "job", text);
     (void)snprintf(text, sizeof text, "%" PRIu32 " of a group of %" PRIu32, c->found.ranks, c->trace_tp);
-    row(&table, "traces", text);
+    api_compose_row(&table, "traces", text);
     (void)snprintf(text, sizeof text, "%" PRIu64 "%s", c->counts.steps,
                    c->counts.steps_known ? "" : " (not told: one)");
-    row(&table, "training steps", text);
+    api_compose_row(&table, "training steps", text);
     (void)snprintf(text, sizeof text, "%" PRIu64, c->counts.overlapped);
-    row(&table, "  with backward told apart", text);
+    api_compose_row(&table, "  with backward told apart", text);
     write_bytes(c, &table);
     (void)snprintf(text, sizeof text, "%" PRIu64, c->counts.collectives);
-    row(&table, "tensor-parallel collectives a rank", text);
+    api_compose_row(&table, "tensor-parallel collectives a rank", text);
     (void)snprintf(text, sizeof text, "%" PRIu64, c->counts.gates);
-    row(&table, "nodes a rank waiting for a last bucket", text);
+    api_compose_row(&table, "nodes a rank waiting for a last bucket", text);
     (void)snprintf(text, sizeof text, "%" PRIu64 " us -> %" PRIu64 " us", c->compute_us_before, c->compute_us);
-    row(&table, "device compute of all files", text);
+    api_compose_row(&table, "device compute of all files", text);
     (void)snprintf(text, sizeof text, "%" PRIu64 " in, %" PRIu64 " out", c->nodes_in, c->nodes_out);
-    row(&table, "nodes", text);
+    api_compose_row(&table, "nodes", text);
     report_table_print(&table, stream);
     write_model(c, stream);
     if (options->output == NULL) {
@@ -400,7 +400,7 @@ static void write_report(const struct composing *c, FILE *stream)
 static enum orr_status compose_all(struct composing *c, struct orr_error *err)
 {
     const struct orr_compose_options *options = c->options;
-    enum orr_status status = settle(c, err);
+    enum orr_status status = api_compose_settle(c, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -449,7 +449,7 @@ enum orr_status orr_trace_compose(const struct orr_compose_options *options, con
     }
     notices_end(&c->notes, notices);
     if (status == ORR_OK && stream != NULL) {
-        write_report(c, stream);
+        api_compose_write_report(c, stream);
         status = error_of_stream(stream, "the report", err);
     }
     arena_free(&c->arena);

@@ -37,7 +37,7 @@ static enum orr_status read_prices(struct costing *c, struct orr_error *err)
     return status;
 }
 
-static enum orr_status open_store(struct costing *c, struct orr_error *err)
+static enum orr_status api_cost_open_store(struct costing *c, struct orr_error *err)
 {
     for (size_t i = 0; i < c->options->machine_count; i++) {
         if (c->options->machines[i].run != ORR_COST_NO_RUN) {
@@ -90,7 +90,7 @@ enum orr_status orr_cost(const struct orr_cost_options *options, bool json, cons
     notices_begin(&c.notes, &c.mem, notices);
     enum orr_status status = read_prices(&c, err);
     if (status == ORR_OK) {
-        status = open_store(&c, err);
+        status = api_cost_open_store(&c, err);
     }
     if (status == ORR_OK) {
         status = make_bills(&c, err);

@@ -16,7 +16,7 @@ const char *orr_ddp_model_text(const char *model)
     return ddp_model_text(model);
 }
 
-static enum orr_status check(const struct orr_ddp_options *options, struct orr_error *err)
+static enum orr_status api_ddp_check(const struct orr_ddp_options *options, struct orr_error *err)
 {
     const char *prefix = options->prefix == NULL ? "" : options->prefix;
     if (options->npus == 0 || options->steps == 0) {
@@ -61,7 +61,7 @@ enum orr_status orr_gen_ddp(const struct orr_ddp_options *options, struct orr_dd
 {
     struct mem mem = {0};
     struct ddp_list buckets = {0};
-    enum orr_status status = check(options, err);
+    enum orr_status status = api_ddp_check(options, err);
     if (status == ORR_OK) {
         status = make_buckets(options, &mem, &buckets, err);
     }

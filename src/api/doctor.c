@@ -87,7 +87,7 @@ static enum orr_status look_at_gpus(struct visit *visit, struct orr_error *err)
     return ORR_OK;
 }
 
-static enum orr_status look(struct visit *visit, struct orr_error *err)
+static enum orr_status api_doctor_look(struct visit *visit, struct orr_error *err)
 {
     struct doctor_report *report = &visit->report;
     name_libraries(visit);
@@ -109,7 +109,7 @@ enum orr_status orr_doctor(const struct orr_doctor_options *options, bool json, 
 {
     struct visit visit = {.options = options};
     arena_init(&visit.arena, &visit.mem);
-    enum orr_status status = look(&visit, err);
+    enum orr_status status = api_doctor_look(&visit, err);
     if (status == ORR_OK) {
         (json ? doctor_json_put : doctor_text_put)(&visit.report, stream);
         status = error_of_stream(stream, "the report", err);

@@ -82,19 +82,19 @@ static const struct count_row {
     {"Host gaps", offsetof(struct import_rank, linked.gaps), false},
 };
 
-static uint64_t count_at(const struct import_rank *rank, size_t offset)
+static uint64_t api_import_count_at(const struct import_rank *rank, size_t offset)
 {
     uint64_t value = 0;
     memcpy(&value, (const char *)rank + offset, sizeof value);
     return value;
 }
 
-static void add_counts(struct report_table *table, const struct ranks_part *part)
+static void api_import_add_counts(struct report_table *table, const struct ranks_part *part)
 {
     for (size_t r = 0; r < sizeof count_rows / sizeof count_rows[0]; r++) {
         bool shown = !count_rows[r].rare;
         for (uint32_t i = 0; i < part->count && !shown; i++) {
-            shown = count_at(&part->ranks[i], count_rows[r].offset) != 0;
+            shown = api_import_count_at(&part->ranks[i], count_rows[r].offset) != 0;
         }
         if (!shown) {
             continue;
@@ -102,7 +102,7 @@ static void add_counts(struct report_table *table, const struct ranks_part *part
         report_table_row(table);
         report_table_cell(table, count_rows[r].text);
         for (uint32_t i = 0; i < part->count; i++) {
-            add_number(table, count_at(&part->ranks[i], count_rows[r].offset));
+            add_number(table, api_import_count_at(&part->ranks[i], count_rows[r].offset));
         }
     }
 }
@@ -157,7 +157,7 @@ static void write_provenance(const struct import_result *result, const char *wha
     for (int from = PROVENANCE_NONE + 1; from < PROVENANCE_COUNT; from++) {
         uint64_t total = 0;
         for (uint32_t i = 0; i < result->rank_count; i++) {
-            total += count_at(&result->ranks[i], offset + (size_t)from * sizeof(uint64_t));
+            total += api_import_count_at(&result->ranks[i], offset + (size_t)from * sizeof(uint64_t));
         }
         if (total > 0) {
             (void)fprintf(stream, "%s%s %" PRIu64, first ? what : ", ", provenance_name((enum provenance)from), total);
@@ -167,14 +167,14 @@ static void write_provenance(const struct import_result *result, const char *wha
     (void)fputs(first ? "" : "\n", stream);
 }
 
-static void write_report(const struct import_result *result, FILE *stream)
+static void api_import_write_report(const struct import_result *result, FILE *stream)
 {
     struct report_table table;
     for (uint32_t first = 0; first < result->rank_count; first += RANKS_BESIDE) {
         uint32_t left = result->rank_count - first;
         struct ranks_part part = {result->ranks + first, left < RANKS_BESIDE ? left : RANKS_BESIDE};
         add_head(&table, "Recording", &part);
-        add_counts(&table, &part);
+        api_import_add_counts(&table, &part);
         add_times(&table, &part);
         report_table_print(&table, stream);
         (void)fputc('\n', stream);
@@ -201,7 +201,7 @@ static void write_report(const struct import_result *result, FILE *stream)
 /* ---- the call ---- */
 
 /* What is odd in several ranks is said once a rank, so that each is known by its number. */
-static void pass_on(const struct import_result *result, const struct orr_notices *notices)
+static void api_import_pass_on(const struct import_result *result, const struct orr_notices *notices)
 {
     for (uint32_t i = 0; i < result->rank_count; i++) {
         for (uint32_t n = 0; n < result->ranks[i].note_count && notices != NULL && notices->warn != NULL; n++) {
@@ -248,7 +248,7 @@ enum orr_status import_paths(const char *folder, const char *const *paths, size_
     return ORR_OK;
 }
 
-static enum orr_status check(const struct orr_import_options *options, struct orr_error *err)
+static enum orr_status api_import_check(const struct orr_import_options *options, struct orr_error *err)
 {
     const char *prefix = options->prefix == NULL ? "" : options->prefix;
     if (prefix[0] == '\0' || prefix[strlen(prefix) - 1] == '/') {
@@ -281,9 +281,9 @@ enum orr_status import_pairs(const struct orr_import_options *options, const cha
                                      .memory_limit = options->memory_limit,
                                      .strict = notices != NULL && notices->strict};
     enum orr_status status = import_run(&request, mem, &result, err);
-    pass_on(&result, notices);
+    api_import_pass_on(&result, notices);
     if (status == ORR_OK && stream != NULL) {
-        write_report(&result, stream);
+        api_import_write_report(&result, stream);
         status = error_of_stream(stream, "the report", err);
     }
     for (uint32_t i = 0; i < result.rank_count && sum != NULL; i++) {
@@ -306,7 +306,7 @@ enum orr_status orr_trace_import(const struct orr_import_options *options, const
     arena_init(&arena, &mem);
     enum orr_status status =
         import_paths(options->folder, options->paths, options->path_count, &arena, &paths, &path_count, err);
-    status = status != ORR_OK ? status : check(options, err);
+    status = status != ORR_OK ? status : api_import_check(options, err);
     if (status == ORR_OK) {
         status = import_find_in(paths, path_count, options->tag, options->ranks, options->rank_count, &arena, &pairs,
                                 &count, err);

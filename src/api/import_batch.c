@@ -98,8 +98,8 @@ static bool is_of_one(enum orr_status status)
     return status == ORR_EINVAL || status == ORR_ERANGE || status == ORR_EIO || status == ORR_EFAIL;
 }
 
-static enum orr_status add_row(struct batch *batch, struct batch_row row, const struct orr_error *why,
-                               struct orr_error *err)
+static enum orr_status api_import_batch_add_row(struct batch *batch, struct batch_row row, const struct orr_error *why,
+                                                struct orr_error *err)
 {
     if (why != NULL) {
         row.refusal = arena_strndup(&batch->arena, why->text, strlen(why->text));
@@ -140,7 +140,7 @@ static enum orr_status import_job_of(struct batch *batch, const char *path, cons
     if (stream != NULL) {
         (void)fprintf(stream, status == ORR_OK ? "\n" : "Refused: %s\n\n", why.text);
     }
-    return add_row(batch, row, status == ORR_OK ? NULL : &why, err);
+    return api_import_batch_add_row(batch, row, status == ORR_OK ? NULL : &why, err);
 }
 
 static enum orr_status import_path(struct batch *batch, const char *path, FILE *stream, struct orr_error *err)
@@ -157,7 +157,7 @@ static enum orr_status import_path(struct batch *batch, const char *path, FILE *
         if (stream != NULL) {
             (void)fprintf(stream, "%s:\nRefused: %s\n\n", path, why.text);
         }
-        return add_row(batch, (struct batch_row){.name = path}, &why, err);
+        return api_import_batch_add_row(batch, (struct batch_row){.name = path}, &why, err);
     }
     batch->alone = batch->alone && count == 1;
     for (uint32_t i = 0; i < count && status == ORR_OK; i++) {
@@ -194,7 +194,7 @@ static void write_rows(const struct batch *batch, uint32_t first, uint32_t end, 
     report_table_print(&table, stream);
 }
 
-static uint32_t write_table(const struct batch *batch, FILE *stream)
+static uint32_t api_import_batch_write_table(const struct batch *batch, FILE *stream)
 {
     uint32_t failed = 0;
     for (uint32_t first = 0; stream != NULL && first < batch->count; first += REPORT_TABLE_ROWS - 1) {
@@ -235,7 +235,7 @@ enum orr_status orr_trace_import_batch(const struct orr_import_options *options,
         status = import_path(&batch, paths[i], stream, err);
     }
     if (status == ORR_OK) {
-        *failed = write_table(&batch, stream);
+        *failed = api_import_batch_write_table(&batch, stream);
         status = stream == NULL ? ORR_OK : error_of_stream(stream, "the report", err);
     }
     mem_free(&batch.mem, batch.rows, (size_t)batch.capacity * sizeof *batch.rows);

@@ -48,7 +48,7 @@ enum orr_status orr_machine_list(FILE *stream, struct orr_error *err)
     return error_of_stream(stream, "the list", err);
 }
 
-static const struct machine_row *find_row(const char *name)
+static const struct machine_row *api_machine_find_row(const char *name)
 {
     size_t length = strcspn(name, " :>");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -102,8 +102,9 @@ static enum orr_status print_wires(const struct lab_machine_request *request, FI
     return status;
 }
 
-static enum orr_status settle(const char *name, uint32_t ranks, struct lab_machine *machine, struct arena *arena,
-                              struct lab_quantities *rates, struct lab_quantities *times, struct orr_error *err)
+static enum orr_status api_machine_settle(const char *name, uint32_t ranks, struct lab_machine *machine,
+                                          struct arena *arena, struct lab_quantities *rates,
+                                          struct lab_quantities *times, struct orr_error *err)
 {
     enum { FEW = 8 };
     enum orr_status status = lab_machine_parse(name, machine, err);
@@ -132,9 +133,9 @@ enum orr_status orr_machine_show(const char *name, uint32_t ranks, FILE *stream,
     struct lab_machine machine = {0};
     struct lab_quantities rates = {0};
     struct lab_quantities times = {0};
-    const struct machine_row *row = find_row(name);
+    const struct machine_row *row = api_machine_find_row(name);
     arena_init(&arena, &mem);
-    enum orr_status status = settle(name, ranks, &machine, &arena, &rates, &times, err);
+    enum orr_status status = api_machine_settle(name, ranks, &machine, &arena, &rates, &times, err);
     if (status == ORR_OK) {
         (void)fprintf(stream, "%s%s%s\n", name, row != NULL ? ": " : "", row != NULL ? row->summary : "");
         if (row != NULL) {

@@ -3,7 +3,7 @@
 #include "orrery.h"
 #include "run/session.h"
 
-static const struct sim_usage_rank *row_of(const struct orr_run *run, uint32_t rank)
+static const struct sim_usage_rank *api_memory_row_of(const struct orr_run *run, uint32_t rank)
 {
     const struct sim_usage *usage = &session_result(run)->usage;
     return usage->tracked && usage->told && rank < usage->rank_count ? &usage->ranks[rank] : NULL;
@@ -11,7 +11,7 @@ static const struct sim_usage_rank *row_of(const struct orr_run *run, uint32_t r
 
 bool orr_run_memory(const struct orr_run *run, uint32_t rank, struct orr_memory_result *result)
 {
-    const struct sim_usage_rank *row = row_of(run, rank);
+    const struct sim_usage_rank *row = api_memory_row_of(run, rank);
     *result = (struct orr_memory_result){0};
     if (row == NULL) {
         return false;
@@ -34,7 +34,7 @@ bool orr_run_memory(const struct orr_run *run, uint32_t rank, struct orr_memory_
 
 bool orr_run_memory_tensor(const struct orr_run *run, uint32_t rank, uint32_t index, struct orr_memory_tensor *tensor)
 {
-    const struct sim_usage_rank *row = row_of(run, rank);
+    const struct sim_usage_rank *row = api_memory_row_of(run, rank);
     *tensor = (struct orr_memory_tensor){0};
     if (row == NULL || index >= row->holder_count) {
         return false;
@@ -52,7 +52,7 @@ bool orr_run_memory_tensor(const struct orr_run *run, uint32_t rank, uint32_t in
 
 bool orr_run_memory_step(const struct orr_run *run, uint32_t rank, uint32_t index, uint64_t *time_ns, uint64_t *bytes)
 {
-    const struct sim_usage_rank *row = row_of(run, rank);
+    const struct sim_usage_rank *row = api_memory_row_of(run, rank);
     *time_ns = *bytes = 0;
     if (row == NULL || index >= row->step_count) {
         return false;
@@ -66,7 +66,7 @@ bool orr_run_memory_spill(const struct orr_run *run, struct orr_memory_spill *sp
 {
     const struct sim_spill *found = &session_result(run)->usage.spill;
     *spill = (struct orr_memory_spill){0};
-    if (row_of(run, 0) == NULL) {
+    if (api_memory_row_of(run, 0) == NULL) {
         return false;
     }
     if (found->ranks > 0) {

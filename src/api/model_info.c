@@ -118,7 +118,7 @@ static void weigh(struct choosing *choosing, const char *name)
     }
 }
 
-static enum orr_status choose(struct choosing *choosing, const char *folder, struct orr_error *err)
+static enum orr_status api_model_info_choose(struct choosing *choosing, const char *folder, struct orr_error *err)
 {
     DIR *entries = opendir(folder);
     if (entries == NULL) {
@@ -162,7 +162,7 @@ enum orr_status model_info_find(const char *prefix, struct arena *arena, struct 
     if (folder == NULL) {
         return mem_error(arena->mem, "the name of a folder", err);
     }
-    enum orr_status status = choose(&choosing, folder, err);
+    enum orr_status status = api_model_info_choose(&choosing, folder, err);
     if (status != ORR_OK || choosing.best == NULL) {
         *found = false;
         return status;

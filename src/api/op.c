@@ -72,7 +72,7 @@ static int by_value(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static void sum_up(struct answering *a, struct orr_op_table_result *result)
+static void api_op_sum_up(struct answering *a, struct orr_op_table_result *result)
 {
     result->measured = a->count;
     if (a->count == 0) {
@@ -130,7 +130,7 @@ enum orr_status orr_op_predict_table(const struct orr_op_table_options *options,
     } else {
         io_outfile_abort(file);
     }
-    sum_up(&a, &sums);
+    api_op_sum_up(&a, &sums);
     if (status == ORR_OK && result != NULL) {
         *result = sums;
     }

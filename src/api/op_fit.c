@@ -10,7 +10,7 @@
 #include "orrery.h"
 
 /* "device", "device:op", "device:op:dtype"; each part may be left empty. */
-static bool is_wanted(const char *only, const struct op_row *row)
+static bool api_op_fit_is_wanted(const char *only, const struct op_row *row)
 {
     const char *parts[] = {device_rows[row->device].name, op_kind_name(row->op.kind), op_dtype_name(row->op.dtype)};
     for (int i = 0; i < 3 && only != NULL; i++) {
@@ -43,7 +43,7 @@ static enum orr_status read_tables(const struct orr_op_fit_options *options, str
                 break;
             }
             row.table = (uint32_t)i;
-            if (row.us > 0 && is_wanted(options->only, &row)) {
+            if (row.us > 0 && api_op_fit_is_wanted(options->only, &row)) {
                 status = op_rows_add(rows, &row, err);
             }
         }
@@ -58,7 +58,7 @@ static enum orr_status read_tables(const struct orr_op_fit_options *options, str
     return status;
 }
 
-static void tell(const struct op_set *set, FILE *stream)
+static void api_op_fit_tell(const struct op_set *set, FILE *stream)
 {
     (void)plain_fprintf(stream, "%-13s %-22s %-10s %-8s %8" PRIu32 " rows, median %.2f %%, p90 %.2f %%\n",
                         device_rows[set->device].name, op_kind_name(set->kind), op_dtype_name(set->dtype),
@@ -102,7 +102,7 @@ static enum orr_status fit_all(const struct fitting *f, struct op_sets *sets, st
             }
             status = op_fit_set(&rows->list[at], largest, source_of(f, &rows->list[at]), f->known, sets, err);
             if (status == ORR_OK && f->stream != NULL) {
-                tell(sets->list[sets->count - 1], f->stream);
+                api_op_fit_tell(sets->list[sets->count - 1], f->stream);
             }
         }
         below = largest;
@@ -110,8 +110,8 @@ static enum orr_status fit_all(const struct fitting *f, struct op_sets *sets, st
     return status;
 }
 
-static enum orr_status write_all(const struct orr_op_fit_options *options, const struct op_sets *sets, uint32_t first,
-                                 const struct op_sets *calls, struct orr_error *err)
+static enum orr_status api_op_fit_write_all(const struct orr_op_fit_options *options, const struct op_sets *sets,
+                                            uint32_t first, const struct op_sets *calls, struct orr_error *err)
 {
     if (options->output == NULL) {
         return ORR_OK;
@@ -156,7 +156,7 @@ enum orr_status orr_op_fit(const struct orr_op_fit_options *options, const struc
         sets = (struct op_sets){.count = 0};
         fitting.known = known;
         status = status != ORR_OK ? status : fit_all(&fitting, &calls, err);
-        status = status != ORR_OK ? status : write_all(options, &known->sets, shipped, &calls, err);
+        status = status != ORR_OK ? status : api_op_fit_write_all(options, &known->sets, shipped, &calls, err);
     }
     orr_op_data_close(known);
     op_sets_free(&sets);

@@ -38,7 +38,7 @@ static enum orr_status check_output(const struct orr_ready_options *options, con
 }
 
 /* Whether a run is one of those asked for; all are where none is named. */
-static bool is_wanted(const struct orr_ready_options *options, const char *tag)
+static bool api_ready_is_wanted(const struct orr_ready_options *options, const char *tag)
 {
     bool wanted = options->tag_count == 0;
     for (size_t i = 0; i < options->tag_count && !wanted; i++) {
@@ -88,7 +88,7 @@ static enum orr_status look_at(struct looking *looking, const char *const *paths
     }
     enum orr_status status = import_jobs(paths, count, &looking->arena, &jobs, &job_count, err);
     for (uint32_t i = 0; i < job_count && status == ORR_OK; i++) {
-        if (is_wanted(looking->options, jobs[i].tag)) {
+        if (api_ready_is_wanted(looking->options, jobs[i].tag)) {
             wanted++;
             status = look_at_job(looking, place, &jobs[i], err);
         }
@@ -107,7 +107,7 @@ static enum orr_status look_at(struct looking *looking, const char *const *paths
     return status;
 }
 
-static bool is_folder(const char *path)
+static bool api_ready_is_folder(const char *path)
 {
     struct stat about;
     return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
@@ -136,13 +136,14 @@ static enum orr_status look_at_one_of(struct looking *looking, const char *const
 }
 
 /* Each folder is a place of its own; files named one by one are taken together, and one by one where that fails. */
-static enum orr_status look(struct looking *looking, const char *const *paths, uint32_t count, struct orr_error *err)
+static enum orr_status api_ready_look(struct looking *looking, const char *const *paths, uint32_t count,
+                                      struct orr_error *err)
 {
     const char **files = arena_zalloc(&looking->arena, ((size_t)count + 1) * sizeof *files);
     uint32_t file_count = 0;
     enum orr_status status = files == NULL ? mem_error(&looking->mem, "file names", err) : ORR_OK;
     for (uint32_t i = 0; i < count && status == ORR_OK && files != NULL; i++) {
-        if (is_folder(paths[i])) {
+        if (api_ready_is_folder(paths[i])) {
             status = look_at_one_of(looking, &paths[i], 1, count == 1, err);
         } else {
             files[file_count++] = paths[i];
@@ -201,7 +202,7 @@ enum orr_status orr_trace_ready(const struct orr_ready_options *options, FILE *s
         import_paths(options->folder, options->paths, options->path_count, &looking.arena, &paths, &count, err);
     if (status == ORR_OK) {
         looking.place = paths[0];
-        status = look(&looking, paths, count, err);
+        status = api_ready_look(&looking, paths, count, err);
     }
     if (status == ORR_OK && stream != NULL) {
         report(&looking, stream);

@@ -101,7 +101,7 @@ static bool anything_picked(const struct orr_recipe_options *options)
            options->inject_sync_hack;
 }
 
-static const struct recipe_model *model_of(const struct orr_recipe_options *options)
+static const struct recipe_model *api_recipe_model_of(const struct orr_recipe_options *options)
 {
     for (size_t i = 0; options->model != NULL && i < sizeof models / sizeof *models; i++) {
         if (strcmp(options->model, models[i].name) == 0) {
@@ -121,7 +121,7 @@ ORR_MUST_CHECK static enum orr_status check_picked(const struct orr_recipe_optio
     if (status != ORR_OK) {
         return status;
     }
-    const struct recipe_model *model = model_of(options);
+    const struct recipe_model *model = api_recipe_model_of(options);
     if (options->dataset != NULL && model->language == listed(options->dataset, picture_names)) {
         return error_set(err, ORR_EINVAL, "--dataset %s does not fit --model %s, which takes %s", options->dataset,
                          model->name,
@@ -187,7 +187,7 @@ static void write_notes(const char *notes, const char *options, FILE *stream)
 
 static void warn_of_size(const struct orr_recipe_options *options, const struct orr_notices *notices)
 {
-    const struct recipe_model *model = model_of(options);
+    const struct recipe_model *model = api_recipe_model_of(options);
     uint64_t megabytes = (uint64_t)model->step_kb * options->trace_steps / 1000;
     if (megabytes <= LARGE_MB || notices == NULL || notices->warn == NULL) {
         return;

@@ -207,7 +207,7 @@ static enum orr_status write_results(struct job *job, FILE *stream, struct orr_e
     return status;
 }
 
-static enum orr_status run(struct job *job, FILE *stream, struct orr_error *err)
+static enum orr_status api_simai_run(struct job *job, FILE *stream, struct orr_error *err)
 {
     enum orr_status status =
         simai_analysis_make(&job->machine, &job->text, &job->mem, &job->notes, &job->analysis, err);
@@ -287,7 +287,7 @@ static enum orr_status run_workload(struct job *job, FILE *stream, struct orr_er
     }
     status = simai_text_read(job->options->workload, &job->mem, true, &job->text, err);
     if (status == ORR_OK) {
-        status = run(job, stream, err);
+        status = api_simai_run(job, stream, err);
         text_free(&job->text.workload);
     }
     return status;

@@ -17,7 +17,7 @@ struct opened {
     struct lab_store *store;
 };
 
-static enum orr_status open_store(struct opened *opened, const char *path, struct orr_error *err)
+static enum orr_status api_store_open_store(struct opened *opened, const char *path, struct orr_error *err)
 {
     *opened = (struct opened){.store = NULL};
     arena_init(&opened->arena, &opened->mem);
@@ -37,7 +37,7 @@ enum orr_status orr_store_list(const char *store, const struct orr_store_filter 
     struct opened opened;
     struct store_run *runs = NULL;
     uint32_t count = 0;
-    enum orr_status status = open_store(&opened, store, err);
+    enum orr_status status = api_store_open_store(&opened, store, err);
     status = status != ORR_OK ? status : store_read_list(opened.store, filter, &opened.arena, &runs, &count, err);
     if (status == ORR_OK) {
         (form == ORR_STORE_JSON ? store_json_list : store_text_list)(runs, count, stream);
@@ -50,7 +50,7 @@ enum orr_status orr_store_show(const char *store, int64_t run, enum orr_store_fo
 {
     struct opened opened;
     struct store_view view;
-    enum orr_status status = open_store(&opened, store, err);
+    enum orr_status status = api_store_open_store(&opened, store, err);
     status = status != ORR_OK
                  ? status
                  : store_read_view(opened.store, run, STORE_READ_RESULTS | STORE_READ_LOOK, &opened.arena, &view, err);
@@ -65,7 +65,7 @@ enum orr_status orr_store_diff(const char *store, int64_t before, int64_t after,
 {
     struct opened opened;
     struct store_view views[2];
-    enum orr_status status = open_store(&opened, store, err);
+    enum orr_status status = api_store_open_store(&opened, store, err);
     for (int i = 0; status == ORR_OK && i < 2; i++) {
         status =
             store_read_view(opened.store, i == 0 ? before : after, STORE_READ_RESULTS, &opened.arena, &views[i], err);
@@ -89,7 +89,7 @@ enum orr_status orr_store_command(const char *store, int64_t run, bool force, co
 {
     struct opened opened;
     struct notes notes;
-    enum orr_status status = open_store(&opened, store, err);
+    enum orr_status status = api_store_open_store(&opened, store, err);
     notices_begin(&notes, &opened.mem, notices);
     status = status != ORR_OK ? status : store_command_read(opened.store, run, force, &notes, command, err);
     notices_end(&notes, notices);
@@ -120,8 +120,8 @@ enum orr_status orr_store_again(const char *store, const struct orr_store_comman
 
 /* ---- tables out and in ---- */
 
-static enum orr_status export_to(struct lab_store *store, enum orr_store_table table, FILE *stream, uint64_t *rows,
-                                 struct orr_error *err)
+static enum orr_status api_store_export_to(struct lab_store *store, enum orr_store_table table, FILE *stream,
+                                           uint64_t *rows, struct orr_error *err)
 {
     switch (table) {
     case ORR_STORE_RUNS_CSV:
@@ -136,13 +136,13 @@ static enum orr_status export_to(struct lab_store *store, enum orr_store_table t
     return error_set(err, ORR_EINVAL, "unknown table to export: number %d", (int)table);
 }
 
-static enum orr_status export_file(struct lab_store *store, enum orr_store_table table, const char *path,
-                                   uint64_t *rows, struct orr_error *err)
+static enum orr_status api_store_export_file(struct lab_store *store, enum orr_store_table table, const char *path,
+                                             uint64_t *rows, struct orr_error *err)
 {
     struct io_outfile *file = NULL;
     enum orr_status status = io_make_folder_above(path, err);
     status = status != ORR_OK ? status : io_outfile_open(path, io_outfile_form_of(path), &file, err);
-    status = status != ORR_OK ? status : export_to(store, table, io_outfile_stream(file), rows, err);
+    status = status != ORR_OK ? status : api_store_export_to(store, table, io_outfile_stream(file), rows, err);
     if (status != ORR_OK) {
         io_outfile_abort(file);
         return status;
@@ -156,9 +156,9 @@ enum orr_status orr_store_export(const char *store, enum orr_store_table table, 
     struct lab_store *opened = NULL;
     enum orr_status status = lab_store_open(store, IO_DATABASE_READ, &opened, err);
     if (status == ORR_OK && path != NULL) {
-        status = export_file(opened, table, path, rows, err);
+        status = api_store_export_file(opened, table, path, rows, err);
     } else if (status == ORR_OK) {
-        status = export_to(opened, table, stream, rows, err);
+        status = api_store_export_to(opened, table, stream, rows, err);
         status = status != ORR_OK ? status : error_of_stream(stream, "the output", err);
     }
     lab_store_close(opened);

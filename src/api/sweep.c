@@ -16,7 +16,7 @@ struct ranking {
     struct report_sweep_row *row;
 };
 
-static int compare(const void *a, const void *b)
+static int api_sweep_compare(const void *a, const void *b)
 {
     const struct ranking *x = a;
     const struct ranking *y = b;
@@ -60,7 +60,7 @@ static enum orr_status rank_rows(struct report_sweep *report, struct report_swee
         }
     }
     if (count > 0) {
-        qsort(ranking, count, sizeof *ranking, compare);
+        qsort(ranking, count, sizeof *ranking, api_sweep_compare);
     }
     for (uint64_t i = 0; i < count; i++) {
         bool first = i == 0 || ranking[i].network != ranking[i - 1].network;
@@ -103,7 +103,7 @@ static enum orr_status make_rows(const struct orr_sweep *sweep, struct arena *ar
     return rank_rows(report, rows, arena, err);
 }
 
-static void put(const struct report_sweep *report, enum orr_sweep_form form, uint64_t best, FILE *stream)
+static void api_sweep_put(const struct report_sweep *report, enum orr_sweep_form form, uint64_t best, FILE *stream)
 {
     if (form == ORR_SWEEP_TEXT) {
         report_sweep_text(report, best, stream);
@@ -112,8 +112,8 @@ static void put(const struct report_sweep *report, enum orr_sweep_form form, uin
     }
 }
 
-static enum orr_status put_file(const struct report_sweep *report, enum orr_sweep_form form, uint64_t best,
-                                const char *path, struct orr_error *err)
+static enum orr_status api_sweep_put_file(const struct report_sweep *report, enum orr_sweep_form form, uint64_t best,
+                                          const char *path, struct orr_error *err)
 {
     struct io_outfile *file = NULL;
     enum orr_status status = io_make_folder_above(path, err);
@@ -123,7 +123,7 @@ static enum orr_status put_file(const struct report_sweep *report, enum orr_swee
     if (status != ORR_OK) {
         return status;
     }
-    put(report, form, best, io_outfile_stream(file));
+    api_sweep_put(report, form, best, io_outfile_stream(file));
     return io_outfile_commit(file, err);
 }
 
@@ -136,9 +136,9 @@ enum orr_status orr_sweep_write(const struct orr_sweep *sweep, enum orr_sweep_fo
     arena_init(&arena, &mem);
     enum orr_status status = make_rows(sweep, &arena, &report, err);
     if (status == ORR_OK && path != NULL) {
-        status = put_file(&report, form, best, path, err);
+        status = api_sweep_put_file(&report, form, best, path, err);
     } else if (status == ORR_OK) {
-        put(&report, form, best, stream);
+        api_sweep_put(&report, form, best, stream);
         status = error_of_stream(stream, "the table", err);
     }
     arena_free(&arena);

@@ -217,8 +217,8 @@ enum orr_status orr_topo_check(const char *path, FILE *stream, uint64_t *finding
     return status;
 }
 
-static enum orr_status write_picture(const struct topo_drawing *drawing, const char *title, const char *path,
-                                     struct orr_error *err)
+static enum orr_status api_topo_write_picture(const struct topo_drawing *drawing, const char *title, const char *path,
+                                              struct orr_error *err)
 {
     struct io_outfile *file = NULL;
     enum orr_status status = io_outfile_open(path, IO_OUTFILE_PLAIN, &file, err);
@@ -254,7 +254,7 @@ enum orr_status orr_topo_show(struct orr_topo *topo, const char *dims, const cha
         status = topo_drawing_make(&topo->graph, dims, path != NULL, &topo->mem, &drawing, err);
     }
     if (status == ORR_OK && path != NULL) {
-        status = write_picture(&drawing, topo->title, path, err);
+        status = api_topo_write_picture(&drawing, topo->title, path, err);
     } else if (status == ORR_OK) {
         status = topo_drawing_text(&drawing, topo->title, stream, err);
         if (status == ORR_OK) {

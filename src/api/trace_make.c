@@ -12,7 +12,7 @@ struct orr_trace_maker {
     uint32_t rank;
 };
 
-static enum orr_status begin(struct orr_trace_maker *maker, const char *path, struct orr_error *err)
+static enum orr_status api_trace_make_begin(struct orr_trace_maker *maker, const char *path, struct orr_error *err)
 {
     enum orr_status status = et_writer_open(path, &maker->mem, &maker->writer, err);
     if (status != ORR_OK) {
@@ -29,7 +29,7 @@ enum orr_status orr_trace_make(const char *path, uint32_t rank, struct orr_trace
         return error_set(err, ORR_ENOMEM, "out of memory for a trace");
     }
     made->rank = rank;
-    enum orr_status status = begin(made, path, err);
+    enum orr_status status = api_trace_make_begin(made, path, err);
     if (status != ORR_OK) {
         et_writer_abort(made->writer);
         free(made);
@@ -39,7 +39,7 @@ enum orr_status orr_trace_make(const char *path, uint32_t rank, struct orr_trace
     return ORR_OK;
 }
 
-static enum orr_status check(const struct orr_node *node, int32_t *type, struct orr_error *err)
+static enum orr_status api_trace_make_check(const struct orr_node *node, int32_t *type, struct orr_error *err)
 {
     if ((unsigned)node->kind > ORR_NODE_RECEIVE) {
         return error_set(err, ORR_EINVAL, "node %llu: %d is no kind of node", (unsigned long long)node->id,
@@ -82,7 +82,7 @@ enum orr_status orr_trace_add(struct orr_trace_maker *maker, const struct orr_no
     static const enum trace_node_type types[] = {TRACE_COMP, TRACE_COLL, TRACE_SEND, TRACE_RECV};
     struct et_writer *writer = maker->writer;
     int32_t type = 0;
-    enum orr_status status = check(node, &type, err);
+    enum orr_status status = api_trace_make_check(node, &type, err);
     if (status != ORR_OK) {
         return status;
     }

@@ -28,8 +28,8 @@ static enum orr_status find_form(const char *path, enum view_form *form, struct 
                      path);
 }
 
-static enum orr_status draw(const char *trace, enum view_form form, const struct orr_view_options *options,
-                            struct mem *mem, FILE *stream, struct orr_error *err)
+static enum orr_status api_view_draw(const char *trace, enum view_form form, const struct orr_view_options *options,
+                                     struct mem *mem, FILE *stream, struct orr_error *err)
 {
     struct trace_document *document = NULL;
     enum orr_status status = trace_document_read(trace, mem, &document, err);
@@ -75,7 +75,7 @@ enum orr_status orr_trace_view(const char *trace, const struct orr_view_options 
     if (form == FORM_DOT || form == FORM_GRAPHML) {
         status = export_trace(trace, form == FORM_DOT ? EXPORT_DOT : EXPORT_GRAPHML, stream, &mem, err);
     } else {
-        status = draw(trace, form, options, &mem, stream, err);
+        status = api_view_draw(trace, form, options, &mem, stream, err);
     }
     if (status != ORR_OK) {
         io_outfile_abort(file);

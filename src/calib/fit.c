@@ -142,7 +142,7 @@ static struct calib_line line_of(const struct fitting *fitting, uint32_t from, u
                           fitting->scratch);
 }
 
-static double loss_of(const struct fitting *fitting, uint32_t from, uint32_t to)
+static double calib_fit_loss_of(const struct fitting *fitting, uint32_t from, uint32_t to)
 {
     return line_of(fitting, from, to).loss;
 }
@@ -181,7 +181,7 @@ static double loss_between(struct fitting *fitting, uint32_t first, uint32_t sec
 {
     double *known = &fitting->known[first][second];
     if (*known < 0) {
-        *known = loss_of(fitting, fitting->candidates[first], fitting->candidates[second]);
+        *known = calib_fit_loss_of(fitting, fitting->candidates[first], fitting->candidates[second]);
     }
     return *known;
 }
@@ -222,12 +222,12 @@ static void cut_refine(const struct fitting *fitting, struct cut *cut)
         uint32_t before = cut->bounds[s - 1];
         uint32_t after = cut->bounds[s + 1];
         uint32_t old = cut->bounds[s];
-        double rest = cut->loss - loss_of(fitting, before, old) - loss_of(fitting, old, after);
+        double rest = cut->loss - calib_fit_loss_of(fitting, before, old) - calib_fit_loss_of(fitting, old, after);
         for (uint32_t at = fitting->candidates[c - 1] + 1; at < fitting->candidates[c + 1]; at++) {
             if (at < before + FIT_RANGE_SIZES || at + FIT_RANGE_SIZES > after) {
                 continue;
             }
-            double loss = rest + loss_of(fitting, before, at) + loss_of(fitting, at, after);
+            double loss = rest + calib_fit_loss_of(fitting, before, at) + calib_fit_loss_of(fitting, at, after);
             if (loss < cut->loss) {
                 cut->loss = loss;
                 cut->bounds[s] = at;
@@ -238,7 +238,7 @@ static void cut_refine(const struct fitting *fitting, struct cut *cut)
 
 static struct cut cut_find(struct fitting *fitting, uint32_t ranges_max)
 {
-    struct cut best = {{0, fitting->sizes}, 1, loss_of(fitting, 0, fitting->sizes)};
+    struct cut best = {{0, fitting->sizes}, 1, calib_fit_loss_of(fitting, 0, fitting->sizes)};
     if (ranges_max > 1) {
         candidates_pick(fitting);
     }
@@ -274,7 +274,7 @@ static enum orr_status cut_given(const struct fitting *fitting, const struct cal
                              options->splits[s - 1]);
         }
         cut->bounds[s + 1] = to;
-        cut->loss += loss_of(fitting, cut->bounds[s], to);
+        cut->loss += calib_fit_loss_of(fitting, cut->bounds[s], to);
     }
     return ORR_OK;
 }
@@ -385,7 +385,7 @@ static struct cut cut_among_all(const struct fitting *all, const struct fitting 
             at++;
         }
         cut.bounds[r] = at;
-        cut.loss += loss_of(all, cut.bounds[r - 1], at);
+        cut.loss += calib_fit_loss_of(all, cut.bounds[r - 1], at);
     }
     return cut;
 }

@@ -92,7 +92,7 @@ struct rows {
 };
 
 /* fitted / measured - 1 */
-static double residual_of(const struct calib_line *line, const struct rows *rows, uint32_t at)
+static double calib_fit_line_residual_of(const struct calib_line *line, const struct rows *rows, uint32_t at)
 {
     return calib_line_time(line, rows->samples[at].bytes) * rows->inverse[at] - 1.0;
 }
@@ -106,7 +106,7 @@ static struct calib_line weighted(const struct rows *rows, const struct calib_li
     double u1 = 0;
     double v1 = 0;
     for (uint32_t i = 0; i < rows->count; i++) {
-        double away = from != NULL ? fabs(residual_of(from, rows, i)) : 0;
+        double away = from != NULL ? fabs(calib_fit_line_residual_of(from, rows, i)) : 0;
         double weight = away > width ? width / away : 1.0;
         double u = rows->inverse[i];
         double v = (double)rows->samples[i].bytes * u;
@@ -144,7 +144,7 @@ static struct calib_line one_size(const struct rows *rows, double *scratch)
 static double calib_fit_line_width_of(const struct calib_line *line, const struct rows *rows, double *scratch)
 {
     for (uint32_t i = 0; i < rows->count; i++) {
-        scratch[i] = fabs(residual_of(line, rows, i));
+        scratch[i] = fabs(calib_fit_line_residual_of(line, rows, i));
     }
     double deviation = line_sigma * select_rank(scratch, rows->count, rows->count / 2);
     return line_huber * (deviation > line_floor ? deviation : line_floor);
@@ -174,7 +174,7 @@ struct calib_line calib_line_fit(const struct calib_sample *samples, const doubl
         }
     }
     for (uint32_t i = 0; i < count; i++) {
-        double away = fabs(residual_of(&line, &rows, i));
+        double away = fabs(calib_fit_line_residual_of(&line, &rows, i));
         line.loss += away < 1.0 ? away : 1.0;
     }
     return line;

@@ -114,7 +114,7 @@ static enum orr_status check_used(const struct fitting *f)
     return ORR_OK;
 }
 
-static enum orr_status check_times(const struct fitting *f)
+static enum orr_status calib_session_check_times(const struct fitting *f)
 {
     const double least = 1e-6;               /* ms: a nanosecond */
     const double most = 366.0 * 86400 * 1e3; /* a year */
@@ -177,7 +177,7 @@ static enum orr_status calib_session_check_options(const struct fitting *f)
             "no simulated time: parameter 'run' N (a number of orrery lab list) or parameter 'sim-wall' NS is needed");
     }
     enum orr_status status = check_used(f);
-    status = status != ORR_OK ? status : check_times(f);
+    status = status != ORR_OK ? status : calib_session_check_times(f);
     status = status != ORR_OK ? status : check_once(f, options->measured, options->measured_count);
     return status != ORR_OK ? status : check_once(f, options->bench, options->bench_count);
 }

@@ -80,7 +80,7 @@ const struct op_family_row op_families[OP_FAMILIES] = {
 };
 
 /* (a^p + b^p)^(1/p), without overflow. */
-static double larger(double a, double b, double p)
+static double compute_op_base_larger(double a, double b, double p)
 {
     double most = a > b ? a : b;
     double least = a > b ? b : a;
@@ -129,14 +129,15 @@ static double tiled_time(double count, double m, double n, double k, const struc
 
 static struct op_base finish(double launch, double compute, double memory, double extra, double norm)
 {
-    double work = larger(compute, memory, norm) + extra;
+    double work = compute_op_base_larger(compute, memory, norm) + extra;
     enum orr_op_bound bound = compute > memory ? ORR_OP_BOUND_COMPUTE : ORR_OP_BOUND_MEMORY;
     return (struct op_base){launch + work, launch, launch > work ? ORR_OP_BOUND_LAUNCH : bound};
 }
 
 double op_call_of(double kernel_us, const double constants[OP_CONSTANTS])
 {
-    return larger(constants[C_FLOOR], constants[C_EXTRA] + constants[C_SCALE] * kernel_us, constants[C_NORM]);
+    return compute_op_base_larger(constants[C_FLOOR], constants[C_EXTRA] + constants[C_SCALE] * kernel_us,
+                                  constants[C_NORM]);
 }
 
 static struct op_base gemm_base(const struct orr_op *op, const struct op_machine *machine, const double *c)

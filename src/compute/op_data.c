@@ -45,7 +45,8 @@ static const struct op_set *set_of(const struct lookup *l, uint32_t device, uint
 }
 
 /* The machine that `device` is for constants which were fitted on `from`. */
-static struct op_machine carried(const struct device *device, const struct device *from, enum orr_op_dtype dtype)
+static struct op_machine compute_op_data_carried(const struct device *device, const struct device *from,
+                                                 enum orr_op_dtype dtype)
 {
     struct op_machine to = op_machine_of(device, dtype);
     struct op_machine there = op_machine_of(from, dtype);
@@ -205,7 +206,7 @@ static struct op_answer resolve_kernel(const struct lookup *l, uint32_t device, 
     const struct device *there = &device_rows[answer.set->device];
     bool is_same = answer.set->device == device;
     bool is_exact = answer.set->kind == kind && answer.set->dtype == dtype && answer.set->stack == stack;
-    answer.machine = carried(here, there, dtype);
+    answer.machine = compute_op_data_carried(here, there, dtype);
     answer.method = is_same ? (is_exact ? ORR_OP_BY_MEASURED : ORR_OP_BY_MODEL)
                             : (device_is_kin(here, there) ? ORR_OP_BY_RELATIVE : ORR_OP_BY_DATASHEET);
     return answer;
@@ -290,7 +291,8 @@ enum orr_op_stack orr_op_stack_meant(enum orr_op_kind kind, const char *device)
 }
 
 /* Between the answering set and its relatives, in the residual. */
-static double residual_of(const struct op_answer *answer, const double at[OP_AXES], struct op_place *place)
+static double compute_op_data_residual_of(const struct op_answer *answer, const double at[OP_AXES],
+                                          struct op_place *place)
 {
     *place = op_set_place(answer->set, at);
     double sum = 0;
@@ -305,7 +307,8 @@ static double residual_of(const struct op_answer *answer, const double at[OP_AXE
 }
 
 /* What one lone call takes whose kernel was answered already. */
-static void add_call(const struct op_answer *answer, const double at[OP_AXES], struct orr_op_prediction *prediction)
+static void compute_op_data_add_call(const struct op_answer *answer, const double at[OP_AXES],
+                                     struct orr_op_prediction *prediction)
 {
     const struct op_family_row *family = &op_families[OP_FAMILY_CALL];
     double constants[OP_CONSTANTS] = {0};
@@ -356,7 +359,7 @@ void orr_op_predict(const struct orr_op_data *data, uint32_t device, enum orr_op
     if (answer->has_field) {
         struct op_place place;
         struct orr_op near;
-        factor = exp(residual_of(answer, at, &place));
+        factor = exp(compute_op_data_residual_of(answer, at, &place));
         if (answer->method == ORR_OP_BY_MEASURED && !place.is_measured) {
             prediction->method = place.is_inside ? ORR_OP_BY_NEIGHBOURS : ORR_OP_BY_MODEL;
         }
@@ -368,6 +371,6 @@ void orr_op_predict(const struct orr_op_data *data, uint32_t device, enum orr_op
     prediction->launch_us = base.launch;
     prediction->bound = base.bound;
     if (stack == ORR_OP_TORCH) {
-        add_call(answer, at, prediction);
+        compute_op_data_add_call(answer, at, prediction);
     }
 }

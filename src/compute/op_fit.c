@@ -99,7 +99,7 @@ static double base_of(const struct search *s, uint32_t row, const double constan
                               : op_base_of(&s->rows[row].op, &s->machine, constants).us;
 }
 
-static double loss_of(const struct search *s, const double constants[OP_CONSTANTS])
+static double compute_op_fit_loss_of(const struct search *s, const double constants[OP_CONSTANTS])
 {
     double away = 0;
     for (uint32_t i = 0; i < s->family->count; i++) {
@@ -131,7 +131,7 @@ static struct vertex toward(const struct search *s, const struct vertex *from, c
     for (uint32_t i = 0; i < s->family->count; i++) {
         made.at[i] = centre[i] + far * (from->at[i] - centre[i]);
     }
-    made.loss = loss_of(s, made.at);
+    made.loss = compute_op_fit_loss_of(s, made.at);
     return made;
 }
 
@@ -146,7 +146,7 @@ static void minimise(const struct search *s, double constants[OP_CONSTANTS], int
             double *moved = &simplex[v].at[v - 1];
             *moved = *moved * 1.15 <= s->family->constants[v - 1].most ? *moved * 1.15 : *moved * 0.85;
         }
-        simplex[v].loss = loss_of(s, simplex[v].at);
+        simplex[v].loss = compute_op_fit_loss_of(s, simplex[v].at);
     }
     for (int round = 0; round < rounds; round++) {
         uint32_t worst = 0;
@@ -264,7 +264,7 @@ static const struct krige_likeness first_likeness[OP_FAMILIES] = {
     [OP_FAMILY_CALL] = {{0}, 0, 0, 0}, /* of the kind's family */
 };
 
-static int16_t cell_of(double residual, bool is_measured)
+static int16_t compute_op_fit_cell_of(double residual, bool is_measured)
 {
     double steps = residual * OP_CELL_STEP;
     /* Between measurements four steps are fine enough, and pack better. */
@@ -322,7 +322,7 @@ static void lay_axis(struct op_axis *axis, const struct op_row *rows, uint32_t c
     }
 }
 
-static void lay_grid(struct op_set *set, const struct op_row *rows, uint32_t count, double *scratch)
+static void compute_op_fit_lay_grid(struct op_set *set, const struct op_row *rows, uint32_t count, double *scratch)
 {
     bool is_attention = op_family_of(set->kind) == OP_FAMILY_ATTENTION;
     set->axis_count = op_coordinates(&rows[0].op, (double[OP_AXES]){0});
@@ -343,8 +343,8 @@ static void lay_grid(struct op_set *set, const struct op_row *rows, uint32_t cou
     }
 }
 
-static void fill_grid(struct op_set *set, const struct krige *krige, const struct op_row *rows, double units,
-                      double *sums, double *counts)
+static void compute_op_fit_fill_grid(struct op_set *set, const struct krige *krige, const struct op_row *rows,
+                                     double units, double *sums, double *counts)
 {
     const struct orr_op like = {.kind = set->kind, .dtype = set->dtype};
     memset(sums, 0, set->cell_count * sizeof *sums);
@@ -358,7 +358,7 @@ static void fill_grid(struct op_set *set, const struct krige *krige, const struc
     }
     for (uint32_t cell = 0; cell < set->cell_count; cell++) {
         if (counts[cell] > 0) {
-            set->cells[cell] = cell_of(sums[cell] / counts[cell], true);
+            set->cells[cell] = compute_op_fit_cell_of(sums[cell] / counts[cell], true);
             continue;
         }
         double levels[OP_AXES];
@@ -369,7 +369,7 @@ static void fill_grid(struct op_set *set, const struct krige *krige, const struc
         for (int f = 0; f < KRIGE_FEATURES; f++) {
             query.x[f] = krige->like.reach[f] > 0 ? query.raw[f] / krige->like.reach[f] : 0;
         }
-        set->cells[cell] = cell_of(krige_at(krige, &query, krige->count), false);
+        set->cells[cell] = compute_op_fit_cell_of(krige_at(krige, &query, krige->count), false);
     }
 }
 
@@ -411,16 +411,17 @@ static enum orr_status fit_field(struct op_set *head, const struct search *searc
     }
     krige_doubt(&krige, work->scratch);
     measure_errors(head, &krige, work->scratch);
-    lay_grid(head, rows, count, work->scratch);
+    compute_op_fit_lay_grid(head, rows, count, work->scratch);
     struct op_set *set = op_sets_add(sets, head);
     if (set == NULL) {
         return mem_error(&sets->mem, "a set of operators", err);
     }
-    fill_grid(set, &krige, rows, search->machine.units, work->sums, work->counts);
+    compute_op_fit_fill_grid(set, &krige, rows, search->machine.units, work->sums, work->counts);
     return ORR_OK;
 }
 
-static enum orr_status check_times(const struct op_row *rows, uint32_t count, double *least, struct orr_error *err)
+static enum orr_status compute_op_fit_check_times(const struct op_row *rows, uint32_t count, double *least,
+                                                  struct orr_error *err)
 {
     *least = INFINITY;
     for (uint32_t i = 0; i < count; i++) {
@@ -456,7 +457,7 @@ enum orr_status op_fit_set(const struct op_row *rows, uint32_t count, const char
                             .machine = op_machine_of(&device_rows[head.device], head.dtype),
                             .family = &op_families[op_set_family(head.stack, head.kind)]};
     double least = 0;
-    enum orr_status status = check_times(rows, count, &least, err);
+    enum orr_status status = compute_op_fit_check_times(rows, count, &least, err);
     if (status != ORR_OK) {
         return status;
     }

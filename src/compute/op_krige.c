@@ -139,7 +139,7 @@ double krige_at(const struct krige *krige, const struct krige_point *query, uint
     return mean + here_value - mean * here_one;
 }
 
-static int compare(const void *a, const void *b)
+static int compute_op_krige_compare(const void *a, const void *b)
 {
     double x = *(const double *)a;
     double y = *(const double *)b;
@@ -158,7 +158,7 @@ void krige_doubt(struct krige *krige, double *scratch)
             scratch[i] = fabs(krige_at(krige, &krige->points[i], i) - krige->points[i].value);
             sorted[i] = scratch[i];
         }
-        qsort(sorted, count, sizeof *sorted, compare);
+        qsort(sorted, count, sizeof *sorted, compute_op_krige_compare);
         double usual = 1.48 * sorted[count / 2] + 1e-6;
         for (uint32_t i = 0; i < count; i++) {
             double times = scratch[i] / usual;

@@ -99,8 +99,8 @@ bool op_is_word(const char *words, const char *name)
 }
 
 /* `synonyms` may be NULL. */
-static enum orr_status find(const char *what, const char *name, const char *const *known, const char *const *synonyms,
-                            uint32_t *index, struct orr_error *err)
+static enum orr_status compute_op_names_find(const char *what, const char *name, const char *const *known,
+                                             const char *const *synonyms, uint32_t *index, struct orr_error *err)
 {
     for (uint32_t i = 0; known[i] != NULL; i++) {
         if (strcasecmp(known[i], name) == 0 || (synonyms != NULL && op_is_word(synonyms[i], name))) {
@@ -123,7 +123,7 @@ static enum orr_status find(const char *what, const char *name, const char *cons
 enum orr_status orr_op_kind_find(const char *name, enum orr_op_kind *kind, struct orr_error *err)
 {
     uint32_t index = 0;
-    enum orr_status status = find("operator", name, kind_names, kind_synonyms, &index, err);
+    enum orr_status status = compute_op_names_find("operator", name, kind_names, kind_synonyms, &index, err);
     *kind = status == ORR_OK ? (enum orr_op_kind)index : *kind;
     return status;
 }
@@ -131,7 +131,7 @@ enum orr_status orr_op_kind_find(const char *name, enum orr_op_kind *kind, struc
 enum orr_status orr_op_dtype_find(const char *name, enum orr_op_dtype *dtype, struct orr_error *err)
 {
     uint32_t index = 0;
-    enum orr_status status = find("type of number", name, dtype_names, dtype_synonyms, &index, err);
+    enum orr_status status = compute_op_names_find("type of number", name, dtype_names, dtype_synonyms, &index, err);
     *dtype = status == ORR_OK ? (enum orr_op_dtype)index : *dtype;
     return status;
 }
@@ -139,7 +139,7 @@ enum orr_status orr_op_dtype_find(const char *name, enum orr_op_dtype *dtype, st
 enum orr_status orr_op_stack_find(const char *name, enum orr_op_stack *stack, struct orr_error *err)
 {
     uint32_t index = 0;
-    enum orr_status status = find("stack", name, stack_names, NULL, &index, err);
+    enum orr_status status = compute_op_names_find("stack", name, stack_names, NULL, &index, err);
     *stack = status == ORR_OK ? (enum orr_op_stack)index : *stack;
     return status;
 }

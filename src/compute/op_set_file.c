@@ -21,12 +21,12 @@ struct reading {
     char text[LINE_MOST]; /* the line at hand */
 };
 
-static enum orr_status refuse(const struct reading *r, const char *what)
+static enum orr_status compute_op_set_file_refuse(const struct reading *r, const char *what)
 {
     return error_set(r->err, ORR_EINVAL, "%s:%" PRIu32 ": %s, found \"%.60s\"", r->name, r->line, what, r->text);
 }
 
-static bool next_line(struct reading *r)
+static bool compute_op_set_file_next_line(struct reading *r)
 {
     const char *newline = r->at < r->end ? memchr(r->at, '\n', (size_t)(r->end - r->at)) : NULL;
     size_t length = newline != NULL ? (size_t)(newline - r->at) : 0;
@@ -59,14 +59,15 @@ static bool is_sound(double value)
 /* "rows N median X p90 X" */
 static enum orr_status read_errors(struct reading *r, struct op_set *set)
 {
-    const char *rest = next_line(r) ? behind(r, "rows") : NULL;
+    const char *rest = compute_op_set_file_next_line(r) ? behind(r, "rows") : NULL;
     char median[32];
     char p90[32];
     bool is_read = rest != NULL && sscanf(rest, "%9" SCNu32 " median %31s p90 %31s", &set->rows, median, p90) == 3;
     set->median = is_read ? plain_strtod(median, NULL) : 0;
     set->p90 = is_read ? plain_strtod(p90, NULL) : 0;
-    return is_read && is_sound(set->median) && is_sound(set->p90) ? ORR_OK
-                                                                  : refuse(r, "accepted: \"rows N median X p90 X\"");
+    return is_read && is_sound(set->median) && is_sound(set->p90)
+               ? ORR_OK
+               : compute_op_set_file_refuse(r, "accepted: \"rows N median X p90 X\"");
 }
 
 static enum orr_status read_head(struct reading *r, struct op_set *set)
@@ -77,16 +78,16 @@ static enum orr_status read_head(struct reading *r, struct op_set *set)
     char device[64];
     const char *rest = behind(r, "set");
     if (rest == NULL || sscanf(rest, "%31s %31s %31s %63s", kind, dtype, stack, device) != 4) {
-        return refuse(r, "accepted: \"set OPERATOR DTYPE STACK DEVICE\" or \"end\"");
+        return compute_op_set_file_refuse(r, "accepted: \"set OPERATOR DTYPE STACK DEVICE\" or \"end\"");
     }
     struct orr_error why = {0};
     if (orr_op_kind_find(kind, &set->kind, &why) != ORR_OK || orr_op_dtype_find(dtype, &set->dtype, &why) != ORR_OK ||
         orr_op_stack_find(stack, &set->stack, &why) != ORR_OK || device_named(device, &set->device, &why) != ORR_OK) {
         return error_set(r->err, ORR_EINVAL, "%s:%" PRIu32 ": %s", r->name, r->line, why.text);
     }
-    rest = next_line(r) ? behind(r, "source") : NULL;
+    rest = compute_op_set_file_next_line(r) ? behind(r, "source") : NULL;
     if (rest == NULL) {
-        return refuse(r, "accepted: \"source TEXT\"");
+        return compute_op_set_file_refuse(r, "accepted: \"source TEXT\"");
     }
     (void)snprintf(set->source, sizeof set->source, "%.*s", OP_SOURCE_MOST - 1, rest);
     return read_errors(r, set);
@@ -95,7 +96,7 @@ static enum orr_status read_head(struct reading *r, struct op_set *set)
 static enum orr_status read_constants(struct reading *r, struct op_set *set)
 {
     const struct op_family_row *family = &op_families[op_set_family(set->stack, set->kind)];
-    char *at = next_line(r) ? behind(r, "constants") : NULL;
+    char *at = compute_op_set_file_next_line(r) ? behind(r, "constants") : NULL;
     for (uint32_t i = 0; i < family->count; i++) {
         const struct op_constant *row = &family->constants[i];
         size_t length = strlen(row->name);
@@ -112,7 +113,7 @@ static enum orr_status read_constants(struct reading *r, struct op_set *set)
         }
         at = *end == ' ' ? end + 1 : end;
     }
-    return *at == '\0' ? ORR_OK : refuse(r, "accepted: no constants beside those of the operator");
+    return *at == '\0' ? ORR_OK : compute_op_set_file_refuse(r, "accepted: no constants beside those of the operator");
 }
 
 static enum orr_status read_axes(struct reading *r, struct op_set *set)
@@ -122,25 +123,25 @@ static enum orr_status read_axes(struct reading *r, struct op_set *set)
     bool is_attention = op_family_of(set->kind) == OP_FAMILY_ATTENTION;
     for (uint32_t i = 0; i < set->axis_count; i++) {
         struct op_axis *axis = &set->axes[i];
-        char *at = next_line(r) ? behind(r, "axis") : NULL;
+        char *at = compute_op_set_file_next_line(r) ? behind(r, "axis") : NULL;
         double least = is_attention && i == OP_KV_AXIS ? 0 : 1;
         for (char *end = at; at != NULL && *at != '\0'; at = end) {
             double level = plain_strtod(at, &end);
             bool is_above = axis->count == 0 || level > axis->levels[axis->count - 1];
             if (end == at || axis->count == OP_LEVELS || !is_sound(level) || level < least || !is_above ||
                 level > 9e12) {
-                return refuse(r, "accepted: \"axis\" and at most 64 ascending levels");
+                return compute_op_set_file_refuse(r, "accepted: \"axis\" and at most 64 ascending levels");
             }
             axis->levels[axis->count++] = level;
         }
         if (axis->count == 0) {
-            return refuse(r, "accepted: \"axis\" and at most 64 ascending levels");
+            return compute_op_set_file_refuse(r, "accepted: \"axis\" and at most 64 ascending levels");
         }
     }
-    return op_set_lay(set) ? ORR_OK : refuse(r, "the grid has too many cells");
+    return op_set_lay(set) ? ORR_OK : compute_op_set_file_refuse(r, "the grid has too many cells");
 }
 
-static enum orr_status read_cells(struct reading *r, struct op_sets *sets, uint32_t first)
+static enum orr_status compute_op_set_file_read_cells(struct reading *r, struct op_sets *sets, uint32_t first)
 {
     for (uint32_t i = first; i < sets->count; i++) {
         struct op_set *set = sets->list[i];
@@ -162,10 +163,10 @@ enum orr_status op_sets_parse(struct op_sets *sets, const char *name, const char
 {
     struct reading r = {.name = name, .at = bytes, .end = bytes + size, .err = err};
     uint32_t first = sets->count;
-    if (!next_line(&r) || strcmp(r.text, "orrery-ops 1") != 0) {
+    if (!compute_op_set_file_next_line(&r) || strcmp(r.text, "orrery-ops 1") != 0) {
         return error_set(err, ORR_EINVAL, "%s: is no data of operators: it does not begin with \"orrery-ops 1\"", name);
     }
-    while (next_line(&r) && strcmp(r.text, "end") != 0) {
+    while (compute_op_set_file_next_line(&r) && strcmp(r.text, "end") != 0) {
         struct op_set set = {.rows = 0};
         enum orr_status status = read_head(&r, &set);
         status = status != ORR_OK ? status : read_constants(&r, &set);
@@ -177,7 +178,8 @@ enum orr_status op_sets_parse(struct op_sets *sets, const char *name, const char
             return status;
         }
     }
-    return strcmp(r.text, "end") == 0 ? read_cells(&r, sets, first) : refuse(&r, "accepted: \"end\" behind the sets");
+    return strcmp(r.text, "end") == 0 ? compute_op_set_file_read_cells(&r, sets, first)
+                                      : compute_op_set_file_refuse(&r, "accepted: \"end\" behind the sets");
 }
 
 enum orr_status op_sets_read(struct op_sets *sets, const char *path, struct orr_error *err)
@@ -202,7 +204,7 @@ enum orr_status op_sets_read(struct op_sets *sets, const char *path, struct orr_
     return status;
 }
 
-static void write_head(const struct op_set *set, FILE *stream)
+static void compute_op_set_file_write_head(const struct op_set *set, FILE *stream)
 {
     const struct op_family_row *family = &op_families[op_set_family(set->stack, set->kind)];
     (void)plain_fprintf(stream, "set %s %s %s %s\nsource %s\nrows %" PRIu32 " median %.4f p90 %.4f\nconstants",
@@ -238,7 +240,7 @@ enum orr_status op_sets_write(const struct op_sets *sets, uint32_t first, const 
         return status;
     }
     FILE *stream = io_outfile_stream(file);
-    void (*const passes[])(const struct op_set *set, FILE *out) = {write_head, write_cells};
+    void (*const passes[])(const struct op_set *set, FILE *out) = {compute_op_set_file_write_head, write_cells};
     (void)fputs("orrery-ops 1\n", stream);
     for (int pass = 0; pass < 2; pass++) {
         for (uint32_t i = first; i < sets->count + more->count; i++) {

@@ -44,7 +44,7 @@ static const char *const dim_names[] = {"m",        "n",        "k",      "batch
                                         "kv_heads", "head_dim", "rows",   "cols",   "vocab",  "elements", "channels",
                                         "filters",  "size",     "kernel", "stride", "height", "width",    NULL};
 
-static int32_t find_column(const struct csv_row *header, const char *names)
+static int32_t compute_op_table_find_column(const struct csv_row *header, const char *names)
 {
     for (const char *at = names; *at != '\0'; at += strspn(at, " ")) {
         size_t length = strcspn(at, " ");
@@ -68,10 +68,10 @@ enum orr_status op_table_open(const struct orr_op_table_options *options, struct
     }
     const struct csv_row *header = csv_reader_header(table->reader);
     for (int i = 0; i < COLUMN_DIMS; i++) {
-        table->columns[i] = find_column(header, column_names[i]);
+        table->columns[i] = compute_op_table_find_column(header, column_names[i]);
     }
     for (int i = 0; dim_names[i] != NULL; i++) {
-        table->columns[COLUMN_DIMS + i] = find_column(header, dim_names[i]);
+        table->columns[COLUMN_DIMS + i] = compute_op_table_find_column(header, dim_names[i]);
     }
     table->is_positional = table->columns[COLUMN_P0] >= 0 || table->columns[COLUMN_SHAPE] >= 0;
     if (options->device == NULL && table->columns[COLUMN_DEVICE] < 0) {
@@ -104,27 +104,28 @@ struct place {
     struct orr_error *err;
 };
 
-static enum orr_status refuse(const struct place *p, const char *what, const char *found)
+static enum orr_status compute_op_table_refuse(const struct place *p, const char *what, const char *found)
 {
     char shown[64];
     return error_set(p->err, ORR_EINVAL, "%s:%" PRIu64 ": %s, found \"%s\"", p->table->path, p->csv->line, what,
                      io_text_printable(found, shown, sizeof shown));
 }
 
-static enum orr_status pass_on(const struct place *p, const struct orr_error *why)
+static enum orr_status compute_op_table_pass_on(const struct place *p, const struct orr_error *why)
 {
     return error_set(p->err, why->status, "%s:%" PRIu64 ": %s", p->table->path, p->csv->line, why->text);
 }
 
 /* A whole number up to 10^13, also written as 4096.0. */
-static enum orr_status read_count(const struct place *p, const char *what, const char *text, uint64_t *value)
+static enum orr_status compute_op_table_read_count(const struct place *p, const char *what, const char *text,
+                                                   uint64_t *value)
 {
     char *end = NULL;
     double number = text[0] >= '0' && text[0] <= '9' ? plain_strtod(text, &end) : -1;
     if (end == NULL || *end != '\0' || !(number >= 0) || number > 1e13 || floor(number) < number) {
         char said[80];
         (void)snprintf(said, sizeof said, "accepted for %.30s: a whole number up to 10^13", what);
-        return refuse(p, said, text);
+        return compute_op_table_refuse(p, said, text);
     }
     *value = (uint64_t)number;
     return ORR_OK;
@@ -173,12 +174,12 @@ static enum orr_status read_folded(const struct place *p, struct orr_op *op, boo
     *is_folded = is_kind && dim_text(p, names[3], strlen(names[3])) != NULL;
     for (int i = 0; i < 4 && *is_folded; i++) {
         const char *text = dim_text(p, names[i], strlen(names[i]));
-        enum orr_status status = read_count(p, names[i], text != NULL ? text : "", &values[i]);
+        enum orr_status status = compute_op_table_read_count(p, names[i], text != NULL ? text : "", &values[i]);
         if (status != ORR_OK) {
             return status;
         }
         if (values[i] > 10000000) {
-            return refuse(p, "accepted for a picture or heads: numbers up to ten million", text);
+            return compute_op_table_refuse(p, "accepted for a picture or heads: numbers up to ten million", text);
         }
     }
     double rows = (double)values[0] * (double)values[1] * (double)values[2];
@@ -205,7 +206,7 @@ static enum orr_status read_named(const struct place *p, struct orr_op *op)
             return error_set(p->err, ORR_EINVAL, "%s:%" PRIu64 ": %s needs a column \"%.*s\"", p->table->path,
                              p->csv->line, op_kind_name(op->kind), (int)length, name);
         }
-        status = read_count(p, name, text, &op->dims[i]);
+        status = compute_op_table_read_count(p, name, text, &op->dims[i]);
     }
     return status;
 }
@@ -217,14 +218,14 @@ static enum orr_status read_dims(const struct place *p, struct orr_op *op)
     const char *shape = field(p->table, p->csv, COLUMN_SHAPE, NULL);
     if (shape != NULL) {
         struct orr_error why = {0};
-        return orr_op_shape(shape, op, &why) == ORR_OK ? ORR_OK : pass_on(p, &why);
+        return orr_op_shape(shape, op, &why) == ORR_OK ? ORR_OK : compute_op_table_pass_on(p, &why);
     }
     bool is_named = dim_text(p, first, length) != NULL;
     if (!is_named && field(p->table, p->csv, COLUMN_P0, NULL) != NULL) {
         uint64_t values[ORR_OP_DIMS] = {0};
         for (int i = 0; i < 4; i++) {
-            enum orr_status status =
-                read_count(p, "a number of the shape", field(p->table, p->csv, COLUMN_P0 + i, "0"), &values[i]);
+            enum orr_status status = compute_op_table_read_count(
+                p, "a number of the shape", field(p->table, p->csv, COLUMN_P0 + i, "0"), &values[i]);
             if (status != ORR_OK) {
                 return status;
             }
@@ -235,7 +236,7 @@ static enum orr_status read_dims(const struct place *p, struct orr_op *op)
     return read_named(p, op);
 }
 
-static enum orr_status check_dims(const struct place *p, const struct orr_op *op)
+static enum orr_status compute_op_table_check_dims(const struct place *p, const struct orr_op *op)
 {
     for (uint32_t i = 0; i < op_dim_count(op->kind); i++) {
         if (op->dims[i] == 0) {
@@ -248,7 +249,7 @@ static enum orr_status check_dims(const struct place *p, const struct orr_op *op
     return ORR_OK;
 }
 
-static enum orr_status read_extras(const struct place *p, struct orr_op *op)
+static enum orr_status compute_op_table_read_extras(const struct place *p, struct orr_op *op)
 {
     static const int extra_columns[] = {COLUMN_KV_SEQ, COLUMN_V_HEAD_DIM, COLUMN_STATE_BYTES};
     /* Our H200 tables, which have numbers for columns, hold attention over all keys. */
@@ -256,10 +257,11 @@ static enum orr_status read_extras(const struct place *p, struct orr_op *op)
     uint64_t values[3] = {0};
     for (int i = 0; i < 3; i++) {
         const char *name = column_names[extra_columns[i]];
-        enum orr_status status = read_count(p, name, field(p->table, p->csv, extra_columns[i], "0"), &values[i]);
+        enum orr_status status =
+            compute_op_table_read_count(p, name, field(p->table, p->csv, extra_columns[i], "0"), &values[i]);
         if (status == ORR_OK && i > 0 && values[i] > 1000000) {
-            status = refuse(p, "accepted for v_head_dim and state_bytes: up to a million",
-                            field(p->table, p->csv, extra_columns[i], "0"));
+            status = compute_op_table_refuse(p, "accepted for v_head_dim and state_bytes: up to a million",
+                                             field(p->table, p->csv, extra_columns[i], "0"));
         }
         if (status != ORR_OK) {
             return status;
@@ -286,7 +288,7 @@ static enum orr_status read_time(const struct place *p, enum orr_op_stack stack,
     }
     *us = plain_strtod(text, &end);
     if (end == text || *end != '\0' || !(*us > 0) || !(*us < 1e12)) {
-        return refuse(p, "accepted for a time: microseconds above 0", text);
+        return compute_op_table_refuse(p, "accepted for a time: microseconds above 0", text);
     }
     return ORR_OK;
 }
@@ -306,18 +308,18 @@ enum orr_status op_table_next(struct op_table *table, struct op_row *row, struct
     struct orr_error why = {0};
     *row = (struct op_row){.us = 0};
     if (device == NULL || op == NULL) {
-        return refuse(&p, "accepted: an operator and a device in every row", "");
+        return compute_op_table_refuse(&p, "accepted: an operator and a device in every row", "");
     }
     if (orr_op_kind_find(op, &row->op.kind, &why) != ORR_OK || device_named(device, &row->device, &why) != ORR_OK ||
         orr_op_dtype_find(dtype != NULL ? dtype : "bf16", &row->op.dtype, &why) != ORR_OK) {
-        return pass_on(&p, &why);
+        return compute_op_table_pass_on(&p, &why);
     }
     row->stack = op_stack_meant(row->op.kind, device, table->is_positional);
     if (stack != NULL && orr_op_stack_find(stack, &row->stack, &why) != ORR_OK) {
-        return pass_on(&p, &why);
+        return compute_op_table_pass_on(&p, &why);
     }
     status = read_dims(&p, &row->op);
-    status = status != ORR_OK ? status : check_dims(&p, &row->op);
-    status = status != ORR_OK ? status : read_extras(&p, &row->op);
+    status = status != ORR_OK ? status : compute_op_table_check_dims(&p, &row->op);
+    status = status != ORR_OK ? status : compute_op_table_read_extras(&p, &row->op);
     return status != ORR_OK ? status : read_time(&p, row->stack, &row->us);
 }

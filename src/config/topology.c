@@ -21,8 +21,8 @@ struct topology_reader {
     struct config_wired_extra extra;
 };
 
-static enum orr_status read_count(struct topology_reader *reader, const char *what, uint64_t most, uint64_t *value,
-                                  struct orr_error *err)
+static enum orr_status config_topology_read_count(struct topology_reader *reader, const char *what, uint64_t most,
+                                                  uint64_t *value, struct orr_error *err)
 {
     struct word word;
     enum orr_status status = words_need(&reader->words, what, &word, err);
@@ -46,18 +46,19 @@ static unsigned first_line_words(const char *text, size_t size)
 static enum orr_status config_topology_read_header(struct topology_reader *reader, bool simai, struct orr_error *err)
 {
     uint64_t gpus_per_server = 0;
-    enum orr_status status = read_count(reader, "the number of nodes", NODES_MOST, &reader->nodes, err);
+    enum orr_status status = config_topology_read_count(reader, "the number of nodes", NODES_MOST, &reader->nodes, err);
     if (status == ORR_OK && simai) {
-        status = read_count(reader, "the GPUs of a server", NODES_MOST, &gpus_per_server, err);
+        status = config_topology_read_count(reader, "the GPUs of a server", NODES_MOST, &gpus_per_server, err);
         if (status == ORR_OK) {
-            status = read_count(reader, "the number of NVSwitches", NODES_MOST, &reader->nvswitches, err);
+            status =
+                config_topology_read_count(reader, "the number of NVSwitches", NODES_MOST, &reader->nvswitches, err);
         }
     }
     if (status == ORR_OK) {
-        status = read_count(reader, "the number of switches", NODES_MOST, &reader->switches, err);
+        status = config_topology_read_count(reader, "the number of switches", NODES_MOST, &reader->switches, err);
     }
     if (status == ORR_OK) {
-        status = read_count(reader, "the number of links", LINKS_MOST, &reader->links, err);
+        status = config_topology_read_count(reader, "the number of links", LINKS_MOST, &reader->links, err);
     }
     if (status == ORR_OK && simai) {
         struct word word;

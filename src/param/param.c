@@ -71,15 +71,15 @@ size_t param_names(const struct param_table *tables, const char *names[PARAM_NAM
 
 /* ---- reading ---- */
 
-static void *place_of(const struct param *row, void *into)
+static void *param_place_of(const struct param *row, void *into)
 {
     return (char *)into + row->place;
 }
 
 /* Numbers have no alignment of their own in a struct that is only known by offsets. */
-static void put(const struct param *row, void *into, const void *value, size_t size)
+static void param_put(const struct param *row, void *into, const void *value, size_t size)
 {
-    memcpy(place_of(row, into), value, size);
+    memcpy(param_place_of(row, into), value, size);
 }
 
 /* `text` is the value as given, NULL: as it is in a struct. */
@@ -159,7 +159,7 @@ static enum orr_status read_number(const struct param *row, const char *where, c
         status = param_parse_real(where, text, &real, err);
         status = status == ORR_OK ? check_real(row, where, text, real, err) : status;
         if (status == ORR_OK) {
-            put(row, into, &real, sizeof real);
+            param_put(row, into, &real, sizeof real);
         }
         return status;
     case PARAM_TIME:
@@ -178,9 +178,9 @@ static enum orr_status read_number(const struct param *row, const char *where, c
     status = status == ORR_OK ? check_count(row, where, text, number, err) : status;
     if (status == ORR_OK && row->kind == PARAM_COUNT32) {
         uint32_t narrow = (uint32_t)number;
-        put(row, into, &narrow, sizeof narrow);
+        param_put(row, into, &narrow, sizeof narrow);
     } else if (status == ORR_OK) {
-        put(row, into, &number, sizeof number);
+        param_put(row, into, &number, sizeof number);
     }
     return status;
 }
@@ -192,10 +192,10 @@ static enum orr_status read_word(const struct param *row, const char *where, con
     enum orr_status status = param_parse_word(where, text, row->words, &index, err);
     if (status == ORR_OK && row->kind == PARAM_CHOICE) {
         bool second = index == 1;
-        put(row, into, &second, sizeof second);
+        param_put(row, into, &second, sizeof second);
     } else if (status == ORR_OK) {
         int value = row->first + (int)index;
-        put(row, into, &value, sizeof value);
+        param_put(row, into, &value, sizeof value);
     }
     return status;
 }
@@ -209,12 +209,12 @@ static enum orr_status read_value(const struct param *row, const char *where, co
     case PARAM_FLAG:
         status = text != NULL ? param_parse_bool(where, text, &flag, err) : ORR_OK;
         if (status == ORR_OK) {
-            put(row, into, &flag, sizeof flag);
+            param_put(row, into, &flag, sizeof flag);
         }
         return status;
     case PARAM_TEXT:
     case PARAM_PATH:
-        put(row, into, &text, sizeof text);
+        param_put(row, into, &text, sizeof text);
         return ORR_OK;
     case PARAM_WORD:
     case PARAM_CHOICE:

@@ -10,7 +10,7 @@ static const char *const connections[] = {"RING", "PXN_INIT", "NVLS", "TREE", "P
 
 enum { NUMBER = 24 };
 
-static void put_number(uint64_t value, char after, FILE *stream)
+static void report_coll_dump_put_number(uint64_t value, char after, FILE *stream)
 {
     char text[NUMBER];
     size_t at = sizeof text;
@@ -26,7 +26,7 @@ static void put_list(const uint32_t *items, uint32_t count, char after, FILE *st
 {
     (void)fputc('[', stream);
     for (uint32_t i = 0; i < count; i++) {
-        put_number(items[i], i + 1 < count ? ',' : ']', stream);
+        report_coll_dump_put_number(items[i], i + 1 < count ? ',' : ']', stream);
     }
     if (count == 0) {
         (void)fputc(']', stream);
@@ -53,12 +53,12 @@ static void put_rings(const struct nccl_channels *channels, FILE *stream)
         for (uint32_t i = 0; i < channels->ring_size; i++) {
             const struct nccl_ring_place *place = &channels->rings[(size_t)c * channels->ring_size + i];
             (void)fputs("R ", stream);
-            put_number(c, ' ', stream);
-            put_number(place->rank, ' ', stream);
-            put_number(place->prev, ' ', stream);
-            put_number(place->next, ' ', stream);
-            put_number(place->node_recv, ' ', stream);
-            put_number(place->node_send, '\n', stream);
+            report_coll_dump_put_number(c, ' ', stream);
+            report_coll_dump_put_number(place->rank, ' ', stream);
+            report_coll_dump_put_number(place->prev, ' ', stream);
+            report_coll_dump_put_number(place->next, ' ', stream);
+            report_coll_dump_put_number(place->node_recv, ' ', stream);
+            report_coll_dump_put_number(place->node_send, '\n', stream);
         }
     }
 }
@@ -82,16 +82,16 @@ static void put_flows(const struct nccl_flows *flows, FILE *stream)
     for (uint32_t i = 0; i < flows->count; i++) {
         const struct nccl_flow *flow = &flows->flows[i];
         (void)fputs("F ", stream);
-        put_number(flow->channel, ' ', stream);
-        put_number(i, ' ', stream);
-        put_number(flow->src, ' ', stream);
-        put_number(flow->dst, ' ', stream);
-        put_number(flow->bytes, ' ', stream);
+        report_coll_dump_put_number(flow->channel, ' ', stream);
+        report_coll_dump_put_number(i, ' ', stream);
+        report_coll_dump_put_number(flow->src, ' ', stream);
+        report_coll_dump_put_number(flow->dst, ' ', stream);
+        report_coll_dump_put_number(flow->bytes, ' ', stream);
         put_list(flows->prevs + flow->prev, flow->prev_count, ' ', stream);
         put_list(flows->links + flow->parents, flow->parent_count, ' ', stream);
         put_list(flows->links + flow->children, flow->child_count, ' ', stream);
-        put_number(flow->chunk, ' ', stream);
-        put_number(flow->chunk_count, ' ', stream);
+        report_coll_dump_put_number(flow->chunk, ' ', stream);
+        report_coll_dump_put_number(flow->chunk_count, ' ', stream);
         (void)fputs(connections[flow->connection], stream);
         (void)fputc('\n', stream);
     }

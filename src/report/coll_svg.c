@@ -17,7 +17,7 @@ struct panel {
     uint32_t left, top, width, height;
 };
 
-static void put_style(FILE *stream)
+static void report_coll_svg_put_style(FILE *stream)
 {
     (void)fputs("<style>text{font:11px Helvetica,Arial,sans-serif;fill:#222;text-anchor:middle}"
                 ".h{font-size:14px;font-weight:bold;text-anchor:start}"
@@ -28,7 +28,7 @@ static void put_style(FILE *stream)
                 stream);
 }
 
-static void put_rank(uint32_t x, uint32_t y, uint32_t rank, const char *colour, FILE *stream)
+static void report_coll_svg_put_rank(uint32_t x, uint32_t y, uint32_t rank, const char *colour, FILE *stream)
 {
     (void)fprintf(stream,
                   "<circle cx=\"%" PRIu32 "\" cy=\"%" PRIu32 "\" r=\"%d\" stroke=\"%s\"/>"
@@ -58,7 +58,8 @@ static void put_turn(const struct panel *panel, uint32_t x0, uint32_t y0, uint32
 
 /* ---- rings ---------------------------------------------------------------------------------------------------- */
 
-static const struct nccl_ring_place *place_of(const struct nccl_ring_place *ring, uint32_t size, uint32_t rank)
+static const struct nccl_ring_place *report_coll_svg_place_of(const struct nccl_ring_place *ring, uint32_t size,
+                                                              uint32_t rank)
 {
     uint32_t lo = 0;
     uint32_t hi = size;
@@ -91,12 +92,13 @@ static struct panel ring_size(const struct report_coll *coll)
     return (struct panel){.width = (columns + 1) * CELL, .height = rows * CELL * 3 / 2 + HEAD};
 }
 
-static void draw_ring(const struct report_coll *coll, uint32_t channel, const struct panel *panel, FILE *stream)
+static void report_coll_svg_draw_ring(const struct report_coll *coll, uint32_t channel, const struct panel *panel,
+                                      FILE *stream)
 {
     uint32_t size = coll->channels->ring_size;
     const struct nccl_ring_place *ring = coll->channels->rings + (size_t)channel * size;
     const char *colour = colours[channel % (sizeof colours / sizeof colours[0])];
-    const struct nccl_ring_place *at = place_of(ring, size, ring[0].node_recv);
+    const struct nccl_ring_place *at = report_coll_svg_place_of(ring, size, ring[0].node_recv);
     uint32_t begin = panel->left + CELL;
     uint32_t x = begin;
     uint32_t y = panel->top + HEAD + CELL / 2;
@@ -104,7 +106,7 @@ static void draw_ring(const struct report_coll *coll, uint32_t channel, const st
     (void)fprintf(stream, "<text class=\"h\" x=\"%" PRIu32 "\" y=\"%" PRIu32 "\">ring %" PRIu32 "</text>\n",
                   panel->left, panel->top + 16, channel);
     for (uint32_t i = 0; i < size; i++) {
-        put_rank(x, y, at->rank, colour, stream);
+        report_coll_svg_put_rank(x, y, at->rank, colour, stream);
         bool last = i + 1 == size;
         if (last) {
             put_turn(panel, x, y, begin, first_y, 2, colour, stream);
@@ -116,7 +118,7 @@ static void draw_ring(const struct report_coll *coll, uint32_t channel, const st
             put_line(x + RADIUS, y, x + CELL - RADIUS, y, colour, stream);
             x += CELL;
         }
-        at = place_of(ring, size, at->next);
+        at = report_coll_svg_place_of(ring, size, at->next);
     }
 }
 
@@ -160,7 +162,8 @@ static struct panel tree_size(const struct report_coll *coll)
     return (struct panel){.width = (coll->channels->rank_count + 1) * CELL, .height = (deepest + 2) * CELL + HEAD};
 }
 
-static void draw_tree(const struct report_coll *coll, uint32_t channel, const struct panel *panel, FILE *stream)
+static void report_coll_svg_draw_tree(const struct report_coll *coll, uint32_t channel, const struct panel *panel,
+                                      FILE *stream)
 {
     uint32_t count = coll->channels->rank_count;
     const struct nccl_tree_place *tree = coll->channels->trees + (size_t)channel * count;
@@ -175,7 +178,7 @@ static void draw_tree(const struct report_coll *coll, uint32_t channel, const st
             uint32_t above = tree_index(coll, (uint32_t)tree[i].up);
             put_line(x, y - RADIUS, panel->left + CELL / 2 + above * CELL, y - CELL + RADIUS, colour, stream);
         }
-        put_rank(x, y, tree[i].rank, colour, stream);
+        report_coll_svg_put_rank(x, y, tree[i].rank, colour, stream);
     }
 }
 
@@ -190,7 +193,7 @@ void report_coll_svg(const struct report_coll *coll, FILE *stream)
     uint32_t rows = (shown + columns - 1) / columns;
     (void)fprintf(stream, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%" PRIu32 "\" height=\"%" PRIu32 "\">\n",
                   2 * MARGIN + columns * (panel.width + MARGIN), 2 * MARGIN + rows * (panel.height + MARGIN));
-    put_style(stream);
+    report_coll_svg_put_style(stream);
     (void)fprintf(stream, "<text class=\"h\" x=\"%d\" y=\"24\">%s of %" PRIu64 " bytes over %" PRIu32 " ranks", MARGIN,
                   coll->type, coll->bytes, coll->group->rank_count);
     if (shown < count) {
@@ -201,9 +204,9 @@ void report_coll_svg(const struct report_coll *coll, FILE *stream)
         panel.left = MARGIN + c % columns * (panel.width + MARGIN);
         panel.top = MARGIN + c / columns * (panel.height + MARGIN);
         if (trees) {
-            draw_tree(coll, c, &panel, stream);
+            report_coll_svg_draw_tree(coll, c, &panel, stream);
         } else {
-            draw_ring(coll, c, &panel, stream);
+            report_coll_svg_draw_ring(coll, c, &panel, stream);
         }
     }
     (void)fputs("</svg>\n", stream);

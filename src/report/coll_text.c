@@ -37,8 +37,8 @@ static void add_flow(const struct nccl_job *job, const struct nccl_flow *flow, s
     costs->channels = flow->channel + 1 > costs->channels ? flow->channel + 1 : costs->channels;
 }
 
-static enum orr_status sum_up(const struct report_coll *coll, struct arena *arena, struct costs *costs,
-                              struct orr_error *err)
+static enum orr_status report_coll_text_sum_up(const struct report_coll *coll, struct arena *arena, struct costs *costs,
+                                               struct orr_error *err)
 {
     size_t ranks = coll->job->gpus;
     const struct nccl_flows *flows = coll->flows;
@@ -61,21 +61,21 @@ static enum orr_status sum_up(const struct report_coll *coll, struct arena *aren
     return ORR_OK;
 }
 
-static void put_row(const char *name, const char *text, FILE *stream)
+static void report_coll_text_put_row(const char *name, const char *text, FILE *stream)
 {
     (void)fprintf(stream, "%-15s %s\n", name, text);
 }
 
 static void put_count(const char *name, uint64_t value, FILE *stream)
 {
-    put_row(name, report_count(value).text, stream);
+    report_coll_text_put_row(name, report_count(value).text, stream);
 }
 
 static void put_link_class(const char *name, uint64_t bytes, uint32_t flows, FILE *stream)
 {
     char text[96];
     (void)snprintf(text, sizeof text, "%s in %s flows", report_bytes((double)bytes).text, report_count(flows).text);
-    put_row(name, text, stream);
+    report_coll_text_put_row(name, text, stream);
 }
 
 /* Least and most over the ranks that take part, and who has most. */
@@ -100,7 +100,7 @@ static void put_spread(const struct report_coll *coll, const char *name, const u
         (void)snprintf(text, sizeof text, "%s to %s (most: rank %" PRIu32 ")", report_bytes((double)least).text,
                        report_bytes((double)most).text, busiest);
     }
-    put_row(name, text, stream);
+    report_coll_text_put_row(name, text, stream);
 }
 
 static const char *algo_name(const struct nccl_choice *choice)
@@ -118,7 +118,7 @@ static const char *algo_name(const struct nccl_choice *choice)
     }
 }
 
-static void put_head(const struct report_coll *coll, FILE *stream)
+static void report_coll_text_put_head(const struct report_coll *coll, FILE *stream)
 {
     if (coll->group == NULL) {
         (void)fprintf(stream, "%s over %" PRIu32 " ranks\n\n", coll->type, coll->job->gpus);
@@ -134,12 +134,12 @@ static void put_costs(const struct report_coll *coll, const struct costs *costs,
     const struct nccl_choice *choice = &coll->flows->choice;
     char text[64];
     (void)snprintf(text, sizeof text, "%s%s", algo_name(choice), choice->pxn ? ", PXN" : "");
-    put_row("algorithm", text, stream);
-    put_row("protocol", choice->protocol == NCCL_PROTOCOL_NONE ? "none" : "Simple", stream);
+    report_coll_text_put_row("algorithm", text, stream);
+    report_coll_text_put_row("protocol", choice->protocol == NCCL_PROTOCOL_NONE ? "none" : "Simple", stream);
     put_count("channels", costs->channels, stream);
     put_count("steps", costs->steps, stream);
     put_count("flows", coll->flows->count, stream);
-    put_row("bytes moved", report_bytes((double)coll->flows->total_bytes).text, stream);
+    report_coll_text_put_row("bytes moved", report_bytes((double)coll->flows->total_bytes).text, stream);
     put_link_class("  NVLink", costs->nvlink, costs->nvlink_flows, stream);
     put_link_class("  network", costs->network, costs->network_flows, stream);
     put_spread(coll, "rank sends", costs->sent, stream);
@@ -161,7 +161,7 @@ static const struct nccl_ring_place *ring_place(const struct report_coll *coll, 
     return &ring[0];
 }
 
-static void draw_ring(const struct report_coll *coll, uint32_t channel, FILE *stream)
+static void report_coll_text_draw_ring(const struct report_coll *coll, uint32_t channel, FILE *stream)
 {
     uint32_t size = coll->channels->ring_size;
     const struct nccl_ring_place *place = ring_place(coll, channel, coll->channels->rings->rank);
@@ -235,7 +235,7 @@ static uint32_t draw_chain(const struct report_coll *coll, uint32_t channel, str
     return waiting;
 }
 
-static void draw_tree(const struct report_coll *coll, uint32_t channel, FILE *stream)
+static void report_coll_text_draw_tree(const struct report_coll *coll, uint32_t channel, FILE *stream)
 {
     const struct nccl_tree_place *tree = coll->channels->trees + (size_t)channel * coll->channels->rank_count;
     uint32_t root = 0;
@@ -280,9 +280,9 @@ static void draw_channels(const struct report_coll *coll, bool trees, FILE *stre
     }
     for (uint32_t c = 0; c < count && c < CHANNELS_SHOWN; c++) {
         if (trees) {
-            draw_tree(coll, c, stream);
+            report_coll_text_draw_tree(coll, c, stream);
         } else {
-            draw_ring(coll, c, stream);
+            report_coll_text_draw_ring(coll, c, stream);
         }
     }
     if (count > CHANNELS_SHOWN) {
@@ -290,7 +290,7 @@ static void draw_channels(const struct report_coll *coll, bool trees, FILE *stre
     }
 }
 
-static void draw(const struct report_coll *coll, FILE *stream)
+static void report_coll_text_draw(const struct report_coll *coll, FILE *stream)
 {
     enum nccl_algo algo = coll->flows->choice.algo;
     (void)fputc('\n', stream);
@@ -306,14 +306,14 @@ enum orr_status report_coll_text(const struct report_coll *coll, struct arena *a
                                  struct orr_error *err)
 {
     struct costs costs = {0};
-    enum orr_status status = sum_up(coll, arena, &costs, err);
+    enum orr_status status = report_coll_text_sum_up(coll, arena, &costs, err);
     if (status != ORR_OK) {
         return status;
     }
-    put_head(coll, stream);
+    report_coll_text_put_head(coll, stream);
     put_costs(coll, &costs, stream);
     if (!coll->pairs && coll->flows->count > 0) {
-        draw(coll, stream);
+        report_coll_text_draw(coll, stream);
     }
     return ORR_OK;
 }

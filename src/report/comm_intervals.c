@@ -18,7 +18,7 @@ static bool communicates(const struct trace_node *node)
 }
 
 /* By rank, start, end and node. */
-static int compare(const void *one, const void *other)
+static int report_comm_intervals_compare(const void *one, const void *other)
 {
     const struct sim_interval *a = *(const struct sim_interval *const *)one;
     const struct sim_interval *b = *(const struct sim_interval *const *)other;
@@ -34,7 +34,7 @@ static int compare(const void *one, const void *other)
     return a->node < b->node ? -1 : a->node > b->node;
 }
 
-static uint64_t collect(const struct sim_result *result, const struct sim_interval **list)
+static uint64_t report_comm_intervals_collect(const struct sim_result *result, const struct sim_interval **list)
 {
     uint64_t count = 0;
     for (uint32_t i = 0; i < result->interval_count; i++) {
@@ -49,7 +49,7 @@ static uint64_t collect(const struct sim_result *result, const struct sim_interv
 }
 
 /* Names come from files and may hold anything: quoted, quotes doubled, control characters as spaces. */
-static void put_name(const char *name, FILE *stream)
+static void report_comm_intervals_put_name(const char *name, FILE *stream)
 {
     (void)fputc('"', stream);
     for (; *name != '\0'; name++) {
@@ -68,7 +68,7 @@ static void put_interval(const struct sim_result *result, const struct sim_inter
     const struct trace_node *node = node_of(result, interval);
     char kind[32];
     (void)fprintf(stream, "%" PRIu32 ",%" PRIu64 ",", interval->rank, trace_rank_node_id(rank, interval->node));
-    put_name(trace_graph_name(rank->graph, interval->node), stream);
+    report_comm_intervals_put_name(trace_graph_name(rank->graph, interval->node), stream);
     int32_t type = node->type == TRACE_SEND   ? SIM_TYPE_SEND
                    : node->type == TRACE_RECV ? SIM_TYPE_RECV
                                               : node->comm_type;
@@ -115,14 +115,14 @@ enum orr_status report_comm_intervals_write(const struct sim_result *result, FIL
         return error_set(err, ORR_EINVAL, "intervals of communication need a run that keeps intervals");
     }
     struct mem *mem = result->config->traces->mem;
-    uint64_t count = collect(result, NULL);
+    uint64_t count = report_comm_intervals_collect(result, NULL);
     size_t bytes = (count + 1) * sizeof(struct sim_interval *);
     const struct sim_interval **list = mem_alloc(mem, bytes);
     if (list == NULL) {
         return mem_error(mem, "the intervals of communication", err);
     }
-    (void)collect(result, list);
-    qsort(list, count, sizeof *list, compare);
+    (void)report_comm_intervals_collect(result, list);
+    qsort(list, count, sizeof *list, report_comm_intervals_compare);
     put_all(result, list, count, stream);
     mem_free(mem, list, bytes);
     return ORR_OK;

@@ -74,7 +74,8 @@ static void put_counts(const struct cost_bill *bill, FILE *stream)
     }
 }
 
-static void put_row(struct report_table *table, const struct cost_row *row, uint64_t total, int decimals)
+static void report_cost_text_put_row(struct report_table *table, const struct cost_row *row, uint64_t total,
+                                     int decimals)
 {
     char price[REPORT_TABLE_CELL];
     struct report_number each = money(row->price, decimals_of(row->price));
@@ -112,7 +113,7 @@ static void put_bill(const struct cost_report *report, const struct cost_bill *b
         char name[REPORT_TABLE_CELL];
         (void)snprintf(name, sizeof name, "  %.40s", row.name);
         row.name = name;
-        put_row(&table, &row, bill->total, decimals);
+        report_cost_text_put_row(&table, &row, bill->total, decimals);
     }
     if (bill->row_count > ROWS_SHOWN) {
         char more[64];

@@ -11,7 +11,7 @@
 #include "report/network.h"
 #include "report/rows.h"
 
-static void write_ranks(const struct sim_result *result, FILE *stream)
+static void report_csv_write_ranks(const struct sim_result *result, FILE *stream)
 {
     struct orr_rank_result row;
     report_row_csv_head(report_rank_columns, stream);
@@ -20,7 +20,7 @@ static void write_ranks(const struct sim_result *result, FILE *stream)
     }
 }
 
-static void write_collectives(const struct sim_result *result, FILE *stream)
+static void report_csv_write_collectives(const struct sim_result *result, FILE *stream)
 {
     struct orr_collective_result row;
     report_row_csv_head(report_collective_columns, stream);
@@ -67,8 +67,8 @@ enum orr_status report_csv_write(const struct sim_result *result, const char *fo
         void (*write)(const struct sim_result *result, FILE *stream);
         bool wanted;
     } tables[] = {
-        {"ranks.csv", write_ranks, true},
-        {"collectives.csv", write_collectives, true},
+        {"ranks.csv", report_csv_write_ranks, true},
+        {"collectives.csv", report_csv_write_collectives, true},
         {"dimensions.csv", write_dimensions, true},
         {"links.csv", write_links, report_network_has(result)},
         {"memory.csv", report_memory_csv, report_memory_has(result)},

@@ -55,7 +55,7 @@ static void put_machine(const struct doctor_report *report, FILE *stream)
     }
 }
 
-static void put_parts(const struct doctor_report *report, FILE *stream)
+static void report_doctor_text_put_parts(const struct doctor_report *report, FILE *stream)
 {
     (void)fputs("\nOther programs (none is needed to simulate)\n", stream);
     for (uint32_t i = 0; i < report->part_count; i++) {
@@ -163,7 +163,7 @@ static void put_checks(const struct doctor_report *report, FILE *stream)
 void doctor_text_put(const struct doctor_report *report, FILE *stream)
 {
     put_machine(report, stream);
-    put_parts(report, stream);
+    report_doctor_text_put_parts(report, stream);
     put_gpus(report, stream);
     put_checks(report, stream);
 }

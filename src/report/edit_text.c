@@ -7,7 +7,7 @@
 #include "report/number.h"
 #include "report/table.h"
 
-static void row(struct report_table *table, const char *what, uint64_t count)
+static void report_edit_text_row(struct report_table *table, const char *what, uint64_t count)
 {
     report_table_row(table);
     report_table_cell(table, what);
@@ -32,7 +32,7 @@ void edit_text_fix(const struct fix_counts *counts, size_t files, FILE *stream)
     report_table_begin(&table, 1);
     for (unsigned i = 0; i < FIX_REPAIR_COUNT; i++) {
         if (counts->repairs[i] > 0) {
-            row(&table, fix_repair_text(i), counts->repairs[i]);
+            report_edit_text_row(&table, fix_repair_text(i), counts->repairs[i]);
             total += counts->repairs[i];
         }
     }

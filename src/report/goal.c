@@ -91,7 +91,7 @@ struct members {
     uint32_t tag;
 };
 
-static uint32_t rank_of(const struct members *members, uint32_t index)
+static uint32_t report_goal_rank_of(const struct members *members, uint32_t index)
 {
     return members->ranks == NULL ? index : members->ranks[index];
 }
@@ -109,8 +109,8 @@ static uint64_t put_ring(struct goal *goal, const struct members *members, uint6
 {
     uint32_t n = members->count;
     uint32_t self = members->self;
-    uint32_t next = rank_of(members, (self + 1) % n);
-    uint32_t before = rank_of(members, (self + n - 1) % n);
+    uint32_t next = report_goal_rank_of(members, (self + 1) % n);
+    uint32_t before = report_goal_rank_of(members, (self + n - 1) % n);
     uint64_t sent = begin;
     uint64_t received = begin;
     for (uint32_t round = 0; round < rounds; round++) {
@@ -139,9 +139,9 @@ static uint64_t put_direct(struct goal *goal, const struct members *members, uin
     for (uint32_t away = 1; away < n; away++) {
         uint32_t to = (members->self + away) % n;
         uint32_t from = (members->self + n - away) % n;
-        uint64_t send = put_message(goal, true, chunk(bytes, to, n), rank_of(members, to), members->tag);
+        uint64_t send = put_message(goal, true, chunk(bytes, to, n), report_goal_rank_of(members, to), members->tag);
         uint64_t receive =
-            put_message(goal, false, chunk(bytes, members->self, n), rank_of(members, from), members->tag);
+            put_message(goal, false, chunk(bytes, members->self, n), report_goal_rank_of(members, from), members->tag);
         put_requires(goal, send, begin);
         put_requires(goal, receive, begin);
     }
@@ -163,7 +163,8 @@ static uint64_t put_program(struct goal *goal, const struct members *members, ui
     uint64_t first = goal->labels + 1;
     for (uint32_t i = 0; i < count; i++) {
         bool sends = ops[i].kind == COLL_OP_SEND;
-        uint64_t label = put_message(goal, sends, ops[i].bytes, rank_of(members, ops[i].peer), members->tag);
+        uint64_t label =
+            put_message(goal, sends, ops[i].bytes, report_goal_rank_of(members, ops[i].peer), members->tag);
         put_requires(goal, label, received);
         received = sends ? received : label;
     }
@@ -215,7 +216,7 @@ static enum orr_status find_root(const struct goal *goal, uint32_t node, const s
         return ORR_OK;
     }
     for (*root = 0; *root < members->count; ++*root) {
-        if (at->root >= 0 && rank_of(members, *root) == (uint32_t)at->root) {
+        if (at->root >= 0 && report_goal_rank_of(members, *root) == (uint32_t)at->root) {
             return ORR_OK;
         }
     }
@@ -364,7 +365,7 @@ static bool put_in_order(struct goal *goal)
     return count == graph->node_count;
 }
 
-static enum orr_status put_rank(struct goal *goal)
+static enum orr_status report_goal_put_rank(struct goal *goal)
 {
     const struct trace_graph *graph = goal->graph;
     enum orr_status status = ORR_OK;
@@ -399,7 +400,7 @@ static enum orr_status put_ranks(struct goal *goal)
         goal->end = words;
         goal->waits = (uint32_t *)(words + count);
         goal->order = goal->waits + count;
-        status = put_rank(goal);
+        status = report_goal_put_rank(goal);
         mem_free(goal->mem, words, bytes);
     }
     return status;

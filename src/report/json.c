@@ -14,7 +14,7 @@
 
 enum { SHARE_DECIMALS = 6, TIME_DECIMALS = 3 };
 
-static void write_head(struct json_writer *json, const struct sim_result *result)
+static void report_json_write_head(struct json_writer *json, const struct sim_result *result)
 {
     json_write_member_u64(json, "schema_version", REPORT_JSON_SCHEMA_VERSION);
     json_write_member_string(json, "generator", "orrery " ORR_VERSION);
@@ -28,7 +28,7 @@ static void write_head(struct json_writer *json, const struct sim_result *result
     json_write_member_u64(json, "events", result->events);
 }
 
-static void write_settings(struct json_writer *json, const struct sim_result *result)
+static void report_json_write_settings(struct json_writer *json, const struct sim_result *result)
 {
     const struct sim_config *config = result->config;
     json_write_key(json, "settings");
@@ -112,7 +112,7 @@ static void write_parts(struct json_writer *json, const struct sim_result *resul
         json_write_array_end(json);                                                                                    \
     } while (0)
 
-static void write_finding(struct json_writer *json, const struct sim_stall_finding *finding)
+static void report_json_write_finding(struct json_writer *json, const struct sim_stall_finding *finding)
 {
     json_write_object(json, false);
     json_write_member_string(json, "kind", sim_stall_kind_name(finding->kind));
@@ -146,7 +146,7 @@ static void write_stall(struct json_writer *json, const struct sim_result *resul
     json_write_key(json, "findings");
     json_write_array(json, false);
     for (uint32_t i = 0; i < stall->finding_count; i++) {
-        write_finding(json, &stall->findings[i]);
+        report_json_write_finding(json, &stall->findings[i]);
     }
     json_write_array_end(json);
     json_write_member_u64(json, "waits_in_all", stall->wait_total);
@@ -159,8 +159,8 @@ void report_json_write(const struct sim_result *result, FILE *stream)
     struct json_writer json;
     json_write_begin(&json, stream);
     json_write_object(&json, false);
-    write_head(&json, result);
-    write_settings(&json, result);
+    report_json_write_head(&json, result);
+    report_json_write_settings(&json, result);
     write_bound(&json, result);
     report_optimum_json(result, &json);
     write_parts(&json, result);

@@ -60,7 +60,7 @@ static void put_time(const struct report_lab *lab, FILE *stream)
     }
 }
 
-static void put_parts(const struct report_lab *lab, FILE *stream)
+static void report_lab_text_put_parts(const struct report_lab *lab, FILE *stream)
 {
     static const struct {
         const char *name, *about, *dominant;
@@ -100,7 +100,7 @@ void report_lab_put(const struct report_lab *lab, FILE *stream)
 {
     put_job(lab, stream);
     put_time(lab, stream);
-    put_parts(lab, stream);
+    report_lab_text_put_parts(lab, stream);
 }
 
 void report_lab_place(const struct report_lab *lab, FILE *stream)

@@ -185,7 +185,7 @@ static void write_holders(struct json_writer *json, const struct sim_result *res
     json_write_array_end(json);
 }
 
-static void write_rank(struct json_writer *json, const struct sim_result *result, uint32_t rank)
+static void report_memory_write_rank(struct json_writer *json, const struct sim_result *result, uint32_t rank)
 {
     const struct sim_usage_rank *row = &result->usage.ranks[rank];
     json_write_object(json, true);
@@ -231,7 +231,7 @@ void report_memory_json(const struct sim_result *result, struct json_writer *jso
     json_write_key(json, "per_rank");
     json_write_array(json, false);
     for (uint32_t rank = 0; rank < result->usage.rank_count; rank++) {
-        write_rank(json, result, rank);
+        report_memory_write_rank(json, result, rank);
     }
     json_write_array_end(json);
     json_write_object_end(json);

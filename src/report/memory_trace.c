@@ -114,7 +114,7 @@ static void write_curve(struct trace_file *file)
     }
 }
 
-static void write_rank(struct trace_file *file, FILE *stream)
+static void report_memory_trace_write_rank(struct trace_file *file, FILE *stream)
 {
     const struct sim_usage *usage = &file->result->usage;
     const struct sim_usage_rank *row = &usage->ranks[file->rank];
@@ -137,7 +137,8 @@ static void write_rank(struct trace_file *file, FILE *stream)
     json_write_end(&file->json);
 }
 
-static enum orr_status write_file(struct trace_file *file, const char *prefix, struct orr_error *err)
+static enum orr_status report_memory_trace_write_file(struct trace_file *file, const char *prefix,
+                                                      struct orr_error *err)
 {
     size_t room = strlen(prefix) + 24;
     char *path = malloc(room);
@@ -151,7 +152,7 @@ static enum orr_status write_file(struct trace_file *file, const char *prefix, s
     if (status != ORR_OK) {
         return status;
     }
-    write_rank(file, io_outfile_stream(out));
+    report_memory_trace_write_rank(file, io_outfile_stream(out));
     return io_outfile_commit(out, err);
 }
 
@@ -165,7 +166,7 @@ enum orr_status report_memory_files(const struct sim_result *result, const char 
     enum orr_status status = ORR_OK;
     for (uint32_t rank = 0; rank < result->rank_count && status == ORR_OK && result->usage.told; rank++) {
         struct trace_file file = {.result = result, .tensors = result->config->tensors[rank], .rank = rank};
-        status = result->ranks[rank].finished ? write_file(&file, prefix, err) : ORR_OK;
+        status = result->ranks[rank].finished ? report_memory_trace_write_file(&file, prefix, err) : ORR_OK;
     }
     return status;
 }

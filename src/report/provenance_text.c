@@ -8,7 +8,7 @@
 #include "coll/impl.h"
 #include "report/number.h"
 
-static const char *said(const char *from)
+static const char *report_provenance_text_said(const char *from)
 {
     return from[0] == '\0' ? "not said" : from;
 }
@@ -43,7 +43,8 @@ void provenance_text_show(const struct trace_provenance *table, FILE *stream)
     (void)fprintf(stream, "  %-22s %-16s %s\n", "", "type from", "size from");
     for (uint32_t i = 0; i < table->row_count; i++) {
         const struct trace_provenance_row *row = &table->rows[i];
-        (void)fprintf(stream, "  %-22s %-16.40s %-16.40s", type_text(row), said(row->type_from), said(row->size_from));
+        (void)fprintf(stream, "  %-22s %-16.40s %-16.40s", type_text(row), report_provenance_text_said(row->type_from),
+                      report_provenance_text_said(row->size_from));
         show_amount(row, stream);
     }
     if (table->step_count == 0) {

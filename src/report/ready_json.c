@@ -88,7 +88,7 @@ static void write_device(struct json_writer *writer, const struct ready_device *
     json_write_object_end(writer);
 }
 
-static void write_rank(struct json_writer *writer, const struct ready_rank *rank)
+static void report_ready_json_write_rank(struct json_writer *writer, const struct ready_rank *rank)
 {
     json_write_object(writer, false);
     json_write_member_u64(writer, "rank", rank->pair->rank);
@@ -122,7 +122,7 @@ static void write_rank(struct json_writer *writer, const struct ready_rank *rank
     json_write_object_end(writer);
 }
 
-static void write_finding(struct json_writer *writer, const struct ready_finding *finding)
+static void report_ready_json_write_finding(struct json_writer *writer, const struct ready_finding *finding)
 {
     json_write_object(writer, true);
     json_write_member_string(writer, "weight", finding->weight == READY_FAULT ? "fault" : "advice");
@@ -157,13 +157,13 @@ static void write_run(struct json_writer *writer, const struct ready_run *run)
     json_write_key(writer, "ranks");
     json_write_array(writer, false);
     for (uint32_t i = 0; i < run->rank_count; i++) {
-        write_rank(writer, &run->ranks[i]);
+        report_ready_json_write_rank(writer, &run->ranks[i]);
     }
     json_write_array_end(writer);
     json_write_key(writer, "findings");
     json_write_array(writer, false);
     for (uint32_t i = 0; i < run->finding_count; i++) {
-        write_finding(writer, &run->findings[i]);
+        report_ready_json_write_finding(writer, &run->findings[i]);
     }
     json_write_array_end(writer);
     json_write_object_end(writer);

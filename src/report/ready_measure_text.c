@@ -61,7 +61,7 @@ static void explain(const struct ready_rank *rank, FILE *stream)
     }
 }
 
-static void begin(struct report_table *table)
+static void report_ready_measure_text_begin(struct report_table *table)
 {
     static const char *const heads[] = {"Measured",  "recorded",    "simulated",  "difference",
                                         "host gaps", "launch gaps", "device gaps"};
@@ -101,7 +101,7 @@ void ready_text_measure(const struct ready_run *run, FILE *stream)
                 report_table_print(&table, stream);
             }
             (void)fputc('\n', stream);
-            begin(&table);
+            report_ready_measure_text_begin(&table);
         }
         add_rank(&table, &run->ranks[i]);
         added++;

@@ -35,7 +35,7 @@ static const struct {
     {"Sets", offsetof(struct ready_rank, device.sets)},
 };
 
-static uint64_t count_at(const struct ready_rank *rank, size_t offset)
+static uint64_t report_ready_text_count_at(const struct ready_rank *rank, size_t offset)
 {
     uint64_t value = 0;
     memcpy(&value, (const char *)rank + offset, sizeof value);
@@ -64,7 +64,9 @@ static void write_counts(const struct ready_rank *ranks, uint32_t count, FILE *s
         report_table_cell(&table, count_rows[r].text);
         for (uint32_t i = 0; i < count; i++) {
             bool there = host ? ranks[i].host.there : ranks[i].device.there;
-            report_table_cell(&table, there ? report_count(count_at(&ranks[i], count_rows[r].offset)).text : "none");
+            report_table_cell(&table,
+                              there ? report_count(report_ready_text_count_at(&ranks[i], count_rows[r].offset)).text
+                                    : "none");
         }
     }
     report_table_row(&table);
@@ -89,7 +91,7 @@ static uint64_t steps_of(const struct ready_device *device)
     return steps > 0 ? steps : 1;
 }
 
-static void write_collectives(const struct ready_rank *rank, FILE *stream)
+static void report_ready_text_write_collectives(const struct ready_rank *rank, FILE *stream)
 {
     static const char *const heads[] = {"count", "a step", "bytes a step", "median", "known from"};
     const struct ready_device *device = &rank->device;
@@ -142,7 +144,7 @@ static bool is_same(const struct ready_finding *a, const struct ready_finding *b
     return a->weight == b->weight && strcmp(a->text, b->text) == 0 && strcmp(a->advice, b->advice) == 0;
 }
 
-static void write_finding(const struct ready_run *run, uint32_t index, FILE *stream)
+static void report_ready_text_write_finding(const struct ready_run *run, uint32_t index, FILE *stream)
 {
     const struct ready_finding *finding = &run->findings[index];
     uint32_t others = 0;
@@ -208,13 +210,13 @@ void ready_text_run(const struct ready_run *run, bool brief, FILE *stream)
         write_counts(run->ranks + at, left < RANKS_BESIDE ? left : RANKS_BESIDE, stream);
     }
     if (!brief && first != NULL) {
-        write_collectives(first, stream);
+        report_ready_text_write_collectives(first, stream);
     }
     if (!brief) {
         write_mode(run, stream);
     }
     for (uint32_t i = 0; i < run->finding_count; i++) {
-        write_finding(run, i, stream);
+        report_ready_text_write_finding(run, i, stream);
     }
     write_verdict(run, stream);
 }

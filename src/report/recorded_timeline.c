@@ -76,7 +76,7 @@ static bool find_integer(const Chakra__Node *node, const char *name, int64_t *va
     return false;
 }
 
-static struct row row_of(const Chakra__Node *node)
+static struct row report_recorded_timeline_row_of(const Chakra__Node *node)
 {
     int64_t host = 0;
     struct row row = {.is_stream = !(find_integer(node, "is_cpu_op", &host) && host != 0)};
@@ -94,7 +94,7 @@ static int compare_rows(const void *left, const void *right)
     return (a->number > b->number) - (a->number < b->number);
 }
 
-static uint32_t find_row(const struct recorded_timeline *timeline, struct row row)
+static uint32_t report_recorded_timeline_find_row(const struct recorded_timeline *timeline, struct row row)
 {
     const struct row *found = bsearch(&row, timeline->rows, timeline->row_count, sizeof *timeline->rows, compare_rows);
     return (uint32_t)(found - timeline->rows);
@@ -111,7 +111,7 @@ static enum orr_status find_rows(struct recorded_timeline *timeline, const struc
     }
     for (uint32_t i = 0; i < document->node_count; i++) {
         if (is_recorded(document->nodes[i])) {
-            timeline->rows[timeline->row_count++] = row_of(document->nodes[i]);
+            timeline->rows[timeline->row_count++] = report_recorded_timeline_row_of(document->nodes[i]);
         }
     }
     if (timeline->row_count == 0) {
@@ -158,7 +158,8 @@ static void write_event(struct recorded_timeline *timeline, const Chakra__Node *
     json_write_member_string(json, "name", node->name);
     json_write_member_string(json, "cat", trace_node_type_name((uint32_t)node->type));
     json_write_member_u64(json, "pid", timeline->process);
-    json_write_member_u64(json, "tid", find_row(timeline, row_of(node)));
+    json_write_member_u64(json, "tid",
+                          report_recorded_timeline_find_row(timeline, report_recorded_timeline_row_of(node)));
     json_write_member_u64(json, "ts", node->start_time_micros);
     json_write_member_u64(json, "dur", node->duration_micros);
     json_write_key(json, "args");

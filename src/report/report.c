@@ -14,8 +14,8 @@
 #include "report/text.h"
 #include "report/timeline.h"
 
-static enum orr_status write_to(const struct sim_result *result, enum orr_output output, FILE *stream,
-                                struct orr_error *err)
+static enum orr_status report_write_to(const struct sim_result *result, enum orr_output output, FILE *stream,
+                                       struct orr_error *err)
 {
     switch (output) {
     case ORR_OUTPUT_TEXT:
@@ -54,8 +54,8 @@ static enum orr_status write_to(const struct sim_result *result, enum orr_output
     return error_set(err, ORR_EINVAL, "there is no output number %d that goes to a stream", (int)output);
 }
 
-static enum orr_status write_file(const struct sim_result *result, enum orr_output output, const char *path,
-                                  struct orr_error *err)
+static enum orr_status report_write_file(const struct sim_result *result, enum orr_output output, const char *path,
+                                         struct orr_error *err)
 {
     struct io_outfile *file = NULL;
     enum io_outfile_form form = output == ORR_OUTPUT_TIMELINE ? io_outfile_form_of(path) : IO_OUTFILE_PLAIN;
@@ -63,7 +63,7 @@ static enum orr_status write_file(const struct sim_result *result, enum orr_outp
     if (status != ORR_OK) {
         return status;
     }
-    status = write_to(result, output, io_outfile_stream(file), err);
+    status = report_write_to(result, output, io_outfile_stream(file), err);
     if (status != ORR_OK) {
         io_outfile_abort(file);
         return status;
@@ -95,7 +95,7 @@ enum orr_status report_write(const struct sim_result *result, enum orr_output ou
         return error_set(err, ORR_EINVAL, "%s", lacking);
     }
     if (path == NULL) {
-        enum orr_status status = write_to(result, output, stream, err);
+        enum orr_status status = report_write_to(result, output, stream, err);
         return status != ORR_OK ? status : error_of_stream(stream, "the report", err);
     }
     switch (output) {
@@ -106,6 +106,6 @@ enum orr_status report_write(const struct sim_result *result, enum orr_output ou
     case ORR_OUTPUT_SIMAI_FILES:
         return report_simai_run_files(result, path, err);
     default:
-        return write_file(result, output, path, err);
+        return report_write_file(result, output, path, err);
     }
 }

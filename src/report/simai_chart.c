@@ -28,7 +28,7 @@ static const struct chart_part parts[PARTS] = {
 };
 
 /* How many of the parts are drawn. */
-static unsigned shown(const double values[PARTS])
+static unsigned report_simai_chart_shown(const double values[PARTS])
 {
     return values[CP_PART] > 0 ? PARTS : CP_PART;
 }
@@ -39,7 +39,7 @@ static const char *const model_words[LANGUAGES] = {"model", "モデル"};
 static void put_bar(const double values[PARTS], double total, FILE *stream)
 {
     double at = 0;
-    for (unsigned i = 0; i < shown(values); i++) {
+    for (unsigned i = 0; i < report_simai_chart_shown(values); i++) {
         double share = total > 0 && isfinite(total) && isfinite(values[i]) && values[i] > 0 ? values[i] / total : 0;
         double width = share * BAR_WIDTH;
         (void)fprintf(stream, "<rect x=\"%s\" y=\"0\" width=\"%s\" height=\"44\" fill=\"%s\"/>\n",
@@ -48,9 +48,9 @@ static void put_bar(const double values[PARTS], double total, FILE *stream)
     }
 }
 
-static void put_legend(const double values[PARTS], double total, unsigned language, FILE *stream)
+static void report_simai_chart_put_legend(const double values[PARTS], double total, unsigned language, FILE *stream)
 {
-    for (unsigned i = 0; i < shown(values); i++) {
+    for (unsigned i = 0; i < report_simai_chart_shown(values); i++) {
         unsigned y = 64 + i * LINE_HEIGHT;
         (void)fprintf(
             stream,
@@ -73,7 +73,7 @@ static void put_page(const struct report_simai *report, unsigned language, FILE 
         report->pipeline,
         report->exposed[REPORT_SIMAI_CP],
     };
-    unsigned height = 64 + shown(values) * LINE_HEIGHT;
+    unsigned height = 64 + report_simai_chart_shown(values) * LINE_HEIGHT;
     (void)fprintf(
         stream,
         "<!DOCTYPE html>\n<html lang=\"%s\">\n<head>\n<meta charset=\"utf-8\">\n<title>%s</title>\n<style>\n"
@@ -86,7 +86,7 @@ static void put_page(const struct report_simai *report, unsigned language, FILE 
     (void)fprintf(stream, "</p>\n<svg width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\">\n", BAR_WIDTH, height,
                   BAR_WIDTH, height);
     put_bar(values, report->total, stream);
-    put_legend(values, report->total, language, stream);
+    report_simai_chart_put_legend(values, report->total, language, stream);
     (void)fputs("</svg>\n</body>\n</html>\n", stream);
 }
 

@@ -66,8 +66,10 @@ uint32_t report_simai_run_ranks(const struct simai_result *rows, uint32_t row, e
 
 /* ---- files ---- */
 
-static enum orr_status write_file(const struct sim_result *result, const char *folder, const char *name,
-                                  void (*put)(const struct sim_result *result, FILE *stream), struct orr_error *err)
+static enum orr_status report_simai_run_write_file(const struct sim_result *result, const char *folder,
+                                                   const char *name,
+                                                   void (*put)(const struct sim_result *result, FILE *stream),
+                                                   struct orr_error *err)
 {
     char path[4096];
     struct io_outfile *file = NULL;
@@ -90,10 +92,12 @@ enum orr_status report_simai_run_files(const struct sim_result *result, const ch
     (void)snprintf(detailed, sizeof detailed, "detailed_%" PRIu32 ".csv", result->simai->nodes);
     enum orr_status status = io_make_folder(folder, err);
     if (status == ORR_OK) {
-        status = write_file(result, folder, "EndToEnd.csv", report_simai_run_csv, err);
+        status = report_simai_run_write_file(result, folder, "EndToEnd.csv", report_simai_run_csv, err);
     }
     if (status == ORR_OK) {
-        status = write_file(result, folder, "test1_dimension_utilization_0.csv", report_simai_run_utilization, err);
+        status = report_simai_run_write_file(result, folder, "test1_dimension_utilization_0.csv",
+                                             report_simai_run_utilization, err);
     }
-    return status == ORR_OK && result->simai->compat ? write_file(result, folder, detailed, NULL, err) : status;
+    return status == ORR_OK && result->simai->compat ? report_simai_run_write_file(result, folder, detailed, NULL, err)
+                                                     : status;
 }

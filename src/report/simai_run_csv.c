@@ -18,7 +18,7 @@ static double us(uint64_t ns)
     return (double)ns / NS_PER_US;
 }
 
-static void put_number(double value, FILE *stream)
+static void report_simai_run_csv_put_number(double value, FILE *stream)
 {
     (void)fprintf(stream, ",%s", report_fixed(value, 6).text);
 }
@@ -35,9 +35,9 @@ static void put_rates(const struct simai_result *rows, uint32_t row, enum simai_
     float algorithm = ns > 0 ? (float)(bytes / us(ns) * 1000000 * gib) : cell->bytes > 0 ? INFINITY : NAN;
     float twice = cell->type == COLL_ALL_REDUCE ? algorithm * 2 : algorithm;
     float bus = cell->type == SIMAI_NO_COMM ? 0 : (float)((double)(twice * (float)(ranks - 1)) / (double)ranks);
-    put_number(us(ns), stream);
-    put_number((double)algorithm, stream);
-    put_number((double)bus, stream);
+    report_simai_run_csv_put_number(us(ns), stream);
+    report_simai_run_csv_put_number((double)algorithm, stream);
+    report_simai_run_csv_put_number((double)bus, stream);
 }
 
 /* ---- EndToEnd.csv ---- */
@@ -95,22 +95,22 @@ static void put_sums(const struct sim_result *result, FILE *stream)
     (void)fprintf(stream, ", %s\n", report_fixed(total, 0).text);
 }
 
-static void put_row(const struct sim_result *result, uint32_t row, FILE *stream)
+static void report_simai_run_csv_put_row(const struct sim_result *result, uint32_t row, FILE *stream)
 {
     const struct simai_result *rows = result->simai;
     static const enum simai_phase order[] = {SIMAI_FWD, SIMAI_WG, SIMAI_IG};
     const struct simai_phase_result *times = rows->rows[row];
     (void)fprintf(stream, "%s,test1", rows->program->rows[row].name);
     for (unsigned i = 0; i < SIMAI_PHASES; i++) {
-        put_number(us(times[order[i]].compute_ns), stream);
+        report_simai_run_csv_put_number(us(times[order[i]].compute_ns), stream);
     }
     for (unsigned i = 0; i < SIMAI_PHASES; i++) {
-        put_number(us(times[order[i]].exposed_ns), stream);
+        report_simai_run_csv_put_number(us(times[order[i]].exposed_ns), stream);
     }
     for (unsigned i = 0; i < SIMAI_PHASES; i++) {
         put_rates(rows, row, order[i], stream);
     }
-    put_number(us(result->ranks[0].finish_ns), stream);
+    report_simai_run_csv_put_number(us(result->ranks[0].finish_ns), stream);
     (void)fputc('\n', stream);
 }
 
@@ -130,7 +130,7 @@ static void put_totals(const struct sim_result *result, FILE *stream)
     (void)fputs("SUM,test1", stream);
     for (unsigned kind = 0; kind < 3; kind++) {
         for (unsigned i = 0; i < SIMAI_PHASES; i++) {
-            put_number(sums[kind][i], stream);
+            report_simai_run_csv_put_number(sums[kind][i], stream);
             (void)fputs(kind == 2 ? ",NONE,NONE" : "", stream);
         }
     }
@@ -149,7 +149,7 @@ void report_simai_run_csv(const struct sim_result *result, FILE *stream)
                 "at\n",
                 stream);
     for (uint32_t row = 0; row < rows->program->row_count; row++) {
-        put_row(result, row, stream);
+        report_simai_run_csv_put_row(result, row, stream);
     }
     put_totals(result, stream);
 }
@@ -178,7 +178,8 @@ void report_simai_run_utilization(const struct sim_result *result, FILE *stream)
         (void)fprintf(stream, "%s", report_fixed(us(end), 6).text);
         for (uint32_t line = 0; line < lines; line++) {
             uint32_t shown = lines == 1 && rows->job.tp == 1 ? 1 : line;
-            put_number((double)busy_in(rows, shown, end - WINDOW_NS, end) / WINDOW_NS * 100, stream);
+            report_simai_run_csv_put_number((double)busy_in(rows, shown, end - WINDOW_NS, end) / WINDOW_NS * 100,
+                                            stream);
         }
         (void)fputs(",\n", stream);
     }

@@ -19,8 +19,8 @@ struct row_sum {
     uint64_t count, compute_ns, exposed_ns, comm_ns, collectives;
 };
 
-static bool same_kind(const struct simai_program *program, const struct row_sum *sum, uint32_t row,
-                      enum simai_phase phase)
+static bool report_simai_run_text_same_kind(const struct simai_program *program, const struct row_sum *sum,
+                                            uint32_t row, enum simai_phase phase)
 {
     const struct simai_row *a = &program->rows[sum->row];
     const struct simai_row *b = &program->rows[row];
@@ -30,12 +30,12 @@ static bool same_kind(const struct simai_program *program, const struct row_sum 
            x->group == y->group;
 }
 
-static void add_row(const struct simai_result *result, uint32_t row, enum simai_phase phase, struct row_sum *sums,
-                    uint32_t *count)
+static void report_simai_run_text_add_row(const struct simai_result *result, uint32_t row, enum simai_phase phase,
+                                          struct row_sum *sums, uint32_t *count)
 {
     const struct simai_phase_result *times = &result->rows[row][phase];
     uint32_t i = 0;
-    while (i < *count && !same_kind(result->program, &sums[i], row, phase)) {
+    while (i < *count && !report_simai_run_text_same_kind(result->program, &sums[i], row, phase)) {
         i++;
     }
     if (i == MOST_KINDS || times->compute_ns + times->comm_ns == 0) {
@@ -99,7 +99,7 @@ static void print_rows(const struct simai_result *result, FILE *stream)
     uint32_t count = 0;
     for (uint32_t row = 0; row < result->program->row_count; row++) {
         for (unsigned phase = 0; phase < SIMAI_PHASES; phase++) {
-            add_row(result, row, (enum simai_phase)phase, sums, &count);
+            report_simai_run_text_add_row(result, row, (enum simai_phase)phase, sums, &count);
         }
     }
     struct report_table table;
@@ -124,7 +124,7 @@ static void print_part(const char *what, uint64_t ns, uint64_t whole, FILE *stre
     }
 }
 
-static void print_parts(const struct simai_result *result, uint64_t whole, FILE *stream)
+static void report_simai_run_text_print_parts(const struct simai_result *result, uint64_t whole, FILE *stream)
 {
     static const struct {
         const char *words;
@@ -173,7 +173,7 @@ void report_simai_run_head(const struct sim_result *result, FILE *stream)
 void report_simai_run_text(const struct sim_result *result, FILE *stream)
 {
     if (result->ranks[0].finished) {
-        print_parts(result->simai, result->ranks[0].finish_ns, stream);
+        report_simai_run_text_print_parts(result->simai, result->ranks[0].finish_ns, stream);
         (void)fputc('\n', stream);
     }
     print_rows(result->simai, stream);

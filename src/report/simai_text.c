@@ -21,7 +21,7 @@ struct part {
     double us;
 };
 
-static void print_parts(const struct report_simai *report, FILE *stream)
+static void report_simai_text_print_parts(const struct report_simai *report, FILE *stream)
 {
     enum { CP_PART = 1 }; /* shown where there is such a group: SimAI has none */
     const struct part shown[] = {
@@ -59,7 +59,7 @@ struct dear {
     uint64_t times;
 };
 
-static bool same_kind(const struct dear *dear, const struct report_simai_row *row, unsigned phase)
+static bool report_simai_text_same_kind(const struct dear *dear, const struct report_simai_row *row, unsigned phase)
 {
     const struct report_simai_cell *cell = &row->cells[phase];
     const struct report_simai_cell *first = &dear->row->cells[dear->phase];
@@ -79,7 +79,7 @@ static size_t find_kinds(const struct report_simai *report, struct dear kinds[KI
             const struct report_simai_row *row = &report->rows[i];
             double us = row->cells[phase].compute + row->cells[phase].exposed;
             size_t at = 0;
-            while (at < count && !same_kind(&kinds[at], row, phase)) {
+            while (at < count && !report_simai_text_same_kind(&kinds[at], row, phase)) {
                 at++;
             }
             if (us > 0 && at == count && count < KINDS) {
@@ -200,7 +200,7 @@ void report_simai_text(const struct report_simai *report, FILE *stream)
         return;
     }
     (void)fprintf(stream, "Total: %s\n\n", report_time(report->total * 1000).text);
-    print_parts(report, stream);
+    report_simai_text_print_parts(report, stream);
     (void)fputs("\nDearest rows (same name, size and phase added up):\n", stream);
     print_dearest(report, stream);
     print_advice(report, stream);

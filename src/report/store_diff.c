@@ -38,8 +38,8 @@ struct diff_writer {
 
 /* ---- results ---- */
 
-static void add(struct figures *figures, const char *name, const char *key, enum figure_kind kind,
-                const struct store_view *before, const struct store_view *after, double a, double b)
+static void report_store_diff_add(struct figures *figures, const char *name, const char *key, enum figure_kind kind,
+                                  const struct store_view *before, const struct store_view *after, double a, double b)
 {
     figures->rows[figures->count++] = (struct figure){
         name, key, kind, {before->run.has_results && !isnan(a), after->run.has_results && !isnan(b)}, {a, b}};
@@ -59,25 +59,32 @@ static void find_figures(const struct store_view *a, const struct store_view *b,
     const struct store_run *x = &a->run;
     const struct store_run *y = &b->run;
     *figures = (struct figures){.count = 0};
-    add(figures, "simulated time", "total_ns", FIGURE_TIME, a, b, (double)x->total_ns, (double)y->total_ns);
-    add(figures, "per step", "step_ns", FIGURE_TIME, a, b, per_step(x), per_step(y));
-    add(figures, "communication", "comm_ns", FIGURE_TIME, a, b, (double)x->comm_ns, (double)y->comm_ns);
-    add(figures, "compute", "compute_ns", FIGURE_TIME, a, b, (double)x->compute_ns, (double)y->compute_ns);
+    report_store_diff_add(figures, "simulated time", "total_ns", FIGURE_TIME, a, b, (double)x->total_ns,
+                          (double)y->total_ns);
+    report_store_diff_add(figures, "per step", "step_ns", FIGURE_TIME, a, b, per_step(x), per_step(y));
+    report_store_diff_add(figures, "communication", "comm_ns", FIGURE_TIME, a, b, (double)x->comm_ns,
+                          (double)y->comm_ns);
+    report_store_diff_add(figures, "compute", "compute_ns", FIGURE_TIME, a, b, (double)x->compute_ns,
+                          (double)y->compute_ns);
     for (uint32_t i = 0; i < STORE_SPREADS; i++) {
         const struct store_spread *s = &a->spreads[i];
         const struct store_spread *t = &b->spreads[i];
         double u = a->rank_count == 0 ? (double)NAN : (double)(i == 0 ? s->max_ns : s->median_ns);
         double v = b->rank_count == 0 ? (double)NAN : (double)(i == 0 ? t->max_ns : t->median_ns);
-        add(figures, names[i], keys[i], FIGURE_TIME, a, b, u, v);
+        report_store_diff_add(figures, names[i], keys[i], FIGURE_TIME, a, b, u, v);
     }
-    add(figures, "ranks", "world", FIGURE_COUNT, a, b, (double)x->world, (double)y->world);
-    add(figures, "messages", "messages", FIGURE_COUNT, a, b, (double)x->messages, (double)y->messages);
-    add(figures, "events", "events", FIGURE_COUNT, a, b, (double)x->events, (double)y->events);
-    add(figures, "took", "wall_ns", FIGURE_TIME, a, b, (double)x->wall_ms * 1e6, (double)y->wall_ms * 1e6);
-    add(figures, "peak memory", "peak_bytes", FIGURE_BYTES, a, b, (double)x->peak_bytes, (double)y->peak_bytes);
+    report_store_diff_add(figures, "ranks", "world", FIGURE_COUNT, a, b, (double)x->world, (double)y->world);
+    report_store_diff_add(figures, "messages", "messages", FIGURE_COUNT, a, b, (double)x->messages,
+                          (double)y->messages);
+    report_store_diff_add(figures, "events", "events", FIGURE_COUNT, a, b, (double)x->events, (double)y->events);
+    report_store_diff_add(figures, "took", "wall_ns", FIGURE_TIME, a, b, (double)x->wall_ms * 1e6,
+                          (double)y->wall_ms * 1e6);
+    report_store_diff_add(figures, "peak memory", "peak_bytes", FIGURE_BYTES, a, b, (double)x->peak_bytes,
+                          (double)y->peak_bytes);
 }
 
-static const struct store_collective *same_kind(const struct store_view *view, const struct store_collective *row)
+static const struct store_collective *report_store_diff_same_kind(const struct store_view *view,
+                                                                  const struct store_collective *row)
 {
     for (uint32_t i = 0; i < view->collective_count; i++) {
         const struct store_collective *other = &view->collectives[i];
@@ -103,7 +110,7 @@ bool store_same_results(const struct store_view *before, const struct store_view
     }
     for (uint32_t i = 0; same && i < before->collective_count; i++) {
         const struct store_collective *row = &before->collectives[i];
-        const struct store_collective *other = same_kind(after, row);
+        const struct store_collective *other = report_store_diff_same_kind(after, row);
         same = other != NULL && other->count == row->count && other->total_ns == row->total_ns;
     }
     return same;
@@ -247,7 +254,8 @@ static void write_columns(struct diff_writer *writer, const struct store_view *a
 }
 
 /* Both lists are sorted by key. */
-static void write_settings(struct diff_writer *writer, const struct store_view *a, const struct store_view *b)
+static void report_store_diff_write_settings(struct diff_writer *writer, const struct store_view *a,
+                                             const struct store_view *b)
 {
     uint32_t i = 0;
     uint32_t k = 0;
@@ -286,7 +294,8 @@ static const char *input_text(const struct store_input *input, char *text, size_
     return text;
 }
 
-static void write_inputs(struct diff_writer *writer, const struct store_view *a, const struct store_view *b)
+static void report_store_diff_write_inputs(struct diff_writer *writer, const struct store_view *a,
+                                           const struct store_view *b)
 {
     char before[512];
     char after[512];
@@ -316,7 +325,8 @@ static const char *collective_text(const struct store_collective *row, char *tex
     return text;
 }
 
-static void write_collectives(struct diff_writer *writer, const struct store_view *a, const struct store_view *b)
+static void report_store_diff_write_collectives(struct diff_writer *writer, const struct store_view *a,
+                                                const struct store_view *b)
 {
     char name[96];
     char before[96];
@@ -325,7 +335,7 @@ static void write_collectives(struct diff_writer *writer, const struct store_vie
         const struct store_view *from = pass == 0 ? a : b;
         for (uint32_t i = 0; i < from->collective_count; i++) {
             const struct store_collective *row = &from->collectives[i];
-            const struct store_collective *other = same_kind(pass == 0 ? b : a, row);
+            const struct store_collective *other = report_store_diff_same_kind(pass == 0 ? b : a, row);
             if (pass == 1 && other != NULL) {
                 continue; /* told already */
             }
@@ -340,18 +350,19 @@ static void write_collectives(struct diff_writer *writer, const struct store_vie
 
 /* ---- all of it ---- */
 
-static void write_all(struct diff_writer *writer, const struct store_view *before, const struct store_view *after)
+static void report_store_diff_write_all(struct diff_writer *writer, const struct store_view *before,
+                                        const struct store_view *after)
 {
     struct figures figures;
     section(writer, "Settings that differ", "settings");
     write_columns(writer, before, after);
-    write_settings(writer, before, after);
+    report_store_diff_write_settings(writer, before, after);
     section_end(writer);
     section(writer, "Inputs that differ", "inputs");
-    write_inputs(writer, before, after);
+    report_store_diff_write_inputs(writer, before, after);
     section_end(writer);
     section(writer, "Collectives that differ", "collectives");
-    write_collectives(writer, before, after);
+    report_store_diff_write_collectives(writer, before, after);
     section_end(writer);
     find_figures(before, after, &figures);
     if (writer->json == NULL) {
@@ -372,7 +383,7 @@ static void write_all(struct diff_writer *writer, const struct store_view *befor
 void store_text_diff(const struct store_view *before, const struct store_view *after, FILE *stream)
 {
     struct diff_writer writer = {.stream = stream, .ids = {before->run.id, after->run.id}};
-    write_all(&writer, before, after);
+    report_store_diff_write_all(&writer, before, after);
     (void)fprintf(stream, "%s\n",
                   store_same_results(before, after) ? "The simulated results are the same."
                                                     : "The simulated results differ.");
@@ -386,7 +397,7 @@ void store_json_diff(const struct store_view *before, const struct store_view *a
     json_write_object(&json, false);
     json_write_member_i64(&json, "before", before->run.id);
     json_write_member_i64(&json, "after", after->run.id);
-    write_all(&writer, before, after);
+    report_store_diff_write_all(&writer, before, after);
     json_write_member_bool(&json, "same", store_same_results(before, after));
     json_write_object_end(&json);
     json_write_end(&json);

@@ -95,7 +95,7 @@ static void calibration_members(struct json_writer *json, const struct store_cal
     json_write_member_bool(json, "accepted", row->accepted);
 }
 
-static void write_inputs(struct json_writer *json, const struct store_view *view)
+static void report_store_json_write_inputs(struct json_writer *json, const struct store_view *view)
 {
     json_write_key(json, "inputs");
     json_write_array(json, false);
@@ -114,7 +114,7 @@ static void write_inputs(struct json_writer *json, const struct store_view *view
     json_write_array_end(json);
 }
 
-static void write_settings(struct json_writer *json, const struct store_view *view)
+static void report_store_json_write_settings(struct json_writer *json, const struct store_view *view)
 {
     json_write_key(json, "settings");
     json_write_array(json, false);
@@ -127,7 +127,7 @@ static void write_settings(struct json_writer *json, const struct store_view *vi
     json_write_array_end(json);
 }
 
-static void write_ranks(struct json_writer *json, const struct store_view *view)
+static void report_store_json_write_ranks(struct json_writer *json, const struct store_view *view)
 {
     json_write_key(json, "ranks");
     json_write_object(json, false);
@@ -144,7 +144,7 @@ static void write_ranks(struct json_writer *json, const struct store_view *view)
     json_write_object_end(json);
 }
 
-static void write_collectives(struct json_writer *json, const struct store_view *view)
+static void report_store_json_write_collectives(struct json_writer *json, const struct store_view *view)
 {
     json_write_key(json, "collectives");
     json_write_array(json, false);
@@ -167,10 +167,10 @@ static void view_object(struct json_writer *json, const struct store_view *view)
 {
     json_write_object(json, false);
     run_members(json, &view->run);
-    write_inputs(json, view);
-    write_settings(json, view);
-    write_ranks(json, view);
-    write_collectives(json, view);
+    report_store_json_write_inputs(json, view);
+    report_store_json_write_settings(json, view);
+    report_store_json_write_ranks(json, view);
+    report_store_json_write_collectives(json, view);
     json_write_key(json, "calibrations");
     json_write_array(json, false);
     for (uint32_t i = 0; i < view->calibration_count; i++) {

@@ -30,7 +30,7 @@ void store_text_put(const char *text, FILE *stream)
     }
 }
 
-static int width_of(const char *text, int width)
+static int report_store_text_width_of(const char *text, int width)
 {
     int length = (int)strlen(text);
     return length > width ? length : width;
@@ -42,7 +42,7 @@ static const char *const list_heads[LIST_COLUMNS] = {"run",     "state", "starte
                                                      "machine", "ranks", "simulated", "per step", "communication"};
 static const unsigned list_left = 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4 | 1u << 5;
 
-static void cell_of(const struct store_run *run, uint32_t column, char cell[CELL])
+static void report_store_text_cell_of(const struct store_run *run, uint32_t column, char cell[CELL])
 {
     const char *texts[] = {"", run->state, run->started, run->tag, run->backend, run->topology};
     struct report_number number = {"-"};
@@ -92,14 +92,14 @@ void store_text_list(const struct store_run *runs, uint32_t count, FILE *stream)
     for (uint32_t column = 0; column < LIST_COLUMNS; column++) {
         widths[column] = (int)strlen(list_heads[column]);
         for (uint32_t i = 0; i < count; i++) {
-            cell_of(&runs[i], column, cell);
-            widths[column] = width_of(cell, widths[column]);
+            report_store_text_cell_of(&runs[i], column, cell);
+            widths[column] = report_store_text_width_of(cell, widths[column]);
         }
     }
     for (uint32_t row = 0; row <= count; row++) {
         for (uint32_t column = 0; column < LIST_COLUMNS; column++) {
             if (row > 0) {
-                cell_of(&runs[row - 1], column, cell);
+                report_store_text_cell_of(&runs[row - 1], column, cell);
             }
             (void)fputs(column > 0 ? "  " : "", stream);
             put_padded(row == 0 ? list_heads[column] : cell, widths[column], (list_left >> column & 1) != 0,
@@ -149,8 +149,8 @@ static void show_inputs(const struct store_view *view, FILE *stream)
     int role = 0;
     int path = 0;
     for (uint32_t i = 0; i < view->input_count; i++) {
-        role = width_of(view->inputs[i].role, role);
-        path = width_of(view->inputs[i].path, path);
+        role = report_store_text_width_of(view->inputs[i].role, role);
+        path = report_store_text_width_of(view->inputs[i].path, path);
     }
     (void)fputs(view->input_count > 0 ? "Inputs\n" : "", stream);
     for (uint32_t i = 0; i < view->input_count; i++) {
@@ -167,7 +167,7 @@ static void show_settings(const struct store_view *view, FILE *stream)
 {
     int width = 0;
     for (uint32_t i = 0; i < view->setting_count; i++) {
-        width = width_of(view->settings[i].key, width);
+        width = report_store_text_width_of(view->settings[i].key, width);
     }
     (void)fputs(view->setting_count > 0 ? "Settings\n" : "", stream);
     for (uint32_t i = 0; i < view->setting_count; i++) {

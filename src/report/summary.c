@@ -59,7 +59,7 @@ static double buffer_bytes(const struct sim_collective_result *row)
     return (double)row->bytes * (row->type == COLL_ALL_GATHER ? ranks_per_operation(row) : 1);
 }
 
-static double bus_factor(const struct sim_collective_result *row)
+static double report_summary_bus_factor(const struct sim_collective_result *row)
 {
     bool moves = row->type >= 0 && row->type != COLL_BARRIER;
     return moves ? coll_bus_factor(row->type, row->group_size == 0 ? 1 : row->group_size) : 1;
@@ -95,7 +95,7 @@ static void kind_add(struct report_kind *kind, const struct sim_collective_resul
     kind->min_ns = first || row->min_ns < kind->min_ns ? row->min_ns : kind->min_ns;
     kind->max_ns = first || row->max_ns > kind->max_ns ? row->max_ns : kind->max_ns;
     kind->algorithm_gbps += (double)row->count * buffer_bytes(row);
-    kind->bus_gbps += (double)row->count * buffer_bytes(row) * bus_factor(row);
+    kind->bus_gbps += (double)row->count * buffer_bytes(row) * report_summary_bus_factor(row);
 }
 
 static void kind_finish(struct report_kind *kind)

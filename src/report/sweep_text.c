@@ -123,7 +123,7 @@ static void measure(struct table *table, const struct report_sweep_row *row)
     }
 }
 
-static void put_row(const struct table *table, const struct report_sweep_row *row, FILE *stream)
+static void report_sweep_text_put_row(const struct table *table, const struct report_sweep_row *row, FILE *stream)
 {
     char buffer[CELL];
     for (uint32_t i = 0; i < table->columns; i++) {
@@ -140,7 +140,7 @@ static bool has_networks(const struct report_sweep *sweep)
            strcmp(sweep->ranked[0]->result.network, sweep->ranked[sweep->ranked_count - 1]->result.network) != 0;
 }
 
-static void put_table(const struct report_sweep *sweep, uint64_t shown, FILE *stream)
+static void report_sweep_text_put_table(const struct report_sweep *sweep, uint64_t shown, FILE *stream)
 {
     uint32_t columns = FIXED_BEFORE + sweep->key_count + FIXED_AFTER;
     struct table table = {.sweep = sweep, .columns = columns < COLUMNS_MOST ? columns : COLUMNS_MOST};
@@ -150,9 +150,9 @@ static void put_table(const struct report_sweep *sweep, uint64_t shown, FILE *st
         measure(&table, sweep->ranked[i]);
         table.steps = table.steps || sweep->ranked[i]->result.steps != 0;
     }
-    put_row(&table, NULL, stream);
+    report_sweep_text_put_row(&table, NULL, stream);
     for (uint64_t i = 0; i < shown; i++) {
-        put_row(&table, sweep->ranked[i], stream);
+        report_sweep_text_put_row(&table, sweep->ranked[i], stream);
     }
 }
 
@@ -218,7 +218,7 @@ void report_sweep_text(const struct report_sweep *sweep, uint64_t best, FILE *st
     uint64_t shown = best == 0 || best > sweep->ranked_count ? sweep->ranked_count : best;
     uint64_t missing = counts->points - counts->done - counts->failed - counts->stalled;
     if (shown > 0) {
-        put_table(sweep, shown, stream);
+        report_sweep_text_put_table(sweep, shown, stream);
     }
     if (shown < sweep->ranked_count) {
         param_print(stream, "... and %" PRIu64 " more; parameter 'best' 0 shows all\n", sweep->ranked_count - shown);

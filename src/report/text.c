@@ -167,7 +167,7 @@ static void print_ranks(const struct sim_result *result, FILE *stream)
     report_table_print(&table, stream);
 }
 
-static struct report_number bandwidth(double gbps)
+static struct report_number report_text_bandwidth(double gbps)
 {
     return report_fixed(gbps, gbps < 0.1 ? 4 : 2);
 }
@@ -188,8 +188,8 @@ static void kind_cells(struct report_table *table, const struct report_kind *kin
     report_table_cell(table, timed ? report_time(kind->mean_ns).text : "-");
     report_table_cell(table, timed ? report_time((double)kind->min_ns).text : "-");
     report_table_cell(table, timed ? report_time((double)kind->max_ns).text : "-");
-    report_table_cell(table, kind->has_bandwidth ? bandwidth(kind->algorithm_gbps).text : "-");
-    report_table_cell(table, kind->has_bandwidth ? bandwidth(kind->bus_gbps).text : "-");
+    report_table_cell(table, kind->has_bandwidth ? report_text_bandwidth(kind->algorithm_gbps).text : "-");
+    report_table_cell(table, kind->has_bandwidth ? report_text_bandwidth(kind->bus_gbps).text : "-");
 }
 
 /* How many of each kind's rows get a line of their own: kinds with most time first, at most MOST_SIZES in all. */
@@ -298,7 +298,8 @@ static void print_excess(const struct sim_result *result, const struct report_ki
                 words, sizeof words,
                 "%s: a bus bandwidth of %s GB/s is more than the %s GB/s that all links of a rank carry: the "
                 "unaware network does not let messages share a link. parameter 'backend' aware does.",
-                report_kind_name(kinds[k].type, name), bandwidth(kinds[k].bus_gbps).text, bandwidth(most).text);
+                report_kind_name(kinds[k].type, name), report_text_bandwidth(kinds[k].bus_gbps).text,
+                report_text_bandwidth(most).text);
             (void)report_text_wrapped("", words, 2, stream);
         }
     }

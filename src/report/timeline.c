@@ -147,8 +147,8 @@ static void write_named(struct json_writer *json, uint32_t rank, const struct tr
     }
 }
 
-static void write_rank(struct json_writer *json, uint32_t rank, const struct lanes *lanes,
-                       const struct sim_result *result)
+static void report_timeline_write_rank(struct json_writer *json, uint32_t rank, const struct lanes *lanes,
+                                       const struct sim_result *result)
 {
     char name[32];
     (void)snprintf(name, sizeof name, "rank %u", rank);
@@ -281,7 +281,7 @@ enum orr_status report_timeline_write(const struct sim_result *result, FILE *str
     json_write_key(&json, "traceEvents");
     json_write_array(&json, false);
     for (uint32_t rank = 0; rank < result->rank_count; rank++) {
-        write_rank(&json, rank, &lanes, result);
+        report_timeline_write_rank(&json, rank, &lanes, result);
     }
     for (uint32_t i = 0; i < result->interval_count; i++) {
         write_interval(&json, result, &result->intervals[i], lanes.lane[i]);

@@ -144,7 +144,7 @@ static void grow(struct topo_drawing *drawing, int32_t x, int32_t y)
 }
 
 /* A host and its switch are one box. Dimensions 0, 2, 4 … go to the right, 1, 3, 5 … down, later ones by blocks. */
-static void lay_grid(struct topo_drawing *drawing, uint32_t hosts)
+static void report_topo_drawing_lay_grid(struct topo_drawing *drawing, uint32_t hosts)
 {
     const struct topo_graph *graph = drawing->graph;
     for (uint32_t node = 0; node < hosts; node++) {
@@ -186,7 +186,7 @@ static void lay_around(struct topo_drawing *drawing, uint32_t hosts)
 /* ---- rows ---- */
 
 /* 0 for NVSwitches, which stand below the hosts; 1 for hosts; 2 and more for switches. */
-static uint32_t row_of(const struct topo_drawing *drawing, uint32_t node)
+static uint32_t report_topo_drawing_row_of(const struct topo_drawing *drawing, uint32_t node)
 {
     uint8_t kind = drawing->graph->kinds[node];
     return kind == TOPO_NODE_NVSWITCH ? 0 : kind == TOPO_NODE_HOST ? 1 : 1u + drawing->level[node];
@@ -206,7 +206,7 @@ static void lay_row(struct topo_drawing *drawing, const struct topo_neighbours *
 {
     uint32_t first = drawing->box_count;
     for (uint32_t node = 0; node < drawing->graph->node_count; node++) {
-        if (row_of(drawing, node) != row) {
+        if (report_topo_drawing_row_of(drawing, node) != row) {
             continue;
         }
         if (join && drawing->box_count > first && is_like_last(drawing, near, node)) {
@@ -243,7 +243,7 @@ static void lay_rows(struct topo_drawing *drawing, const struct topo_neighbours 
     uint32_t rows = 0;
     bool has_nvswitch = false;
     for (uint32_t node = 0; node < drawing->graph->node_count; node++) {
-        uint32_t row = row_of(drawing, node);
+        uint32_t row = report_topo_drawing_row_of(drawing, node);
         rows = row > rows ? row : rows;
         has_nvswitch = has_nvswitch || row == 0;
     }
@@ -281,7 +281,7 @@ static enum orr_status lay_out(struct topo_drawing *drawing, const struct topo_n
         return ORR_OK;
     }
     if (drawing->shape == TOPO_SHAPE_GRID) {
-        lay_grid(drawing, hosts);
+        report_topo_drawing_lay_grid(drawing, hosts);
     } else if (drawing->shape == TOPO_SHAPE_AROUND) {
         lay_around(drawing, hosts);
     } else {

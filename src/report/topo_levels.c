@@ -56,7 +56,7 @@ static int compare_bundles(const void *a, const void *b)
     return x->delay_ns < y->delay_ns ? -1 : x->delay_ns > y->delay_ns;
 }
 
-static void describe(const struct topo_drawing *drawing, uint32_t node, struct likeness *like)
+static void report_topo_levels_describe(const struct topo_drawing *drawing, uint32_t node, struct likeness *like)
 {
     const struct topo_graph *graph = drawing->graph;
     *like = (struct likeness){
@@ -77,7 +77,7 @@ static bool is_alike(const struct likeness *a, const struct likeness *b)
     return same;
 }
 
-static void put_name(uint8_t kind, uint8_t level, bool many, FILE *stream)
+static void report_topo_levels_put_name(uint8_t kind, uint8_t level, bool many, FILE *stream)
 {
     if (kind == TOPO_NODE_SWITCH) {
         (void)fprintf(stream, "switch%s of level %u", many ? "es" : "", level);
@@ -92,7 +92,7 @@ static void put_name(uint8_t kind, uint8_t level, bool many, FILE *stream)
 static void put_likeness(const struct likeness *like, FILE *stream)
 {
     (void)fprintf(stream, "%8" PRIu32 " ", like->count);
-    put_name(like->kind, like->level, like->count != 1, stream);
+    report_topo_levels_put_name(like->kind, like->level, like->count != 1, stream);
     if (like->count == 1) {
         (void)fprintf(stream, " (%" PRIu32 ")\n", like->first);
     } else {
@@ -107,20 +107,20 @@ static void put_likeness(const struct likeness *like, FILE *stream)
         if (bundle->links == 1) {
             (void)fputs(bundle->kind == TOPO_NODE_NVSWITCH ? "an " : "a ", stream);
         }
-        put_name(bundle->kind, bundle->level, bundle->links != 1, stream);
+        report_topo_levels_put_name(bundle->kind, bundle->level, bundle->links != 1, stream);
         (void)fputc('\n', stream);
     }
 }
 
 /* Collects the likenesses of the machine; the rest beyond KINDS_MOST is counted. */
-static uint32_t collect(const struct topo_drawing *drawing, struct likeness *likes, uint32_t *rest)
+static uint32_t report_topo_levels_collect(const struct topo_drawing *drawing, struct likeness *likes, uint32_t *rest)
 {
     uint32_t count = 0;
     *rest = 0;
     for (uint32_t node = 0; node < drawing->graph->node_count; node++) {
         struct likeness like;
         uint32_t at = count;
-        describe(drawing, node, &like);
+        report_topo_levels_describe(drawing, node, &like);
         while (at > 0 && !is_alike(&likes[at - 1], &like)) {
             at--;
         }
@@ -144,7 +144,7 @@ enum orr_status topo_drawing_text(const struct topo_drawing *drawing, const char
     if (likes == NULL) {
         return mem_error(drawing->mem, "the drawing", err);
     }
-    uint32_t count = collect(drawing, likes, &rest);
+    uint32_t count = report_topo_levels_collect(drawing, likes, &rest);
     (void)fprintf(stream, "%s: %" PRIu32 " nodes, %" PRIu32 " links", title, drawing->graph->node_count,
                   drawing->graph->link_count);
     for (uint32_t i = 0; i < drawing->dim_count && drawing->shape != TOPO_SHAPE_ROWS; i++) {

@@ -19,7 +19,7 @@ static const struct {
 
 enum { LOOKS = 3, BOX_WIDTH = 36, BOX_HEIGHT = 22, LINKS_MOST = 40000 };
 
-static void put_head(const struct topo_drawing *drawing, const char *title, FILE *stream)
+static void report_topo_svg_put_head(const struct topo_drawing *drawing, const char *title, FILE *stream)
 {
     int32_t width = drawing->width;
     (void)fprintf(stream,
@@ -46,7 +46,7 @@ static void put_head(const struct topo_drawing *drawing, const char *title, FILE
     (void)fputs("</text>\n", stream);
 }
 
-static unsigned width_of(uint64_t bps)
+static unsigned report_topo_svg_width_of(uint64_t bps)
 {
     return bps >= UINT64_C(2000000000000) ? 4 : bps >= UINT64_C(400000000000) ? 2 : 1;
 }
@@ -64,8 +64,8 @@ static void put_link(const struct topo_drawing *drawing, const struct topo_link 
     int32_t dx = to->x - from->x;
     int32_t dy = to->y - from->y;
     bool far = (dy == 0 && abs(dx) > 70) || (dx == 0 && abs(dy) > 150);
-    (void)fprintf(stream, "<path stroke-width=\"%u\" d=\"M%" PRId32 " %" PRId32, width_of(link->rate_bps), from->x,
-                  from->y);
+    (void)fprintf(stream, "<path stroke-width=\"%u\" d=\"M%" PRId32 " %" PRId32,
+                  report_topo_svg_width_of(link->rate_bps), from->x, from->y);
     if (far) {
         int32_t bend = 24 + abs(dx + dy) / 12;
         bend = bend > 90 ? 90 : bend;
@@ -78,7 +78,7 @@ static void put_link(const struct topo_drawing *drawing, const struct topo_link 
                   report_short((double)link->rate_bps / 1e9).text, report_time((double)link->delay_ns).text);
 }
 
-static void put_box(const struct topo_box *box, FILE *stream)
+static void report_topo_svg_put_box(const struct topo_box *box, FILE *stream)
 {
     (void)fprintf(stream, "<g><rect class=\"k%u\" x=\"%" PRId32 "\" y=\"%" PRId32 "\" width=\"%d\" height=\"%d\"/>",
                   box->kind, box->x - BOX_WIDTH / 2, box->y - BOX_HEIGHT / 2, BOX_WIDTH, BOX_HEIGHT);
@@ -95,7 +95,7 @@ static void put_box(const struct topo_box *box, FILE *stream)
     (void)fputs("</title></g>\n", stream);
 }
 
-static void put_legend(const struct topo_drawing *drawing, FILE *stream)
+static void report_topo_svg_put_legend(const struct topo_drawing *drawing, FILE *stream)
 {
     bool used[LOOKS] = {false};
     unsigned x = 24;
@@ -117,8 +117,8 @@ void topo_drawing_svg(const struct topo_drawing *drawing, const char *title, FIL
     uint32_t last_a = TOPO_NOT_DRAWN;
     uint32_t last_b = TOPO_NOT_DRAWN;
     uint32_t drawn = 0;
-    put_head(drawing, title, stream);
-    put_legend(drawing, stream);
+    report_topo_svg_put_head(drawing, title, stream);
+    report_topo_svg_put_legend(drawing, stream);
     for (uint32_t i = 0; i < graph->link_count && drawn < LINKS_MOST; i++) {
         uint32_t a = drawing->box_of[graph->links[i].a];
         uint32_t b = drawing->box_of[graph->links[i].b];
@@ -130,7 +130,7 @@ void topo_drawing_svg(const struct topo_drawing *drawing, const char *title, FIL
         last_b = b;
     }
     for (uint32_t i = 0; i < drawing->box_count; i++) {
-        put_box(&drawing->boxes[i], stream);
+        report_topo_svg_put_box(&drawing->boxes[i], stream);
     }
     (void)fputs("</svg>\n", stream);
 }

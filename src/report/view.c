@@ -194,8 +194,8 @@ static void make_edges(struct view *view, struct view_work *work)
     }
 }
 
-static enum orr_status fill(struct view *view, struct view_work *work, const struct view_options *options,
-                            struct orr_error *err)
+static enum orr_status report_view_fill(struct view *view, struct view_work *work, const struct view_options *options,
+                                        struct orr_error *err)
 {
     uint32_t count = work->graph.node_count;
     uint32_t *length = arena_zalloc(&work->arena, (count + 1) * sizeof *length);
@@ -226,7 +226,7 @@ enum orr_status view_make(const struct trace_document *document, const struct vi
         status = mem_error(mem, "the picture of a trace", err);
     } else {
         find_sequence(&work);
-        status = fill(view, &work, options, err);
+        status = report_view_fill(view, &work, options, err);
     }
     if (status == ORR_OK) {
         status = view_layout(view, mem, err);

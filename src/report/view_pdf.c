@@ -92,7 +92,7 @@ static void put_boxes(const struct view *view, FILE *stream)
     }
 }
 
-static void put_head(const struct view *view, FILE *stream)
+static void report_view_pdf_put_head(const struct view *view, FILE *stream)
 {
     char line[160];
     (void)fputs("0.13 g\n", stream);
@@ -118,7 +118,8 @@ static void put_object(const char *text, size_t length, unsigned number, uint64_
 
 enum { CATALOG = 1, PAGES, PAGE, CONTENT, FONT, OBJECTS };
 
-static void put_file(const struct view *view, double scale, const char *content, size_t length, FILE *stream)
+static void report_view_pdf_put_file(const struct view *view, double scale, const char *content, size_t length,
+                                     FILE *stream)
 {
     static const char head[] = "%PDF-1.4\n";
     static const char catalog[] = "<< /Type /Catalog /Pages 2 0 R >>";
@@ -160,13 +161,13 @@ enum orr_status view_write_pdf(const struct view *view, FILE *stream, struct orr
         return error_set(err, ORR_ENOMEM, "out of memory drawing a trace");
     }
     put_numbers((const double[]){scale, 0, 0, scale, 0, 0}, 6, "cm", page);
-    put_head(view, page);
+    report_view_pdf_put_head(view, page);
     put_edges(view, page);
     put_boxes(view, page);
     bool failed = ferror(page) != 0;
     failed = fclose(page) != 0 || failed;
     if (!failed) {
-        put_file(view, scale, content, length, stream);
+        report_view_pdf_put_file(view, scale, content, length, stream);
     }
     free(content);
     return failed ? error_set(err, ORR_ENOMEM, "out of memory drawing a trace") : ORR_OK;

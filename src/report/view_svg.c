@@ -25,7 +25,7 @@ static void put_escaped(const char *text, FILE *stream)
     io_xml_text(stream, text, strlen(text));
 }
 
-static void put_style(FILE *stream)
+static void report_view_svg_put_style(FILE *stream)
 {
     (void)fputs("<style>\n"
                 "text{font:11px Helvetica,Arial,sans-serif;fill:#222}\n"
@@ -39,13 +39,13 @@ static void put_style(FILE *stream)
     (void)fputs("</style>\n", stream);
 }
 
-static void put_number(double value, FILE *stream)
+static void report_view_svg_put_number(double value, FILE *stream)
 {
     (void)fputs(report_fixed(value, 1).text, stream);
 }
 
 /* One sentence on what is drawn, and the colours in use. */
-static void put_head(const struct view *view, FILE *stream)
+static void report_view_svg_put_head(const struct view *view, FILE *stream)
 {
     bool used[VIEW_KINDS] = {false};
     for (uint32_t box = 0; box < view->box_count; box++) {
@@ -84,14 +84,14 @@ static void put_edge(const struct view *view, const struct view_edge *edge, FILE
     (void)fprintf(stream, "<path%s d=\"", edge->backward ? " class=\"b\"" : edge->control ? " class=\"c\"" : "");
     for (unsigned i = 0; i < 8; i += 2) {
         (void)fputs(i == 0 ? "M" : i == 2 ? "C" : " ", stream);
-        put_number(points[i], stream);
+        report_view_svg_put_number(points[i], stream);
         (void)fputc(',', stream);
-        put_number(points[i + 1], stream);
+        report_view_svg_put_number(points[i + 1], stream);
     }
     (void)fputs("\"/>\n", stream);
 }
 
-static void put_box(const struct view *view, const struct view_box *box, FILE *stream)
+static void report_view_svg_put_box(const struct view *view, const struct view_box *box, FILE *stream)
 {
     char name[VIEW_LABEL_ROOM], detail[VIEW_LABEL_ROOM];
     const Chakra__Node *first = view->document->nodes[box->first];
@@ -110,17 +110,17 @@ static void put_box(const struct view *view, const struct view_box *box, FILE *s
     (void)fputs("\n", stream);
     put_escaped(detail, stream);
     (void)fprintf(stream, "</title><rect class=\"k%u%s\" x=\"", (unsigned)box->kind, box->node_count > 1 ? " f" : "");
-    put_number(box->x, stream);
+    report_view_svg_put_number(box->x, stream);
     (void)fputs("\" y=\"", stream);
-    put_number(box->y, stream);
+    report_view_svg_put_number(box->y, stream);
     (void)fputs("\" width=\"", stream);
-    put_number(box->width, stream);
+    report_view_svg_put_number(box->width, stream);
     (void)fprintf(stream, "\" height=\"%d\"/>", VIEW_BOX_HEIGHT);
     for (unsigned line = 0; line < 2; line++) {
         (void)fprintf(stream, "<text%s x=\"", line == 0 ? "" : " class=\"d\"");
-        put_number(box->x + 8, stream);
+        report_view_svg_put_number(box->x + 8, stream);
         (void)fputs("\" y=\"", stream);
-        put_number(box->y + (line == 0 ? 15 : 29), stream);
+        report_view_svg_put_number(box->y + (line == 0 ? 15 : 29), stream);
         (void)fputs("\">", stream);
         put_escaped(line == 0 ? name : detail, stream);
         (void)fputs("</text>", stream);
@@ -134,14 +134,14 @@ static void put_drawing(const struct view *view, FILE *stream)
     (void)fprintf(stream,
                   "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%s\" height=\"%s\" viewBox=\"0 0 %s %s\">\n",
                   width.text, height.text, width.text, height.text);
-    put_style(stream);
+    report_view_svg_put_style(stream);
     (void)fputs("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", stream);
-    put_head(view, stream);
+    report_view_svg_put_head(view, stream);
     for (uint32_t i = 0; i < view->edge_count; i++) {
         put_edge(view, &view->edges[i], stream);
     }
     for (uint32_t i = 0; i < view->box_count; i++) {
-        put_box(view, &view->boxes[i], stream);
+        report_view_svg_put_box(view, &view->boxes[i], stream);
     }
     (void)fputs("</svg>\n", stream);
 }

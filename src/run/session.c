@@ -415,7 +415,7 @@ const struct sim_result *session_result(const struct orr_run *run)
     return run->sim != NULL ? sim_result(run->sim) : simai_result(run->rows.simai);
 }
 
-static uint64_t now_ms(void)
+static uint64_t run_session_now_ms(void)
 {
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
@@ -429,10 +429,10 @@ enum orr_status orr_run_execute(struct orr_run *run, struct orr_error *err)
     }
     run->executed = true;
     bool (*progress)(void *, const struct orr_progress *) = run->progress == NULL ? NULL : pass_progress;
-    uint64_t begun_ms = now_ms();
+    uint64_t begun_ms = run_session_now_ms();
     enum orr_status status = run->sim != NULL ? sim_run(run->sim, progress, run, &run->ended)
                                               : simai_run(run->rows.simai, progress, run, &run->ended);
-    run->wall_ms = now_ms() - begun_ms;
+    run->wall_ms = run_session_now_ms() - begun_ms;
     if (status == ORR_OK) {
         run->ended = (struct orr_error){.status = ORR_OK};
     } else if (err != NULL) {

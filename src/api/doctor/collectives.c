@@ -88,8 +88,8 @@ struct filling {
 };
 
 /* One act in an arena of its own. What is wrong goes into the row, the first of it; ORR_OK then too. */
-static enum orr_status tell(struct filling *filling, enum orr_status status, uint64_t messages,
-                            const struct orr_error *wrong, const char *where)
+static enum orr_status doctor_collectives_tell(struct filling *filling, enum orr_status status, uint64_t messages,
+                                               const struct orr_error *wrong, const char *where)
 {
     filling->check->acts++;
     filling->check->messages += messages;
@@ -117,7 +117,7 @@ static enum orr_status try_act(struct filling *filling, struct doctor_act act)
     arena_init(&arena, filling->mem);
     enum orr_status status = doctor_act_run(&act, filling->spoiled, &arena, &messages, &wrong);
     arena_free(&arena);
-    return tell(filling, status, messages, &wrong, where);
+    return doctor_collectives_tell(filling, status, messages, &wrong, where);
 }
 
 static enum orr_status try_flows(struct filling *filling, struct doctor_flow_act act)
@@ -133,7 +133,7 @@ static enum orr_status try_flows(struct filling *filling, struct doctor_flow_act
     arena_init(&arena, filling->mem);
     enum orr_status status = doctor_flow_act_run(&act, filling->spoiled, &arena, &messages, &wrong);
     arena_free(&arena);
-    return tell(filling, status, messages, &wrong, where);
+    return doctor_collectives_tell(filling, status, messages, &wrong, where);
 }
 
 static enum orr_status fill_line(struct filling *filling)
@@ -162,7 +162,7 @@ static enum orr_status fill_rooted(struct filling *filling)
     return status;
 }
 
-static enum orr_status fill_grid(struct filling *filling)
+static enum orr_status doctor_collectives_fill_grid(struct filling *filling)
 {
     enum orr_status status = ORR_OK;
     for (size_t i = 0; i < sizeof grids / sizeof grids[0] && status == ORR_OK; i++) {
@@ -201,7 +201,7 @@ static enum orr_status fill_nccl(struct filling *filling)
     return status;
 }
 
-static enum orr_status fill(struct filling *filling)
+static enum orr_status doctor_collectives_fill(struct filling *filling)
 {
     switch (filling->row->kind) {
     case ROW_LINE:
@@ -210,7 +210,7 @@ static enum orr_status fill(struct filling *filling)
     case ROW_ROOTED:
         return fill_rooted(filling);
     case ROW_GRID:
-        return fill_grid(filling);
+        return doctor_collectives_fill_grid(filling);
     default:
         return fill_nccl(filling);
     }
@@ -230,7 +230,7 @@ enum orr_status doctor_collectives_run(uint64_t spoiled, struct arena *arena, co
         made[i].algorithm = rows[i].algorithm;
         made[i].collective = coll_type_name((int32_t)rows[i].type);
         made[i].sizes = sizes_of[rows[i].kind];
-        status = fill(&filling);
+        status = doctor_collectives_fill(&filling);
     }
     if (status == ORR_OK) {
         *checks = made;

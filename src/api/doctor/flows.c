@@ -146,7 +146,7 @@ static uint32_t owner(const struct scene *scene, uint32_t block)
     return scene->rank_at[(block / n % scene->channels.ring_count) * n + place];
 }
 
-static bool begins_with(const struct scene *scene, uint32_t rank, uint32_t block)
+static bool doctor_flows_begins_with(const struct scene *scene, uint32_t rank, uint32_t block)
 {
     switch (scene->act->type) {
     case COLL_ALL_GATHER:
@@ -158,7 +158,7 @@ static bool begins_with(const struct scene *scene, uint32_t rank, uint32_t block
     }
 }
 
-static bool ends_with(const struct scene *scene, uint32_t rank, uint32_t block)
+static bool doctor_flows_ends_with(const struct scene *scene, uint32_t rank, uint32_t block)
 {
     switch (scene->act->type) {
     case COLL_REDUCE_SCATTER:
@@ -178,7 +178,7 @@ static void carry(const struct scene *scene, const struct nccl_flow *flow, bool 
     *to = flow->reduces ? *to + sent : sent;
 }
 
-static enum orr_status run(struct scene *scene, uint64_t spoiled, struct orr_error *err)
+static enum orr_status doctor_flows_run(struct scene *scene, uint64_t spoiled, struct orr_error *err)
 {
     const struct nccl_flows *flows = &scene->flows;
     uint32_t *waits = arena_alloc(scene->arena, flows->count * sizeof *waits);
@@ -209,20 +209,20 @@ static enum orr_status run(struct scene *scene, uint64_t spoiled, struct orr_err
                                             flows->count - done, flows->count);
 }
 
-static enum orr_status check_values(const struct scene *scene, struct orr_error *err)
+static enum orr_status doctor_flows_check_values(const struct scene *scene, struct orr_error *err)
 {
     uint32_t n = scene->act->gpus;
     for (uint32_t b = 0; b < scene->block_count; b++) {
         int64_t want = 0;
         int64_t mean = 0;
         for (uint32_t rank = 0; rank < n; rank++) {
-            want += begins_with(scene, rank, b) ? doctor_number(n, rank, b, 0) : 0;
+            want += doctor_flows_begins_with(scene, rank, b) ? doctor_number(n, rank, b, 0) : 0;
             mean += doctor_number(n, rank, b, 0) / n;
         }
         for (uint32_t rank = 0; rank < n; rank++) {
             int64_t got = *value(scene, rank, b);
             bool averages = scene->act->type != COLL_ALL_REDUCE || (got % n == 0 && got / n == mean);
-            if (ends_with(scene, rank, b) && (got != want || !averages)) {
+            if (doctor_flows_ends_with(scene, rank, b) && (got != want || !averages)) {
                 return error_set(err, ORR_EFAIL, "block %" PRIu32 " is %" PRId64 " at rank %" PRIu32 ", not %" PRId64,
                                  b, got, rank, want);
             }
@@ -249,9 +249,10 @@ enum orr_status doctor_flow_act_run(const struct doctor_flow_act *act, uint64_t 
     }
     for (uint32_t rank = 0; rank < act->gpus; rank++) {
         for (uint32_t b = 0; b < scene.block_count; b++) {
-            *value(&scene, rank, b) = begins_with(&scene, rank, b) ? doctor_number(act->gpus, rank, b, 0) : -1;
+            *value(&scene, rank, b) =
+                doctor_flows_begins_with(&scene, rank, b) ? doctor_number(act->gpus, rank, b, 0) : -1;
         }
     }
-    status = run(&scene, spoiled, err);
-    return status == ORR_OK ? check_values(&scene, err) : status;
+    status = doctor_flows_run(&scene, spoiled, err);
+    return status == ORR_OK ? doctor_flows_check_values(&scene, err) : status;
 }

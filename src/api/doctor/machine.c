@@ -34,7 +34,7 @@ static const char *read_small(const char *path, char buffer[SMALL_FILE])
 
 /* A copy of the first `length` bytes without blanks around and without control characters; "" when memory is refused,
  * which the caller finds out with its next allocation. */
-static const char *keep(struct arena *arena, const char *text, size_t length)
+static const char *doctor_machine_keep(struct arena *arena, const char *text, size_t length)
 {
     while (length > 0 && (unsigned char)*text <= ' ') {
         text++;
@@ -54,7 +54,7 @@ static const char *first_line(struct arena *arena, const char *path)
 {
     char buffer[SMALL_FILE];
     const char *text = read_small(path, buffer);
-    return keep(arena, text, strcspn(text, "\n"));
+    return doctor_machine_keep(arena, text, strcspn(text, "\n"));
 }
 
 /* What follows `key` and a colon at the beginning of a line; "" when no line begins so. */
@@ -65,7 +65,7 @@ static const char *line_value(struct arena *arena, const char *text, const char 
         size_t end = strcspn(line, "\n");
         size_t colon = strcspn(line, ":");
         if (strncmp(line, key, length) == 0 && colon < end) {
-            return keep(arena, line + colon + 1, end - colon - 1);
+            return doctor_machine_keep(arena, line + colon + 1, end - colon - 1);
         }
         line += end + (line[end] == '\n');
     }
@@ -141,7 +141,7 @@ static const char *nvidia_version(struct arena *arena)
     size_t end = strcspn(line, "\n");
     for (size_t i = 1; i < end; i++) {
         if (line[i - 1] == ' ' && line[i] >= '0' && line[i] <= '9') {
-            return keep(arena, line + i, strcspn(line + i, " \n"));
+            return doctor_machine_keep(arena, line + i, strcspn(line + i, " \n"));
         }
     }
     return "";
@@ -271,7 +271,7 @@ static enum orr_status look_at_card(const char *sysfs, uint32_t number, struct a
     const char *product = first_line(arena, paths[2]);
     const char *made = arena_printf(arena, "%s %s", vendor(first_line(arena, paths[0])),
                                     product[0] == '\0' ? first_line(arena, paths[1]) : product);
-    gpu->name = made == NULL ? "" : keep(arena, made, strlen(made));
+    gpu->name = made == NULL ? "" : doctor_machine_keep(arena, made, strlen(made));
     gpu->source = arena_printf(arena, "card%" PRIu32, number);
     gpu->source = gpu->source == NULL ? "card" : gpu->source;
     gpu->memory_bytes = strtoull(read_small(paths[3], buffer), NULL, 10);

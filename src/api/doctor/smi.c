@@ -74,7 +74,7 @@ static struct piece after(struct piece line, size_t bytes)
 }
 
 /* Where `word` begins in the line, case aside; its length when it does not. */
-static size_t find(struct piece line, const char *word)
+static size_t doctor_smi_find(struct piece line, const char *word)
 {
     size_t length = strlen(word);
     for (size_t i = 0; i + length <= line.length; i++) {
@@ -114,7 +114,7 @@ static uint32_t mhz_before(struct piece line, size_t unit)
 
 static uint32_t first_mhz(struct piece line)
 {
-    size_t unit = find(line, "mhz");
+    size_t unit = doctor_smi_find(line, "mhz");
     return unit < line.length ? mhz_before(line, unit) : DOCTOR_UNKNOWN;
 }
 
@@ -122,7 +122,7 @@ uint32_t doctor_smi_mhz(const char *text)
 {
     struct piece line = trimmed(text, strlen(text));
     uint32_t value = first_mhz(line);
-    if (value == DOCTOR_UNKNOWN && find(line, "mhz") == line.length) {
+    if (value == DOCTOR_UNKNOWN && doctor_smi_find(line, "mhz") == line.length) {
         /* A bare number is in MHz, "1500" as well as "(1500)"; a level "1: ..." has its unit. */
         struct piece bare = begins(line, "(") ? after(line, 1) : line;
         uint32_t number = 0;
@@ -194,7 +194,7 @@ static struct doctor_gpu *gpu_of(struct reading *r, uint32_t index)
     return gpu;
 }
 
-static const char *keep(struct reading *r, struct piece text)
+static const char *doctor_smi_keep(struct reading *r, struct piece text)
 {
     char *copy = arena_strndup(r->arena, text.at, text.length);
     r->refused = r->refused || copy == NULL;
@@ -205,7 +205,7 @@ static const char *keep(struct reading *r, struct piece text)
 }
 
 /* What is said first stays: GFX_0 before the dies behind it. */
-static void set_clock(uint32_t *clock, uint32_t mhz)
+static void doctor_smi_set_clock(uint32_t *clock, uint32_t mhz)
 {
     if (*clock == DOCTOR_UNKNOWN) {
         *clock = mhz;
@@ -232,13 +232,13 @@ static bool read_version(struct reading *r, struct piece line)
                   {"ROCM-SMI-LIB version", &tool->library, "rocm-smi"}};
     bool any = false;
     while (line.length > 0) {
-        size_t bar = find(line, "|");
+        size_t bar = doctor_smi_find(line, "|");
         struct piece field = trimmed(line.at, bar);
-        size_t colon = find(field, ":");
+        size_t colon = doctor_smi_find(field, ":");
         struct piece key = trimmed(field.at, colon);
         for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
             if (colon < field.length && same(key.at, key.length, fields[i].key)) {
-                *fields[i].value = keep(r, after(field, colon + 1));
+                *fields[i].value = doctor_smi_keep(r, after(field, colon + 1));
                 tool->name = fields[i].name[0] == '\0' ? tool->name : fields[i].name;
                 any = true;
             }
@@ -250,7 +250,7 @@ static bool read_version(struct reading *r, struct piece line)
 }
 
 /* amd-smi: "GPU: 0". What follows is about this GPU, and no longer about one of nvidia-smi's. */
-static bool read_amd_gpu(struct reading *r, struct piece line)
+static bool doctor_smi_read_amd_gpu(struct reading *r, struct piece line)
 {
     uint32_t index = 0;
     if (!begins(line, "GPU:")) {
@@ -272,7 +272,7 @@ static bool read_amd(struct reading *r, struct piece line)
         return false;
     }
     if (begins(line, "MARKET_NAME:")) {
-        r->gpu->name = keep(r, after(line, strlen("MARKET_NAME:")));
+        r->gpu->name = doctor_smi_keep(r, after(line, strlen("MARKET_NAME:")));
         return true;
     }
     if (line.at[line.length - 1] == ':') {
@@ -291,7 +291,7 @@ static bool read_amd(struct reading *r, struct piece line)
     } fields[] = {{"CLK:", &clock->now}, {"MIN_CLK:", &clock->min}, {"MAX_CLK:", &clock->max}};
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         if (begins(line, fields[i].key)) {
-            set_clock(fields[i].value, first_mhz(line));
+            doctor_smi_set_clock(fields[i].value, first_mhz(line));
             return true;
         }
     }
@@ -302,12 +302,12 @@ static bool read_amd(struct reading *r, struct piece line)
 static bool read_rocm(struct reading *r, struct piece line)
 {
     uint32_t index = 0;
-    size_t colon = find(line, ":");
+    size_t colon = doctor_smi_find(line, ":");
     if (!begins(line, "GPU[") || !leading_number(after(line, 4), &index) || colon == line.length) {
         return false;
     }
     struct piece rest = after(line, colon + 1);
-    size_t space = find(rest, " clock ");
+    size_t space = doctor_smi_find(rest, " clock ");
     enum doctor_clock_kind kind = space < rest.length ? doctor_smi_key(rest.at, space) : DOCTOR_CLOCK_KINDS;
     bool named = begins(rest, "Card Series:");
     if (kind == DOCTOR_CLOCK_KINDS && !named) {
@@ -316,9 +316,9 @@ static bool read_rocm(struct reading *r, struct piece line)
     struct doctor_gpu *gpu = gpu_of(r, index);
     r->smi->tool.name = "rocm-smi";
     if (gpu != NULL && named) {
-        gpu->name = keep(r, after(rest, strlen("Card Series:")));
+        gpu->name = doctor_smi_keep(r, after(rest, strlen("Card Series:")));
     } else if (gpu != NULL) {
-        set_clock(&gpu->clocks[kind].now, first_mhz(rest));
+        doctor_smi_set_clock(&gpu->clocks[kind].now, first_mhz(rest));
     }
     return true;
 }
@@ -340,8 +340,8 @@ static bool read_nvidia(struct reading *r, struct piece line)
         const char *key;
         enum doctor_clock_kind kind;
     } known[] = {{"Graphics", DOCTOR_SCLK}, {"Memory", DOCTOR_MCLK}};
-    size_t colon = find(line, " : ");
-    if (begins(line, "GPU 0") && find(line, ":") < line.length && colon == line.length) {
+    size_t colon = doctor_smi_find(line, " : ");
+    if (begins(line, "GPU 0") && doctor_smi_find(line, ":") < line.length && colon == line.length) {
         r->nvidia = gpu_of(r, next_index(r->smi));
         r->nvidia_clocks = NVIDIA_OTHER;
         r->gpu = NULL;
@@ -359,12 +359,12 @@ static bool read_nvidia(struct reading *r, struct piece line)
     }
     struct piece key = trimmed(line.at, colon);
     if (same(key.at, key.length, "Product Name")) {
-        r->nvidia->name = keep(r, after(line, colon + 3));
+        r->nvidia->name = doctor_smi_keep(r, after(line, colon + 3));
     }
     for (size_t i = 0; i < sizeof known / sizeof known[0] && r->nvidia_clocks != NVIDIA_OTHER; i++) {
         struct doctor_clock *clock = &r->nvidia->clocks[known[i].kind];
         if (same(key.at, key.length, known[i].key)) {
-            set_clock(r->nvidia_clocks == NVIDIA_NOW ? &clock->now : &clock->max, first_mhz(line));
+            doctor_smi_set_clock(r->nvidia_clocks == NVIDIA_NOW ? &clock->now : &clock->max, first_mhz(line));
         }
     }
     return true;
@@ -403,8 +403,9 @@ bool doctor_smi_column(const char *text, size_t length, enum doctor_clock_kind *
 /* The header of rocm-smi's or amd-smi monitor's table: which columns are clocks. */
 static bool read_header(struct reading *r, struct piece line)
 {
-    bool rocm = find(line, "SCLK") < line.length;
-    if (!(begins(line, "GPU ") || begins(line, "Device ")) || !(rocm || find(line, "GFX_CL") < line.length)) {
+    bool rocm = doctor_smi_find(line, "SCLK") < line.length;
+    if (!(begins(line, "GPU ") || begins(line, "Device ")) ||
+        !(rocm || doctor_smi_find(line, "GFX_CL") < line.length)) {
         return false;
     }
     r->column_count = 0;
@@ -431,7 +432,7 @@ static bool read_table_row(struct reading *r, struct piece line)
         return false;
     }
     for (struct piece rest = line; count < COLUMNS_MOST;) {
-        size_t unit = find(rest, "mhz");
+        size_t unit = doctor_smi_find(rest, "mhz");
         if (unit == rest.length) {
             break;
         }
@@ -441,7 +442,7 @@ static bool read_table_row(struct reading *r, struct piece line)
     struct doctor_gpu *gpu = gpu_of(r, index);
     for (unsigned i = 0; i < count && count == r->column_count && gpu != NULL; i++) {
         if (r->columns[i] != DOCTOR_CLOCK_KINDS) {
-            set_clock(&gpu->clocks[r->columns[i]].now, clocks[i]);
+            doctor_smi_set_clock(&gpu->clocks[r->columns[i]].now, clocks[i]);
         }
     }
     return true;
@@ -453,7 +454,7 @@ static void read_line(struct reading *r, struct piece line)
         return;
     }
     /* In the order in which one could be taken for the other. */
-    (void)(read_version(r, line) || read_header(r, line) || read_rocm(r, line) || read_amd_gpu(r, line) ||
+    (void)(read_version(r, line) || read_header(r, line) || read_rocm(r, line) || doctor_smi_read_amd_gpu(r, line) ||
            read_nvidia(r, line) || read_amd(r, line) || read_table_row(r, line));
 }
 

@@ -54,7 +54,7 @@ static uint32_t mhz_of(const struct io_value *value)
     }
 }
 
-static void set_clock(uint32_t *clock, uint32_t mhz)
+static void doctor_smi_json_set_clock(uint32_t *clock, uint32_t mhz)
 {
     if (*clock == DOCTOR_UNKNOWN) {
         *clock = mhz;
@@ -62,7 +62,7 @@ static void set_clock(uint32_t *clock, uint32_t mhz)
 }
 
 /* Texts of JSON hold any character; names and versions are shown to people. */
-static const char *shown(const struct io_value *value, struct arena *arena)
+static const char *doctor_smi_json_shown(const struct io_value *value, struct arena *arena)
 {
     if (value == NULL || value->kind != IO_TEXT) {
         return "";
@@ -72,9 +72,9 @@ static const char *shown(const struct io_value *value, struct arena *arena)
     return copy == NULL ? "" : io_text_printable(value->text, copy, room);
 }
 
-static const char *said(const char *before, const struct io_value *value, struct arena *arena)
+static const char *doctor_smi_json_said(const char *before, const struct io_value *value, struct arena *arena)
 {
-    const char *text = shown(value, arena);
+    const char *text = doctor_smi_json_shown(value, arena);
     return text[0] == '\0' ? before : text;
 }
 
@@ -83,22 +83,23 @@ static const char *said(const char *before, const struct io_value *value, struct
 static void read_amd_clock(const struct io_value *value, struct doctor_clock *clock)
 {
     const struct io_value *now = member(value, "clk");
-    set_clock(&clock->now,
-              mhz_of(now != NULL || value->kind != IO_MAP ? (now != NULL ? now : value) : member(value, "cur_clk")));
-    set_clock(&clock->min, mhz_of(member(value, "min_clk")));
-    set_clock(&clock->max, mhz_of(member(value, "max_clk")));
+    doctor_smi_json_set_clock(&clock->now, mhz_of(now != NULL || value->kind != IO_MAP ? (now != NULL ? now : value)
+                                                                                       : member(value, "cur_clk")));
+    doctor_smi_json_set_clock(&clock->min, mhz_of(member(value, "min_clk")));
+    doctor_smi_json_set_clock(&clock->max, mhz_of(member(value, "max_clk")));
 }
 
 /* False when the list is of other things. */
-static bool read_amd_gpu(const struct io_value *value, struct doctor_smi *smi, struct arena *arena, bool *refused)
+static bool doctor_smi_json_read_amd_gpu(const struct io_value *value, struct doctor_smi *smi, struct arena *arena,
+                                         bool *refused)
 {
     const struct io_value *index = member(value, "gpu");
     struct doctor_tool *tool = &smi->tool;
     if (member(value, "amdsmi_library_version") != NULL) {
-        tool->version = said(tool->version, member(value, "version"), arena);
-        tool->library = said(tool->library, member(value, "amdsmi_library_version"), arena);
-        tool->rocm = said(tool->rocm, member(value, "rocm_version"), arena);
-        tool->driver = said(tool->driver, member(value, "amdgpu_version"), arena);
+        tool->version = doctor_smi_json_said(tool->version, member(value, "version"), arena);
+        tool->library = doctor_smi_json_said(tool->library, member(value, "amdsmi_library_version"), arena);
+        tool->rocm = doctor_smi_json_said(tool->rocm, member(value, "rocm_version"), arena);
+        tool->driver = doctor_smi_json_said(tool->driver, member(value, "amdgpu_version"), arena);
         return true;
     }
     if (index == NULL || index->kind != IO_INTEGER || index->integer < 0 || index->integer >= INT32_MAX) {
@@ -112,12 +113,12 @@ static bool read_amd_gpu(const struct io_value *value, struct doctor_smi *smi, s
     for (const struct io_value *at = value->first; at != NULL; at = at->next) {
         enum doctor_clock_kind kind = DOCTOR_CLOCK_KINDS;
         if (doctor_smi_column(at->key, strlen(at->key), &kind) && kind != DOCTOR_CLOCK_KINDS) {
-            set_clock(&gpu->clocks[kind].now, mhz_of(at)); /* amd-smi monitor's */
+            doctor_smi_json_set_clock(&gpu->clocks[kind].now, mhz_of(at)); /* amd-smi monitor's */
         }
     }
     const struct io_value *clocks = member(value, "clock");
     const struct io_value *asic = member(value, "asic");
-    gpu->name = said(gpu->name, asic == NULL ? NULL : member(asic, "market_name"), arena);
+    gpu->name = doctor_smi_json_said(gpu->name, asic == NULL ? NULL : member(asic, "market_name"), arena);
     for (const struct io_value *at = clocks != NULL && clocks->kind == IO_MAP ? clocks->first : NULL; at != NULL;
          at = at->next) {
         enum doctor_clock_kind kind = doctor_smi_section(at->key, strlen(at->key));
@@ -183,9 +184,9 @@ static bool read_card(const struct io_value *card, struct doctor_smi *smi, struc
             continue;
         }
         if (kind != DOCTOR_CLOCK_KINDS) {
-            set_clock(&gpu->clocks[kind].now, mhz_of(at));
+            doctor_smi_json_set_clock(&gpu->clocks[kind].now, mhz_of(at));
         } else if (strcasecmp(at->key, "Card Series") == 0) {
-            gpu->name = said(gpu->name, at, arena);
+            gpu->name = doctor_smi_json_said(gpu->name, at, arena);
         }
     }
     return true;
@@ -197,7 +198,7 @@ static bool read_cards(const struct io_value *root, struct doctor_smi *smi, stru
     for (const struct io_value *at = root->first; at != NULL; at = at->next) {
         any = read_card(at, smi, arena, refused) || any;
         if (strcasecmp(at->key, "system") == 0) {
-            smi->tool.driver = said(smi->tool.driver, member(at, "Driver version"), arena);
+            smi->tool.driver = doctor_smi_json_said(smi->tool.driver, member(at, "Driver version"), arena);
         }
     }
     return any;
@@ -236,7 +237,7 @@ enum orr_status doctor_smi_json(const char *name, const char *text, size_t size,
     if (list != NULL && list->kind == IO_LIST) {
         smi->tool.name = "amd-smi";
         for (const struct io_value *at = list->first; at != NULL; at = at->next) {
-            any = read_amd_gpu(at, smi, arena, &refused) || any;
+            any = doctor_smi_json_read_amd_gpu(at, smi, arena, &refused) || any;
         }
     } else if (root->kind == IO_MAP) {
         smi->tool.name = "rocm-smi";

@@ -42,7 +42,7 @@ enum orr_status doctor_stage_begin(struct doctor_stage *stage, uint32_t members,
     return ORR_OK;
 }
 
-static void add(struct doctor_stage *stage, uint32_t member, struct doctor_move move)
+static void doctor_stage_add(struct doctor_stage *stage, uint32_t member, struct doctor_move move)
 {
     struct doctor_member *who = &stage->members[member];
     if (who->count == who->capacity) {
@@ -64,13 +64,14 @@ static void add(struct doctor_stage *stage, uint32_t member, struct doctor_move 
 void doctor_stage_send(struct doctor_stage *stage, uint32_t member, uint32_t peer, uint64_t blocks, uint64_t bytes)
 {
     stage->messages++;
-    add(stage, member, (struct doctor_move){.blocks = blocks, .bytes = bytes, .peer = peer, .sends = true});
+    doctor_stage_add(stage, member,
+                     (struct doctor_move){.blocks = blocks, .bytes = bytes, .peer = peer, .sends = true});
 }
 
 void doctor_stage_receive(struct doctor_stage *stage, uint32_t member, uint32_t peer, enum doctor_receive how,
                           uint64_t bytes)
 {
-    add(stage, member, (struct doctor_move){.bytes = bytes, .peer = peer, .adds = how == DOCTOR_ADDS});
+    doctor_stage_add(stage, member, (struct doctor_move){.bytes = bytes, .peer = peer, .adds = how == DOCTOR_ADDS});
 }
 
 static enum orr_status post_letter(struct doctor_stage *stage, struct post *post, uint32_t member,

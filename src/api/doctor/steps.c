@@ -297,7 +297,7 @@ static void add_phases(struct doctor_stage *stage, const struct doctor_act *act,
 }
 
 /* Whether `member` has something of its own in `block` before the collective. */
-static bool begins_with(const struct doctor_act *act, uint32_t member, uint32_t block)
+static bool doctor_steps_begins_with(const struct doctor_act *act, uint32_t member, uint32_t block)
 {
     switch (act->type) {
     case COLL_ALL_GATHER:
@@ -314,7 +314,7 @@ static bool begins_with(const struct doctor_act *act, uint32_t member, uint32_t 
 }
 
 /* Whether the collective promises `member` anything in `block`. */
-static bool ends_with(const struct doctor_act *act, uint32_t member, uint32_t block)
+static bool doctor_steps_ends_with(const struct doctor_act *act, uint32_t member, uint32_t block)
 {
     switch (act->type) {
     case COLL_REDUCE:
@@ -330,13 +330,13 @@ static bool ends_with(const struct doctor_act *act, uint32_t member, uint32_t bl
     }
 }
 
-static void fill(struct doctor_stage *stage, const struct doctor_act *act)
+static void doctor_steps_fill(struct doctor_stage *stage, const struct doctor_act *act)
 {
     for (uint32_t member = 0; member < stage->member_count; member++) {
         for (uint32_t b = 0; b < stage->block_count; b++) {
             for (uint32_t k = 0; k < DOCTOR_VALUES; k++) {
                 doctor_stage_values(stage, member, b)[k] =
-                    begins_with(act, member, b) ? doctor_number(stage->member_count, member, b, k) : NEVER;
+                    doctor_steps_begins_with(act, member, b) ? doctor_number(stage->member_count, member, b, k) : NEVER;
             }
         }
     }
@@ -347,20 +347,20 @@ static int64_t promised(const struct doctor_stage *stage, const struct doctor_ac
 {
     int64_t sum = 0;
     for (uint32_t member = 0; member < stage->member_count; member++) {
-        sum += begins_with(act, member, block) ? doctor_number(stage->member_count, member, block, at) : 0;
+        sum += doctor_steps_begins_with(act, member, block) ? doctor_number(stage->member_count, member, block, at) : 0;
     }
     return sum;
 }
 
-static enum orr_status check_values(const struct doctor_stage *stage, const struct doctor_act *act,
-                                    struct orr_error *err)
+static enum orr_status doctor_steps_check_values(const struct doctor_stage *stage, const struct doctor_act *act,
+                                                 struct orr_error *err)
 {
     for (uint32_t b = 0; b < stage->block_count; b++) {
         for (uint32_t k = 0; k < DOCTOR_VALUES; k++) {
             int64_t want = promised(stage, act, b, k);
             for (uint32_t member = 0; member < stage->member_count; member++) {
                 int64_t got = doctor_stage_values(stage, member, b)[k];
-                if (ends_with(act, member, b) && got != want) {
+                if (doctor_steps_ends_with(act, member, b) && got != want) {
                     return error_set(err, ORR_EFAIL,
                                      "value %" PRIu32 " of block %" PRIu32 " is %" PRId64 " at member %" PRIu32
                                      ", not %" PRId64,
@@ -408,7 +408,7 @@ enum orr_status doctor_act_run(const struct doctor_act *act, uint64_t spoiled, s
         return status;
     }
     stage.spoiled = spoiled;
-    fill(&stage, act);
+    doctor_steps_fill(&stage, act);
     if (coll_type_is_rooted((int32_t)act->type)) {
         add_program(&stage, act, bytes);
     } else {
@@ -416,6 +416,6 @@ enum orr_status doctor_act_run(const struct doctor_act *act, uint64_t spoiled, s
     }
     *messages = stage.messages;
     status = doctor_stage_run(&stage, err);
-    status = status == ORR_OK ? check_values(&stage, act, err) : status;
+    status = status == ORR_OK ? doctor_steps_check_values(&stage, act, err) : status;
     return status == ORR_OK && act->type == COLL_ALL_REDUCE ? check_means(&stage, err) : status;
 }

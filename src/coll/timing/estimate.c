@@ -197,7 +197,7 @@ static bool find_curves(const struct timing_machine *machine, const struct timin
 
 /* ---- what they say ---- */
 
-static double model_of(const struct timing_machine *machine, const struct timing_shape *shape)
+static double estimate_model_of(const struct timing_machine *machine, const struct timing_shape *shape)
 {
     enum orr_coll_algo algo = ORR_COLL_ALGO_AUTO;
     enum orr_coll_proto proto = ORR_COLL_PROTO_AUTO;
@@ -206,15 +206,15 @@ static double model_of(const struct timing_machine *machine, const struct timing
 
 /* A curve as a time of the asked shape: what was measured, times the model's ratio of what is asked to what was
  * measured. Where only a relative's rate differs, both sides are reckoned with the relative's constants. */
-static double carried(const struct timing_machine *machine, const struct timing_shape *shape, const struct found *found,
-                      const struct timing_curve *curve)
+static double estimate_carried(const struct timing_machine *machine, const struct timing_shape *shape,
+                               const struct found *found, const struct timing_curve *curve)
 {
     double us = timing_curve_at(found->set, curve, shape->bytes);
     double least = ldexp(1, (int)curve->first);
     if (shape->bytes < least) {
         struct timing_shape smallest = *shape;
         smallest.bytes = least;
-        us *= model_of(machine, shape) / model_of(machine, &smallest);
+        us *= estimate_model_of(machine, shape) / estimate_model_of(machine, &smallest);
     }
     bool same_rate = found->set == &machine->own || machine->link_gbytes == found->gpu->link_gbytes;
     if (curve->gpus == shape->gpus && same_rate) {
@@ -227,7 +227,7 @@ static double carried(const struct timing_machine *machine, const struct timing_
     struct timing_shape measured = *shape;
     measured.gpus = curve->gpus;
     measured.ranks = curve->nodes * curve->gpus;
-    return us * model_of(&here, shape) / model_of(&there, &measured);
+    return us * estimate_model_of(&here, shape) / estimate_model_of(&there, &measured);
 }
 
 static bool is_new(uint32_t version)
@@ -268,11 +268,11 @@ static double release_factor(const struct timing_machine *machine, const struct 
 static double measured_us(const struct timing_machine *machine, const struct timing_shape *shape,
                           const struct found *found)
 {
-    double below = carried(machine, shape, found, found->below);
+    double below = estimate_carried(machine, shape, found, found->below);
     if (found->below == found->above) {
         return below;
     }
-    double above = carried(machine, shape, found, found->above);
+    double above = estimate_carried(machine, shape, found, found->above);
     double part =
         log2((double)shape->gpus / found->below->gpus) / log2((double)found->above->gpus / found->below->gpus);
     return below * pow(above / below, part);
@@ -301,7 +301,7 @@ static enum orr_coll_method method_of(const struct timing_machine *machine, cons
                : ORR_COLL_METHOD_RELATIVE;
 }
 
-static double bus_factor(const struct timing_shape *shape)
+static double estimate_bus_factor(const struct timing_shape *shape)
 {
     double ranks = shape->ranks;
     switch (shape->op) {
@@ -316,7 +316,7 @@ static double bus_factor(const struct timing_shape *shape)
     }
 }
 
-static enum orr_status check(const struct orr_coll_question *question, struct orr_error *err)
+static enum orr_status estimate_check(const struct orr_coll_question *question, struct orr_error *err)
 {
     uint64_t ranks = (uint64_t)question->nodes * question->gpus;
     if (ranks < 1 || ranks > RANKS_MOST) {
@@ -332,7 +332,7 @@ static enum orr_status check(const struct orr_coll_question *question, struct or
 enum orr_status timing_estimate(const struct timing_machine *machine, const struct orr_coll_question *question,
                                 struct orr_coll_answer *answer, struct orr_error *err)
 {
-    enum orr_status status = check(question, err);
+    enum orr_status status = estimate_check(question, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -349,7 +349,7 @@ enum orr_status timing_estimate(const struct timing_machine *machine, const stru
     made.tuner_us = timing_tuner_choose(machine, &shape, &made.algo, &made.proto);
     made.model_us = isinf(made.tuner_us) ? made.tuner_us
                     : is_forced          ? timing_model_us(machine, &shape, made.algo, made.proto)
-                                         : model_of(machine, &shape);
+                                         : estimate_model_of(machine, &shape);
     if (isinf(made.model_us)) {
         return error_set(err, ORR_EINVAL, "%s by %s and %s is not done on %u x %u %s", orr_coll_op_name(question->op),
                          orr_coll_algo_name(question->algo), orr_coll_proto_name(question->proto), question->nodes,
@@ -365,12 +365,12 @@ enum orr_status timing_estimate(const struct timing_machine *machine, const stru
         made.method = method_of(machine, &shape, &found, power);
         point_of(&found, shape.bytes, made.nearest);
         if (is_forced) {
-            made.us *= fmax(made.model_us / model_of(machine, &shape), 1);
+            made.us *= fmax(made.model_us / estimate_model_of(machine, &shape), 1);
             made.method = ORR_COLL_METHOD_EXTENDED;
         }
     }
     made.algbw_gbytes = shape.bytes * 1e-3 / made.us;
-    made.busbw_gbytes = made.algbw_gbytes * bus_factor(&shape);
+    made.busbw_gbytes = made.algbw_gbytes * estimate_bus_factor(&shape);
     *answer = made;
     return ORR_OK;
 }

@@ -32,7 +32,7 @@ static uint32_t generation(const struct timing_gpu *gpu)
     return gpu->sm >= 100 ? 3 : gpu->sm >= 90 ? 2 : gpu->sm >= 80 ? 1 : 0;
 }
 
-static uint32_t scale(const struct timing_shape *shape)
+static uint32_t tuner_scale(const struct timing_shape *shape)
 {
     return shape->nodes <= 2 ? shape->nodes - 1 : 2;
 }
@@ -45,7 +45,7 @@ static double generation_at(const struct timing_machine *machine, const struct t
     if (count > 0 && (row + 1) * 3 > count) {
         row = count / 3 - 1;
     }
-    return table_at(machine, table, row * 3 + scale(shape), INFINITY);
+    return table_at(machine, table, row * 3 + tuner_scale(shape), INFINITY);
 }
 
 /* GB/s that the search finds inside a node: what NCCL ascribes to one NVLink times their number. */
@@ -86,8 +86,8 @@ uint32_t timing_tuner_channels(const struct timing_machine *machine, const struc
     return gpu->sm >= 100 ? 32 : gpu->sm >= 80 ? 24 : 12;
 }
 
-static double bandwidth(const struct timing_machine *machine, const struct timing_shape *shape, enum orr_coll_algo algo,
-                        unsigned proto)
+static double tuner_bandwidth(const struct timing_machine *machine, const struct timing_shape *shape,
+                              enum orr_coll_algo algo, unsigned proto)
 {
     double channels = timing_tuner_channels(machine, shape, algo);
     double bus = graph_gbytes(machine, shape, algo);
@@ -97,12 +97,12 @@ static double bandwidth(const struct timing_machine *machine, const struct timin
     } else if (algo == ORR_COLL_ALGO_RING && proto != TIMING_SIMPLE) {
         uint32_t row = shape->nodes == 1 ? generation(machine->gpu) : 0; /* over nodes by the CPU: not an AMD one */
         bus = proto == TIMING_LL
-                  ? fmin(table_at(machine, TIMING_TABLE_LL_MOST, row * 3 + scale(shape), INFINITY), bus * 0.5)
+                  ? fmin(table_at(machine, TIMING_TABLE_LL_MOST, row * 3 + tuner_scale(shape), INFINITY), bus * 0.5)
                   : fmin(bus * 0.92, channels * generation_at(machine, shape, TIMING_TABLE_RING_LL128));
     } else if (algo == ORR_COLL_ALGO_TREE) {
         bus = reduces_all ? fmin(bus * 0.92, channels * generation_at(machine, shape, TIMING_TABLE_TREE)) : bus;
         if (proto == TIMING_LL) {
-            bus = fmin(bus / 3.8, table_at(machine, TIMING_TABLE_LL_MOST, scale(shape), INFINITY));
+            bus = fmin(bus / 3.8, table_at(machine, TIMING_TABLE_LL_MOST, tuner_scale(shape), INFINITY));
         } else if (proto == TIMING_LL128) {
             double share = shape->nodes == 1 ? 7.0 / 9.0 : 120.0 / 128.0;
             bus = fmin(bus * share, channels * generation_at(machine, shape, TIMING_TABLE_TREE_LL128));
@@ -192,7 +192,7 @@ double timing_tuner_us(const struct timing_machine *machine, const struct timing
     if (!is_known(machine, shape, algo, p)) {
         return INFINITY;
     }
-    double bus = bandwidth(machine, shape, algo, p);
+    double bus = tuner_bandwidth(machine, shape, algo, p);
     double wait = latency(machine, shape, algo, p);
     double size = log2(fmax(shape->bytes, 64) / 64);
     bool has_correction = algo == ORR_COLL_ALGO_TREE || (algo == ORR_COLL_ALGO_RING && machine->gpu->is_rccl);

@@ -160,8 +160,8 @@ static enum orr_status text_parse_read_number(struct text_words *words, const ch
                            : text_word_count(words, word, name, value, err);
 }
 
-static enum orr_status read_cells(struct text_words *words, struct text_layer *layer, bool may_be_negative,
-                                  struct orr_error *err)
+static enum orr_status text_parse_read_cells(struct text_words *words, struct text_layer *layer, bool may_be_negative,
+                                             struct orr_error *err)
 {
     enum orr_status status = ORR_OK;
     for (unsigned phase = 0; phase < TEXT_PHASES && status == ORR_OK; phase++) {
@@ -188,7 +188,7 @@ enum orr_status text_layer_read(struct text_words *words, struct text_layer *lay
                          words->path, words->line);
     }
     layer->line = words->line;
-    enum orr_status status = read_cells(words, layer, false, err);
+    enum orr_status status = text_parse_read_cells(words, layer, false, err);
     return status == ORR_OK ? text_parse_read_number(words, "parameters'", "update time", false, &layer->update, err)
                             : status;
 }
@@ -299,7 +299,7 @@ static enum orr_status read_compat_layer(struct text_words *line, struct text_wo
                          line->path, line->line);
     }
     (void)text_word_next(line, &word); /* the dependency: never used */
-    enum orr_status status = read_cells(line, &layer, true, err);
+    enum orr_status status = text_parse_read_cells(line, &layer, true, err);
     if (status == ORR_OK && !text_word_next(line, &word)) {
         status = error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": a layer has %d words; the update time is missing",
                            line->path, line->line, LAYER_WORDS);
@@ -400,8 +400,8 @@ struct text_extras {
     int64_t counts[2];
 };
 
-static enum orr_status read_extras(struct text_words *words, struct text_workload *workload, struct text_extras *extras,
-                                   struct orr_error *err)
+static enum orr_status text_parse_read_extras(struct text_words *words, struct text_workload *workload,
+                                              struct text_extras *extras, struct orr_error *err)
 {
     enum orr_status status = ORR_OK;
     if (is_dlrm(workload->strategy)) {
@@ -472,7 +472,7 @@ static enum orr_status text_parse_read_words(struct text_words *words, struct te
         return status;
     }
     workload->strategy = (enum text_strategy)strategy;
-    status = read_extras(words, workload, &extras, err);
+    status = text_parse_read_extras(words, workload, &extras, err);
     status = status == ORR_OK ? need_count(words, "the number of layers", &workload->written_count, err) : status;
     status = status == ORR_OK ? read_layers(words, workload, err) : status;
     for (unsigned i = 0; i < 2 && status == ORR_OK; i++) {

@@ -149,7 +149,7 @@ static enum metrics_column find_network_column(const char *name, const char **ne
     return METRICS_COLUMN_COUNT;
 }
 
-static enum metrics_column find_column(const char *name, const char **network)
+static enum metrics_column store_metrics_csv_find_column(const char *name, const char **network)
 {
     for (enum metrics_column i = 0; i < METRICS_COLUMN_COUNT; i++) {
         if (strcmp(columns[i].name, name) == 0) {
@@ -200,7 +200,7 @@ static enum orr_status store_metrics_csv_read_header(struct metrics_reading *r)
         return store_metrics_csv_no_memory(r);
     }
     for (uint32_t i = 0; status == ORR_OK && i < header->count; i++) {
-        enum metrics_column place = find_column(header->fields[i].text, &r->network);
+        enum metrics_column place = store_metrics_csv_find_column(header->fields[i].text, &r->network);
         if (place < METRICS_COLUMN_COUNT && seen[place]) {
             status = error_set(r->err, ORR_EINVAL, "%s:%" PRIu64 ":%" PRIu32 ": column %s is there twice", r->path,
                                header->line, header->fields[i].column, columns[place].name);

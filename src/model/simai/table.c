@@ -42,7 +42,7 @@ struct table {
 
 /* ---- lines ---- */
 
-static bool next_line(const char **at, const char *end, struct line *line)
+static bool simai_table_next_line(const char **at, const char *end, struct line *line)
 {
     if (*at >= end) {
         return false;
@@ -91,7 +91,7 @@ static bool open_table(struct table *table)
     table->at = (const char *)table->file.bytes;
     table->end = table->at + table->file.size;
     do {
-        if (!next_line(&table->at, table->end, &line)) {
+        if (!simai_table_next_line(&table->at, table->end, &line)) {
             return false;
         }
     } while (line.length == 0 || line.start[0] == '[');
@@ -316,7 +316,7 @@ static enum orr_status simai_table_walk(struct table *table, struct orr_error *e
     uint32_t epochs = 0;
     enum orr_status status = ORR_OK;
     table->sums->tp = table->sums->dp = table->sums->ep = 1;
-    while (next_line(&at, table->end, &line)) {
+    while (simai_table_next_line(&at, table->end, &line)) {
         if (line.count > table->last) {
             take_degree(table, &line);
         }
@@ -326,7 +326,7 @@ static enum orr_status simai_table_walk(struct table *table, struct orr_error *e
     if (table->filled != NULL) {
         (void)fwrite(table->file.bytes, 1, (size_t)(table->at - (const char *)table->file.bytes), table->filled);
     }
-    while (status == ORR_OK && next_line(&at, table->end, &line)) {
+    while (status == ORR_OK && simai_table_next_line(&at, table->end, &line)) {
         if (line.length == 0) {
             continue;
         }

@@ -63,7 +63,7 @@ static enum orr_status not_whole(const struct working *work, const struct stg_te
 }
 
 /* Tokens an expert gets are an average and need not be whole. */
-static enum orr_status check_dims(const struct working *work, const struct stg_tensor *tensor)
+static enum orr_status stg_facts_check_dims(const struct working *work, const struct stg_tensor *tensor)
 {
     const struct stg_space *space = &work->model->space;
     uint32_t count = 0;
@@ -106,7 +106,7 @@ static enum orr_status find_exact(const struct working *work, const struct stg_t
 {
     struct stg_value ops = {0, 1};
     uint64_t more = 0;
-    enum orr_status status = check_dims(work, tensor);
+    enum orr_status status = stg_facts_check_dims(work, tensor);
     status = status == ORR_OK ? stg_facts_value_of(work, tensor, tensor->ops, &ops) : status;
     status = status == ORR_OK ? stg_facts_bytes_of(work, tensor, tensor->y_shape, &fact->size) : status;
     if (status != ORR_OK) {

@@ -21,7 +21,7 @@ static const struct topo_link *flow_alone_link_of(const struct topo_graph *graph
     return &graph->links[graph->ports[port].link];
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
+static uint64_t flow_alone_larger(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
@@ -43,7 +43,8 @@ static uint64_t slowest_ns(const struct topo_graph *graph, const struct packet_c
 {
     uint64_t slowest = 0;
     for (uint32_t i = 0; i < count; i++) {
-        slowest = larger(slowest, wire_sending_ns(config, bytes, flow_alone_link_of(graph, ports[i])->rate_bps));
+        slowest =
+            flow_alone_larger(slowest, wire_sending_ns(config, bytes, flow_alone_link_of(graph, ports[i])->rate_bps));
     }
     return slowest;
 }
@@ -66,10 +67,11 @@ static struct last_two arrivals(const struct topo_graph *graph, const struct pac
     for (uint32_t i = 0; i < hops; i++) {
         const struct topo_link *link = flow_alone_link_of(graph, there[i]);
         uint64_t sending = wire_sending_ns(config, full_bytes, link->rate_bps);
-        slowest = larger(slowest, sending);
+        slowest = flow_alone_larger(slowest, sending);
         sum += sending;
         at.before = round.has_before ? round.before_begins + sum + round.before_place * slowest : 0;
-        at.last = larger(at.before, at.last) + wire_sending_ns(config, last_bytes, link->rate_bps) + link->delay_ns;
+        at.last = flow_alone_larger(at.before, at.last) + wire_sending_ns(config, last_bytes, link->rate_bps) +
+                  link->delay_ns;
         at.before += round.has_before ? link->delay_ns : 0;
         sum += link->delay_ns;
     }
@@ -84,7 +86,7 @@ static uint64_t return_ns(const struct topo_graph *graph, const struct packet_co
         const struct topo_link *link = flow_alone_link_of(graph, back[i]);
         uint64_t sending = wire_sending_ns(config, wire_ack_bytes(config), link->rate_bps);
         at.before += at.before == 0 ? 0 : sending;
-        at.last = larger(at.before, at.last) + sending + link->delay_ns;
+        at.last = flow_alone_larger(at.before, at.last) + sending + link->delay_ns;
         at.before += at.before == 0 ? 0 : link->delay_ns;
     }
     return at.last;

@@ -41,7 +41,7 @@ static uint64_t divide_up(uint64_t a, uint64_t b)
 }
 
 /* a * b / c in 128 bits; UINT64_MAX where it does not fit. */
-static uint64_t scale(uint64_t a, uint64_t b, uint64_t c, bool up)
+static uint64_t topo_levels_scale(uint64_t a, uint64_t b, uint64_t c, bool up)
 {
     unsigned __int128 product = (unsigned __int128)a * b + (up ? c - 1 : 0);
     return product / c > UINT64_MAX ? UINT64_MAX : (uint64_t)(product / c);
@@ -164,7 +164,7 @@ static enum orr_status size_first(struct build *build, struct orr_error *err)
                          divide_up(servers, or_one(worked->share)), worked->share);
     }
     uint64_t nics = divide_up(worked->share * build->nics, worked->in_group);
-    worked->down_bps = scale(nics * worked->parallel, worked->rate.value, 1, false);
+    worked->down_bps = topo_levels_scale(nics * worked->parallel, worked->rate.value, 1, false);
     build->links += servers * build->nics * worked->parallel;
     return ORR_OK;
 }
@@ -175,7 +175,7 @@ static enum orr_status size_uplinks(const struct topo_level *level, const struct
 {
     uint64_t down = level->has_ratio ? level->down : 1;
     uint64_t up = level->has_ratio ? level->up : 1;
-    uint64_t need = scale(below->down_bps, up, down, true); /* above each switch below */
+    uint64_t need = topo_levels_scale(below->down_bps, up, down, true); /* above each switch below */
     uint64_t count = level->count;
     if (count != 0 && count % worked->planes != 0) {
         return error_set(err, ORR_EINVAL, "%s: %" PRIu64 " switches do not divide into %" PRIu64 " planes", level->name,
@@ -186,7 +186,7 @@ static enum orr_status size_uplinks(const struct topo_level *level, const struct
                          level->name);
     }
     if (count == 0) {
-        count = worked->planes * divide_up(need, scale(worked->rate.value, worked->parallel, 1, false));
+        count = worked->planes * divide_up(need, topo_levels_scale(worked->rate.value, worked->parallel, 1, false));
     } else if (level->has_ratio) {
         worked->rate = topo_rate(need / (count / worked->planes) / worked->parallel);
     }
@@ -227,7 +227,7 @@ static enum orr_status size_upper(struct build *build, unsigned at, struct orr_e
     status = size_uplinks(level, below, worked, err);
     uint64_t joined = worked->in_group / worked->planes; /* to a switch below */
     uint64_t from = worked->share / worked->planes;      /* to a switch of this level */
-    worked->down_bps = scale(from * worked->parallel, worked->rate.value, 1, false);
+    worked->down_bps = topo_levels_scale(from * worked->parallel, worked->rate.value, 1, false);
     if (status == ORR_OK && switches > 0 && joined > TOPO_LINKS_MOST / switches / worked->parallel) {
         status =
             error_set(err, ORR_ERANGE, "%s: the machine would have more than %d links", level->name, TOPO_LINKS_MOST);
@@ -301,7 +301,7 @@ static struct topo_quantity router_rate(const struct build *build)
         }
         links = own > links ? own : links;
     }
-    uint64_t inside = scale(build->rate.value, links, 1, false);
+    uint64_t inside = topo_levels_scale(build->rate.value, links, 1, false);
     uint64_t nic = build->levels->level_count > 0 ? build->worked[0].rate.value : 0;
     bool alone = build->server->fabric == TOPO_FABRIC_NONE;
     return topo_rate(alone || nic > inside ? (nic != 0 ? nic : inside) : inside);

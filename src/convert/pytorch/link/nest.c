@@ -76,7 +76,7 @@ static void link_nest_open_op(struct nest *nest, uint32_t op)
     nest->open[nest->open_count++] = op;
 }
 
-static void add_call(struct nest *nest, const struct link_call *call)
+static void link_nest_add_call(struct nest *nest, const struct link_call *call)
 {
     struct link_work *work = nest->work;
     if (!mem_reserve(work->mem, (void **)&work->calls, &work->call_capacity, (uint64_t)work->call_count + 1,
@@ -105,12 +105,12 @@ static void link_nest_take_call(struct nest *nest, uint32_t thread, uint32_t ind
     }
     int64_t start = kineto_start_ns(event) - nest->work->base_ns;
     close_before(nest, start);
-    add_call(nest, &(struct link_call){.start_ns = start,
-                                       .end_ns = kineto_end_ns(event) - nest->work->base_ns,
-                                       .correlation = has_correlation ? event->correlation : -1,
-                                       .event = index,
-                                       .thread = thread,
-                                       .call = (uint8_t)kind});
+    link_nest_add_call(nest, &(struct link_call){.start_ns = start,
+                                                 .end_ns = kineto_end_ns(event) - nest->work->base_ns,
+                                                 .correlation = has_correlation ? event->correlation : -1,
+                                                 .event = index,
+                                                 .thread = thread,
+                                                 .call = (uint8_t)kind});
 }
 
 /* Names of libraries that run on the device. */
@@ -133,12 +133,12 @@ static void take_stand_in(struct nest *nest, uint32_t thread, uint32_t op)
         !is_device_library(intern_text(&nest->work->out->names, node->name))) {
         return;
     }
-    add_call(nest, &(struct link_call){.start_ns = node->start_ns,
-                                       .end_ns = node->start_ns,
-                                       .correlation = -1,
-                                       .event = KINETO_NONE,
-                                       .thread = thread,
-                                       .call = KINETO_CALL_LAUNCH});
+    link_nest_add_call(nest, &(struct link_call){.start_ns = node->start_ns,
+                                                 .end_ns = node->start_ns,
+                                                 .correlation = -1,
+                                                 .event = KINETO_NONE,
+                                                 .thread = thread,
+                                                 .call = KINETO_CALL_LAUNCH});
 }
 
 static void nest_thread(struct nest *nest, uint32_t number, const uint32_t *call_events, uint32_t call_event_count)
