@@ -18,6 +18,8 @@ enum orr_backend { ORR_BACKEND_UNAWARE, ORR_BACKEND_AWARE, ORR_BACKEND_PACKET, O
  * ask for it, as imported recordings do, else ASTRA; AUTO_SAFE: else SAFE. */
 enum orr_policy { ORR_POLICY_ASTRA, ORR_POLICY_SAFE, ORR_POLICY_STREAMS, ORR_POLICY_AUTO, ORR_POLICY_AUTO_SAFE };
 enum orr_broadcast { ORR_BROADCAST_REPLAY, ORR_BROADCAST_SIMULATE };
+/* How long collectives take: their messages on the network, or what NCCL or RCCL takes (orrery/colltime.h). */
+enum orr_collective_times { ORR_COLLECTIVES_SIMULATED, ORR_COLLECTIVES_MODEL };
 enum orr_compat { ORR_COMPAT_NONE, ORR_COMPAT_ASTRA };
 /* Which of several equal ways packets take: that of their message's hash, in turn, the one with the shortest queue. */
 enum orr_routing { ORR_ROUTING_ECMP, ORR_ROUTING_SPRAY, ORR_ROUTING_ADAPTIVE };
@@ -140,9 +142,11 @@ struct orr_run_options {  /* NOLINT(clang-analyzer-optin.performance.Padding): i
     bool replay;
     double contention; /* F: of k kernels in flight on a rank each goes on at 1/(1 + F*(k-1)) of its speed; 0 to 1 */
     enum orr_broadcast broadcast;
-    bool missing_is_cpu;     /* nodes without is_cpu_op belong to the CPU, as to ASTRA-sim of HOTI 2024 */
-    uint32_t queues_per_dim; /* at least 1 */
-    double injection_scale;  /* multiplies the endpoint delay */
+    enum orr_collective_times collective_times;
+    const char *collective_gpu; /* MODEL: whose, where the machine does not say; NULL: the machine's */
+    bool missing_is_cpu;        /* nodes without is_cpu_op belong to the CPU, as to ASTRA-sim of HOTI 2024 */
+    uint32_t queues_per_dim;    /* at least 1 */
+    double injection_scale;     /* multiplies the endpoint delay */
     bool rendezvous;
     double jitter;         /* J: each message's delay is multiplied by 1 + J*u, u in [0,1) */
     uint64_t seed;         /* of the jitter, and of what lossy links lose */

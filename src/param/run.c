@@ -14,6 +14,7 @@ enum { MOST_NS_BITS = 40 }; /* 18 minutes */
 const char *const param_backends[] = {"unaware", "aware", "packet", "flow", "auto", NULL};
 static const char *const policies[] = {"astra", "safe", "streams", NULL};
 static const char *const broadcasts[] = {"replay", "simulate", NULL};
+static const char *const collective_times[] = {"simulated", "model", NULL};
 static const char *const compats[] = {"none", "astra", NULL};
 static const char *const routings[] = {"ecmp", "spray", "adaptive", NULL};
 #define NAME(id, name) name,
@@ -150,6 +151,15 @@ const struct param param_run[] = {
      AT(broadcast), .words = broadcasts, .first = ORR_BROADCAST_REPLAY, .initial = "replay",
      .help = "replay: a broadcast takes the time its node carries; reduce, gather, scatter and barrier are refused. "
              "simulate: all of them are carried out on the network"},
+    {"collective-times", .kind = PARAM_WORD, .group = PARAM_NETWORK, .flags = PARAM_RARE, .commands = RUN_LAB,
+     .value = "NAME", AT(collective_times), .words = collective_times, .first = ORR_COLLECTIVES_SIMULATED,
+     .initial = "simulated",
+     .help =
+         "simulated: every message of a collective on the network. model: its members meet, and are done after what "
+         "NCCL or RCCL takes for it on such GPUs, as orrery coll time tells"},
+    {"collective-gpu", .kind = PARAM_TEXT, .group = PARAM_NETWORK, .flags = PARAM_RARE, .commands = RUN_LAB,
+     .value = "NAME", AT(collective_gpu), .unwritten = "the machine's",
+     .help = "Whose collectives parameter 'collective-times' model takes: h100, mi300x"},
     {"missing-cpu-op", .kind = PARAM_CHOICE, .group = PARAM_COMPUTE, .flags = PARAM_RARE, .commands = PARAM_OF_RUN,
      .value = "WHERE", AT(missing_is_cpu), .words = places, .initial = "gpu",
      .help = "gpu or cpu: where nodes run that do not say (is_cpu_op). cpu is the reading of ASTRA-sim's release for "

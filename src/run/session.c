@@ -7,7 +7,9 @@
  * one account of memory, so that a limit covers reading and running alike, and is given back in reverse in one place.
  */
 #include "run/session.h"
+#include "base/units.h"
 #include "coll/nccl.h"
+#include "coll/timing/timing.h"
 #include "config/config.h"
 #include "config/devices.h"
 #include "param/param.h"
@@ -113,6 +115,44 @@ static enum orr_status run_session_settle_backend(struct orr_run *run, bool open
     }
     run->config.backend = ORR_BACKEND_AWARE;
     return notes_add(&run->notes, err, "%s", LAB_WHY_AWARE);
+}
+
+/* Times of collectives from the model: of the GPU that is named, else of the machine's. */
+static enum orr_status settle_times(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
+{
+    if (options->collective_times != ORR_COLLECTIVES_MODEL) {
+        return ORR_OK;
+    }
+    const struct lab_machine *named = options->machine != NULL ? &run->machine.machine : NULL;
+    const struct topo_server *server = named != NULL ? named->server : NULL;
+    const char *gpu = options->collective_gpu != NULL ? options->collective_gpu
+                      : server != NULL                ? server->device
+                      : named != NULL                 ? named->device
+                                                      : NULL;
+    struct timing_machine *timing = arena_zalloc(&run->arena, sizeof *timing);
+    if (timing == NULL) {
+        return mem_error(&run->mem, "the times of collectives", err);
+    }
+    timing->gpu = gpu != NULL ? timing_gpu_find(gpu) : NULL;
+    if (timing->gpu == NULL) {
+        return gpu == NULL || *gpu == '\0'
+                   ? error_set(err, ORR_EINVAL,
+                               "parameter 'collective-times': the machine does not say which GPUs it has; name them "
+                               "with parameter 'collective-gpu'")
+                   : error_set(err, ORR_EINVAL,
+                               "parameter 'collective-gpu': no collectives are known of \"%.60s\"; of h100, a100, "
+                               "b200, mi300x and others are",
+                               gpu);
+    }
+    uint64_t bps = 0;
+    if (server != NULL && units_parse(server->nic, UNITS_RATE, "Gbps", &bps, NULL) == ORR_OK) {
+        timing->nic_gbytes = (double)bps / 8e9;
+        timing->nic_every = server->nic_every;
+        timing->node_gpus = server->gpus;
+    }
+    timing_machine_settle(timing);
+    run->config.timing = timing;
+    return ORR_OK;
 }
 
 static enum orr_status read_memory(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
@@ -309,6 +349,7 @@ static enum orr_status open_all(struct orr_run *run, const struct orr_run_option
         status = notes_add(&run->notes, err, "parameter 'comm-scale' has no effect on a job that is not grown");
     }
     run->config.system.replay_only = run->config.system.replay_only || options->replay;
+    status = status == ORR_OK ? settle_times(run, options, err) : status;
     if (status == ORR_OK) {
         run_session_settle_policy(run);
         status = load_customs(run, &custom, err);

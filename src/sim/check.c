@@ -122,6 +122,10 @@ static enum orr_status check_native(const struct place *place, uint32_t group)
 {
     const struct sim *sim = place->sim;
     enum sim_native native = sim_native_of(sim_check_node_at(place)->comm_type);
+    if (sim->config->timing != NULL) {
+        const char *why = sim_flows_leave_out(sim, sim_check_node_at(place), group);
+        return why != NULL ? sim_check_complain(place, "%s", why) : ORR_OK;
+    }
     if (sim->config->system.implementation[native].count == 0) {
         return sim_check_complain(place, "the system file has no %s-implementation", native_names[native]);
     }

@@ -234,7 +234,7 @@ void sim_collective_issue(struct sim *sim, uint32_t rank, uint32_t node)
     if (operation.group != SIM_NONE && !coll_type_is_rooted(type)) {
         log_group_ring(sim, rank, operation.group, type);
     }
-    if (operation.custom == NULL) {
+    if (operation.custom == NULL && sim->timed == NULL) {
         if (!coll_type_is_rooted(type)) {
             sim_collective_chunks(sim, type, trace_node->comm_bytes, &chunk, &count);
         }
@@ -252,7 +252,14 @@ void sim_collective_issue(struct sim *sim, uint32_t rank, uint32_t node)
         return;
     }
     uint32_t index = sim_operations_take(&sim->operations, sim->mem, &sim->queue.failed);
+    if (index == 0) {
+        return;
+    }
     sim->operations.at[index] = operation;
+    if (operation.custom == NULL && sim->timed != NULL) {
+        sim_timed_issue(sim, index);
+        return;
+    }
     if (count == 0 || (operation.plan != NULL && operation.plan->phase_count == 0)) {
         complete_alone(sim, index, (uint32_t)count);
         return;

@@ -93,6 +93,8 @@ struct sim_devices {
 struct packet_machine;
 struct trace_tensors;
 
+struct timing_machine; /* coll/timing/timing.h */
+
 struct sim_config {
     struct topo_dims dims;
     struct sim_system system;
@@ -107,6 +109,7 @@ struct sim_config {
     enum orr_policy policy;              /* ASTRA, SAFE or STREAMS */
     double contention;                   /* 0 = kernels in flight do not notice each other (contention.c) */
     enum orr_broadcast broadcast;
+    const struct timing_machine *timing; /* collectives take what NCCL does there (timed.c); NULL: they are simulated */
     uint32_t queues_per_dim;
     bool rendezvous;
     double jitter;

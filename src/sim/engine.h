@@ -59,6 +59,7 @@ struct sim {
     struct sim_graph_info **rank_graph;
     struct sim_group_state *groups;
     struct sim_agreements *agreements; /* of all ranks, then by group */
+    struct sim_timed *timed;           /* NULL: collectives are simulated */
 
     struct sim_calls calls;
     struct sim_far_ticks far_ticks;
@@ -334,6 +335,16 @@ void sim_bus_request(struct sim *sim, uint32_t stream, struct sim_bundle bundle)
 uint32_t sim_bus_rank(uint32_t side);
 void sim_bus_call(struct sim *sim, uint32_t side, uint32_t event);
 
+/* ---- timed.c -------------------------------------------------------------------------------------------------- */
+
+/* Nothing where collectives are simulated. False: no memory. */
+bool sim_timed_make(struct sim *sim);
+void sim_timed_free(struct sim *sim);
+/* A member of a collective has come. */
+void sim_timed_issue(struct sim *sim, uint32_t operation);
+/* Walks the members that still wait, from meeting 0 and operation 0 on, each with a member that is not there. */
+bool sim_timed_each(const struct sim *sim, uint32_t *meeting, uint32_t *operation, uint32_t *absent);
+
 /* ---- what streams do ------------------------------------------------------------------------------------------ */
 
 void sim_phase_start(struct sim *sim, uint32_t stream);    /* event Init */
@@ -360,6 +371,7 @@ const struct sim_flow_plan *sim_flow_plan_make(struct sim *sim, const struct col
 /* Named errors of what NCCL's lists cannot do, and a note where another algorithm stands in. */
 ORR_MUST_CHECK enum orr_status sim_flows_check(const struct sim *sim, struct orr_error *err);
 /* Why a collective node cannot be carried out so, or NULL. */
+const char *sim_flows_leave_out(const struct sim *sim, const struct trace_node *node, uint32_t group);
 const char *sim_flows_refuse(const struct sim *sim, const struct trace_node *node, uint32_t group);
 void sim_flows_start(struct sim *sim, uint32_t stream);
 void sim_flows_call(struct sim *sim, uint32_t stream, uint32_t flow);

@@ -76,13 +76,21 @@ static bool leaves_out(const struct sim *sim, const struct trace_node *node)
     return false;
 }
 
+const char *sim_flows_leave_out(const struct sim *sim, const struct trace_node *node, uint32_t group)
+{
+    bool some = group == SIM_NONE && (node->has & TRACE_HAS_INVOLVED_DIM) != 0 && leaves_out(sim, node);
+    return some ? "involved_dim leaves out a dimension, and NCCL's collectives are over all ranks or those of a "
+                  "communicator group; give it a pg_name"
+                : NULL;
+}
+
 const char *sim_flows_refuse(const struct sim *sim, const struct trace_node *node, uint32_t group)
 {
     enum coll_type type = (enum coll_type)node->comm_type;
     uint32_t members = group == SIM_NONE ? sim->rank_count : sim->groups[group].group->count;
-    if (group == SIM_NONE && (node->has & TRACE_HAS_INVOLVED_DIM) != 0 && leaves_out(sim, node)) {
-        return "involved_dim leaves out a dimension, and NCCL's collectives are over all ranks or those of a "
-               "communicator group; give it a pg_name";
+    const char *why = sim_flows_leave_out(sim, node, group);
+    if (why != NULL) {
+        return why;
     }
     if (wanted(sim, type) == COLL_NCCL_TREE && type != COLL_ALL_REDUCE) {
         return "NCCL has trees for all-reduce only; use nccl or ncclRing";

@@ -219,7 +219,8 @@ static bool make_servers(struct sim *sim)
 static enum orr_status sim_setup_fill(struct sim *sim, struct orr_error *err)
 {
     const struct sim_config *config = sim->config;
-    if (!make_pools(sim) || !make_ranks(sim) || !make_groups(sim) || !sim_agree_make(sim) || !make_servers(sim)) {
+    if (!make_pools(sim) || !make_ranks(sim) || !make_groups(sim) || !sim_agree_make(sim) || !sim_timed_make(sim) ||
+        !make_servers(sim)) {
         return mem_error(sim->mem, "the simulation's state", err);
     }
     make_logical_dims(sim);
@@ -314,6 +315,7 @@ static void sim_setup_clear(struct sim *sim)
         mem_free(mem, sim->servers[i].waiting, (size_t)sim->servers[i].capacity * 2 * sizeof(uint32_t));
     }
     sim_agree_free(sim);
+    sim_timed_free(sim);
     sim_routes_free(&sim->channel_routes, mem);
     sim_routes_free(&sim->lane_routes, mem);
     sim_usage_free(sim, &sim->result.usage);

@@ -362,9 +362,16 @@ static uint32_t sim_stall_follow(struct diagnosis *d, uint32_t index)
         }
         return SIM_NONE;
     }
+    case SIM_STALL_WHAT_COLLECTIVE: {
+        uint32_t joining = peer_may_join(sim, wait);
+        if (joining != SIM_NONE) {
+            return what_holds_up(sim, waits, wait->peer, joining);
+        }
+        tell_never_joins(d, wait);
+        return SIM_NONE;
+    }
     case SIM_STALL_WHAT_RECV:
     case SIM_STALL_WHAT_SEND:
-    case SIM_STALL_WHAT_COLLECTIVE: /* of rows alone */
         break;
     }
     if (wait->stream != 0) {

@@ -46,6 +46,7 @@ struct sim_operation {
     const struct trace_set *custom; /* or NULL */
     uint32_t group;                 /* index, or SIM_NONE */
     uint32_t order;                 /* how many of the group the rank issued before it */
+    uint32_t meeting;               /* the next member of its group that waits (timed.c) */
 };
 POOL_DEFINE(sim_operations, struct sim_operation, next);
 

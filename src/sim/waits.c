@@ -161,10 +161,31 @@ static bool collect_streams(struct sim *sim, struct sim_waits *waits)
     return true;
 }
 
+static bool collect_meetings(struct sim *sim, struct sim_waits *waits)
+{
+    uint32_t meeting = 0;
+    uint32_t index = 0;
+    uint32_t absent = 0;
+    while (sim_timed_each(sim, &meeting, &index, &absent)) {
+        const struct sim_operation *operation = &sim->operations.at[index];
+        if (!sim_waits_add(
+                sim, waits,
+                (struct sim_wait){.kind = SIM_STALL_WHAT_COLLECTIVE,
+                                  .rank = operation->rank,
+                                  .node = operation->node,
+                                  .peer = absent,
+                                  .bytes = sim->ranks[operation->rank].graph->nodes[operation->node].comm_bytes})) {
+            return false;
+        }
+    }
+    return true;
+}
+
 bool sim_waits_collect(struct sim *sim, struct sim_waits *waits)
 {
     *waits = (struct sim_waits){0};
-    if (!collect_lanes(sim, waits) || !collect_channels(sim, waits) || !collect_streams(sim, waits)) {
+    if (!collect_meetings(sim, waits) || !collect_lanes(sim, waits) || !collect_channels(sim, waits) ||
+        !collect_streams(sim, waits)) {
         return false;
     }
     if (waits->count > 0) {
@@ -282,8 +303,10 @@ const char *sim_say_wait(struct sim *sim, const struct sim_wait *wait)
         return or_empty(arena_printf(
             &sim->arena, "rank %u: %s%s: waits to receive %" PRIu64 " B with tag %d from rank %u", wait->rank, node,
             wait->stream != 0 ? ", its custom algorithm" : "", wait->bytes, (int)wait->tag, wait->peer));
+    case SIM_STALL_WHAT_COLLECTIVE:
+        return or_empty(
+            arena_printf(&sim->arena, "rank %u: %s: waits for rank %u to join it", wait->rank, node, wait->peer));
     case SIM_STALL_WHAT_SEND:
-    case SIM_STALL_WHAT_COLLECTIVE: /* of rows, which say it themselves */
         break;
     }
     return or_empty(arena_printf(&sim->arena,

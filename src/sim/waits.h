@@ -11,7 +11,7 @@
 /*
  * MESSAGE: a running stream waits for a message of `peer`'s stream with the same tag. SLOT: a stream waits to be
  * admitted to its queue. RECV: a receive of the trace (or of a custom collective) waits for `peer` to send. SEND: a
- * send waits for `peer` to be ready (rendezvous).
+ * send waits for `peer` to be ready (rendezvous). COLLECTIVE: one whose time is told waits for `peer` to come.
  */
 struct sim_wait {
     enum sim_stall_what kind;

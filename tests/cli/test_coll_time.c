@@ -114,6 +114,77 @@ static void a_users_own_log_is_used_at_once(void **state)
     CHECK_CONTAINS(result->out, " 99.00 ");
 }
 
+static void write_traces(const char *type, uint64_t bytes, const char *prefix)
+{
+    struct orr_error err = {0};
+    struct orr_gen_options options = {
+        .pattern = ORR_PATTERN_COLLECTIVE, .type = type, .bytes = bytes, .npus = 16, .prefix = prefix};
+    CHECK_OK(orr_gen(&options, &err), &err);
+}
+
+/* Nanoseconds of "Step time  346.040 us  (346040 ns)". */
+static double step_ns(const char *line)
+{
+    const struct program_result *result = program_run(line);
+    CHECK_EXIT(result, 0);
+    const char *at = strstr(result->out, "(");
+    return at != NULL ? strtod(at + 1, NULL) : 0;
+}
+
+static void a_run_takes_what_the_model_says(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *type, *prefix;
+        enum orr_coll_op op;
+        uint32_t parts; /* of the whole buffer that a trace's bytes are */
+    } cases[] = {{"all-reduce", "w/r", ORR_COLL_OP_ALL_REDUCE, 1},
+                 {"all-gather", "w/g", ORR_COLL_OP_ALL_GATHER, 16},
+                 {"all-to-all", "w/a", ORR_COLL_OP_ALL_TO_ALL, 1}};
+    program_enter();
+    struct orr_coll_machine machine = {.machine = "dgx-h100:2"};
+    struct orr_coll_timer *timer = NULL;
+    struct orr_error err = {0};
+    CHECK_OK(orr_coll_timer_open(&machine, &timer, &err), &err);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        write_traces(cases[i].type, 1 << 20, cases[i].prefix);
+        struct orr_coll_question question = {
+            .op = cases[i].op, .bytes = (1u << 20) * cases[i].parts, .nodes = 2, .gpus = 8};
+        struct orr_coll_answer answer;
+        CHECK_OK(orr_coll_time(timer, &question, &answer, &err), &err);
+        char line[200];
+        (void)snprintf(line, sizeof line, "run -w %s --machine dgx-h100:2 --collective-times model", cases[i].prefix);
+        CHECK_NEAR(step_ns(line), answer.us * 1e3, 0.0001);
+    }
+    orr_coll_timer_close(timer);
+}
+
+static void a_run_without_a_known_gpu_is_refused(void **state)
+{
+    (void)state;
+    program_enter();
+    write_traces("all-reduce", 1 << 20, "w/r");
+    const struct program_result *result = program_run("run -w w/r --machine 16gpu_ring --collective-times model");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "--collective-gpu");
+    CHECK_EXIT(program_run("run -w w/r --machine 16gpu_ring --collective-times model --collective-gpu a100"), 0);
+    CHECK_EXIT(program_run("run -w w/r --machine 16gpu_ring --collective-times model --collective-gpu vic20"), 2);
+}
+
+static void a_rank_at_another_collective_is_a_stall_that_names_it(void **state)
+{
+    (void)state;
+    program_enter();
+    write_traces("all-reduce", 1 << 20, "w/s");
+    write_traces("all-gather", 1 << 20, "w/o");
+    size_t size = 0;
+    const char *bytes = program_read("w/o.3.et", &size);
+    program_write("w/s.3.et", bytes, size);
+    const struct program_result *result = program_run("run -q -w w/s --machine dgx-h100:2 --collective-times model");
+    CHECK_EXIT(result, 4);
+    CHECK_CONTAINS(result->err, "rank 3 never joins");
+}
+
 /* The bars of the sets that are shipped: what a change of the model or of the data must not make worse. */
 static void fitted_sets_are_within_four_percent(void **state)
 {
@@ -145,5 +216,6 @@ static void a_fit_gives_the_same_files_again_and_keeps_its_bar(void **state)
 }
 
 TEST_MAIN(a_range_of_sizes_stands_beside_what_was_measured, every_row_of_a_table_has_a_time_or_a_reason,
-          bad_tables_and_options_are_one_line, a_users_own_log_is_used_at_once, fitted_sets_are_within_four_percent,
-          a_fit_gives_the_same_files_again_and_keeps_its_bar)
+          bad_tables_and_options_are_one_line, a_users_own_log_is_used_at_once, a_run_takes_what_the_model_says,
+          a_run_without_a_known_gpu_is_refused, a_rank_at_another_collective_is_a_stall_that_names_it,
+          fitted_sets_are_within_four_percent, a_fit_gives_the_same_files_again_and_keeps_its_bar)
