@@ -44,14 +44,46 @@ static struct work work_of(const struct sim_result *result)
     return work;
 }
 
+/* Whether kernels waited for the device's memory rather than for its arithmetic, where the roofline gave their times.
+ */
+static bool waits_for_memory(const struct sim_result *result)
+{
+    double weight = 0;
+    double arithmetic = 0;
+    for (uint32_t rank = 0; rank < result->rank_count; rank++) {
+        weight += result->ranks[rank].roofline_weight;
+        arithmetic += result->ranks[rank].compute_bound;
+    }
+    return weight > 2.0 * result->rank_count && arithmetic < weight / 2;
+}
+
+/* What work it was, in a word and in a sentence. */
+static enum report_bound_kind kind_of_work(const struct sim_result *result, bool is_compute, const char **words)
+{
+    double host = 0;
+    double remote = 0;
+    for (uint32_t rank = 0; rank < result->rank_count; rank++) {
+        host += (double)result->ranks[rank].union_ns[SIM_OP_CPU];
+        remote += (double)result->ranks[rank].union_ns[SIM_OP_REMOTE_MEM];
+    }
+    if (is_compute) {
+        bool memory = waits_for_memory(result);
+        *words = memory ? "the device's memory, which most kernels wait for" : "compute";
+        return memory ? REPORT_BOUND_MEMORY : REPORT_BOUND_COMPUTE;
+    }
+    *words = host >= remote ? "the host (CPU operators)" : "remote memory";
+    return host >= remote ? REPORT_BOUND_HOST : REPORT_BOUND_MEMORY;
+}
+
 static void say_work(const struct sim_result *result, const struct work *work, struct report_bound *bound)
 {
+    const char *words = "";
     double step = (double)result->end_ns;
     double compute = report_spread_of(result, REPORT_PART_COMPUTE).mean_ns;
     double other = report_spread_of(result, REPORT_PART_OTHER).mean_ns;
     double comm = report_spread_of(result, REPORT_PART_COMM).mean_ns;
     bool is_compute = compute >= other;
-    bound->kind = is_compute ? REPORT_BOUND_COMPUTE : REPORT_BOUND_OTHER;
+    bound->kind = kind_of_work(result, is_compute, &words);
     bound->share = (is_compute ? compute : other) / step;
     bound->rank = work->most_rank;
     char spread[160] = "every rank";
@@ -60,9 +92,8 @@ static void say_work(const struct sim_result *result, const struct work *work, s
                        report_time((double)work->most_ns).text, report_time(step).text);
     }
     (void)snprintf(bound->sentence, sizeof bound->sentence,
-                   "Bound by %s: %s of the step on %s; exposed communication takes %s.",
-                   is_compute ? "compute" : "remote memory and CPU operators", report_share(bound->share, 1).text,
-                   spread, report_share(comm, step).text);
+                   "Bound by %s: %s of the step on %s; exposed communication takes %s.", words,
+                   report_share(bound->share, 1).text, spread, report_share(comm, step).text);
 }
 
 static void say_imbalance(const struct sim_result *result, const struct work *work, struct report_bound *bound)
@@ -128,12 +159,36 @@ static void say_receives(const struct report_kind *kind, const struct report_spr
                    spread->max_rank, report_time((double)spread->max_ns).text);
 }
 
+/* What a message of mean size spends longest on in the busiest dimension: being sent, getting there, or being added up
+ * where it arrives (of an all-reduce, half of the messages are). */
+static enum report_bound_kind kind_of_communication(const struct sim_result *result, const struct report_bound *bound,
+                                                    char *why, size_t room)
+{
+    static const enum report_bound_kind kinds[] = {REPORT_BOUND_BANDWIDTH, REPORT_BOUND_LATENCY,
+                                                   REPORT_BOUND_ENDPOINTS};
+    const struct sim_system *system = &result->config->system;
+    const struct topo_dim *dim = &result->config->dims.dim[bound->dimension != UINT32_MAX ? bound->dimension : 0];
+    bool known = bound->dimension != UINT32_MAX && dim->bytes_per_ns > 0;
+    if (!known || result->config->backend >= ORR_BACKEND_PACKET) {
+        return REPORT_BOUND_COMMUNICATION;
+    }
+    const struct sim_dim_result *carried = &result->dims[bound->dimension];
+    double bytes = (double)carried->bytes / (double)carried->messages;
+    double added = bound->collective == COLL_ALL_REDUCE ? 0.5 : bound->collective == COLL_REDUCE_SCATTER ? 1 : 0;
+    double memory = system->local_mem_bw_gbps > 0 ? 3 * bytes / system->local_mem_bw_gbps : 0;
+    double parts[] = {bytes / dim->bytes_per_ns, dim->latency_ns, (double)system->endpoint_delay_ns + added * memory};
+    (void)snprintf(why, room, "; its mean message (%.20s) takes %.20s to send, %.20s on the way, %.20s at the endpoint",
+                   report_bytes(bytes).text, report_time(parts[0]).text, report_time(parts[1]).text,
+                   report_time(parts[2]).text);
+    size_t most = parts[1] > parts[0] ? 1 : 0;
+    return kinds[parts[2] > parts[most] ? 2 : most];
+}
+
 /* `kind` is the one with most time of the `total`; without any, `total` is 0. */
 static void say_collective(const struct sim_result *result, const struct report_kind *kind, double total,
                            struct report_bound *bound)
 {
-    char name[32], most[160] = "", where[160] = "";
-    bound->kind = REPORT_BOUND_COMMUNICATION;
+    char name[32], most[160] = "", where[160] = "", why[160] = "";
     if (total > 0) {
         bool only = (double)kind->total_ns == total;
         bound->collective = kind->type;
@@ -151,9 +206,14 @@ static void say_collective(const struct sim_result *result, const struct report_
                        bound->dimension, topo_kind_name(dim->kind), dim->size,
                        report_share(report_utilisation(result, bound->dimension), 1).text);
     }
+    bound->kind = kind_of_communication(result, bound, why, sizeof why);
     (void)snprintf(bound->sentence, sizeof bound->sentence,
-                   "Bound by communication: %s of the step is exposed communication%s%s.",
-                   report_share(bound->share, 1).text, most, where);
+                   "Bound by communication%s: %s of the step is exposed communication%s%s%s.",
+                   bound->kind == REPORT_BOUND_BANDWIDTH   ? " (bandwidth)"
+                   : bound->kind == REPORT_BOUND_LATENCY   ? " (latency)"
+                   : bound->kind == REPORT_BOUND_ENDPOINTS ? " (endpoints)"
+                                                           : "",
+                   report_share(bound->share, 1).text, most, where, why);
 }
 
 static void say_communication(const struct sim_result *result, double comm, struct report_bound *bound)
@@ -174,6 +234,27 @@ static void say_communication(const struct sim_result *result, double comm, stru
     } else {
         say_collective(result, &most, total, bound);
     }
+}
+
+/* Launch overhead of the communications of a mean rank; true where it is most of the time that is not work. */
+static bool say_launch(const struct sim_result *result, double rest, struct report_bound *bound)
+{
+    double launches = 0;
+    for (uint32_t rank = 0; rank < result->rank_count; rank++) {
+        launches += (double)result->ranks[rank].nodes_of[SIM_OP_COMM] / result->rank_count;
+    }
+    double launch_ns = (double)result->config->tuning.launch_ns;
+    if (!(launches * launch_ns > rest / 2)) {
+        return false;
+    }
+    bound->kind = REPORT_BOUND_LAUNCH;
+    bound->share = launches * launch_ns / (double)result->end_ns;
+    bound->share = bound->share < 1 ? bound->share : 1;
+    (void)snprintf(bound->sentence, sizeof bound->sentence,
+                   "Bound by launching communications: a mean rank launches %.0f, each of which takes %s before it "
+                   "starts, %s of the step.",
+                   launches, report_time(launch_ns).text, report_share(bound->share, 1).text);
+    return true;
 }
 
 struct report_bound report_bound_of(const struct sim_result *result)
@@ -198,6 +279,8 @@ struct report_bound report_bound_of(const struct sim_result *result)
         say_work(result, &work, &bound);
     } else if (beyond_mean >= rest) {
         say_imbalance(result, &work, &bound);
+    } else if (say_launch(result, rest, &bound)) {
+        return bound;
     } else if (comm >= idle) {
         say_communication(result, comm, &bound);
     } else {

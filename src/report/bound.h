@@ -4,6 +4,10 @@
  * CPU) of a mean rank, what the rank with most work has beyond that (imbalance), and what even that rank spends
  * otherwise (communication or idling). The largest of the three is the bound. Taking the rank with most work as the
  * yardstick matters: ranks that wait for a slow one inside a collective look as if communication held them up.
+ *
+ * Each of them is named for what it is: compute that waits for the device's memory (by the roofline), the host or
+ * remote memory, the launching of communications, communication by bandwidth, by latency or by what
+ * ranks do with a message that has arrived (whichever a message of mean size spends longest on).
  */
 #ifndef ORR_REPORT_BOUND_H
 #define ORR_REPORT_BOUND_H
@@ -13,9 +17,14 @@
 #define REPORT_BOUNDS(X)                                                                                               \
     X(NOTHING, "nothing")                                                                                              \
     X(COMPUTE, "compute")                                                                                              \
-    X(OTHER, "memory and CPU")                                                                                         \
+    X(MEMORY, "memory")                                                                                                \
+    X(HOST, "host")                                                                                                    \
+    X(LAUNCH, "launch")                                                                                                \
     X(IMBALANCE, "imbalance")                                                                                          \
     X(COMMUNICATION, "communication")                                                                                  \
+    X(BANDWIDTH, "bandwidth-bound communication")                                                                      \
+    X(LATENCY, "latency-bound communication")                                                                          \
+    X(ENDPOINTS, "endpoint-bound communication")                                                                       \
     X(RECEIVES, "receives")                                                                                            \
     X(IDLE, "idle")                                                                                                    \
     X(UNFINISHED, "unfinished")
@@ -30,9 +39,9 @@ struct report_bound {
     enum report_bound_kind kind;
     double share;       /* of the step, 0 to 1 */
     uint32_t rank;      /* the rank that matters most: most work, or last; UINT32_MAX = none */
-    int32_t collective; /* COMMUNICATION, RECEIVES: type with most time, else INT32_MIN */
-    uint32_t dimension; /* COMMUNICATION: with the highest utilisation; UINT32_MAX = none carried anything */
-    char sentence[480]; /* ASCII, ends in a full stop */
+    int32_t collective; /* communication, RECEIVES: type with most time, else INT32_MIN */
+    uint32_t dimension; /* communication: with the highest utilisation; UINT32_MAX = none carried anything */
+    char sentence[640]; /* ASCII, ends in a full stop */
 };
 
 const char *report_bound_name(enum report_bound_kind kind);

@@ -20,6 +20,7 @@ static void report_json_write_head(struct json_writer *json, const struct sim_re
     json_write_member_string(json, "generator", "orrery " ORR_VERSION);
     json_write_member_string(json, "state", report_state_name(report_state_of(result)));
     json_write_member_u64(json, "time_ns", result->end_ns);
+    json_write_member_u64(json, "steps", result->config->steps);
     json_write_member_u64(json, "ranks", result->rank_count);
     json_write_member_u64(json, "ranks_finished", result->ranks_finished);
     json_write_member_u64(json, "nodes", result->nodes);

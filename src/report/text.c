@@ -18,7 +18,7 @@
 #include "report/summary.h"
 #include "report/table.h"
 
-enum { WRAP_COLUMNS = 100, KINDS_AND_SIZES = 14, MOST_SIZES = 8, MOST_KINDS = 16, MOST_DIMS = 8, LEFT_FIRST = 1 };
+enum { WRAP_COLUMNS = 100, KINDS_AND_SIZES = 14, MOST_SIZES = 8, MOST_KINDS = 16, MOST_DIMS = 7, LEFT_FIRST = 1 };
 
 static int printable(char c)
 {
@@ -120,7 +120,12 @@ static void print_machine(const struct sim_result *result, FILE *stream)
 static void print_head(const struct sim_result *result, FILE *stream)
 {
     if (report_state_of(result) == REPORT_FINISHED) {
-        (void)fprintf(stream, "%-11s%s", "Step time", report_time_long(result->end_ns).text);
+        uint64_t steps = result->config->steps;
+        (void)fprintf(stream, "%-11s%s", "Step time", report_time_long(result->end_ns / (steps > 1 ? steps : 1)).text);
+        if (steps > 1) {
+            (void)fprintf(stream, ", the mean of %" PRIu64 " steps in %s", steps,
+                          report_time_long(result->end_ns).text);
+        }
         if (result->end_ns >= 1000) {
             (void)fprintf(stream, "  (%" PRIu64 " ns)", result->end_ns);
         }

@@ -20,6 +20,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 static enum orr_status load_custom(struct orr_run *run, const char *path, const struct trace_set **set,
@@ -337,6 +338,20 @@ static enum orr_status read_tensors(struct orr_run *run, const struct orr_run_op
     return status;
 }
 
+/* A pass over the first rank's trace, so only where that is short beside the run. */
+static enum orr_status count_steps(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
+{
+    enum { MOST_BYTES = 64 << 20 };
+    const char *first = arena_printf(&run->arena, "%s.0.et", options->workload);
+    struct stat st;
+    if (first == NULL) {
+        return mem_error(&run->mem, "a path", err);
+    }
+    return options->loaded == NULL && stat(first, &st) == 0 && st.st_size <= MOST_BYTES
+               ? lab_workload_steps(options->workload, &run->mem, &run->config.steps, err)
+               : ORR_OK;
+}
+
 static enum orr_status open_all(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
 {
     struct config_custom custom = {0};
@@ -357,6 +372,7 @@ static enum orr_status open_all(struct orr_run *run, const struct orr_run_option
     if (status == ORR_OK) {
         status = read_tensors(run, options, err);
     }
+    status = status == ORR_OK ? count_steps(run, options, err) : status;
     if (status == ORR_OK) {
         status = sim_create(&run->config, &run->mem, &run->notes, &run->sim, err);
     }

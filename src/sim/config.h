@@ -114,6 +114,7 @@ struct sim_config {
     bool rendezvous;
     double jitter;
     uint64_t seed;
+    uint64_t steps; /* training steps in the traces, for the reports; 0: not told */
     struct orr_tuning tuning;
     struct sim_devices devices;
     const struct trace_tensors *const *tensors; /* by rank; NULL: what ranks hold in memory is not looked at */

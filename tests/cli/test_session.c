@@ -2,6 +2,9 @@
 /* The same library without the program: what a caller of orr_run_* is promised. */
 #include "tests/cli/program.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 static struct orr_run_options prepare(void)
 {
     program_enter();
@@ -153,6 +156,22 @@ static void a_progress_function_that_says_no_ends_a_long_run(void **state)
     orr_run_close(run);
 }
 
-TEST_MAIN(what_is_needed_is_asked_for, a_run_gives_its_figures_and_its_last_progress,
-          a_run_is_executed_once_and_written_afterwards, two_runs_at_once_do_not_meet,
-          a_warning_can_be_read_and_is_an_error_when_strict, a_progress_function_that_says_no_ends_a_long_run)
+static void the_step_time_of_several_steps_is_that_of_one(void **state)
+{
+    (void)state;
+    program_enter();
+    CHECK_EXIT(program_run("gen ddp --params 1000000 --steps 4 --forward 1ms --backward 2ms --ranks 2 -o w/ddp"), 0);
+    const struct program_result *result = program_run("run -w w/ddp -m ring --json all.json");
+    CHECK_EXIT(result, 0);
+    const char *told = strstr(result->out, "  (");
+    CHECK(told != NULL, "%s", result->out);
+    double all = strtod(told + 3, NULL) / 1e6;
+    CHECK(fabs(strtod(result->out + strlen("Step time"), NULL) - all / 4) < 1e-3, "%s", result->out);
+    CHECK_CONTAINS(result->out, " ms, the mean of 4 steps in ");
+    CHECK_CONTAINS(program_read("all.json", NULL), "\"steps\": 4,");
+}
+
+TEST_MAIN(the_step_time_of_several_steps_is_that_of_one, what_is_needed_is_asked_for,
+          a_run_gives_its_figures_and_its_last_progress, a_run_is_executed_once_and_written_afterwards,
+          two_runs_at_once_do_not_meet, a_warning_can_be_read_and_is_an_error_when_strict,
+          a_progress_function_that_says_no_ends_a_long_run)

@@ -33,7 +33,8 @@ static void the_json_document_holds_the_result(void **state)
     CHECK_U64(member(root, "schema_version"), 1, "the first");
     CHECK_U64(member(root, "time_ns"), 405520, "the step");
     CHECK_TEXT(json_string_value(json_object_get(root, "state")), "finished");
-    CHECK_TEXT(json_string_value(json_object_get(json_object_get(root, "bound"), "by")), "communication");
+    CHECK_TEXT(json_string_value(json_object_get(json_object_get(root, "bound"), "by")),
+               "bandwidth-bound communication");
     assert_true(json_is_null(json_object_get(root, "stall")));
     json_t *ranks = json_object_get(root, "per_rank");
     CHECK_U64(json_array_size(ranks), 8, "one a rank");

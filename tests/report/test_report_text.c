@@ -50,8 +50,8 @@ static void the_step_time_the_parts_and_the_bandwidths_are_shown(void **state)
         /* 8 * 2 MiB / 287740 ns, and 7/8 of that */
         "  all-gather, 2 MiB      8      1  2 MiB  287.7 us  287.7 us  287.7 us     58.31     51.02\n",
         "  0: Ring 8     50   500 ns     16       672  126 MiB       37.9%\n",
-        "Bound by communication: 87.7% of the step is exposed communication, mostly all-gather (71.0% of the\n",
-        "dimension 0 (Ring 8) is busiest, at 37.9% of what its links can carry.\n",
+        "Bound by communication (bandwidth): 87.7% of the step is exposed communication, mostly all-gather\n",
+        "dimension 0 (Ring 8) is busiest, at 37.9% of what its",
     };
     for (size_t i = 0; i < COUNT_OF(parts); i++) {
         CHECK_CONTAINS(text, parts[i]);
@@ -106,7 +106,7 @@ static void any_run_fits_forty_lines(void **state)
     f.result.collective_count = FIXTURE_COLLECTIVES;
     char *text = fixture_written(&f, ORR_OUTPUT_TEXT);
     CHECK(fixture_lines(text) <= 40, "%u lines:\n%s", fixture_lines(text), text);
-    CHECK_CONTAINS(text, "and 8 more dimensions\n");
+    CHECK_CONTAINS(text, "and 9 more dimensions\n");
     free(text);
 
     f.result.collective_count = 5;
@@ -234,11 +234,11 @@ static void the_bound_is_the_largest_of_work_imbalance_and_the_rest(void **state
         uint32_t rank;
     } rows[] = {
         {{80, 20, 0, 0}, {90, 10, 0, 0}, COLL_ALL_REDUCE, REPORT_BOUND_COMPUTE, 5},
-        {{5, 20, 70, 5}, {5, 20, 75, 0}, COLL_ALL_REDUCE, REPORT_BOUND_OTHER, 5},
+        {{5, 20, 70, 5}, {5, 20, 75, 0}, COLL_ALL_REDUCE, REPORT_BOUND_HOST, 5},
         /* The others wait for rank 5 inside the collective: that is imbalance, whatever it looks like. */
         {{10, 90, 0, 0}, {90, 10, 0, 0}, COLL_ALL_REDUCE, REPORT_BOUND_IMBALANCE, 5},
         {{10, 0, 0, 90}, {90, 0, 0, 10}, COLL_ALL_REDUCE, REPORT_BOUND_IMBALANCE, 5},
-        {{10, 90, 0, 0}, {10, 90, 0, 0}, COLL_ALL_TO_ALL, REPORT_BOUND_COMMUNICATION, 0},
+        {{10, 90, 0, 0}, {10, 90, 0, 0}, COLL_ALL_TO_ALL, REPORT_BOUND_BANDWIDTH, 0},
         {{10, 90, 0, 0}, {10, 90, 0, 0}, SIM_TYPE_RECV, REPORT_BOUND_RECEIVES, 0},
         {{10, 20, 0, 70}, {10, 20, 0, 70}, COLL_ALL_REDUCE, REPORT_BOUND_IDLE, 5},
         {{0, 0, 0, 0}, {0, 0, 0, 0}, COLL_ALL_REDUCE, REPORT_BOUND_NOTHING, UINT32_MAX},
@@ -258,6 +258,64 @@ static void the_bound_is_the_largest_of_work_imbalance_and_the_rest(void **state
               report_bound_name(rows[i].want));
         CHECK_U64(bound.rank, rows[i].rank, "row %zu: %s", i, bound.sentence);
     }
+}
+
+static void communication_is_bound_by_what_its_messages_spend_longest_on(void **state)
+{
+    (void)state;
+    static const struct {
+        double bytes, latency_ns, endpoint_ns;
+        enum report_bound_kind want;
+    } rows[] = {
+        {1e6, 500, 10, REPORT_BOUND_BANDWIDTH},
+        {100, 500, 10, REPORT_BOUND_LATENCY},
+        {100, 500, 501, REPORT_BOUND_ENDPOINTS},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        struct fixture f;
+        fixture_make(&f);
+        for (uint32_t rank = 0; rank < FIXTURE_RANKS; rank++) {
+            set_parts(&f, rank, 10, 90, 0, 0);
+        }
+        f.collectives[0].type = COLL_ALL_GATHER;
+        f.result.collective_count = 1;
+        f.config.dims.dim[0].bytes_per_ns = 50;
+        f.config.dims.dim[0].latency_ns = rows[i].latency_ns;
+        f.config.system.endpoint_delay_ns = (uint64_t)rows[i].endpoint_ns;
+        f.result.dims[0] = (struct sim_dim_result){
+            .messages = 10, .bytes = (uint64_t)(10 * rows[i].bytes), .busy_ns = 100, .links = 8};
+        struct report_bound bound = report_bound_of(&f.result);
+        CHECK(bound.kind == rows[i].want, "row %zu: %s", i, bound.sentence);
+    }
+}
+
+static void work_is_named_for_what_it_waits_for(void **state)
+{
+    (void)state;
+    struct fixture f;
+    fixture_make(&f);
+    for (uint32_t rank = 0; rank < FIXTURE_RANKS; rank++) {
+        set_parts(&f, rank, 90, 10, 0, 0);
+        f.ranks[rank].roofline_weight = 91;
+        f.ranks[rank].compute_bound = 20;
+    }
+    CHECK(report_bound_of(&f.result).kind == REPORT_BOUND_MEMORY, "%s", report_bound_of(&f.result).sentence);
+    for (uint32_t rank = 0; rank < FIXTURE_RANKS; rank++) {
+        f.ranks[rank].compute_bound = 70;
+    }
+    CHECK(report_bound_of(&f.result).kind == REPORT_BOUND_COMPUTE, "%s", report_bound_of(&f.result).sentence);
+    for (uint32_t rank = 0; rank < FIXTURE_RANKS; rank++) {
+        set_parts(&f, rank, 5, 10, 85, 0);
+        f.ranks[rank].union_ns[SIM_OP_CPU] = 5;
+        f.ranks[rank].union_ns[SIM_OP_REMOTE_MEM] = 80;
+    }
+    CHECK_CONTAINS(report_bound_of(&f.result).sentence, "Bound by remote memory");
+    for (uint32_t rank = 0; rank < FIXTURE_RANKS; rank++) {
+        set_parts(&f, rank, 10, 90, 0, 0);
+        f.ranks[rank].nodes_of[SIM_OP_COMM] = 4;
+    }
+    f.config.tuning.launch_ns = 20;
+    CHECK(report_bound_of(&f.result).kind == REPORT_BOUND_LAUNCH, "%s", report_bound_of(&f.result).sentence);
 }
 
 static void an_unwritable_stream_is_an_error(void **state)
@@ -280,4 +338,6 @@ TEST_MAIN(numbers_are_in_the_unit_a_person_would_choose, the_step_time_the_parts
           any_run_fits_forty_lines, sizes_beyond_the_allowance_are_counted_not_dropped,
           a_run_that_did_not_end_says_so_at_the_top, no_communication_and_none_finished_are_told_apart,
           the_findings_left_out_are_counted_as_one_says_it, a_mean_lies_between_minimum_and_maximum_whatever_the_total,
-          the_bound_is_the_largest_of_work_imbalance_and_the_rest, an_unwritable_stream_is_an_error)
+          the_bound_is_the_largest_of_work_imbalance_and_the_rest,
+          communication_is_bound_by_what_its_messages_spend_longest_on, work_is_named_for_what_it_waits_for,
+          an_unwritable_stream_is_an_error)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "trace/et_write.h"
+#include "trace/provenance.h"
 
 enum { ALL_REDUCE = 0 }; /* spec analytical §4.1 */
 
@@ -14,6 +15,7 @@ struct writing {
     const struct ddp_step *step;
     struct et_writer *writer;
     uint64_t next_id;
+    uint64_t at;       /* which step */
     uint64_t *reduces; /* ids of this step's all-reduces */
     uint64_t *before;  /* what the step waits for */
     uint32_t before_count;
@@ -28,6 +30,7 @@ static enum orr_status ddp_step_compute(struct writing *writing, const char *nam
     et_node_data_deps(writing->writer, deps, dep_count);
     et_node_times(writing->writer, 0, us);
     et_attr_bool(writing->writer, "is_cpu_op", false);
+    et_attr_int64(writing->writer, TRACE_STEP_NAME, (int64_t)writing->at);
     *id = own; /* only now: it may be what `deps` points to */
     return et_record_end(writing->writer, writing->err);
 }
@@ -43,6 +46,7 @@ static enum orr_status all_reduce(struct writing *writing, uint32_t bucket, cons
     et_attr_bool(writing->writer, "is_cpu_op", false);
     et_attr_int64(writing->writer, "comm_type", ALL_REDUCE);
     et_attr_int64(writing->writer, "comm_size", (int64_t)writing->step->buckets->items[bucket]);
+    et_attr_int64(writing->writer, TRACE_STEP_NAME, (int64_t)writing->at);
     return et_record_end(writing->writer, writing->err);
 }
 
@@ -106,6 +110,7 @@ static enum orr_status write_step(struct writing *writing)
         }
     }
     writing->before_count = count;
+    writing->at++;
     return status;
 }
 
