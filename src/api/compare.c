@@ -41,8 +41,8 @@ enum orr_status orr_trace_diff(const char *before, const char *after, const stru
 
 /* ---- measure ---- */
 
-static enum orr_status time_of(const char *workload, const struct orr_run_options *machine,
-                               const struct orr_notices *notices, uint64_t *ns, struct orr_error *err)
+static enum orr_status api_compare_time_of(const char *workload, const struct orr_run_options *machine,
+                                           const struct orr_notices *notices, uint64_t *ns, struct orr_error *err)
 {
     struct orr_run_options options = *machine;
     struct orr_run *run = NULL;
@@ -64,8 +64,8 @@ enum orr_status orr_trace_measure(const char *before, const char *after, const s
 {
     uint64_t before_ns = 0;
     uint64_t after_ns = 0;
-    enum orr_status status = time_of(before, machine, notices, &before_ns, err);
-    status = status != ORR_OK ? status : time_of(after, machine, notices, &after_ns, err);
+    enum orr_status status = api_compare_time_of(before, machine, notices, &before_ns, err);
+    status = status != ORR_OK ? status : api_compare_time_of(after, machine, notices, &after_ns, err);
     if (status != ORR_OK) {
         return status;
     }

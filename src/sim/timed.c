@@ -49,7 +49,7 @@ void sim_timed_free(struct sim *sim)
     }
 }
 
-static uint32_t member_count(const struct sim *sim, uint32_t group)
+static uint32_t sim_timed_member_count(const struct sim *sim, uint32_t group)
 {
     return group == SIM_NONE ? sim->rank_count : sim->groups[group].group->count;
 }
@@ -70,7 +70,7 @@ static const struct orr_coll_question *shape_of(struct sim *sim, uint32_t group)
     uint32_t each = sim->nccl_servers.ranks_each > 0 ? sim->nccl_servers.ranks_each : 1;
     uint32_t inside = 0;
     uint32_t last = UINT32_MAX;
-    for (uint32_t i = 0; i < member_count(sim, group); i++) {
+    for (uint32_t i = 0; i < sim_timed_member_count(sim, group); i++) {
         uint32_t server = member_at(sim, group, i) / each;
         inside = server == last ? inside + 1 : 1;
         shape->nodes += server != last;
@@ -90,7 +90,7 @@ static struct orr_coll_question question_of(struct sim *sim, const struct trace_
     case COLL_ALL_GATHER:
     case COLL_GATHER:
         question.op = ORR_COLL_OP_ALL_GATHER;
-        question.bytes *= member_count(sim, group);
+        question.bytes *= sim_timed_member_count(sim, group);
         break;
     case COLL_REDUCE_SCATTER:
     case COLL_REDUCE_SCATTER_BLOCK:
@@ -117,7 +117,7 @@ static struct orr_coll_question question_of(struct sim *sim, const struct trace_
     return question;
 }
 
-static uint64_t time_of(struct sim *sim, const struct trace_node *node, uint32_t group)
+static uint64_t sim_timed_time_of(struct sim *sim, const struct trace_node *node, uint32_t group)
 {
     struct orr_coll_question question = question_of(sim, node, group);
     struct orr_coll_answer answer;
@@ -136,7 +136,7 @@ static void begin(struct sim *sim, const struct sim_meeting *meeting, const stru
         uint64_t is_free = sim->timed->free_at[sim->operations.at[i].rank];
         start = is_free > start ? is_free : start;
     }
-    uint64_t end = start + time_of(sim, node, meeting->group);
+    uint64_t end = start + sim_timed_time_of(sim, node, meeting->group);
     for (uint32_t i = meeting->first; i != 0;) {
         uint32_t next = sim->operations.at[i].meeting;
         uint32_t rank = sim->operations.at[i].rank;
@@ -173,7 +173,7 @@ void sim_timed_issue(struct sim *sim, uint32_t index)
     }
     operation->meeting = meeting->first;
     meeting->first = index;
-    if (++meeting->count < member_count(sim, operation->group)) {
+    if (++meeting->count < sim_timed_member_count(sim, operation->group)) {
         return;
     }
     struct sim_meeting complete = *meeting;
@@ -184,7 +184,7 @@ void sim_timed_issue(struct sim *sim, uint32_t index)
 /* The first member that is not there. */
 static uint32_t missing(const struct sim *sim, const struct sim_meeting *meeting)
 {
-    for (uint32_t place = 0; place < member_count(sim, meeting->group); place++) {
+    for (uint32_t place = 0; place < sim_timed_member_count(sim, meeting->group); place++) {
         uint32_t rank = member_at(sim, meeting->group, place);
         uint32_t i = meeting->first;
         while (i != 0 && sim->operations.at[i].rank != rank) {

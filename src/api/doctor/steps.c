@@ -17,7 +17,7 @@
 
 enum { NEVER = -7 }; /* what a block holds that nobody has filled yet; no number begins as this */
 
-static uint32_t member_count(const struct doctor_act *act)
+static uint32_t doctor_steps_member_count(const struct doctor_act *act)
 {
     uint32_t n = 1;
     for (uint32_t d = 0; d < act->dim_count; d++) {
@@ -119,7 +119,7 @@ static uint64_t blocks_of(const struct turn *turn, uint32_t member, uint64_t par
     const struct doctor_act *act = turn->act;
     uint32_t dim = turn->phase->dim;
     uint64_t blocks = 0;
-    for (uint32_t b = 0; b < member_count(act); b++) {
+    for (uint32_t b = 0; b < doctor_steps_member_count(act); b++) {
         bool own = (parts >> coordinate(act, b, dim) & 1) != 0;
         for (uint32_t d = 0; d < act->dim_count && own; d++) {
             bool free = d == dim || (turn->narrowed >> d & 1) == 0;
@@ -398,7 +398,7 @@ enum orr_status doctor_act_run(const struct doctor_act *act, uint64_t spoiled, s
                                struct orr_error *err)
 {
     struct doctor_stage stage;
-    uint32_t n = member_count(act);
+    uint32_t n = doctor_steps_member_count(act);
     bool tree = act->algo == COLL_DOUBLE_BINARY_TREE && act->type == COLL_ALL_REDUCE;
     uint32_t blocks = act->type == COLL_ALL_TO_ALL ? n * n : tree ? 2 : n;
     uint64_t bytes = act->type == COLL_ALL_GATHER ? DOCTOR_BLOCK_BYTES : (uint64_t)n * DOCTOR_BLOCK_BYTES;

@@ -62,7 +62,7 @@ static double nth(const struct ready_times *times, uint64_t rank)
     return 0;
 }
 
-static void settle_times(struct ready_times *times, struct mem *mem)
+static void ready_scan_settle_times(struct ready_times *times, struct mem *mem)
 {
     if (times->classes == NULL) {
         return;
@@ -79,11 +79,11 @@ static void settle_all_times(struct ready_device *device, struct mem *mem)
 {
     for (unsigned level = 0; level < READY_LEVELS; level++) {
         for (unsigned kind = 0; kind < COMM_KIND_COUNT; kind++) {
-            settle_times(&device->comms[level][kind].times, mem);
+            ready_scan_settle_times(&device->comms[level][kind].times, mem);
         }
     }
     for (size_t i = 0; i < sizeof device->steps / sizeof device->steps[0]; i++) {
-        settle_times(&device->steps[i], mem);
+        ready_scan_settle_times(&device->steps[i], mem);
     }
 }
 
