@@ -123,6 +123,26 @@ ORR_MUST_CHECK enum orr_status orr_coll_time(const struct orr_coll_timer *timer,
                                              const struct orr_coll_question *question, struct orr_coll_answer *answer,
                                              struct orr_error *err);
 
+/* Experts of a mixture on all ranks: what DeepEP's low-latency kernels take to send `tokens` of a rank to `topk`
+ * experts each (dispatch) and to bring what these made of them back (combine). */
+struct orr_coll_experts {
+    const char *gpu;
+    uint32_t nodes;  /* of 8 ranks; 4 on GB200 and GB300 */
+    uint64_t tokens; /* of one rank */
+    uint32_t topk, hidden;
+};
+
+struct orr_coll_experts_time {
+    double dispatch_us, combine_us;
+    const char *gpu;                      /* whose measurements they are */
+    uint32_t rows;                        /* fitted on, and their mean error */
+    double dispatch_error, combine_error; /* as a share */
+};
+
+/* ORR_EINVAL: a GPU of which none are known; ORR_ERANGE: nothing to send. */
+ORR_MUST_CHECK enum orr_status orr_coll_experts_time(const struct orr_coll_experts *experts,
+                                                     struct orr_coll_experts_time *time, struct orr_error *err);
+
 /* A range of sizes, doubling, as a table: time, bus bandwidth, algorithm, protocol, and the measured points beside it.
  */
 struct orr_coll_sweep {

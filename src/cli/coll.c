@@ -111,8 +111,8 @@ static const struct cli_command coll_show = {.name = "show",
                                              .usage = &show_usage,
                                              .run = cli_coll_run_show};
 
-static const struct cli_command *const commands[] = {&coll_show, &cli_coll_time, &cli_coll_compare, &cli_coll_fit,
-                                                     NULL};
+static const struct cli_command *const commands[] = {&coll_show,    &cli_coll_time,    &cli_coll_compare,
+                                                     &cli_coll_fit, &cli_coll_experts, NULL};
 
 const struct cli_command cli_coll = {
     .name = "coll",

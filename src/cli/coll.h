@@ -8,5 +8,6 @@
 extern const struct cli_command cli_coll_time;
 extern const struct cli_command cli_coll_compare;
 extern const struct cli_command cli_coll_fit;
+extern const struct cli_command cli_coll_experts;
 
 #endif

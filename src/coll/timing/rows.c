@@ -126,6 +126,11 @@ const struct timing_fabric *timing_fabric_find(const char *text, uint32_t node_g
     return NULL;
 }
 
+const struct timing_expert *timing_expert_at(size_t index)
+{
+    return index < sizeof timing_experts / sizeof timing_experts[0] ? &timing_experts[index] : NULL;
+}
+
 struct timing_curves timing_curves_shipped(void)
 {
     return (struct timing_curves){timing_curves, sizeof timing_curves / sizeof timing_curves[0], timing_curve_values};

@@ -125,6 +125,16 @@ const struct timing_fabric *timing_fabric_find(const char *text, uint32_t node_g
 const struct timing_fabric *timing_fabric_at(size_t index);
 struct timing_curves timing_curves_shipped(void);
 
+/* One of DeepEP's low-latency kernels on so many nodes: presets/collectives/experts.csv. */
+struct timing_expert {
+    uint32_t row; /* of the GPU */
+    uint32_t nodes;
+    bool combines;
+    uint32_t rows; /* fitted on */
+    double base_us, us_per_mb, us_per_thousand, error;
+};
+const struct timing_expert *timing_expert_at(size_t index); /* NULL past the last */
+
 /* "2.29.2" as 22902, false where it is no release; an empty text is 0. */
 bool timing_version_parse(const char *text, uint32_t *version);
 

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* DeepEP's kernels in closed form: what every token costs on so many nodes, between those that were measured by the
+ * logarithm of their number. A GPU without measurements has its nearest relative's. */
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "coll/timing/timing.h"
+#include "orrery.h"
+
+struct between {
+    const struct timing_expert *fewer, *more; /* nodes; NULL: none */
+};
+
+static struct between find_rows(size_t gpu, bool combines, uint32_t nodes)
+{
+    struct between found = {NULL, NULL};
+    for (size_t i = 0; timing_expert_at(i) != NULL; i++) {
+        const struct timing_expert *row = timing_expert_at(i);
+        if (row->row != gpu || row->combines != combines) {
+            continue;
+        }
+        if (row->nodes <= nodes && (found.fewer == NULL || row->nodes > found.fewer->nodes)) {
+            found.fewer = row;
+        }
+        if (row->nodes >= nodes && (found.more == NULL || row->nodes < found.more->nodes)) {
+            found.more = row;
+        }
+    }
+    found.fewer = found.fewer != NULL ? found.fewer : found.more;
+    found.more = found.more != NULL ? found.more : found.fewer;
+    return found;
+}
+
+static double row_us(const struct timing_expert *row, const struct orr_coll_experts *experts)
+{
+    double sent = (double)experts->tokens * experts->topk;
+    return row->base_us + sent * experts->hidden * 1e-6 * row->us_per_mb + sent * 1e-3 * row->us_per_thousand;
+}
+
+static double experts_us(const struct between *rows, const struct orr_coll_experts *experts)
+{
+    double fewer = row_us(rows->fewer, experts);
+    if (rows->fewer == rows->more) {
+        return fewer;
+    }
+    double part =
+        log2((double)experts->nodes / rows->fewer->nodes) / log2((double)rows->more->nodes / rows->fewer->nodes);
+    return fewer * pow(row_us(rows->more, experts) / fewer, part);
+}
+
+enum orr_status orr_coll_experts_time(const struct orr_coll_experts *experts, struct orr_coll_experts_time *time,
+                                      struct orr_error *err)
+{
+    if (experts->nodes == 0 || experts->tokens == 0 || experts->topk == 0 || experts->hidden == 0) {
+        return error_set(err, ORR_ERANGE, "nodes, tokens, experts of a token and hidden size must be above 0");
+    }
+    const struct timing_gpu *gpu = experts->gpu != NULL ? timing_gpu_find(experts->gpu) : NULL;
+    while (gpu != NULL) {
+        size_t index = (size_t)(gpu - timing_gpu_at(0));
+        struct between dispatch = find_rows(index, false, experts->nodes);
+        struct between combine = find_rows(index, true, experts->nodes);
+        if (dispatch.fewer != NULL && combine.fewer != NULL) {
+            *time = (struct orr_coll_experts_time){.dispatch_us = experts_us(&dispatch, experts),
+                                                   .combine_us = experts_us(&combine, experts),
+                                                   .gpu = gpu->name,
+                                                   .rows = dispatch.fewer->rows,
+                                                   .dispatch_error = dispatch.fewer->error,
+                                                   .combine_error = combine.fewer->error};
+            return ORR_OK;
+        }
+        gpu = *gpu->like != '\0' ? timing_gpu_find(gpu->like) : NULL;
+    }
+    return error_set(err, ORR_EINVAL,
+                     "no dispatch and combine are known of GPU \"%.60s\"; of h100, h200, b200, b300, gb200 and gb300 "
+                     "are",
+                     experts->gpu != NULL ? experts->gpu : "");
+}
