@@ -12,7 +12,7 @@ struct between {
     const struct timing_expert *fewer, *more; /* nodes; NULL: none */
 };
 
-static struct between find_rows(size_t gpu, bool combines, uint32_t nodes)
+static struct between experts_find(size_t gpu, bool combines, uint32_t nodes)
 {
     struct between found = {NULL, NULL};
     for (size_t i = 0; timing_expert_at(i) != NULL; i++) {
@@ -32,7 +32,7 @@ static struct between find_rows(size_t gpu, bool combines, uint32_t nodes)
     return found;
 }
 
-static double row_us(const struct timing_expert *row, const struct orr_coll_experts *experts)
+static double experts_row_us(const struct timing_expert *row, const struct orr_coll_experts *experts)
 {
     double sent = (double)experts->tokens * experts->topk;
     return row->base_us + sent * experts->hidden * 1e-6 * row->us_per_mb + sent * 1e-3 * row->us_per_thousand;
@@ -40,13 +40,13 @@ static double row_us(const struct timing_expert *row, const struct orr_coll_expe
 
 static double experts_us(const struct between *rows, const struct orr_coll_experts *experts)
 {
-    double fewer = row_us(rows->fewer, experts);
+    double fewer = experts_row_us(rows->fewer, experts);
     if (rows->fewer == rows->more) {
         return fewer;
     }
     double part =
         log2((double)experts->nodes / rows->fewer->nodes) / log2((double)rows->more->nodes / rows->fewer->nodes);
-    return fewer * pow(row_us(rows->more, experts) / fewer, part);
+    return fewer * pow(experts_row_us(rows->more, experts) / fewer, part);
 }
 
 enum orr_status orr_coll_experts_time(const struct orr_coll_experts *experts, struct orr_coll_experts_time *time,
@@ -58,8 +58,8 @@ enum orr_status orr_coll_experts_time(const struct orr_coll_experts *experts, st
     const struct timing_gpu *gpu = experts->gpu != NULL ? timing_gpu_find(experts->gpu) : NULL;
     while (gpu != NULL) {
         size_t index = (size_t)(gpu - timing_gpu_at(0));
-        struct between dispatch = find_rows(index, false, experts->nodes);
-        struct between combine = find_rows(index, true, experts->nodes);
+        struct between dispatch = experts_find(index, false, experts->nodes);
+        struct between combine = experts_find(index, true, experts->nodes);
         if (dispatch.fewer != NULL && combine.fewer != NULL) {
             *time = (struct orr_coll_experts_time){.dispatch_us = experts_us(&dispatch, experts),
                                                    .combine_us = experts_us(&combine, experts),

@@ -439,8 +439,8 @@ static void warnings_stop_after_twenty_and_are_counted(void **state)
     CHECK(result->err[0] == '\0', "quiet is quiet: %s", result->err);
 }
 
-TEST_MAIN(a_run_prints_its_result_on_standard_output_only,
-          a_replay_needs_no_machine, ranks_can_have_devices_of_their_own, astra_sims_names_and_options_do_what_they_did,
+TEST_MAIN(a_run_prints_its_result_on_standard_output_only, a_replay_needs_no_machine,
+          ranks_can_have_devices_of_their_own, astra_sims_names_and_options_do_what_they_did,
           outputs_asked_for_are_written_and_no_temporary_is_left,
           an_output_that_is_an_input_or_another_output_is_refused,
           a_folder_that_may_not_be_written_to_is_told_of_before_the_run,
