@@ -117,7 +117,7 @@ void cli_print_schema(const struct cli_command *command, const char *path, FILE 
 #define CLI_ROW_QUIET(type, field)                                                                                     \
     {                                                                                                                  \
         "quiet", .letter = 'q', .kind = PARAM_FLAG, .group = PARAM_OTHER, .place = offsetof(type, field),              \
-                 .help = "No warnings"                                                                                 \
+                 .help = "Neither warnings nor progress"                                                               \
     }
 #define CLI_ROW_LIMIT(type, field)                                                                                     \
     {                                                                                                                  \

@@ -45,7 +45,7 @@ static enum orr_status cli_cost_read_list(const struct param *row, const char *t
 
 static enum orr_status take_time(const char *where, const char *piece, uint64_t *value, struct orr_error *err)
 {
-    enum orr_status status = param_parse_time(where, piece, "ms", value, err);
+    enum orr_status status = param_parse_time(where, piece, "us", value, err);
     if (status == ORR_OK && *value == 0) {
         return error_set(err, ORR_EINVAL, "%s: a step takes longer than 0", where);
     }
@@ -90,7 +90,7 @@ static const struct param rows[] = {
     {"template", .kind = PARAM_FLAG, .group = PARAM_WHAT, AT(template),
      .help = "Print a price list to begin with, and do nothing else"},
     {"step-time", .kind = PARAM_READ, .group = PARAM_WHAT, .value = "TIME,...", .read = cli_cost_read_steps,
-     .help = "How long a step takes: 662ms, 1.9s; bare: ms. One for each machine, or one for all"},
+     .help = "How long a step takes: 662ms, 1.9s; a bare number is in us. One for each machine, or one for all"},
     {"run", .kind = PARAM_READ, .group = PARAM_WHAT, .value = "N,...", .read = read_runs,
      .help = "Take the time of a step from runs of the result store. One for each machine (0: the newest); without "
              "MACHINE, also the machine"},

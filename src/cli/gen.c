@@ -8,7 +8,7 @@
 #define AT(field) .place = offsetof(struct orr_gen_options, field)
 #define ROW_NPUS                                                                                                       \
     {                                                                                                                  \
-        "npus", "ranks", .kind = PARAM_COUNT32, .value = "N", AT(npus), .least = 1, .most = 1u << 20, .initial = "8",  \
+        "ranks", "npus", .kind = PARAM_COUNT32, .value = "N", AT(npus), .least = 1, .most = 1u << 20, .initial = "8",  \
                          .help = "Ranks to write"                                                                      \
     }
 #define ROW_OUTPUT                                                                                                     \
@@ -82,8 +82,8 @@ static int run_three_node(const struct cli_command *self, int argc, char **argv)
 static const struct cli_usage collective_usage = {
     .tables = (const struct param_table[]){{collective_rows, 0, 0}, {0}},
     .about = "Write traces in which every rank takes part in one collective.",
-    .examples = "  orrery gen collective --type all-reduce --bytes 1MiB --npus 8 -o traces/ar\n"
-                "  orrery gen collective --type all-to-all --npus 64 -o traces/alltoall\n",
+    .examples = "  orrery gen collective --type all-reduce --bytes 1MiB --ranks 8 -o traces/ar\n"
+                "  orrery gen collective --type all-to-all --ranks 64 -o traces/alltoall\n",
 };
 
 static const struct cli_usage three_node_usage = {
@@ -91,7 +91,7 @@ static const struct cli_usage three_node_usage = {
     .about = "Write traces of three nodes: an all-reduce, and after it an all-gather of twice the size beside a "
              "compute node (demo 1 of the ASTRA-sim tutorial at Hot Interconnects 2024).",
     .examples = "  orrery gen three-node -o traces/three\n"
-                "  orrery gen three-node --bytes 4MiB --compute 200us --npus 16 -o traces/three\n",
+                "  orrery gen three-node --bytes 4MiB --compute 200us --ranks 16 -o traces/three\n",
 };
 
 static const struct cli_command gen_collective = {
@@ -110,7 +110,7 @@ const struct cli_command cli_gen = {
     .summary = "write traces and workloads",
     .subcommands = patterns,
     .about = "Examples:\n"
-             "  orrery gen collective --type all-reduce --bytes 1MiB --npus 8 -o traces/ar\n"
+             "  orrery gen collective --type all-reduce --bytes 1MiB --ranks 8 -o traces/ar\n"
              "  orrery gen aicb training --model llama-7b --world_size 4 -o llama7b.txt\n"
              "  orrery gen stg -o traces/gpt --model_type gpt --batch 16 \\\n"
              "      --num_stacks 2 --dmodel 1024 --dff 4096 --head 16 --dp 2 --tp 2\n",

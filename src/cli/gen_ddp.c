@@ -45,7 +45,7 @@ static const struct param rows[] = {
      .initial = "0", .help = "Length of the update after the last all-reduce"},
     {"steps", .kind = PARAM_COUNT, .group = PARAM_WHAT, .value = "N", AT(ddp.steps), .least = 1, .most = 1u << 20,
      .initial = "1", .help = "Steps, one after the other"},
-    {"npus", "ranks", .kind = PARAM_COUNT32, .group = PARAM_OUTPUT, .value = "N", AT(ddp.npus), .least = 1,
+    {"ranks", "npus", .kind = PARAM_COUNT32, .group = PARAM_OUTPUT, .value = "N", AT(ddp.npus), .least = 1,
      .most = 1u << 20, .initial = "8", .help = "Ranks to write"},
     {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "PREFIX", AT(ddp.prefix),
      .help = "Required: files are PREFIX.RANK.et; missing folders are made"},
@@ -111,7 +111,7 @@ static const struct cli_usage usage = {
              "bucket of gradients as soon as it is full, as PyTorch's DistributedDataParallel does it, and an update.",
     .examples = "  orrery gen ddp --list-models\n"
                 "  orrery gen ddp --model resnet50 --forward 30ms --backward 60ms -o traces/ddp\n"
-                "  orrery gen ddp --params 7000000000 --dtype bf16 --npus 2 -o traces/seven\n",
+                "  orrery gen ddp --params 7000000000 --dtype bf16 --ranks 2 -o traces/seven\n",
 };
 
 const struct cli_command cli_gen_ddp = {

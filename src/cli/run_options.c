@@ -35,7 +35,7 @@ const struct param run_output_rows[] = {
     {"status-file", .commands = BOTH, OUTPUT(status_file), .flags = PARAM_SINGLE | PARAM_RARE,
      .help = "Keep a small JSON of the progress current while running"},
     {"quiet", .commands = BOTH, .letter = 'q', .kind = PARAM_FLAG, .group = PARAM_OTHER, AT(quiet),
-     .help = "No progress and no warnings on standard error"},
+     .help = "Neither warnings nor progress"},
     {"no-progress", .commands = BOTH, .kind = PARAM_FLAG, .group = PARAM_OTHER, .flags = PARAM_RARE, AT(no_progress),
      .help = "No progress on standard error"},
     {0},

@@ -208,7 +208,7 @@ void sim_workload_start(struct sim *sim, uint32_t rank);
 void sim_workload_node_done(struct sim *sim, uint32_t rank, uint32_t node);
 /* What came before a communication, by the run's tuning, is over: it starts. */
 void sim_workload_launched(struct sim *sim, uint32_t rank, uint32_t node);
-/* How long a node takes by its own word; never no time at all (spec analytical §5.3). */
+/* How long a node takes by the duration it carries; at least 1 ns (spec analytical §5.3). */
 static inline uint64_t sim_replay_ns(const struct trace_node *node)
 {
     return node->duration_us == 0 ? 1 : node->duration_us * 1000;

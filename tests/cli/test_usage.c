@@ -64,7 +64,7 @@ static const struct {
     {"run -w a -s b -n c --timeline .", "it is a folder"},
     {"run -w a -s b -n c --compute-scale=2 --strict", "an error because of --strict"},
     {"gen collective", "missing -o PREFIX"},
-    {"gen collective -o x --npus 0", "--npus: 0 is not between 1"},
+    {"gen collective -o x --npus 0", "--ranks: 0 is not between 1"},
     {"gen collective -o x --bytes 1.5B", "--bytes: "},
     {"gen collective -o x --type all-redcue", "did you mean \"all-reduce\"?"},
     {"gen three-node -o x --compute 1500ns", "not a whole number of microseconds"},

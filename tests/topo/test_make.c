@@ -242,7 +242,7 @@ static const struct {
     {"dgx-h100:16 > rial", "column 15: \"rial\" is not a level"},
     {"dgx-h100:16 > rail:400Gpbs", "column 20: unknown unit \"Gpbs\"; did you mean \"Gbps\"?"},
     {"dgx-h100:16 > rail:400Foo", "column 20: \"400Foo\" is neither a rate (400Gbps, 50GB/s) nor a delay"},
-    {"torus:4x4", "torus is not part of a line: it is made by its name alone and takes --dims"},
+    {"torus:4x4", "torus is not part of a line: it is made by its name alone and takes parameter 'dims'"},
     {"fat-tree > spine", "fat-tree is not part of a line"},
     {"dgx-h100:16 > rail:0", "column 20: \"0\" is not a count of 1 to"},
     {"dgx-h100:16 > rail:", "column 20: an argument is missing"},

@@ -4,10 +4,10 @@
  * or whose pace is over. There are few of these, each with one time at which it is to be looked at, so the next one
  * comes from a tournament and nothing is ever put into an event queue.
  *
- * Queues are the packet network's: what has wholly arrived waits in turn, is marked by what stands behind it when it
- * leaves, takes its sending time, and is at the next place after the delays between. Chance is drawn from the same
- * streams in the same order, so that a contest in one queue comes out as it would with packets; with more queues, and
- * with several packets as one, it comes out as likely.
+ * Queues are the packet network's: what has wholly arrived waits in a FIFO, gets an ECN mark by the length of the queue
+ * behind it when it leaves, takes its sending time, and is at the next place after the delays between. Chance is drawn
+ * from the same streams in the same order, so that a contest in one queue comes out as it would with packets; with more
+ * queues, and with several packets as one, it comes out as likely.
  */
 #include "net/flow/contest.h"
 
@@ -224,7 +224,7 @@ static void enter_queue(struct contest *contest, struct contest_link *link, uint
     }
 }
 
-/* How many of a packet's are marked by what stands behind each. */
+/* How many of a packet's get an ECN mark, each by the length of the queue behind it. */
 static uint32_t marks_of(struct contest *contest, const struct contest_link *link, const struct contest_packet *packet)
 {
     uint32_t marked = 0;

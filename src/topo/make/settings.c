@@ -13,7 +13,13 @@
 #include "base/units.h"
 
 static const char *const names[TOPO_SET_COUNT + 1] = {
-#define TOPO_X(id, name, arg, text) [TOPO_SET_##id] = "--" name,
+#define TOPO_X(id, name, arg, text) [TOPO_SET_##id] = "parameter '" name "'",
+    ORR_TOPO_SETTINGS(TOPO_X)
+#undef TOPO_X
+};
+
+static const char *const bare_names[TOPO_SET_COUNT + 1] = {
+#define TOPO_X(id, name, arg, text) [TOPO_SET_##id] = name,
     ORR_TOPO_SETTINGS(TOPO_X)
 #undef TOPO_X
 };
@@ -26,15 +32,13 @@ const char *topo_setting_name(enum topo_setting id)
 enum orr_status topo_settings_take(struct topo_settings *settings, const char *name, const char *value,
                                    struct orr_error *err)
 {
-    const char *bare[TOPO_SET_COUNT + 1] = {NULL};
     for (unsigned id = 0; id < TOPO_SET_COUNT; id++) {
-        bare[id] = names[id] + 2;
-        if (strcmp(bare[id], name) == 0) {
+        if (strcmp(bare_names[id], name) == 0) {
             settings->value[id] = value;
             return ORR_OK;
         }
     }
-    const char *nearest = error_nearest(name, bare);
+    const char *nearest = error_nearest(name, bare_names);
     return error_set(err, ORR_EINVAL, "unknown setting \"%.60s\" of a topology%s%s%s", name,
                      nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
                      nearest != NULL ? "\"?" : "");
