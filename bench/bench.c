@@ -21,6 +21,7 @@
 #include "bench/forward_bench.h"
 #include "bench/inputs.h"
 #include "bench/lab_bench.h"
+#include "bench/op_bench.h"
 #include "bench/large_bench.h"
 #include "bench/packet_bench.h"
 #include "bench/simai_bench.h"
@@ -332,6 +333,11 @@ static bool lab_run(int index, const struct options *options)
     return bench_lab_run(index, BENCH_RECORDING, options->repeat);
 }
 
+static bool op_run(int index, const struct options *options)
+{
+    return bench_op_run(index, options->repeat);
+}
+
 static bool sweep_run(int index, const struct options *options)
 {
     return bench_sweep_run(index, options->repeat);
@@ -366,6 +372,7 @@ static const struct suite {
     {bench_large_name, bench_large_title, NULL, large_run, NULL},
     {bench_simai_name, bench_simai_title, NULL, simai_run, NULL},
     {bench_lab_name, bench_lab_title, NULL, lab_run, NULL},
+    {bench_op_name, bench_op_title, NULL, op_run, NULL},
     {bench_sweep_name, bench_sweep_title, NULL, sweep_run, NULL},
     {trace_name, trace_title, NULL, trace_run, NULL},
 };

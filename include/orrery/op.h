@@ -219,16 +219,42 @@ ORR_MUST_CHECK enum orr_status orr_op_list(const struct orr_op_data *data, const
 struct orr_op_fit_options {
     const char *const *inputs; /* tables of measurements, CSV; all their devices */
     size_t input_count;
-    const char *output; /* folder: a file DEVICE.ops.zst each; or a file, where all are of one device or `together` */
+    const char *output; /* folder: a file DEVICE.ops.zst each; NULL: nothing is written */
     const char *only;   /* "device", "device:op" or "device:op:dtype": fit those alone; NULL: all */
     const char *source; /* a line for the file: where the measurements come from; NULL: the input's name */
     const char *op, *device, *dtype, *stack; /* as in a table */
-    bool together;                           /* one file of all devices */
-    uint64_t memory_limit;                   /* bytes; 0 = 80 % of the machine */
+    bool import;           /* `output` is one file, of all devices, and what the library has already is corrected */
+    uint64_t memory_limit; /* bytes; 0 = 80 % of the machine */
 };
 
-ORR_MUST_CHECK enum orr_status orr_op_fit(const struct orr_op_fit_options *options, const struct orr_notices *notices,
-                                          FILE *stream, struct orr_error *err);
+/* Says on `stream`, which may be NULL, how well each set's rows are known from one another. */
+ORR_MUST_CHECK enum orr_status orr_op_fit(const struct orr_op_fit_options *options, FILE *stream,
+                                          struct orr_error *err);
+
+struct orr_op_bench_options {
+    const char *device;    /* what this machine's GPU is called here */
+    const char *table;     /* CSV to write; kept */
+    const char *output;    /* data file made of it, as by import; or NULL */
+    const char *python;    /* the interpreter with PyTorch; NULL: python3 */
+    const char *only;      /* operators, commas between them; NULL: all */
+    uint32_t seconds;      /* stop after so long; 0: 600 */
+    uint64_t memory_limit; /* bytes; 0 = 80 % of the machine */
+};
+
+/* Measures the operators of a training step on this machine with collect/bench_ops.py, which the library carries
+ * (PyTorch with CUDA or ROCm), and imports the table. ORR_EFAIL when the program ends badly; it says why itself. */
+ORR_MUST_CHECK enum orr_status orr_op_bench(const struct orr_op_bench_options *options, FILE *stream,
+                                            struct orr_error *err);
+
+struct orr_op_compare_options {
+    struct orr_op_fit_options fit; /* tables; its output is not looked at */
+    uint32_t folds;                /* one shape in so many is held out of the fits and asked for */
+    const char *output;            /* page (Markdown) with drawings beside it; or NULL */
+};
+
+/* Predicted against measured on shapes that no fit has seen, by stack, operator, device and size. */
+ORR_MUST_CHECK enum orr_status orr_op_compare(const struct orr_op_compare_options *options, FILE *stream,
+                                              struct orr_error *err);
 
 ORR_END
 

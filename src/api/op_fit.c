@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "api/op_fit.h"
 #include "base/plain.h"
 #include "compute/op_data.h"
 #include "compute/op_table.h"
@@ -23,8 +24,7 @@ static bool api_op_fit_is_wanted(const char *only, const struct op_row *row)
     return true;
 }
 
-static enum orr_status read_tables(const struct orr_op_fit_options *options, struct op_rows *rows,
-                                   struct orr_error *err)
+enum orr_status op_fit_read(const struct orr_op_fit_options *options, struct op_rows *rows, struct orr_error *err)
 {
     enum orr_status status = ORR_OK;
     for (size_t i = 0; i < options->input_count && status == ORR_OK; i++) {
@@ -43,7 +43,11 @@ static enum orr_status read_tables(const struct orr_op_fit_options *options, str
                 break;
             }
             row.table = (uint32_t)i;
-            if (row.us > 0 && api_op_fit_is_wanted(options->only, &row)) {
+            bool is_taken = row.us > 0 && api_op_fit_is_wanted(options->only, &row);
+            status = is_taken ? op_rows_add(rows, &row, err) : ORR_OK;
+            if (is_taken && row.kernel_us > 0 && status == ORR_OK) {
+                row.stack = ORR_OP_KERNEL;
+                row.us = row.kernel_us;
                 status = op_rows_add(rows, &row, err);
             }
         }
@@ -55,6 +59,7 @@ static enum orr_status read_tables(const struct orr_op_fit_options *options, str
         status = error_set(err, ORR_EINVAL, "%s: no measurement with a time%s", options->inputs[0],
                            options->only != NULL ? " among those asked for" : "");
     }
+    op_rows_sort(rows);
     return status;
 }
 
@@ -71,7 +76,21 @@ struct fitting {
     const struct orr_op_fit_options *options;
     const struct orr_op_data *known; /* for calls; NULL: kernels are fitted */
     FILE *stream;
+    uint32_t first; /* sets before it were not fitted here: rows of the same operator correct them */
 };
+
+/* The set that the rows correct, or NULL. */
+static const struct op_set *corrected(const struct fitting *f, const struct op_sets *sets, const struct op_row *row)
+{
+    for (uint32_t i = f->first; i-- > 0;) {
+        const struct op_set *set = sets->list[i];
+        if (set->device == row->device && set->stack == row->stack && set->kind == row->op.kind &&
+            set->dtype == row->op.dtype) {
+            return set;
+        }
+    }
+    return NULL;
+}
 
 /* What a set names as its origin: the source that was given, else the table's name. */
 static const char *source_of(const struct fitting *f, const struct op_row *row)
@@ -100,7 +119,8 @@ static enum orr_status fit_all(const struct fitting *f, struct op_sets *sets, st
             if (op_rows_of_set(rows, at) != largest || is_call != (f->known != NULL)) {
                 continue;
             }
-            status = op_fit_set(&rows->list[at], largest, source_of(f, &rows->list[at]), f->known, sets, err);
+            status = op_fit_set(&rows->list[at], largest, source_of(f, &rows->list[at]), f->known,
+                                corrected(f, sets, &rows->list[at]), sets, err);
             if (status == ORR_OK && f->stream != NULL) {
                 api_op_fit_tell(sets->list[sets->count - 1], f->stream);
             }
@@ -110,57 +130,75 @@ static enum orr_status fit_all(const struct fitting *f, struct op_sets *sets, st
     return status;
 }
 
+/* Appends to `sets`: kernels, then calls, which rest on kernels that are there by then. */
+static enum orr_status fit_rows(const struct orr_op_fit_options *options, const struct op_rows *rows, FILE *stream,
+                                struct op_sets *sets, struct orr_error *err)
+{
+    struct fitting fitting = {rows, options, NULL, stream, sets->count};
+    struct orr_op_data *known = NULL;
+    enum orr_status status = fit_all(&fitting, sets, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    struct op_sets view = *sets; /* the sets stay ours; the answers have an account of their own */
+    view.mem = (struct mem){.limit = 0};
+    status = op_data_make(&view, NULL, &known, err);
+    if (status == ORR_OK) {
+        fitting.known = known;
+        status = fit_all(&fitting, sets, err);
+        (void)op_data_release(known);
+    }
+    return status;
+}
+
+enum orr_status op_fit_rows(const struct orr_op_fit_options *options, const struct op_rows *rows, FILE *stream,
+                            struct orr_op_data **data, struct orr_error *err)
+{
+    struct op_sets sets = {.mem = {.limit = options->memory_limit}};
+    enum orr_status status = fit_rows(options, rows, stream, &sets, err);
+    status = status != ORR_OK ? status : op_data_make(&sets, NULL, data, err);
+    if (status != ORR_OK) {
+        op_sets_free(&sets);
+    }
+    return status;
+}
+
+/* Those from `first` on. */
 static enum orr_status api_op_fit_write_all(const struct orr_op_fit_options *options, const struct op_sets *sets,
-                                            uint32_t first, const struct op_sets *calls, struct orr_error *err)
+                                            uint32_t first, struct orr_error *err)
 {
     if (options->output == NULL) {
         return ORR_OK;
     }
-    if (options->together) {
-        return op_sets_write(sets, first, calls, device_count, options->output, err);
+    if (options->import) {
+        return op_sets_write(sets, first, device_count, options->output, err);
     }
     enum orr_status status = io_make_folder(options->output, err);
     for (uint32_t device = 0; device < device_count && status == ORR_OK; device++) {
         bool has_some = false;
-        for (uint32_t i = first; i < sets->count + calls->count; i++) {
-            const struct op_set *set = i < sets->count ? sets->list[i] : calls->list[i - sets->count];
-            has_some = has_some || set->device == device;
+        for (uint32_t i = first; i < sets->count; i++) {
+            has_some = has_some || sets->list[i]->device == device;
         }
         if (has_some) {
             char path[4096];
             (void)snprintf(path, sizeof path, "%s/%s.ops.zst", options->output, device_rows[device].name);
-            status = op_sets_write(sets, first, calls, device, path, err);
+            status = op_sets_write(sets, first, device, path, err);
         }
     }
     return status;
 }
 
-enum orr_status orr_op_fit(const struct orr_op_fit_options *options, const struct orr_notices *notices, FILE *stream,
-                           struct orr_error *err)
+enum orr_status orr_op_fit(const struct orr_op_fit_options *options, FILE *stream, struct orr_error *err)
 {
     struct mem mem = {.limit = options->memory_limit};
     struct op_rows rows = {.mem = &mem};
     struct op_sets sets = {.mem = {.limit = options->memory_limit}};
-    struct op_sets calls = {.mem = {.limit = options->memory_limit}};
-    struct orr_op_data *known = NULL;
-    uint32_t shipped = 0;
-    (void)notices;
-    enum orr_status status = read_tables(options, &rows, err);
-    op_rows_sort(&rows);
-    struct fitting fitting = {&rows, options, NULL, stream};
-    status = status != ORR_OK ? status : op_sets_shipped(&sets, err);
-    shipped = sets.count;
-    status = status != ORR_OK ? status : fit_all(&fitting, &sets, err);
-    if (status == ORR_OK) {
-        status = op_data_make(&sets, NULL, &known, err);
-        sets = (struct op_sets){.count = 0};
-        fitting.known = known;
-        status = status != ORR_OK ? status : fit_all(&fitting, &calls, err);
-        status = status != ORR_OK ? status : api_op_fit_write_all(options, &known->sets, shipped, &calls, err);
-    }
-    orr_op_data_close(known);
+    enum orr_status status = op_fit_read(options, &rows, err);
+    status = status == ORR_OK && options->import ? op_sets_shipped(&sets, err) : status;
+    uint32_t first = sets.count;
+    status = status != ORR_OK ? status : fit_rows(options, &rows, stream, &sets, err);
+    status = status != ORR_OK ? status : api_op_fit_write_all(options, &sets, first, err);
     op_sets_free(&sets);
-    op_sets_free(&calls);
     op_rows_free(&rows);
     return status;
 }

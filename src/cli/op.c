@@ -9,6 +9,8 @@
 struct op_options {
     struct orr_op_table_options table;
     struct orr_op_fit_options fit;
+    struct orr_op_compare_options compare;
+    struct orr_op_bench_options bench;
     const char *shape;
     const char **words; /* room for every word of the command line */
     size_t word_count;
@@ -169,6 +171,82 @@ static const struct cli_usage fit_usage = {
     .argument = cli_op_take_word,
 };
 
+static const struct param import_rows[] = {
+    ROWS_WHAT,
+    {"source", .kind = PARAM_TEXT, .value = "TEXT", AT(fit.source), .unwritten = "the table's name",
+     .help = "Where the measurements come from, for the data file"},
+    {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "FILE", AT(fit.output),
+     .help = "Required: the data file, for --data and the environment variable ORRERY_OPS"},
+    CLI_ROW_LIMIT(struct op_options, fit.memory_limit),
+    {0},
+};
+static const struct param_table import_tables[] = {{import_rows, 0, 0}, {0}};
+static const struct cli_usage import_usage = {
+    .tables = import_tables,
+    .forms = "TABLE... -o FILE",
+    .about =
+        "Measurements of your own (CSV with a time in us, or kernel_us), made into a data file that is used at once: "
+        "by "
+        "--data FILE, or by every command while ORRERY_OPS names it. What the program knows of the same operator and "
+        "device is corrected by them, near your shapes most.",
+    .examples = "  orrery op import measured.csv -o mine.ops.zst\n"
+                "  orrery op predict --op add --device mi300x --shape 4096x4096 \\\n"
+                "      --data mine.ops.zst\n",
+    .argument = cli_op_take_word,
+};
+
+static const struct param compare_rows[] = {
+    ROWS_WHAT,
+    {"only", .kind = PARAM_TEXT, .value = "DEVICE:OP:DTYPE", AT(fit.only), .help = "These alone; parts may be empty"},
+    {"folds", .kind = PARAM_COUNT32, .value = "N", AT(compare.folds), .least = 2, .most = 1000, .initial = "5",
+     .help = "One shape in N is held out of the fits and asked for"},
+    {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "FILE", AT(compare.output),
+     .help = "Also write a page (Markdown) with drawings (SVG) beside it"},
+    CLI_ROW_LIMIT(struct op_options, fit.memory_limit),
+    {0},
+};
+static const struct param_table compare_tables[] = {{compare_rows, 0, 0}, {0}};
+static const struct cli_usage compare_usage = {
+    .tables = compare_tables,
+    .forms = "TABLE... [-o FILE]",
+    .about = "Predicted against measured on shapes that no fit has seen: by stack, operator, device and size.",
+    .examples = "  orrery op compare measured.csv\n",
+    .argument = cli_op_take_word,
+};
+
+static const struct param bench_rows[] = {
+    {"device", .kind = PARAM_TEXT, .value = "NAME", AT(bench.device),
+     .help = "Required: what this machine's GPU is called here: h100, mi300x ..."},
+    {"only", .kind = PARAM_TEXT, .value = "OPS", AT(bench.only), .unwritten = "all",
+     .help = "Operators, commas between them"},
+    {"seconds", .kind = PARAM_COUNT32, .value = "N", AT(bench.seconds), .least = 1, .most = 86400, .initial = "600",
+     .help = "Stop after so long"},
+    {"python", .kind = PARAM_PATH, .flags = PARAM_RARE, .value = "FILE", AT(bench.python), .unwritten = "python3",
+     .help = "The interpreter that has PyTorch"},
+    {"table", .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "FILE", AT(bench.table), .initial = "ops.csv",
+     .help = "The table of what was measured"},
+    {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "FILE", AT(bench.output),
+     .help = "Also the data file made of it, as by orrery op import"},
+    CLI_ROW_LIMIT(struct op_options, bench.memory_limit),
+    {0},
+};
+static const struct param_table bench_tables[] = {{bench_rows, 0, 0}, {0}};
+static const struct cli_usage bench_usage = {
+    .tables = bench_tables,
+    .forms = "--device NAME [-o FILE]",
+    .about = "Measure the operators of a training step on this machine's GPU (collect/bench_ops.py, which the program "
+             "carries; PyTorch with CUDA or ROCm), and make a data file of them that is used at once.",
+    .ending = "Then: orrery op predict --data FILE, or ORRERY_OPS=FILE for every command.\n",
+};
+
+static enum orr_status bench(struct op_options *options, struct orr_error *err)
+{
+    if (options->bench.device == NULL) {
+        return error_set(err, ORR_EINVAL, "missing --device NAME: what this machine's GPU is called here");
+    }
+    return orr_op_bench(&options->bench, stdout, err);
+}
+
 static enum orr_status cli_op_list(struct op_options *options, struct orr_error *err)
 {
     struct orr_op_data *data = NULL;
@@ -178,7 +256,7 @@ static enum orr_status cli_op_list(struct op_options *options, struct orr_error 
     return status;
 }
 
-static enum orr_status cli_op_fit(struct op_options *options, struct orr_error *err)
+static enum orr_status take_tables(struct op_options *options, struct orr_error *err)
 {
     if (options->word_count == 0) {
         return error_set(err, ORR_EINVAL, "missing TABLE: a CSV file of measurements");
@@ -189,13 +267,37 @@ static enum orr_status cli_op_fit(struct op_options *options, struct orr_error *
     options->fit.device = options->table.device;
     options->fit.dtype = options->table.dtype;
     options->fit.stack = options->table.stack;
-    return orr_op_fit(&options->fit, NULL, stdout, err);
+    return ORR_OK;
+}
+
+static enum orr_status cli_op_fit(struct op_options *options, struct orr_error *err)
+{
+    enum orr_status status = take_tables(options, err);
+    return status != ORR_OK ? status : orr_op_fit(&options->fit, stdout, err);
+}
+
+static enum orr_status import(struct op_options *options, struct orr_error *err)
+{
+    options->fit.import = true;
+    enum orr_status status = options->fit.output != NULL
+                                 ? take_tables(options, err)
+                                 : error_set(err, ORR_EINVAL, "missing --output FILE: the data file to write");
+    status = status != ORR_OK ? status : cli_check_name("--output", options->fit.output, err);
+    return status != ORR_OK ? status : orr_op_fit(&options->fit, stdout, err);
+}
+
+static enum orr_status compare(struct op_options *options, struct orr_error *err)
+{
+    enum orr_status status = take_tables(options, err);
+    options->compare.fit = options->fit;
+    return status != ORR_OK ? status : orr_op_compare(&options->compare, stdout, err);
 }
 
 static int cli_op_run_with(const struct cli_command *self, int argc, char **argv,
                            enum orr_status (*act)(struct op_options *options, struct orr_error *err))
 {
-    struct op_options options = {.words = calloc(2 * (size_t)argc, sizeof *options.words)};
+    struct op_options options = {.words = calloc(2 * (size_t)argc + 1, sizeof *options.words)};
+    const char *own = getenv("ORRERY_OPS");
     struct orr_error err = {0};
     int code = 0;
     if (options.words == NULL) {
@@ -203,6 +305,10 @@ static int cli_op_run_with(const struct cli_command *self, int argc, char **argv
         return cli_fail(&err);
     }
     options.files = options.words + argc;
+    if (own != NULL && own[0] != '\0') {
+        options.files[options.file_count++] = own;
+    }
+    param_defaults(self->usage->tables, &options);
     if (cli_begin(self, argc, argv, &options, &code)) {
         code = cli_end(act(&options, &err), &err);
     }
@@ -225,6 +331,21 @@ static int cli_op_run_fit(const struct cli_command *self, int argc, char **argv)
     return argc == 1 ? cli_print_brief(self, argv[0]) : cli_op_run_with(self, argc, argv, cli_op_fit);
 }
 
+static int run_import(const struct cli_command *self, int argc, char **argv)
+{
+    return argc == 1 ? cli_print_brief(self, argv[0]) : cli_op_run_with(self, argc, argv, import);
+}
+
+static int run_bench(const struct cli_command *self, int argc, char **argv)
+{
+    return argc == 1 ? cli_print_brief(self, argv[0]) : cli_op_run_with(self, argc, argv, bench);
+}
+
+static int run_compare(const struct cli_command *self, int argc, char **argv)
+{
+    return argc == 1 ? cli_print_brief(self, argv[0]) : cli_op_run_with(self, argc, argv, compare);
+}
+
 static const struct cli_command op_predict = {
     .name = "predict", .summary = "how long operators take", .usage = &predict_usage, .run = run_predict};
 static const struct cli_command op_list = {
@@ -232,7 +353,16 @@ static const struct cli_command op_list = {
 static const struct cli_command op_fit = {
     .name = "fit", .summary = "fit the model to measurements", .usage = &fit_usage, .run = cli_op_run_fit};
 
-static const struct cli_command *const commands[] = {&op_predict, &op_list, &op_fit, NULL};
+static const struct cli_command op_import = {
+    .name = "import", .summary = "use measurements of your own", .usage = &import_usage, .run = run_import};
+static const struct cli_command op_compare = {
+    .name = "compare", .summary = "predicted against measured", .usage = &compare_usage, .run = run_compare};
+
+static const struct cli_command op_bench = {
+    .name = "bench", .summary = "measure operators on this machine", .usage = &bench_usage, .run = run_bench};
+
+static const struct cli_command *const commands[] = {&op_predict, &op_list, &op_import, &op_bench,
+                                                     &op_compare, &op_fit,  NULL};
 
 const struct cli_command cli_op = {
     .name = "op",

@@ -109,17 +109,18 @@ static double tiled_time(double count, double m, double n, double k, const struc
 {
     static const double sides[][2] = {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64}};
     const double rates[] = {1, 1, c[G_T128], c[G_T64], c[G_T64], c[G_T64X64]};
-    double unit = machine->flops * c[G_PEAK] / machine->units;
+    double unit = machine->units / (machine->flops * c[G_PEAK]);
     double best = INFINITY;
     for (int t = 0; t < 6; t++) {
         double area = sides[t][0] * sides[t][1];
         double tiles = count * ceil(m / sides[t][0]) * ceil(n / sides[t][1]);
+        double rate = unit / rates[t];
         for (double cuts = 1; cuts <= 8; cuts *= 2) {
             if (cuts > 1 && (tiles * cuts > 2 * machine->units || k / cuts < 128)) {
                 break;
             }
             double depth = ceil(k / cuts / 64) * 64;
-            double one = depth * area * 2 / (unit * rates[t]) + c[G_EPILOGUE] * area / 32768;
+            double one = depth * area * 2 * rate + c[G_EPILOGUE] * area / 32768;
             double all = waves_of(tiles * cuts, machine->units, c[G_WAVES]) * one + (cuts > 1 ? c[G_SPLIT] : 0);
             best = all < best ? all : best;
         }

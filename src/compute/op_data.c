@@ -237,7 +237,6 @@ enum orr_status op_data_make(struct op_sets *sets, const bool *hidden, struct or
         mem_free(&sets->mem, index, count * sizeof *index);
         mem_free(&sets->mem, answers, count * sizeof *answers);
         mem_free(&sets->mem, data, sizeof *data);
-        op_sets_free(sets);
         return status;
     }
     for (uint32_t i = 0; i < sets->count; i++) {
@@ -262,15 +261,20 @@ enum orr_status op_data_make(struct op_sets *sets, const bool *hidden, struct or
     return ORR_OK;
 }
 
-void orr_op_data_close(struct orr_op_data *data)
+struct op_sets op_data_release(struct orr_op_data *data)
 {
-    if (data == NULL) {
-        return;
-    }
     struct op_sets sets = data->sets;
     mem_free(&sets.mem, data->answers, index_of(device_count, 0, 0, 0) * sizeof *data->answers);
     mem_free(&sets.mem, data, sizeof *data);
-    op_sets_free(&sets);
+    return sets;
+}
+
+void orr_op_data_close(struct orr_op_data *data)
+{
+    if (data != NULL) {
+        struct op_sets sets = op_data_release(data);
+        op_sets_free(&sets);
+    }
 }
 
 const struct op_answer *op_data_answer(const struct orr_op_data *data, uint32_t device, enum orr_op_stack stack,
@@ -321,6 +325,7 @@ static void compute_op_data_add_call(const struct op_answer *answer, const doubl
         factor = place.is_inside ? exp(place.residual) : 1;
         prediction->method = place.is_measured ? ORR_OP_BY_MEASURED : prediction->method;
         prediction->spread = answer->call->p90;
+        prediction->device = device_rows[answer->call->device].name;
     }
     prediction->us = op_call_of(prediction->kernel_us, constants) * factor;
     prediction->launch_us = constants[family->count - 1];

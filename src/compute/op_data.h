@@ -31,6 +31,9 @@ struct orr_op_data {
 ORR_MUST_CHECK enum orr_status op_data_make(struct op_sets *sets, const bool *hidden, struct orr_op_data **data,
                                             struct orr_error *err);
 
+/* Ends the data and gives its sets back. */
+struct op_sets op_data_release(struct orr_op_data *data);
+
 const struct op_answer *op_data_answer(const struct orr_op_data *data, uint32_t device, enum orr_op_stack stack,
                                        enum orr_op_kind kind, enum orr_op_dtype dtype);
 

@@ -89,7 +89,8 @@ struct search {
     uint32_t count, step;
     struct op_machine machine;
     const struct op_family_row *family;
-    const double *kernels; /* of calls: us of each row's kernel; else NULL */
+    const double *kernels;     /* of calls: us of each row's kernel; else NULL */
+    const struct op_set *over; /* that is corrected; or NULL */
     double start[OP_CONSTANTS];
 };
 
@@ -215,6 +216,13 @@ static void start_search(struct search *s, const struct op_set *set, const struc
     }
 }
 
+static double over_of(const struct op_set *over, const struct orr_op *op)
+{
+    double at[OP_AXES] = {0};
+    (void)op_coordinates(op, at);
+    return over != NULL ? op_set_place(over, at).residual : 0;
+}
+
 /* ---- the field ----------------------------------------------------------------------------------------------------
  */
 
@@ -322,12 +330,33 @@ static void lay_axis(struct op_axis *axis, const struct op_row *rows, uint32_t c
     }
 }
 
-static void compute_op_fit_lay_grid(struct op_set *set, const struct op_row *rows, uint32_t count, double *scratch)
+/* Adds the levels of another axis, where there is room. */
+static void widen_axis(struct op_axis *axis, const struct op_axis *other)
+{
+    for (uint32_t i = 0; i < other->count && axis->count < OP_LEVELS; i++) {
+        uint32_t at = axis->count;
+        while (at > 0 && axis->levels[at - 1] > other->levels[i]) {
+            at--;
+        }
+        if (at > 0 && axis->levels[at - 1] >= other->levels[i]) {
+            continue;
+        }
+        memmove(&axis->levels[at + 1], &axis->levels[at], (axis->count - at) * sizeof *axis->levels);
+        axis->levels[at] = other->levels[i];
+        axis->count++;
+    }
+}
+
+static void compute_op_fit_lay_grid(struct op_set *set, const struct op_row *rows, uint32_t count,
+                                    const struct op_set *over, double *scratch)
 {
     bool is_attention = op_family_of(set->kind) == OP_FAMILY_ATTENTION;
     set->axis_count = op_coordinates(&rows[0].op, (double[OP_AXES]){0});
     for (uint32_t i = 0; i < set->axis_count; i++) {
-        lay_axis(&set->axes[i], rows, count, i, is_attention && i == OP_KV_AXIS, scratch);
+        struct op_axis own = {.count = 0};
+        lay_axis(&own, rows, count, i, is_attention && i == OP_KV_AXIS, scratch);
+        set->axes[i] = over != NULL ? over->axes[i] : own;
+        widen_axis(&set->axes[i], &own);
     }
     while (!op_set_lay(set)) {
         uint32_t widest = 0;
@@ -344,7 +373,7 @@ static void compute_op_fit_lay_grid(struct op_set *set, const struct op_row *row
 }
 
 static void compute_op_fit_fill_grid(struct op_set *set, const struct krige *krige, const struct op_row *rows,
-                                     double units, double *sums, double *counts)
+                                     double units, const struct op_set *over, double *sums, double *counts)
 {
     const struct orr_op like = {.kind = set->kind, .dtype = set->dtype};
     memset(sums, 0, set->cell_count * sizeof *sums);
@@ -352,7 +381,7 @@ static void compute_op_fit_fill_grid(struct op_set *set, const struct krige *kri
     for (uint32_t i = 0; i < krige->count; i++) {
         uint32_t cell = own_cell(set, &rows[i].op);
         if (cell < set->cell_count) {
-            sums[cell] += krige->points[i].value;
+            sums[cell] += krige->points[i].value + over_of(over, &rows[i].op);
             counts[cell] += 1;
         }
     }
@@ -369,7 +398,7 @@ static void compute_op_fit_fill_grid(struct op_set *set, const struct krige *kri
         for (int f = 0; f < KRIGE_FEATURES; f++) {
             query.x[f] = krige->like.reach[f] > 0 ? query.raw[f] / krige->like.reach[f] : 0;
         }
-        set->cells[cell] = compute_op_fit_cell_of(krige_at(krige, &query, krige->count), false);
+        set->cells[cell] = compute_op_fit_cell_of(krige_at(krige, &query, krige->count) + over_of(over, &op), false);
     }
 }
 
@@ -401,8 +430,15 @@ static enum orr_status fit_field(struct op_set *head, const struct search *searc
                           .like = first_likeness[op_family_of(head->kind)]};
     for (uint32_t i = 0; i < count; i++) {
         struct krige_point *point = &work->points[i];
-        *point = (struct krige_point){.value = log(rows[i].us / base_of(search, i, head->constants))};
+        *point = (struct krige_point){.value = log(rows[i].us / base_of(search, i, head->constants)) -
+                                               over_of(search->over, &rows[i].op)};
         features_of(&rows[i].op, search->machine.units, point);
+    }
+    if (search->over != NULL) { /* a few rows say little of shapes far from them, where much is known already */
+        krige.pull = 8;
+        for (int f = 0; f < KRIGE_FEATURES; f++) {
+            krige.like.reach[f] *= 0.3;
+        }
     }
     krige_scale(&krige);
     if (count >= 24) {
@@ -411,12 +447,12 @@ static enum orr_status fit_field(struct op_set *head, const struct search *searc
     }
     krige_doubt(&krige, work->scratch);
     measure_errors(head, &krige, work->scratch);
-    compute_op_fit_lay_grid(head, rows, count, work->scratch);
+    compute_op_fit_lay_grid(head, rows, count, search->over, work->scratch);
     struct op_set *set = op_sets_add(sets, head);
     if (set == NULL) {
         return mem_error(&sets->mem, "a set of operators", err);
     }
-    compute_op_fit_fill_grid(set, &krige, rows, search->machine.units, work->sums, work->counts);
+    compute_op_fit_fill_grid(set, &krige, rows, search->machine.units, search->over, work->sums, work->counts);
     return ORR_OK;
 }
 
@@ -444,7 +480,8 @@ static void ask_kernels(const struct op_row *rows, uint32_t count, const struct 
 }
 
 enum orr_status op_fit_set(const struct op_row *rows, uint32_t count, const char *source,
-                           const struct orr_op_data *known, struct op_sets *sets, struct orr_error *err)
+                           const struct orr_op_data *known, const struct op_set *over, struct op_sets *sets,
+                           struct orr_error *err)
 {
     struct op_set head = {.kind = rows[0].op.kind,
                           .dtype = rows[0].op.dtype,
@@ -457,6 +494,7 @@ enum orr_status op_fit_set(const struct op_row *rows, uint32_t count, const char
                             .machine = op_machine_of(&device_rows[head.device], head.dtype),
                             .family = &op_families[op_set_family(head.stack, head.kind)]};
     double least = 0;
+    search.over = over;
     enum orr_status status = compute_op_fit_check_times(rows, count, &least, err);
     if (status != ORR_OK) {
         return status;
@@ -476,8 +514,8 @@ enum orr_status op_fit_set(const struct op_row *rows, uint32_t count, const char
             search.kernels = work.kernels;
         }
         start_search(&search, &head, sets, least);
-        memcpy(head.constants, search.start, sizeof head.constants);
-        for (int again = 0; again < 2; again++) { /* a fresh simplex gets out of a flat one */
+        memcpy(head.constants, over != NULL ? over->constants : search.start, sizeof head.constants);
+        for (int again = 0; again < 2 && over == NULL; again++) { /* a fresh simplex gets out of a flat one */
             minimise(&search, head.constants, 450);
         }
         status = fit_field(&head, &search, &work, sets, err);

@@ -14,7 +14,8 @@ struct op_row {
     uint32_t device;
     enum orr_op_stack stack;
     double us;
-    uint32_t table; /* which of several it was read from */
+    double kernel_us; /* on the device alone, where the table tells both; else 0 */
+    uint32_t table;   /* which of several it was read from */
 };
 
 struct op_rows {
@@ -33,9 +34,11 @@ uint32_t op_rows_of_set(const struct op_rows *rows, uint32_t first);
 uint32_t op_fold_of(const struct orr_op *op, uint32_t folds);
 
 /* Fits `count` rows of one set and adds it to `sets`; those already there of the same family, stack and device are
- * where the search starts. `known` tells the kernels of calls (stack torch) and may be NULL for others. Fails with
+ * where the search starts. `known` tells the kernels of calls (stack torch) and may be NULL for others. With `over`,
+ * a set of the same operator, the rows correct that set instead of making one from nothing. Fails with
  * ORR_ENOMEM, or ORR_EINVAL when a time is not above 0. */
 ORR_MUST_CHECK enum orr_status op_fit_set(const struct op_row *rows, uint32_t count, const char *source,
-                                          const struct orr_op_data *known, struct op_sets *sets, struct orr_error *err);
+                                          const struct orr_op_data *known, const struct op_set *over,
+                                          struct op_sets *sets, struct orr_error *err);
 
 #endif

@@ -135,7 +135,7 @@ double krige_at(const struct krige *krige, const struct krige_point *query, uint
         here_one += f.here[a] * f.one[a];
         here_value += f.here[a] * f.value[a];
     }
-    double mean = ones > 0 ? values / ones : 0;
+    double mean = ones > 0 ? values / (ones + krige->pull) : 0;
     return mean + here_value - mean * here_one;
 }
 

@@ -33,6 +33,7 @@ struct krige {
     struct krige_point *points;
     float (*coarse)[4]; /* room for `count`: the first features of all points, close together */
     uint32_t count;
+    double pull; /* how much is known already of their mean being 0; in points */
     struct krige_likeness like;
 };
 

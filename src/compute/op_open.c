@@ -53,11 +53,11 @@ enum orr_status orr_op_data_open_without(const char *const *files, size_t count,
     for (size_t i = 0; i < count && status == ORR_OK; i++) {
         status = op_sets_read(&sets, files[i], err);
     }
+    status = status != ORR_OK ? status : op_data_make(&sets, hidden, data, err);
     if (status != ORR_OK) {
         op_sets_free(&sets);
-        return status;
     }
-    return op_data_make(&sets, hidden, data, err);
+    return status;
 }
 
 enum orr_status orr_op_data_open(const char *const *files, size_t count, struct orr_op_data **data,

@@ -77,37 +77,27 @@ struct op_place op_set_place(const struct op_set *set, const double at[OP_AXES])
 
 bool op_set_nearest(const struct op_set *set, uint32_t cell, struct orr_op *op)
 {
-    uint32_t strides[OP_AXES] = {0};
-    uint32_t index[OP_AXES] = {0};
-    uint32_t stride = 1;
-    uint32_t boxes = 1;
-    for (uint32_t i = set->axis_count; i-- > 0;) {
-        strides[i] = stride;
-        index[i] = cell / stride % set->axes[i].count;
-        stride *= set->axes[i].count;
-        boxes *= 3;
-    }
-    double best = INFINITY;
+    enum { STEPS = 3 };
+    double best = (set->cells[cell] & 1) != 0 ? 0 : INFINITY;
     uint32_t found = cell;
-    for (uint32_t box = 0; box < boxes; box++) {
-        double away = 0;
-        uint32_t other = cell;
-        uint32_t digits = box;
-        for (uint32_t i = 0; i < set->axis_count; i++, digits /= 3) {
-            uint32_t step = digits % 3; /* 0: here, 1: below, 2: above */
-            bool is_out = (step == 1 && index[i] == 0) || (step == 2 && index[i] + 1 == set->axes[i].count);
-            if (step == 0 || is_out) {
-                away += is_out ? INFINITY : 0;
-                continue;
+    uint32_t stride = 1;
+    for (uint32_t i = set->axis_count; i-- > 0 && best > 0;) {
+        const struct op_axis *axis = &set->axes[i];
+        uint32_t here = cell / stride % axis->count;
+        for (uint32_t step = 1; step <= STEPS; step++) {
+            uint32_t below = cell - step * stride;
+            uint32_t above = cell + step * stride;
+            if (here >= step && (set->cells[below] & 1) != 0 && axis->at[here] - axis->at[here - step] < best) {
+                best = axis->at[here] - axis->at[here - step];
+                found = below;
             }
-            uint32_t there = step == 1 ? index[i] - 1 : index[i] + 1;
-            away += fabs(set->axes[i].at[there] - set->axes[i].at[index[i]]);
-            other = step == 1 ? other - strides[i] : other + strides[i];
+            if (here + step < axis->count && (set->cells[above] & 1) != 0 &&
+                axis->at[here + step] - axis->at[here] < best) {
+                best = axis->at[here + step] - axis->at[here];
+                found = above;
+            }
         }
-        if (away < best && (set->cells[other] & 1) != 0) {
-            best = away;
-            found = other;
-        }
+        stride *= axis->count;
     }
     double levels[OP_AXES];
     op_set_levels(set, found, levels);

@@ -59,7 +59,7 @@ struct op_place {
 };
 struct op_place op_set_place(const struct op_set *set, const double at[OP_AXES]);
 
-/* The measured cell nearest to `cell` among those around it, as an operator; false: there is none. */
+/* The measured cell nearest to `cell` among those a few levels away along one axis, as an operator; false: none is. */
 bool op_set_nearest(const struct op_set *set, uint32_t cell, struct orr_op *op);
 
 /* The levels of a cell. */
@@ -81,8 +81,8 @@ struct op_set *op_sets_add(struct op_sets *sets, const struct op_set *like);
 ORR_MUST_CHECK enum orr_status op_sets_parse(struct op_sets *sets, const char *name, const char *bytes, size_t size,
                                              struct orr_error *err);
 ORR_MUST_CHECK enum orr_status op_sets_read(struct op_sets *sets, const char *path, struct orr_error *err);
-/* Those of one device, or of all (device_count), of both lists, the first list from number `first` on. */
-ORR_MUST_CHECK enum orr_status op_sets_write(const struct op_sets *sets, uint32_t first, const struct op_sets *more,
-                                             uint32_t device, const char *path, struct orr_error *err);
+/* Those of one device, or of all (device_count), from number `first` on. */
+ORR_MUST_CHECK enum orr_status op_sets_write(const struct op_sets *sets, uint32_t first, uint32_t device,
+                                             const char *path, struct orr_error *err);
 
 #endif

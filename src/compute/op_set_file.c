@@ -231,8 +231,8 @@ static void write_cells(const struct op_set *set, FILE *stream)
     }
 }
 
-enum orr_status op_sets_write(const struct op_sets *sets, uint32_t first, const struct op_sets *more, uint32_t device,
-                              const char *path, struct orr_error *err)
+enum orr_status op_sets_write(const struct op_sets *sets, uint32_t first, uint32_t device, const char *path,
+                              struct orr_error *err)
 {
     struct io_outfile *file = NULL;
     enum orr_status status = io_outfile_open(path, io_outfile_form_of(path), &file, err);
@@ -243,8 +243,8 @@ enum orr_status op_sets_write(const struct op_sets *sets, uint32_t first, const 
     void (*const passes[])(const struct op_set *set, FILE *out) = {compute_op_set_file_write_head, write_cells};
     (void)fputs("orrery-ops 1\n", stream);
     for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t i = first; i < sets->count + more->count; i++) {
-            const struct op_set *set = i < sets->count ? sets->list[i] : more->list[i - sets->count];
+        for (uint32_t i = first; i < sets->count; i++) {
+            const struct op_set *set = sets->list[i];
             if (device == device_count || set->device == device) {
                 passes[pass](set, stream);
             }

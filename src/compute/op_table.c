@@ -277,10 +277,9 @@ static enum orr_status compute_op_table_read_extras(const struct place *p, struc
     return ORR_OK;
 }
 
-static enum orr_status read_time(const struct place *p, enum orr_op_stack stack, double *us)
+/* `text` may be NULL: there is no time. */
+static enum orr_status read_time(const struct place *p, const char *text, double *us)
 {
-    const char *text = field(p->table, p->csv, COLUMN_US, NULL);
-    text = stack == ORR_OP_KERNEL ? field(p->table, p->csv, COLUMN_KERNEL_US, text) : text;
     char *end = NULL;
     *us = 0;
     if (text == NULL) {
@@ -321,5 +320,12 @@ enum orr_status op_table_next(struct op_table *table, struct op_row *row, struct
     status = read_dims(&p, &row->op);
     status = status != ORR_OK ? status : compute_op_table_check_dims(&p, &row->op);
     status = status != ORR_OK ? status : compute_op_table_read_extras(&p, &row->op);
-    return status != ORR_OK ? status : read_time(&p, row->stack, &row->us);
+    const char *kernel = field(table, csv, COLUMN_KERNEL_US, NULL);
+    const char *time = field(table, csv, COLUMN_US, NULL);
+    bool is_kernel = row->stack == ORR_OP_KERNEL && kernel != NULL;
+    status = status != ORR_OK ? status : read_time(&p, is_kernel ? kernel : time, &row->us);
+    /* A table with both times and without a stack, as collect/bench_ops.py writes it, tells of calls and kernels. */
+    bool is_both = stack == NULL && time != NULL && kernel != NULL;
+    row->stack = is_both ? ORR_OP_TORCH : row->stack;
+    return status != ORR_OK ? status : read_time(&p, is_both ? kernel : NULL, &row->kernel_us);
 }

@@ -58,7 +58,9 @@ static void make_folder(void)
                                     "  network: network.yml\nvary:\n  network.bandwidth: [50, 100]\n");
     program_write_text("shapes.csv", "op,m,n,k\ngemm,4096,4096,4096\n");
     program_write_text("measured.csv", "op,device,dtype,rows,cols,us\nadd,mi300x,bf16,1024,1024,9\n"
-                                       "add,mi300x,bf16,4096,4096,31\nadd,mi300x,bf16,8192,8192,105\n");
+                                       "add,mi300x,bf16,4096,4096,31\nadd,mi300x,bf16,8192,8192,105\n"
+                                       "add,mi300x,bf16,2048,4096,19\nadd,mi300x,bf16,2048,8192,30\n"
+                                       "add,mi300x,bf16,1024,4096,13\nadd,mi300x,bf16,16384,8192,205\n");
     program_write_text("table.csv", "op,time\nforward,5\nbackward,7\n");
     program_write_text("all_reduce_perf.txt",
                        "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"

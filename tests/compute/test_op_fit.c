@@ -59,7 +59,7 @@ static void check_held_out(enum orr_op_kind kind, double median, double p90)
         }
     }
     CHECK(held.count > 50, "%u rows are held out", held.count);
-    CHECK_STATUS(op_fit_set(used.list, used.count, "thin", NULL, &sets, &err), ORR_OK);
+    CHECK_STATUS(op_fit_set(used.list, used.count, "thin", NULL, NULL, &sets, &err), ORR_OK);
     CHECK_STATUS(op_data_make(&sets, NULL, &data, &err), ORR_OK);
     double *errors = calloc(held.count, sizeof *errors);
     for (uint32_t i = 0; i < held.count; i++) {
@@ -100,9 +100,9 @@ static void the_same_rows_give_the_same_set(void **state)
     struct op_sets sets = {.count = 0};
     struct orr_error err = {0};
     read_rows(&rows);
-    CHECK_STATUS(op_fit_set(rows.list, 200, "thin", NULL, &sets, &err), ORR_OK);
+    CHECK_STATUS(op_fit_set(rows.list, 200, "thin", NULL, NULL, &sets, &err), ORR_OK);
     struct op_sets again = {.count = 0};
-    CHECK_STATUS(op_fit_set(rows.list, 200, "thin", NULL, &again, &err), ORR_OK);
+    CHECK_STATUS(op_fit_set(rows.list, 200, "thin", NULL, NULL, &again, &err), ORR_OK);
     const struct op_set *a = sets.list[0];
     const struct op_set *b = again.list[0];
     CHECK(a->cell_count == b->cell_count, "as many cells");

@@ -34,14 +34,13 @@ static void a_file_comes_back_as_it_was_written(void **state)
     (void)state;
     struct orr_error err = {0};
     struct op_sets sets = {.count = 0};
-    struct op_sets none = {.count = 0};
     struct op_sets back = {.count = 0};
     struct op_set head = small_set();
     struct op_set *set = op_sets_add(&sets, &head);
     for (uint32_t i = 0; i < set->cell_count; i++) {
         set->cells[i] = (int16_t)((int)i * 999 - 2500);
     }
-    CHECK_STATUS(op_sets_write(&sets, 0, &none, device_count, folder_path("x.ops.zst"), &err), ORR_OK);
+    CHECK_STATUS(op_sets_write(&sets, 0, device_count, folder_path("x.ops.zst"), &err), ORR_OK);
     CHECK_STATUS(op_sets_read(&back, folder_path("x.ops.zst"), &err), ORR_OK);
     CHECK(back.count == 1 && back.list[0]->cell_count == 6, "one set of six cells");
     CHECK(memcmp(back.list[0]->cells, set->cells, 6 * sizeof *set->cells) == 0, "with their values");
