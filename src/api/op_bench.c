@@ -23,7 +23,8 @@ static enum orr_status write_script(char *path, struct orr_error *err)
     return orr_file_write(path, recipe_bench_ops, sizeof recipe_bench_ops - 1, err);
 }
 
-static enum orr_status run_script(const struct orr_op_bench_options *options, char *script, struct orr_error *err)
+static enum orr_status op_bench_run_script(const struct orr_op_bench_options *options, char *script,
+                                           struct orr_error *err)
 {
     const char *python = options->python != NULL ? options->python : "python3";
     char seconds[16];
@@ -62,7 +63,7 @@ enum orr_status orr_op_bench(const struct orr_op_bench_options *options, FILE *s
         return status;
     }
     status = write_script(script, err);
-    status = status != ORR_OK ? status : run_script(options, script, err);
+    status = status != ORR_OK ? status : op_bench_run_script(options, script, err);
     (void)unlink(script);
     if (status == ORR_OK && options->output != NULL) {
         const char *const inputs[] = {options->table};

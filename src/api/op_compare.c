@@ -37,7 +37,7 @@ struct errors {
     double mean, median, p90, worst, bias;
 };
 
-static int compare_double(const void *a, const void *b)
+static int op_compare_double(const void *a, const void *b)
 {
     double x = *(const double *)a;
     double y = *(const double *)b;
@@ -80,13 +80,13 @@ static struct errors sum_errors(struct judging *j, const struct filter *f)
     if (e.count == 0) {
         return e;
     }
-    qsort(j->errors, e.count, sizeof *j->errors, compare_double);
+    qsort(j->errors, e.count, sizeof *j->errors, op_compare_double);
     e.bias = j->errors[e.count / 2];
     for (uint32_t i = 0; i < e.count; i++) {
         j->errors[i] = fabs(j->errors[i]);
         e.mean += j->errors[i] / e.count;
     }
-    qsort(j->errors, e.count, sizeof *j->errors, compare_double);
+    qsort(j->errors, e.count, sizeof *j->errors, op_compare_double);
     e.median = j->errors[e.count / 2];
     e.p90 = j->errors[(uint64_t)e.count * 9 / 10];
     e.worst = j->errors[e.count - 1];
@@ -228,8 +228,8 @@ static enum orr_status write_drawings(const struct judging *j, const char *outpu
     return status;
 }
 
-static enum orr_status write_page(struct judging *j, const struct orr_op_compare_options *options,
-                                  struct orr_error *err)
+static enum orr_status op_compare_write_page(struct judging *j, const struct orr_op_compare_options *options,
+                                             struct orr_error *err)
 {
     struct io_outfile *file = NULL;
     enum orr_status status = io_outfile_open(options->output, IO_OUTFILE_PLAIN, &file, err);
@@ -275,7 +275,8 @@ enum orr_status orr_op_compare(const struct orr_op_compare_options *options, FIL
     status = status != ORR_OK ? status : ask_held(&j, data, err);
     if (status == ORR_OK) {
         write_report(&j, stream);
-        status = options->output != NULL ? write_page(&j, options, err) : error_of_stream(stream, "the report", err);
+        status = options->output != NULL ? op_compare_write_page(&j, options, err)
+                                         : error_of_stream(stream, "the report", err);
     }
     orr_op_data_close(data);
     mem_free(&j.mem, j.list, j.count * sizeof *j.list);

@@ -276,7 +276,7 @@ static enum orr_status cli_op_fit(struct op_options *options, struct orr_error *
     return status != ORR_OK ? status : orr_op_fit(&options->fit, stdout, err);
 }
 
-static enum orr_status import(struct op_options *options, struct orr_error *err)
+static enum orr_status cli_op_import(struct op_options *options, struct orr_error *err)
 {
     options->fit.import = true;
     enum orr_status status = options->fit.output != NULL
@@ -333,7 +333,7 @@ static int cli_op_run_fit(const struct cli_command *self, int argc, char **argv)
 
 static int run_import(const struct cli_command *self, int argc, char **argv)
 {
-    return argc == 1 ? cli_print_brief(self, argv[0]) : cli_op_run_with(self, argc, argv, import);
+    return argc == 1 ? cli_print_brief(self, argv[0]) : cli_op_run_with(self, argc, argv, cli_op_import);
 }
 
 static int run_bench(const struct cli_command *self, int argc, char **argv)
@@ -341,7 +341,7 @@ static int run_bench(const struct cli_command *self, int argc, char **argv)
     return argc == 1 ? cli_print_brief(self, argv[0]) : cli_op_run_with(self, argc, argv, bench);
 }
 
-static int run_compare(const struct cli_command *self, int argc, char **argv)
+static int cli_op_run_compare(const struct cli_command *self, int argc, char **argv)
 {
     return argc == 1 ? cli_print_brief(self, argv[0]) : cli_op_run_with(self, argc, argv, compare);
 }
@@ -356,7 +356,7 @@ static const struct cli_command op_fit = {
 static const struct cli_command op_import = {
     .name = "import", .summary = "use measurements of your own", .usage = &import_usage, .run = run_import};
 static const struct cli_command op_compare = {
-    .name = "compare", .summary = "predicted against measured", .usage = &compare_usage, .run = run_compare};
+    .name = "compare", .summary = "predicted against measured", .usage = &compare_usage, .run = cli_op_run_compare};
 
 static const struct cli_command op_bench = {
     .name = "bench", .summary = "measure operators on this machine", .usage = &bench_usage, .run = run_bench};

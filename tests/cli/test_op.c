@@ -13,7 +13,8 @@ static void one_operator_says_what_its_time_rests_on(void **state)
     CHECK_CONTAINS(result->out, "gemm bf16 2048x4096x4096 on h100, stack serving\n");
     CHECK_CONTAINS(result->out, "bound by compute");
     CHECK_CONTAINS(result->out, "From      measured, h100");
-    result = program_run("op predict --op attention-backward --device gb300 --stack kernel --shape 2x32x4096x128 --full");
+    result =
+        program_run("op predict --op attention-backward --device gb300 --stack kernel --shape 2x32x4096x128 --full");
     CHECK_EXIT(result, 0);
     CHECK_CONTAINS(result->out, "From      datasheet, h200");
 }
