@@ -55,7 +55,7 @@ enum orr_status orr_coll_sweep(const struct orr_coll_sweep *sweep, FILE *stream,
 {
     struct orr_coll_timer *timer = NULL;
     enum orr_status status = orr_coll_timer_open(&sweep->machine, &timer, err);
-    if (status != ORR_OK) {
+    if (status != ORR_OK || timer == NULL) {
         return status;
     }
     struct orr_coll_question question = sweep->question;

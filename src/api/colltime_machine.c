@@ -155,7 +155,7 @@ static enum orr_status make_curves(struct calib_points *points, struct orr_coll_
     uint32_t node_gpus = timer->machine.node_gpus > 0 ? timer->machine.node_gpus : 8;
     qsort(points->items, points->count, sizeof *points->items, by_series);
     struct timing_curve *curves = arena_zalloc(&timer->arena, points->count * sizeof *curves);
-    float *values = arena_zalloc(&timer->arena, points->count * COLL_CURVE_MOST * sizeof *values);
+    float *values = arena_zalloc(&timer->arena, (size_t)points->count * COLL_CURVE_MOST * sizeof *values);
     if (curves == NULL || values == NULL) {
         return mem_error(&timer->mem, "the measurements", err);
     }

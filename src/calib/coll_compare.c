@@ -56,9 +56,10 @@ static double predict(const struct coll_item *item, const struct timing_curve *l
 
 static const struct timing_curve *curve_of(const struct coll_item *item)
 {
-    struct timing_curves shipped = timing_curves_shipped();
+    const struct timing_curves shipped = timing_curves_shipped();
+    const struct timing_curve *curves = shipped.curves; /* constants of the program */
     for (size_t i = 0; i < shipped.count; i++) {
-        const struct timing_curve *curve = &shipped.curves[i];
+        const struct timing_curve *curve = curves + i;
         if (strcmp(curve->source, item->source) == 0 && strcmp(curve->gpu, item->row.machine.gpu->name) == 0 &&
             curve->version == item->row.machine.version && curve->nodes == item->row.question.nodes &&
             curve->gpus == item->row.question.gpus) {

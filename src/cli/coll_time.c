@@ -11,7 +11,7 @@ struct time_options {
     struct orr_coll_sweep sweep;
     const char *logs[LOGS_MOST];
     const char *table, *output, *json;
-    bool op_given, bytes_given;
+    bool bytes_given;
     uint64_t memory_limit;
 };
 

@@ -77,7 +77,7 @@ static const struct orr_coll_question *shape_of(struct sim *sim, uint32_t group)
         shape->gpus = inside > shape->gpus ? inside : shape->gpus;
         last = server;
     }
-    shape->groups = each > shape->gpus ? each / shape->gpus : 1;
+    shape->groups = shape->gpus > 0 && each > shape->gpus ? each / shape->gpus : 1;
     return shape;
 }
 

@@ -157,7 +157,7 @@ double timing_model_us(const struct timing_machine *machine, const struct timing
         if (shape->op == ORR_COLL_OP_BROADCAST || shape->op == ORR_COLL_OP_REDUCE) {
             return chain_us(&way);
         }
-        return reduces_all || shares ? ring_us(&way, reduces_all ? 2 : 1) : INFINITY;
+        return reduces_all ? ring_us(&way, 2) : shares ? ring_us(&way, 1) : INFINITY;
     case ORR_COLL_ALGO_TREE:
         return reduces_all ? tree_us(&way) : INFINITY;
     case ORR_COLL_ALGO_NVLS:

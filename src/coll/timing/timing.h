@@ -27,10 +27,8 @@ struct timing_gpu {
     bool is_rccl;
     uint32_t sm;
     enum timing_link link;
-    double link_gbytes;
-    uint32_t links, domain;
-    double nic_gbytes;
-    uint32_t nic_every;
+    uint32_t links, domain, nic_every;
+    double link_gbytes, nic_gbytes;
     double nic_reach; /* of its own NICs that a GPU finds beside it where its neighbours do not take part */
     double base_us[TIMING_PROTOS], step_us[TIMING_PROTOS], share[TIMING_PROTOS];
     double nvls_us, nvls_share;
@@ -40,10 +38,8 @@ struct timing_gpu {
 /* presets/collectives/fabrics.csv says what each field is. */
 struct timing_fabric {
     const char *name, *words, *like, *source;
-    double slower;
-    uint32_t node_gpus;
-    double nic_gbytes;
-    uint32_t nic_every;
+    uint32_t node_gpus, nic_every;
+    double slower, nic_gbytes;
     double hop_us[TIMING_PROTOS], share[TIMING_PROTOS];
     double tree_share, p2p_share[2], peer_us[2]; /* LL, Simple */
     double small_bytes, small_peer_us;
