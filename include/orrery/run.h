@@ -133,8 +133,9 @@ struct orr_run_options {  /* NOLINT(clang-analyzer-optin.performance.Padding): i
     const char *memory;    /* remote memory JSON, or NULL: no remote memory */
     const char *groups;    /* communicator groups JSON, or NULL */
     enum orr_backend backend;
-    /* Nobody asked for `backend`: where it is UNAWARE and the system file names NCCL's algorithms, AWARE is used
-     * instead, with a warning that says why (orr_run_backend). */
+    /* Nobody asked for `backend`, which is UNAWARE: FLOW is used where only wires tell what `machine` is, and AWARE,
+     * with a warning that says why, where the system file names NCCL's algorithms (orr_run_backend tells which). True
+     * at first; another backend, or orr_run_set with one, ends it; for UNAWARE on any machine set it to false. */
     bool backend_open;
     enum orr_policy policy;
     /* Every node takes the time it carries, communications too, as with the system file's replay-only: what was

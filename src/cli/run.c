@@ -101,7 +101,6 @@ static int run_run(const struct cli_command *self, int argc, char **argv)
 {
     struct run_options options = {.out.format = ORR_OUTPUT_TEXT};
     orr_run_options_init(&options.run);
-    options.run.backend_open = true;
     return cli_run_with(self, false, argc, argv, &options);
 }
 

@@ -266,7 +266,6 @@ static enum orr_status read_run(struct sweep_points *points, uint64_t point, int
     struct run_options options = {0};
     enum cli_help help = CLI_HELP_NONE;
     orr_run_options_init(&options.run);
-    options.run.backend_open = true;
     struct cli_vector vector = {0};
     enum orr_status status = run_options_read(&cli_run, false, argc, argv, &options, &vector, &help, err);
     cli_vector_free(&vector); /* all words are ours by now: none was made there */

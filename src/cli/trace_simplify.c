@@ -101,7 +101,6 @@ static int run_simplify(const struct cli_command *self, int argc, char **argv)
 {
     struct simplify_options options = {0};
     orr_run_options_init(&options.machine);
-    options.machine.backend_open = true;
     struct orr_error err = {0};
     int exit_code = 0;
     if (!cli_edit_begin(self, argc, argv, &options.edit, &exit_code)) {

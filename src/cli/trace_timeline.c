@@ -105,7 +105,6 @@ static int run_timeline(const struct cli_command *self, int argc, char **argv)
     orr_run_options_init(&command.run);
     struct orr_error err = {0};
     int exit_code = 0;
-    command.run.backend_open = true;
     if (!cli_begin(self, argc, argv, &command, &exit_code)) {
         return exit_code;
     }

@@ -9,7 +9,7 @@ static const struct param_table tables[] = {{param_run, 0, 0}, {0}};
 
 void orr_run_options_init(struct orr_run_options *options)
 {
-    *options = (struct orr_run_options){.size = sizeof *options, .policy = ORR_POLICY_AUTO};
+    *options = (struct orr_run_options){.size = sizeof *options, .policy = ORR_POLICY_AUTO, .backend_open = true};
     param_defaults(tables, options);
 }
 
@@ -130,6 +130,8 @@ enum orr_status param_tuning_settle(struct orr_tuning *tuning, bool source_given
 
 enum orr_status param_run_settle(struct orr_run_options *options, struct orr_error *err)
 {
+    /* Who fills the struct by hand and names a network means it. */
+    options->backend_open = options->backend_open && options->backend == ORR_BACKEND_UNAWARE;
     enum orr_status status = check_required(options, err);
     if (status == ORR_OK) {
         status = check_rows(options, err);

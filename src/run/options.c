@@ -14,7 +14,6 @@ void orr_lab_options_init(struct orr_lab_options *options)
     *options = (struct orr_lab_options){0};
     orr_run_options_init(&options->run);
     options->run.policy = ORR_POLICY_AUTO_SAFE;
-    options->run.backend_open = true;
 }
 
 struct orr_run_options *orr_run_options_new(void)

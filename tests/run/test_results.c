@@ -17,11 +17,30 @@ static struct orr_run *open_job(const char *machine, const char *backend, unsign
     CHECK_OK(orr_gen(&job, &err), &err);
     CHECK_OK(orr_run_set(options, "workload", prefix, &err), &err);
     CHECK_OK(orr_run_set(options, "machine", machine, &err), &err);
-    CHECK_OK(orr_run_set(options, "backend", backend, &err), &err);
+    if (backend != NULL) {
+        CHECK_OK(orr_run_set(options, "backend", backend, &err), &err);
+    }
     orr_run_keep(options, keep);
     CHECK_OK(orr_run_open(options, &run, &err), &err);
     orr_run_options_delete(options);
     return run;
+}
+
+static void the_machine_chooses_the_network_where_nobody_does(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *machine, *backend;
+        enum orr_backend network;
+    } cases[] = {{"dgx-h100", NULL, ORR_BACKEND_FLOW},
+                 {"ring8", NULL, ORR_BACKEND_UNAWARE},
+                 {"dgx-h100", "unaware", ORR_BACKEND_UNAWARE},
+                 {"dgx-h100", "packet", ORR_BACKEND_PACKET}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct orr_run *run = open_job(cases[i].machine, cases[i].backend, 0);
+        CHECK(orr_run_backend(run) == cases[i].network, "%s on %d", cases[i].machine, (int)orr_run_backend(run));
+        orr_run_close(run);
+    }
 }
 
 static void nothing_is_told_of_a_run_that_was_not_executed(void **state)
@@ -161,7 +180,8 @@ static void a_stall_says_who_waits_for_whom_since_when(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CHECK_MAP(nothing_is_told_of_a_run_that_was_not_executed, dimensions_and_intervals_are_rows,
-                  the_table_of_links_says_what_the_rows_say, a_stall_says_who_waits_for_whom_since_when)};
+        CHECK_MAP(the_machine_chooses_the_network_where_nobody_does, nothing_is_told_of_a_run_that_was_not_executed,
+                  dimensions_and_intervals_are_rows, the_table_of_links_says_what_the_rows_say,
+                  a_stall_says_who_waits_for_whom_since_when)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
