@@ -171,9 +171,10 @@ static const struct cli_usage time_usage = {
         "How long a collective takes as NCCL or RCCL does it: the library's choice of algorithm and protocol, time "
         "and bus bandwidth, beside what was measured on such machines. See docs/collective-times.md.",
     .examples = "  orrery coll time --machine dgx-h100:2 --op all-reduce --bytes 8B..16GiB\n"
-                "  orrery coll time --gpu gb200 --gpus-per-node 4 --op all-gather --nccl-version 2.29.2\n"
-                "  orrery coll time --machine dgx-h100:2 --algo ring --proto simple --bytes 1MiB\n"
-                "  orrery coll time --machine dgx-h100 --measured all_reduce_perf.log --bytes 64MiB\n"
+                "  orrery coll time --gpu gb200 --gpus-per-node 4 --op all-gather \\\n"
+                "      --nccl-version 2.29.2\n"
+                "  orrery coll time --machine dgx-h100:2 --algo ring --bytes 1MiB\n"
+                "  orrery coll time --machine dgx-h100 --measured all_reduce_perf.txt\n"
                 "  orrery coll time --table collectives.csv -o predicted.csv\n",
 };
 
@@ -233,8 +234,8 @@ static const struct cli_usage compare_usage = {
     .about =
         "Hold predicted times of collectives against measured ones, machine by machine: mean, median, 90th percentile "
         "and worst error, bias, the error above 16 MiB, and the error with the machine's own measurements left out.",
-    .examples = "  orrery coll compare ../shared/data/nccl/collectives.csv presets/collectives/published.csv\n"
-                "  orrery coll compare mine.csv --page accuracy.md --svg accuracy.svg\n",
+    .examples = "  orrery coll compare collectives.csv\n"
+                "  orrery coll compare collectives.csv --page accuracy.md --svg accuracy.svg\n",
 };
 
 const struct cli_command cli_coll_compare = {.name = "compare",
@@ -292,8 +293,7 @@ static const struct cli_usage fit_usage = {
     .about =
         "Make the data that times of collectives come from, out of measurements: curves of the sources that may be "
         "shipped, and the constants of GPUs and networks. The same tables give the same files.",
-    .examples = "  orrery coll fit ../shared/data/nccl/collectives.csv presets/collectives/published.csv \\\n"
-                "      --ship 'aiconfigurator,xxrjun_h100,published*' -o presets/collectives\n",
+    .examples = "  orrery coll fit collectives.csv --ship 'mine*' -o fitted\n",
 };
 
 const struct cli_command cli_coll_fit = {.name = "fit",

@@ -61,6 +61,9 @@ static void make_folder(void)
                                        "add,mi300x,bf16,4096,4096,31\nadd,mi300x,bf16,8192,8192,105\n"
                                        "add,mi300x,bf16,2048,4096,19\nadd,mi300x,bf16,2048,8192,30\n"
                                        "add,mi300x,bf16,1024,4096,13\nadd,mi300x,bf16,16384,8192,205\n");
+    program_write_text("collectives.csv", "source,gpu,nodes,gpus_per_node,op,bytes,us_median\n"
+                                          "mine,h100,1,8,all-reduce,1048576,42\nmine,h100,1,8,all-reduce,8388608,95\n"
+                                          "mine,h100,1,8,all-reduce,67108864,340\n");
     program_write_text("table.csv", "op,time\nforward,5\nbackward,7\n");
     program_write_text("all_reduce_perf.txt",
                        "# size count type redop root time algbw busbw #wrong time algbw busbw #wrong\n"
