@@ -211,7 +211,7 @@ static void put_comparison(const struct cost_report *report, FILE *stream)
         report_table_cell(&table, of_first(speed_for_price(bill), speed_for_price(first)).text);
     }
     if (report->bill_count > ROWS_SHOWN) {
-        report_table_remark(&table, "  more machines than rows: parameter 'json' has all");
+        report_table_remark(&table, "  more machines than rows here; the JSON has all");
     }
     (void)fprintf(stream, "Beside the first, in %s; the last column is steps a second for a unit of the price\n",
                   report->currency);

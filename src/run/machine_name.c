@@ -212,7 +212,7 @@ static bool is_path(const char *text)
 
 /* "dgx-h100", "dgx-h100:16", a line, or another name of topo/make/make.h that is no kind of ours; false: none of them.
  */
-static bool read_made(const char *text, struct lab_machine *machine)
+static bool read_made(const char *text, struct lab_machine *machine, enum orr_status *status, struct orr_error *err)
 {
     char word[40];
     size_t length = strcspn(text, " :>,");
@@ -236,7 +236,9 @@ static bool read_made(const char *text, struct lab_machine *machine)
     if (machine->server != NULL && (text[length] == '\0' || counted)) {
         machine->line = NULL;
         machine->ranks = counted ? (uint32_t)strtoul(text + length + 1, NULL, 10) * machine->server->gpus : 0;
-        return !counted || machine->ranks > 0;
+        if (counted && machine->ranks == 0) {
+            *status = error_set(err, ORR_EINVAL, "parameter 'machine': \"%.80s\": at least 1 server is wanted", text);
+        }
     }
     return true;
 }
@@ -284,7 +286,7 @@ enum orr_status lab_machine_parse(const char *text, struct lab_machine *machine,
             made.path[0] != '\0' ? ORR_OK : error_set(err, ORR_EINVAL, "parameter 'machine': \"file:\" names no file");
     } else if (strncmp(text, "auto:", 5) == 0) {
         status = read_auto(text, &made, err);
-    } else if (read_made(text, &made) || read_grid(text, &made, &status, err)) {
+    } else if (read_made(text, &made, &status, err) || read_grid(text, &made, &status, err)) {
         /* all is said */
     } else if (*at < '0' || *at > '9') {
         status = read_kind(text, at, ':', &made, err);
@@ -436,11 +438,14 @@ static enum orr_status lay_servers(struct lab_machine *machine, uint32_t ranks, 
     uint32_t gpus = machine->server->gpus;
     bool part = ranks < gpus && machine->server->fabric == TOPO_FABRIC_NVSWITCH;
     if (ranks % gpus != 0 && !part) {
+        char below[24] = "";
+        if (ranks > gpus) {
+            (void)snprintf(below, sizeof below, "%" PRIu32 " or ", ranks / gpus * gpus);
+        }
         return error_set(err, ORR_EINVAL,
-                         "parameter 'machine': %s has %" PRIu32 " GPUs a server, and %" PRIu32 " ranks fill %" PRIu32
-                         ".%" PRIu32 " of them; %" PRIu32 " or %" PRIu32 " would fit",
-                         machine->server->name, gpus, ranks, ranks / gpus, ranks % gpus * 10 / gpus,
-                         ranks < gpus ? gpus : ranks / gpus * gpus, (ranks / gpus + 1) * gpus);
+                         "parameter 'machine': %s has %" PRIu32 " GPUs a server, and %" PRIu32
+                         " ranks do not fill whole servers; %s%" PRIu32 " would",
+                         machine->server->name, gpus, ranks, below, (ranks / gpus + 1) * gpus);
     }
     machine->sizes[0] = part ? ranks : gpus;
     machine->sizes[1] = part ? 1 : ranks / gpus;

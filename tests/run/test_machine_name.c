@@ -85,7 +85,7 @@ static void other_words_and_makes_are_machines_too(void **state)
     struct lab_machine machine;
     CHECK_OK(lab_machine_parse("dgx-h100", &machine, &err), &err);
     CHECK_STATUS(lab_machine_settle(&machine, 12, &err), ORR_EINVAL);
-    CHECK_CONTAINS(err.text, "dgx-h100 has 8 GPUs a server, and 12 ranks fill 1.5 of them; 8 or 16 would fit");
+    CHECK_CONTAINS(err.text, "dgx-h100 has 8 GPUs a server, and 12 ranks do not fill whole servers; 8 or 16 would");
     CHECK_OK(lab_machine_parse("dgx-h100:2 > rail:400Gbps", &machine, &err), &err);
     CHECK(machine.kind == LAB_MACHINE_MADE && machine.line != NULL, "a line");
 }
@@ -139,6 +139,7 @@ static void words_without_a_meaning_are_refused(void **state)
     } cases[] = {
         {"", "\"\" is not one of"},
         {"tours", "did you mean \"torus2d\"?"},
+        {"dgx-h100:0", "at least 1 server is wanted"},
         {"dgx-h101", "did you mean \"dgx-h100\"?"},
         {"tpu-v4:4x", "expected a number from 1"},
         {"8gpu_ring3d_2", "did you mean \"ring2d\"?"},
@@ -180,6 +181,7 @@ static void shapes_that_do_not_fit_are_refused(void **state)
         {"8gpu_torus2d_4x4", 8, "the sizes make 16 ranks, where 8 are needed"},
         {"dims:65536x65536", 2147483647, "the sizes make at least"},
         {"2147483647gpu_ring2d_2", 2147483647, "1 or 2147483647 would"},
+        {"mi300x", 7, "and 7 ranks do not fill whole servers; 8 would"},
         {"1gpu_ring", 1, "a machine of 1 rank has no network"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
