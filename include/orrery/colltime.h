@@ -61,6 +61,7 @@ enum orr_coll_proto { ORR_COLL_PROTOS(ORR_COLL_X) ORR_COLL_PROTO_COUNT };
 enum orr_coll_method { ORR_COLL_METHODS(ORR_COLL_X) ORR_COLL_METHOD_COUNT };
 #undef ORR_COLL_X
 
+/* "?" for what is not of the lists. */
 const char *orr_coll_op_name(enum orr_coll_op op);
 const char *orr_coll_algo_name(enum orr_coll_algo algo);
 const char *orr_coll_proto_name(enum orr_coll_proto proto);
@@ -101,13 +102,13 @@ struct orr_coll_point {
 struct orr_coll_answer {
     double us;
     double algbw_gbytes, busbw_gbytes; /* GB/s, as nccl-tests defines them */
-    enum orr_coll_algo algo;
+    enum orr_coll_algo algo; /* whose time it is: the model's where that speaks alone, else the tuner's choice */
     enum orr_coll_proto proto;
     uint32_t channels;
     enum orr_coll_method method;
     double model_us;                  /* of the model alone */
     double tuner_us;                  /* what the library itself reckons with */
-    struct orr_coll_point nearest[2]; /* measured, below and above */
+    struct orr_coll_point nearest[2]; /* measured on this GPU and number of ranks, below and above; or no source */
 };
 
 struct orr_coll_timer;
@@ -117,8 +118,8 @@ ORR_MUST_CHECK enum orr_status orr_coll_timer_open(const struct orr_coll_machine
                                                    struct orr_coll_timer **timer, struct orr_error *err);
 void orr_coll_timer_close(struct orr_coll_timer *timer); /* NULL is fine */
 
-/* Under a microsecond, allocates nothing, may be called from many threads at once. ORR_EINVAL: an algorithm or protocol
- * that cannot do it there; ORR_ERANGE: no ranks, or more than 2^24. */
+/* About two microseconds, allocates nothing, may be called from many threads at once. ORR_EINVAL: an algorithm or
+ * protocol that cannot do it there; ORR_ERANGE: no ranks, or more than 2^24. */
 ORR_MUST_CHECK enum orr_status orr_coll_time(const struct orr_coll_timer *timer,
                                              const struct orr_coll_question *question, struct orr_coll_answer *answer,
                                              struct orr_error *err);

@@ -69,6 +69,12 @@ static enum orr_status read_name(const char *name, struct orr_coll_timer *timer,
     return status;
 }
 
+/* 0: not said. */
+static bool is_coll_rate(double gbytes)
+{
+    return gbytes == 0 || (gbytes >= 0.01 && gbytes <= 1e5);
+}
+
 static enum orr_status read_parts(const struct orr_coll_machine *said, struct timing_machine *machine,
                                   struct orr_error *err)
 {
@@ -83,8 +89,8 @@ static enum orr_status read_parts(const struct orr_coll_machine *said, struct ti
                                said->fabric);
         }
     }
-    if (status == ORR_OK && (said->link_gbytes < 0 || said->nic_gbytes < 0)) {
-        status = error_set(err, ORR_ERANGE, "rates of links and NICs must be above 0");
+    if (status == ORR_OK && !(is_coll_rate(said->link_gbytes) && is_coll_rate(said->nic_gbytes))) {
+        status = error_set(err, ORR_ERANGE, "rates of links and NICs must be from 0.01 to 100000 GB/s");
     }
     if (status == ORR_OK) {
         machine->link_gbytes = said->link_gbytes > 0 ? said->link_gbytes : machine->link_gbytes;

@@ -228,7 +228,72 @@ static void a_fit_finds_the_constants_that_made_its_rows(void **state)
     assert_true(fabs(fitted.share[TIMING_SIMPLE] / 0.8 - 1) < 0.05);
 }
 
-TEST_MAIN(a_gpu_is_found_by_the_names_logs_and_tables_give_it, a_release_is_three_numbers,
+static void the_switch_is_chosen_for_much_on_one_node(void **state)
+{
+    (void)state;
+    static const char *const gpus[] = {"h100", "h200", "b200"};
+    for (size_t i = 0; i < 3; i++) {
+        struct timing_machine machine = machine_of(gpus[i], "ib", "2.29.2");
+        struct orr_coll_answer much = ask(&machine, ORR_COLL_OP_ALL_REDUCE, 1, 8, (uint64_t)1 << 30);
+        assert_int_equal(much.algo, ORR_COLL_ALGO_NVLS);
+        struct orr_coll_question question = {.op = ORR_COLL_OP_ALL_REDUCE,
+                                             .bytes = (uint64_t)1 << 30,
+                                             .nodes = 1,
+                                             .gpus = 8,
+                                             .algo = ORR_COLL_ALGO_NVLS};
+        struct orr_coll_answer answer;
+        assert_int_equal(timing_estimate(&machine, &question, &answer, NULL), ORR_OK);
+        assert_true(answer.us == much.us);
+    }
+}
+
+static void a_time_of_the_model_is_that_of_the_way_it_tells(void **state)
+{
+    (void)state;
+    static const uint32_t shapes[][2] = {{3, 8}, {16, 8}, {100, 4}, {5, 1}};
+    for (size_t g = 0; timing_gpu_at(g) != NULL; g++) {
+        struct timing_machine machine = machine_of(timing_gpu_at(g)->name, "ib", "");
+        for (unsigned op = 0; op < ORR_COLL_OP_COUNT; op++) {
+            for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+                for (uint64_t bytes = 8; bytes <= (uint64_t)1 << 30; bytes *= 8) {
+                    struct orr_coll_answer answer =
+                        ask(&machine, (enum orr_coll_op)op, shapes[s][0], shapes[s][1], bytes);
+                    struct orr_coll_question question = {
+                        .op = (enum orr_coll_op)op, .bytes = bytes, .nodes = shapes[s][0], .gpus = shapes[s][1]};
+                    struct timing_shape shape;
+                    timing_shape_of(&machine, &question, &shape);
+                    assert_true(answer.method != ORR_COLL_METHOD_MODEL ||
+                                answer.us == timing_model_us(&machine, &shape, answer.algo, answer.proto));
+                }
+            }
+        }
+    }
+}
+
+static void measured_points_are_of_this_gpu_and_number_of_ranks(void **state)
+{
+    (void)state;
+    struct timing_machine gb200 = machine_of("gb200", "ib", "");
+    struct timing_machine h200 = machine_of("h200", "ib", "2.29.2");
+    assert_null(ask(&gb200, ORR_COLL_OP_ALL_REDUCE, 9, 4, 1 << 20).nearest[0].source);
+    assert_non_null(ask(&gb200, ORR_COLL_OP_ALL_REDUCE, 1, 4, 1 << 20).nearest[0].source);
+    struct orr_coll_answer relative = ask(&h200, ORR_COLL_OP_ALL_GATHER, 1, 8, 1 << 20);
+    assert_int_equal(relative.method, ORR_COLL_METHOD_RELATIVE);
+    assert_null(relative.nearest[0].source);
+}
+
+static void what_is_not_of_the_lists_has_a_name_too(void **state)
+{
+    (void)state;
+    assert_string_equal(orr_coll_op_name((enum orr_coll_op)99), "?");
+    assert_string_equal(orr_coll_algo_name((enum orr_coll_algo) - 1), "?");
+    assert_string_equal(orr_coll_proto_name((enum orr_coll_proto)4), "?");
+    assert_string_equal(orr_coll_method_name(ORR_COLL_METHOD_COUNT), "?");
+}
+
+TEST_MAIN(the_switch_is_chosen_for_much_on_one_node, a_time_of_the_model_is_that_of_the_way_it_tells,
+          measured_points_are_of_this_gpu_and_number_of_ranks, what_is_not_of_the_lists_has_a_name_too,
+          a_gpu_is_found_by_the_names_logs_and_tables_give_it, a_release_is_three_numbers,
           a_measured_size_has_the_measured_time, a_gpu_without_measurements_has_its_relatives_time,
           more_bytes_never_take_less_time, the_tuner_takes_trees_for_little_and_rings_or_the_switch_for_much,
           a_way_that_is_named_is_never_quicker_than_the_best, a_way_that_the_machine_does_not_have_is_refused,

@@ -4,8 +4,9 @@
  * answer, between its points; one of a relative, of another release or of other numbers of ranks is carried over by the
  * model's ratio of the two, so that the model has to be right about differences only. Without any the model speaks.
  *
- * The algorithm and the protocol that are told are those of the library's tuner; the time is that of the fastest way by
- * the model, whose constants are fitted on what libraries really took, unless the question names a way.
+ * The algorithm and the protocol that are told are those whose time it is. What was measured is what the library chose,
+ * so that beside it stands the tuner's choice; the model's time is that of its fastest way, whose constants are fitted
+ * on what libraries really took, and beside it stands that way, unless the question names one.
  */
 #include <math.h>
 #include <string.h>
@@ -278,9 +279,14 @@ static double measured_us(const struct timing_machine *machine, const struct tim
     return below * pow(above / below, part);
 }
 
-static void point_of(const struct found *found, double bytes, struct orr_coll_point nearest[2])
+/* Of another GPU or number of ranks there is nothing to hold the time against. */
+static void point_of(const struct found *found, const struct timing_shape *shape, struct orr_coll_point nearest[2])
 {
     const struct timing_curve *curve = found->below;
+    double bytes = shape->bytes;
+    if (found->relation != 0 || curve->gpus != shape->gpus) {
+        return;
+    }
     double place = log2(bytes) - curve->first;
     double last = curve->count - 1;
     uint32_t below = place <= 0 ? 0 : (uint32_t)fmin(place, last);
@@ -329,6 +335,18 @@ static enum orr_status estimate_check(const struct orr_coll_question *question, 
                : error_set(err, ORR_EINVAL, "operation, algorithm or protocol is not one of the lists");
 }
 
+/* A way that neither the tuner nor the model knows there: what of it was named is told, and nothing else. */
+static enum orr_status estimate_refuse(const struct timing_machine *machine, const struct orr_coll_question *question,
+                                       struct orr_error *err)
+{
+    bool algo = question->algo != ORR_COLL_ALGO_AUTO;
+    bool proto = question->proto != ORR_COLL_PROTO_AUTO;
+    return error_set(err, ORR_EINVAL, "%s does not use %s%s%s for %s on %u x %u %s",
+                     machine->gpu->is_rccl ? "RCCL" : "NCCL", algo ? orr_coll_algo_name(question->algo) : "",
+                     algo && proto ? " with " : "", proto ? orr_coll_proto_name(question->proto) : "",
+                     orr_coll_op_name(question->op), question->nodes, question->gpus, machine->gpu->name);
+}
+
 enum orr_status timing_estimate(const struct timing_machine *machine, const struct orr_coll_question *question,
                                 struct orr_coll_answer *answer, struct orr_error *err)
 {
@@ -346,16 +364,15 @@ enum orr_status timing_estimate(const struct timing_machine *machine, const stru
         *answer = made;
         return ORR_OK;
     }
+    enum orr_coll_algo fastest_algo = ORR_COLL_ALGO_AUTO;
+    enum orr_coll_proto fastest_proto = ORR_COLL_PROTO_AUTO;
     made.tuner_us = timing_tuner_choose(machine, &shape, &made.algo, &made.proto);
     made.model_us = isinf(made.tuner_us) ? made.tuner_us
                     : is_forced          ? timing_model_us(machine, &shape, made.algo, made.proto)
-                                         : estimate_model_of(machine, &shape);
+                                         : timing_model_best(machine, &shape, &fastest_algo, &fastest_proto);
     if (isinf(made.model_us)) {
-        return error_set(err, ORR_EINVAL, "%s by %s and %s is not done on %u x %u %s", orr_coll_op_name(question->op),
-                         orr_coll_algo_name(question->algo), orr_coll_proto_name(question->proto), question->nodes,
-                         question->gpus, machine->gpu->name);
+        return estimate_refuse(machine, question, err);
     }
-    made.channels = question->channels > 0 ? question->channels : timing_tuner_channels(machine, &shape, made.algo);
     made.method = ORR_COLL_METHOD_MODEL;
     made.us = made.model_us;
     struct found found;
@@ -363,12 +380,16 @@ enum orr_status timing_estimate(const struct timing_machine *machine, const stru
     if (find_curves(machine, &shape, power, &found)) {
         made.us = measured_us(machine, &shape, &found) * release_factor(machine, &shape, &found);
         made.method = method_of(machine, &shape, &found, power);
-        point_of(&found, shape.bytes, made.nearest);
+        point_of(&found, &shape, made.nearest);
         if (is_forced) {
             made.us *= fmax(made.model_us / estimate_model_of(machine, &shape), 1);
             made.method = ORR_COLL_METHOD_EXTENDED;
         }
+    } else if (!is_forced) {
+        made.algo = fastest_algo;
+        made.proto = fastest_proto;
     }
+    made.channels = question->channels > 0 ? question->channels : timing_tuner_channels(machine, &shape, made.algo);
     made.algbw_gbytes = shape.bytes * 1e-3 / made.us;
     made.busbw_gbytes = made.algbw_gbytes * estimate_bus_factor(&shape);
     *answer = made;

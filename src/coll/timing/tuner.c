@@ -109,7 +109,9 @@ static double tuner_bandwidth(const struct timing_machine *machine, const struct
         }
     } else if (algo == ORR_COLL_ALGO_NVLS || algo == ORR_COLL_ALGO_NVLS_TREE) {
         bus *= table_at(machine, TIMING_TABLE_NVLS_SHARE, generation(machine->gpu), 0.85);
-        bus = fmin(bus, channels * generation_at(machine, shape, TIMING_TABLE_NVLS_TREE));
+        if (algo == ORR_COLL_ALGO_NVLS_TREE) { /* the cap of a channel is that of the tree; of one node it is 0 */
+            bus = fmin(bus, channels * generation_at(machine, shape, TIMING_TABLE_NVLS_TREE));
+        }
     }
     if (algo == ORR_COLL_ALGO_RING) {
         double steps = reduces_all ? 2.0 * (shape->ranks - 1) : shape->ranks - 1;
