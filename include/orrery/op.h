@@ -134,9 +134,10 @@ enum orr_op_bound { ORR_OP_BOUND_LAUNCH, ORR_OP_BOUND_COMPUTE, ORR_OP_BOUND_MEMO
 struct orr_op_prediction {
     double us;        /* as the stack measures it */
     double kernel_us; /* of it on the device */
-    double launch_us; /* under which no call of this kind goes */
+    double launch_us; /* of it to launch, whatever the shape: under which no call of this kind goes */
     double flops, bytes;
-    double spread; /* 90 % of the shapes held out when this was fitted were within this share */
+    double spread; /* 90 % of the shapes held out when this was fitted were within this share; for the methods relative
+                    * and datasheet: of the shapes of devices that were taken for never measured */
     enum orr_op_bound bound;
     enum orr_op_method method;
     enum orr_op_stack stack;       /* that answered */
@@ -178,8 +179,9 @@ enum orr_op_stack orr_op_stack_meant(enum orr_op_kind kind, const char *device);
 ORR_MUST_CHECK enum orr_status orr_op_tell(const struct orr_op_data *data, const char *device, const char *stack,
                                            const struct orr_op *op, FILE *stream, struct orr_error *err);
 
-/* `device` as orr_op_device_find gave it. Dimensions of 0 take no time. Nothing fails: what was never measured anywhere
- * is answered from the data sheet. */
+/* `device` as orr_op_device_find gave it. An operator with a dimension of 0 takes no time. Nothing fails: what was
+ * never measured anywhere is answered from the data sheet, and a device, stack, kind or dtype that does not exist gets
+ * numbers that are NaN and no device's name. */
 void orr_op_predict(const struct orr_op_data *data, uint32_t device, enum orr_op_stack stack, const struct orr_op *op,
                     struct orr_op_prediction *prediction);
 

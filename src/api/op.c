@@ -18,6 +18,12 @@ static const char *const methods[] = {
 #undef OP_X
 };
 
+static const char *const stack_texts[] = {
+#define OP_X(symbol, name, text) name ": " text,
+    ORR_OP_STACKS(OP_X)
+#undef OP_X
+};
+
 struct answering {
     struct op_table table;
     struct orr_op_data *data;
@@ -140,6 +146,34 @@ enum orr_status orr_op_predict_table(const struct orr_op_table_options *options,
     return status;
 }
 
+/* A time as people read it. */
+static void tell_time(double us, FILE *stream)
+{
+    const char *unit = us < 1e4 ? "us" : us < 1e6 ? "ms" : "s";
+    (void)plain_fprintf(stream, "%.4g %s", us < 1e4 ? us : us < 1e6 ? us / 1e3 : us / 1e6, unit);
+}
+
+static void tell_trust(const struct orr_op *op, const struct device *device, const struct orr_op_prediction *p,
+                       FILE *stream)
+{
+    if (p->method == ORR_OP_BY_RELATIVE || p->method == ORR_OP_BY_DATASHEET) {
+        (void)plain_fprintf(
+            stream,
+            "Trust     nothing of the kind was measured on %s; of devices left out so, 9 of 10 shapes were within "
+            "%.1f %%\n",
+            device->name, 100 * p->spread);
+    } else {
+        (void)plain_fprintf(stream, "Trust     9 of 10 shapes held out of that data were within %.1f %%%s\n",
+                            100 * p->spread, p->method == ORR_OP_BY_MODEL ? "; this one lies outside of it" : "");
+    }
+    if (p->flops > 0 && !op_has_type(device, op->dtype)) {
+        (void)plain_fprintf(stream,
+                            "Type      %s has no units for %s by its data sheet: counted at the rate of the next wider "
+                            "type\n",
+                            device->name, op_dtype_name(op->dtype));
+    }
+}
+
 enum orr_status orr_op_tell(const struct orr_op_data *data, const char *device, const char *stack,
                             const struct orr_op *op, FILE *stream, struct orr_error *err)
 {
@@ -158,15 +192,22 @@ enum orr_status orr_op_tell(const struct orr_op_data *data, const char *device, 
     (void)orr_op_shape_text(op, shape, sizeof shape);
     (void)plain_fprintf(stream, "%s %s %s on %s, stack %s\n", op_kind_name(op_kind_of(op)), op_dtype_name(op->dtype),
                         shape, device_rows[index].name, op_stack_name(meant));
-    (void)plain_fprintf(stream, "Time      %.4g us, %.4g us of it on the device; no less than %.3g us to launch\n",
-                        p.us, p.kernel_us, p.launch_us);
-    (void)plain_fprintf(stream, "Rates     %.4g TFLOP/s, %.4g GB/s; bound by %s\n", p.flops / p.us / 1e6,
-                        p.bytes / p.us / 1e3, bounds[p.bound]);
+    (void)plain_fprintf(stream, "Stack     %s%s\n", stack_texts[meant],
+                        stack == NULL ? " (parameter 'stack' asks for another)" : "");
+    (void)fputs("Time      ", stream);
+    tell_time(p.us, stream);
+    (void)fputs(", ", stream);
+    tell_time(p.kernel_us, stream);
+    (void)plain_fprintf(stream, " of it on the device; no less than %.3g us to launch\nRates     ", p.launch_us);
+    if (p.flops > 0) {
+        (void)plain_fprintf(stream, "%.4g TFLOP/s, ", p.flops / p.us / 1e6);
+    }
+    (void)plain_fprintf(stream, "%.4g GB/s; bound by %s\n", p.bytes / p.us / 1e3, bounds[p.bound]);
     (void)orr_op_shape_text(&near, shape, sizeof shape);
     (void)plain_fprintf(stream, "From      %s%s%s%s%s\n", methods[p.method], p.device != NULL ? ", " : "",
                         p.device != NULL ? p.device : "", p.nearest[0] > 0 ? "; measured nearby: " : "",
                         p.nearest[0] > 0 ? shape : "");
-    (void)plain_fprintf(stream, "Trust     9 of 10 shapes held out of that data were within %.1f %%\n", 100 * p.spread);
+    tell_trust(op, &device_rows[index], &p, stream);
     return error_of_stream(stream, "the answer", err);
 }
 
@@ -195,10 +236,18 @@ enum orr_status orr_op_list(const struct orr_op_data *data, const char *device, 
     }
     (void)plain_fprintf(stream, "%-13s %-22s %-10s %-8s %8s %7s %7s\n", "device", "operator", "dtype", "stack", "rows",
                         "median%", "p90%");
+    bool is_alone = only < device_count; /* nothing is its own */
     for (uint32_t i = 0; i < data->sets.count; i++) {
         if (only == device_count || data->sets.list[i]->device == only) {
+            is_alone = false;
             list_set(data->sets.list[i], only < device_count, stream);
         }
+    }
+    if (is_alone) {
+        const struct op_answer *answer = op_data_answer(data, only, ORR_OP_SERVING, ORR_OP_GEMM, ORR_OP_BF16);
+        (void)plain_fprintf(stream, "%s: nothing measured; answered from %s, carried by %s\n", device_rows[only].name,
+                            answer->set != NULL ? device_rows[answer->set->device].name : "its data sheet",
+                            answer->method == ORR_OP_BY_RELATIVE ? "what bounds it (a relative)" : "data sheet");
     }
     (void)fputs("Devices:", stream);
     for (uint32_t i = 0; i < device_count; i++) {

@@ -56,6 +56,8 @@ struct op_machine {
     double l2; /* bytes */
 };
 struct op_machine op_machine_of(const struct device *device, enum orr_op_dtype dtype);
+/* Whether the device's data sheet has a rate for the type; else that of a wider one is taken. */
+bool op_has_type(const struct device *device, enum orr_op_dtype dtype);
 
 struct op_base {
     double us;     /* on the device */

@@ -422,6 +422,31 @@ struct workspace {
     double *scratch, *sums, *counts, *kernels;
 };
 
+/* Logarithms of the rows' times. More of one dimension alone never takes less: where rows sorted by it say so, their
+ * noise does, and those that contradict each other get their mean (pooling adjacent violators). `weights` is room. */
+static void level_times(const struct op_row *rows, uint32_t count, double *logs, double *weights)
+{
+    uint32_t pools = 0;
+    bool is_leveled = op_dim_count(rows[0].op.kind) == 1;
+    for (uint32_t i = 0; i < count; i++) {
+        logs[pools] = log(rows[i].us);
+        weights[pools++] = 1;
+        while (is_leveled && pools > 1 && logs[pools - 2] > logs[pools - 1]) {
+            double both = weights[pools - 2] + weights[pools - 1];
+            logs[pools - 2] = (logs[pools - 2] * weights[pools - 2] + logs[pools - 1] * weights[pools - 1]) / both;
+            weights[pools - 2] = both;
+            pools--;
+        }
+    }
+    for (uint32_t to = count; to > 0 && pools < to;) { /* each pool back over its rows, from behind */
+        pools--;
+        double level = logs[pools];
+        for (double left = weights[pools]; left > 0.5; left--) {
+            logs[--to] = level;
+        }
+    }
+}
+
 static enum orr_status fit_field(struct op_set *head, const struct search *search, const struct workspace *work,
                                  struct op_sets *sets, struct orr_error *err)
 {
@@ -431,9 +456,10 @@ static enum orr_status fit_field(struct op_set *head, const struct search *searc
                           .coarse = work->coarse,
                           .count = count,
                           .like = first_likeness[op_family_of(head->kind)]};
+    level_times(rows, count, work->scratch, work->scratch + count);
     for (uint32_t i = 0; i < count; i++) {
         struct krige_point *point = &work->points[i];
-        *point = (struct krige_point){.value = log(rows[i].us / base_of(search, i, head->constants)) -
+        *point = (struct krige_point){.value = work->scratch[i] - log(base_of(search, i, head->constants)) -
                                                over_of(search->over, &rows[i].op)};
         features_of(&rows[i].op, search->machine.units, point);
     }

@@ -15,6 +15,7 @@ struct op_row {
     enum orr_op_stack stack;
     double us;
     double kernel_us; /* on the device alone, where the table tells both; else 0 */
+    uint64_t tensors; /* optimizers: that the elements are spread over; 0: not said, taken for one */
     uint32_t table;   /* which of several it was read from */
 };
 

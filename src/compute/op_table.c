@@ -249,6 +249,13 @@ static enum orr_status compute_op_table_check_dims(const struct place *p, const 
     return ORR_OK;
 }
 
+/* An optimizer's "batch" is the number of tensors that its elements are spread over. */
+static enum orr_status compute_op_table_read_tensors(const struct place *p, struct op_row *row)
+{
+    const char *text = row->op.kind == ORR_OP_ADAMW || row->op.kind == ORR_OP_SGD ? dim_text(p, "batch", 5) : NULL;
+    return text != NULL ? compute_op_table_read_count(p, "batch", text, &row->tensors) : ORR_OK;
+}
+
 static enum orr_status compute_op_table_read_extras(const struct place *p, struct orr_op *op)
 {
     static const int extra_columns[] = {COLUMN_KV_SEQ, COLUMN_V_HEAD_DIM, COLUMN_STATE_BYTES};
@@ -320,6 +327,7 @@ enum orr_status op_table_next(struct op_table *table, struct op_row *row, struct
     status = read_dims(&p, &row->op);
     status = status != ORR_OK ? status : compute_op_table_check_dims(&p, &row->op);
     status = status != ORR_OK ? status : compute_op_table_read_extras(&p, &row->op);
+    status = status != ORR_OK ? status : compute_op_table_read_tensors(&p, row);
     const char *kernel = field(table, csv, COLUMN_KERNEL_US, NULL);
     const char *time = field(table, csv, COLUMN_US, NULL);
     bool is_kernel = row->stack == ORR_OP_KERNEL && kernel != NULL;

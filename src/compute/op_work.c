@@ -17,13 +17,19 @@ static double dtype_bytes(enum orr_op_dtype dtype)
     return bytes[dtype];
 }
 
+static const enum device_peak peaks[] = {
+#define OP_X(symbol, name, bytes, peak, synonyms) DEVICE_##peak,
+    ORR_OP_DTYPES(OP_X)
+#undef OP_X
+};
+
+bool op_has_type(const struct device *device, enum orr_op_dtype dtype)
+{
+    return device->peaks[peaks[dtype]] > 0;
+}
+
 struct op_machine op_machine_of(const struct device *device, enum orr_op_dtype dtype)
 {
-    static const enum device_peak peaks[] = {
-#define OP_X(symbol, name, bytes, peak, synonyms) DEVICE_##peak,
-        ORR_OP_DTYPES(OP_X)
-#undef OP_X
-    };
     return (struct op_machine){.flops = device_peak_of(device, peaks[dtype]) * 1e6,
                                .memory = device->memory_rate * 1e3,
                                .units = device->units,

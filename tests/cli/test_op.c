@@ -19,6 +19,28 @@ static void one_operator_says_what_its_time_rests_on(void **state)
     CHECK_CONTAINS(result->out, "From      datasheet, h200");
 }
 
+static void an_answer_says_what_it_does_not_know(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *said;
+    } cases[] = {
+        {"op predict --op gemm --device mi300x --shape 4096x14336x4096", "nothing of the kind was measured on mi300x"},
+        {"op predict --op gemm --device a100 --dtype fp8 --shape 4096x4096x4096", "a100 has no units for fp8"},
+        {"op predict --op gemm --device h100 --dtype nvfp4 --shape 4096x4096x4096", "h100 has no units for nvfp4"},
+        {"op predict --op gemm --device h200 --shape 4096x4096x4096", "Stack     torch: one call of PyTorch"},
+        {"op predict --op adamw --device h200 --shape 1000000000", "Rates     1"},
+        {"op predict --op gemm --device h100 --shape 100000x100000x100000", "Time      2.212 s, "},
+        {"op list --device mi300x", "mi300x: nothing measured; answered from h100, carried by data sheet"},
+    };
+    program_enter();
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const struct program_result *result = program_run(cases[i].line);
+        CHECK_EXIT(result, 0);
+        CHECK_CONTAINS(result->out, cases[i].said);
+    }
+}
+
 static void measurements_of_ones_own_are_used_at_once(void **state)
 {
     (void)state;
@@ -78,5 +100,6 @@ static void bad_input_is_refused_in_one_line(void **state)
     }
 }
 
-TEST_MAIN(one_operator_says_what_its_time_rests_on, measurements_of_ones_own_are_used_at_once,
-          a_thinned_table_is_compared_with_what_a_fit_without_it_says, bad_input_is_refused_in_one_line)
+TEST_MAIN(one_operator_says_what_its_time_rests_on, an_answer_says_what_it_does_not_know,
+          measurements_of_ones_own_are_used_at_once, a_thinned_table_is_compared_with_what_a_fit_without_it_says,
+          bad_input_is_refused_in_one_line)
