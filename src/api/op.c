@@ -193,7 +193,7 @@ enum orr_status orr_op_tell(const struct orr_op_data *data, const char *device, 
     (void)plain_fprintf(stream, "%s %s %s on %s, stack %s\n", op_kind_name(op_kind_of(op)), op_dtype_name(op->dtype),
                         shape, device_rows[index].name, op_stack_name(meant));
     (void)plain_fprintf(stream, "Stack     %s%s\n", stack_texts[meant],
-                        stack == NULL ? " (parameter 'stack' asks for another)" : "");
+                        stack == NULL ? " (meant where no stack is asked for)" : "");
     (void)fputs("Time      ", stream);
     tell_time(p.us, stream);
     (void)fputs(", ", stream);
