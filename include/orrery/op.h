@@ -204,10 +204,12 @@ struct orr_op_table_result {
     uint64_t rows;
     uint64_t measured;                     /* of them had a time to hold the prediction against */
     double mean, median, p90, worst, bias; /* of |predicted / measured - 1|; of predicted / measured - 1 */
+    uint64_t refused;                      /* rows that could not be understood */
 };
 
 /* Adds predicted_us, kernel_us, bound_by, method, from and spread to every row, and error where the row has a time
- * (us, us_best or latency_us). A row that cannot be understood is the error. */
+ * (us, us_best or latency_us); by_stack, whose kernels were meant; and status: "ok", or why the row cannot be
+ * understood, which leaves the others blank. Fails where no row can be. */
 ORR_MUST_CHECK enum orr_status orr_op_predict_table(const struct orr_op_table_options *options, FILE *stream,
                                                     struct orr_op_table_result *result, struct orr_error *err);
 

@@ -32,13 +32,18 @@ struct answering {
     uint32_t count, capacity;
 };
 
-static void write_header(const struct csv_row *header, FILE *stream)
+static void api_op_write_fields(const struct csv_row *row, FILE *stream)
 {
-    for (uint32_t i = 0; i < header->count; i++) {
-        csv_write_field(header->fields[i].text, stream);
+    for (uint32_t i = 0; i < row->count; i++) {
+        csv_write_field(row->fields[i].text, stream);
         (void)fputc(',', stream);
     }
-    (void)fputs("predicted_us,kernel_us,launch_us,bound_by,method,from,spread,error\n", stream);
+}
+
+static void write_header(const struct csv_row *header, FILE *stream)
+{
+    api_op_write_fields(header, stream);
+    (void)fputs("predicted_us,kernel_us,launch_us,bound_by,method,from,spread,error,by_stack,status\n", stream);
 }
 
 static enum orr_status answer_row(struct answering *a, const struct op_row *row, const struct csv_row *csv,
@@ -46,10 +51,7 @@ static enum orr_status answer_row(struct answering *a, const struct op_row *row,
 {
     struct orr_op_prediction p;
     orr_op_predict(a->data, row->device, row->stack, &row->op, &p);
-    for (uint32_t i = 0; i < csv->count; i++) {
-        csv_write_field(csv->fields[i].text, stream);
-        (void)fputc(',', stream);
-    }
+    api_op_write_fields(csv, stream);
     (void)plain_fprintf(stream, "%.4g,%.4g,%.4g,%s,%s,%s,%.3g,", p.us, p.kernel_us, p.launch_us, bounds[p.bound],
                         methods[p.method], p.device != NULL ? p.device : "", p.spread);
     if (row->us > 0) {
@@ -60,7 +62,7 @@ static enum orr_status answer_row(struct answering *a, const struct op_row *row,
         }
         a->errors[a->count++] = error;
     }
-    (void)fputc('\n', stream);
+    (void)plain_fprintf(stream, ",%s,ok\n", op_stack_name(row->stack));
     return ORR_OK;
 }
 
@@ -99,16 +101,29 @@ static enum orr_status answer_all(struct answering *a, FILE *stream, struct orr_
                                   struct orr_error *err)
 {
     enum orr_status status = ORR_OK;
+    struct orr_error first = {0};
     write_header(csv_reader_header(a->table.reader), stream);
     for (bool more = true; status == ORR_OK;) {
         struct op_row row;
         struct csv_row csv;
-        status = op_table_next(&a->table, &row, &csv, &more, err);
+        struct orr_error why = {0};
+        status = csv_reader_next(a->table.reader, &csv, &more, err);
         if (status != ORR_OK || !more) {
             break;
         }
-        status = answer_row(a, &row, &csv, stream, err);
         result->rows++;
+        if (op_table_row(&a->table, &csv, &row, &why) == ORR_OK) {
+            status = answer_row(a, &row, &csv, stream, err);
+            continue;
+        }
+        api_op_write_fields(&csv, stream);
+        (void)fputs(",,,,,,,,,", stream);
+        csv_write_field(why.text, stream);
+        (void)fputc('\n', stream);
+        first = result->refused++ == 0 ? why : first;
+    }
+    if (status == ORR_OK && result->refused > 0 && result->refused == result->rows) {
+        status = error_set(err, first.status, "%s", first.text); /* not one row was understood */
     }
     return status;
 }

@@ -40,8 +40,8 @@ static enum orr_status read_data(const struct param *row, const char *text, void
 
 #define ROWS_WHAT                                                                                                      \
     {"op", .kind = PARAM_TEXT, .value = "NAME", AT(table.op),                                                          \
-     .help = "The operator of rows without a column op: gemm, attention-forward, layernorm-backward ... (orrery op "   \
-             "list)"},                                                                                                 \
+     .help = "The operator of rows without a column op: gemm, attention-forward, layernorm-backward; all: orrery op "  \
+             "list"},                                                                                                  \
         {"device", .kind = PARAM_TEXT, .value = "NAME", AT(table.device),                                              \
          .help = "The device of rows without a column device: h100, gb300, mi300x ..."},                               \
         {"dtype",                                                                                                      \
@@ -119,13 +119,26 @@ static enum orr_status cli_op_predict(struct op_options *options, struct orr_err
     struct orr_op_table_result result = {0};
     options->table.files = options->files;
     options->table.file_count = options->file_count;
+    if (options->table.output != NULL && strcmp(options->table.output, "-") == 0) {
+        options->table.output = NULL; /* standard output */
+    }
+    if (options->table.input == NULL && options->table.output != NULL) {
+        return error_set(err, ORR_EINVAL, "--output is for --table");
+    }
     if (options->table.input == NULL) {
         return predict_one(options, err);
     }
     if (options->shape != NULL) {
         return error_set(err, ORR_EINVAL, "--shape is for one operator, --table for many: one of them");
     }
+    if (cli_same_file(options->table.input, options->table.output)) {
+        return error_set(err, ORR_EINVAL, "--output is the table itself");
+    }
     enum orr_status status = orr_op_predict_table(&options->table, stdout, &result, err);
+    if (status == ORR_OK && result.refused > 0 && !options->quiet) {
+        (void)fprintf(stderr, "%" PRIu64 " of %" PRIu64 " rows were not understood: column status says why\n",
+                      result.refused, result.rows);
+    }
     if (status == ORR_OK && result.measured > 0 && !options->quiet) {
         (void)fprintf(stderr,
                       "%" PRIu64 " rows, %" PRIu64 " with a time: mean error %.2f %%, median %.2f %%, 90th percentile "

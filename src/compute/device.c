@@ -41,7 +41,7 @@ enum orr_status device_named(const char *name, uint32_t *device, struct orr_erro
     if (found == device_count) {
         const char *near = error_nearest(name, names);
         char shown[64];
-        return error_set(err, ORR_EINVAL, "\"%s\" is no device%s%s%s; orrery op list prints those that are",
+        return error_set(err, ORR_EINVAL, "unknown device \"%s\"%s%s%s; orrery op list prints all",
                          io_text_printable(name, shown, sizeof shown), near != NULL ? " (did you mean \"" : "",
                          near != NULL ? near : "", near != NULL ? "\"?)" : "");
     }

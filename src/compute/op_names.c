@@ -108,15 +108,15 @@ static enum orr_status compute_op_names_find(const char *what, const char *name,
             return ORR_OK;
         }
     }
-    char all[900];
+    char all[200] = "orrery op list prints all";
     size_t size = 0;
-    for (uint32_t i = 0; known[i] != NULL && size < sizeof all - 64; i++) {
-        size += (size_t)snprintf(all + size, sizeof all - size, "%s%s", i > 0 ? ", " : "", known[i]);
+    for (uint32_t i = 0; known != kind_names && known[i] != NULL && size < sizeof all - 64; i++) {
+        size += (size_t)snprintf(all + size, sizeof all - size, "%s%s", i > 0 ? ", " : "accepted: ", known[i]);
     }
     const char *near = error_nearest(name, known);
     char shown[64];
-    return error_set(err, ORR_EINVAL, "\"%s\" is no %s%s%s%s; there are %s",
-                     io_text_printable(name, shown, sizeof shown), what, near != NULL ? " (did you mean \"" : "",
+    return error_set(err, ORR_EINVAL, "unknown %s \"%s\"%s%s%s; %s", what,
+                     io_text_printable(name, shown, sizeof shown), near != NULL ? " (did you mean \"" : "",
                      near != NULL ? near : "", near != NULL ? "\"?)" : "", all);
 }
 

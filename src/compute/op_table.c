@@ -75,9 +75,10 @@ enum orr_status op_table_open(const struct orr_op_table_options *options, struct
     }
     table->is_positional = table->columns[COLUMN_P0] >= 0 || table->columns[COLUMN_SHAPE] >= 0;
     if (options->device == NULL && table->columns[COLUMN_DEVICE] < 0) {
-        status = error_set(err, ORR_EINVAL, "%s: no column \"device\"; give the device of all rows", options->input);
+        status = error_set(err, ORR_EINVAL, "%s: no column \"device\": give parameter 'device' for all rows",
+                           options->input);
     } else if (options->op == NULL && table->columns[COLUMN_OP] < 0) {
-        status = error_set(err, ORR_EINVAL, "%s: no column \"op\"; give the operator of all rows", options->input);
+        status = error_set(err, ORR_EINVAL, "%s: no column \"op\": give parameter 'op' for all rows", options->input);
     }
     if (status != ORR_OK) {
         op_table_close(table);
@@ -303,9 +304,12 @@ enum orr_status op_table_next(struct op_table *table, struct op_row *row, struct
                               struct orr_error *err)
 {
     enum orr_status status = csv_reader_next(table->reader, csv, more, err);
-    if (status != ORR_OK || !*more) {
-        return status;
-    }
+    return status != ORR_OK || !*more ? status : op_table_row(table, csv, row, err);
+}
+
+enum orr_status op_table_row(const struct op_table *table, const struct csv_row *csv, struct op_row *row,
+                             struct orr_error *err)
+{
     const struct place p = {table, csv, err};
     const char *device = field(table, csv, COLUMN_DEVICE, table->defaults.device);
     const char *op = field(table, csv, COLUMN_OP, table->defaults.op);
@@ -324,7 +328,7 @@ enum orr_status op_table_next(struct op_table *table, struct op_row *row, struct
     if (stack != NULL && orr_op_stack_find(stack, &row->stack, &why) != ORR_OK) {
         return compute_op_table_pass_on(&p, &why);
     }
-    status = read_dims(&p, &row->op);
+    enum orr_status status = read_dims(&p, &row->op);
     status = status != ORR_OK ? status : compute_op_table_check_dims(&p, &row->op);
     status = status != ORR_OK ? status : compute_op_table_read_extras(&p, &row->op);
     status = status != ORR_OK ? status : compute_op_table_read_tensors(&p, row);

@@ -73,6 +73,19 @@ static void a_thinned_table_is_compared_with_what_a_fit_without_it_says(void **s
     CHECK(program_exists("page.md") && program_exists("page-serving.svg"), "a page and its drawings");
 }
 
+static void a_bad_row_says_why_and_the_others_are_answered(void **state)
+{
+    (void)state;
+    program_enter();
+    program_write_text("some.csv", "op,m,n,k\ngemm,64,512,512\ngem,1,2,3\ngemm,1,2,0\ngemm,128,512,512\n");
+    const struct program_result *result = program_run("op predict --table some.csv --device h100 -o -");
+    CHECK_EXIT(result, 0);
+    CHECK(!program_exists("-"), "- is standard output");
+    CHECK_CONTAINS(result->out, ",serving,ok\ngem,1,2,3,,,,,,,,,,");
+    CHECK_CONTAINS(result->out, "k of gemm is 0: from 1 on are accepted\ngemm,128,512,512,");
+    CHECK_CONTAINS(result->err, "2 of 4 rows were not understood");
+}
+
 static void bad_input_is_refused_in_one_line(void **state)
 {
     (void)state;
@@ -86,7 +99,10 @@ static void bad_input_is_refused_in_one_line(void **state)
         {"op predict --op gemm --device h100 --shape 1x2x3 --table x.csv", "one of them"},
         {"op predict --table nothing.csv --device h100 --op gemm", "nothing.csv"},
         {"op predict --op gemm --device h100 --shape 1x2x3 --data wrong.csv", "is no data of operators"},
-        {"op predict --table wrong.csv --device h100", "wrong.csv:2: \"gem\" is no operator"},
+        {"op predict --table wrong.csv --device h100", "wrong.csv:2: unknown operator \"gem\""},
+        {"op predict --table wrong.csv --device h100 -o wrong.csv", "--output is the table itself"},
+        {"op predict --op gemm --device h100 --shape 1x2x3 -o x.csv", "--output is for --table"},
+        {"op predict --table wrong.csv", "no column \"device\": give --device for all rows"},
         {"op import wrong.csv", "missing --output FILE"},
         {"op fit wrong.csv --device h100", "wrong.csv:2:"},
         {"op bench -o x.zst", "missing --device NAME"},
@@ -100,6 +116,6 @@ static void bad_input_is_refused_in_one_line(void **state)
     }
 }
 
-TEST_MAIN(one_operator_says_what_its_time_rests_on, an_answer_says_what_it_does_not_know,
-          measurements_of_ones_own_are_used_at_once, a_thinned_table_is_compared_with_what_a_fit_without_it_says,
-          bad_input_is_refused_in_one_line)
+TEST_MAIN(a_bad_row_says_why_and_the_others_are_answered, one_operator_says_what_its_time_rests_on,
+          an_answer_says_what_it_does_not_know, measurements_of_ones_own_are_used_at_once,
+          a_thinned_table_is_compared_with_what_a_fit_without_it_says, bad_input_is_refused_in_one_line)

@@ -82,7 +82,7 @@ static void damaged_files_are_refused_in_one_line(void **state)
         {"orrery-ops 2\n", "does not begin"},
         {"orrery-ops 1\n", "accepted: \"end\""},
         {"orrery-ops 1\nset add bf16 kernel h100\n", "source"},
-        {"orrery-ops 1\nset add bf16 kernel h1000\n", "x:2: \"h1000\" is no device"},
+        {"orrery-ops 1\nset add bf16 kernel h1000\n", "x:2: unknown device \"h1000\""},
         {"orrery-ops 1\nset add bf16 kernel h100\nsource s\nrows 3 median 0.1 p90 0.2\nconstants launch=3 memory=99\n",
          "constant memory is outside of"},
         {"orrery-ops 1\nset zero fp32 kernel h100\nsource s\nrows 3 median 0.1 p90 0.2\nconstants launch=3 memory=0.8 "
