@@ -115,9 +115,9 @@ static enum orr_status compute_op_names_find(const char *what, const char *name,
     }
     const char *near = error_nearest(name, known);
     char shown[64];
-    return error_set(err, ORR_EINVAL, "unknown %s \"%s\"%s%s%s; %s", what,
-                     io_text_printable(name, shown, sizeof shown), near != NULL ? " (did you mean \"" : "",
-                     near != NULL ? near : "", near != NULL ? "\"?)" : "", all);
+    return error_set(err, ORR_EINVAL, "unknown %s \"%s\"%s%s%s; %s", what, io_text_printable(name, shown, sizeof shown),
+                     near != NULL ? " (did you mean \"" : "", near != NULL ? near : "", near != NULL ? "\"?)" : "",
+                     all);
 }
 
 enum orr_status orr_op_kind_find(const char *name, enum orr_op_kind *kind, struct orr_error *err)

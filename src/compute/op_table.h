@@ -31,7 +31,7 @@ void op_table_close(struct op_table *table);
 ORR_MUST_CHECK enum orr_status op_table_next(struct op_table *table, struct op_row *row, struct csv_row *csv,
                                              bool *more, struct orr_error *err);
 /* The same of fields that were read already: fails with ORR_EINVAL where they cannot be understood. */
-ORR_MUST_CHECK enum orr_status op_table_row(const struct op_table *table, const struct csv_row *csv,
-                                            struct op_row *row, struct orr_error *err);
+ORR_MUST_CHECK enum orr_status op_table_row(const struct op_table *table, const struct csv_row *csv, struct op_row *row,
+                                            struct orr_error *err);
 
 #endif
