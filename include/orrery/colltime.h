@@ -155,7 +155,8 @@ struct orr_coll_sweep {
 ORR_MUST_CHECK enum orr_status orr_coll_sweep(const struct orr_coll_sweep *sweep, FILE *stream, struct orr_error *err);
 
 /* Every row of a table (docs/collective-times.md) with predicted_us, algorithm, protocol, method and status behind it;
- * what `machine` and `forced` say goes before the row. `stream` (or NULL): what the errors are where rows have times.
+ * what `machine` and `forced` say goes before the row. `stream` (or NULL): what the errors are where rows have times;
+ * without `output` the table itself.
  */
 struct orr_coll_table {
     const char *path, *output;
@@ -167,7 +168,7 @@ struct orr_coll_table {
 ORR_MUST_CHECK enum orr_status orr_coll_table(const struct orr_coll_table *table, FILE *stream, struct orr_error *err);
 
 /* Predicted against measured for every machine of the tables; `page` and `picture` (or NULL) are written as Markdown
- * and SVG. Series whose own curve is shipped are also predicted without it. */
+ * and SVG; page "-": in place of the text. Series whose own curve is shipped are also predicted without it. */
 struct orr_coll_compare {
     const char *const *paths;
     size_t count;

@@ -49,7 +49,40 @@ enum orr_status orr_coll_time(const struct orr_coll_timer *timer, const struct o
 
 /* ---- a range of sizes ---- */
 
-enum { SWEEP_MOST = 64 };
+enum { SWEEP_MOST = 64, NODE_MOST = 16 };
+
+/* What no node of this GPU has is a slip of the keyboard. */
+static enum orr_status check_sweep(const struct timing_machine *machine, const struct orr_coll_question *question,
+                                   struct orr_error *err)
+{
+    uint32_t most = machine->gpu->domain > NODE_MOST ? machine->gpu->domain : NODE_MOST;
+    most = machine->node_gpus > most ? machine->node_gpus : most;
+    if (question->gpus > most) {
+        return error_set(err, ORR_ERANGE, "parameter 'gpus-per-node': %u of %s; a node has at most %u", question->gpus,
+                         machine->gpu->name, most);
+    }
+    uint32_t whole = machine->node_gpus > question->gpus ? machine->node_gpus : question->gpus;
+    whole = machine->node_gpus == 0 && whole < 8 ? 8 : whole;
+    if (question->groups > whole) {
+        return error_set(err, ORR_ERANGE, "parameter 'groups': %u in a node of %u GPUs", question->groups, whole);
+    }
+    return ORR_OK;
+}
+
+/* Whether one of the user's curves is of this operation and these nodes: else the shipped ones speak, which is told. */
+static bool is_unused(const struct timing_machine *machine, const struct orr_coll_question *question)
+{
+    struct timing_shape shape;
+    timing_shape_of(machine, question, &shape);
+    for (size_t i = 0; i < machine->own.count; i++) {
+        const struct timing_curve *curve = &machine->own.curves[i];
+        if (curve->op == (uint32_t)question->op && curve->nodes == shape.nodes &&
+            (shape.nodes == 1 || curve->gpus == shape.gpus)) {
+            return false;
+        }
+    }
+    return machine->own.count > 0;
+}
 
 enum orr_status orr_coll_sweep(const struct orr_coll_sweep *sweep, FILE *stream, struct orr_error *err)
 {
@@ -62,6 +95,7 @@ enum orr_status orr_coll_sweep(const struct orr_coll_sweep *sweep, FILE *stream,
     uint32_t whole = timer->machine.node_gpus > 0 ? timer->machine.node_gpus : 8;
     question.nodes = question.nodes > 0 ? question.nodes : timer->nodes > 0 ? timer->nodes : 1;
     question.gpus = question.gpus > 0 ? question.gpus : timer->gpus > 0 ? timer->gpus : whole;
+    status = check_sweep(&timer->machine, &question, err);
     struct orr_coll_answer answers[SWEEP_MOST];
     uint32_t count = 0;
     uint64_t last = sweep->last_bytes > question.bytes ? sweep->last_bytes : question.bytes;
@@ -74,8 +108,12 @@ enum orr_status orr_coll_sweep(const struct orr_coll_sweep *sweep, FILE *stream,
         }
     }
     if (status == ORR_OK) {
-        struct report_colltime times = {timer->machine.gpu->name, timer->machine.fabric->name, &question, answers,
-                                        count};
+        struct report_colltime times = {timer->machine.gpu->name,
+                                        timer->machine.fabric->name,
+                                        &question,
+                                        answers,
+                                        count,
+                                        is_unused(&timer->machine, &question)};
         (sweep->json ? report_colltime_json : report_colltime_text)(&times, stream);
     }
     orr_coll_timer_close(timer);
@@ -138,6 +176,10 @@ static void api_colltime_put_row(struct tabling *tabling, const struct coll_tabl
     struct timing_row settled;
     struct orr_coll_answer answer;
     enum orr_status status = coll_row_settle(table, row, &tabling->timer->machine, &settled, &reason);
+    uint32_t columns = csv_reader_header(table->reader)->count;
+    if (row->count != columns) {
+        status = error_set(&reason, ORR_EINVAL, "%u fields, where the header has %u", row->count, columns);
+    }
     if (status == ORR_OK) {
         settled.question.algo = tabling->options->algo;
         settled.question.proto = tabling->options->proto;
@@ -145,8 +187,8 @@ static void api_colltime_put_row(struct tabling *tabling, const struct coll_tabl
     }
     struct tally *tally = tally_of(tabling, coll_table_field(table, row, COLL_COLUMN_SOURCE));
     tally->rows++;
-    for (uint32_t i = 0; i < row->count; i++) {
-        csv_write_field(row->fields[i].text, tabling->out);
+    for (uint32_t i = 0; i < columns; i++) {
+        csv_write_field(i < row->count ? row->fields[i].text : "", tabling->out);
         (void)fputc(separator, tabling->out);
     }
     if (status != ORR_OK) {
@@ -197,7 +239,11 @@ static enum orr_status api_colltime_put_table(struct tabling *tabling, struct co
     bool more = true;
     enum orr_status status = ORR_OK;
     while (more && status == ORR_OK) {
+        row.count = 0;
         status = csv_reader_next(table->reader, &row, &more, err);
+        if (status == ORR_EINVAL && row.count > 0) {
+            status = ORR_OK; /* a row of another number of fields: it gets its status */
+        }
         if (status == ORR_OK && more) {
             api_colltime_put_row(tabling, table, &row);
         }
@@ -210,9 +256,15 @@ static enum orr_status api_colltime_write_table(struct tabling *tabling, struct 
     const struct orr_coll_table *options = tabling->options;
     struct coll_table table;
     struct io_outfile *file = NULL;
-    enum orr_status status = coll_table_open(options->path, &tabling->timer->mem, &table, err);
+    bool has_gpu = tabling->timer->machine.gpu != NULL;
+    enum orr_status status = coll_table_open(options->path, has_gpu, &tabling->timer->mem, &table, err);
     if (status != ORR_OK) {
         return status;
+    }
+    if (options->output == NULL) {
+        status = api_colltime_put_table(tabling, &table, err);
+        coll_table_close(&table);
+        return status == ORR_OK ? error_of_stream(tabling->out, "the table", err) : status;
     }
     status = io_outfile_open(options->output, io_outfile_form_of(options->output), &file, err);
     if (status == ORR_OK) {
@@ -232,13 +284,16 @@ enum orr_status orr_coll_table(const struct orr_coll_table *table, FILE *stream,
 {
     struct orr_coll_timer timer;
     struct tally tallies[TALLIES_MOST] = {{{0}, 0, 0, 0, 0, 0, 0}};
-    struct tabling tabling = {.options = table, .timer = &timer, .tallies = tallies};
+    struct tabling tabling = {.options = table, .timer = &timer, .out = stream, .tallies = tallies};
+    if (table->output == NULL && stream == NULL) {
+        return error_set(err, ORR_EINVAL, "a table of times needs a file or a stream to be written to");
+    }
     enum orr_status status = colltime_machine_read(&table->machine, &timer, err);
     if (status == ORR_OK) {
         timer.mem.limit = table->memory_limit;
         status = api_colltime_write_table(&tabling, err);
     }
-    if (status == ORR_OK) {
+    if (status == ORR_OK && table->output != NULL) {
         put_tallies(&tabling, stream);
     }
     arena_free(&timer.arena);

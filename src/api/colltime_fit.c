@@ -86,13 +86,16 @@ enum orr_status orr_coll_compare(const struct orr_coll_compare *compare, FILE *s
     if (status == ORR_OK) {
         status = coll_compare(&gathered.rows, &gathered.arena, &compared, err);
     }
-    if (status == ORR_OK && stream != NULL) {
+    bool is_page = compare->page != NULL && strcmp(compare->page, "-") == 0;
+    if (status == ORR_OK && stream != NULL && is_page) {
+        coll_report_page(&compared, file_name(compare->picture), stream);
+    } else if (status == ORR_OK && stream != NULL) {
         coll_report_text(&compared, stream);
     }
     if (status == ORR_OK && compare->picture != NULL) {
         status = api_colltime_fit_write_picture(compare->picture, &gathered.rows, &compared, err);
     }
-    if (status == ORR_OK && compare->page != NULL) {
+    if (status == ORR_OK && compare->page != NULL && !is_page) {
         status = write_page(compare, &compared, err);
     }
     if (status == ORR_OK && compare->worst > 0) {

@@ -13,7 +13,9 @@
 #include "calib/coll_curve.h"
 #include "calib/read.h"
 #include "coll/impl.h"
+#include "run/machine_files.h"
 #include "run/machine_name.h"
+#include "topo/make/grammar.h"
 
 static enum orr_status find_gpu(const char *name, const struct timing_gpu **gpu, struct orr_error *err)
 {
@@ -38,6 +40,30 @@ static enum orr_status read_rate(const char *text, double *gbytes, struct orr_er
         *gbytes = (double)bps / 8e9;
     }
     return status;
+}
+
+/* A line, "dgx-h100:2 > rail:200Gbps", is refused where `orrery machine show` refuses it; its NICs' rate is taken over.
+ */
+static enum orr_status read_machine_line(struct lab_machine *named, struct orr_coll_timer *timer, struct orr_error *err)
+{
+    struct topo_levels levels = {0};
+    struct lab_quantities rates = {0};
+    struct lab_quantities times = {0};
+    struct orr_error reason = {0};
+    enum orr_status status = topo_grammar_read(named->line, &levels, &reason);
+    if (status == ORR_OK) {
+        status = lab_machine_made_dims(named, &timer->arena, &rates, &times, &reason);
+    }
+    if (status != ORR_OK) {
+        return error_set(err, status, "parameter 'machine': \"%.80s\": %s", named->line, reason.text);
+    }
+    timer->gpus = levels.gpus > 0 ? (uint32_t)levels.gpus : named->server->gpus;
+    timer->nodes = (uint32_t)levels.servers;
+    timer->machine.node_gpus = timer->gpus;
+    if (levels.level_count > 0 && levels.level[0].has_rate) {
+        timer->machine.nic_gbytes = (double)levels.level[0].rate.value / 8e9;
+    }
+    return ORR_OK;
 }
 
 /* A name of presets/machines; what is not a server of GPUs has no collectives that were measured. */
@@ -66,7 +92,7 @@ static enum orr_status read_name(const char *name, struct orr_coll_timer *timer,
         timer->gpus = server->gpus;
         timer->nodes = named.ranks / server->gpus;
     }
-    return status;
+    return status == ORR_OK && named.line != NULL ? read_machine_line(&named, timer, err) : status;
 }
 
 /* 0: not said. */
@@ -81,6 +107,10 @@ static enum orr_status read_parts(const struct orr_coll_machine *said, struct ti
     enum orr_status status = said->gpu != NULL ? find_gpu(said->gpu, &machine->gpu, err) : ORR_OK;
     if (status == ORR_OK && said->nccl != NULL && !timing_version_parse(said->nccl, &machine->version)) {
         status = error_set(err, ORR_EINVAL, "release of NCCL \"%.40s\" is not like 2.29.2", said->nccl);
+    }
+    if (status == ORR_OK && machine->version != 0 && machine->version / 10000 != 2) {
+        status = error_set(err, ORR_EINVAL, "release of NCCL \"%.40s\" is not known; they are 2.x, such as 2.29.2",
+                           said->nccl);
     }
     if (status == ORR_OK && said->fabric != NULL) {
         machine->fabric = timing_fabric_find(said->fabric, 0);
@@ -182,6 +212,16 @@ static enum orr_status make_curves(struct calib_points *points, struct orr_coll_
     return made > 0 ? ORR_OK : error_set(err, ORR_EINVAL, "the measurements hold no collective of a known kind");
 }
 
+/* What a fit can be told by parameters, a file that is read here has to say itself. */
+static void without_advice(struct orr_error *err)
+{
+    char *advice = err != NULL ? strstr(err->text, "; say it (parameter") : NULL;
+    if (advice != NULL) {
+        (void)snprintf(advice, sizeof err->text - (size_t)(advice - err->text),
+                       "; logs of nccl-tests and tables with columns collective and ranks say it");
+    }
+}
+
 static enum orr_status read_measured(const struct orr_coll_machine *said, struct orr_coll_timer *timer,
                                      struct orr_error *err)
 {
@@ -194,7 +234,9 @@ static enum orr_status read_measured(const struct orr_coll_machine *said, struct
         struct calib_read_result got;
         status = calib_read(said->measured[i], &options, &timer->mem, &notes, &points, &got, err);
     }
-    if (status == ORR_OK) {
+    if (status != ORR_OK) {
+        without_advice(err);
+    } else {
         status = points.count > 0 ? make_curves(&points, timer, err)
                                   : error_set(err, ORR_EINVAL, "%s: no collective in it", said->measured[0]);
     }

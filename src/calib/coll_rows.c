@@ -68,7 +68,7 @@ static enum orr_status calib_coll_rows_read_one(const char *path, struct arena *
                                                 struct coll_rows *rows, struct orr_error *err)
 {
     struct coll_table table;
-    enum orr_status status = coll_table_open(path, mem, &table, err);
+    enum orr_status status = coll_table_open(path, false, mem, &table, err);
     struct csv_row row;
     bool more = status == ORR_OK;
     while (more) {

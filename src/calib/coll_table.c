@@ -19,7 +19,8 @@ static const struct {
 } columns[] = {COLL_COLUMNS(COLL_X)};
 #undef COLL_X
 
-enum orr_status coll_table_open(const char *path, struct mem *mem, struct coll_table *table, struct orr_error *err)
+enum orr_status coll_table_open(const char *path, bool has_gpu, struct mem *mem, struct coll_table *table,
+                                struct orr_error *err)
 {
     *table = (struct coll_table){.path = path};
     enum orr_status status = csv_reader_open(path, mem, &table->reader, err);
@@ -31,10 +32,16 @@ enum orr_status coll_table_open(const char *path, struct mem *mem, struct coll_t
         table->places[i] = UINT32_MAX;
         for (uint32_t f = 0; f < header->count; f++) {
             if (strcmp(header->fields[f].text, columns[i].name) == 0) {
+                if (table->places[i] != UINT32_MAX) {
+                    status = error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": column \"%s\" is there twice", path,
+                                       header->line, columns[i].name);
+                    coll_table_close(table);
+                    return status;
+                }
                 table->places[i] = f;
             }
         }
-        if (table->places[i] == UINT32_MAX && columns[i].needed) {
+        if (table->places[i] == UINT32_MAX && columns[i].needed && !(has_gpu && i == COLL_COLUMN_GPU)) {
             coll_table_close(table);
             return error_set(err, ORR_EINVAL,
                              "%s:1: no column \"%s\"; the columns are those of nccl-tests' tables: gpu, nodes, "

@@ -33,9 +33,9 @@ struct coll_table {
     uint32_t places[COLL_COLUMN_COUNT]; /* UINT32_MAX: not there */
 };
 
-/* ORR_EINVAL names the column that is missing. */
-ORR_MUST_CHECK enum orr_status coll_table_open(const char *path, struct mem *mem, struct coll_table *table,
-                                               struct orr_error *err);
+/* ORR_EINVAL names the column that is missing (gpu may be where `has_gpu`: the caller says it) or there twice. */
+ORR_MUST_CHECK enum orr_status coll_table_open(const char *path, bool has_gpu, struct mem *mem,
+                                               struct coll_table *table, struct orr_error *err);
 void coll_table_close(struct coll_table *table);
 
 /* The text of a field, "" where the table has no such column. */

@@ -109,8 +109,9 @@ static const struct param_table time_tables[] = {{time_rows, 0, 0}, {0}};
 
 static enum orr_status cli_coll_time_run_table(const struct time_options *options, struct orr_error *err)
 {
+    bool is_file = options->output != NULL && strcmp(options->output, "-") != 0;
     struct orr_coll_table table = {.path = options->table,
-                                   .output = options->output,
+                                   .output = is_file ? options->output : NULL,
                                    .machine = options->sweep.machine,
                                    .algo = options->sweep.question.algo,
                                    .proto = options->sweep.question.proto,
@@ -121,8 +122,16 @@ static enum orr_status cli_coll_time_run_table(const struct time_options *option
     if (cli_same_file(options->table, options->output)) {
         return error_set(err, ORR_EINVAL, "--output is the table itself");
     }
-    enum orr_status status = cli_check_writable("--output", options->output, err);
-    return status == ORR_OK ? orr_coll_table(&table, stderr, err) : status;
+    if (options->json != NULL || options->bytes_given || options->sweep.question.op != ORR_COLL_OP_COUNT) {
+        return error_set(err, ORR_EINVAL,
+                         "--table says operations and bytes itself and is written as a table: %s is "
+                         "not for it",
+                         options->json != NULL  ? "--json"
+                         : options->bytes_given ? "--bytes"
+                                                : "--op");
+    }
+    enum orr_status status = is_file ? cli_check_writable("--output", options->output, err) : ORR_OK;
+    return status == ORR_OK ? orr_coll_table(&table, is_file ? stderr : stdout, err) : status;
 }
 
 static enum orr_status cli_coll_time_run_sweep(struct time_options *options, struct orr_error *err)
@@ -134,6 +143,9 @@ static enum orr_status cli_coll_time_run_sweep(struct time_options *options, str
     if (!options->bytes_given) {
         options->sweep.question.bytes = 8;
         options->sweep.last_bytes = (uint64_t)16 << 30;
+    }
+    if (options->sweep.question.op == ORR_COLL_OP_COUNT) {
+        options->sweep.question.op = ORR_COLL_OP_ALL_REDUCE;
     }
     options->sweep.json = options->json != NULL;
     enum orr_status status = cli_text_open(&text, err);
@@ -150,6 +162,7 @@ static int run_time(const struct cli_command *self, int argc, char **argv)
     struct orr_error err = {0};
     int code = 0;
     param_defaults(time_tables, &options);
+    options.sweep.question.op = ORR_COLL_OP_COUNT; /* not said */
     if (cli_begin(self, argc, argv, &options, &code)) {
         enum orr_status status = cli_limit_default(&options.memory_limit, &err);
         if (status == ORR_OK) {
@@ -217,8 +230,9 @@ static int run_compare(const struct cli_command *self, int argc, char **argv)
     compare->paths = (const char *const *)options.files.list;
     compare->count = options.files.count;
     compare->worst = options.worst / 100;
+    bool to_stdout = compare->page != NULL && strcmp(compare->page, "-") == 0;
     enum orr_status status = cli_limit_default(&compare->memory_limit, &err);
-    if (status == ORR_OK && compare->page != NULL) {
+    if (status == ORR_OK && compare->page != NULL && !to_stdout) {
         status = cli_check_writable("--page", compare->page, &err);
     }
     if (status == ORR_OK && compare->picture != NULL) {

@@ -232,6 +232,19 @@ static void find_separator(struct csv_reader *reader)
     reader->separator = known[best];
 }
 
+static enum orr_status pass_comments(struct csv_reader *reader, struct orr_error *err)
+{
+    int byte = CSV_END;
+    enum orr_status status = csv_peek(reader, &byte, err);
+    bool inside = false;
+    while (status == ORR_OK && byte != CSV_END && (inside || byte == '#')) {
+        inside = byte != '\n';
+        csv_take(reader);
+        status = csv_peek(reader, &byte, err);
+    }
+    return status;
+}
+
 static enum orr_status csv_read_header(struct csv_reader *reader, struct orr_error *err)
 {
     static const uint8_t mark[] = {0xEF, 0xBB, 0xBF};
@@ -242,6 +255,10 @@ static enum orr_status csv_read_header(struct csv_reader *reader, struct orr_err
     }
     if (reader->size >= sizeof mark && memcmp(reader->buffer, mark, sizeof mark) == 0) {
         reader->at = sizeof mark;
+    }
+    status = pass_comments(reader, err);
+    if (status != ORR_OK) {
+        return status;
     }
     find_separator(reader);
     status = csv_read_row(reader, &reader->header, &more, err);
@@ -313,12 +330,12 @@ enum orr_status csv_reader_next(struct csv_reader *reader, struct csv_row *row, 
         return status;
     }
     const struct csv_row *got = &reader->row.row;
+    *row = *got;
+    *more = found;
     if (found && got->count != reader->header.row.count) {
         return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": %" PRIu32 " fields, where the header has %" PRIu32,
                          io_stream_path(reader->stream), got->line, got->count, reader->header.row.count);
     }
-    *row = *got;
-    *more = found;
     return ORR_OK;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tables as text (RFC 4180), row by row, in the memory of one row: fields in quotes may hold separators, line ends and
- * doubled quotes; lines end in LF or CRLF; empty lines are passed over; a byte order mark is dropped. The separator
+ * doubled quotes; lines end in LF or CRLF; empty lines are passed over, as are lines that
+ * begin with # before the header; a byte order mark is dropped. The separator
  * (comma, semicolon or tab) is the one the header line has most of, outside quotes. Every row has as many fields as
  * the header. Files may be packed (io/stream.h). Knows no column.
  */
@@ -36,7 +37,8 @@ void csv_reader_close(struct csv_reader *reader); /* NULL is fine */
 const struct csv_row *csv_reader_header(const struct csv_reader *reader);
 char csv_reader_separator(const struct csv_reader *reader);
 
-/* The next row, or `*more` false at the end. ORR_EINVAL with "file:line:column: …" when it is no such row. */
+/* The next row, or `*more` false at the end. ORR_EINVAL with "file:line:column: …" when it is no such row; one of
+ * another number of fields is in `row` all the same, and the next call goes on behind it. */
 ORR_MUST_CHECK enum orr_status csv_reader_next(struct csv_reader *reader, struct csv_row *row, bool *more,
                                                struct orr_error *err);
 

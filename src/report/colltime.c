@@ -23,6 +23,10 @@ void report_colltime_text(const struct report_colltime *times, FILE *stream)
     (void)fprintf(stream, "%s on %u x %u %s", orr_coll_op_name(question->op), question->nodes, question->gpus,
                   times->gpu);
     (void)fprintf(stream, question->nodes > 1 ? " over %s\n\n" : "\n\n", times->fabric);
+    if (times->own_unused) {
+        (void)fprintf(stream, "warning: no measurement that was given is of %s on %u x %u\n\n",
+                      orr_coll_op_name(question->op), question->nodes, question->gpus);
+    }
     (void)fprintf(stream, "%14s %12s %10s %10s  %-9s %-7s %-9s %12s  %s\n", "bytes", "us", "alg GB/s", "bus GB/s",
                   "algorithm", "proto", "method", "measured us", "source");
     for (uint32_t i = 0; i < times->count; i++) {
@@ -45,6 +49,9 @@ void report_colltime_json(const struct report_colltime *times, FILE *stream)
     (void)fprintf(stream,
                   "{\"op\": \"%s\", \"gpu\": \"%s\", \"fabric\": \"%s\", \"nodes\": %u, \"gpus_per_node\": %u,\n",
                   orr_coll_op_name(question->op), times->gpu, times->fabric, question->nodes, question->gpus);
+    if (times->own_unused) {
+        (void)fputs(" \"warning\": \"no measurement that was given is of this\",\n", stream);
+    }
     (void)fputs(" \"times\": [", stream);
     for (uint32_t i = 0; i < times->count; i++) {
         const struct orr_coll_answer *answer = &times->answers[i];

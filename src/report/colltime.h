@@ -12,6 +12,7 @@ struct report_colltime {
     const struct orr_coll_question *question;
     const struct orr_coll_answer *answers; /* the first of `question->bytes`, each of twice the one before */
     uint32_t count;
+    bool own_unused; /* there are measurements of the user, and none is of this operation and machine */
 };
 
 void report_colltime_text(const struct report_colltime *times, FILE *stream);

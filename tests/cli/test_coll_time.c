@@ -58,17 +58,64 @@ static void every_row_of_a_table_has_a_time_or_a_reason(void **state)
     CHECK_CONTAINS(out, "model,ok\n");
 }
 
+static void a_bad_row_does_not_end_a_table(void **state)
+{
+    (void)state;
+    program_enter();
+    program_write_text("in.csv", "# from the cluster\n#\nnodes,gpus_per_node,op,bytes\n1,8,all-reduce,1048576\n"
+                                 "1,8\n1,8,all-reduce,1048576,9,9\n2,8,all-gather,1048576\n");
+    const struct program_result *result = program_run("coll time --table in.csv --gpu h100 -o -");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "nodes,gpus_per_node,op,bytes,predicted_us,");
+    CHECK_CONTAINS(result->out, "1,8,,,,,,,\"2 fields, where the header has 4\"\n");
+    CHECK_CONTAINS(result->out, "1,8,all-reduce,1048576,,,,,\"6 fields");
+    CHECK_CONTAINS(result->out, "2,8,all-gather,1048576,");
+    CHECK(!program_exists("-"), "standard output is no file");
+}
+
+static void a_line_of_machines_is_read_as_machine_show_reads_it(void **state)
+{
+    (void)state;
+    program_enter();
+    const struct program_result *result =
+        program_run("coll time --machine dgx-h100:2>rail:200Gbps>spine:4 --bytes 1GiB");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "on 2 x 8 h100");
+    char *line = strdup(result->out);
+    CHECK_TEXT(program_run("coll time --machine dgx-h100:2 --nic 25 --bytes 1GiB")->out, line);
+    free(line);
+    static const char *const bad[] = {"dgx-h100:x", "dgx-h100:", "dgx-h100:2:3", "dgx-h100:2>rial"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        char text[128];
+        (void)snprintf(text, sizeof text, "coll time --machine %s --bytes 8", bad[i]);
+        result = program_run(text);
+        CHECK_EXIT(result, 2);
+        CHECK_ONE_LINE(result);
+    }
+}
+
 static void bad_tables_and_options_are_one_line(void **state)
 {
     (void)state;
     program_enter();
     program_write_text("in.csv", "gpu,nodes,op,bytes\nh100,1,all-reduce,8\n");
+    program_write_text("twice.csv", "gpu,gpu,nodes,gpus_per_node,op,bytes\n");
+    program_write_text("two.csv", "bytes,us\n8,1\n1024,2\n");
     static const struct {
         const char *line, *part;
     } cases[] = {
         {"coll time --table in.csv -o out.csv", "in.csv:1: no column \"gpus_per_node\""},
         {"coll time --table in.csv", "--output"},
         {"coll time --table in.csv -o in.csv", "the table itself"},
+        {"coll time --table in.csv -o out.csv --bytes 8", "--bytes is not for it"},
+        {"coll time --table in.csv -o out.csv --op all-reduce", "--op is not for it"},
+        {"coll time --table in.csv -o out.csv --json -", "--json is not for it"},
+        {"coll time --table twice.csv -o out.csv", "\"gpu\" is there twice"},
+        {"coll time --gpu h100 --measured two.csv", "columns collective and ranks"},
+        {"coll time --gpu h100 --gpus-per-node 540", "at most 16"},
+        {"coll time --machine dgx-h100 --groups 100", "a node of 8"},
+        {"coll time --gpu h100 --nccl-version 9.9", "2.29.2"},
+        {"coll time --gpu a100 --algo nvls --bytes 8", "NCCL does not use nvls for all-reduce on 1 x 8 a100"},
         {"coll time", "neither a machine nor a GPU"},
         {"coll time --gpu h10", "did you mean \"h100\""},
         {"coll time --gpu h100 --bytes 2KiB..1KiB", "goes down"},
@@ -112,6 +159,10 @@ static void a_users_own_log_is_used_at_once(void **state)
     CHECK_CONTAINS(result->out, "your measurements");
     CHECK_CONTAINS(result->out, " 77.00 ");
     CHECK_CONTAINS(result->out, " 99.00 ");
+    CHECK(strstr(result->out, "warning") == NULL, "they are used");
+    result = program_run("coll time --machine dgx-h100 --measured log.txt --op all-gather --bytes 1MiB");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "warning: no measurement that was given is of all-gather on 1 x 8");
 }
 
 static void write_traces(const char *type, uint64_t bytes, const char *prefix)
@@ -240,7 +291,8 @@ static void a_fit_gives_the_same_files_again_and_keeps_its_bar(void **state)
     run_with_table("coll fit", "--worst 1", 1);
 }
 
-TEST_MAIN(a_range_of_sizes_stands_beside_what_was_measured, every_row_of_a_table_has_a_time_or_a_reason,
+TEST_MAIN(a_bad_row_does_not_end_a_table, a_line_of_machines_is_read_as_machine_show_reads_it,
+          a_range_of_sizes_stands_beside_what_was_measured, every_row_of_a_table_has_a_time_or_a_reason,
           bad_tables_and_options_are_one_line, a_users_own_log_is_used_at_once, experts_take_about_what_deepep_says,
           a_run_takes_what_the_model_says, a_run_without_a_known_gpu_is_refused,
           a_rank_at_another_collective_is_a_stall_that_names_it, fitted_sets_are_within_four_percent,
