@@ -52,7 +52,7 @@ echo "7. What they cost, with a price list to be edited"
 orrery cost --template > prices.yml
 orrery topo make fat-tree --hosts 128 --leaves 16 --spines 8 --bandwidth 65Gbps -o fattree.txt > made.txt
 orrery topo make torus --dims 4x4x8 --bandwidth 25Gbps,25Gbps,65Gbps -o torus.txt >> made.txt
-orrery cost --prices prices.yml fattree.txt torus.txt --step-time 17.45,10.23 | tail -n 4
+orrery cost --prices prices.yml fattree.txt torus.txt --step-time 17.45ms,10.23ms | tail -n 4
 
 echo
 echo "8. The history: one SQLite file"
