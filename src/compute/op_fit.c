@@ -57,7 +57,9 @@ static int compare_row(const void *x, const void *y)
 
 void op_rows_sort(struct op_rows *rows)
 {
-    qsort(rows->list, rows->count, sizeof *rows->list, compare_row);
+    if (rows->count > 1) { /* no rows have no list */
+        qsort(rows->list, rows->count, sizeof *rows->list, compare_row);
+    }
 }
 
 uint32_t op_rows_of_set(const struct op_rows *rows, uint32_t first)
