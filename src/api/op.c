@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/op_errors.h"
 #include "base/plain.h"
 #include "compute/op_data.h"
 #include "compute/op_table.h"
@@ -66,35 +67,15 @@ static enum orr_status answer_row(struct answering *a, const struct op_row *row,
     return ORR_OK;
 }
 
-static int by_size(const void *a, const void *b)
-{
-    double x = fabs(*(const double *)a);
-    double y = fabs(*(const double *)b);
-    return x < y ? -1 : x > y;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 static void api_op_sum_up(struct answering *a, struct orr_op_table_result *result)
 {
-    result->measured = a->count;
-    if (a->count == 0) {
-        return;
-    }
-    qsort(a->errors, a->count, sizeof *a->errors, by_value);
-    result->bias = a->errors[a->count / 2];
-    qsort(a->errors, a->count, sizeof *a->errors, by_size);
-    for (uint32_t i = 0; i < a->count; i++) {
-        result->mean += fabs(a->errors[i]) / a->count;
-    }
-    result->median = fabs(a->errors[a->count / 2]);
-    result->p90 = fabs(a->errors[(uint64_t)a->count * 9 / 10]);
-    result->worst = fabs(a->errors[a->count - 1]);
+    struct op_errors errors = op_errors_of(a->errors, a->count);
+    result->measured = errors.count;
+    result->mean = errors.mean;
+    result->median = errors.median;
+    result->p90 = errors.p90;
+    result->worst = errors.worst;
+    result->bias = errors.bias;
 }
 
 static enum orr_status answer_all(struct answering *a, FILE *stream, struct orr_op_table_result *result,

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/op_errors.h"
 #include "api/op_fit.h"
 #include "base/plain.h"
 #include "compute/op_data.h"
@@ -31,18 +32,6 @@ struct judging {
     double *errors; /* room for as many */
     uint32_t count;
 };
-
-struct errors {
-    uint32_t count;
-    double mean, median, p90, worst, bias;
-};
-
-static int op_compare_double(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
 
 static uint32_t size_class(double us)
 {
@@ -69,31 +58,18 @@ static bool passes(const struct filter *f, const struct op_row *row)
            (f->size < 0 || (uint32_t)f->size == size_class(row->us));
 }
 
-static struct errors sum_errors(struct judging *j, const struct filter *f)
+static struct op_errors sum_errors(struct judging *j, const struct filter *f)
 {
-    struct errors e = {.count = 0};
+    uint32_t count = 0;
     for (uint32_t i = 0; i < j->count; i++) {
         if (passes(f, j->list[i].row)) {
-            j->errors[e.count++] = j->list[i].predicted / j->list[i].row->us - 1;
+            j->errors[count++] = j->list[i].predicted / j->list[i].row->us - 1;
         }
     }
-    if (e.count == 0) {
-        return e;
-    }
-    qsort(j->errors, e.count, sizeof *j->errors, op_compare_double);
-    e.bias = j->errors[e.count / 2];
-    for (uint32_t i = 0; i < e.count; i++) {
-        j->errors[i] = fabs(j->errors[i]);
-        e.mean += j->errors[i] / e.count;
-    }
-    qsort(j->errors, e.count, sizeof *j->errors, op_compare_double);
-    e.median = j->errors[e.count / 2];
-    e.p90 = j->errors[(uint64_t)e.count * 9 / 10];
-    e.worst = j->errors[e.count - 1];
-    return e;
+    return op_errors_of(j->errors, count);
 }
 
-static void write_line(const char *name, const struct errors *e, FILE *stream)
+static void write_line(const char *name, const struct op_errors *e, FILE *stream)
 {
     if (e->count > 0) {
         (void)plain_fprintf(stream, "| %s | %" PRIu32 " | %.2f | %.2f | %.2f | %.0f | %+.2f |\n", name, e->count,
@@ -114,11 +90,11 @@ static void write_report(struct judging *j, FILE *stream)
     char name[200];
     write_heading("By stack and operator", stream);
     for (int stack = 0; stack < ORR_OP_STACK_COUNT; stack++) {
-        struct errors all = sum_errors(j, &(struct filter){-1, stack, -1, -1, -1});
+        struct op_errors all = sum_errors(j, &(struct filter){-1, stack, -1, -1, -1});
         (void)snprintf(name, sizeof name, "**%s, all**", op_stack_name((enum orr_op_stack)stack));
         write_line(name, &all, stream);
         for (int kind = 0; kind < ORR_OP_KINDS; kind++) {
-            struct errors e = sum_errors(j, &(struct filter){-1, stack, kind, -1, -1});
+            struct op_errors e = sum_errors(j, &(struct filter){-1, stack, kind, -1, -1});
             (void)snprintf(name, sizeof name, "%s %s", op_stack_name((enum orr_op_stack)stack),
                            op_kind_name((enum orr_op_kind)kind));
             write_line(name, &e, stream);
@@ -128,7 +104,7 @@ static void write_report(struct judging *j, FILE *stream)
     for (uint32_t device = 0; device < device_count; device++) {
         for (int kind = 0; kind < ORR_OP_KINDS; kind++) {
             for (int dtype = 0; dtype < ORR_OP_DTYPE_COUNT; dtype++) {
-                struct errors e = sum_errors(j, &(struct filter){(int)device, ORR_OP_SERVING, kind, dtype, -1});
+                struct op_errors e = sum_errors(j, &(struct filter){(int)device, ORR_OP_SERVING, kind, dtype, -1});
                 (void)snprintf(name, sizeof name, "%s %s %s", device_rows[device].name,
                                op_kind_name((enum orr_op_kind)kind), op_dtype_name((enum orr_op_dtype)dtype));
                 write_line(name, &e, stream);
@@ -138,7 +114,7 @@ static void write_report(struct judging *j, FILE *stream)
     write_heading("By size", stream);
     for (int stack = 0; stack < ORR_OP_STACK_COUNT; stack++) {
         for (int size = 0; size < SIZE_CLASSES; size++) {
-            struct errors e = sum_errors(j, &(struct filter){-1, stack, -1, -1, size});
+            struct op_errors e = sum_errors(j, &(struct filter){-1, stack, -1, -1, size});
             (void)snprintf(name, sizeof name, "%s %s", op_stack_name((enum orr_op_stack)stack), size_names[size]);
             write_line(name, &e, stream);
         }

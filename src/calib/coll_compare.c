@@ -4,17 +4,11 @@
 #include "calib/coll_compare.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { LARGE_BYTES = 16 << 20 };
+#include "base/numbers.h"
 
-static int calib_coll_compare_by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+enum { LARGE_BYTES = 16 << 20 };
 
 /* `logs` are ln(predicted / measured); they come back as absolute values in order. */
 static struct coll_errors errors_of(double *logs, uint32_t count)
@@ -30,7 +24,7 @@ static struct coll_errors errors_of(double *logs, uint32_t count)
         logs[i] = fabs(logs[i]);
         sum += logs[i];
     }
-    qsort(logs, count, sizeof *logs, calib_coll_compare_by_value);
+    numbers_sort(logs, count);
     errors.mean = expm1(sum / count);
     errors.bias = expm1(signed_sum / count);
     errors.median = expm1(logs[count / 2]);

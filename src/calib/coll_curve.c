@@ -6,21 +6,15 @@
 #include "calib/coll_curve.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
-static int calib_coll_curve_by_value(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
+#include "base/numbers.h"
 
 static double median(const double *values, uint32_t count)
 {
     double sorted[COLL_CURVE_MOST];
     memcpy(sorted, values, count * sizeof *values);
-    qsort(sorted, count, sizeof *sorted, calib_coll_curve_by_value);
+    numbers_sort(sorted, count);
     return count % 2 == 1 ? sorted[count / 2] : (sorted[count / 2 - 1] + sorted[count / 2]) / 2;
 }
 

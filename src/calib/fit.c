@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "calib/fit_line.h"
 
 enum { FIT_CANDIDATES = 32, FIT_RANGE_SIZES = 4, FIT_SEARCHED = 4096 };
@@ -105,14 +106,14 @@ static struct calib_quality quality_of(const struct calib_fit *fit, const struct
             quality.worst_bytes = samples[i].bytes;
         }
     }
-    calib_numbers_sort(scratch, count);
-    quality.spread = (calib_quantile(scratch, count, 0.75) - calib_quantile(scratch, count, 0.25)) /
-                     calib_quantile(scratch, count, 0.5);
+    numbers_sort(scratch, count);
+    quality.spread = (numbers_quantile(scratch, count, 0.75) - numbers_quantile(scratch, count, 0.25)) /
+                     numbers_quantile(scratch, count, 0.5);
     for (uint32_t i = 0; i < count; i++) {
         scratch[i] = fabs(scratch[i] - 1.0);
     }
-    calib_numbers_sort(scratch, count);
-    quality.median_error = calib_quantile(scratch, count, 0.5);
+    numbers_sort(scratch, count);
+    quality.median_error = numbers_quantile(scratch, count, 0.5);
     quality.rule = calib_fit_judge(&quality);
     return quality;
 }

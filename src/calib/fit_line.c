@@ -25,28 +25,6 @@ static const double line_sigma = 1.4826; /* standard deviation over median devia
 static const double line_floor = 1e-5;
 static const double line_still = 1e-9; /* relative change at which it has settled */
 
-static int number_compare(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-void calib_numbers_sort(double *values, uint32_t count)
-{
-    qsort(values, count, sizeof *values, number_compare);
-}
-
-double calib_quantile(const double *sorted, uint32_t count, double share)
-{
-    double place = share * (double)(count - 1);
-    uint32_t below = (uint32_t)place;
-    if (below + 1 >= count) {
-        return sorted[count - 1];
-    }
-    return sorted[below] + (place - (double)below) * (sorted[below + 1] - sorted[below]);
-}
-
 /* The `rank`-th smallest; the values are left partly ordered. Hoare's selection with the middle as pivot: ordered
  * input, the usual one here, is the best case. */
 static double select_rank(double *values, uint32_t count, uint32_t rank)

@@ -23,9 +23,4 @@ static inline double calib_line_time(const struct calib_line *line, uint64_t byt
     return line->latency_us + line->us_per_byte * (double)bytes;
 }
 
-/* Ascending. */
-void calib_numbers_sort(double *values, uint32_t count);
-/* Of sorted numbers, between the two nearest by proportion; `share` is 0 to 1. */
-double calib_quantile(const double *sorted, uint32_t count, double share);
-
 #endif

@@ -3,14 +3,15 @@
  * Numbers that should be one, and lines through a handful of points: the latencies of groups, the rates of pairs. Few
  * and of very different weight, so that medians decide and not sums.
  */
+#include "base/numbers.h"
 #include "calib/fit_line.h"
 
 struct calib_middle calib_middle_of(double *values, uint32_t count)
 {
-    calib_numbers_sort(values, count);
+    numbers_sort(values, count);
     struct calib_middle middle = {
-        .samples = count, .median = calib_quantile(values, count, 0.5), .low = values[0], .high = values[count - 1]};
-    double range = calib_quantile(values, count, 0.75) - calib_quantile(values, count, 0.25);
+        .samples = count, .median = numbers_quantile(values, count, 0.5), .low = values[0], .high = values[count - 1]};
+    double range = numbers_quantile(values, count, 0.75) - numbers_quantile(values, count, 0.25);
     middle.spread = middle.median > 0 ? range / middle.median : 0;
     if (count < calib_rule_limit(CALIB_REFUSED_SAMPLES)) {
         middle.rule = CALIB_REFUSED_SAMPLES;
@@ -46,8 +47,8 @@ static double middle_over(const double *x, const double *y, uint32_t count, uint
             numbers[points++] = slope != NULL ? y[i] - *slope * x[i] : y[i] / x[i];
         }
     }
-    calib_numbers_sort(numbers, points);
-    return points > 0 ? calib_quantile(numbers, points, 0.5) : 0;
+    numbers_sort(numbers, points);
+    return points > 0 ? numbers_quantile(numbers, points, 0.5) : 0;
 }
 
 enum orr_status calib_line_through(const double *x, const double *y, uint32_t count, struct mem *mem, bool *found,
@@ -63,8 +64,8 @@ enum orr_status calib_line_through(const double *x, const double *y, uint32_t co
     uint32_t pairs = slopes_of(x, y, count, every, numbers);
     *found = pairs > 0;
     if (pairs > 0) {
-        calib_numbers_sort(numbers, pairs);
-        double steep = calib_quantile(numbers, pairs, 0.5);
+        numbers_sort(numbers, pairs);
+        double steep = numbers_quantile(numbers, pairs, 0.5);
         steep = steep > 0 ? steep : 0;
         double foot = middle_over(x, y, count, every, &steep, numbers);
         *slope = foot < 0 ? middle_over(x, y, count, every, NULL, numbers) : steep;

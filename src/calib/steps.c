@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "io/json_stream.h"
 
 enum { STEPS_MOST = 1 << 24 };                        /* listed steps of one file: years of training */
@@ -33,33 +34,17 @@ struct calib_measured calib_measured_none(const char *path)
 
 /* ---- numbers ---- */
 
-static int compare_reals(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-/* Of values in order; linear between neighbours, as NumPy and R do by default. */
-static double quantile(const double *values, uint32_t count, double q)
-{
-    double place = q * (double)(count - 1);
-    uint32_t below = (uint32_t)place;
-    double part = place - (double)below;
-    return below + 1 < count ? values[below] + part * (values[below + 1] - values[below]) : values[count - 1];
-}
-
 struct calib_spread calib_spread_of(double *values, uint32_t count)
 {
     if (count == 0) {
         return (struct calib_spread){.median = NAN, .iqr = NAN};
     }
-    qsort(values, count, sizeof *values, compare_reals);
-    return (struct calib_spread){.samples = count,
-                                 .listed = count,
-                                 .median = quantile(values, count, 0.5),
-                                 .iqr =
-                                     count < 2 ? NAN : quantile(values, count, 0.75) - quantile(values, count, 0.25)};
+    numbers_sort(values, count);
+    return (struct calib_spread){
+        .samples = count,
+        .listed = count,
+        .median = numbers_quantile(values, count, 0.5),
+        .iqr = count < 2 ? NAN : numbers_quantile(values, count, 0.75) - numbers_quantile(values, count, 0.25)};
 }
 
 static bool calib_steps_is_wanted(const struct calib_measured *file, bool traced, int64_t rank)

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/numbers.h"
 #include "compute/op_krige.h"
 
 /* ---- rows -------------------------------------------------------------------------------------------------------- */
@@ -191,13 +192,6 @@ static void minimise(const struct search *s, double constants[OP_CONSTANTS], int
     memcpy(constants, simplex[best].at, sizeof simplex[best].at);
 }
 
-static int compare_double(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Where the search starts: the largest set alike that is fitted already, else the family's own numbers. */
 static void start_search(struct search *s, const struct op_set *set, const struct op_sets *sets, double least_us)
 {
@@ -316,7 +310,7 @@ static void lay_axis(struct op_axis *axis, const struct op_row *rows, uint32_t c
         (void)op_coordinates(&rows[i].op, at);
         scratch[i] = is_kv ? at[which] : floor(exp2(at[which]) + 0.5);
     }
-    qsort(scratch, count, sizeof *scratch, compare_double);
+    numbers_sort(scratch, count);
     for (uint32_t i = 0; i < count; i++) {
         if (distinct == 0 || scratch[i] > scratch[distinct - 1]) {
             scratch[distinct++] = scratch[i];
@@ -413,7 +407,7 @@ static void measure_errors(struct op_set *set, const struct krige *krige, double
     for (uint32_t i = 0; i < krige->count; i++) {
         scratch[i] = fabs(exp(krige_at(krige, &krige->points[i], i) - krige->points[i].value) - 1);
     }
-    qsort(scratch, krige->count, sizeof *scratch, compare_double);
+    numbers_sort(scratch, krige->count);
     set->median = scratch[krige->count / 2];
     set->p90 = scratch[(uint64_t)krige->count * 9 / 10];
 }

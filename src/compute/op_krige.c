@@ -6,8 +6,9 @@
 #include "compute/op_krige.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/numbers.h"
 
 void krige_scale(struct krige *krige)
 {
@@ -139,13 +140,6 @@ double krige_at(const struct krige *krige, const struct krige_point *query, uint
     return mean + here_value - mean * here_one;
 }
 
-static int compute_op_krige_compare(const void *a, const void *b)
-{
-    double x = *(const double *)a;
-    double y = *(const double *)b;
-    return x < y ? -1 : x > y;
-}
-
 void krige_doubt(struct krige *krige, double *scratch)
 {
     uint32_t count = krige->count;
@@ -158,7 +152,7 @@ void krige_doubt(struct krige *krige, double *scratch)
             scratch[i] = fabs(krige_at(krige, &krige->points[i], i) - krige->points[i].value);
             sorted[i] = scratch[i];
         }
-        qsort(sorted, count, sizeof *sorted, compute_op_krige_compare);
+        numbers_sort(sorted, count);
         double usual = 1.48 * sorted[count / 2] + 1e-6;
         for (uint32_t i = 0; i < count; i++) {
             double times = scratch[i] / usual;
