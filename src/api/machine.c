@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/plain.h"
+#include "base/words.h"
 #include "config/devices.h"
 #include "presets.h"
 #include "run/machine_files.h"
@@ -53,7 +54,7 @@ static const struct machine_row *api_machine_find_row(const char *name)
     size_t length = strcspn(name, " :>");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if ((strlen(rows[i].name) == length && memcmp(rows[i].name, name, length) == 0) ||
-            topo_is_synonym(rows[i].synonyms, name, length)) {
+            words_have(rows[i].synonyms, name, length, false)) {
             return &rows[i];
         }
     }

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "compute/op_names.h"
+#include "base/words.h"
 #include "io/value.h"
 #include "presets.h"
 
@@ -19,7 +19,7 @@ const struct device device_rows[] = {
 };
 const uint32_t device_count = sizeof device_rows / sizeof device_rows[0];
 
-static const char *const names[] = {
+const char *const device_names[] = {
 #define DEVICE_X(name, ...) name,
     PRESET_DEVICES(DEVICE_X)
 #undef DEVICE_X
@@ -28,7 +28,8 @@ static const char *const names[] = {
 uint32_t device_find(const char *name)
 {
     for (uint32_t i = 0; i < device_count; i++) {
-        if (strcasecmp(device_rows[i].name, name) == 0 || op_is_word(device_rows[i].synonyms, name)) {
+        if (strcasecmp(device_rows[i].name, name) == 0 ||
+            words_have(device_rows[i].synonyms, name, strlen(name), true)) {
             return i;
         }
     }
@@ -39,7 +40,7 @@ enum orr_status device_named(const char *name, uint32_t *device, struct orr_erro
 {
     uint32_t found = device_find(name);
     if (found == device_count) {
-        const char *near = error_nearest(name, names);
+        const char *near = error_nearest(name, device_names);
         char shown[64];
         return error_set(err, ORR_EINVAL, "unknown device \"%s\"%s%s%s; orrery op list prints all",
                          io_text_printable(name, shown, sizeof shown), near != NULL ? " (did you mean \"" : "",

@@ -26,6 +26,7 @@ struct device {
 
 extern const struct device device_rows[];
 extern const uint32_t device_count;
+extern const char *const device_names[]; /* in the same order; NULL behind the last */
 
 /* The index of a name or synonym, in any case of letters; or device_count. */
 uint32_t device_find(const char *name);

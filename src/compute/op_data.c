@@ -14,8 +14,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "compute/op_names.h"
-
 #define KIN_PEAKS 1.17 /* ratio up to which two of one architecture are taken for equal */
 
 /* Weights of the set and of each helper in the residual: relatives share the library's choice of kernels, not the noise

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names of operators, types of numbers and stacks, from the rows of orrery/op.h; and the library's finders. */
-#include "compute/op_names.h"
-
 #include <string.h>
 #include <strings.h>
 
+#include "base/words.h"
 #include "compute/op_base.h"
 #include "io/value.h"
+#include "orrery/op.h"
 
 static const struct {
     const char *name, *dims, *synonyms;
@@ -85,25 +85,13 @@ const char *op_dim_name(enum orr_op_kind kind, uint32_t index, size_t *length)
     return at;
 }
 
-bool op_is_word(const char *words, const char *name)
-{
-    size_t length = strlen(name);
-    for (const char *at = words; *at != '\0'; at += strspn(at, " ")) {
-        size_t size = strcspn(at, " ");
-        if (size == length && strncasecmp(at, name, length) == 0) {
-            return true;
-        }
-        at += size;
-    }
-    return false;
-}
-
 /* `synonyms` may be NULL. */
 static enum orr_status compute_op_names_find(const char *what, const char *name, const char *const *known,
                                              const char *const *synonyms, uint32_t *index, struct orr_error *err)
 {
     for (uint32_t i = 0; known[i] != NULL; i++) {
-        if (strcasecmp(known[i], name) == 0 || (synonyms != NULL && op_is_word(synonyms[i], name))) {
+        if (strcasecmp(known[i], name) == 0 ||
+            (synonyms != NULL && words_have(synonyms[i], name, strlen(name), true))) {
             *index = i;
             return ORR_OK;
         }

@@ -11,7 +11,6 @@
 
 #include "base/plain.h"
 #include "compute/op_data.h"
-#include "compute/op_names.h"
 #include "compute/op_shape.h"
 #include "io/value.h"
 

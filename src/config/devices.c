@@ -10,25 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
+#include "compute/device.h"
 #include "presets.h"
-#include "topo/make/server.h"
-
-/* The peak of dense BF16 matrix products (FP16 where there is none) in TFLOPS (10^12 a second), memory in GB/s (10^9
- * bytes a second). */
-static const struct {
-    const char *synonyms;
-    double tflops, gbytes;
-} known[] = {
-#define DEVICES_X(name, synonyms, bf16, fp16, fp8, fp4, tf32, fp32, rate, ...)                                         \
-    {synonyms, (bf16) > 0 ? (bf16) : (fp16), rate},
-    PRESET_DEVICES(DEVICES_X)
-#undef DEVICES_X
-};
-static const char *const names[] = {
-#define DEVICES_X(name, ...) name,
-    PRESET_DEVICES(DEVICES_X)
-#undef DEVICES_X
-        NULL};
 
 enum { KINDS_MOST = 256, PART_MOST = 64 };
 
@@ -81,12 +65,15 @@ static bool read_rates(const char *part, struct sim_device *device)
     return true;
 }
 
+/* The peak of dense BF16 matrix products, of FP16 where there is none. */
 static bool config_devices_read_name(const char *part, struct sim_device *device)
 {
-    for (size_t i = 0; names[i] != NULL; i++) {
-        if (strcmp(names[i], part) == 0 || topo_is_synonym(known[i].synonyms, part, strlen(part))) {
-            device->peak_flops = known[i].tflops * 1e12;
-            device->memory_rate = known[i].gbytes * 1e9;
+    for (uint32_t i = 0; i < device_count; i++) {
+        const struct device *row = &device_rows[i];
+        if (strcmp(row->name, part) == 0 || words_have(row->synonyms, part, strlen(part), false)) {
+            double tflops = row->peaks[DEVICE_BF16] > 0 ? row->peaks[DEVICE_BF16] : row->peaks[DEVICE_FP16];
+            device->peak_flops = tflops * 1e12;
+            device->memory_rate = row->memory_rate * 1e9;
             return true;
         }
     }
@@ -112,7 +99,7 @@ static enum orr_status config_devices_read_part(const struct list *list, const c
         (rated && (config_devices_read_name(part, &again) || read_rates(part, &again)))) {
         return config_devices_complain(list, part, strlen(part), "says again what the device has been given already");
     }
-    const char *near = error_nearest(part, names);
+    const char *near = error_nearest(part, device_names);
     return error_set(list->err, ORR_EINVAL,
                      "devices: \"%s\" is neither a device%s%s%s nor TFLOPS@GB/s (1307@5300) nor a factor of compute "
                      "times (x1.25); devices are %s",

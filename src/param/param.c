@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/plain.h"
+#include "base/words.h"
 
 /* ---- finding ---- */
 
@@ -18,17 +19,8 @@ bool param_belongs(const struct param_table *table, const struct param *row)
 
 static bool is_called(const struct param *row, const char *name, size_t length)
 {
-    if (strlen(row->name) == length && memcmp(row->name, name, length) == 0) {
-        return true;
-    }
-    for (const char *at = row->synonyms; at != NULL && *at != '\0';) {
-        size_t word = strcspn(at, " ");
-        if (word == length && memcmp(at, name, length) == 0) {
-            return true;
-        }
-        at += word + strspn(at + word, " ");
-    }
-    return false;
+    return (strlen(row->name) == length && memcmp(row->name, name, length) == 0) ||
+           words_have(row->synonyms, name, length, false);
 }
 
 struct param_found param_find(const struct param_table *tables, const char *name, size_t length)

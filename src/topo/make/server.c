@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "base/words.h"
 #include "presets.h"
 
 static const struct topo_pair_links mi250x_pairs[] = {PRESET_PAIRS_OF_mi250x};
@@ -28,22 +29,10 @@ const char *topo_pcie_rate(uint32_t generation)
     return rates[generation - TOPO_PCIE_FIRST];
 }
 
-bool topo_is_synonym(const char *synonyms, const char *name, size_t length)
-{
-    for (const char *at = synonyms; *at != '\0'; at += strspn(at, " ")) {
-        size_t word = strcspn(at, " ");
-        if (word == length && memcmp(at, name, length) == 0) {
-            return true;
-        }
-        at += word;
-    }
-    return false;
-}
-
 const struct topo_server *topo_server_find(const char *name)
 {
     for (size_t i = 0; i < SERVER_COUNT; i++) {
-        if (strcmp(servers[i].name, name) == 0 || topo_is_synonym(servers[i].synonyms, name, strlen(name))) {
+        if (strcmp(servers[i].name, name) == 0 || words_have(servers[i].synonyms, name, strlen(name), false)) {
             return &servers[i];
         }
     }

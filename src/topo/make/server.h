@@ -53,9 +53,6 @@ enum { TOPO_PCIE_FIRST = 3, TOPO_PCIE_LAST = 6 };
 /* One direction of x16 of a generation, TOPO_PCIE_FIRST to TOPO_PCIE_LAST, after its line code. */
 const char *topo_pcie_rate(uint32_t generation);
 
-/* Whether `name` is one of the words. */
-bool topo_is_synonym(const char *synonyms, const char *name, size_t length);
-
 const struct topo_server *topo_server_find(const char *name); /* NULL when there is none */
 const struct topo_server *topo_server_at(size_t index);       /* NULL past the last */
 
