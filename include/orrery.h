@@ -27,5 +27,6 @@
 #include "orrery/sweep.h"
 #include "orrery/tools.h"
 #include "orrery/trace.h"
+#include "orrery/train.h"
 
 #endif

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "train/model.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/units.h"
+#include "presets.h"
+
+#define MODEL_FIELDS(...) {__VA_ARGS__},
+#define MODEL_X(fields)   MODEL_FIELDS fields
+
+static const struct model_preset model_presets[] = {PRESET_MODELS(MODEL_X)};
+
+enum { MODEL_PRESETS = sizeof model_presets / sizeof model_presets[0] };
+
+static const char *const model_family_words[] = {
+#define FAMILY_X(symbol, word, text) word,
+    ORR_TRAIN_FAMILIES(FAMILY_X)
+#undef FAMILY_X
+};
+
+const struct model_preset *model_preset_at(size_t index)
+{
+    return index < MODEL_PRESETS ? &model_presets[index] : NULL;
+}
+
+const char *model_family_word(enum orr_train_family family)
+{
+    return model_family_words[family];
+}
+
+bool model_is_transformer(const struct orr_train_model *model)
+{
+    return model->family <= ORR_TRAIN_VIT;
+}
+
+bool model_is_two_way(const struct orr_train_model *model)
+{
+    return model->family == ORR_TRAIN_BERT || model->family == ORR_TRAIN_VIT;
+}
+
+uint32_t model_tokens(const struct orr_train_model *model)
+{
+    if (model->family == ORR_TRAIN_VIT) {
+        uint32_t side = model->image / model->patch;
+        return side * side + 1;
+    }
+    return model_is_transformer(model) ? model->seq : 1;
+}
+
+/* ---- whether it can be ---- */
+
+static enum orr_status model_lacks(const struct orr_train_model *model, const char *what, struct orr_error *err)
+{
+    return error_set(err, ORR_EINVAL, "model '%s': '%s' must be at least 1", model->name, what);
+}
+
+static enum orr_status model_settle_heads(struct orr_train_model *model, struct orr_error *err)
+{
+    if (model->heads == 0) {
+        return model_lacks(model, "heads", err);
+    }
+    if (model->kv_heads == 0) {
+        model->kv_heads = model->heads;
+    }
+    if (model->heads % model->kv_heads != 0) {
+        return error_set(err, ORR_EINVAL,
+                         "model '%s': %" PRIu32 " heads do not share %" PRIu32 " heads of keys and values", model->name,
+                         model->heads, model->kv_heads);
+    }
+    if (model->head_dim == 0) {
+        if (model->hidden % model->heads != 0) {
+            return error_set(err, ORR_EINVAL, "model '%s': %" PRIu32 " heads do not divide a hidden size of %" PRIu32,
+                             model->name, model->heads, model->hidden);
+        }
+        model->head_dim = model->hidden / model->heads;
+    }
+    if (model->v_head_dim == 0) {
+        model->v_head_dim = model->head_dim;
+    }
+    if (model->kv_rank != 0 && model->rope_dim >= model->head_dim) {
+        return error_set(err, ORR_EINVAL,
+                         "model '%s': of a head's %" PRIu32 " values, %" PRIu32 " cannot carry positions", model->name,
+                         model->head_dim, model->rope_dim);
+    }
+    return ORR_OK;
+}
+
+static enum orr_status model_settle_experts(struct orr_train_model *model, struct orr_error *err)
+{
+    if (model->experts == 0) {
+        model->topk = model->expert_ffn = model->shared_experts = model->dense_layers = 0;
+        return ORR_OK;
+    }
+    if (model->expert_ffn == 0) {
+        model->expert_ffn = model->ffn;
+    }
+    if (model->topk == 0 || model->topk > model->experts) {
+        return error_set(err, ORR_EINVAL, "model '%s': a token goes to 'topk' = %" PRIu32 " of %" PRIu32 " experts",
+                         model->name, model->topk, model->experts);
+    }
+    if (model->dense_layers > model->layers) {
+        return error_set(err, ORR_EINVAL, "model '%s': %" PRIu32 " dense layers of %" PRIu32, model->name,
+                         model->dense_layers, model->layers);
+    }
+    return ORR_OK;
+}
+
+static enum orr_status model_settle_pictures(struct orr_train_model *model, struct orr_error *err)
+{
+    if (model->image == 0) {
+        return model_lacks(model, "image", err);
+    }
+    if (model->classes == 0) {
+        model->classes = 1000;
+    }
+    if (model->family == ORR_TRAIN_VIT && (model->patch == 0 || model->image % model->patch != 0)) {
+        return error_set(err, ORR_EINVAL, "model '%s': patches of %" PRIu32 " do not divide a side of %" PRIu32,
+                         model->name, model->patch, model->image);
+    }
+    return ORR_OK;
+}
+
+enum orr_status orr_train_model_settle(struct orr_train_model *model, struct orr_error *err)
+{
+    bool pictures = model->family >= ORR_TRAIN_VIT && model->family <= ORR_TRAIN_VGG;
+    bool convolutions = pictures && model->family != ORR_TRAIN_VIT;
+    enum orr_status status = pictures ? model_settle_pictures(model, err) : ORR_OK;
+    if (status != ORR_OK || convolutions) {
+        return status;
+    }
+    if (model->hidden == 0) {
+        return model_lacks(model, "hidden", err);
+    }
+    if (model->family != ORR_TRAIN_DLRM && model->layers == 0) {
+        return model_lacks(model, "layers", err);
+    }
+    if (model->ffn == 0) {
+        model->ffn = 4 * model->hidden;
+    }
+    if (!model_is_transformer(model)) {
+        return ORR_OK;
+    }
+    if (model->family != ORR_TRAIN_VIT && (model->vocab == 0 || model->seq == 0)) {
+        return model_lacks(model, model->vocab == 0 ? "vocab" : "seq", err);
+    }
+    status = model_settle_heads(model, err);
+    return status == ORR_OK ? model_settle_experts(model, err) : status;
+}
+
+/* ---- by name ---- */
+
+static const struct model_preset *model_preset_find(const char *name)
+{
+    for (size_t i = 0; i < MODEL_PRESETS; i++) {
+        const struct model_preset *preset = &model_presets[i];
+        size_t length = strlen(name);
+        if (strcmp(preset->model.name, name) == 0) {
+            return preset;
+        }
+        for (const char *at = preset->synonyms; *at != '\0'; at += strspn(at, " ")) {
+            size_t word = strcspn(at, " ");
+            if (word == length && memcmp(at, name, length) == 0) {
+                return preset;
+            }
+            at += word;
+        }
+    }
+    return NULL;
+}
+
+static enum orr_status model_unknown(const char *name, struct orr_error *err)
+{
+    const char *known[MODEL_PRESETS + 1] = {NULL};
+    for (size_t i = 0; i < MODEL_PRESETS; i++) {
+        known[i] = model_presets[i].model.name;
+    }
+    const char *near = error_nearest(name, known);
+    return near != NULL
+               ? error_set(err, ORR_EINVAL, "no model '%s'; did you mean '%s'?", name, near)
+               : error_set(err, ORR_EINVAL, "no model '%s': neither a preset nor the path of a config.json", name);
+}
+
+static bool model_is_path(const char *what)
+{
+    size_t length = strlen(what);
+    return strchr(what, '/') != NULL || (length > 5 && strcmp(what + length - 5, ".json") == 0);
+}
+
+enum orr_status orr_train_model_find(const char *what, struct orr_train_model *model, struct orr_error *err)
+{
+    struct orr_train_model found = {0};
+    enum orr_status status = ORR_OK;
+    if (model_is_path(what)) {
+        struct mem mem = {0};
+        status = model_config_read(what, &mem, &found, err);
+    } else {
+        const struct model_preset *preset = model_preset_find(what);
+        if (preset == NULL) {
+            return model_unknown(what, err);
+        }
+        found = preset->model;
+    }
+    if (status == ORR_OK) {
+        status = orr_train_model_settle(&found, err);
+    }
+    if (status == ORR_OK) {
+        *model = found;
+    }
+    return status;
+}
+
+/* ---- lists ---- */
+
+static void model_print_line(const struct orr_train_model *model, FILE *stream)
+{
+    struct orr_train_parameters count;
+    orr_train_model_count(model, &count);
+    (void)fprintf(stream, "%-18s %-7s %9.3f", model->name, model_family_word(model->family), (double)count.total / 1e9);
+    if (count.active != count.total) {
+        (void)fprintf(stream, "  %.3f of them for a token", (double)count.active / 1e9);
+    }
+    (void)fputc('\n', stream);
+}
+
+static void model_print_number(const char *name, uint64_t value, FILE *stream)
+{
+    if (value != 0) {
+        (void)fprintf(stream, "  %-16s%" PRIu64 "\n", name, value);
+    }
+}
+
+static void model_print_whole(const struct orr_train_model *model, FILE *stream)
+{
+    struct orr_train_parameters count;
+    orr_train_model_count(model, &count);
+    (void)fprintf(stream, "%s (%s)\n", model->name, model_family_word(model->family));
+#define SHOW(field) model_print_number(#field, model->field, stream)
+    SHOW(layers), SHOW(hidden), SHOW(ffn), SHOW(heads), SHOW(kv_heads), SHOW(head_dim), SHOW(v_head_dim), SHOW(kv_rank);
+    SHOW(q_rank), SHOW(rope_dim), SHOW(vocab), SHOW(seq), SHOW(positions), SHOW(experts), SHOW(topk), SHOW(expert_ffn);
+    SHOW(shared_experts), SHOW(dense_layers), SHOW(image), SHOW(patch), SHOW(classes), SHOW(tables);
+#undef SHOW
+    (void)fprintf(stream, "  %-16s%s%s%s\n", "linear layers", model->bias ? "biased" : "without bias",
+                  model->gated ? ", gated" : "", model->tied ? ", head tied to the embedding" : "");
+    model_print_number("parameters", count.total, stream);
+    if (count.active != count.total) {
+        model_print_number("  of a token", count.active, stream);
+    }
+    (void)fprintf(stream, "  %-16s%s\n", "source", model->source);
+}
+
+enum orr_status orr_train_model_list(const char *name, FILE *stream, struct orr_error *err)
+{
+    struct orr_train_model model;
+    if (name != NULL) {
+        enum orr_status status = orr_train_model_find(name, &model, err);
+        if (status != ORR_OK) {
+            return status;
+        }
+        model_print_whole(&model, stream);
+        return error_of_stream(stream, "the model", err);
+    }
+    (void)fprintf(stream, "%-18s %-7s %9s\n", "model", "family", "billions");
+    for (size_t i = 0; i < MODEL_PRESETS; i++) {
+        model = model_presets[i].model;
+        enum orr_status status = orr_train_model_settle(&model, err);
+        if (status != ORR_OK) {
+            return status;
+        }
+        model_print_line(&model, stream);
+    }
+    return error_of_stream(stream, "the list of models", err);
+}
