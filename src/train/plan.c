@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "train/plan.h"
+
+#include <inttypes.h>
+
+#include "model/calc.h"
+#include "train/model.h"
+
+/* The divisors of `whole` next to `value`, as "4 and 8"; one of them where there is no other. */
+static void plan_nearest_divisors(uint64_t whole, uint64_t value, char *text, size_t room)
+{
+    uint64_t below = 0, above = 0;
+    calc_near_divisors(value < whole ? value : whole, whole, &below, &above);
+    if (below == 0 || above == 0) {
+        (void)snprintf(text, room, "%" PRIu64, below == 0 ? above : below);
+    } else {
+        (void)snprintf(text, room, "%" PRIu64 " and %" PRIu64, below, above);
+    }
+}
+
+/* `part` of what is called `name` must divide `whole`, which is called `of`. */
+static enum orr_status plan_divides(const char *name, uint64_t part, const char *of, uint64_t whole,
+                                    struct orr_error *err)
+{
+    char near[64];
+    if (part != 0 && whole % part == 0) {
+        return ORR_OK;
+    }
+    plan_nearest_divisors(whole, part, near, sizeof near);
+    return error_set(err, ORR_EINVAL,
+                     "parameter '%s': %" PRIu64 " does not divide %s %" PRIu64 "; the nearest that do are %s", name,
+                     part, of, whole, near);
+}
+
+static void plan_fill_ones(struct orr_train_plan *plan)
+{
+    uint32_t *const degrees[] = {&plan->tp, &plan->pp, &plan->cp, &plan->ep, &plan->vpp};
+    for (size_t i = 0; i < sizeof degrees / sizeof degrees[0]; i++) {
+        if (*degrees[i] == 0) {
+            *degrees[i] = 1;
+        }
+    }
+    if (plan->etp == 0) {
+        plan->etp = plan->ep > 1 ? 1 : plan->tp;
+    }
+}
+
+/* gpus, or dp, whichever was not said. */
+static enum orr_status plan_settle_ranks(struct orr_train_plan *plan, struct orr_error *err)
+{
+    uint64_t inside = (uint64_t)plan->tp * plan->cp * plan->pp;
+    if (plan->gpus == 0) {
+        uint64_t gpus = inside * (plan->dp == 0 ? 1 : plan->dp);
+        if (gpus > INT32_MAX) {
+            return error_set(err, ORR_ERANGE, "tp x cp x pp x dp are more than 2147483647 GPUs");
+        }
+        plan->gpus = (uint32_t)gpus;
+    }
+    if (plan->gpus % inside != 0) {
+        char near[64];
+        plan_nearest_divisors(plan->gpus, inside, near, sizeof near);
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'gpus': %" PRIu32 " are not a multiple of tp x cp x pp = %" PRIu64
+                         "; products that divide them are %s",
+                         plan->gpus, inside, near);
+    }
+    uint32_t dp = (uint32_t)(plan->gpus / inside);
+    if (plan->dp != 0 && plan->dp != dp) {
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'dp': %" PRIu32 ", but %" PRIu32 " GPUs over tp x cp x pp = %" PRIu64
+                         " are %" PRIu32,
+                         plan->dp, plan->gpus, inside, dp);
+    }
+    plan->dp = dp;
+    return ORR_OK;
+}
+
+static enum orr_status plan_settle_batches(struct orr_train_plan *plan, struct orr_error *err)
+{
+    if (plan->micro_batch == 0) {
+        plan->micro_batch = 1;
+    }
+    uint64_t once = (uint64_t)plan->micro_batch * plan->dp;
+    if (plan->global_batch == 0) {
+        plan->global_batch = (uint32_t)(once * (plan->pp > 1 ? 4 * plan->pp : 1));
+    }
+    if (plan->global_batch % once != 0) {
+        uint64_t below = plan->global_batch / once * once;
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'global-batch': %" PRIu32 " is not a multiple of micro-batch x dp = %" PRIu64
+                         "; the nearest are %" PRIu64 " and %" PRIu64,
+                         plan->global_batch, once, below == 0 ? once : below, below + once);
+    }
+    return ORR_OK;
+}
+
+static enum orr_status plan_check_shape(const struct orr_train_model *model, const struct orr_train_plan *plan,
+                                        struct orr_error *err)
+{
+    enum orr_status status = ORR_OK;
+    if (!model_is_transformer(model)) {
+        if (plan->tp * plan->pp * plan->cp * plan->ep > 1) {
+            return error_set(err, ORR_EINVAL,
+                             "a model of family '%s' is divided over data alone: tp, pp, cp and ep are 1",
+                             model_family_word(model->family));
+        }
+        return ORR_OK;
+    }
+    if (plan->tp > 1) {
+        status = plan_divides("tp", plan->tp, "the heads,", model->heads, err);
+    }
+    if (status == ORR_OK && plan->tp > 1) {
+        status = plan_divides("tp", plan->tp, "the MLP's width,", model->ffn, err);
+    }
+    if (status == ORR_OK && plan->cp > 1) {
+        status = plan_divides("cp", plan->cp, "the sequence,", plan->seq, err);
+    }
+    if (status == ORR_OK && plan->ep > 1) {
+        status = model->experts == 0
+                     ? error_set(err, ORR_EINVAL, "parameter 'ep': model '%s' has no experts", model->name)
+                     : plan_divides("ep", plan->ep, "the experts,", model->experts, err);
+    }
+    if (status == ORR_OK && plan->ep > 1) {
+        uint64_t room = (uint64_t)plan->dp * plan->cp * plan->tp / plan->etp;
+        status = plan_divides("ep", plan->ep, "the ranks it lies across, dp x cp x tp / etp =", room, err);
+    }
+    if (status == ORR_OK &&
+        (uint64_t)plan->pp * plan->vpp > model->layers + 2) { /* the ends may have chunks of their own */
+        status = error_set(err, ORR_EINVAL,
+                           "parameter 'pp': %" PRIu32 " stages of %" PRIu32 " chunks are more than %" PRIu32 " layers",
+                           plan->pp, plan->vpp, model->layers);
+    }
+    return status;
+}
+
+enum orr_status orr_train_plan_settle(const struct orr_train_model *model, struct orr_train_plan *plan,
+                                      struct orr_error *err)
+{
+    struct orr_train_plan settled = *plan;
+    plan_fill_ones(&settled);
+    if (settled.seq == 0) {
+        settled.seq = model_tokens(model);
+    }
+    if (settled.zero > 3) {
+        return error_set(err, ORR_EINVAL, "parameter 'zero': %" PRIu32 " is none of 0, 1, 2, 3", settled.zero);
+    }
+    if (settled.vpp > 1 && settled.pp == 1) {
+        return error_set(err, ORR_EINVAL, "parameter 'vpp': chunks are interleaved over pipeline stages, and pp is 1");
+    }
+    if (settled.vpp > 1 && settled.schedule == ORR_TRAIN_SCHEDULE_ONE_F_ONE_B) {
+        settled.schedule = ORR_TRAIN_SCHEDULE_INTERLEAVED;
+    }
+    enum orr_status status = plan_settle_ranks(&settled, err);
+    if (status == ORR_OK) {
+        status = plan_settle_batches(&settled, err);
+    }
+    if (status == ORR_OK) {
+        status = plan_check_shape(model, &settled, err);
+    }
+    if (status == ORR_OK) {
+        *plan = settled;
+    }
+    return status;
+}
+
+uint32_t plan_micro_batches(const struct orr_train_plan *plan)
+{
+    return plan->global_batch / (plan->micro_batch * plan->dp);
+}
+
+uint32_t plan_layers_of(const struct orr_train_model *model, const struct orr_train_plan *plan, uint32_t chunk)
+{
+    uint32_t chunks = plan->pp * plan->vpp, even = model->layers / chunks, left = model->layers % chunks;
+    uint32_t first = (chunks - left + 1) / 2; /* the fuller chunks stand in the middle, later ones first */
+    return even + (chunk >= first && chunk < first + left ? 1 : 0);
+}
+
+uint32_t plan_optimizer_shards(const struct orr_train_plan *plan)
+{
+    return plan->zero > 0 || plan->sharding != ORR_TRAIN_SHARDING_NONE ? plan->dp * plan->cp : 1;
+}
