@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "train/cost.h"
+
+/* ---- groups: tensor-parallel ranks are neighbours, then context, data, pipeline, as Megatron-LM numbers them ---- */
+
+struct cost_group cost_group_tp(const struct orr_train_plan *plan)
+{
+    return (struct cost_group){plan->tp, 1};
+}
+
+struct cost_group cost_group_cp(const struct orr_train_plan *plan)
+{
+    return (struct cost_group){plan->cp, plan->tp};
+}
+
+struct cost_group cost_group_dp(const struct orr_train_plan *plan)
+{
+    return (struct cost_group){plan->dp * plan->cp, plan->tp};
+}
+
+struct cost_group cost_group_ep(const struct orr_train_plan *plan)
+{
+    return (struct cost_group){plan->ep, plan->etp};
+}
+
+struct cost_group cost_group_experts_dp(const struct orr_train_plan *plan)
+{
+    uint32_t inside = plan->etp * plan->ep, ranks = plan->dp * plan->cp * plan->tp;
+    return (struct cost_group){ranks / inside, inside};
+}
+
+struct cost_group cost_group_pp(const struct orr_train_plan *plan)
+{
+    return (struct cost_group){2, plan->tp * plan->cp * plan->dp};
+}
+
+double cost_collective_us(const struct cost_machine *machine, enum orr_coll_op op, struct cost_group group,
+                          double bytes)
+{
+    struct orr_coll_question question = {.op = op, .bytes = (uint64_t)bytes};
+    struct orr_coll_answer answer;
+    if (group.size <= 1 || bytes < 1) {
+        return 0;
+    }
+    uint32_t inside = group.stride >= machine->node_gpus ? 1 : machine->node_gpus / group.stride;
+    inside = inside > group.size ? group.size : inside;
+    question.gpus = inside;
+    question.nodes = (group.size + inside - 1) / inside;
+    question.groups = machine->node_gpus / inside; /* each server's other GPUs are in groups that do the same */
+    return orr_coll_time(machine->timer, &question, &answer, NULL) == ORR_OK ? answer.us : 0;
+}
+
+double cost_stream_us(const struct cost_machine *machine, double bytes)
+{
+    struct orr_op op = {.kind = ORR_OP_COPY, .dtype = ORR_OP_BF16, .dims = {(uint64_t)(bytes / 4)}};
+    struct orr_op_prediction answer;
+    orr_op_predict(machine->ops, machine->device, ORR_OP_KERNEL, &op, &answer);
+    return answer.kernel_us;
+}
+
+static double cost_factor(const struct cost_machine *machine, const struct framework *framework, enum orr_op_kind kind)
+{
+    switch (kind) {
+    case ORR_OP_GEMM:
+    case ORR_OP_BATCHED_GEMM:
+    case ORR_OP_GROUPED_GEMM:
+    case ORR_OP_CONV2D:
+    case ORR_OP_CONV2D_BACKWARD:
+        return framework->gemm;
+    case ORR_OP_ATTENTION:
+    case ORR_OP_ATTENTION_BACKWARD:
+        return framework->attention * (machine->is_recent ? framework->attention_hopper : 1);
+    default:
+        return framework->stream;
+    }
+}
+
+/* Adds an item to the pass it belongs to. */
+static void cost_item(const struct cost_machine *machine, const struct work_job *job, struct work_item *item,
+                      struct cost_pass *pass, double *flops)
+{
+    const struct orr_train_plan *plan = job->plan;
+    double comm = job->framework->comm;
+    pass->launches += item->times;
+    switch (item->comm) {
+    case WORK_COMPUTE: {
+        struct orr_op_prediction answer;
+        orr_op_predict(machine->ops, machine->device, ORR_OP_KERNEL, &item->op, &answer);
+        item->us = answer.kernel_us * cost_factor(machine, job->framework, item->op.kind);
+        pass->compute += item->us * item->times;
+        *flops += answer.flops * item->times;
+        return;
+    }
+    case WORK_TP_GATHER:
+        item->us = comm * cost_collective_us(machine, ORR_COLL_OP_ALL_GATHER, cost_group_tp(plan), item->bytes);
+        pass->tp += item->us;
+        return;
+    case WORK_TP_SCATTER:
+        item->us = comm * cost_collective_us(machine, ORR_COLL_OP_REDUCE_SCATTER, cost_group_tp(plan), item->bytes);
+        pass->tp += item->us;
+        return;
+    case WORK_TP_REDUCE:
+        item->us = comm * cost_collective_us(machine, ORR_COLL_OP_ALL_REDUCE, cost_group_tp(plan), item->bytes);
+        pass->tp += item->us;
+        return;
+    case WORK_CP_SHIFT:
+        item->us =
+            comm * cost_collective_us(machine, ORR_COLL_OP_ALL_GATHER, cost_group_cp(plan), item->bytes * plan->cp);
+        pass->cp += item->us;
+        return;
+    default:
+        item->us = comm * cost_collective_us(machine, ORR_COLL_OP_ALL_TO_ALL, cost_group_ep(plan), item->bytes);
+        pass->ep += item->us;
+        return;
+    }
+}
+
+void cost_piece(const struct cost_machine *machine, const struct work_job *job, struct work_piece *piece,
+                struct cost_piece *cost)
+{
+    double before = 0;
+    *cost = (struct cost_piece){0};
+    for (uint32_t i = 0; i < piece->forward.count; i++) {
+        cost_item(machine, job, &piece->forward.items[i], &cost->forward, &cost->hardware_flops);
+    }
+    for (uint32_t i = 0; i < piece->backward.count; i++) {
+        before = cost->backward.compute;
+        cost_item(machine, job, &piece->backward.items[i], &cost->backward, &cost->hardware_flops);
+        /* Products come in pairs: the second is the weight's gradient. */
+        if (i > 0 && piece->backward.items[i].name == piece->backward.items[i - 1].name) {
+            cost->backward.weight += cost->backward.compute - before;
+        }
+    }
+    if (piece->again) {
+        cost->backward.compute += cost->forward.compute;
+        cost->backward.tp += cost->forward.tp;
+        cost->backward.cp += cost->forward.cp;
+        cost->backward.ep += cost->forward.ep;
+        cost->backward.launches += cost->forward.launches;
+    }
+}

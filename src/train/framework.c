@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The rows are made of presets/frameworks/ by the build. */
+#include "train/framework.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/words.h"
+#include "presets.h"
+
+#define FRAMEWORK_FIELDS(...) {__VA_ARGS__},
+#define FRAMEWORK_X(fields)   FRAMEWORK_FIELDS fields
+
+static const struct framework frameworks[] = {PRESET_FRAMEWORKS(FRAMEWORK_X)};
+
+enum { FRAMEWORK_COUNT = sizeof frameworks / sizeof frameworks[0] };
+
+const struct framework *framework_at(size_t index)
+{
+    return index < FRAMEWORK_COUNT ? &frameworks[index] : NULL;
+}
+
+enum orr_status framework_find(const char *name, const struct framework **framework, struct orr_error *err)
+{
+    const char *known[FRAMEWORK_COUNT + 1] = {NULL};
+    for (size_t i = 0; i < FRAMEWORK_COUNT; i++) {
+        known[i] = frameworks[i].name;
+        if (strcmp(frameworks[i].name, name) == 0 || words_have(frameworks[i].synonyms, name, strlen(name), false)) {
+            *framework = &frameworks[i];
+            return ORR_OK;
+        }
+    }
+    const char *near = error_nearest(name, known);
+    return error_set(err, ORR_EINVAL, "parameter 'framework': there is no '%s'%s%s%s", name,
+                     near != NULL ? "; the nearest is '" : "", near != NULL ? near : "", near != NULL ? "'" : "");
+}
+
+/* ---- numbers by name ---- */
+
+#define NUMBER(name, field)                                                                                            \
+    {                                                                                                                  \
+        name, offsetof(struct framework, field)                                                                        \
+    }
+
+static const struct {
+    const char *name;
+    size_t place;
+} framework_numbers[] = {
+    NUMBER("gradient_bytes", gradient_bytes),
+    NUMBER("accumulate_bytes", accumulate_bytes),
+    NUMBER("optimizer_bytes", optimizer_bytes),
+    NUMBER("state_bytes", state_bytes),
+    NUMBER("gemm", gemm),
+    NUMBER("attention", attention),
+    NUMBER("stream", stream),
+    NUMBER("attention_hopper", attention_hopper),
+    NUMBER("host_layer", host_layer_us),
+    NUMBER("host_backward", host_backward),
+    NUMBER("host_tp", host_tp_us),
+    NUMBER("host_micro", host_micro_us),
+    NUMBER("host_step", host_step_us),
+    NUMBER("comm", comm),
+    NUMBER("overlap_tp", overlap_tp),
+    NUMBER("overlap_dp", overlap_dp),
+};
+
+enum { FRAMEWORK_NUMBERS = sizeof framework_numbers / sizeof framework_numbers[0] };
+
+static enum orr_status framework_no_number(const char *name, size_t length, struct orr_error *err)
+{
+    const char *known[FRAMEWORK_NUMBERS + 1] = {NULL};
+    char word[48];
+    (void)snprintf(word, sizeof word, "%.*s", (int)length, name);
+    for (size_t i = 0; i < FRAMEWORK_NUMBERS; i++) {
+        known[i] = framework_numbers[i].name;
+    }
+    const char *near = error_nearest(word, known);
+    return error_set(err, ORR_EINVAL, "parameter 'framework-set': a framework has no number '%s'%s%s%s", word,
+                     near != NULL ? "; the nearest is '" : "", near != NULL ? near : "", near != NULL ? "'" : "");
+}
+
+enum orr_status framework_set(struct framework *framework, const char *text, struct orr_error *err)
+{
+    for (const char *at = text; *at != '\0';) {
+        size_t length = strcspn(at, "=,"), i = 0;
+        while (i < FRAMEWORK_NUMBERS &&
+               (strlen(framework_numbers[i].name) != length || memcmp(framework_numbers[i].name, at, length) != 0)) {
+            i++;
+        }
+        if (i == FRAMEWORK_NUMBERS) {
+            return framework_no_number(at, length, err);
+        }
+        char *end = NULL;
+        double value = at[length] == '=' ? strtod(at + length + 1, &end) : -1;
+        if (end == NULL || (*end != ',' && *end != '\0') || !(value >= 0 && value <= 1e9)) {
+            return error_set(err, ORR_EINVAL,
+                             "parameter 'framework-set': '%s' wants a number from 0 to 10^9 behind '='",
+                             framework_numbers[i].name);
+        }
+        *(double *)(void *)((char *)framework + framework_numbers[i].place) = value;
+        at = end + (*end == ',');
+    }
+    return ORR_OK;
+}

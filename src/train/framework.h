@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * How a training framework carries a step out, as data (presets/frameworks): what it fuses, what overlaps, in which
+ * precision it sums, how long its host takes; a handful of numbers, each with the runs it was fitted on. Knows no
+ * model.
+ */
+#ifndef ORR_TRAIN_FRAMEWORK_H
+#define ORR_TRAIN_FRAMEWORK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+struct framework {
+    const char *name, *synonyms, *source;
+    bool unfused_attention;  /* scores are written to memory: products, softmax and dropout of their own */
+    bool fused;              /* bias, activation, dropout and sum in one kernel each */
+    double gradient_bytes;   /* of a value, as they are summed over ranks */
+    double accumulate_bytes; /* read and written for each weight when a micro-batch's gradients are added up; 0: in
+                                place */
+    double optimizer_bytes;  /* read and written for each weight in a step */
+    double state_bytes;      /* held for each weight beside it and its gradient */
+    double gemm, attention, stream; /* factors of what an operator takes by itself */
+    double attention_hopper; /* besides, of attention on devices from Hopper on: older kernels do not use all of them */
+    double host_layer_us;    /* of the host for one layer forwards; backwards `host_backward` times that */
+    double host_backward, host_tp_us, host_micro_us, host_step_us;
+    double comm;                   /* factor of what a collective takes by itself */
+    double overlap_tp, overlap_dp; /* share hidden where the plan overlaps it */
+};
+
+/* By name or synonym; ORR_EINVAL names the nearest. */
+ORR_MUST_CHECK enum orr_status framework_find(const char *name, const struct framework **framework,
+                                              struct orr_error *err);
+const struct framework *framework_at(size_t index); /* NULL behind the last */
+
+/* Changes numbers by name: "gemm=1.1,host_layer=500". ORR_EINVAL names the nearest. */
+ORR_MUST_CHECK enum orr_status framework_set(struct framework *framework, const char *text, struct orr_error *err);
+
+#endif

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A layer of a transformer, its ends: lists in the order a framework issues them. m is the rows of a product: tokens of
+ * a micro-batch on this rank. */
+#include "train/work.h"
+
+struct work_sizes {
+    double tokens;       /* of a micro-batch, this rank's share of the sequence */
+    double hidden_bytes; /* one hidden state of them, bf16 */
+    double divided;      /* the same where sequence parallelism divides it */
+};
+
+static struct work_sizes work_sizes_of(const struct work_job *job)
+{
+    const struct orr_train_plan *plan = job->plan;
+    double tokens = (double)plan->micro_batch * plan->seq / plan->cp;
+    double bytes = tokens * job->model->hidden * 2;
+    return (struct work_sizes){tokens, bytes, plan->sp && plan->tp > 1 ? bytes / plan->tp : bytes};
+}
+
+static struct work_item *work_add(struct work_list *list, const char *name)
+{
+    struct work_item *item = &list->items[list->count < WORK_ITEMS_MOST ? list->count++ : WORK_ITEMS_MOST - 1];
+    *item = (struct work_item){.name = name, .times = 1};
+    return item;
+}
+
+static enum orr_op_dtype work_dtype(const struct work_job *job)
+{
+    static const enum orr_op_dtype dtypes[] = {
+        [ORR_TRAIN_DTYPE_BF16] = ORR_OP_BF16,   [ORR_TRAIN_DTYPE_FP16] = ORR_OP_FP16,
+        [ORR_TRAIN_DTYPE_FP8] = ORR_OP_FP8,     [ORR_TRAIN_DTYPE_MXFP8] = ORR_OP_FP8_BLOCK,
+        [ORR_TRAIN_DTYPE_NVFP4] = ORR_OP_NVFP4, [ORR_TRAIN_DTYPE_FP32] = ORR_OP_FP32};
+    return dtypes[job->plan->dtype];
+}
+
+/* One product forwards is two backwards: of the input's gradient and of the weight's. */
+static void work_gemm(const struct work_job *job, struct work_piece *piece, const char *name, double m, double n,
+                      double k)
+{
+    struct orr_op op = {.kind = ORR_OP_GEMM, .dtype = work_dtype(job)};
+    op.dims[0] = (uint64_t)m, op.dims[1] = (uint64_t)n, op.dims[2] = (uint64_t)k;
+    work_add(&piece->forward, name)->op = op;
+    op.dims[1] = (uint64_t)k, op.dims[2] = (uint64_t)n;
+    work_add(&piece->backward, name)->op = op;
+    op.dims[0] = (uint64_t)k, op.dims[1] = (uint64_t)n, op.dims[2] = (uint64_t)m;
+    work_add(&piece->backward, name)->op = op;
+    piece->parameters += n * k;
+}
+
+/* Reads and writes `bytes` forwards and `back` backwards: norms, activations, sums, masks. As a copy of as many bytes.
+ */
+static void work_stream(struct work_piece *piece, const char *name, double bytes, double back)
+{
+    struct orr_op op = {.kind = ORR_OP_COPY, .dtype = ORR_OP_BF16};
+    op.dims[0] = (uint64_t)(bytes / 4); /* a copy reads and writes two bytes each */
+    work_add(&piece->forward, name)->op = op;
+    op.dims[0] = (uint64_t)(back / 4);
+    work_add(&piece->backward, name)->op = op;
+}
+
+static void work_collective(struct work_list *list, const char *name, enum work_comm comm, double bytes)
+{
+    struct work_item *item = work_add(list, name);
+    item->comm = comm;
+    item->bytes = bytes;
+}
+
+/* What tensor parallelism gathers before the products and sums behind them. */
+static void work_enter(const struct work_job *job, struct work_piece *piece, double bytes)
+{
+    if (job->plan->tp == 1) {
+        return;
+    }
+    if (job->plan->sp) {
+        work_collective(&piece->forward, "gather", WORK_TP_GATHER, bytes);
+        work_collective(&piece->backward, "gather", WORK_TP_GATHER,
+                        bytes); /* the weights' gradients need it whole again */
+        work_collective(&piece->backward, "scatter", WORK_TP_SCATTER, bytes);
+    } else {
+        work_collective(&piece->backward, "reduce", WORK_TP_REDUCE, bytes);
+    }
+}
+
+static void work_leave(const struct work_job *job, struct work_piece *piece, double bytes)
+{
+    if (job->plan->tp == 1) {
+        return;
+    }
+    if (job->plan->sp) {
+        work_collective(&piece->forward, "scatter", WORK_TP_SCATTER, bytes);
+        work_collective(&piece->backward, "gather", WORK_TP_GATHER, bytes);
+    } else {
+        work_collective(&piece->forward, "reduce", WORK_TP_REDUCE, bytes);
+    }
+}
+
+/* ---- attention ---- */
+
+/* Scores in memory: two batched products, a softmax and a dropout between them. */
+static void work_scores(const struct work_job *job, struct work_piece *piece, double heads)
+{
+    const struct orr_train_model *model = job->model;
+    double batch = job->plan->micro_batch * heads, seq = (double)job->plan->seq / job->plan->cp;
+    struct orr_op op = {.kind = ORR_OP_BATCHED_GEMM, .dtype = ORR_OP_BF16};
+    op.dims[0] = (uint64_t)batch, op.dims[1] = (uint64_t)seq, op.dims[2] = job->plan->seq, op.dims[3] = model->head_dim;
+    double scores = batch * seq * job->plan->seq;
+    work_add(&piece->forward, "scores")->op = op;
+    work_stream(piece, "softmax", scores * 4, scores * 6);
+    work_stream(piece, "dropout", scores * 5, scores * 5);
+    work_add(&piece->forward, "values")->op = op;
+    for (int i = 0; i < 4; i++) {
+        work_add(&piece->backward, "scores")->op = op;
+    }
+    piece->kept_bytes += scores * 5;
+}
+
+static void work_flash(const struct work_job *job, struct work_piece *piece, double heads, double shared)
+{
+    const struct orr_train_model *model = job->model;
+    const struct orr_train_plan *plan = job->plan;
+    struct orr_op op = {.kind = ORR_OP_ATTENTION, .dtype = ORR_OP_BF16, .full = model_is_two_way(model)};
+    op.dims[0] = plan->micro_batch, op.dims[1] = plan->seq / plan->cp, op.dims[2] = (uint64_t)heads;
+    op.dims[3] = (uint64_t)shared, op.dims[4] = model->head_dim;
+    op.v_head_dim = model->v_head_dim == model->head_dim ? 0 : model->v_head_dim;
+    op.kv_seq = plan->cp > 1 ? plan->seq : 0;
+    work_add(&piece->forward, "attention")->op = op;
+    op.kind = ORR_OP_ATTENTION_BACKWARD;
+    work_add(&piece->backward, "attention")->op = op;
+}
+
+static void work_attention(const struct work_job *job, const struct work_sizes *sizes, struct work_piece *piece)
+{
+    const struct orr_train_model *model = job->model;
+    const struct orr_train_plan *plan = job->plan;
+    double tp = plan->tp, heads = model->heads / tp;
+    double shared = model->kv_heads < plan->tp ? 1 : model->kv_heads / tp;
+    double queries = heads * model->head_dim, keys = shared * model->head_dim, values = shared * model->v_head_dim;
+    work_enter(job, piece, sizes->hidden_bytes);
+    if (model->kv_rank == 0) {
+        work_gemm(job, piece, "queries, keys, values", sizes->tokens, queries + keys + values, model->hidden);
+    } else {
+        double plain = model->head_dim - model->rope_dim;
+        if (model->q_rank != 0) {
+            work_gemm(job, piece, "queries down", sizes->tokens, model->q_rank, model->hidden);
+            work_gemm(job, piece, "queries up", sizes->tokens, queries, model->q_rank);
+        } else {
+            work_gemm(job, piece, "queries", sizes->tokens, queries, model->hidden);
+        }
+        work_gemm(job, piece, "keys down", sizes->tokens, model->kv_rank + model->rope_dim, model->hidden);
+        work_gemm(job, piece, "keys up", sizes->tokens, heads * (plain + model->v_head_dim), model->kv_rank);
+        keys = queries, values = heads * model->v_head_dim, shared = heads;
+    }
+    if (model->family == ORR_TRAIN_LLAMA) {
+        double bytes = sizes->tokens * (queries + keys) * 2;
+        work_stream(piece, "positions", bytes * (job->framework->fused ? 2 : 6),
+                    bytes * (job->framework->fused ? 2 : 6));
+    }
+    if (plan->cp > 1) {
+        work_collective(&piece->forward, "shift", WORK_CP_SHIFT, sizes->tokens * (keys + values) * 2);
+        work_collective(&piece->backward, "shift", WORK_CP_SHIFT, sizes->tokens * (keys + values) * 4);
+    }
+    if (job->framework->unfused_attention) {
+        work_scores(job, piece, heads);
+    } else {
+        work_flash(job, piece, heads, shared);
+    }
+    work_gemm(job, piece, "attention out", sizes->tokens, model->hidden, heads * model->v_head_dim);
+    work_leave(job, piece, sizes->hidden_bytes);
+    piece->kept_bytes += sizes->tokens * (queries + keys + values + heads * model->v_head_dim) * 2;
+}
+
+/* ---- what follows it ---- */
+
+static void work_norm_and_sum(const struct work_job *job, const struct work_sizes *sizes, struct work_piece *piece)
+{
+    double bytes = sizes->divided;
+    work_stream(piece, "norm", 2 * bytes, 3 * bytes);
+    if (job->framework->fused) {
+        work_stream(piece, "bias, dropout, sum", 3.5 * bytes, 2.5 * bytes);
+    } else {
+        work_stream(piece, "sum", 3 * bytes, 3 * bytes);
+    }
+    piece->kept_bytes += 2 * bytes + (job->model->family == ORR_TRAIN_GPT && job->framework->fused ? bytes / 2 : 0);
+}
+
+static void work_activation(const struct work_job *job, struct work_piece *piece, double rows, double width)
+{
+    double bytes = rows * width * 2;
+    if (job->model->gated) {
+        work_stream(piece, "gate", job->framework->fused ? 3 * bytes : 5 * bytes,
+                    job->framework->fused ? 5 * bytes : 8 * bytes);
+    } else {
+        work_stream(piece, "activation", 2 * bytes, 3 * bytes);
+    }
+    piece->kept_bytes += (job->model->gated ? 3 : 2) * bytes;
+}
+
+static void work_mlp(const struct work_job *job, const struct work_sizes *sizes, struct work_piece *piece)
+{
+    const struct orr_train_model *model = job->model;
+    double width = (double)model->ffn / job->plan->tp;
+    work_enter(job, piece, sizes->hidden_bytes);
+    work_gemm(job, piece, "MLP in", sizes->tokens, width * (model->gated ? 2 : 1), model->hidden);
+    work_activation(job, piece, sizes->tokens, width);
+    work_gemm(job, piece, "MLP out", sizes->tokens, model->hidden, width);
+    work_leave(job, piece, sizes->hidden_bytes);
+}
+
+static void work_grouped(const struct work_job *job, struct work_piece *piece, const char *name, double groups,
+                         double m, double n, double k)
+{
+    struct orr_op op = {.kind = ORR_OP_GROUPED_GEMM, .dtype = work_dtype(job)};
+    op.dims[0] = (uint64_t)groups, op.dims[1] = (uint64_t)m, op.dims[2] = (uint64_t)n, op.dims[3] = (uint64_t)k;
+    work_add(&piece->forward, name)->op = op;
+    op.dims[2] = (uint64_t)k, op.dims[3] = (uint64_t)n;
+    work_add(&piece->backward, name)->op = op;
+    op.dims[1] = (uint64_t)k, op.dims[2] = (uint64_t)n, op.dims[3] = (uint64_t)m;
+    work_add(&piece->backward, name)->op = op;
+    piece->experts += groups * n * k;
+}
+
+/* Tokens of a rank go to `topk` experts each, spread evenly over the ranks that hold them. */
+static void work_experts(const struct work_job *job, const struct work_sizes *sizes, struct work_piece *piece)
+{
+    const struct orr_train_model *model = job->model;
+    const struct orr_train_plan *plan = job->plan;
+    double tokens = sizes->tokens / (plan->tp > 1 && plan->sp ? plan->tp : 1);
+    double sent = tokens * model->topk, bytes = sent * model->hidden * 2;
+    double groups = (double)model->experts / plan->ep, width = (double)model->expert_ffn / plan->etp;
+    double rows = sent * plan->etp * plan->ep / model->experts;
+    work_stream(piece, "router", tokens * model->experts * 8, tokens * model->experts * 8);
+    work_stream(piece, "permute", 2 * bytes, 2 * bytes);
+    if (plan->ep > 1) {
+        work_collective(&piece->forward, "dispatch", WORK_EP_DISPATCH, bytes);
+        work_collective(&piece->backward, "combine", WORK_EP_COMBINE, bytes);
+    }
+    work_grouped(job, piece, "experts in", groups, rows, width * (model->gated ? 2 : 1), model->hidden);
+    work_activation(job, piece, groups * rows, width);
+    work_grouped(job, piece, "experts out", groups, rows, model->hidden, width);
+    if (plan->ep > 1) {
+        work_collective(&piece->forward, "combine", WORK_EP_COMBINE, bytes);
+        work_collective(&piece->backward, "dispatch", WORK_EP_DISPATCH, bytes);
+    }
+    work_stream(piece, "unpermute", 3 * bytes, 3 * bytes);
+    piece->kept_bytes += 2 * bytes;
+    piece->parameters += (double)model->hidden * model->experts;
+    if (model->shared_experts != 0) {
+        double shared = (double)model->expert_ffn * model->shared_experts / plan->tp;
+        work_gemm(job, piece, "shared in", sizes->tokens, shared * (model->gated ? 2 : 1), model->hidden);
+        work_activation(job, piece, sizes->tokens, shared);
+        work_gemm(job, piece, "shared out", sizes->tokens, model->hidden, shared);
+    }
+}
+
+void work_layer(const struct work_job *job, bool with_experts, struct work_piece *piece)
+{
+    struct work_sizes sizes = work_sizes_of(job);
+    *piece = (struct work_piece){.name = with_experts ? "layer with experts" : "layer", .input_bytes = sizes.divided};
+    work_norm_and_sum(job, &sizes, piece);
+    work_attention(job, &sizes, piece);
+    work_norm_and_sum(job, &sizes, piece);
+    if (with_experts) {
+        work_experts(job, &sizes, piece);
+    } else {
+        work_mlp(job, &sizes, piece);
+    }
+    if (job->framework->accumulate_bytes != 0) {
+        struct orr_op op = {.kind = ORR_OP_COPY, .dtype = ORR_OP_BF16};
+        op.dims[0] = (uint64_t)((piece->parameters + piece->experts) * job->framework->accumulate_bytes / 4);
+        work_add(&piece->backward, "add up gradients")->op = op;
+    }
+    piece->again = job->plan->recompute == ORR_TRAIN_RECOMPUTE_FULL;
+    piece->parameters += 4.0 * job->model->hidden;
+}
+
+/* ---- the ends ---- */
+
+void work_embedding(const struct work_job *job, struct work_piece *piece)
+{
+    struct work_sizes sizes = work_sizes_of(job);
+    *piece = (struct work_piece){.name = "embedding", .input_bytes = sizes.tokens * 8};
+    work_stream(piece, "embedding", 2 * sizes.hidden_bytes, 3 * sizes.hidden_bytes);
+    if (job->plan->tp > 1) {
+        work_collective(&piece->forward, "reduce", job->plan->sp ? WORK_TP_SCATTER : WORK_TP_REDUCE,
+                        sizes.hidden_bytes);
+        if (job->plan->sp) {
+            work_collective(&piece->backward, "gather", WORK_TP_GATHER, sizes.hidden_bytes);
+        }
+    }
+    piece->parameters = (double)job->model->vocab * job->model->hidden / job->plan->tp +
+                        (double)job->model->positions * job->model->hidden;
+}
+
+/* Logits, and the loss in float32 over this rank's part of the vocabulary. */
+void work_head(const struct work_job *job, struct work_piece *piece)
+{
+    const struct orr_train_model *model = job->model;
+    struct work_sizes sizes = work_sizes_of(job);
+    double vocab = (double)(model->family == ORR_TRAIN_VIT ? model->classes : model->vocab) / job->plan->tp;
+    double rows = model->family == ORR_TRAIN_VIT ? job->plan->micro_batch : sizes.tokens;
+    *piece = (struct work_piece){.name = "head", .input_bytes = sizes.divided};
+    work_stream(piece, "norm", 2 * sizes.divided, 3 * sizes.divided);
+    work_enter(job, piece, sizes.hidden_bytes);
+    work_gemm(job, piece, "logits", rows, vocab, model->hidden);
+    struct orr_op loss = {.kind = ORR_OP_CROSS_ENTROPY, .dtype = ORR_OP_BF16};
+    loss.dims[0] = (uint64_t)rows, loss.dims[1] = (uint64_t)vocab;
+    work_add(&piece->forward, "loss")->op = loss;
+    loss.kind = ORR_OP_CROSS_ENTROPY_BACKWARD;
+    work_add(&piece->backward, "loss")->op = loss;
+    piece->kept_bytes = rows * vocab * 6 + sizes.divided;
+    piece->working_bytes = rows * vocab * 4;
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What one GPU does for one micro-batch in one piece of a model (an embedding, a layer, a head): operators with their
+ * shapes and collectives with their sizes, forwards and backwards, in the order they are issued. Made of the model, of
+ * how it is divided, and of what the framework fuses. No time in here: train/cost.h asks for that, and train/trace.h
+ * writes the same lists out as Chakra nodes.
+ */
+#ifndef ORR_TRAIN_WORK_H
+#define ORR_TRAIN_WORK_H
+
+#include "orrery/op.h"
+#include "train/framework.h"
+#include "train/model.h"
+#include "train/plan.h"
+
+enum work_comm {
+    WORK_COMPUTE, /* none: an operator */
+    WORK_TP_GATHER,
+    WORK_TP_SCATTER,
+    WORK_TP_REDUCE,
+    WORK_CP_SHIFT, /* keys and values go once round the ranks of one sequence */
+    WORK_EP_DISPATCH,
+    WORK_EP_COMBINE,
+    WORK_COMMS
+};
+
+struct work_item {
+    const char *name;
+    enum work_comm comm;
+    struct orr_op op; /* of an operator */
+    double bytes;     /* of a collective, as nccl-tests counts */
+    double times;     /* how often, one after the other; of an expert's operators: experts of this rank */
+    double us;        /* of one; train/cost.h fills it */
+};
+
+enum { WORK_ITEMS_MOST = 96 };
+
+struct work_list {
+    struct work_item items[WORK_ITEMS_MOST];
+    uint32_t count;
+};
+
+struct work_piece {
+    const char *name;
+    struct work_list forward, backward;
+    bool again;                 /* its forward pass runs again before the backward pass */
+    double attention_again_us;  /* selective: what of it runs again */
+    double parameters, experts; /* this rank's weights; of them those of experts */
+    double kept_bytes;          /* activations held from forward to backward, for one micro-batch */
+    double input_bytes;         /* of its input alone: what is held where all of it runs again */
+    double working_bytes;       /* beside them while it runs */
+};
+
+struct work_job {
+    const struct orr_train_model *model;
+    const struct orr_train_plan *plan;
+    const struct framework *framework;
+};
+
+void work_embedding(const struct work_job *job, struct work_piece *piece);
+void work_layer(const struct work_job *job, bool with_experts, struct work_piece *piece);
+void work_head(const struct work_job *job, struct work_piece *piece);
+
+#endif
