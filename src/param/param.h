@@ -21,6 +21,7 @@
 #include "orrery/simai.h"
 #include "orrery/tools.h"
 #include "orrery/trace.h"
+#include "orrery/train.h"
 
 enum param_kind {
     PARAM_FLAG,         /* bool: true once it is given; with a value name, true or false may follow */
@@ -168,6 +169,10 @@ struct orr_override *param_run_sets(struct orr_run_options *options);
 /* What the library refuses of a run's options by themselves, whoever filled them: rows out of bounds, what the network
  * cannot have, what contradicts. Files are not looked at. Fills in what follows from what was said. */
 ORR_MUST_CHECK enum orr_status param_run_settle(struct orr_run_options *options, struct orr_error *err);
+
+/* ---- the parameters of a training step --------------------------------------------------------------------------- */
+
+extern const struct param param_train[]; /* places in struct orr_train_options */
 
 /* ---- the parameters of SimAI's modes ------------------------------------------------------------------------------
  */

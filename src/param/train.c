@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The parameters of a training step: options of `orrery train` and columns of its tables (a column's name has _ for -).
+ */
+#include <string.h>
+
+#include "param/param.h"
+
+#define WORD_X(symbol, word) word,
+static const char *const train_recomputes[] = {ORR_TRAIN_RECOMPUTES(WORD_X) NULL};
+static const char *const train_shardings[] = {ORR_TRAIN_SHARDINGS(WORD_X) NULL};
+static const char *const train_schedules[] = {ORR_TRAIN_SCHEDULES(WORD_X) NULL};
+static const char *const train_dtypes[] = {ORR_TRAIN_DTYPES(WORD_X) NULL};
+#undef WORD_X
+#define WORD_X(symbol, word, text) word,
+static const char *const train_families[] = {ORR_TRAIN_FAMILIES(WORD_X) NULL};
+#undef WORD_X
+
+static const struct {
+    const char *word;
+    uint32_t bit;
+} train_overlaps[] = {{"dp", ORR_TRAIN_OVERLAP_DP},
+                      {"tp", ORR_TRAIN_OVERLAP_TP},
+                      {"pp", ORR_TRAIN_OVERLAP_PP},
+                      {"ep", ORR_TRAIN_OVERLAP_EP}};
+
+static enum orr_status train_read_overlap(const struct param *row, const char *text, void *into, struct orr_error *err)
+{
+    struct orr_train_options *options = into;
+    uint32_t bits = 0;
+    if (strcmp(text, "none") == 0) {
+        options->plan.overlap = 0;
+        return ORR_OK;
+    }
+    for (const char *at = text; *at != '\0';) {
+        size_t length = strcspn(at, ","), i = 0;
+        while (i < 4 && (strlen(train_overlaps[i].word) != length || memcmp(train_overlaps[i].word, at, length) != 0)) {
+            i++;
+        }
+        if (i == 4) {
+            return error_set(err, ORR_EINVAL, "parameter '%s': \"%.*s\" is none of dp, tp, pp, ep; or none at all",
+                             row->name, (int)length, at);
+        }
+        bits |= train_overlaps[i].bit;
+        at += length + (at[length] == ',');
+    }
+    options->plan.overlap = bits;
+    return ORR_OK;
+}
+
+static enum orr_status train_read_open(const struct param *row, const char *text, void *into, struct orr_error *err)
+{
+    char where[40];
+    bool value = false;
+    (void)snprintf(where, sizeof where, "parameter '%s'", row->name);
+    enum orr_status status = param_parse_bool(where, text, &value, err);
+    if (status == ORR_OK) {
+        *(int *)(void *)((char *)into + row->place) = value;
+    }
+    return status;
+}
+
+/* Tables of runs also say "moe" and "cnn". */
+static enum orr_status train_read_family(const struct param *row, const char *text, void *into, struct orr_error *err)
+{
+    struct orr_train_options *options = into;
+    unsigned index = 0;
+    char where[40];
+    (void)snprintf(where, sizeof where, "parameter '%s'", row->name);
+    const char *word = strcmp(text, "moe") == 0 || strcmp(text, "mla-moe") == 0 ? "llama"
+                       : strcmp(text, "cnn") == 0                               ? "resnet"
+                                                                                : text;
+    enum orr_status status = param_parse_word(where, word, train_families, &index, err);
+    if (status == ORR_OK) {
+        options->shape.family = (enum orr_train_family)index;
+    }
+    return status;
+}
+
+#define AT(field) .place = offsetof(struct orr_train_options, field)
+#define SHAPE(at)                                                                                                      \
+    .kind = PARAM_COUNT32, .group = PARAM_WHAT, .flags = PARAM_RARE, .value = "N", AT(shape.at), .most = INT32_MAX
+#define DEGREE(at)      .kind = PARAM_COUNT32, .group = PARAM_GROWTH, .value = "N", AT(plan.at), .most = INT32_MAX
+#define WORDS(at, list) .kind = PARAM_WORD, .value = "NAME", AT(plan.at), .words = list
+
+const struct param param_train[] = {
+    {"model", .letter = 'm', .kind = PARAM_TEXT, .group = PARAM_WHAT, .value = "NAME|FILE", AT(model),
+     .help = "A preset's name (parameter 'list') or a config.json as Hugging Face has it"},
+    {"family", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_RARE, .value = "NAME", .read = train_read_family,
+     .help = "Without parameter 'model': what kind it is"},
+    {"layers", SHAPE(layers), .help = "Layers"},
+    {"hidden", SHAPE(hidden), .help = "Width of the hidden state"},
+    {"ffn", SHAPE(ffn), .help = "Width inside the MLP"},
+    {"heads", SHAPE(heads), .help = "Attention heads"},
+    {"kv-heads", SHAPE(kv_heads), .help = "Heads of keys and values"},
+    {"head-dim", SHAPE(head_dim), .help = "Width of a head"},
+    {"vocab", SHAPE(vocab), .help = "Vocabulary"},
+    {"experts", SHAPE(experts), .help = "Experts of a layer"},
+    {"topk", SHAPE(topk), .help = "Experts that a token goes to"},
+    {"expert-ffn", SHAPE(expert_ffn), .help = "Width inside an expert"},
+    {"shared-experts", SHAPE(shared_experts), .help = "Experts that every token goes to besides"},
+    {"dense-layers", SHAPE(dense_layers), .help = "First layers without experts"},
+    {"image", SHAPE(image), .help = "Pixels of a picture's side"},
+    {"gated", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_RARE, .value = "BOOL", AT(gated),
+     .read = train_read_open, .help = "Whether the MLP is gated"},
+    {"tied", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_RARE, .value = "BOOL", AT(tied),
+     .read = train_read_open, .help = "Whether the head is the embedding"},
+    {"seq", DEGREE(seq), .unwritten = "the model's", .help = "Tokens of a sample"},
+    {"machine", .synonyms = "topology", .kind = PARAM_TEXT, .group = PARAM_MACHINE, .value = "NAME|LINE", AT(machine),
+     .help = "What it runs on: a name or a line (orrery machine list)"},
+    {"gpu", .synonyms = "device", .kind = PARAM_TEXT, .group = PARAM_MACHINE, .value = "NAME", AT(gpu),
+     .unwritten = "the machine's", .help = "The device"},
+    {"interconnect", .kind = PARAM_TEXT, .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "TEXT", AT(interconnect),
+     .help = "The network between servers, in words, as tables of runs have it"},
+    {"gpus-per-node", .kind = PARAM_COUNT32, .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "N",
+     AT(gpus_per_node), .most = INT32_MAX, .unwritten = "the machine's", .help = "GPUs of a server"},
+    {"gpus", DEGREE(gpus), .unwritten = "tp x cp x pp x dp", .help = "GPUs of the job"},
+    {"tp", DEGREE(tp), .help = "Tensor parallelism"},
+    {"pp", DEGREE(pp), .help = "Pipeline stages"},
+    {"dp", DEGREE(dp), .unwritten = "what is left of the GPUs", .help = "Data parallelism"},
+    {"cp", DEGREE(cp), .help = "Context parallelism"},
+    {"ep", DEGREE(ep), .help = "Expert parallelism, across data-parallel ranks"},
+    {"etp", DEGREE(etp), .help = "Tensor parallelism inside experts"},
+    {"vpp", DEGREE(vpp), .help = "Chunks of layers on each pipeline stage"},
+    {"sp", .kind = PARAM_FLAG, .group = PARAM_GROWTH, .value = "BOOL", .flags = PARAM_OPTIONAL, AT(plan.sp),
+     .help = "Sequence parallelism: activations between the products divided over tp"},
+    {"zero", DEGREE(zero), .help = "ZeRO stage, 0 to 3: what data-parallel ranks divide"},
+    {"sharding", .synonyms = "fsdp", .group = PARAM_GROWTH, WORDS(sharding, train_shardings), .initial = "none",
+     .help = "FSDP: weights divided over all data-parallel ranks, or inside a server"},
+    {"micro-batch", DEGREE(micro_batch), .unwritten = "1", .help = "Samples of a micro-batch"},
+    {"global-batch", DEGREE(global_batch), .unwritten = "one micro-batch a rank, with pipelines four a stage",
+     .help = "Samples of a step"},
+    {"recompute", .group = PARAM_COMPUTE, WORDS(recompute, train_recomputes), .initial = "none",
+     .help = "What is computed again in the backward pass"},
+    {"dtype", .group = PARAM_COMPUTE, WORDS(dtype, train_dtypes), .initial = "bf16", .help = "Of matrix products"},
+    {"schedule", .group = PARAM_COMPUTE, WORDS(schedule, train_schedules), .initial = "1f1b",
+     .help = "Of the pipeline"},
+    {"overlap", .kind = PARAM_READ, .group = PARAM_COMPUTE, .value = "LIST", .read = train_read_overlap,
+     .help = "Communication that runs beside compute: dp,tp,pp,ep or none"},
+    {"framework", .kind = PARAM_TEXT, .group = PARAM_COMPUTE, .value = "NAME", AT(framework),
+     .unwritten = "megatron; of one GPU torch",
+     .help = "Who carries it out: megatron, nemo, deepspeed, nanotron, fsdp, "
+             "torchtitan, llm-foundry, torch"},
+    {"framework-set", .kind = PARAM_TEXT, .group = PARAM_COMPUTE, .flags = PARAM_RARE, .value = "NAME=NUMBER,...",
+     AT(framework_set), .help = "Change numbers of the framework (docs/train.md)"},
+    {"compile", .kind = PARAM_FLAG, .group = PARAM_COMPUTE, .value = "BOOL", .flags = PARAM_OPTIONAL, AT(plan.compile),
+     .help = "Fused by torch.compile"},
+    {"ep-imbalance", .kind = PARAM_REAL, .group = PARAM_COMPUTE, .flags = PARAM_RARE, .value = "FACTOR",
+     AT(ep_imbalance), .real_least = 1, .real_most = 1000, .bounds = "must be at least 1", .initial = "1",
+     .help = "Tokens of the busiest rank's experts over the mean"},
+    {"power-limit", .kind = PARAM_REAL, .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "WATTS", AT(power_watts),
+     .real_most = 1e6, .unwritten = "the device's", .help = "What a GPU may take"},
+    {0},
+};

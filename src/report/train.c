@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/train.h"
+
+#include <inttypes.h>
+
+#include "io/json_write.h"
+
+/* name in JSON, name for people, field: the parts that add up to the step */
+#define TRAIN_PARTS(X)                                                                                                 \
+    X("forward_ns", "forward", forward_ns)                                                                             \
+    X("backward_ns", "backward", backward_ns)                                                                          \
+    X("exposed_tp_ns", "tensor-parallel communication", exposed_tp_ns)                                                 \
+    X("exposed_cp_ns", "context-parallel communication", exposed_cp_ns)                                                \
+    X("exposed_ep_ns", "expert-parallel communication", exposed_ep_ns)                                                 \
+    X("exposed_pp_ns", "pipeline sends", exposed_pp_ns)                                                                \
+    X("exposed_dp_ns", "data-parallel communication", exposed_dp_ns)                                                   \
+    X("bubble_ns", "pipeline bubble", bubble_ns)                                                                       \
+    X("launch_ns", "waiting for the host", launch_ns)                                                                  \
+    X("optimizer_ns", "optimizer", optimizer_ns)
+
+#define TRAIN_MEMORY(X)                                                                                                \
+    X("weights", weights)                                                                                              \
+    X("gradients", gradients)                                                                                          \
+    X("optimizer", optimizer)                                                                                          \
+    X("activations", activations)                                                                                      \
+    X("buffers", buffers)                                                                                              \
+    X("fragmentation", fragmentation)
+
+static void train_text_parts(const struct orr_train_result *result, FILE *stream)
+{
+    const struct {
+        const char *name;
+        uint64_t ns;
+    } parts[] = {
+#define PART_X(key, name, field) {name, result->field},
+        TRAIN_PARTS(PART_X)
+#undef PART_X
+    };
+    (void)fprintf(stream, "Step time     %.3f ms, bound by %s\n", (double)result->step_ns * 1e-6, result->bound_by);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        if (parts[i].ns != 0) {
+            (void)fprintf(stream, "  %c %-32s %12.3f ms %5.1f %%\n", i == 0 ? '=' : '+', parts[i].name,
+                          (double)parts[i].ns * 1e-6, 100.0 * (double)parts[i].ns / (double)result->step_ns);
+        }
+    }
+}
+
+static void train_text_memory(const struct orr_train_memory *memory, FILE *stream)
+{
+    const struct {
+        const char *name;
+        uint64_t bytes;
+    } kinds[] = {
+#define KIND_X(name, field) {name, memory->field},
+        TRAIN_MEMORY(KIND_X)
+#undef KIND_X
+    };
+    double over = (double)memory->total - (double)memory->device;
+    (void)fprintf(stream, "Memory        %.1f GB of %.1f GB a GPU", (double)memory->total * 1e-9,
+                  (double)memory->device * 1e-9);
+    if (memory->fits) {
+        (void)fprintf(stream, ": fits, %.1f GB left\n", -over * 1e-9);
+    } else {
+        (void)fprintf(stream, ": does not fit, %.1f GB too much\n", over * 1e-9);
+    }
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        (void)fprintf(stream, "  %c %-32s %12.2f GB\n", i == 0 ? '=' : '+', kinds[i].name,
+                      (double)kinds[i].bytes * 1e-9);
+    }
+}
+
+void report_train_text(const struct orr_train_result *result, FILE *stream)
+{
+    const struct orr_train_plan *plan = &result->plan;
+    (void)fprintf(stream, "Model         %s, %.3f billion parameters", result->model.name,
+                  (double)result->parameters.total * 1e-9);
+    if (result->parameters.active != result->parameters.total) {
+        (void)fprintf(stream, ", %.3f of them for a token", (double)result->parameters.active * 1e-9);
+    }
+    (void)fprintf(stream,
+                  "\nPlan          %" PRIu32 " x %s: tp %" PRIu32 ", pp %" PRIu32 ", cp %" PRIu32 ", ep %" PRIu32
+                  ", dp %" PRIu32 "; %" PRIu32 " samples of %" PRIu32 " tokens in micro-batches of %" PRIu32 " (%s)\n",
+                  plan->gpus, result->device, plan->tp, plan->pp, plan->cp, plan->ep, plan->dp, plan->global_batch,
+                  plan->seq, plan->micro_batch, result->framework);
+    train_text_parts(result, stream);
+    (void)fprintf(stream, "Throughput    %.0f tokens/s, %.1f a GPU; %.1f TFLOP/s a GPU, MFU %.1f %%\n",
+                  result->tokens_per_s, result->tokens_per_s_per_gpu, result->tflops_per_gpu, 100 * result->mfu);
+    train_text_memory(&result->memory, stream);
+}
+
+void report_train_json(const struct orr_train_result *result, FILE *stream)
+{
+    struct json_writer writer;
+    json_write_begin(&writer, stream);
+    json_write_object(&writer, false);
+    json_write_member_string(&writer, "model", result->model.name);
+    json_write_member_string(&writer, "device", result->device);
+    json_write_member_string(&writer, "framework", result->framework);
+    json_write_member_u64(&writer, "gpus", result->plan.gpus);
+    json_write_member_u64(&writer, "parameters", result->parameters.total);
+    json_write_member_u64(&writer, "step_time_ns", result->step_ns);
+#define PART_X(key, name, field) json_write_member_u64(&writer, key, result->field);
+    TRAIN_PARTS(PART_X)
+#undef PART_X
+    json_write_member_u64(&writer, "exposed_comm_ns", result->exposed_comm_ns);
+    json_write_member_fixed(&writer, "tokens_per_s", result->tokens_per_s, 3);
+    json_write_member_fixed(&writer, "tokens_per_s_per_gpu", result->tokens_per_s_per_gpu, 3);
+    json_write_member_fixed(&writer, "tflops_per_gpu", result->tflops_per_gpu, 3);
+    json_write_member_fixed(&writer, "hardware_tflops_per_gpu", result->hardware_tflops_per_gpu, 3);
+    json_write_member_fixed(&writer, "mfu", result->mfu, 4);
+    json_write_member_fixed(&writer, "hfu", result->hfu, 4);
+    json_write_key(&writer, "memory_bytes");
+    json_write_object(&writer, false);
+#define KIND_X(name, field) json_write_member_u64(&writer, name, result->memory.field);
+    TRAIN_MEMORY(KIND_X)
+#undef KIND_X
+    json_write_member_u64(&writer, "total", result->memory.total);
+    json_write_member_u64(&writer, "device", result->memory.device);
+    json_write_object_end(&writer);
+    json_write_member_bool(&writer, "fits", result->memory.fits);
+    json_write_member_string(&writer, "bound_by", result->bound_by);
+    json_write_object_end(&writer);
+    json_write_end(&writer);
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "train/predict.h"
+
+#include <ctype.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "compute/device.h"
+#include "param/param.h"
+#include "report/train.h"
+#include "run/machine_name.h"
+#include "train/model.h"
+#include "train/step.h"
+
+enum { PREDICT_TIMERS = 64, PREDICT_TEXT = 96 };
+
+/* A timer of collectives, by what it was opened for. */
+struct predict_timer {
+    char gpu[PREDICT_TEXT], fabric[PREDICT_TEXT];
+    uint32_t node_gpus;
+    struct orr_coll_timer *timer;
+};
+
+struct predict_data {
+    struct orr_op_data *ops;
+    pthread_mutex_t lock;
+    struct predict_timer timers[PREDICT_TIMERS];
+    size_t timer_count;
+};
+
+enum orr_status predict_open(struct predict_data **data, struct orr_error *err)
+{
+    struct predict_data *made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        return error_set(err, ORR_ENOMEM, "no memory for the operator data");
+    }
+    enum orr_status status = orr_op_data_open(NULL, 0, &made->ops, err);
+    if (status != ORR_OK) {
+        free(made);
+        return status;
+    }
+    (void)pthread_mutex_init(&made->lock, NULL);
+    *data = made;
+    return ORR_OK;
+}
+
+void predict_close(struct predict_data *data)
+{
+    if (data == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < data->timer_count; i++) {
+        orr_coll_timer_close(data->timers[i].timer);
+    }
+    (void)pthread_mutex_destroy(&data->lock);
+    orr_op_data_close(data->ops);
+    free(data);
+}
+
+/* ---- the machine ---- */
+
+struct predict_machine {
+    uint32_t device;
+    char gpu[PREDICT_TEXT], fabric[PREDICT_TEXT];
+    uint32_t node_gpus;
+};
+
+/* Whether `word` stands in `text` by itself, in any case of letters: "h100" in "NVIDIA H100 80GB HBM3", not in "gh100".
+ */
+static bool predict_has_word(const char *text, const char *word, size_t length)
+{
+    for (const char *at = text; *at != '\0'; at++) {
+        bool begins = at == text || !isalnum((unsigned char)at[-1]);
+        if (begins && strncasecmp(at, word, length) == 0 && !isalnum((unsigned char)at[length])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* A device as tables of runs name it: a preset's name, or words that have one in them; "40GB" tells one A100 from the
+ * other. */
+static enum orr_status predict_device(const char *text, uint32_t *device, struct orr_error *err)
+{
+    if (device_find(text) != device_count) {
+        *device = device_find(text);
+        return ORR_OK;
+    }
+    size_t longest = 0;
+    for (uint32_t i = 0; i < device_count; i++) {
+        const char *name = device_rows[i].name;
+        size_t length = strlen(name);
+        char spaced[48];
+        (void)snprintf(spaced, sizeof spaced, "%s", name);
+        for (char *dash = strchr(spaced, '-'); dash != NULL; dash = strchr(dash, '-')) {
+            *dash = ' ';
+        }
+        if (length > longest && (predict_has_word(text, name, length) || predict_has_word(text, spaced, length))) {
+            longest = length;
+            *device = i;
+        }
+    }
+    if (longest == 0) {
+        return device_named(text, device, err);
+    }
+    char small[48];
+    for (uint32_t i = 0; i < device_count; i++) {
+        (void)snprintf(small, sizeof small, "%s-%.0fg", device_rows[*device].name, device_rows[i].memory);
+        char size[16];
+        (void)snprintf(size, sizeof size, "%.0fGB", device_rows[i].memory);
+        if (strcmp(device_rows[i].name, small) == 0 && predict_has_word(text, size, strlen(size))) {
+            *device = i;
+            break;
+        }
+    }
+    return ORR_OK;
+}
+
+/* NICs of a server as people write them: "4x100Gb RoCE", "1600 Gbps": how many, and GB/s of each. */
+static void predict_nics(const char *text, uint32_t node_gpus, double *gbytes, uint32_t *every)
+{
+    for (const char *at = text; *at != '\0'; at++) {
+        if (!isdigit((unsigned char)*at) || (at != text && isalnum((unsigned char)at[-1]))) {
+            continue;
+        }
+        char *end = NULL;
+        double first = strtod(at, &end), rate = 0, count = 0;
+        if (*end == 'x' && isdigit((unsigned char)end[1])) {
+            count = first;
+            rate = strtod(end + 1, &end);
+        } else {
+            rate = first;
+        }
+        end += strspn(end, " ");
+        if (strncasecmp(end, "Gb", 2) != 0 || end[2] == '/' || end[1] == 'B') {
+            continue;
+        }
+        count = count > 0 ? count : node_gpus;
+        if (count > 0 && count <= node_gpus) {
+            rate = strstr(text, "per node") != NULL && first == rate ? rate / count : rate;
+            *gbytes = rate / 8;
+            *every = (uint32_t)(node_gpus / count);
+        }
+        return;
+    }
+}
+
+static enum orr_status predict_machine_of(const struct orr_train_options *options, struct predict_machine *machine,
+                                          struct orr_error *err)
+{
+    struct lab_machine named = {0};
+    const char *gpu = options->gpu;
+    *machine = (struct predict_machine){.node_gpus = options->gpus_per_node};
+    if (options->machine != NULL) {
+        enum orr_status status = lab_machine_parse(options->machine, &named, err);
+        if (status != ORR_OK) {
+            return status;
+        }
+        gpu = gpu != NULL ? gpu : named.device;
+        if (machine->node_gpus == 0 && named.server != NULL) {
+            machine->node_gpus = named.server->gpus;
+        }
+    }
+    if (gpu == NULL) {
+        return error_set(err, ORR_EINVAL,
+                         "no device: parameter 'machine' names none that is known; parameter 'gpu' does");
+    }
+    enum orr_status status = predict_device(gpu, &machine->device, err);
+    (void)snprintf(machine->gpu, sizeof machine->gpu, "%s", status == ORR_OK ? device_rows[machine->device].name : gpu);
+    (void)snprintf(machine->fabric, sizeof machine->fabric, "%s",
+                   options->interconnect != NULL ? options->interconnect : "");
+    return status;
+}
+
+/* Opened once for all rows that ask for the same. */
+static enum orr_status predict_timer(struct predict_data *data, const struct predict_machine *machine,
+                                     const struct orr_coll_timer **timer, struct orr_error *err)
+{
+    enum orr_status status = ORR_OK;
+    (void)pthread_mutex_lock(&data->lock);
+    for (size_t i = 0; i < data->timer_count; i++) {
+        const struct predict_timer *known = &data->timers[i];
+        if (known->node_gpus == machine->node_gpus && strcmp(known->gpu, machine->gpu) == 0 &&
+            strcmp(known->fabric, machine->fabric) == 0) {
+            *timer = known->timer;
+            (void)pthread_mutex_unlock(&data->lock);
+            return ORR_OK;
+        }
+    }
+    if (data->timer_count == PREDICT_TIMERS) {
+        status = error_set(err, ORR_ERANGE, "more than %d different machines in one table", PREDICT_TIMERS);
+    } else {
+        struct predict_timer *made = &data->timers[data->timer_count];
+        struct orr_coll_machine what = {.gpu = machine->gpu,
+                                        .fabric = machine->fabric[0] != '\0' ? machine->fabric : NULL,
+                                        .node_gpus = machine->node_gpus};
+        memcpy(made->gpu, machine->gpu, sizeof made->gpu);
+        memcpy(made->fabric, machine->fabric, sizeof made->fabric);
+        made->node_gpus = machine->node_gpus;
+        predict_nics(machine->fabric, machine->node_gpus != 0 ? machine->node_gpus : 8, &what.nic_gbytes,
+                     &what.nic_every);
+        status = orr_coll_timer_open(&what, &made->timer, err);
+        if (status != ORR_OK && what.fabric != NULL) { /* words that name no network the model knows */
+            what.fabric = NULL;
+            status = orr_coll_timer_open(&what, &made->timer, err);
+        }
+        data->timer_count += status == ORR_OK;
+        *timer = made->timer;
+    }
+    (void)pthread_mutex_unlock(&data->lock);
+    return status;
+}
+
+/* ---- the model ---- */
+
+static enum orr_status predict_model_of(const struct orr_train_options *options, struct orr_train_model *model,
+                                        struct orr_error *err)
+{
+    const struct orr_train_model *shape = &options->shape;
+    if (options->model != NULL) {
+        enum orr_status status = orr_train_model_find(options->model, model, err);
+        if (status != ORR_OK) {
+            return status;
+        }
+    } else {
+        *model = (struct orr_train_model){.family = shape->family, .source = "the shape given"};
+        (void)snprintf(model->name, sizeof model->name, "%s", "given");
+        model->gated = shape->family == ORR_TRAIN_LLAMA;
+        model->bias = !model->gated;
+    }
+#define OVER(field) model->field = shape->field != 0 ? shape->field : model->field
+    if (shape->hidden != 0 || shape->heads != 0) { /* what followed from the old numbers does not hold any more */
+        model->head_dim = model->kv_rank == 0 ? 0 : model->head_dim;
+        model->v_head_dim = model->kv_rank == 0 ? 0 : model->v_head_dim;
+    }
+    OVER(layers), OVER(hidden), OVER(ffn), OVER(heads), OVER(kv_heads), OVER(head_dim), OVER(vocab), OVER(experts);
+    OVER(topk), OVER(expert_ffn), OVER(shared_experts), OVER(dense_layers), OVER(image), OVER(positions);
+#undef OVER
+    model->seq = options->plan.seq != 0 ? options->plan.seq : model->seq;
+    model->gated = options->gated >= 0 ? options->gated != 0 : model->gated;
+    model->tied = options->tied >= 0 ? options->tied != 0 : model->tied;
+    return orr_train_model_settle(model, err);
+}
+
+/* ---- figures that follow ---- */
+
+/* Products of matrices of one token, forwards and backwards: 6 for a weight it meets, and attention over the tokens
+ * before it (all, where it looks both ways). */
+static double predict_model_flops(const struct orr_train_model *model, const struct orr_train_parameters *count,
+                                  double seq)
+{
+    double weights = (double)count->active - (double)count->embedding;
+    if (model->tied) {
+        weights += (double)model->vocab * model->hidden;
+    }
+    double width = (double)model->heads * (model->head_dim + model->v_head_dim) / 2;
+    double attention = (model_is_two_way(model) ? 12.0 : 6.0) * model->layers * seq * width;
+    return 6 * weights + attention;
+}
+
+static void predict_figures(const struct device *device, struct orr_train_result *result)
+{
+    const struct orr_train_plan *plan = &result->plan;
+    double seconds = (double)result->step_ns * 1e-9, tokens = (double)plan->global_batch * plan->seq;
+    static const enum device_peak peaks[] = {DEVICE_BF16, DEVICE_FP16, DEVICE_FP8, DEVICE_FP8, DEVICE_FP4, DEVICE_FP32};
+    double peak = device_peak_of(device, peaks[plan->dtype]) * 1e12;
+    double flops = predict_model_flops(&result->model, &result->parameters, plan->seq) * tokens / plan->gpus;
+    double again = plan->recompute == ORR_TRAIN_RECOMPUTE_FULL ? 4.0 / 3.0 : 1;
+    result->tokens_per_s = tokens / seconds;
+    result->tokens_per_s_per_gpu = result->tokens_per_s / plan->gpus;
+    result->tflops_per_gpu = flops / seconds * 1e-12;
+    result->hardware_tflops_per_gpu = result->tflops_per_gpu * again;
+    result->mfu = peak > 0 ? flops / seconds / peak : 0;
+    result->hfu = result->mfu * again;
+}
+
+enum orr_status predict_step(struct predict_data *data, const struct orr_train_options *options, struct mem *mem,
+                             struct orr_train_result *result, struct orr_error *err)
+{
+    struct orr_train_result made = {.plan = options->plan};
+    struct predict_machine machine;
+    const struct orr_coll_timer *timer = NULL;
+    const struct framework *named = NULL;
+    struct framework framework;
+    enum orr_status status = predict_model_of(options, &made.model, err);
+    if (status == ORR_OK && !model_is_transformer(&made.model)) {
+        status = error_set(err, ORR_EINVAL, "steps of family '%s' are not predicted; those of transformers are",
+                           model_family_word(made.model.family));
+    }
+    if (status == ORR_OK) {
+        status = orr_train_plan_settle(&made.model, &made.plan, err);
+    }
+    if (status == ORR_OK) {
+        status = predict_machine_of(options, &machine, err);
+    }
+    if (status == ORR_OK) {
+        status = predict_timer(data, &machine, &timer, err);
+    }
+    if (status == ORR_OK) {
+        const char *name = options->framework != NULL ? options->framework : made.plan.gpus == 1 ? "torch" : "megatron";
+        status = framework_find(name, &named, err);
+    }
+    if (status == ORR_OK) {
+        framework = *named;
+        status = options->framework_set != NULL ? framework_set(&framework, options->framework_set, err) : ORR_OK;
+    }
+    if (status != ORR_OK) {
+        return status;
+    }
+    const struct device *device = &device_rows[machine.device];
+    struct cost_machine cost = {.ops = data->ops,
+                                .device = machine.device,
+                                .timer = timer,
+                                .is_recent = strncmp(device->architecture, "hopper", 6) == 0 ||
+                                             strncmp(device->architecture, "blackwell", 9) == 0,
+                                .node_gpus = machine.node_gpus != 0 ? machine.node_gpus : 8};
+    struct work_job job = {.model = &made.model, .plan = &made.plan, .framework = &framework};
+    orr_train_model_count(&made.model, &made.parameters);
+    status = step_predict(&cost, &job, device->memory * 1e9, mem, &made, err);
+    if (status == ORR_OK) {
+        predict_figures(device, &made);
+        made.device = device->name;
+        made.framework = named->name;
+        *result = made;
+    }
+    return status;
+}
+
+enum orr_status orr_train_step(const struct orr_train_options *options, struct orr_train_result *result,
+                               struct orr_error *err)
+{
+    struct predict_data *data = NULL;
+    struct mem mem = {.limit = options->memory_limit};
+    enum orr_status status = predict_open(&data, err);
+    if (status == ORR_OK) {
+        status = predict_step(data, options, &mem, result, err);
+    }
+    predict_close(data);
+    return status;
+}
+
+void orr_train_options_init(struct orr_train_options *options)
+{
+    static const struct param_table tables[] = {{param_train, 0, 0}, {0}};
+    *options = (struct orr_train_options){.size = sizeof *options, .gated = -1, .tied = -1};
+    param_defaults(tables, options);
+}
+
+enum orr_status orr_train_print(const struct orr_train_result *result, FILE *stream, struct orr_error *err)
+{
+    report_train_text(result, stream);
+    return error_of_stream(stream, "the step", err);
+}
+
+enum orr_status orr_train_json(const struct orr_train_result *result, FILE *stream, struct orr_error *err)
+{
+    report_train_json(result, stream);
+    return error_of_stream(stream, "the step", err);
+}

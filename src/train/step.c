@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "train/step.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "train/memory.h"
+#include "train/schedule.h"
+
+enum { STEP_EMBEDDING, STEP_DENSE, STEP_SPARSE, STEP_HEAD, STEP_PIECES };
+
+struct step_plan {
+    const struct cost_machine *machine;
+    const struct work_job *job;
+    struct work_piece piece[STEP_PIECES];
+    struct cost_piece cost[STEP_PIECES];
+};
+
+/* Of one chunk, or of all chunks of a stage, for one micro-batch. */
+struct step_load {
+    double count[STEP_PIECES];
+    double forward, backward; /* kernels */
+    double weight;
+    double tp, cp, ep; /* exposed */
+    double host_forward, host_backward;
+};
+
+/* ---- pieces ---- */
+
+static bool step_has_experts(const struct orr_train_model *model, uint32_t layer)
+{
+    return model->experts != 0 && layer >= model->dense_layers;
+}
+
+static void step_cost_pieces(struct step_plan *step)
+{
+    const struct work_job *job = step->job;
+    work_embedding(job, &step->piece[STEP_EMBEDDING]);
+    work_layer(job, false, &step->piece[STEP_DENSE]);
+    if (job->model->experts != 0) {
+        work_layer(job, true, &step->piece[STEP_SPARSE]);
+    }
+    work_head(job, &step->piece[STEP_HEAD]);
+    for (int i = 0; i < STEP_PIECES; i++) {
+        cost_piece(step->machine, job, &step->piece[i], &step->cost[i]);
+    }
+}
+
+/* Which pieces chunk `chunk` has. */
+static void step_count_pieces(const struct step_plan *step, uint32_t chunk, double count[STEP_PIECES])
+{
+    const struct orr_train_model *model = step->job->model;
+    const struct orr_train_plan *plan = step->job->plan;
+    uint32_t first = 0, layers = plan_layers_of(model, plan, chunk);
+    memset(count, 0, STEP_PIECES * sizeof *count);
+    for (uint32_t i = 0; i < chunk; i++) {
+        first += plan_layers_of(model, plan, i);
+    }
+    for (uint32_t i = first; i < first + layers; i++) {
+        count[step_has_experts(model, i) ? STEP_SPARSE : STEP_DENSE] += model->family == ORR_TRAIN_T5 ? 2 : 1;
+    }
+    count[STEP_EMBEDDING] = chunk == 0;
+    count[STEP_HEAD] = chunk == plan->pp * plan->vpp - 1;
+}
+
+static double step_shown(double us, bool overlapped, double share)
+{
+    return overlapped ? us * (1 - share) : us;
+}
+
+static void step_load_of(const struct step_plan *step, const double count[STEP_PIECES], struct step_load *load)
+{
+    const struct framework *framework = step->job->framework;
+    const struct orr_train_plan *plan = step->job->plan;
+    bool tp_hidden = (plan->overlap & ORR_TRAIN_OVERLAP_TP) != 0,
+         ep_hidden = (plan->overlap & ORR_TRAIN_OVERLAP_EP) != 0;
+    double tp_host = plan->tp > 1 ? framework->host_tp_us * plan->tp : 0;
+    *load = (struct step_load){0};
+    for (int i = 0; i < STEP_PIECES; i++) {
+        const struct cost_piece *cost = &step->cost[i];
+        double many = count[i], passes = step->piece[i].again ? 1 + framework->host_backward : framework->host_backward;
+        double host = many * (i == STEP_DENSE || i == STEP_SPARSE ? framework->host_layer_us + tp_host : 0);
+        load->count[i] = many;
+        load->forward += many * cost->forward.compute;
+        load->backward += many * cost->backward.compute;
+        load->weight += many * cost->backward.weight;
+        load->tp += many * step_shown(cost->forward.tp + cost->backward.tp, tp_hidden, framework->overlap_tp);
+        load->cp += many * step_shown(cost->forward.cp + cost->backward.cp, true, 0.7);
+        load->ep += many * step_shown(cost->forward.ep + cost->backward.ep, ep_hidden, 0.7);
+        load->host_forward += host;
+        load->host_backward += host * passes;
+    }
+}
+
+/* ---- the pipeline ---- */
+
+static double step_send_us(const struct step_plan *step)
+{
+    const struct orr_train_plan *plan = step->job->plan;
+    double bytes = (double)plan->micro_batch * plan->seq / plan->cp * step->job->model->hidden * 2;
+    if (plan->pp == 1) {
+        return 0;
+    }
+    return cost_collective_us(step->machine, ORR_COLL_OP_SEND_RECV, cost_group_pp(plan),
+                              plan->sp ? bytes / plan->tp : bytes);
+}
+
+/* Kernels, what communication shows, and what the host adds: it runs ahead of long kernels and falls behind short ones
+ * in one and the same pass, so that neither alone bounds it; where both are as long, the pass takes 1.4 times that. */
+static struct schedule_chunk step_chunk_of(const struct step_load *load, double send)
+{
+    double comm = load->tp + load->cp + load->ep, whole = load->forward + load->backward;
+    double share = whole > 0 ? load->forward / whole : 0;
+    double forward = load->forward + comm * share, backward = load->backward + comm * (1 - share);
+    forward = hypot(forward, load->host_forward);
+    backward = hypot(backward, load->host_backward);
+    return (struct schedule_chunk){forward, backward, load->weight, send};
+}
+
+/* ---- gradients and weights ---- */
+
+struct step_update {
+    double gather, reduce; /* of all gradients and weights of a stage */
+    double optimizer;
+};
+
+static void step_update_of(const struct step_plan *step, const struct step_load *stage, struct step_update *update)
+{
+    const struct orr_train_plan *plan = step->job->plan;
+    const struct framework *framework = step->job->framework;
+    double weights = 0, experts = 0, shards = plan_optimizer_shards(plan);
+    for (int i = 0; i < STEP_PIECES; i++) {
+        weights += stage->count[i] * step->piece[i].parameters;
+        experts += stage->count[i] * step->piece[i].experts;
+    }
+    struct cost_group dense = cost_group_dp(plan), sparse = cost_group_experts_dp(plan);
+    double comm = framework->comm, bytes = framework->gradient_bytes;
+    enum orr_coll_op sum = shards > 1 ? ORR_COLL_OP_REDUCE_SCATTER : ORR_COLL_OP_ALL_REDUCE;
+    update->reduce = comm * (cost_collective_us(step->machine, sum, dense, weights * bytes) +
+                             cost_collective_us(step->machine, sum, sparse, experts * bytes));
+    update->gather = shards > 1
+                         ? comm * (cost_collective_us(step->machine, ORR_COLL_OP_ALL_GATHER, dense, weights * 2) +
+                                   cost_collective_us(step->machine, ORR_COLL_OP_ALL_GATHER, sparse, experts * 2))
+                         : 0;
+    double own = weights / shards + experts / (shards > 1 ? (double)sparse.size : 1);
+    update->optimizer = cost_stream_us(step->machine, own * framework->optimizer_bytes);
+}
+
+/* What of the sums and gathers over data-parallel ranks shows: without overlap all; with it what does not fit beside
+ * the last backward and the first forward pass; sharded weights are gathered for every micro-batch. */
+static double step_exposed_dp(const struct step_plan *step, const struct step_update *update,
+                              const struct step_load *stage)
+{
+    const struct orr_train_plan *plan = step->job->plan;
+    double beside = step->job->framework->overlap_dp;
+    bool hidden = (plan->overlap & ORR_TRAIN_OVERLAP_DP) != 0;
+    bool sharded = plan->zero == 3 || plan->sharding != ORR_TRAIN_SHARDING_NONE;
+    if (sharded) {
+        double times = plan_micro_batches(plan), layers = stage->count[STEP_DENSE] + stage->count[STEP_SPARSE];
+        double forward = fmax(0, update->gather - stage->forward * beside) + update->gather / fmax(1, layers);
+        double backward =
+            fmax(0, update->gather + update->reduce - stage->backward * beside) + update->reduce / fmax(1, layers);
+        return times * (forward + backward);
+    }
+    if (!hidden) {
+        return update->reduce + update->gather;
+    }
+    double reduce = fmax(update->reduce * 0.05, update->reduce - stage->backward * beside);
+    double gather = fmax(update->gather * 0.05, update->gather - stage->forward * beside);
+    return reduce + gather;
+}
+
+/* ---- together ---- */
+
+static uint64_t step_ns(double us)
+{
+    return us > 0 ? (uint64_t)llround(us * 1e3) : 0;
+}
+
+static void step_name_bound(struct orr_train_result *result)
+{
+    const struct {
+        const char *name;
+        uint64_t ns;
+    } parts[] = {{"compute", result->forward_ns + result->backward_ns},
+                 {"tensor-parallel comm", result->exposed_tp_ns},
+                 {"context-parallel comm", result->exposed_cp_ns},
+                 {"expert-parallel comm", result->exposed_ep_ns},
+                 {"pipeline sends", result->exposed_pp_ns},
+                 {"data-parallel comm", result->exposed_dp_ns},
+                 {"pipeline bubble", result->bubble_ns},
+                 {"launch", result->launch_ns},
+                 {"optimizer", result->optimizer_ns}};
+    size_t most = 0;
+    for (size_t i = 1; i < sizeof parts / sizeof parts[0]; i++) {
+        most = parts[i].ns > parts[most].ns ? i : most;
+    }
+    (void)snprintf(result->bound_by, sizeof result->bound_by, "%s", parts[most].name);
+}
+
+static void step_fill(const struct step_plan *step, const struct schedule_result *pipeline,
+                      const struct step_load *stage, const struct schedule_chunk *busy, double exposed_dp,
+                      double optimizer, double send, struct orr_train_result *result)
+{
+    const struct orr_train_plan *plan = step->job->plan;
+    double times = plan_micro_batches(plan);
+    double kernels = stage->forward + stage->backward, comm = stage->tp + stage->cp + stage->ep;
+    double sends = plan->overlap & ORR_TRAIN_OVERLAP_PP ? 0 : 2.0 * send * plan->vpp * times;
+    double idle = pipeline->us - pipeline->busiest;
+    sends = sends < idle ? sends : idle;
+    result->forward_ns = step_ns(stage->forward * times);
+    result->backward_ns = step_ns(stage->backward * times);
+    result->exposed_tp_ns = step_ns(stage->tp * times);
+    result->exposed_cp_ns = step_ns(stage->cp * times);
+    result->exposed_ep_ns = step_ns(stage->ep * times);
+    result->exposed_pp_ns = step_ns(sends);
+    result->exposed_dp_ns = step_ns(exposed_dp);
+    result->launch_ns =
+        step_ns((busy->forward + busy->backward - kernels - comm) * times + step->job->framework->host_step_us);
+    result->bubble_ns = step_ns(idle - sends);
+    result->optimizer_ns = step_ns(optimizer);
+    result->exposed_comm_ns = result->exposed_tp_ns + result->exposed_cp_ns + result->exposed_ep_ns +
+                              result->exposed_pp_ns + result->exposed_dp_ns;
+    result->step_ns = result->forward_ns + result->backward_ns + result->exposed_comm_ns + result->launch_ns +
+                      result->bubble_ns + result->optimizer_ns;
+    step_name_bound(result);
+}
+
+static void step_memory(const struct step_plan *step, double device_bytes, struct orr_train_memory *most)
+{
+    const struct orr_train_plan *plan = step->job->plan;
+    *most = (struct orr_train_memory){0};
+    for (uint32_t stage = 0; stage < plan->pp; stage++) {
+        struct orr_train_memory memory;
+        struct memory_stage pieces = {.index = stage};
+        double sum[STEP_PIECES] = {0}, count[STEP_PIECES];
+        for (uint32_t i = 0; i < plan->vpp; i++) {
+            step_count_pieces(step, i * plan->pp + stage, count);
+            for (int piece = 0; piece < STEP_PIECES; piece++) {
+                sum[piece] += count[piece];
+            }
+        }
+        pieces.embedding = sum[STEP_EMBEDDING] > 0 ? &step->piece[STEP_EMBEDDING] : NULL;
+        pieces.dense = sum[STEP_DENSE] > 0 ? &step->piece[STEP_DENSE] : NULL;
+        pieces.sparse = sum[STEP_SPARSE] > 0 ? &step->piece[STEP_SPARSE] : NULL;
+        pieces.head = sum[STEP_HEAD] > 0 ? &step->piece[STEP_HEAD] : NULL;
+        pieces.dense_count = (uint32_t)sum[STEP_DENSE];
+        pieces.sparse_count = (uint32_t)sum[STEP_SPARSE];
+        memory_of_stage(step->job, &pieces, device_bytes, &memory);
+        if (memory.total > most->total) {
+            *most = memory;
+        }
+    }
+}
+
+/* Chunks, the pipeline over them, and what its busiest stage does. `chunks` has room for pp x vpp. */
+static enum orr_status step_pipeline(const struct step_plan *step, struct schedule_chunk *chunks, struct mem *mem,
+                                     struct schedule_result *pipeline, struct step_load *stage,
+                                     struct schedule_chunk *busy, struct orr_error *err)
+{
+    const struct orr_train_plan *plan = step->job->plan;
+    struct step_load load;
+    double count[STEP_PIECES], send = step_send_us(step), host = step->job->framework->host_micro_us;
+    for (uint32_t i = 0; i < plan->pp * plan->vpp; i++) {
+        step_count_pieces(step, i, count);
+        step_load_of(step, count, &load);
+        load.host_forward += host / 2 / plan->vpp;
+        load.host_backward += host / 2 / plan->vpp;
+        chunks[i] = step_chunk_of(&load, send);
+    }
+    struct schedule_request request = {.schedule = plan->schedule,
+                                       .stages = plan->pp,
+                                       .chunks = plan->vpp,
+                                       .micro_batches = plan_micro_batches(plan),
+                                       .chunk = chunks,
+                                       .hidden_sends = (plan->overlap & ORR_TRAIN_OVERLAP_PP) != 0};
+    enum orr_status status = schedule_run(&request, mem, pipeline, err);
+    *busy = (struct schedule_chunk){0};
+    double sum[STEP_PIECES] = {0};
+    for (uint32_t i = 0; i < plan->vpp; i++) {
+        uint32_t chunk = i * plan->pp + pipeline->bottleneck;
+        step_count_pieces(step, chunk, count);
+        for (int piece = 0; piece < STEP_PIECES; piece++) {
+            sum[piece] += count[piece];
+        }
+        busy->forward += chunks[chunk].forward;
+        busy->backward += chunks[chunk].backward;
+    }
+    step_load_of(step, sum, stage);
+    return status;
+}
+
+enum orr_status step_predict(const struct cost_machine *machine, const struct work_job *job, double device_bytes,
+                             struct mem *mem, struct orr_train_result *result, struct orr_error *err)
+{
+    const struct orr_train_plan *plan = job->plan;
+    struct step_plan *step = mem_zalloc(mem, sizeof *step);
+    size_t count = (size_t)plan->pp * plan->vpp;
+    struct schedule_chunk *chunks = mem_alloc(mem, count * sizeof *chunks), busy;
+    struct schedule_result pipeline;
+    struct step_load stage;
+    struct step_update update;
+    enum orr_status status = step == NULL || chunks == NULL ? mem_error(mem, "a step", err) : ORR_OK;
+    if (status == ORR_OK) {
+        step->machine = machine;
+        step->job = job;
+        step_cost_pieces(step);
+        status = step_pipeline(step, chunks, mem, &pipeline, &stage, &busy, err);
+    }
+    if (status == ORR_OK) {
+        step_update_of(step, &stage, &update);
+        step_fill(step, &pipeline, &stage, &busy, step_exposed_dp(step, &update, &stage), update.optimizer,
+                  step_send_us(step), result);
+        step_memory(step, device_bytes, &result->memory);
+    }
+    mem_free(mem, chunks, count * sizeof *chunks);
+    mem_free(mem, step, sizeof *step);
+    return status;
+}
