@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `orrery train`: how long a step of a model takes on a machine, from a description alone. */
+#include "cli/cli.h"
+
+struct train_options {
+    struct orr_train_options train;
+    const char *table, *output, *json; /* paths; or NULL */
+    const char *list;                  /* a model, "" for all; or NULL */
+    uint32_t threads;
+};
+
+static enum orr_status train_read_list(const struct param *row, const char *text, void *into, struct orr_error *err)
+{
+    struct train_options *options = into;
+    (void)row, (void)err;
+    options->list = text != NULL ? text : "";
+    return ORR_OK;
+}
+
+static const struct param train_rows[] = {
+    {"table", .kind = PARAM_PATH, .group = PARAM_WHAT, .value = "FILE", .place = offsetof(struct train_options, table),
+     .help = "Predict every row of a table of runs (CSV, docs/train.md), and say how far off where it has step_s"},
+    {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "OUT",
+     .place = offsetof(struct train_options, output), .help = "Of parameter 'table': where the rows go",
+     .unwritten = "standard output"},
+    {"threads", .letter = 'j', .kind = PARAM_COUNT32, .group = PARAM_OTHER, .value = "N", .most = 1024,
+     .place = offsetof(struct train_options, threads), .unwritten = "all processors", .help = "Rows at once"},
+    {"list", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_OPTIONAL, .value = "MODEL",
+     .read = train_read_list, .help = "List the models there are, or show one, and do nothing else"},
+    CLI_ROW_JSON(struct train_options, json),
+    {0},
+};
+
+static enum orr_status train_table(const struct train_options *options, struct orr_error *err)
+{
+    struct orr_train_table table = {
+        .input = options->table, .output = options->output, .defaults = &options->train, .threads = options->threads};
+    struct orr_train_table_result result;
+    return orr_train_predict_table(&table, stdout, stderr, &result, err);
+}
+
+static enum orr_status train_one(const struct train_options *options, struct orr_error *err)
+{
+    struct orr_train_result result;
+    struct cli_text text;
+    enum orr_status status = orr_train_step(&options->train, &result, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    if (options->json == NULL) {
+        return orr_train_print(&result, stdout, err);
+    }
+    status = cli_text_open(&text, err);
+    return status == ORR_OK ? cli_text_close(&text, orr_train_json(&result, text.stream, err), options->json, err)
+                            : status;
+}
+
+static int train_run(const struct cli_command *self, int argc, char **argv)
+{
+    struct train_options options = {0};
+    struct orr_error err = {0};
+    int code = 0;
+    orr_train_options_init(&options.train);
+    if (!cli_begin(self, argc, argv, &options, &code)) {
+        return code;
+    }
+    enum orr_status status = ORR_OK;
+    if (options.list != NULL) {
+        status = orr_train_model_list(options.list[0] != '\0' ? options.list : NULL, stdout, &err);
+    } else if (options.table != NULL) {
+        status = train_table(&options, &err);
+    } else {
+        status = train_one(&options, &err);
+    }
+    return cli_end(status, &err);
+}
+
+static const struct param_table train_tables[] = {
+    {param_train, 0, offsetof(struct train_options, train)}, {train_rows, 0, 0}, {0}};
+
+static const char *const train_headings[PARAM_GROUPS] = {[PARAM_WHAT] = "Model:",
+                                                         [PARAM_MACHINE] = "Machine:",
+                                                         [PARAM_GROWTH] = "Parallelism and batches:",
+                                                         [PARAM_COMPUTE] = "How it is carried out:"};
+
+static const struct cli_usage train_usage = {
+    .tables = train_tables,
+    .headings = train_headings,
+    .about =
+        "Tell how long a training step takes, what bounds it and whether it fits into memory, from a description: a "
+        "model, a machine, and how the one is divided over the other.",
+    .examples = "  orrery train --model llama3-8b --machine dgx-h100:4 --tp 2 --global-batch 128\n"
+                "  orrery train --model gpt2 --gpu h200 --micro-batch 8 --json -\n"
+                "  orrery train --table runs.csv -o predicted.csv\n",
+};
+
+const struct cli_command cli_train = {
+    .name = "train", .summary = "how long a step of a model takes", .usage = &train_usage, .run = train_run};

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A step as the library predicts it: what must hold whatever the constants are. */
+#include "tests/check.h"
+#include "tests/folder.h"
+
+#include <stdlib.h>
+
+static struct orr_error err;
+
+static struct orr_train_options asked(const char *model, const char *machine, uint32_t gpus)
+{
+    struct orr_train_options options;
+    orr_train_options_init(&options);
+    options.model = model;
+    options.machine = machine;
+    options.plan.gpus = gpus;
+    return options;
+}
+
+static struct orr_train_result answered(const struct orr_train_options *options)
+{
+    struct orr_train_result result;
+    CHECK_OK(orr_train_step(options, &result, &err), &err);
+    return result;
+}
+
+static void the_parts_of_a_step_add_up_to_it(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *model;
+        uint32_t gpus, tp, pp, ep, cp;
+    } jobs[] = {{"gpt2", 1, 1, 1, 1, 1},
+                {"llama3-8b", 32, 2, 2, 1, 2},
+                {"mixtral-8x7b", 64, 2, 4, 8, 1},
+                {"llama3-70b", 128, 8, 4, 1, 1},
+                {"deepseek-v3", 256, 1, 16, 16, 1}};
+    for (size_t i = 0; i < COUNT_OF(jobs); i++) {
+        struct orr_train_options options = asked(jobs[i].model, "dgx-h100:64", jobs[i].gpus);
+        options.plan.tp = jobs[i].tp, options.plan.pp = jobs[i].pp;
+        options.plan.ep = jobs[i].ep, options.plan.cp = jobs[i].cp;
+        struct orr_train_result r = answered(&options);
+        CHECK_U64(r.exposed_comm_ns,
+                  r.exposed_tp_ns + r.exposed_cp_ns + r.exposed_ep_ns + r.exposed_pp_ns + r.exposed_dp_ns, "%s",
+                  jobs[i].model);
+        CHECK_U64(r.step_ns,
+                  r.forward_ns + r.backward_ns + r.exposed_comm_ns + r.bubble_ns + r.launch_ns + r.optimizer_ns, "%s",
+                  jobs[i].model);
+        CHECK_U64(r.memory.total,
+                  r.memory.weights + r.memory.gradients + r.memory.optimizer + r.memory.activations + r.memory.buffers +
+                      r.memory.fragmentation,
+                  "%s", jobs[i].model);
+        CHECK(r.mfu > 0.01 && r.mfu < 0.9, "%s: MFU %g", jobs[i].model, r.mfu);
+        CHECK(r.bound_by[0] != '\0', "%s", jobs[i].model);
+    }
+}
+
+static void one_model_by_three_names_gives_one_answer(void **state)
+{
+    (void)state;
+    const char *path = folder_path("config.json");
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL, "%s", path);
+    (void)fputs("{\"model_type\": \"llama\", \"num_hidden_layers\": 32, \"hidden_size\": 4096, \"intermediate_size\": "
+                "14336, \"num_attention_heads\": 32, \"num_key_value_heads\": 8, \"vocab_size\": 128256, "
+                "\"max_position_embeddings\": 8192, \"tie_word_embeddings\": false}",
+                file);
+    (void)fclose(file);
+    struct orr_train_options preset = asked("llama3-8b", "dgx-h100:2", 16);
+    struct orr_train_options config = asked(path, "dgx-h100:2", 16);
+    struct orr_train_options shape = asked(NULL, "dgx-h100:2", 16);
+    shape.shape = (struct orr_train_model){.family = ORR_TRAIN_LLAMA,
+                                           .layers = 32,
+                                           .hidden = 4096,
+                                           .ffn = 14336,
+                                           .heads = 32,
+                                           .kv_heads = 8,
+                                           .vocab = 128256};
+    shape.plan.seq = 8192;
+    struct orr_train_result a = answered(&preset), b = answered(&config), c = answered(&shape);
+    CHECK_U64(a.step_ns, b.step_ns, "a config.json");
+    CHECK_U64(a.step_ns, c.step_ns, "a shape");
+    CHECK_U64(a.memory.total, b.memory.total, "a config.json");
+    CHECK_U64(a.memory.total, c.memory.total, "a shape");
+}
+
+static void what_cannot_be_divided_is_refused_with_the_rule(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t gpus, tp, pp, dp, cp, ep, vpp, batch;
+        const char *reason;
+    } wrong[] = {
+        {16, 3, 1, 0, 1, 1, 1, 0, "'gpus': 16 are not a multiple"},
+        {48, 6, 1, 0, 1, 1, 1, 0, "'tp': 6 does not divide the heads, 32; the nearest that do are 4 and 8"},
+        {16, 1, 1, 3, 1, 1, 1, 0, "'dp': 3, but 16 GPUs"},
+        {16, 1, 1, 0, 1, 2, 1, 0, "has no experts"},
+        {64, 1, 64, 0, 1, 1, 1, 0, "64 stages of 1 chunks are more than 32 layers"},
+        {16, 1, 1, 0, 1, 1, 2, 0, "'vpp'"},
+        {16, 1, 1, 0, 1, 1, 1, 40, "'global-batch': 40 is not a multiple of micro-batch x dp = 16; the nearest are 32"},
+    };
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        struct orr_train_options options = asked("llama3-8b", "dgx-h100:8", wrong[i].gpus);
+        struct orr_train_result result;
+        options.plan.tp = wrong[i].tp, options.plan.pp = wrong[i].pp, options.plan.dp = wrong[i].dp;
+        options.plan.cp = wrong[i].cp, options.plan.ep = wrong[i].ep, options.plan.vpp = wrong[i].vpp;
+        options.plan.global_batch = wrong[i].batch;
+        CHECK(orr_train_step(&options, &result, &err) == ORR_EINVAL, "case %zu", i);
+        CHECK(strstr(err.text, wrong[i].reason) != NULL, "%s", err.text);
+    }
+}
+
+static void more_of_the_same_takes_longer(void **state)
+{
+    (void)state;
+    struct orr_train_options options = asked("llama3-8b", "dgx-h100:8", 64);
+    options.plan.global_batch = 64;
+    uint64_t before = answered(&options).step_ns;
+    options.plan.global_batch = 128;
+    uint64_t twice = answered(&options).step_ns;
+    CHECK(twice > before && twice <= 2 * before, "%" PRIu64 " and %" PRIu64, before, twice);
+    options.plan.recompute = ORR_TRAIN_RECOMPUTE_FULL;
+    struct orr_train_result again = answered(&options);
+    CHECK(again.step_ns > twice, "%" PRIu64 " and %" PRIu64, again.step_ns, twice);
+    options.plan.recompute = ORR_TRAIN_RECOMPUTE_NONE;
+    CHECK(again.memory.activations < answered(&options).memory.activations, "recomputed activations are not held");
+}
+
+static void sharding_takes_memory_off_a_gpu(void **state)
+{
+    (void)state;
+    struct orr_train_options options = asked("llama3-8b", "dgx-h100:2", 16);
+    uint64_t before = UINT64_MAX;
+    for (uint32_t zero = 0; zero <= 3; zero++) {
+        options.plan.zero = zero;
+        uint64_t total = answered(&options).memory.total;
+        CHECK(zero == 0 || total < before || zero == 2, "ZeRO %u", zero);
+        CHECK(total <= before, "ZeRO %u", zero);
+        before = total;
+    }
+}
+
+static void a_table_goes_on_past_rows_that_cannot_be(void **state)
+{
+    (void)state;
+    const char *path = folder_path("runs.csv");
+    FILE *file = fopen(path, "w"), *out = tmpfile();
+    char text[4096];
+    struct orr_train_options defaults;
+    struct orr_train_table_result sum;
+    CHECK(file != NULL && out != NULL, "%s", path);
+    (void)fputs("id,source,gpu,gpus,model,tp,step_s,colour\n"
+                "a,x,H100,8,llama3-8b,1,1.5,red\n"
+                "b,x,H100,8,llama3-8b,3,1.5,blue\n"
+                "c,x,abacus,8,llama3-8b,1,,green\n"
+                "d,x,NVIDIA A100-SXM4-80GB,8,gpt2,1,,\n",
+                file);
+    (void)fclose(file);
+    orr_train_options_init(&defaults);
+    for (uint32_t threads = 1; threads <= 3; threads += 2) {
+        struct orr_train_table table = {.input = path, .defaults = &defaults, .threads = threads};
+        rewind(out);
+        CHECK_OK(orr_train_predict_table(&table, out, NULL, &sum, &err), &err);
+        CHECK_U64(sum.rows, 4, "rows");
+        CHECK_U64(sum.predicted, 2, "rows that can be");
+        CHECK_U64(sum.measured, 1, "rows with a time");
+    }
+    (void)fflush(out);
+    rewind(out);
+    size_t length = fread(text, 1, sizeof text - 1, out);
+    text[length] = '\0';
+    (void)fclose(out);
+    CHECK(strstr(text, "colour,predicted_step_s,predicted_memory_gb,fits,bound_by,error,status\n") != NULL, "%s", text);
+    CHECK(strstr(text, "red,") != NULL && strstr(text, ",ok\n") != NULL, "%s", text);
+    CHECK(strstr(text, "blue,,,,,,") != NULL, "%s", text);
+    CHECK(strstr(text, "abacus") != NULL, "%s", text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_parts_of_a_step_add_up_to_it),
+        cmocka_unit_test(one_model_by_three_names_gives_one_answer),
+        cmocka_unit_test(what_cannot_be_divided_is_refused_with_the_rule),
+        cmocka_unit_test(more_of_the_same_takes_longer),
+        cmocka_unit_test(sharding_takes_memory_off_a_gpu),
+        cmocka_unit_test(a_table_goes_on_past_rows_that_cannot_be),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
