@@ -211,7 +211,8 @@ ORR_MUST_CHECK enum orr_status orr_train_predict_table(const struct orr_train_ta
 /* ---- measured runs ----------------------------------------------------------------------------------------------- */
 
 /* Whether constants may be fitted on a measured run; the others are what they are judged by. A whole cell (a source, a
- * model and a number of GPUs) goes one way: bit 0 of FNV-1a, 64 bits, of "source|model|gpus" is 0 where it is fitted. */
+ * model and a number of GPUs) goes one way: bit 0 of FNV-1a, 64 bits, of "source|model|gpus" is 0 where it is fitted.
+ */
 bool orr_train_run_is_fitted(const char *source, const char *model, uint32_t gpus);
 
 ORR_END
