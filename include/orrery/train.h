@@ -142,6 +142,7 @@ struct orr_train_options {
     const char *model;            /* a preset's name or the path of a config.json; NULL: `shape` says all */
     struct orr_train_model shape; /* what is not 0 goes before the model's own */
     int gated, tied;              /* -1: as the model has it */
+    bool latent;                  /* attention is latent; ranks that nobody says are DeepSeek-V3's */
     const char *machine;          /* a name or line (docs/machines.md); NULL: `gpu` and its usual server */
     const char *gpu;              /* a device (`orrery op list`); NULL: the machine's */
     const char *interconnect;     /* words about the network between servers, as tables have them; or NULL */

@@ -59,6 +59,20 @@ static enum orr_status train_read_open(const struct param *row, const char *text
     return status;
 }
 
+/* How many heads share keys and values follows from their numbers; only latent attention is another thing. */
+static enum orr_status train_read_attention(const struct param *row, const char *text, void *into,
+                                            struct orr_error *err)
+{
+    static const char *const kinds[] = {"mha", "gqa", "mqa", "mla", NULL};
+    struct orr_train_options *options = into;
+    char where[40];
+    unsigned index = 0;
+    (void)snprintf(where, sizeof where, "parameter '%s'", row->name);
+    enum orr_status status = param_parse_word(where, text, kinds, &index, err);
+    options->latent = status == ORR_OK && index == 3;
+    return status;
+}
+
 /* Tables of runs also say "moe" and "cnn". */
 static enum orr_status train_read_family(const struct param *row, const char *text, void *into, struct orr_error *err)
 {
@@ -93,6 +107,12 @@ const struct param param_train[] = {
     {"heads", SHAPE(heads), .help = "Attention heads"},
     {"kv-heads", SHAPE(kv_heads), .help = "Heads of keys and values"},
     {"head-dim", SHAPE(head_dim), .help = "Width of a head"},
+    {"attention", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_RARE, .value = "mha|gqa|mla",
+     .read = train_read_attention, .help = "mla: keys and values through a latent state, by default DeepSeek's"},
+    {"kv-rank", SHAPE(kv_rank), .help = "Width of the latent state of keys and values"},
+    {"q-rank", SHAPE(q_rank), .help = "Width of the latent state of queries"},
+    {"rope-dim", SHAPE(rope_dim), .help = "Of a head's width what carries positions, with mla"},
+    {"v-head-dim", SHAPE(v_head_dim), .help = "Width of a head of values, with mla"},
     {"vocab", SHAPE(vocab), .help = "Vocabulary"},
     {"experts", SHAPE(experts), .help = "Experts of a layer"},
     {"topk", SHAPE(topk), .help = "Experts that a token goes to"},

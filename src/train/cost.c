@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "train/cost.h"
 
+#include <math.h>
+
 /* ---- groups: tensor-parallel ranks are neighbours, then context, data, pipeline, as Megatron-LM numbers them ---- */
 
 struct cost_group cost_group_tp(const struct orr_train_plan *plan)
@@ -58,18 +60,28 @@ double cost_stream_us(const struct cost_machine *machine, double bytes)
     return answer.kernel_us;
 }
 
+/* A product by itself runs at its best clock; in a step, product after product, power holds the clock down. Power goes
+ * with about the third power of the clock, and devices whose bf16 peak is up to `free` TFLOP/s for a watt keep it. */
+double cost_throttled(double peak_tflops, double watts)
+{
+    const double free = 1.4;
+    double density = watts > 0 ? peak_tflops / watts : 0;
+    return density > free ? cbrt(density / free) : 1;
+}
+
 static double cost_factor(const struct cost_machine *machine, const struct framework *framework, enum orr_op_kind kind)
 {
     switch (kind) {
+    case ORR_OP_GROUPED_GEMM:
+        return framework->gemm * framework->experts * machine->throttled;
     case ORR_OP_GEMM:
     case ORR_OP_BATCHED_GEMM:
-    case ORR_OP_GROUPED_GEMM:
     case ORR_OP_CONV2D:
     case ORR_OP_CONV2D_BACKWARD:
-        return framework->gemm;
+        return framework->gemm * machine->throttled;
     case ORR_OP_ATTENTION:
     case ORR_OP_ATTENTION_BACKWARD:
-        return framework->attention * (machine->is_recent ? framework->attention_hopper : 1);
+        return framework->attention * (machine->is_recent ? framework->attention_hopper : 1) * machine->throttled;
     default:
         return framework->stream;
     }

@@ -13,7 +13,8 @@
 struct cost_machine {
     const struct orr_op_data *ops;
     uint32_t device;
-    bool is_recent; /* its architecture is Hopper or a later one */
+    bool is_recent;   /* its architecture is Hopper or a later one */
+    double throttled; /* how much longer products take in a whole step than by themselves, by power */
     const struct orr_coll_timer *timer;
     uint32_t node_gpus; /* GPUs that share one NVLink domain or server */
 };
@@ -31,6 +32,7 @@ struct cost_group cost_group_pp(const struct orr_train_plan *plan);         /* a
 
 double cost_collective_us(const struct cost_machine *machine, enum orr_coll_op op, struct cost_group group,
                           double bytes);
+double cost_throttled(double peak_tflops, double watts);
 double cost_stream_us(const struct cost_machine *machine, double bytes);
 
 /* Microseconds of a piece for one micro-batch. */

@@ -54,6 +54,7 @@ static const struct {
     NUMBER("gemm", gemm),
     NUMBER("attention", attention),
     NUMBER("stream", stream),
+    NUMBER("experts", experts),
     NUMBER("attention_hopper", attention_hopper),
     NUMBER("host_layer", host_layer_us),
     NUMBER("host_backward", host_backward),

@@ -22,6 +22,7 @@ struct framework {
     double optimizer_bytes;  /* read and written for each weight in a step */
     double state_bytes;      /* held for each weight beside it and its gradient */
     double gemm, attention, stream; /* factors of what an operator takes by itself */
+    double experts;                 /* factor of experts' products and of what brings tokens to them, besides */
     double attention_hopper; /* besides, of attention on devices from Hopper on: older kernels do not use all of them */
     double host_layer_us;    /* of the host for one layer forwards; backwards `host_backward` times that */
     double host_backward, host_tp_us, host_micro_us, host_step_us;

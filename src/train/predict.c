@@ -237,7 +237,13 @@ static enum orr_status predict_model_of(const struct orr_train_options *options,
     }
     OVER(layers), OVER(hidden), OVER(ffn), OVER(heads), OVER(kv_heads), OVER(head_dim), OVER(vocab), OVER(experts);
     OVER(topk), OVER(expert_ffn), OVER(shared_experts), OVER(dense_layers), OVER(image), OVER(positions);
+    OVER(kv_rank), OVER(q_rank), OVER(rope_dim), OVER(v_head_dim);
 #undef OVER
+    if (options->latent && model->kv_rank == 0) {
+        model->kv_rank = 512, model->q_rank = 1536, model->rope_dim = 64;
+        model->v_head_dim = shape->v_head_dim != 0 ? shape->v_head_dim : 128;
+        model->head_dim = shape->head_dim != 0 ? shape->head_dim : 192;
+    }
     model->seq = options->plan.seq != 0 ? options->plan.seq : model->seq;
     model->gated = options->gated >= 0 ? options->gated != 0 : model->gated;
     model->tied = options->tied >= 0 ? options->tied != 0 : model->tied;
@@ -315,6 +321,9 @@ enum orr_status predict_step(struct predict_data *data, const struct orr_train_o
                                 .timer = timer,
                                 .is_recent = strncmp(device->architecture, "hopper", 6) == 0 ||
                                              strncmp(device->architecture, "blackwell", 9) == 0,
+                                .throttled =
+                                    cost_throttled(device_peak_of(device, DEVICE_BF16),
+                                                   options->power_watts > 0 ? options->power_watts : device->power),
                                 .node_gpus = machine.node_gpus != 0 ? machine.node_gpus : 8};
     struct work_job job = {.model = &made.model, .plan = &made.plan, .framework = &framework};
     orr_train_model_count(&made.model, &made.parameters);

@@ -33,6 +33,29 @@ static enum orr_op_dtype work_dtype(const struct work_job *job)
     return dtypes[job->plan->dtype];
 }
 
+/* Reads and writes `bytes` forwards and `back` backwards: norms, activations, sums, masks. As a copy of as many bytes.
+ */
+static void work_stream(struct work_piece *piece, const char *name, double bytes, double back)
+{
+    struct orr_op op = {.kind = ORR_OP_COPY, .dtype = ORR_OP_BF16};
+    op.dims[0] = (uint64_t)(bytes / 4); /* a copy reads and writes two bytes each */
+    work_add(&piece->forward, name)->op = op;
+    op.dims[0] = (uint64_t)(back / 4);
+    work_add(&piece->backward, name)->op = op;
+}
+
+/* Products in fewer bits than bf16 have their inputs converted first, one copy for either pass; the smaller formats
+ * scale by blocks and turn them besides. `in` and `out` are values that go in forwards and whose gradients come back.
+ */
+static void work_casts(const struct work_job *job, struct work_piece *piece, double in, double out)
+{
+    static const double bytes[ORR_TRAIN_DTYPE_COUNT] = {
+        [ORR_TRAIN_DTYPE_FP8] = 2, [ORR_TRAIN_DTYPE_MXFP8] = 3, [ORR_TRAIN_DTYPE_NVFP4] = 4};
+    if (bytes[job->plan->dtype] > 0) {
+        work_stream(piece, "convert", in * bytes[job->plan->dtype], out * bytes[job->plan->dtype]);
+    }
+}
+
 /* One product forwards is two backwards: of the input's gradient and of the weight's. */
 static void work_gemm(const struct work_job *job, struct work_piece *piece, const char *name, double m, double n,
                       double k)
@@ -44,18 +67,8 @@ static void work_gemm(const struct work_job *job, struct work_piece *piece, cons
     work_add(&piece->backward, name)->op = op;
     op.dims[0] = (uint64_t)k, op.dims[1] = (uint64_t)n, op.dims[2] = (uint64_t)m;
     work_add(&piece->backward, name)->op = op;
+    work_casts(job, piece, m * k, m * n);
     piece->parameters += n * k;
-}
-
-/* Reads and writes `bytes` forwards and `back` backwards: norms, activations, sums, masks. As a copy of as many bytes.
- */
-static void work_stream(struct work_piece *piece, const char *name, double bytes, double back)
-{
-    struct orr_op op = {.kind = ORR_OP_COPY, .dtype = ORR_OP_BF16};
-    op.dims[0] = (uint64_t)(bytes / 4); /* a copy reads and writes two bytes each */
-    work_add(&piece->forward, name)->op = op;
-    op.dims[0] = (uint64_t)(back / 4);
-    work_add(&piece->backward, name)->op = op;
 }
 
 static void work_collective(struct work_list *list, const char *name, enum work_comm comm, double bytes)
@@ -216,6 +229,7 @@ static void work_grouped(const struct work_job *job, struct work_piece *piece, c
     work_add(&piece->backward, name)->op = op;
     op.dims[1] = (uint64_t)k, op.dims[2] = (uint64_t)n, op.dims[3] = (uint64_t)m;
     work_add(&piece->backward, name)->op = op;
+    work_casts(job, piece, groups * m * k, groups * m * n);
     piece->experts += groups * n * k;
 }
 
@@ -228,8 +242,9 @@ static void work_experts(const struct work_job *job, const struct work_sizes *si
     double sent = tokens * model->topk, bytes = sent * model->hidden * 2;
     double groups = (double)model->experts / plan->ep, width = (double)model->expert_ffn / plan->etp;
     double rows = sent * plan->etp * plan->ep / model->experts;
+    double moved = bytes * job->framework->experts;
     work_stream(piece, "router", tokens * model->experts * 8, tokens * model->experts * 8);
-    work_stream(piece, "permute", 2 * bytes, 2 * bytes);
+    work_stream(piece, "permute", 2 * moved, 2 * moved);
     if (plan->ep > 1) {
         work_collective(&piece->forward, "dispatch", WORK_EP_DISPATCH, bytes);
         work_collective(&piece->backward, "combine", WORK_EP_COMBINE, bytes);
@@ -241,7 +256,7 @@ static void work_experts(const struct work_job *job, const struct work_sizes *si
         work_collective(&piece->forward, "combine", WORK_EP_COMBINE, bytes);
         work_collective(&piece->backward, "dispatch", WORK_EP_DISPATCH, bytes);
     }
-    work_stream(piece, "unpermute", 3 * bytes, 3 * bytes);
+    work_stream(piece, "unpermute", 3 * moved, 3 * moved);
     piece->kept_bytes += 2 * bytes;
     piece->parameters += (double)model->hidden * model->experts;
     if (model->shared_experts != 0) {

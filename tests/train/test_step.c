@@ -140,6 +140,41 @@ static void sharding_takes_memory_off_a_gpu(void **state)
     }
 }
 
+static void less_power_takes_longer(void **state)
+{
+    (void)state;
+    struct orr_train_options options = asked("llama3-8b", "dgx-h100:2", 16);
+    uint64_t before = answered(&options).step_ns;
+    options.power_watts = 700;
+    CHECK_U64(answered(&options).step_ns, before, "700 W are what an H100 takes");
+    options.power_watts = 500;
+    uint64_t slower = answered(&options).step_ns;
+    CHECK(slower > before * 1.04 && slower < before * 1.15, "%" PRIu64 " and %" PRIu64, slower, before);
+}
+
+static void latent_attention_without_ranks_has_deepseeks(void **state)
+{
+    (void)state;
+    struct orr_train_options preset = asked("deepseek-v3", "dgx-h100:32", 256), shape = asked(NULL, "dgx-h100:32", 256);
+    preset.plan.pp = shape.plan.pp = 16, preset.plan.ep = shape.plan.ep = 16;
+    preset.plan.seq = shape.plan.seq = 4096;
+    shape.latent = true;
+    shape.shape = (struct orr_train_model){.family = ORR_TRAIN_LLAMA,
+                                           .layers = 61,
+                                           .hidden = 7168,
+                                           .ffn = 18432,
+                                           .heads = 128,
+                                           .vocab = 129280,
+                                           .experts = 256,
+                                           .topk = 8,
+                                           .expert_ffn = 2048,
+                                           .shared_experts = 1,
+                                           .dense_layers = 3};
+    struct orr_train_result a = answered(&preset), b = answered(&shape);
+    CHECK_U64(a.parameters.total, b.parameters.total, "parameters");
+    CHECK_U64(a.step_ns, b.step_ns, "a step");
+}
+
 static void a_table_goes_on_past_rows_that_cannot_be(void **state)
 {
     (void)state;
@@ -184,6 +219,8 @@ int main(void)
         cmocka_unit_test(what_cannot_be_divided_is_refused_with_the_rule),
         cmocka_unit_test(more_of_the_same_takes_longer),
         cmocka_unit_test(sharding_takes_memory_off_a_gpu),
+        cmocka_unit_test(less_power_takes_longer),
+        cmocka_unit_test(latent_attention_without_ranks_has_deepseeks),
         cmocka_unit_test(a_table_goes_on_past_rows_that_cannot_be),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
