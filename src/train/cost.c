@@ -87,6 +87,18 @@ static double cost_factor(const struct cost_machine *machine, const struct frame
     }
 }
 
+/* A collective of the tensor-parallel ranks. */
+static void cost_tp(const struct cost_machine *machine, const struct work_job *job, enum orr_coll_op op,
+                    struct work_item *item, struct cost_pass *pass)
+{
+    struct cost_group group = cost_group_tp(job->plan);
+    double outside = group.size > machine->node_gpus ? group.size - machine->node_gpus : 0;
+    double stall = outside * job->framework->comm_rank_us;
+    item->us = job->framework->comm * cost_collective_us(machine, op, group, item->bytes) + stall;
+    pass->tp += item->us;
+    pass->stall += stall;
+}
+
 /* Adds an item to the pass it belongs to. */
 static void cost_item(const struct cost_machine *machine, const struct work_job *job, struct work_item *item,
                       struct cost_pass *pass, double *flops)
@@ -104,16 +116,13 @@ static void cost_item(const struct cost_machine *machine, const struct work_job 
         return;
     }
     case WORK_TP_GATHER:
-        item->us = comm * cost_collective_us(machine, ORR_COLL_OP_ALL_GATHER, cost_group_tp(plan), item->bytes);
-        pass->tp += item->us;
+        cost_tp(machine, job, ORR_COLL_OP_ALL_GATHER, item, pass);
         return;
     case WORK_TP_SCATTER:
-        item->us = comm * cost_collective_us(machine, ORR_COLL_OP_REDUCE_SCATTER, cost_group_tp(plan), item->bytes);
-        pass->tp += item->us;
+        cost_tp(machine, job, ORR_COLL_OP_REDUCE_SCATTER, item, pass);
         return;
     case WORK_TP_REDUCE:
-        item->us = comm * cost_collective_us(machine, ORR_COLL_OP_ALL_REDUCE, cost_group_tp(plan), item->bytes);
-        pass->tp += item->us;
+        cost_tp(machine, job, ORR_COLL_OP_ALL_REDUCE, item, pass);
         return;
     case WORK_CP_SHIFT:
         item->us =
@@ -146,6 +155,7 @@ void cost_piece(const struct cost_machine *machine, const struct work_job *job, 
     if (piece->again) {
         cost->backward.compute += cost->forward.compute;
         cost->backward.tp += cost->forward.tp;
+        cost->backward.stall += cost->forward.stall;
         cost->backward.cp += cost->forward.cp;
         cost->backward.ep += cost->forward.ep;
         cost->backward.launches += cost->forward.launches;

@@ -40,6 +40,7 @@ struct cost_pass {
     double compute; /* kernels */
     double weight;  /* of them: gradients of weights */
     double tp, cp, ep;
+    double stall;    /* of `tp`: what neither kernels nor the host hide, since ranks of other servers are waited for */
     double launches; /* kernels and collectives issued */
 };
 struct cost_piece {

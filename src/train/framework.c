@@ -61,7 +61,10 @@ static const struct {
     NUMBER("host_tp", host_tp_us),
     NUMBER("host_micro", host_micro_us),
     NUMBER("host_step", host_step_us),
+    NUMBER("host_pipeline", host_pipeline_us),
+    NUMBER("host_zero", host_zero_us),
     NUMBER("comm", comm),
+    NUMBER("comm_rank", comm_rank_us),
     NUMBER("overlap_tp", overlap_tp),
     NUMBER("overlap_dp", overlap_dp),
 };

@@ -14,9 +14,14 @@
 
 struct framework {
     const char *name, *synonyms, *source;
-    bool unfused_attention;  /* scores are written to memory: products, softmax and dropout of their own */
-    bool fused;              /* bias, activation, dropout and sum in one kernel each */
-    double gradient_bytes;   /* of a value, as they are summed over ranks */
+    bool unfused_attention; /* scores are written to memory: products, softmax and dropout of their own */
+    bool fused;             /* bias, activation, dropout and sum in one kernel each */
+    bool stages_by_cost;    /* layers go to pipeline stages by their weights and the head's; else as many to each */
+    bool host_or_kernels;   /* a pass takes the longer of the two; else the root of their squares' sum */
+    bool async_tp;          /* backwards, tensor-parallel communication runs beside the products, where it overlaps */
+    bool ddp;              /* torch's DistributedDataParallel: gradients are summed whole beside the last backward pass;
+                              with sharded states, in a pipeline, or beside tensor parallelism on the network behind it */
+    double gradient_bytes; /* of a value, as they are summed over ranks */
     double accumulate_bytes; /* read and written for each weight when a micro-batch's gradients are added up; 0: in
                                 place */
     double optimizer_bytes;  /* read and written for each weight in a step */
@@ -26,7 +31,10 @@ struct framework {
     double attention_hopper; /* besides, of attention on devices from Hopper on: older kernels do not use all of them */
     double host_layer_us;    /* of the host for one layer forwards; backwards `host_backward` times that */
     double host_backward, host_tp_us, host_micro_us, host_step_us;
+    double host_pipeline_us;       /* of a layer forwards and each tensor-parallel rank, in a pipeline over servers */
+    double host_zero_us;           /* of a step and each rank that has a share of the states */
     double comm;                   /* factor of what a collective takes by itself */
+    double comm_rank_us;           /* of a tensor-parallel collective, for each rank outside the server */
     double overlap_tp, overlap_dp; /* share hidden where the plan overlaps it */
 };
 

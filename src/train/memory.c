@@ -55,10 +55,10 @@ void memory_of_stage(const struct work_job *job, const struct memory_stage *stag
     double largest =
         stage->sparse != NULL ? stage->sparse->parameters + stage->sparse->experts : memory_weights(stage->dense);
     double layers = stage->dense_count * memory_kept(stage->dense) + stage->sparse_count * memory_kept(stage->sparse);
-    double ends = memory_kept(stage->embedding) + memory_kept(stage->head);
+    double ends = memory_kept(stage->embedding) + memory_kept(stage->head) + memory_kept(stage->loss);
     const struct work_piece *layer = stage->sparse != NULL ? stage->sparse : stage->dense;
     double working = layer != NULL && layer->again ? layer->kept_bytes : 0;
-    working += stage->head != NULL ? stage->head->working_bytes : 0;
+    working += stage->loss != NULL ? stage->loss->working_bytes : 0;
     memory->weights = (uint64_t)(held * 2);
     memory->gradients = (uint64_t)(summed * framework->gradient_bytes);
     memory->optimizer = (uint64_t)((weights / shards + experts / expert_shards) * framework->state_bytes);

@@ -7,7 +7,7 @@
 
 /* The pieces of one stage: how many of each. */
 struct memory_stage {
-    const struct work_piece *embedding, *dense, *sparse, *head; /* NULL: the stage has none */
+    const struct work_piece *embedding, *dense, *sparse, *head, *loss; /* NULL: the stage has none */
     uint32_t dense_count, sparse_count;
     uint32_t index; /* of the stage */
 };

@@ -168,11 +168,45 @@ uint32_t plan_micro_batches(const struct orr_train_plan *plan)
     return plan->global_batch / (plan->micro_batch * plan->dp);
 }
 
-uint32_t plan_layers_of(const struct orr_train_model *model, const struct orr_train_plan *plan, uint32_t chunk)
+static struct plan_chunk plan_chunk_evenly(const struct orr_train_model *model, uint32_t chunks, uint32_t chunk)
 {
-    uint32_t chunks = plan->pp * plan->vpp, even = model->layers / chunks, left = model->layers % chunks;
-    uint32_t first = (chunks - left + 1) / 2; /* the fuller chunks stand in the middle, later ones first */
-    return even + (chunk >= first && chunk < first + left ? 1 : 0);
+    uint32_t even = model->layers / chunks, left = model->layers % chunks;
+    uint32_t fuller = (chunks - left + 1) / 2; /* these stand in the middle, later ones first */
+    uint32_t before = chunk < fuller ? 0 : chunk < fuller + left ? chunk - fuller : left;
+    bool last = chunk == chunks - 1;
+    return (struct plan_chunk){.first = even * chunk + before,
+                               .layers = even + (chunk >= fuller && chunk < fuller + left ? 1 : 0),
+                               .embedding = chunk == 0,
+                               .head = last,
+                               .loss = last};
+}
+
+static struct plan_chunk plan_chunk_by_cost(const struct orr_train_model *model, uint32_t chunks, uint32_t chunk)
+{
+    double hidden = model->hidden, layer = hidden * (4.0 * model->heads * model->head_dim);
+    layer += hidden * model->ffn * (model->gated ? 3 : 2);
+    double head = hidden * model->vocab, all = layer * model->layers + head, sum = 0;
+    struct plan_chunk found = {.first = model->layers, .embedding = chunk == 0};
+    uint32_t at = 0;
+    for (uint32_t i = 0; i < model->layers; i++) {
+        if (at == chunk) {
+            found.first = found.layers == 0 ? i : found.first;
+            found.layers++;
+        }
+        sum += layer;
+        at += sum > all * (at + 1.0) / chunks;
+    }
+    found.head = at == chunk;
+    at += all > all * (at + 1.0) / chunks;
+    found.loss = at == chunk;
+    return found;
+}
+
+struct plan_chunk plan_chunk_of(const struct orr_train_model *model, const struct orr_train_plan *plan, bool by_cost,
+                                uint32_t chunk)
+{
+    uint32_t chunks = plan->pp * plan->vpp;
+    return by_cost ? plan_chunk_by_cost(model, chunks, chunk) : plan_chunk_evenly(model, chunks, chunk);
 }
 
 uint32_t plan_optimizer_shards(const struct orr_train_plan *plan)

@@ -10,9 +10,17 @@
 
 /* Of one data-parallel rank in a step. */
 uint32_t plan_micro_batches(const struct orr_train_plan *plan);
-/* Layers of virtual chunk `chunk` (0 to pp * vpp - 1, in the order a micro-batch passes them): those that do not divide
- * evenly go to the chunks in the middle, since the ends have embedding and head. */
-uint32_t plan_layers_of(const struct orr_train_model *model, const struct orr_train_plan *plan, uint32_t chunk);
+
+/* What a virtual chunk has (0 to pp * vpp - 1, in the order a micro-batch passes them). */
+struct plan_chunk {
+    uint32_t first, layers;
+    bool embedding, head, loss;
+};
+/* As many layers each; those that do not divide evenly go to the chunks in the middle, since the ends have embedding
+ * and head. `by_cost`: each chunk is filled until what it and those before it cost exceeds its share, a layer and the
+ * head costing as many operations as they have weights (nanotron's rule: the last chunk may be left with the loss). */
+struct plan_chunk plan_chunk_of(const struct orr_train_model *model, const struct orr_train_plan *plan, bool by_cost,
+                                uint32_t chunk);
 /* Ranks that share one shard of the optimizer's states (ZeRO 1 to 3); 1: all have all. */
 uint32_t plan_optimizer_shards(const struct orr_train_plan *plan);
 

@@ -7,7 +7,7 @@
 #include "train/memory.h"
 #include "train/schedule.h"
 
-enum { STEP_EMBEDDING, STEP_DENSE, STEP_SPARSE, STEP_HEAD, STEP_PIECES };
+enum { STEP_EMBEDDING, STEP_DENSE, STEP_SPARSE, STEP_HEAD, STEP_LOSS, STEP_PIECES };
 
 struct step_plan {
     const struct cost_machine *machine;
@@ -21,7 +21,9 @@ struct step_load {
     double count[STEP_PIECES];
     double forward, backward; /* kernels */
     double weight;
-    double tp, cp, ep; /* exposed */
+    double tp, cp, ep;                /* exposed, of both passes */
+    double stall;                     /* of `tp`: what the host does not hide either */
+    double tp_forward, stall_forward; /* of these, forwards; `tp_forward` without what stalls */
     double host_forward, host_backward;
 };
 
@@ -41,6 +43,7 @@ static void step_cost_pieces(struct step_plan *step)
         work_layer(job, true, &step->piece[STEP_SPARSE]);
     }
     work_head(job, &step->piece[STEP_HEAD]);
+    work_loss(job, &step->piece[STEP_LOSS]);
     for (int i = 0; i < STEP_PIECES; i++) {
         cost_piece(step->machine, job, &step->piece[i], &step->cost[i]);
     }
@@ -51,21 +54,40 @@ static void step_count_pieces(const struct step_plan *step, uint32_t chunk, doub
 {
     const struct orr_train_model *model = step->job->model;
     const struct orr_train_plan *plan = step->job->plan;
-    uint32_t first = 0, layers = plan_layers_of(model, plan, chunk);
+    struct plan_chunk has = plan_chunk_of(model, plan, step->job->framework->stages_by_cost, chunk);
     memset(count, 0, STEP_PIECES * sizeof *count);
-    for (uint32_t i = 0; i < chunk; i++) {
-        first += plan_layers_of(model, plan, i);
-    }
-    for (uint32_t i = first; i < first + layers; i++) {
+    for (uint32_t i = has.first; i < has.first + has.layers; i++) {
         count[step_has_experts(model, i) ? STEP_SPARSE : STEP_DENSE] += model->family == ORR_TRAIN_T5 ? 2 : 1;
     }
-    count[STEP_EMBEDDING] = chunk == 0;
-    count[STEP_HEAD] = chunk == plan->pp * plan->vpp - 1;
+    count[STEP_EMBEDDING] = has.embedding;
+    count[STEP_HEAD] = has.head;
+    count[STEP_LOSS] = has.loss;
 }
 
 static double step_shown(double us, bool overlapped, double share)
 {
     return overlapped ? us * (1 - share) : us;
+}
+
+/* What shows of tensor-parallel communication of a piece's backward pass. */
+static double step_shown_backward(const struct step_plan *step, const struct cost_pass *pass, bool overlapped)
+{
+    const struct framework *framework = step->job->framework;
+    double us = pass->tp - pass->stall;
+    if (overlapped && framework->async_tp) {
+        return pass->stall + fmax(0, us - pass->compute);
+    }
+    return pass->stall + step_shown(us, overlapped, framework->overlap_tp);
+}
+
+/* Of the host for one layer forwards. */
+static double step_host_layer(const struct step_plan *step)
+{
+    const struct framework *framework = step->job->framework;
+    const struct orr_train_plan *plan = step->job->plan;
+    bool across = plan->pp > 1 && plan->gpus > step->machine->node_gpus;
+    double rank = framework->host_tp_us + (across ? framework->host_pipeline_us : 0);
+    return framework->host_layer_us + (plan->tp > 1 ? rank * plan->tp : 0);
 }
 
 static void step_load_of(const struct step_plan *step, const double count[STEP_PIECES], struct step_load *load)
@@ -74,17 +96,22 @@ static void step_load_of(const struct step_plan *step, const double count[STEP_P
     const struct orr_train_plan *plan = step->job->plan;
     bool tp_hidden = (plan->overlap & ORR_TRAIN_OVERLAP_TP) != 0,
          ep_hidden = (plan->overlap & ORR_TRAIN_OVERLAP_EP) != 0;
-    double tp_host = plan->tp > 1 ? framework->host_tp_us * plan->tp : 0;
+    double layer = step_host_layer(step);
     *load = (struct step_load){0};
     for (int i = 0; i < STEP_PIECES; i++) {
         const struct cost_piece *cost = &step->cost[i];
         double many = count[i], passes = step->piece[i].again ? 1 + framework->host_backward : framework->host_backward;
-        double host = many * (i == STEP_DENSE || i == STEP_SPARSE ? framework->host_layer_us + tp_host : 0);
+        double host = many * (i == STEP_DENSE || i == STEP_SPARSE ? layer : 0);
+        double stall = many * cost->forward.stall;
+        double tp = stall + many * step_shown(cost->forward.tp - cost->forward.stall, tp_hidden, framework->overlap_tp);
         load->count[i] = many;
         load->forward += many * cost->forward.compute;
         load->backward += many * cost->backward.compute;
         load->weight += many * cost->backward.weight;
-        load->tp += many * step_shown(cost->forward.tp + cost->backward.tp, tp_hidden, framework->overlap_tp);
+        load->tp += tp + many * step_shown_backward(step, &cost->backward, tp_hidden);
+        load->tp_forward += tp - stall;
+        load->stall_forward += stall;
+        load->stall += stall + many * cost->backward.stall;
         load->cp += many * step_shown(cost->forward.cp + cost->backward.cp, true, 0.7);
         load->ep += many * step_shown(cost->forward.ep + cost->backward.ep, ep_hidden, 0.7);
         load->host_forward += host;
@@ -106,14 +133,17 @@ static double step_send_us(const struct step_plan *step)
 }
 
 /* Kernels, what communication shows, and what the host adds: it runs ahead of long kernels and falls behind short ones
- * in one and the same pass, so that neither alone bounds it; where both are as long, the pass takes 1.4 times that. */
-static struct schedule_chunk step_chunk_of(const struct step_load *load, double send)
+ * in one and the same pass, so that neither alone bounds it; where both are as long, the pass takes 1.4 times that. A
+ * framework that launches evenly is bound by one of them. */
+static struct schedule_chunk step_chunk_of(const struct step_plan *step, const struct step_load *load, double send)
 {
-    double comm = load->tp + load->cp + load->ep, whole = load->forward + load->backward;
+    double (*const both)(double, double) = step->job->framework->host_or_kernels ? fmax : hypot;
+    double others = load->cp + load->ep, whole = load->forward + load->backward;
     double share = whole > 0 ? load->forward / whole : 0;
-    double forward = load->forward + comm * share, backward = load->backward + comm * (1 - share);
-    forward = hypot(forward, load->host_forward);
-    backward = hypot(backward, load->host_backward);
+    double forward = load->forward + load->tp_forward + others * share;
+    double backward = load->backward + load->tp - load->stall - load->tp_forward + others * (1 - share);
+    forward = both(forward, load->host_forward) + load->stall_forward;
+    backward = both(backward, load->host_backward) + load->stall - load->stall_forward;
     return (struct schedule_chunk){forward, backward, load->weight, send};
 }
 
@@ -135,7 +165,7 @@ static void step_update_of(const struct step_plan *step, const struct step_load 
     }
     struct cost_group dense = cost_group_dp(plan), sparse = cost_group_experts_dp(plan);
     double comm = framework->comm, bytes = framework->gradient_bytes;
-    enum orr_coll_op sum = shards > 1 ? ORR_COLL_OP_REDUCE_SCATTER : ORR_COLL_OP_ALL_REDUCE;
+    enum orr_coll_op sum = shards > 1 && !framework->ddp ? ORR_COLL_OP_REDUCE_SCATTER : ORR_COLL_OP_ALL_REDUCE;
     update->reduce = comm * (cost_collective_us(step->machine, sum, dense, weights * bytes) +
                              cost_collective_us(step->machine, sum, sparse, experts * bytes));
     update->gather = shards > 1
@@ -152,7 +182,7 @@ static double step_exposed_dp(const struct step_plan *step, const struct step_up
                               const struct step_load *stage)
 {
     const struct orr_train_plan *plan = step->job->plan;
-    double beside = step->job->framework->overlap_dp;
+    double beside = step->job->framework->overlap_dp, shards = plan_optimizer_shards(plan);
     bool hidden = (plan->overlap & ORR_TRAIN_OVERLAP_DP) != 0;
     bool sharded = plan->zero == 3 || plan->sharding != ORR_TRAIN_SHARDING_NONE;
     if (sharded) {
@@ -162,8 +192,11 @@ static double step_exposed_dp(const struct step_plan *step, const struct step_up
             fmax(0, update->gather + update->reduce - stage->backward * beside) + update->reduce / fmax(1, layers);
         return times * (forward + backward);
     }
+    if (step->job->framework->ddp) {
+        hidden = hidden && shards == 1 && plan->pp == 1 && plan->tp <= step->machine->node_gpus;
+    }
     if (!hidden) {
-        return update->reduce + update->gather;
+        return update->reduce + update->gather + (shards > 1 ? step->job->framework->host_zero_us * shards : 0);
     }
     double reduce = fmax(update->reduce * 0.05, update->reduce - stage->backward * beside);
     double gather = fmax(update->gather * 0.05, update->gather - stage->forward * beside);
@@ -244,6 +277,7 @@ static void step_memory(const struct step_plan *step, double device_bytes, struc
         pieces.dense = sum[STEP_DENSE] > 0 ? &step->piece[STEP_DENSE] : NULL;
         pieces.sparse = sum[STEP_SPARSE] > 0 ? &step->piece[STEP_SPARSE] : NULL;
         pieces.head = sum[STEP_HEAD] > 0 ? &step->piece[STEP_HEAD] : NULL;
+        pieces.loss = sum[STEP_LOSS] > 0 ? &step->piece[STEP_LOSS] : NULL;
         pieces.dense_count = (uint32_t)sum[STEP_DENSE];
         pieces.sparse_count = (uint32_t)sum[STEP_SPARSE];
         memory_of_stage(step->job, &pieces, device_bytes, &memory);
@@ -266,7 +300,7 @@ static enum orr_status step_pipeline(const struct step_plan *step, struct schedu
         step_load_of(step, count, &load);
         load.host_forward += host / 2 / plan->vpp;
         load.host_backward += host / 2 / plan->vpp;
-        chunks[i] = step_chunk_of(&load, send);
+        chunks[i] = step_chunk_of(step, &load, send);
     }
     struct schedule_request request = {.schedule = plan->schedule,
                                        .stages = plan->pp,

@@ -267,6 +267,16 @@ static void work_experts(const struct work_job *job, const struct work_sizes *si
     }
 }
 
+/* Where gradients are not added up in place. */
+static void work_accumulate(const struct work_job *job, struct work_piece *piece)
+{
+    if (job->framework->accumulate_bytes != 0) {
+        struct orr_op op = {.kind = ORR_OP_COPY, .dtype = ORR_OP_BF16};
+        op.dims[0] = (uint64_t)((piece->parameters + piece->experts) * job->framework->accumulate_bytes / 4);
+        work_add(&piece->backward, "add up gradients")->op = op;
+    }
+}
+
 void work_layer(const struct work_job *job, bool with_experts, struct work_piece *piece)
 {
     struct work_sizes sizes = work_sizes_of(job);
@@ -279,11 +289,7 @@ void work_layer(const struct work_job *job, bool with_experts, struct work_piece
     } else {
         work_mlp(job, &sizes, piece);
     }
-    if (job->framework->accumulate_bytes != 0) {
-        struct orr_op op = {.kind = ORR_OP_COPY, .dtype = ORR_OP_BF16};
-        op.dims[0] = (uint64_t)((piece->parameters + piece->experts) * job->framework->accumulate_bytes / 4);
-        work_add(&piece->backward, "add up gradients")->op = op;
-    }
+    work_accumulate(job, piece);
     piece->again = job->plan->recompute == ORR_TRAIN_RECOMPUTE_FULL;
     piece->parameters += 4.0 * job->model->hidden;
 }
@@ -304,24 +310,45 @@ void work_embedding(const struct work_job *job, struct work_piece *piece)
     }
     piece->parameters = (double)job->model->vocab * job->model->hidden / job->plan->tp +
                         (double)job->model->positions * job->model->hidden;
+    work_accumulate(job, piece);
 }
 
-/* Logits, and the loss in float32 over this rank's part of the vocabulary. */
+/* Logits of a micro-batch on this rank: rows, and its part of the vocabulary. */
+static void work_logits(const struct work_job *job, const struct work_sizes *sizes, double *rows, double *vocab)
+{
+    bool vit = job->model->family == ORR_TRAIN_VIT;
+    *rows = vit ? job->plan->micro_batch : sizes->tokens;
+    *vocab = (double)(vit ? job->model->classes : job->model->vocab) / job->plan->tp;
+}
+
 void work_head(const struct work_job *job, struct work_piece *piece)
 {
-    const struct orr_train_model *model = job->model;
     struct work_sizes sizes = work_sizes_of(job);
-    double vocab = (double)(model->family == ORR_TRAIN_VIT ? model->classes : model->vocab) / job->plan->tp;
-    double rows = model->family == ORR_TRAIN_VIT ? job->plan->micro_batch : sizes.tokens;
+    double rows, vocab;
+    work_logits(job, &sizes, &rows, &vocab);
     *piece = (struct work_piece){.name = "head", .input_bytes = sizes.divided};
     work_stream(piece, "norm", 2 * sizes.divided, 3 * sizes.divided);
     work_enter(job, piece, sizes.hidden_bytes);
-    work_gemm(job, piece, "logits", rows, vocab, model->hidden);
+    work_gemm(job, piece, "logits", rows, vocab, job->model->hidden);
+    work_accumulate(job, piece);
+    if (job->model->tied && job->plan->pp == 1) {
+        piece->parameters = 0; /* the embedding's, which this rank has */
+    }
+    piece->kept_bytes = sizes.divided;
+}
+
+/* In float32, over this rank's part of the vocabulary. */
+void work_loss(const struct work_job *job, struct work_piece *piece)
+{
+    struct work_sizes sizes = work_sizes_of(job);
+    double rows, vocab;
+    work_logits(job, &sizes, &rows, &vocab);
+    *piece = (struct work_piece){.name = "loss"};
     struct orr_op loss = {.kind = ORR_OP_CROSS_ENTROPY, .dtype = ORR_OP_BF16};
     loss.dims[0] = (uint64_t)rows, loss.dims[1] = (uint64_t)vocab;
     work_add(&piece->forward, "loss")->op = loss;
     loss.kind = ORR_OP_CROSS_ENTROPY_BACKWARD;
     work_add(&piece->backward, "loss")->op = loss;
-    piece->kept_bytes = rows * vocab * 6 + sizes.divided;
+    piece->kept_bytes = rows * vocab * 6;
     piece->working_bytes = rows * vocab * 4;
 }

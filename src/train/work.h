@@ -59,6 +59,7 @@ struct work_job {
 
 void work_embedding(const struct work_job *job, struct work_piece *piece);
 void work_layer(const struct work_job *job, bool with_experts, struct work_piece *piece);
-void work_head(const struct work_job *job, struct work_piece *piece);
+void work_head(const struct work_job *job, struct work_piece *piece); /* logits */
+void work_loss(const struct work_job *job, struct work_piece *piece);
 
 #endif

@@ -211,6 +211,45 @@ static void a_table_goes_on_past_rows_that_cannot_be(void **state)
     CHECK(strstr(text, "abacus") != NULL, "%s", text);
 }
 
+static struct orr_train_options nanotron(uint32_t gpus, uint32_t tp, uint32_t pp, uint32_t zero)
+{
+    struct orr_train_options options = asked("llama3-8b", "dgx-h100:64", gpus);
+    options.framework = "nanotron";
+    options.plan.tp = tp, options.plan.pp = pp, options.plan.zero = zero;
+    options.plan.sp = tp > 1, options.plan.seq = 4096, options.plan.global_batch = 256;
+    options.plan.overlap = ORR_TRAIN_OVERLAP_DP | ORR_TRAIN_OVERLAP_TP;
+    return options;
+}
+
+static void tensor_parallelism_beyond_a_server_waits_for_the_ranks_outside(void **state)
+{
+    (void)state;
+    struct orr_train_options inside = nanotron(64, 8, 1, 0), outside = nanotron(64, 16, 1, 0);
+    struct orr_train_result a = answered(&inside), b = answered(&outside);
+    CHECK(b.exposed_tp_ns > 2 * a.exposed_tp_ns, "%g and %g ms", (double)a.exposed_tp_ns * 1e-6,
+          (double)b.exposed_tp_ns * 1e-6);
+}
+
+static void a_sharded_optimizer_of_ddp_shows_what_whole_gradients_hide(void **state)
+{
+    (void)state;
+    struct orr_train_options whole = nanotron(64, 8, 1, 0), shared = nanotron(64, 8, 1, 1);
+    whole.plan.micro_batch = shared.plan.micro_batch = 8;
+    struct orr_train_result a = answered(&whole), b = answered(&shared);
+    CHECK(b.exposed_dp_ns > 2 * a.exposed_dp_ns, "%g and %g ms", (double)a.exposed_dp_ns * 1e-6,
+          (double)b.exposed_dp_ns * 1e-6);
+    CHECK(b.optimizer_ns < a.optimizer_ns, "each rank updates its share");
+}
+
+static void a_pipeline_over_servers_costs_the_host_more_for_each_tensor_parallel_rank(void **state)
+{
+    (void)state;
+    struct orr_train_options one = nanotron(8, 4, 2, 0), many = nanotron(16, 4, 2, 0);
+    many.plan.global_batch = 512; /* as many micro-batches */
+    struct orr_train_result a = answered(&one), b = answered(&many);
+    CHECK(b.launch_ns > 2 * a.launch_ns, "%g and %g ms", (double)a.launch_ns * 1e-6, (double)b.launch_ns * 1e-6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -222,6 +261,9 @@ int main(void)
         cmocka_unit_test(less_power_takes_longer),
         cmocka_unit_test(latent_attention_without_ranks_has_deepseeks),
         cmocka_unit_test(a_table_goes_on_past_rows_that_cannot_be),
+        cmocka_unit_test(tensor_parallelism_beyond_a_server_waits_for_the_ranks_outside),
+        cmocka_unit_test(a_sharded_optimizer_of_ddp_shows_what_whole_gradients_hide),
+        cmocka_unit_test(a_pipeline_over_servers_costs_the_host_more_for_each_tensor_parallel_rank),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
