@@ -26,6 +26,7 @@ static const struct sign json_signs[] = {
     {CONFIG_KIND_LOGICAL, "\"logical-dims\""},
     {CONFIG_KIND_MEMORY, "\"memory-type\""},
     {CONFIG_KIND_RECORDING, "\"traceEvents\""},
+    {CONFIG_KIND_CALIBRATION, "\"orrery-calibration-1\""},
 };
 
 /* At the beginning of a line. */
@@ -33,6 +34,10 @@ static const struct sign line_signs[] = {
     {CONFIG_KIND_NETWORK, "npus_count:"},     {CONFIG_KIND_NETWORK, "topology:"},
     {CONFIG_KIND_PACKET, "TOPOLOGY_FILE "},   {CONFIG_KIND_PACKET, "CC_MODE "},
     {CONFIG_KIND_PACKET, "L2_ACK_INTERVAL "}, {CONFIG_KIND_PACKET, "PACKET_PAYLOAD_SIZE "},
+    {CONFIG_KIND_PRICES, "currency:"},        {CONFIG_KIND_PRICES, "gpus-per-server:"},
+    {CONFIG_KIND_WORKLOAD, "HYBRID_"},        {CONFIG_KIND_WORKLOAD, "DISTRIBUTED_INFERENCE"},
+    {CONFIG_KIND_WORKLOAD, "MICRO\n"},        {CONFIG_KIND_WORKLOAD, "MODEL\n"},
+    {CONFIG_KIND_WORKLOAD, "DATA\n"},         {CONFIG_KIND_STORE, "SQLite format 3"},
 };
 
 /* The rest of a text, never beyond its end. */
@@ -140,6 +145,11 @@ enum config_kind config_kind_of(const char *text, size_t size)
         }
     }
     return CONFIG_KIND_UNKNOWN;
+}
+
+const char *config_kind_name(enum config_kind kind)
+{
+    return words[kind];
 }
 
 enum orr_status config_kind_check(const char *path, const char *text, size_t size, enum config_kind wanted,

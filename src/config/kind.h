@@ -21,6 +21,10 @@
     X(PACKET, "a network configuration (KEY value) of wires, which the networks packet, flow and auto read")           \
     X(WIRES, "a physical topology")                                                                                    \
     X(RECORDING, "a profiler's recording (JSON)")                                                                      \
+    X(CALIBRATION, "a calibration (JSON), which parameter 'calibration' takes")                                        \
+    X(PRICES, "a price list (YAML) of orrery cost")                                                                    \
+    X(WORKLOAD, "a workload text, which orrery simai and orrery trace convert read")                                   \
+    X(STORE, "a result store (SQLite)")                                                                                \
     X(TRACE, "a Chakra trace")
 
 enum config_kind {
@@ -30,6 +34,7 @@ enum config_kind {
 };
 
 enum config_kind config_kind_of(const char *text, size_t size);
+const char *config_kind_name(enum config_kind kind); /* "a system file (JSON)" */
 
 /* ORR_EINVAL where the text is beyond doubt another kind than the one wanted: what it is, and what `where`
  * ("parameter 'system'") wants. */
