@@ -87,19 +87,18 @@ static void print_dims(const struct lab_machine *machine, const struct lab_quant
     }
 }
 
-static enum orr_status print_wires(const struct lab_machine_request *request, FILE *stream, struct orr_error *err)
+static enum orr_status print_wires(const struct lab_machine_request *request, struct mem *mem, FILE *stream,
+                                   struct orr_error *err)
 {
-    struct orr_topo *topo = NULL;
-    struct orr_topo_counts counts = {0};
-    enum orr_status status = lab_machine_topology(request, &topo, err);
+    struct topo_made made = {0};
+    enum orr_status status = lab_machine_topology(request, mem, &made, err);
     if (status == ORR_OK) {
-        orr_topo_count(topo, &counts);
         (void)fprintf(stream,
                       "  wires       what flow and packet see: %" PRIu32 " GPUs, %" PRIu32 " NVSwitches, %" PRIu32
                       " switches, %" PRIu32 " links\n",
-                      counts.hosts, counts.nvswitches, counts.switches, counts.links);
+                      made.hosts, made.nvswitches, made.switches, made.link_count);
+        topo_made_free(&made);
     }
-    orr_topo_close(topo);
     return status;
 }
 
@@ -108,23 +107,22 @@ static enum orr_status api_machine_settle(const char *name, uint32_t ranks, stru
                                           struct lab_quantities *times, struct orr_error *err)
 {
     enum { FEW = 8 };
-    enum orr_status status = lab_machine_parse(name, machine, err);
-    if (status == ORR_OK && machine->kind == LAB_MACHINE_FILE) {
+    const struct orr_run_options nothing_said = {0};
+    enum orr_status status = lab_machine_read(name, &nothing_said, arena, machine, rates, times, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    if (machine->kind == LAB_MACHINE_FILE) {
         return error_set(err, ORR_EINVAL, "%.80s is a file; orrery topo stat tells of a physical topology", name);
     }
-    if (status == ORR_OK && machine->kind == LAB_MACHINE_MADE && machine->line != NULL) {
-        return lab_machine_made_dims(machine, arena, rates, times, err);
-    }
     uint32_t told = lab_machine_told(machine);
-    uint32_t few = status == ORR_OK && machine->server != NULL ? machine->server->gpus : FEW;
-    if (status == ORR_OK) {
-        status = lab_machine_settle(machine, ranks != 0 ? ranks : told != 0 ? told : few < 2 ? 2 : few, err);
-    }
-    if (status == ORR_OK && machine->kind == LAB_MACHINE_MADE) {
-        return lab_machine_made_dims(machine, arena, rates, times, err);
-    }
-    const struct orr_run_options nothing_said = {0};
-    return status == ORR_OK ? lab_machine_rates(machine, &nothing_said, arena, rates, times, err) : status;
+    uint32_t few = machine->server != NULL ? machine->server->gpus : machine->usual != 0 ? machine->usual : FEW;
+    return lab_machine_lay_out(machine,
+                               ranks != 0  ? ranks
+                               : told != 0 ? told
+                               : few < 2   ? 2
+                                           : few,
+                               arena, rates, times, err);
 }
 
 enum orr_status orr_machine_show(const char *name, uint32_t ranks, FILE *stream, struct orr_error *err)
@@ -145,7 +143,7 @@ enum orr_status orr_machine_show(const char *name, uint32_t ranks, FILE *stream,
         print_device(&machine, stream);
         print_dims(&machine, &rates, &times, stream);
         const struct lab_machine_request request = {.machine = &machine, .rates = &rates, .times = &times};
-        status = print_wires(&request, stream, err);
+        status = print_wires(&request, &mem, stream, err);
     }
     arena_free(&arena);
     return status == ORR_OK ? error_of_stream(stream, "the machine", err) : status;

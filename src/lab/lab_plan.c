@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/notices.h"
 #include "base/plain.h"
 #include "io/file.h"
 #include "run/network_choice.h"
@@ -101,10 +102,8 @@ static enum orr_status read_typed(struct lab_plan *plan, struct orr_error *err)
     const char *topology = options->run.machine != NULL ? options->run.machine : "auto:1d";
     enum orr_status status = check_typed(options, err);
     if (status == ORR_OK) {
-        status = lab_machine_parse(topology, &plan->machine, err);
-    }
-    if (status == ORR_OK) {
-        status = lab_machine_rates(&plan->machine, &options->run, &plan->arena, &plan->rates, &plan->times, err);
+        status =
+            lab_machine_read(topology, &options->run, &plan->arena, &plan->machine, &plan->rates, &plan->times, err);
     }
     if (status == ORR_OK) {
         status = lab_workload_find(options->run.workload, options->prefix, options->recording_tag, &plan->arena,
@@ -190,35 +189,11 @@ static enum orr_status lab_plan_settle_size(struct lab_plan *plan, struct orr_er
 
 static enum orr_status lab_plan_settle_backend(struct lab_plan *plan, struct orr_error *err)
 {
-    const struct lab_machine *machine = &plan->machine;
-    bool file = machine->kind == LAB_MACHINE_FILE;
-    bool wires = lab_machine_needs_wires(machine);
-    bool open = plan->options->run.backend_open;
-    plan->backend = !open ? plan->options->run.backend : wires ? ORR_BACKEND_FLOW : ORR_BACKEND_UNAWARE;
-    if (open && !wires && lab_system_names_nccl(plan->options->run.system, NULL, 0)) {
-        plan->backend = ORR_BACKEND_AWARE;
-        enum orr_status status = lab_plan_warn(plan, err, "%s", LAB_WHY_AWARE);
-        if (status != ORR_OK) {
-            return status;
-        }
-    }
-    bool wired = plan->backend >= ORR_BACKEND_PACKET;
-    if (file && wired != wires) {
-        return error_set(err, ORR_EINVAL, "parameter 'backend': %s needs %s, and %s is %s",
-                         lab_backend_word(plan->backend), wired ? "a physical topology" : "a network.yml",
-                         machine->path, wires ? "taken for a physical topology" : "a network.yml");
-    }
-    if (wires && !wired) {
-        return lab_plan_warn(
-            plan, err,
-            "parameter 'backend' %s does not see the wires of %s, and takes it for %s; flow, packet and auto do",
-            lab_backend_word(plan->backend),
-            machine->kind == LAB_MACHINE_MADE ? lab_machine_made_of(machine) : lab_machine_word(machine->kind),
-            machine->kind == LAB_MACHINE_MADE             ? "switches inside and between its servers"
-            : lab_machine_join(machine, 0) == TOPO_SWITCH ? "one switch"
-                                                          : "plain rings");
-    }
-    return ORR_OK;
+    struct notes notes;
+    notices_begin(&notes, &plan->mem, plan->notices);
+    enum orr_status status = lab_network_settle(&plan->machine, &plan->options->run, &notes, &plan->backend, err);
+    notices_end(&notes, plan->notices);
+    return status;
 }
 
 static const char *file_stem(struct arena *arena, const char *path)
@@ -265,22 +240,12 @@ static enum orr_status settle_names(struct lab_plan *plan, bool named, struct or
 enum orr_status lab_plan_make(struct lab_plan *plan, struct orr_error *err)
 {
     enum orr_status status = read_typed(plan, err);
-    if (status == ORR_OK && plan->machine.kind == LAB_MACHINE_FILE) {
-        status = lab_machine_file_dims(&plan->machine, &plan->mem, &plan->rates, err);
-    }
-    bool line = plan->machine.kind == LAB_MACHINE_MADE && plan->machine.line != NULL;
-    if (status == ORR_OK && line) {
-        status = lab_machine_made_dims(&plan->machine, &plan->arena, &plan->rates, &plan->times, err);
-    }
     bool named = plan->machine.ranks != 0;
     if (status == ORR_OK) {
         status = lab_plan_settle_size(plan, err);
     }
-    if (status == ORR_OK && plan->machine.kind != LAB_MACHINE_FILE && !line) {
-        status = lab_machine_settle(&plan->machine, plan->world, err);
-    }
-    if (status == ORR_OK && plan->machine.kind == LAB_MACHINE_MADE && !line) {
-        status = lab_machine_made_dims(&plan->machine, &plan->arena, &plan->rates, &plan->times, err);
+    if (status == ORR_OK) {
+        status = lab_machine_lay_out(&plan->machine, plan->world, &plan->arena, &plan->rates, &plan->times, err);
     }
     if (status == ORR_OK) {
         status = lab_plan_settle_backend(plan, err);

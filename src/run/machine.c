@@ -48,9 +48,10 @@ static enum orr_status run_machine_refuse_size(const struct orr_run_options *opt
                            options->machine, told, traces == 1 ? "is" : "are", traces, traces == 1 ? "" : "s", traces);
 }
 
-static enum orr_status run_machine_settle_size(const struct orr_run_options *options, struct lab_machine *machine,
+static enum orr_status run_machine_settle_size(const struct orr_run_options *options, struct run_machine *made,
                                                struct arena *arena, struct orr_error *err)
 {
+    struct lab_machine *machine = &made->machine;
     uint32_t traces = 0;
     uint32_t told = lab_machine_told(machine);
     enum orr_status status = count_traces(options, arena, &traces, err);
@@ -65,35 +66,23 @@ static enum orr_status run_machine_settle_size(const struct orr_run_options *opt
     if (told != 0 && told != traces && (told < traces || !options->grow)) {
         return run_machine_refuse_size(options, told, traces, err);
     }
-    bool settled = machine->kind == LAB_MACHINE_FILE || machine->line != NULL;
-    return settled ? ORR_OK : lab_machine_settle(machine, told != 0 ? told : traces, err);
+    return lab_machine_lay_out(machine, told != 0 ? told : traces, arena, &made->rates, &made->times, err);
 }
 
-static enum orr_status settle_network(struct orr_run_options *options, const struct lab_machine *machine,
-                                      struct notes *notes, struct orr_error *err)
+static enum orr_status write_files(struct orr_run_options *options, struct run_machine *made, bool simai,
+                                   struct arena *arena, struct orr_error *err)
 {
-    bool wires = lab_machine_needs_wires(machine);
-    if (options->backend_open) {
-        options->backend = wires ? ORR_BACKEND_FLOW : ORR_BACKEND_UNAWARE;
-    }
-    bool wired = options->backend >= ORR_BACKEND_PACKET;
-    if (machine->kind == LAB_MACHINE_FILE && wired != wires) {
-        return error_set(err, ORR_EINVAL, "parameter 'backend': %s needs %s, and %s is %s",
-                         param_backends[options->backend], wired ? "a physical topology" : "a network.yml",
-                         machine->path, wires ? "taken for a physical topology" : "a network.yml");
-    }
-    return wires && !wired ? notes_add(notes, err,
-                                       "parameter 'backend' %s does not see the wires of %.80s, and takes it for its "
-                                       "dimensions; flow, packet and auto do",
-                                       param_backends[options->backend], options->machine)
-                           : ORR_OK;
-}
-
-static enum orr_status write_files(struct orr_run_options *options, const struct lab_machine_request *request,
-                                   struct run_machine *made, struct arena *arena, struct orr_error *err)
-{
+    const struct lab_machine_request request = {.machine = &made->machine,
+                                                .folder = "machine",
+                                                .system = options->system,
+                                                .backend = options->backend,
+                                                .rates = &made->rates,
+                                                .times = &made->times,
+                                                .texts = &made->texts,
+                                                .simai = simai};
     struct lab_machine_files files = {0};
-    enum orr_status status = lab_machine_write(request, arena, &files, err);
+    enum orr_status status = lab_machine_check(&request, err);
+    status = status == ORR_OK ? lab_machine_write(&request, arena, &files, err) : status;
     if (status != ORR_OK) {
         return status;
     }
@@ -130,32 +119,43 @@ enum orr_status run_machine_take(struct orr_run_options *options, struct run_mac
                                  struct notes *notes, struct orr_error *err)
 {
     struct lab_machine *machine = &made->machine;
-    enum orr_status status = lab_machine_parse(options->machine, machine, err);
+    enum orr_status status =
+        lab_machine_read(options->machine, options, arena, machine, &made->rates, &made->times, err);
     if (status == ORR_OK) {
-        status = lab_machine_rates(machine, options, arena, &made->rates, &made->times, err);
-    }
-    bool line = machine->kind == LAB_MACHINE_MADE && machine->line != NULL;
-    if (status == ORR_OK && machine->kind == LAB_MACHINE_FILE) {
-        status = lab_machine_file_dims(machine, arena->mem, &made->rates, err);
-    } else if (status == ORR_OK && line) {
-        status = lab_machine_made_dims(machine, arena, &made->rates, &made->times, err);
+        status = run_machine_settle_size(options, made, arena, err);
     }
     if (status == ORR_OK) {
-        status = run_machine_settle_size(options, machine, arena, err);
+        status = lab_network_settle(machine, options, notes, &options->backend, err);
     }
-    if (status == ORR_OK && machine->kind == LAB_MACHINE_MADE && !line) {
-        status = lab_machine_made_dims(machine, arena, &made->rates, &made->times, err);
+    return status == ORR_OK ? write_files(options, made, false, arena, err) : status;
+}
+
+enum orr_status run_machine_take_wires(struct orr_run_options *options, uint32_t gpus, struct run_machine *made,
+                                       struct arena *arena, const char **topology, struct orr_error *err)
+{
+    struct lab_machine *machine = &made->machine;
+    enum orr_status status =
+        lab_machine_read(options->machine, options, arena, machine, &made->rates, &made->times, err);
+    uint32_t told = status == ORR_OK ? lab_machine_told(machine) : 0;
+    if (status == ORR_OK && machine->kind == LAB_MACHINE_FILE && machine->is_network) {
+        return error_set(err, ORR_EINVAL,
+                         "%.300s: this is a network file (YAML), which has no wires; a name, a line or a physical "
+                         "topology has them",
+                         machine->path);
     }
-    status = status == ORR_OK ? settle_network(options, machine, notes, err) : status;
-    const struct lab_machine_request request = {.machine = machine,
-                                                .folder = "machine",
-                                                .system = options->system,
-                                                .backend = options->backend,
-                                                .rates = &made->rates,
-                                                .times = &made->times,
-                                                .texts = &made->texts};
+    if (status == ORR_OK && told == 0 && gpus == 0) {
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'machine': %.80s leaves open how many GPUs it has, and the workload's header has "
+                         "no all_gpus",
+                         options->machine);
+    }
     if (status == ORR_OK) {
-        status = lab_machine_check(&request, err);
+        status = lab_machine_lay_out(machine, told != 0 ? told : gpus, arena, &made->rates, &made->times, err);
     }
-    return status == ORR_OK ? write_files(options, &request, made, arena, err) : status;
+    status = status == ORR_OK ? write_files(options, made, true, arena, err) : status;
+    if (status == ORR_OK) {
+        *topology =
+            machine->kind == LAB_MACHINE_FILE ? machine->path : options->overrides[options->override_count - 1].value;
+    }
+    return status;
 }

@@ -21,4 +21,10 @@ struct run_machine {
 ORR_MUST_CHECK enum orr_status run_machine_take(struct orr_run_options *options, struct run_machine *made,
                                                 struct arena *arena, struct notes *notes, struct orr_error *err);
 
+/* The same for rows of a SimAI workload of `gpus` (0: it does not say), whose machine is as large as its name says:
+ * `*topology` are its wires, in SimAI's form, and options->network their configuration. */
+ORR_MUST_CHECK enum orr_status run_machine_take_wires(struct orr_run_options *options, uint32_t gpus,
+                                                      struct run_machine *made, struct arena *arena,
+                                                      const char **topology, struct orr_error *err);
+
 #endif

@@ -11,107 +11,11 @@
 #include <string.h>
 
 #include "base/text_stream.h"
-#include "base/units.h"
-#include "config/config.h"
 #include "config/devices.h"
-#include "config/wired.h"
+#include "config/topology_write.h"
 #include "io/file.h"
 #include "run/wired_check.h"
 #include "topo/make/make.h"
-
-/* ---- quantities ---- */
-
-/* `value` in units of `scale`, exactly: the scale is a power of ten. */
-static const char *run_machine_files_spell(struct arena *arena, uint64_t value, uint64_t scale, int digits,
-                                           const char *suffix)
-{
-    char part[24] = "";
-    if (value % scale != 0) {
-        int used = snprintf(part, sizeof part, ".%0*" PRIu64, digits, value % scale);
-        while (part[used - 1] == '0') {
-            part[--used] = '\0';
-        }
-    }
-    return arena_printf(arena, "%" PRIu64 "%s%s", value / scale, part, suffix);
-}
-
-static enum orr_status run_machine_files_read_one(const char *option, const char *word, enum units_kind kind,
-                                                  struct arena *arena, struct lab_quantities *list,
-                                                  struct orr_error *err)
-{
-    bool rate = kind == UNITS_RATE;
-    struct orr_error reason = {0};
-    uint64_t value = 0;
-    enum orr_status status = units_parse(word, kind, rate ? "Gbps" : "us", &value, &reason);
-    if (status != ORR_OK) {
-        return error_set(err, status, "%s: %s", option, reason.text);
-    }
-    if (rate && value == 0) {
-        return error_set(err, ORR_ERANGE, "%s: a rate of 0 moves nothing", option);
-    }
-    if (list->count == TOPO_MAX_DIMS) {
-        return error_set(err, ORR_EINVAL, "%s has more than %d values", option, TOPO_MAX_DIMS);
-    }
-    const char *text = rate ? run_machine_files_spell(arena, value, 1000000000, 9, "Gbps")
-                            : run_machine_files_spell(arena, value, 1000, 3, "us");
-    list->list = list->count == 0 ? text : arena_printf(arena, "%s,%s", list->list, text == NULL ? "" : text);
-    list->value[list->count] = value;
-    list->text[list->count++] = text;
-    return text != NULL && list->list != NULL ? ORR_OK : mem_error(arena->mem, "a list of quantities", err);
-}
-
-static enum orr_status run_machine_files_read_list(const char *option, const char *text, enum units_kind kind,
-                                                   struct arena *arena, struct lab_quantities *list,
-                                                   struct orr_error *err)
-{
-    struct lab_quantities made = {0};
-    enum orr_status status = ORR_OK;
-    for (const char *at = text; status == ORR_OK; at++) {
-        size_t length = strcspn(at, ",");
-        const char *word = arena_strndup(arena, at, length);
-        status = word == NULL ? mem_error(arena->mem, "a list of quantities", err)
-                              : run_machine_files_read_one(option, word, kind, arena, &made, err);
-        at += length;
-        if (*at == '\0') {
-            break;
-        }
-    }
-    if (status == ORR_OK) {
-        *list = made;
-    }
-    return status;
-}
-
-enum orr_status lab_rates_read(const char *option, const char *text, struct arena *arena, struct lab_quantities *rates,
-                               struct orr_error *err)
-{
-    return run_machine_files_read_list(option, text, UNITS_RATE, arena, rates, err);
-}
-
-enum orr_status lab_times_read(const char *option, const char *text, struct arena *arena, struct lab_quantities *times,
-                               struct orr_error *err)
-{
-    return run_machine_files_read_list(option, text, UNITS_TIME, arena, times, err);
-}
-
-enum orr_status lab_machine_rates(const struct lab_machine *machine, const struct orr_run_options *options,
-                                  struct arena *arena, struct lab_quantities *rates, struct lab_quantities *times,
-                                  struct orr_error *err)
-{
-    bool file = machine->kind == LAB_MACHINE_FILE;
-    if (machine->kind >= LAB_MACHINE_MADE && (options->bandwidth != NULL || options->latency != NULL)) {
-        return error_set(err, ORR_EINVAL, "parameter '%s': %s says it; change it there%s",
-                         options->bandwidth != NULL ? "bandwidth" : "latency", file ? machine->path : options->machine,
-                         file ? "" : ", in a line such as dgx-h100:2 > rail:200Gbps");
-    }
-    const char *rate = machine->rate != NULL ? machine->rate : "25Gbps";
-    const char *latency = machine->latency != NULL ? machine->latency : "1us";
-    enum orr_status status = lab_rates_read("parameter 'bandwidth'",
-                                            options->bandwidth != NULL ? options->bandwidth : rate, arena, rates, err);
-    return status != ORR_OK ? status
-                            : lab_times_read("parameter 'latency'",
-                                             options->latency != NULL ? options->latency : latency, arena, times, err);
-}
 
 static const char *run_machine_files_text_of(const struct lab_quantities *list, uint32_t dim)
 {
@@ -269,34 +173,11 @@ static const char *marks_text(const struct lab_machine_request *request, const s
                         count, least, count, share);
 }
 
-enum { BUFFER_MIB = 32, BUFFER_MIB_MOST = 4095, HEADROOM_FACTOR = 3 };
+enum { BUFFER_MIB = 32, BUFFER_MIB_MOST = 4095 };
 
-static void collect_rates(const struct topo_graph *graph, struct lab_quantities *rates);
-
-/* Switches of many ports need more for what they set aside alone. What cannot be read is for the run to tell. `rates`:
- * those of the links. */
-static uint64_t buffer_mib(const struct lab_machine_request *request, const char *topology, struct arena *arena,
-                           struct lab_quantities *rates)
+/* Switches of many ports need more for what they set aside alone. */
+static uint64_t buffer_mib(uint64_t reserved)
 {
-    const struct orr_text *text = NULL;
-    for (size_t i = 0; request->texts != NULL && i < request->texts->count; i++) {
-        text = strcmp(request->texts->text[i].path, topology) == 0 ? &request->texts->text[i] : text;
-    }
-    struct orr_error unsaid = {0};
-    struct notes notes;
-    struct topo_graph graph = {0};
-    struct config_wired_extra extra;
-    uint64_t reserved = 0;
-    notes_init(&notes, arena->mem, false);
-    enum orr_status status =
-        text != NULL ? config_parse_topology(topology, text->text, text->size, arena, &notes, &graph, &extra, &unsaid)
-                     : config_read_topology(topology, arena, &notes, &graph, &extra, &unsaid);
-    if (status == ORR_OK) {
-        reserved = lab_wired_reserved_mib(&graph, HEADROOM_FACTOR);
-        collect_rates(&graph, rates);
-        topo_graph_free(&graph);
-    }
-    notes_free(&notes);
     uint64_t wanted = reserved <= BUFFER_MIB ? BUFFER_MIB : reserved + BUFFER_MIB;
     return wanted < BUFFER_MIB_MOST ? wanted : BUFFER_MIB_MOST;
 }
@@ -335,17 +216,45 @@ static enum orr_status run_machine_files_put(const struct lab_machine_request *r
     return status;
 }
 
-static enum orr_status keep_wires(struct lab_texts *texts, const struct orr_topo *topo, enum orr_topo_form form,
-                                  const char *path, struct arena *arena, struct orr_error *err)
+enum orr_status lab_machine_topology(const struct lab_machine_request *request, struct mem *mem, struct topo_made *made,
+                                     struct orr_error *err)
 {
+    const struct lab_machine *machine = request->machine;
+    struct topo_settings settings = {0};
+    if (machine->kind == LAB_MACHINE_MADE) { /* servers have rates of their own */
+        return lab_machine_make(lab_machine_made_of(machine), &settings, machine, request->notices, mem, made, err);
+    }
+    char port[40];
+    (void)snprintf(port, sizeof port, "%" PRIu64 "bps", port_rate(request));
+    const struct orr_topo_setting said[] = {{"bandwidth", request->rates->list},
+                                            {"latency", request->times->list},
+                                            {"host-bandwidth", port},
+                                            {"host-latency", "0ns"}};
+    enum orr_status status = ORR_OK;
+    for (size_t i = 0; i < (lab_machine_is_grid(machine) ? 4 : 2) && status == ORR_OK; i++) {
+        status = topo_settings_take(&settings, said[i].name, said[i].value, err);
+    }
+    return status == ORR_OK ? lab_machine_make(lab_machine_wires(machine->kind), &settings, machine, request->notices,
+                                               mem, made, err)
+                            : status;
+}
+
+/* Only SimAI's form tells NVSwitches and servers apart. */
+static enum orr_status put_wires(const struct lab_machine_request *request, const struct topo_made *made,
+                                 const char *path, struct arena *arena, struct orr_error *err)
+{
+    bool simai = request->simai || request->machine->kind == LAB_MACHINE_MADE;
+    if (request->texts == NULL) {
+        return config_write_topology(made, path, simai, false, err);
+    }
     char *text = NULL;
     size_t size = 0;
     FILE *stream = text_stream_open(&text, &size);
     if (stream == NULL) {
         return error_set(err, ORR_ENOMEM, "out of memory for a topology");
     }
-    const struct orr_topo_write_options options = {.form = form, .stream = stream};
-    enum orr_status status = orr_topo_write(topo, NULL, &options, err);
+    config_put_topology(made, simai, false, stream);
+    enum orr_status status = error_of_stream(stream, "the topology", err);
     if (fclose(stream) != 0 && status == ORR_OK) {
         status = error_set(err, ORR_ENOMEM, "out of memory for a topology");
     }
@@ -355,46 +264,29 @@ static enum orr_status keep_wires(struct lab_texts *texts, const struct orr_topo
         return mem_error(arena->mem, "a topology", err);
     }
     if (status == ORR_OK) {
-        texts->text[texts->count++] = (struct orr_text){path, copy, size};
+        request->texts->text[request->texts->count++] = (struct orr_text){path, copy, size};
     }
     return status;
 }
 
-enum orr_status lab_machine_topology(const struct lab_machine_request *request, struct orr_topo **topo,
-                                     struct orr_error *err)
-{
-    const struct lab_machine *machine = request->machine;
-    struct lab_machine_wiring wiring;
-    bool made = machine->kind == LAB_MACHINE_MADE;
-    struct orr_topo_setting settings[8] = {{"bandwidth", request->rates->list}, {"latency", request->times->list}};
-    size_t count = made ? 0 : 2; /* servers have their own */
-    char port[40];
-    (void)snprintf(port, sizeof port, "%" PRIu64 "bps", port_rate(request));
-    if (lab_machine_is_grid(machine)) {
-        settings[count++] = (struct orr_topo_setting){"host-bandwidth", port};
-        settings[count++] = (struct orr_topo_setting){"host-latency", "0ns"};
-    }
-    lab_machine_wire(machine, &wiring);
-    for (size_t i = 0; i < wiring.count; i++) {
-        settings[count++] = wiring.settings[i];
-    }
-    const char *what = made ? lab_machine_made_of(machine) : lab_machine_wires(machine->kind);
-    return orr_topo_make(what, settings, count, request->notices, topo, err);
-}
-
-/* Only SimAI's form tells NVSwitches and servers apart. */
+/* The wires written, what their largest switch sets aside, and their different rates. */
 static enum orr_status make_wires(const struct lab_machine_request *request, struct arena *arena, const char *path,
-                                  struct orr_error *err)
+                                  uint64_t *reserved, struct lab_quantities *rates, struct orr_error *err)
 {
-    struct orr_topo *topo = NULL;
-    const enum orr_topo_form form = request->machine->kind == LAB_MACHINE_MADE ? ORR_TOPO_SIMAI : ORR_TOPO_ASTRA;
-    const struct orr_topo_write_options options = {.form = form};
-    enum orr_status status = lab_machine_topology(request, &topo, err);
-    if (status == ORR_OK) {
-        status = request->texts == NULL ? orr_topo_write(topo, path, &options, err)
-                                        : keep_wires(request->texts, topo, form, path, arena, err);
+    struct topo_made made = {0};
+    struct topo_graph graph = {0};
+    enum orr_status status = lab_machine_topology(request, arena->mem, &made, err);
+    if (status != ORR_OK) {
+        return status;
     }
-    orr_topo_close(topo);
+    status = topo_made_graph(&made, arena->mem, &graph, err);
+    if (status == ORR_OK) {
+        *reserved = lab_wired_reserved_mib(&graph, LAB_HEADROOM_FACTOR);
+        lab_rates_of(&graph, rates);
+        topo_graph_free(&graph);
+        status = put_wires(request, &made, path, arena, err);
+    }
+    topo_made_free(&made);
     return status;
 }
 
@@ -406,10 +298,12 @@ static enum orr_status write_wired(const struct lab_machine_request *request, st
     const char *topology = own ? machine->path : arena_printf(arena, "%s/topology.txt", request->folder);
     const char *sizes = machine->kind == LAB_MACHINE_MADE ? arena_printf(arena, "[\"%" PRIu32 "\"]", machine->ranks)
                                                           : sizes_text(arena, machine, "\"");
+    struct lab_quantities wires = *request->rates;
+    uint64_t reserved = machine->reserved_mib;
     if (topology == NULL || sizes == NULL) {
         return mem_error(arena->mem, "a machine's files", err);
     }
-    enum orr_status status = own ? ORR_OK : make_wires(request, arena, topology, err);
+    enum orr_status status = own ? ORR_OK : make_wires(request, arena, topology, &reserved, &wires, err);
     if (status == ORR_OK) {
         status = run_machine_files_put(request, arena, "logical.json",
                                        arena_printf(arena, "{\"logical-dims\": %s}\n", sizes), &files->logical, err);
@@ -417,9 +311,7 @@ static enum orr_status write_wired(const struct lab_machine_request *request, st
     if (status == ORR_OK) {
         /* Named without the folder, so that equal machines have equal files wherever they lie. */
         const char *named = own ? machine->path : "topology.txt";
-        struct lab_quantities wires = {0};
-        uint64_t buffer = buffer_mib(request, topology, arena, &wires);
-        const char *text = config_text(request, named, &wires, buffer, arena);
+        const char *text = config_text(request, named, &wires, buffer_mib(reserved), arena);
         status = run_machine_files_put(request, arena, "config.txt", text, &files->network, err);
         files->topology = own ? NULL : topology;
     }
@@ -467,148 +359,4 @@ enum orr_status lab_machine_write(const struct lab_machine_request *request, str
         *files = made;
     }
     return status;
-}
-
-/* ---- files of the user ---- */
-
-bool lab_machine_is_network(const struct lab_machine *machine)
-{
-    const char *end = strrchr(machine->path, '.');
-    return end != NULL && (strcmp(end, ".yml") == 0 || strcmp(end, ".yaml") == 0);
-}
-
-static enum orr_status network_dims(struct lab_machine *machine, struct mem *mem, struct orr_error *err)
-{
-    struct notes notes;
-    struct topo_dims dims = {0};
-    notes_init(&notes, mem, false); /* the run reads the file again, and tells what is odd about it */
-    enum orr_status status = config_read_network(machine->path, &notes, &dims, err);
-    notes_free(&notes);
-    if (status == ORR_OK) {
-        for (uint32_t i = 0; i < dims.count; i++) {
-            machine->dims[i] = dims.dim[i].size;
-        }
-        machine->dim_count = dims.count;
-        machine->ranks = dims.ranks;
-    }
-    return status;
-}
-
-static void collect_rates(const struct topo_graph *graph, struct lab_quantities *rates)
-{
-    *rates = (struct lab_quantities){0};
-    for (uint32_t i = 0; i < graph->link_count && rates->count < TOPO_MAX_DIMS; i++) {
-        uint32_t at = 0;
-        while (at < rates->count && rates->value[at] != graph->links[i].rate_bps) {
-            at++;
-        }
-        if (at == rates->count) {
-            rates->value[rates->count++] = graph->links[i].rate_bps;
-        }
-    }
-}
-
-static enum orr_status wired_dims(struct lab_machine *machine, struct mem *mem, struct lab_quantities *rates,
-                                  struct orr_error *err)
-{
-    struct notes notes;
-    struct arena arena;
-    struct topo_graph graph;
-    struct config_wired_extra extra = {0};
-    notes_init(&notes, mem, false);
-    arena_init(&arena, mem);
-    enum orr_status status = config_read_topology(machine->path, &arena, &notes, &graph, &extra, err);
-    if (status == ORR_OK) {
-        uint32_t hosts = 0;
-        for (uint32_t i = 0; i < graph.node_count; i++) {
-            hosts += graph.kinds[i] == TOPO_NODE_HOST;
-        }
-        machine->ranks = machine->dims[0] = hosts;
-        machine->dim_count = 1;
-        collect_rates(&graph, rates);
-        topo_graph_free(&graph);
-    }
-    arena_free(&arena);
-    notes_free(&notes);
-    return status;
-}
-
-/* Of a GPU inside its server, and of its share of the NICs: the first links of each kind that are met. */
-static void made_rates(const struct topo_made *made, uint64_t rate[2], uint64_t delay[2])
-{
-    uint32_t nics = 0;
-    for (uint32_t i = 0; i < made->link_count; i++) {
-        const struct topo_made_link *link = &made->links[i];
-        if (link->a >= made->hosts && link->b >= made->hosts) {
-            continue;
-        }
-        uint32_t other = link->a < made->hosts ? link->b : link->a;
-        bool outside = other >= made->hosts + made->nvswitches;
-        nics += outside ? 1 : 0;
-        if (rate[outside] == 0) {
-            rate[outside] = made->classes[link->class].rate.value;
-            delay[outside] = made->classes[link->class].delay.value;
-        }
-    }
-    if (nics > 0 && nics < made->hosts) {
-        rate[1] = rate[1] * nics / made->hosts;
-    }
-}
-
-static enum orr_status add_quantity(struct lab_quantities *list, uint64_t value, uint64_t scale, int digits,
-                                    const char *suffix, struct arena *arena, struct orr_error *err)
-{
-    const char *text = run_machine_files_spell(arena, value, scale, digits, suffix);
-    list->list = list->count == 0 ? text : arena_printf(arena, "%s,%s", list->list, text == NULL ? "" : text);
-    list->value[list->count] = value;
-    list->text[list->count++] = text;
-    return text != NULL && list->list != NULL ? ORR_OK : mem_error(arena->mem, "a list of quantities", err);
-}
-
-const char *lab_machine_made_of(const struct lab_machine *machine)
-{
-    return machine->line != NULL ? machine->line : machine->server->name;
-}
-
-enum orr_status lab_machine_made_dims(struct lab_machine *machine, struct arena *arena, struct lab_quantities *rates,
-                                      struct lab_quantities *times, struct orr_error *err)
-{
-    struct topo_settings settings = {.what = lab_machine_made_of(machine)};
-    struct lab_machine_wiring wiring;
-    struct topo_made made;
-    struct notes notes;
-    uint64_t rate[2] = {0, 0};
-    uint64_t delay[2] = {0, 0};
-    enum orr_status status = ORR_OK;
-    lab_machine_wire(machine, &wiring);
-    for (size_t i = 0; i < wiring.count && status == ORR_OK; i++) {
-        status = topo_settings_take(&settings, wiring.settings[i].name, wiring.settings[i].value, err);
-    }
-    notes_init(&notes, arena->mem, false);
-    status = status == ORR_OK ? topo_make(settings.what, &settings, &notes, &made, arena->mem, err) : status;
-    notes_free(&notes);
-    if (status != ORR_OK) {
-        return status;
-    }
-    made_rates(&made, rate, delay);
-    machine->ranks = made.hosts;
-    machine->dim_count = 0;
-    *rates = (struct lab_quantities){0};
-    *times = (struct lab_quantities){0};
-    for (uint32_t i = 0; i < made.dim_count && status == ORR_OK; i++) {
-        bool inside = i == 0 && made.dim_count > 1 ? rate[0] > 0 : rate[1] == 0;
-        if (made.dims[i] > 1) {
-            machine->dims[machine->dim_count++] = made.dims[i];
-            status = add_quantity(rates, rate[!inside], 1000000000, 9, "Gbps", arena, err);
-            status = status == ORR_OK ? add_quantity(times, delay[!inside], 1000, 3, "us", arena, err) : status;
-        }
-    }
-    topo_made_free(&made);
-    return status;
-}
-
-enum orr_status lab_machine_file_dims(struct lab_machine *machine, struct mem *mem, struct lab_quantities *rates,
-                                      struct orr_error *err)
-{
-    return lab_machine_is_network(machine) ? network_dims(machine, mem, err) : wired_dims(machine, mem, rates, err);
 }

@@ -40,9 +40,10 @@ static const struct {
 
 static const struct grid_row {
     const char *name, *synonyms, *device, *kind, *rate, *latency;
+    uint32_t ranks;
 } grids[] = {
 #define GRID_X(name, synonyms, summary, device, kind, ranks, rate, latency, source)                                    \
-    {name, synonyms, device, kind, rate, latency},
+    {name, synonyms, device, kind, rate, latency, ranks},
     PRESET_GRIDS(GRID_X)
 #undef GRID_X
 };
@@ -124,7 +125,8 @@ static enum orr_status read_shape(const char *text, const char *at, struct lab_m
     if (*at != '\0') {
         return fail_number(text, at, false, err);
     }
-    if (machine->size_count == 1 && machine->kind != LAB_MACHINE_DIMS) {
+    bool size = kinds[machine->kind].dims == 1 && machine->kind != LAB_MACHINE_FATTREE && machine->ranks == 0;
+    if (machine->size_count == 1 && machine->kind != LAB_MACHINE_DIMS && !size) { /* ring:8 has 8 ranks */
         machine->groups = machine->sizes[0];
         machine->size_count = 0;
     }
@@ -159,6 +161,9 @@ static enum orr_status fail_kind(const char *text, const char *word, size_t leng
     for (unsigned i = 0; i < KIND_COUNT; i++) {
         known[count++] = kinds[i].word;
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", kinds[i].word);
+    }
+    for (size_t i = 0; i < sizeof synonyms / sizeof synonyms[0]; i++) {
+        known[count++] = synonyms[i].word;
     }
     for (size_t i = 0; topo_server_at(i) != NULL && count < NAMES_MOST; i++) {
         known[count++] = topo_server_at(i)->name;
@@ -253,6 +258,7 @@ static bool read_grid(const char *text, struct lab_machine *machine, enum orr_st
             machine->device = grids[i].device;
             machine->rate = grids[i].rate;
             machine->latency = grids[i].latency;
+            machine->usual = grids[i].ranks;
             *status = text[length] == ':' ? read_shape(text, text + length + 1, machine, err) : ORR_OK;
             return true;
         }
@@ -282,6 +288,8 @@ enum orr_status lab_machine_parse(const char *text, struct lab_machine *machine,
     if (file || is_path(text)) {
         made.kind = LAB_MACHINE_FILE;
         made.path = file ? text + 5 : text;
+        const char *end = strrchr(made.path, '.');
+        made.is_network = end != NULL && (strcmp(end, ".yml") == 0 || strcmp(end, ".yaml") == 0);
         status =
             made.path[0] != '\0' ? ORR_OK : error_set(err, ORR_EINVAL, "parameter 'machine': \"file:\" names no file");
     } else if (strncmp(text, "auto:", 5) == 0) {

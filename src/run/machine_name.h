@@ -43,11 +43,15 @@ enum lab_machine_kind {
 
 struct lab_machine {
     enum lab_machine_kind kind;
-    const char *path; /* FILE: part of the text that was parsed */
+    const char *path;      /* FILE: part of the text that was parsed */
+    bool is_network;       /* FILE: of dimensions, not of wires; by its name, until it is read */
+    bool is_logical;       /* FILE: of dimensions alone, without rates; once it is read */
+    uint64_t reserved_mib; /* FILE of wires, once it is read: what its largest switch sets aside */
     const char *line; /* MADE: what topo/make makes of it, part of the text; NULL: as many `server` as the ranks need */
     const struct topo_server *server; /* MADE: of which it is; NULL: of none */
     const char *device;               /* of presets/devices; NULL: not known */
     const char *rate, *latency;       /* of a preset grid, where nothing else is said; else NULL */
+    uint32_t usual;                   /* ranks of a preset grid, where nothing else is said; else 0 */
     uint32_t ranks;                   /* 0: the word leaves it open */
     uint32_t groups;                  /* scale-out groups; fat trees: leaves; 0: not said */
     uint32_t sizes[TOPO_MAX_DIMS];

@@ -4,20 +4,16 @@
 #include <string.h>
 
 #include "io/file.h"
+#include "param/param.h"
 
 const char *lab_backend_word(enum orr_backend backend)
 {
-    static const char *const words[] = {[ORR_BACKEND_UNAWARE] = "unaware",
-                                        [ORR_BACKEND_AWARE] = "aware",
-                                        [ORR_BACKEND_PACKET] = "packet",
-                                        [ORR_BACKEND_FLOW] = "flow",
-                                        [ORR_BACKEND_AUTO] = "auto"};
-    return words[backend];
+    return param_backends[backend];
 }
 
 bool lab_machine_needs_wires(const struct lab_machine *machine)
 {
-    return machine->kind == LAB_MACHINE_FILE ? !lab_machine_is_network(machine) : lab_machine_is_wired(machine->kind);
+    return machine->kind == LAB_MACHINE_FILE ? !machine->is_network : lab_machine_is_wired(machine->kind);
 }
 
 /* The name with a delimiter on both sides, so that the key nccl-gpus-per-server is none. */
@@ -49,6 +45,39 @@ bool lab_system_names_nccl(const char *path, const struct orr_override *override
         path != NULL && file_buffer_read(&buffer, path, NULL) == ORR_OK && names_nccl((const char *)buffer.bytes);
     file_buffer_free(&buffer);
     return found;
+}
+
+/* What a network of dimensions takes a machine for that only wires tell. */
+static const char *seen_as(const struct lab_machine *machine)
+{
+    return machine->kind == LAB_MACHINE_MADE             ? "switches inside and between its servers"
+           : lab_machine_join(machine, 0) == TOPO_SWITCH ? "one switch"
+                                                         : "plain rings";
+}
+
+enum orr_status lab_network_settle(const struct lab_machine *machine, const struct orr_run_options *options,
+                                   struct notes *notes, enum orr_backend *backend, struct orr_error *err)
+{
+    bool wires = lab_machine_needs_wires(machine);
+    enum orr_status status = ORR_OK;
+    *backend = !options->backend_open ? options->backend : wires ? ORR_BACKEND_FLOW : ORR_BACKEND_UNAWARE;
+    if (options->backend_open && !wires &&
+        lab_system_names_nccl(options->system, options->overrides, options->override_count)) {
+        *backend = ORR_BACKEND_AWARE;
+        status = notes_add(notes, err, "%s", LAB_WHY_AWARE);
+    }
+    bool wired = *backend >= ORR_BACKEND_PACKET;
+    if (machine->kind == LAB_MACHINE_FILE && wired != wires) {
+        return error_set(err, ORR_EINVAL, "parameter 'backend': %s needs %s, and %s is %s", lab_backend_word(*backend),
+                         wired ? "a physical topology" : "a network.yml", machine->path,
+                         wires ? "taken for a physical topology" : "a network.yml");
+    }
+    return status == ORR_OK && wires && !wired
+               ? notes_add(notes, err,
+                           "parameter 'backend' %s does not see the wires of %.80s, and takes it for %s; flow, packet "
+                           "and auto do",
+                           lab_backend_word(*backend), options->machine, seen_as(machine))
+               : status;
 }
 
 /* ---- one network for all ---- */
@@ -89,8 +118,12 @@ static void look_at_machine(struct survey *survey, const struct orr_sweep_job *j
     if (lab_machine_parse(run->machine != NULL ? run->machine : "auto:1d", &machine, NULL) != ORR_OK) {
         return; /* the point says so itself */
     }
+    struct mem mem = {0};
+    if (machine.kind == LAB_MACHINE_FILE && lab_machine_look(&machine, &mem, NULL) != ORR_OK) {
+        return;
+    }
     bool wires = lab_machine_needs_wires(&machine);
-    bool network = machine.kind == LAB_MACHINE_FILE && lab_machine_is_network(&machine);
+    bool network = machine.kind == LAB_MACHINE_FILE && machine.is_network && !machine.is_logical;
     if (run->backend_open) {
         note(&survey->wires, point, wires);
         note(&survey->dimensions, point, network);

@@ -9,6 +9,7 @@
 #ifndef ORR_RUN_NETWORK_CHOICE_H
 #define ORR_RUN_NETWORK_CHOICE_H
 
+#include "base/notes.h"
 #include "orrery.h"
 #include "run/machine_files.h"
 
@@ -24,6 +25,12 @@ bool lab_machine_needs_wires(const struct lab_machine *machine);
 /* Whether a system file, or what replaces keys of it, names one of NCCL's algorithms. A file that cannot be read names
  * none: whoever runs the job will complain. */
 bool lab_system_names_nccl(const char *path, const struct orr_override *overrides, size_t override_count);
+
+/* The network that a run on `machine` takes: the one asked for, else by the rules above. ORR_EINVAL where a FILE is not
+ * what it reads. Notes: a choice nobody asked for, and a network that does not see what the machine is. */
+ORR_MUST_CHECK enum orr_status lab_network_settle(const struct lab_machine *machine,
+                                                  const struct orr_run_options *options, struct notes *notes,
+                                                  enum orr_backend *backend, struct orr_error *err);
 
 /* The network for the points that leave it open, in `*network`. ORR_EINVAL, naming two points: no network runs both
  * machines, or the one that was asked for sees one of them and not the other. */

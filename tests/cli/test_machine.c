@@ -64,6 +64,9 @@ static void ranks_and_traces_must_be_as_many(void **state)
     result = program_run("run -w m --machine dgx-h100:1");
     CHECK_EXIT(result, 2);
     CHECK_CONTAINS(result->err, "dgx-h100:1 has 8 ranks, and there are 16 traces");
+    result = program_run("run -w m --machine ring:4");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "ring:4 has 4 ranks, and there are 16 traces: a machine of as many is needed");
     result = program_run("run -w m --machine ring --grow");
     CHECK_CONTAINS(result->err, "--grow needs a machine that says how many ranks it has");
     result = program_run("run -w nothing --machine ring");
@@ -106,6 +109,35 @@ static void a_machine_is_shown_with_its_sources(void **state)
     CHECK_EXIT(result, 2);
 }
 
+static void a_file_is_what_its_content_says(void **state)
+{
+    (void)state;
+    prepare();
+    program_write_text("dims.txt", "{\"logical-dims\": [\"4\", \"4\"]}\n");
+    program_write_text("net.conf", "topology: [ Ring ]\nnpus_count: [ 16 ]\nbandwidth: [ 50 ]\nlatency: [ 500 ]\n");
+    program_write_text("system.txt", "{\"scheduling-policy\": \"LIFO\"}\n");
+    program_write_text("list.yml", "currency: USD\n");
+    program_write_text("work.yml", "HYBRID_TRANSFORMER model_parallel_NPU_group: 8\n0\n");
+    const struct program_result *result = program_run("run -w m --machine ./dims.txt --bandwidth 10");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "16 ranks, Ring 4 x Ring 4, congestion-unaware");
+    result = program_run("run -w m --machine ./net.conf");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "16 ranks, Ring 16, congestion-unaware");
+    static const char *const wrong[][2] = {
+        {"run -w m --machine ./system.txt", "system.txt: this is a system file (JSON); --machine wants a network file"},
+        {"lab run -w m --machine list.yml", "list.yml: this is a price list (YAML) of orrery cost; --machine wants"},
+        {"run -w m --machine m.0.et", "m.0.et: this is a Chakra trace; --machine wants"},
+        {"run -w m -s system.txt -n work.yml", "work.yml: this is a workload text, which orrery simai and"},
+        {"run -w m -s list.yml -n net.conf", "list.yml: this is a price list (YAML) of orrery cost; --system wants"},
+    };
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        result = program_run(wrong[i][0]);
+        CHECK_EXIT(result, 2);
+        CHECK_CONTAINS(result->err, wrong[i][1]);
+    }
+}
+
 static void points_of_a_sweep_run_on_one_network(void **state)
 {
     (void)state;
@@ -118,4 +150,4 @@ static void points_of_a_sweep_run_on_one_network(void **state)
 
 TEST_MAIN(a_machine_means_the_same_on_every_network, nvlink_is_not_marked_by_congestion_control,
           ranks_and_traces_must_be_as_many, a_machine_is_said_once, a_machine_is_shown_with_its_sources,
-          points_of_a_sweep_run_on_one_network)
+          a_file_is_what_its_content_says, points_of_a_sweep_run_on_one_network)

@@ -118,6 +118,21 @@ static void a_canonical_name_means_the_machine_it_was_made_of(void **state)
     }
 }
 
+static void one_number_behind_a_kind_of_one_dimension_is_its_size(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *word;
+        uint32_t told, groups;
+    } cases[] = {{"ring:8", 8, 0}, {"switch:4", 4, 0}, {"fc:6", 6, 0}, {"torus3d:4", 0, 4}, {"fattree:4", 0, 4}};
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct lab_machine machine;
+        CHECK_OK(lab_machine_parse(cases[i].word, &machine, &err), &err);
+        CHECK_U64(lab_machine_told(&machine), cases[i].told, "%s: ranks", cases[i].word);
+        CHECK_U64(machine.groups, cases[i].groups, "%s: groups", cases[i].word);
+    }
+}
+
 static void paths_are_files(void **state)
 {
     (void)state;
@@ -138,7 +153,7 @@ static void words_without_a_meaning_are_refused(void **state)
         const char *word, *says;
     } cases[] = {
         {"", "\"\" is not one of"},
-        {"tours", "did you mean \"torus2d\"?"},
+        {"tours", "did you mean \"torus\"?"},
         {"dgx-h100:0", "at least 1 server is wanted"},
         {"dgx-h101", "did you mean \"dgx-h100\"?"},
         {"tpu-v4:4x", "expected a number from 1"},
@@ -193,5 +208,5 @@ static void shapes_that_do_not_fit_are_refused(void **state)
 }
 
 TEST_MAIN(each_word_means_its_dimensions, other_words_and_makes_are_machines_too,
-          a_canonical_name_means_the_machine_it_was_made_of, paths_are_files, words_without_a_meaning_are_refused,
-          shapes_that_do_not_fit_are_refused)
+          a_canonical_name_means_the_machine_it_was_made_of, one_number_behind_a_kind_of_one_dimension_is_its_size,
+          paths_are_files, words_without_a_meaning_are_refused, shapes_that_do_not_fit_are_refused)

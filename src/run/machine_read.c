@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a machine is, from its name, its file or its wires: first what does not depend on the job, then the rest. Values
+ * that come from options are spelled with their unit at once, so that nobody has to know whose bare numbers mean what.
+ */
+#include "run/machine_read.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/notices.h"
+#include "base/units.h"
+#include "config/config.h"
+#include "config/kind.h"
+#include "config/wired.h"
+#include "io/file.h"
+#include "run/wired_check.h"
+#include "topo/make/make.h"
+
+/* ---- quantities ---- */
+
+/* `value` in units of `scale`, exactly: the scale is a power of ten. */
+static const char *run_machine_read_spell(struct arena *arena, uint64_t value, uint64_t scale, int digits,
+                                          const char *suffix)
+{
+    char part[24] = "";
+    if (value % scale != 0) {
+        int used = snprintf(part, sizeof part, ".%0*" PRIu64, digits, value % scale);
+        while (part[used - 1] == '0') {
+            part[--used] = '\0';
+        }
+    }
+    return arena_printf(arena, "%" PRIu64 "%s%s", value / scale, part, suffix);
+}
+
+static enum orr_status run_machine_read_read_one(const char *option, const char *word, enum units_kind kind,
+                                                 struct arena *arena, struct lab_quantities *list,
+                                                 struct orr_error *err)
+{
+    bool rate = kind == UNITS_RATE;
+    struct orr_error reason = {0};
+    uint64_t value = 0;
+    enum orr_status status = units_parse(word, kind, rate ? "Gbps" : "us", &value, &reason);
+    if (status != ORR_OK) {
+        return error_set(err, status, "%s: %s", option, reason.text);
+    }
+    if (rate && value == 0) {
+        return error_set(err, ORR_ERANGE, "%s: a rate of 0 moves nothing", option);
+    }
+    if (list->count == TOPO_MAX_DIMS) {
+        return error_set(err, ORR_EINVAL, "%s has more than %d values", option, TOPO_MAX_DIMS);
+    }
+    const char *text = rate ? run_machine_read_spell(arena, value, 1000000000, 9, "Gbps")
+                            : run_machine_read_spell(arena, value, 1000, 3, "us");
+    list->list = list->count == 0 ? text : arena_printf(arena, "%s,%s", list->list, text == NULL ? "" : text);
+    list->value[list->count] = value;
+    list->text[list->count++] = text;
+    return text != NULL && list->list != NULL ? ORR_OK : mem_error(arena->mem, "a list of quantities", err);
+}
+
+static enum orr_status run_machine_read_read_list(const char *option, const char *text, enum units_kind kind,
+                                                  struct arena *arena, struct lab_quantities *list,
+                                                  struct orr_error *err)
+{
+    struct lab_quantities made = {0};
+    enum orr_status status = ORR_OK;
+    for (const char *at = text; status == ORR_OK; at++) {
+        size_t length = strcspn(at, ",");
+        const char *word = arena_strndup(arena, at, length);
+        status = word == NULL ? mem_error(arena->mem, "a list of quantities", err)
+                              : run_machine_read_read_one(option, word, kind, arena, &made, err);
+        at += length;
+        if (*at == '\0') {
+            break;
+        }
+    }
+    if (status == ORR_OK) {
+        *list = made;
+    }
+    return status;
+}
+
+enum orr_status lab_rates_read(const char *option, const char *text, struct arena *arena, struct lab_quantities *rates,
+                               struct orr_error *err)
+{
+    return run_machine_read_read_list(option, text, UNITS_RATE, arena, rates, err);
+}
+
+enum orr_status lab_times_read(const char *option, const char *text, struct arena *arena, struct lab_quantities *times,
+                               struct orr_error *err)
+{
+    return run_machine_read_read_list(option, text, UNITS_TIME, arena, times, err);
+}
+
+static enum orr_status run_machine_read_rates(const struct lab_machine *machine, const struct orr_run_options *options,
+                                              struct arena *arena, struct lab_quantities *rates,
+                                              struct lab_quantities *times, struct orr_error *err)
+{
+    bool file = machine->kind == LAB_MACHINE_FILE;
+    if (machine->kind >= LAB_MACHINE_MADE && (options->bandwidth != NULL || options->latency != NULL)) {
+        return error_set(err, ORR_EINVAL, "parameter '%s': %s says it; change it there%s",
+                         options->bandwidth != NULL ? "bandwidth" : "latency", file ? machine->path : options->machine,
+                         file ? "" : ", in a line such as dgx-h100:2 > rail:200Gbps");
+    }
+    const char *rate = machine->rate != NULL ? machine->rate : "25Gbps";
+    const char *latency = machine->latency != NULL ? machine->latency : "1us";
+    enum orr_status status = lab_rates_read("parameter 'bandwidth'",
+                                            options->bandwidth != NULL ? options->bandwidth : rate, arena, rates, err);
+    return status != ORR_OK ? status
+                            : lab_times_read("parameter 'latency'",
+                                             options->latency != NULL ? options->latency : latency, arena, times, err);
+}
+
+/* ---- wires ---- */
+
+void lab_rates_of(const struct topo_graph *graph, struct lab_quantities *rates)
+{
+    *rates = (struct lab_quantities){0};
+    for (uint32_t i = 0; i < graph->link_count && rates->count < TOPO_MAX_DIMS; i++) {
+        uint32_t at = 0;
+        while (at < rates->count && rates->value[at] != graph->links[i].rate_bps) {
+            at++;
+        }
+        if (at == rates->count) {
+            rates->value[rates->count++] = graph->links[i].rate_bps;
+        }
+    }
+}
+
+enum orr_status lab_machine_make(const char *what, struct topo_settings *settings, const struct lab_machine *machine,
+                                 const struct orr_notices *notices, struct mem *mem, struct topo_made *made,
+                                 struct orr_error *err)
+{
+    struct lab_machine_wiring wiring;
+    struct notes notes;
+    enum orr_status status = ORR_OK;
+    settings->what = what;
+    lab_machine_wire(machine, &wiring);
+    for (size_t i = 0; i < wiring.count && status == ORR_OK; i++) {
+        status = topo_settings_take(settings, wiring.settings[i].name, wiring.settings[i].value, err);
+    }
+    notices_begin(&notes, mem, notices);
+    status = status == ORR_OK ? topo_make(what, settings, &notes, made, mem, err) : status;
+    notices_end(&notes, notices);
+    return status;
+}
+
+/* ---- files of the user ---- */
+
+static enum orr_status network_dims(struct lab_machine *machine, struct mem *mem, struct orr_error *err)
+{
+    struct notes notes;
+    struct topo_dims dims = {0};
+    notes_init(&notes, mem, false); /* the run reads the file again, and tells what is odd about it */
+    enum orr_status status = config_read_network(machine->path, &notes, &dims, err);
+    notes_free(&notes);
+    if (status == ORR_OK) {
+        for (uint32_t i = 0; i < dims.count; i++) {
+            machine->dims[i] = dims.dim[i].size;
+        }
+        machine->dim_count = dims.count;
+        machine->ranks = dims.ranks;
+    }
+    return status;
+}
+
+static enum orr_status wired_dims(struct lab_machine *machine, struct mem *mem, struct lab_quantities *rates,
+                                  struct orr_error *err)
+{
+    struct notes notes;
+    struct arena arena;
+    struct topo_graph graph;
+    struct config_wired_extra extra = {0};
+    notes_init(&notes, mem, false);
+    arena_init(&arena, mem);
+    enum orr_status status = config_read_topology(machine->path, &arena, &notes, &graph, &extra, err);
+    if (status == ORR_OK) {
+        uint32_t hosts = 0;
+        for (uint32_t i = 0; i < graph.node_count; i++) {
+            hosts += graph.kinds[i] == TOPO_NODE_HOST;
+        }
+        machine->ranks = machine->dims[0] = hosts;
+        machine->dim_count = 1;
+        machine->reserved_mib = lab_wired_reserved_mib(&graph, LAB_HEADROOM_FACTOR);
+        lab_rates_of(&graph, rates);
+        topo_graph_free(&graph);
+    }
+    arena_free(&arena);
+    notes_free(&notes);
+    return status;
+}
+
+/* Of a GPU inside its server, and of its share of the NICs: the first links of each kind that are met. */
+static void made_rates(const struct topo_made *made, uint64_t rate[2], uint64_t delay[2])
+{
+    uint32_t nics = 0;
+    for (uint32_t i = 0; i < made->link_count; i++) {
+        const struct topo_made_link *link = &made->links[i];
+        if (link->a >= made->hosts && link->b >= made->hosts) {
+            continue;
+        }
+        uint32_t other = link->a < made->hosts ? link->b : link->a;
+        bool outside = other >= made->hosts + made->nvswitches;
+        nics += outside ? 1 : 0;
+        if (rate[outside] == 0) {
+            rate[outside] = made->classes[link->class].rate.value;
+            delay[outside] = made->classes[link->class].delay.value;
+        }
+    }
+    if (nics > 0 && nics < made->hosts) {
+        rate[1] = rate[1] * nics / made->hosts;
+    }
+}
+
+static enum orr_status add_quantity(struct lab_quantities *list, uint64_t value, uint64_t scale, int digits,
+                                    const char *suffix, struct arena *arena, struct orr_error *err)
+{
+    const char *text = run_machine_read_spell(arena, value, scale, digits, suffix);
+    list->list = list->count == 0 ? text : arena_printf(arena, "%s,%s", list->list, text == NULL ? "" : text);
+    list->value[list->count] = value;
+    list->text[list->count++] = text;
+    return text != NULL && list->list != NULL ? ORR_OK : mem_error(arena->mem, "a list of quantities", err);
+}
+
+const char *lab_machine_made_of(const struct lab_machine *machine)
+{
+    return machine->line != NULL ? machine->line : machine->server->name;
+}
+
+enum orr_status lab_machine_made_dims(struct lab_machine *machine, struct arena *arena, struct lab_quantities *rates,
+                                      struct lab_quantities *times, struct orr_error *err)
+{
+    struct topo_settings settings = {0};
+    struct topo_made made;
+    uint64_t rate[2] = {0, 0};
+    uint64_t delay[2] = {0, 0};
+    enum orr_status status =
+        lab_machine_make(lab_machine_made_of(machine), &settings, machine, NULL, arena->mem, &made, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    made_rates(&made, rate, delay);
+    machine->ranks = made.hosts;
+    machine->dim_count = 0;
+    *rates = (struct lab_quantities){0};
+    *times = (struct lab_quantities){0};
+    for (uint32_t i = 0; i < made.dim_count && status == ORR_OK; i++) {
+        bool inside = i == 0 && made.dim_count > 1 ? rate[0] > 0 : rate[1] == 0;
+        if (made.dims[i] > 1) {
+            machine->dims[machine->dim_count++] = made.dims[i];
+            status = add_quantity(rates, rate[!inside], 1000000000, 9, "Gbps", arena, err);
+            status = status == ORR_OK ? add_quantity(times, delay[!inside], 1000, 3, "us", arena, err) : status;
+        }
+    }
+    topo_made_free(&made);
+    return status;
+}
+
+/* ---- the machine as a whole ---- */
+
+enum orr_status lab_machine_look(struct lab_machine *machine, struct mem *mem, struct orr_error *err)
+{
+    static const enum config_kind taken[] = {CONFIG_KIND_NETWORK, CONFIG_KIND_WIRES, CONFIG_KIND_LOGICAL};
+    struct file_buffer buffer;
+    enum config_kind kind = CONFIG_KIND_UNKNOWN;
+    file_buffer_init(&buffer, mem);
+    if (file_buffer_read(&buffer, machine->path, NULL) == ORR_OK) {
+        kind = config_kind_of((const char *)buffer.bytes, buffer.size);
+    }
+    file_buffer_free(&buffer);
+    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++) {
+        if (kind == taken[i]) {
+            machine->is_network = kind != CONFIG_KIND_WIRES;
+            machine->is_logical = kind == CONFIG_KIND_LOGICAL;
+            return ORR_OK;
+        }
+    }
+    return kind == CONFIG_KIND_UNKNOWN
+               ? ORR_OK
+               : error_set(err, ORR_EINVAL,
+                           "%.300s: this is %s; parameter 'machine' wants a network file (YAML), a physical topology "
+                           "or a logical topology (JSON)",
+                           machine->path, config_kind_name(kind));
+}
+
+/* {"logical-dims": ["4", "2"]} is dims:4x2. */
+static enum orr_status run_machine_read_logical(struct lab_machine *machine, struct mem *mem, struct orr_error *err)
+{
+    struct topo_dims dims = {0};
+    struct file_buffer buffer;
+    struct notes notes;
+    notes_init(&notes, mem, false);
+    file_buffer_init(&buffer, mem);
+    enum orr_status status = file_buffer_read(&buffer, machine->path, err);
+    if (status == ORR_OK) {
+        status = config_parse_logical(machine->path, (const char *)buffer.bytes, buffer.size, &notes, &dims, err);
+    }
+    file_buffer_free(&buffer);
+    notes_free(&notes);
+    if (status == ORR_OK) {
+        *machine = (struct lab_machine){.kind = LAB_MACHINE_DIMS, .size_count = dims.count};
+        for (uint32_t i = 0; i < dims.count; i++) {
+            machine->sizes[i] = dims.dim[i].size;
+        }
+    }
+    return status;
+}
+
+enum orr_status lab_machine_read(const char *text, const struct orr_run_options *options, struct arena *arena,
+                                 struct lab_machine *machine, struct lab_quantities *rates,
+                                 struct lab_quantities *times, struct orr_error *err)
+{
+    enum orr_status status = lab_machine_parse(text, machine, err);
+    if (status == ORR_OK && machine->kind == LAB_MACHINE_FILE) {
+        status = lab_machine_look(machine, arena->mem, err);
+    }
+    if (status == ORR_OK && machine->kind == LAB_MACHINE_FILE && machine->is_logical) {
+        status = run_machine_read_logical(machine, arena->mem, err);
+    }
+    if (status == ORR_OK) {
+        status = run_machine_read_rates(machine, options, arena, rates, times, err);
+    }
+    if (status != ORR_OK) {
+        return status;
+    }
+    if (machine->kind == LAB_MACHINE_FILE) {
+        return machine->is_network ? network_dims(machine, arena->mem, err)
+                                   : wired_dims(machine, arena->mem, rates, err);
+    }
+    return machine->kind == LAB_MACHINE_MADE && machine->line != NULL
+               ? lab_machine_made_dims(machine, arena, rates, times, err)
+               : ORR_OK;
+}
+
+enum orr_status lab_machine_lay_out(struct lab_machine *machine, uint32_t ranks, struct arena *arena,
+                                    struct lab_quantities *rates, struct lab_quantities *times, struct orr_error *err)
+{
+    if (machine->kind == LAB_MACHINE_FILE || machine->line != NULL) {
+        return ORR_OK;
+    }
+    enum orr_status status = lab_machine_settle(machine, ranks, err);
+    return status == ORR_OK && machine->kind == LAB_MACHINE_MADE
+               ? lab_machine_made_dims(machine, arena, rates, times, err)
+               : status;
+}
