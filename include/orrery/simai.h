@@ -54,12 +54,12 @@ ORR_MUST_CHECK enum orr_status orr_simai_analytical(const struct orr_simai_analy
  * Paths are borrowed until orr_simai_open returns.
  */
 struct orr_simai_simulation {
-    /* How to simulate: the workload is AICB's text; the backend PACKET, FLOW or AUTO; memory_limit, strict,
-     * no_fast_forward, keep_flows, keep_intervals and progress as in any run. Its other parameters are refused where
-     * they are set. */
+    /* How to simulate: the workload is AICB's text; the backend PACKET, FLOW or AUTO; machine, bandwidth, latency,
+     * memory_limit, strict, no_fast_forward, keep_flows, keep_intervals and progress as in any run. Its other
+     * parameters are refused where they are set. */
     struct orr_run_options run;
-    const char *topology;             /* SimAI's form of the file */
-    const char *config;               /* SimAI.conf */
+    const char *topology;             /* SimAI's form of the file; NULL: run.machine says it */
+    const char *config;               /* SimAI.conf; NULL with run.machine: as a run on that machine has it */
     enum orr_simai_schedule schedule; /* of pipeline stages; not with compat, which has none */
     uint64_t send_latency_ns;         /* before a message starts: AS_SEND_LAT; only with has_send_latency */
     bool has_send_latency;            /* without it: 6 us, and 6 ms with compat */

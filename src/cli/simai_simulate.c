@@ -43,10 +43,11 @@ static const struct param_table tables[] = {{param_simai_simulation, 0, offsetof
 
 static const struct cli_usage usage = {
     .tables = tables,
-    .forms = "-w FILE -n FILE -c FILE",
+    .forms = "-w FILE {-m NAME | -n FILE -c FILE}",
     .about = "Run a SimAI workload on a wired machine: every rank goes through the rows, each collective is NCCL's "
              "messages, and every packet of them crosses the network. Prints where the time goes.",
-    .examples = "  orrery topo make -topo Spectrum-X -g 16 -psn 2 -o spectrum-x\n"
+    .examples = "  orrery simai simulate -w workload.txt --machine dgx-h100:2\n"
+                "  orrery topo make -topo Spectrum-X -g 16 -psn 2 -o spectrum-x\n"
                 "  orrery simai simulate -w workload.txt -n spectrum-x -c SimAI.conf\n"
                 "  AS_SEND_LAT=3 AS_NVLS_ENABLE=1 orrery simai simulate -t 16 \\\n"
                 "      -w workload.txt -n spectrum-x -c SimAI.conf -o results --json run.json\n",

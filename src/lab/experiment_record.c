@@ -109,7 +109,9 @@ static enum orr_status add_simai_inputs(struct entering *e)
     const struct orr_simai_simulation *simai = e->experiment->simai;
     enum orr_status status = add_input(e, "rows", simai->run.workload);
     status = status == ORR_OK ? add_input(e, "topology", simai->topology) : status;
-    return status == ORR_OK ? add_input(e, "network", simai->config) : status;
+    status = status == ORR_OK ? add_input(e, "network", simai->config) : status;
+    const char *machine = simai->run.machine;
+    return status == ORR_OK && machine != NULL && file_exists(machine) ? add_input(e, "machine", machine) : status;
 }
 
 static enum orr_status add_inputs(struct entering *e, const struct orr_run *run)

@@ -81,7 +81,8 @@ enum orr_status orr_simai_store(const struct orr_simai_simulation *options, cons
                                               .kind = "simai",
                                               .command = command,
                                               .tag = tag,
-                                              .topology = options->topology,
+                                              .topology =
+                                                  options->topology != NULL ? options->topology : options->run.machine,
                                               .settings = settings.at,
                                               .setting_count = settings.count};
     enum orr_status status = told ? simai_enter(&record, &experiment, run, store, number, err)

@@ -49,18 +49,18 @@ const struct param param_run[] = {
              "logical; network.latency[1]=2us is one entry of a list. May be given several times"},
 
     /* ---- on what ---- */
-    {"machine", "topology topo", .letter = 'm', .kind = PARAM_TEXT, .group = PARAM_MACHINE, .commands = RUN_LAB,
+    {"machine", "topology topo", .letter = 'm', .kind = PARAM_TEXT, .group = PARAM_MACHINE, .commands = PARAM_OF_ALL,
      .value = "NAME", AT(machine),
      .help =
          "The machine: dgx-h100:16, 128gpu_torus3d_16, a line, or a file. orrery machine list has the names; a line "
          "is 'dgx-h100:16 > rail:400Gbps > spine:8'; a kind such as torus3d or dims:4x4x8 has rates of its own "
          "choice; a file is a network.yml or a physical topology",
      .unwritten = "lab run: auto:1d up to 64 ranks, auto:3d above"},
-    {"bandwidth", .kind = PARAM_TEXT, .group = PARAM_MACHINE, .commands = RUN_LAB, .value = "RATE", AT(bandwidth),
+    {"bandwidth", .kind = PARAM_TEXT, .group = PARAM_MACHINE, .commands = PARAM_OF_ALL, .value = "RATE", AT(bandwidth),
      .help = "Of a link, one way: 25Gbps, 50GB/s; a bare number is in Gbps. One for all, or a list with one for each "
              "dimension",
      .unwritten = "25Gbps"},
-    {"latency", .kind = PARAM_TEXT, .group = PARAM_MACHINE, .commands = RUN_LAB, .value = "TIME", AT(latency),
+    {"latency", .kind = PARAM_TEXT, .group = PARAM_MACHINE, .commands = PARAM_OF_ALL, .value = "TIME", AT(latency),
      .help = "Of a link: 500ns, 1us; a bare number is in us. One for all, or a list", .unwritten = "1us"},
 
     /* ---- more ranks than there are traces ---- */

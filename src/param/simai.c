@@ -103,9 +103,10 @@ const struct param param_simai_simulation[] = {
     {"workload", .letter = 'w', .kind = PARAM_PATH, .group = PARAM_WHAT, .value = "FILE", AT(run.workload),
      .help = "Required: SimAI workload text, as AICB writes it"},
     {"topology", .letter = 'n', .kind = PARAM_PATH, .group = PARAM_WHAT, .value = "FILE", AT(topology),
-     .help = "Required: machine in SimAI's form (orrery topo make)"},
+     .help = "Machine in SimAI's form (orrery topo make). This or parameter 'machine' is required"},
     {"config", .letter = 'c', .kind = PARAM_PATH, .group = PARAM_WHAT, .value = "FILE", AT(config),
-     .help = "Required: network configuration, SimAI.conf"},
+     .help = "Network configuration, SimAI.conf. Required with parameter 'topology'",
+     .unwritten = "with parameter 'machine' as parameter 'backend' packet of a run has it"},
     {"backend", .kind = PARAM_WORD, .group = PARAM_NETWORK, .value = "NAME", AT(run.backend),
      .words = &param_backends[ORR_BACKEND_PACKET], .first = ORR_BACKEND_PACKET, .initial = "packet",
      .help = "Network model. packet: every packet; flow: fair shares of the wires where they are right, else packets "
@@ -160,9 +161,18 @@ enum orr_status param_simai_simulation_check(const struct orr_simai_simulation *
     const struct {
         const char *path, *name, *what;
     } needed[] = {{options->run.workload, "workload", "FILE (the workload)"},
-                  {options->topology, "topology", "FILE (the topology)"},
+                  {options->topology, "machine", "NAME (dgx-h100:2), or parameter 'topology' FILE"},
                   {options->config, "config", "FILE (the network configuration, SimAI.conf)"}};
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++) {
+    const struct orr_run_options *run = &options->run;
+    if (run->machine != NULL && options->topology != NULL) {
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'machine' and parameter 'topology' both say what the machine is; one is needed");
+    }
+    if (run->machine == NULL && (run->bandwidth != NULL || run->latency != NULL)) {
+        return error_set(err, ORR_EINVAL, "parameter '%s' needs parameter 'machine'",
+                         run->bandwidth != NULL ? "bandwidth" : "latency");
+    }
+    for (size_t i = 0; i < (run->machine != NULL ? 1 : sizeof needed / sizeof needed[0]); i++) {
         if (needed[i].path == NULL || needed[i].path[0] == '\0') {
             return error_set(err, ORR_EINVAL, "missing parameter '%s' %s", needed[i].name, needed[i].what);
         }

@@ -61,6 +61,7 @@ static enum orr_status check_kind(const struct orr_run_options *options, const c
         enum config_kind kind, wired;
     } files[] = {{"system", CONFIG_KIND_SYSTEM, CONFIG_KIND_SYSTEM},
                  {"network", CONFIG_KIND_NETWORK, CONFIG_KIND_PACKET},
+                 {"config", CONFIG_KIND_PACKET, CONFIG_KIND_PACKET},
                  {"memory", CONFIG_KIND_MEMORY, CONFIG_KIND_MEMORY},
                  {"logical", CONFIG_KIND_LOGICAL, CONFIG_KIND_LOGICAL}};
     bool wired = options->backend >= ORR_BACKEND_PACKET;

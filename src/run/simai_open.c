@@ -4,8 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/text/simai_read.h"
 #include "net/flow/flow.h"
 #include "param/param.h"
+#include "run/files.h"
 #include "run/session.h"
 #include "run/wired_check.h"
 
@@ -36,17 +38,63 @@ static enum orr_status check_order(const struct orr_run *run, const char *path, 
     return ORR_OK;
 }
 
+/* How many GPUs the workload is for, by its header; 0: it does not say. */
+static enum orr_status count_gpus(struct orr_run *run, const struct orr_simai_simulation *options, uint32_t *gpus,
+                                  struct orr_error *err)
+{
+    struct simai_text text;
+    enum orr_status status = simai_text_read(options->run.workload, &run->mem, options->compat, &text, err);
+    if (status == ORR_OK) {
+        int64_t written = text.values[SIMAI_GPUS];
+        *gpus = written > 0 && written <= INT32_MAX ? (uint32_t)written : 0;
+        text_free(&text.workload);
+    }
+    return status;
+}
+
+/* The files of a machine that is named, in memory: `options` then names them. */
+static enum orr_status name_machine(struct orr_run *run, struct orr_simai_simulation *options, struct orr_error *err)
+{
+    uint32_t gpus = 0;
+    enum orr_status status = count_gpus(run, options, &gpus, err);
+    if (status == ORR_OK) {
+        status = run_machine_take_wires(&options->run, gpus, &run->machine, &run->arena, &options->topology, err);
+    }
+    if (status == ORR_OK && options->config == NULL) {
+        options->config = options->run.network;
+    }
+    return status;
+}
+
+static enum orr_status read_files(struct orr_run *run, const struct orr_simai_simulation *options,
+                                  struct config_wired_extra *extra, struct orr_error *err)
+{
+    struct lab_wired *wired = &run->wired;
+    struct run_file file;
+    enum orr_status status = run_file_open(&options->run, "config", options->config, &run->arena, &file, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    status = config_take_packet(&file.text, &run->arena, &run->notes, &wired->config, &wired->files, err);
+    run_file_close(&file);
+    if (status == ORR_OK) {
+        status = run_file_open(&options->run, NULL, options->topology, &run->arena, &file, err);
+    }
+    if (status == ORR_OK) {
+        status = config_parse_topology(file.text.name, file.text.text, file.text.size, &run->arena, &run->notes,
+                                       &wired->graph, extra, err);
+        run_file_close(&file);
+    }
+    return status;
+}
+
 static enum orr_status read_machine(struct orr_run *run, const struct orr_simai_simulation *options,
                                     struct orr_error *err)
 {
     struct lab_wired *wired = &run->wired;
     struct config_wired_extra extra = {0};
     wired->mem = &run->mem;
-    enum orr_status status =
-        config_read_packet(options->config, &run->arena, &run->notes, &wired->config, &wired->files, err);
-    if (status == ORR_OK) {
-        status = config_read_topology(options->topology, &run->arena, &run->notes, &wired->graph, &extra, err);
-    }
+    enum orr_status status = read_files(run, options, &extra, err);
     if (status == ORR_OK && extra.gpus_per_server == 0) {
         status = error_set(
             err, ORR_EINVAL,
@@ -156,9 +204,11 @@ enum orr_status orr_simai_open(const struct orr_simai_simulation *options, struc
     if (opened == NULL) {
         return ORR_ENOMEM;
     }
-    status = read_machine(opened, options, err);
-    status = status == ORR_OK ? set_network(opened, options, err) : status;
-    status = status == ORR_OK ? run_simai_open_read_rows(opened, options, err) : status;
+    struct orr_simai_simulation own = *options;
+    status = own.run.machine != NULL ? name_machine(opened, &own, err) : ORR_OK;
+    status = status == ORR_OK ? read_machine(opened, &own, err) : status;
+    status = status == ORR_OK ? set_network(opened, &own, err) : status;
+    status = status == ORR_OK ? run_simai_open_read_rows(opened, &own, err) : status;
     if (status != ORR_OK) {
         orr_run_close(opened);
         return status;

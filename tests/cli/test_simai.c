@@ -279,7 +279,10 @@ static const struct {
     {"simai analytical -w w.txt -g 128 --schedule 2f2b", "--schedule: \"2f2b\" is not one of 1f1b, interleaved"},
     {"simai analytical -w w.txt -g 128 --compat aicb", "\"aicb\" is not one of none, simai"},
     {"simai simulate -n sx -c SimAI.conf", "missing --workload FILE"},
-    {"simai simulate -w w.txt -c SimAI.conf", "missing --topology FILE"},
+    {"simai simulate -w w.txt -c SimAI.conf", "missing --machine NAME (dgx-h100:2), or --topology FILE"},
+    {"simai simulate -w w.txt -n sx", "missing --config FILE"},
+    {"simai simulate -w w.txt -n sx --machine ring", "--machine and --topology both say what the machine is"},
+    {"simai simulate -w w.txt -n sx -c none.conf --latency 1us", "--latency needs --machine"},
     {"simai simulate -w w.txt -n sx -c none.conf --backend unaware", "\"unaware\" is not one of packet, flow, auto"},
     {"simai simulate -w w.txt -n sx -c none.conf --cc dcqcn", "unknown option --cc"},
     {"simai simulate -w w.txt -n sx -c none.conf --memory-limit 0", "--memory-limit: 0 leaves no memory"},
@@ -408,6 +411,50 @@ static void a_run_is_kept_listed_and_run_again(void **state)
     CHECK_EXIT(program_run("simai simulate -w m.txt -n sx -c SimAI.conf --store m.txt/s.db -q"), 2);
 }
 
+static void a_machine_is_named_instead_of_described_by_files(void **state)
+{
+    (void)state;
+    program_enter();
+    program_write_text("n.txt", "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 1 pp: 1 vpp: 1 ga: 1 "
+                                "all_gpus: 16 checkpoints: 0 checkpoint_initiates: 0\n1\n"
+                                "layer -1 1000 ALLREDUCE 1048576 1000 NONE 0 1000 ALLREDUCE 1048576 1\n");
+    static const struct {
+        const char *machine, *says;
+    } machines[] = {
+        {"dgx-h100:2", "16 GPUs in 2 servers; TP 8, DP 2"},
+        {"dgx-h100", "16 GPUs in 2 servers; TP 8, DP 2"}, /* as many as all_gpus */
+        {"dgx-h100:2>rail:200Gbps>spine:4", "16 GPUs in 2 servers; TP 8, DP 2"},
+        {"torus:4x4", "16 GPUs in 16 servers; TP 8, DP 2"},
+        {"switch --bandwidth 100Gbps --latency 2us", "16 GPUs in 16 servers; TP 8, DP 2"},
+    };
+    for (size_t i = 0; i < COUNT_OF(machines); i++) {
+        char line[128];
+        (void)snprintf(line, sizeof line, "simai simulate -q --backend flow -w n.txt --machine %s",
+                       machines[i].machine);
+        const struct program_result *result = program_run(line);
+        CHECK_EXIT(result, 0);
+        CHECK_CONTAINS(result->out, machines[i].says);
+    }
+    CHECK_EXIT(program_run("topo make dgx-h100 --nodes 2 --format simai -o n.topo"), 0);
+    char *named = strdup(program_run("simai simulate -q -w n.txt --machine dgx-h100:2")->out);
+    const struct program_result *result = program_run("simai simulate -q -w n.txt --machine n.topo");
+    CHECK(named != NULL, "memory");
+    CHECK_EXIT(result, 0);
+    CHECK_TEXT(result->out, named);
+    free(named);
+    program_write_text("n.yml", "topology: [ Ring ]\nnpus_count: [ 16 ]\nbandwidth: [ 50 ]\nlatency: [ 500 ]\n");
+    result = program_run("simai simulate -w n.txt --machine n.yml");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "n.yml: this is a network file (YAML), which has no wires");
+    result = program_run("simai simulate -w n.txt -n n.topo -c n.yml");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "n.yml: this is a network file (YAML), which the networks unaware and aware read; ");
+    CHECK_EXIT(program_run("simai simulate -w n.txt --machine dgx-h100 --backend flow --store n.db -q"), 0);
+    result = program_run("lab rerun 1 --store n.db");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "The simulated results are the same.");
+}
+
 static void a_variable_without_a_value_is_not_set(void **state)
 {
     (void)state;
@@ -428,6 +475,6 @@ TEST_MAIN(simais_spellings_are_taken_and_its_table_is_written, a_file_of_bandwid
           simais_name_gives_simais_numbers, what_is_wrong_is_said_in_one_line, the_calculators_answer,
           the_exchange_of_context_parallelism_is_timed_and_sent,
           a_document_on_standard_output_takes_the_place_of_the_text, a_run_is_kept_listed_and_run_again,
-          a_variable_without_a_value_is_not_set, simais_readme_lines_run_as_they_stand, simais_environment_is_read,
-          an_nvls_tree_can_be_asked_for_by_itself, counting_and_running_a_pipeline_agree,
-          aicbs_table_is_read_back_and_filled)
+          a_machine_is_named_instead_of_described_by_files, a_variable_without_a_value_is_not_set,
+          simais_readme_lines_run_as_they_stand, simais_environment_is_read, an_nvls_tree_can_be_asked_for_by_itself,
+          counting_and_running_a_pipeline_agree, aicbs_table_is_read_back_and_filled)
