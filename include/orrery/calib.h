@@ -32,6 +32,8 @@ struct orr_calib_options {
     uint64_t collectives;                          /* in a step */
     uint32_t ranks;
     const char *bandwidth; /* configured: "65Gbps" */
+    const char *machine;   /* that was simulated, as in a run (docs/machines.md): says ranks and, unless it leaves that
+                            * open, bandwidth; NULL: none */
 
     const char *const *bench; /* measured collectives and copies: nccl-tests, rccl-tests, rocm-bandwidth-test, tables */
     size_t bench_count;
@@ -82,6 +84,7 @@ ORR_MUST_CHECK enum orr_status orr_calib_tuning(const char *path, const struct o
 struct orr_calib_apply {
     const char *calibration;
     const char *system, *network; /* system JSON; network YAML or physical topology; NULL: none */
+    const char *machine;          /* or all files of this one, by name (docs/machines.md); NULL: none */
     const char *folder;
     const char *dims; /* which dimensions of a network YAML get the link, "0" or "0,1"; NULL: all */
 };

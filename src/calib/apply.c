@@ -15,10 +15,15 @@
 
 #include "base/plain.h"
 #include "config/config.h"
+#include "config/kind.h"
+#include "config/wired.h"
 #include "io/file.h"
+#include "run/machine_files.h"
+#include "run/network_choice.h"
 
 struct applying {
-    const struct orr_calib_apply *apply;
+    const struct orr_calib_apply *apply; /* with the paths of a machine's files where that is named */
+    struct lab_texts texts;              /* and those files */
     const struct calib *calib;
     struct arena *arena;
     struct notes *notes;
@@ -66,6 +71,22 @@ static const char *calib_apply_name_of(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash != NULL ? slash + 1 : path;
+}
+
+/* The file, or one of the machine's, as a text that ends with 0; the buffer is the caller's to free. */
+static enum orr_status read_original(struct applying *a, const char *path, struct file_buffer *buffer,
+                                     struct orr_text *text)
+{
+    file_buffer_init(buffer, a->arena->mem);
+    for (uint32_t i = 0; i < a->texts.count; i++) {
+        if (strcmp(a->texts.text[i].path, path) == 0) {
+            *text = a->texts.text[i];
+            return ORR_OK;
+        }
+    }
+    enum orr_status status = file_buffer_read(buffer, path, a->err);
+    *text = (struct orr_text){path, (const char *)buffer->bytes, buffer->size};
+    return status;
 }
 
 /* ---- network YAML ---- */
@@ -119,11 +140,11 @@ static const char *yaml_text(struct applying *a, const struct topo_dims *dims, c
                               sizes, rates, times);
 }
 
-static enum orr_status make_yaml(struct applying *a, struct copy *copy)
+static enum orr_status make_yaml(struct applying *a, const struct orr_text *text, struct copy *copy)
 {
     struct topo_dims dims = {0};
     bool chosen[TOPO_MAX_DIMS];
-    enum orr_status status = config_read_network(a->apply->network, a->notes, &dims, a->err);
+    enum orr_status status = config_parse_network(text->path, text->text, text->size, a->notes, &dims, a->err);
     status = status != ORR_OK ? status : choose_dims(a, dims.count, chosen);
     if (status == ORR_OK) {
         copy->text = yaml_text(a, &dims, chosen);
@@ -209,28 +230,35 @@ static enum orr_status edit_topology(struct applying *a, const char *text, struc
     return ORR_OK;
 }
 
-static enum orr_status make_topology(struct applying *a, struct copy *copy)
+static enum orr_status make_topology(struct applying *a, const struct orr_text *text, struct copy *copy)
 {
-    struct orr_topo *topo = NULL;
-    struct file_buffer buffer;
-    enum orr_status status = orr_topo_open(a->apply->network, NULL, &topo, a->err);
-    orr_topo_close(topo);
-    if (status != ORR_OK) {
-        return status;
+    struct topo_graph graph = {0};
+    struct config_wired_extra extra = {0};
+    struct notes unsaid;
+    notes_init(&unsaid, a->arena->mem, false);
+    enum orr_status status =
+        config_parse_topology(text->path, text->text, text->size, a->arena, &unsaid, &graph, &extra, a->err);
+    notes_free(&unsaid);
+    if (status == ORR_OK) {
+        topo_graph_free(&graph);
+        status = edit_topology(a, text->text, copy);
     }
-    file_buffer_init(&buffer, a->arena->mem);
-    status = file_buffer_read(&buffer, a->apply->network, a->err);
-    status = status != ORR_OK ? status : edit_topology(a, (const char *)buffer.bytes, copy);
-    file_buffer_free(&buffer);
     return status;
 }
 
 /* ---- the network ---- */
 
-static enum orr_status make_network(struct applying *a, struct copy *copy)
+static enum orr_status edit_network(struct applying *a, const struct orr_text *text, struct copy *copy)
 {
     const char *end = strrchr(a->apply->network, '.');
-    bool yaml = end != NULL && (strcmp(end, ".yml") == 0 || strcmp(end, ".yaml") == 0);
+    bool named = end != NULL && (strcmp(end, ".yml") == 0 || strcmp(end, ".yaml") == 0);
+    enum config_kind kind = config_kind_of(text->text, text->size);
+    bool yaml = kind == CONFIG_KIND_NETWORK || (kind == CONFIG_KIND_UNKNOWN && named);
+    if (kind != CONFIG_KIND_UNKNOWN && kind != CONFIG_KIND_NETWORK && kind != CONFIG_KIND_WIRES) {
+        return error_set(a->err, ORR_EINVAL,
+                         "%.300s: this is %s; parameter 'network' wants a network file (YAML) or a physical topology",
+                         text->path, config_kind_name(kind));
+    }
     if (isnan(a->calib->link_gbps) && isnan(a->calib->link_latency_us)) {
         return error_set(
             a->err, ORR_EINVAL,
@@ -251,7 +279,17 @@ static enum orr_status make_network(struct applying *a, struct copy *copy)
     if (copy->changes == NULL) {
         return calib_apply_no_memory(a);
     }
-    return yaml ? make_yaml(a, copy) : make_topology(a, copy);
+    return yaml ? make_yaml(a, text, copy) : make_topology(a, text, copy);
+}
+
+static enum orr_status make_network(struct applying *a, struct copy *copy)
+{
+    struct file_buffer buffer;
+    struct orr_text text;
+    enum orr_status status = read_original(a, a->apply->network, &buffer, &text);
+    status = status == ORR_OK ? edit_network(a, &text, copy) : status;
+    file_buffer_free(&buffer);
+    return status;
 }
 
 /* ---- the system ---- */
@@ -301,20 +339,84 @@ static enum orr_status make_system(struct applying *a, struct copy *copy)
     struct sim_system system;
     struct config_custom custom;
     struct file_buffer buffer;
-    enum orr_status status = config_read_system(a->apply->system, 1.0, a->arena, a->notes, &system, &custom, a->err);
-    if (status != ORR_OK) {
-        return status;
+    struct orr_text text;
+    enum orr_status status = read_original(a, a->apply->system, &buffer, &text);
+    if (status == ORR_OK) {
+        status =
+            config_parse_system(text.path, text.text, text.size, 1.0, a->arena, a->notes, &system, &custom, a->err);
     }
-    file_buffer_init(&buffer, a->arena->mem);
-    status = file_buffer_read(&buffer, a->apply->system, a->err);
     if (status == ORR_OK && isnan(a->calib->memory_gbytes_ps)) {
-        copy->text = arena_strndup(a->arena, (const char *)buffer.bytes, buffer.size);
+        copy->text = arena_strndup(a->arena, text.text, text.size);
         copy->changes = "as it was: no memory bandwidth was fitted";
         status = copy->text == NULL ? calib_apply_no_memory(a) : ORR_OK;
     } else if (status == ORR_OK) {
-        status = edit_system(a, (const char *)buffer.bytes, copy);
+        status = edit_system(a, text.text, copy);
     }
     file_buffer_free(&buffer);
+    return status;
+}
+
+/* ---- a machine by name ---- */
+
+/* One link was fitted: of a machine that has several kinds of them the user says which it is, and that is said in
+ * dimensions. */
+static enum orr_status choose_form(struct applying *a, const struct lab_machine *machine,
+                                   const struct lab_quantities *rates, enum orr_backend *backend)
+{
+    bool wires = lab_machine_needs_wires(machine);
+    bool several = false;
+    for (uint32_t i = 1; i < rates->count; i++) {
+        several = several || rates->value[i] != rates->value[0];
+    }
+    *backend = wires && a->apply->dims == NULL ? ORR_BACKEND_FLOW : ORR_BACKEND_UNAWARE;
+    return several && a->apply->dims == NULL
+               ? error_set(a->err, ORR_EINVAL,
+                           "parameter 'machine': links of %.80s have several rates; parameter 'dims' says which "
+                           "dimensions get the fitted one",
+                           a->apply->machine)
+               : ORR_OK;
+}
+
+/* Its files, in memory, under the names they will have. */
+static enum orr_status make_machine(struct applying *a, struct orr_calib_apply *own)
+{
+    struct orr_run_options said = {.machine = own->machine};
+    struct lab_machine machine;
+    struct lab_quantities rates;
+    struct lab_quantities times;
+    struct lab_machine_files files = {0};
+    struct lab_machine_request request = {.machine = &machine,
+                                          .folder = own->folder,
+                                          .system = own->system,
+                                          .rates = &rates,
+                                          .times = &times,
+                                          .texts = &a->texts};
+    enum orr_status status = lab_machine_parse(own->machine, &machine, a->err);
+    if (status == ORR_OK && machine.kind < LAB_MACHINE_MADE && own->dims == NULL) {
+        /* Rates that are open are these, where else they stand as well. */
+        said.bandwidth = isnan(a->calib->link_gbps) ? NULL : calib_apply_rate_text(a);
+        said.latency = isnan(a->calib->link_latency_us) ? NULL : latency_text(a);
+    }
+    if (status == ORR_OK) {
+        status = lab_machine_read(own->machine, &said, a->arena, &machine, &rates, &times, a->err);
+    }
+    if (status == ORR_OK && machine.kind == LAB_MACHINE_FILE) {
+        own->network = machine.path;
+        return ORR_OK;
+    }
+    uint32_t told = status == ORR_OK ? lab_machine_told(&machine) : 0;
+    if (status == ORR_OK && told == 0) {
+        status = error_set(a->err, ORR_EINVAL,
+                           "parameter 'machine': %.80s leaves open how many ranks it has; one that says it is needed",
+                           own->machine);
+    }
+    status = status == ORR_OK ? lab_machine_lay_out(&machine, told, a->arena, &rates, &times, a->err) : status;
+    status = status == ORR_OK ? choose_form(a, &machine, &rates, &request.backend) : status;
+    status = status == ORR_OK ? lab_machine_write(&request, a->arena, &files, a->err) : status;
+    if (status == ORR_OK) {
+        own->network = files.topology != NULL ? files.topology : files.network;
+        own->system = files.system;
+    }
     return status;
 }
 
@@ -322,7 +424,11 @@ static enum orr_status make_system(struct applying *a, struct copy *copy)
 
 static enum orr_status calib_apply_place(struct applying *a, const char *original, struct copy *copy)
 {
-    char *there = realpath(original, NULL);
+    bool made = false;
+    for (uint32_t i = 0; i < a->texts.count; i++) {
+        made = made || strcmp(a->texts.text[i].path, original) == 0;
+    }
+    char *there = made ? NULL : realpath(original, NULL);
     copy->path = arena_printf(a->arena, "%s/%s", a->apply->folder, calib_apply_name_of(original));
     char *here = copy->path == NULL ? NULL : realpath(copy->path, NULL);
     bool same = there != NULL && here != NULL && strcmp(there, here) == 0;
@@ -334,6 +440,19 @@ static enum orr_status calib_apply_place(struct applying *a, const char *origina
                                                       "is needed",
                                           copy->path)
                               : ORR_OK;
+}
+
+/* What of a machine's files has nothing to be changed. */
+static enum orr_status put_rest(struct applying *a)
+{
+    enum orr_status status = ORR_OK;
+    for (uint32_t i = 0; i < a->texts.count && status == ORR_OK; i++) {
+        const struct orr_text *text = &a->texts.text[i];
+        if (strcmp(text->path, a->apply->network) != 0 && strcmp(text->path, a->apply->system) != 0) {
+            status = file_write(text->path, text->text, text->size, a->err);
+        }
+    }
+    return status;
 }
 
 static enum orr_status calib_apply_put(struct applying *a, const struct copy *copy)
@@ -351,30 +470,38 @@ static enum orr_status calib_apply_put(struct applying *a, const struct copy *co
 enum orr_status calib_apply(const struct orr_calib_apply *apply, const struct calib *calib, struct arena *arena,
                             struct notes *notes, FILE *stream, struct orr_error *err)
 {
-    struct applying a = {.apply = apply, .calib = calib, .arena = arena, .notes = notes, .stream = stream, .err = err};
+    struct orr_calib_apply own = *apply;
+    struct applying a = {.apply = &own, .calib = calib, .arena = arena, .notes = notes, .stream = stream, .err = err};
     struct copy copies[2] = {{0}};
-    const char *const originals[2] = {apply->system, apply->network};
     enum orr_status status = ORR_OK;
-    if ((apply->system == NULL && apply->network == NULL) || apply->folder == NULL) {
+    if ((own.system == NULL && own.network == NULL && own.machine == NULL) || own.folder == NULL) {
         return error_set(err, ORR_EINVAL,
-                         "parameter 'system' FILE or parameter 'network' FILE, and parameter 'output' DIR, are needed");
+                         "parameter 'system' FILE, parameter 'network' FILE or parameter 'machine' NAME, and parameter "
+                         "'output' DIR, are needed");
     }
-    if (apply->system != NULL && apply->network != NULL &&
-        strcmp(calib_apply_name_of(apply->system), calib_apply_name_of(apply->network)) == 0) {
+    if (own.machine != NULL && own.network != NULL) {
+        return error_set(err, ORR_EINVAL, "parameter 'machine' and parameter 'network' both say what the machine is");
+    }
+    if (own.machine != NULL) {
+        status = make_machine(&a, &own);
+    }
+    if (status == ORR_OK && own.system != NULL && own.network != NULL &&
+        strcmp(calib_apply_name_of(own.system), calib_apply_name_of(own.network)) == 0) {
         return error_set(err, ORR_EINVAL,
                          "parameter 'system' and parameter 'network' have the same name, and the copies would too");
     }
+    const char *const originals[2] = {own.system, own.network};
     for (int i = 0; status == ORR_OK && i < 2; i++) {
         status = originals[i] == NULL ? ORR_OK : calib_apply_place(&a, originals[i], &copies[i]);
     }
-    if (status == ORR_OK && apply->network != NULL) {
+    if (status == ORR_OK && own.network != NULL) {
         status = make_network(&a, &copies[1]);
     }
-    if (status == ORR_OK && apply->system != NULL) {
+    if (status == ORR_OK && own.system != NULL) {
         status = make_system(&a, &copies[0]);
     }
     for (int i = 0; status == ORR_OK && i < 2; i++) {
         status = originals[i] == NULL ? ORR_OK : calib_apply_put(&a, &copies[i]);
     }
-    return status;
+    return status == ORR_OK ? put_rest(&a) : status;
 }

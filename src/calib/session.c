@@ -14,6 +14,7 @@
 #include "calib/sim.h"
 #include "calib/steps_fit.h"
 #include "coll/impl.h"
+#include "run/machine_read.h"
 
 void calib_session_init(struct calib_session *session, uint64_t memory_limit, const struct orr_notices *notices)
 {
@@ -201,6 +202,40 @@ static enum orr_status calib_session_read_options(struct fitting *f)
 
 /* ---- the simulated side ---- */
 
+/* The ranks of the machine that was simulated, and what a GPU of it sends in all dimensions together. */
+static enum orr_status calib_session_take_machine(struct calib_session *session, struct orr_calib_options *options,
+                                                  struct orr_error *err)
+{
+    const struct orr_run_options said = {.machine = options->machine, .bandwidth = options->bandwidth};
+    struct lab_machine machine;
+    struct lab_quantities rates;
+    struct lab_quantities times;
+    enum orr_status status = lab_machine_read(options->machine, &said, &session->arena, &machine, &rates, &times, err);
+    uint32_t told = status == ORR_OK ? lab_machine_told(&machine) : 0;
+    if (status == ORR_OK && told == 0 && options->ranks == 0) {
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'machine': %.80s leaves open how many ranks it has; parameter 'ranks' N says it",
+                         options->machine);
+    }
+    if (status == ORR_OK && told != 0 && options->ranks != 0 && told != options->ranks) {
+        return error_set(err, ORR_EINVAL, "parameter 'ranks' %" PRIu32 ": %.80s has %" PRIu32, options->ranks,
+                         options->machine, told);
+    }
+    if (status == ORR_OK) {
+        options->ranks = told != 0 ? told : options->ranks;
+        status = lab_machine_lay_out(&machine, options->ranks, &session->arena, &rates, &times, err);
+    }
+    if (status != ORR_OK || machine.kind == LAB_MACHINE_FILE || !has_steps(options)) {
+        return status;
+    }
+    uint64_t bps = 0;
+    for (uint32_t i = 0; i < rates.count; i++) {
+        bps += rates.value[i];
+    }
+    options->bandwidth = arena_printf(&session->arena, "%" PRIu64 "bps", bps);
+    return options->bandwidth != NULL ? ORR_OK : mem_error(&session->mem, "a calibration", err);
+}
+
 /* What the options say goes before what the run says. */
 static enum orr_status take_sim_options(struct fitting *f)
 {
@@ -348,9 +383,11 @@ static bool is_believed(const struct calib_network *network)
 enum orr_status calib_session_fit(struct calib_session *session, const struct orr_calib_options *options,
                                   struct calib *calib, struct orr_error *err)
 {
-    struct fitting f = {.session = session, .options = options, .launch_us = NAN, .err = err};
+    struct orr_calib_options own = *options;
+    struct fitting f = {.session = session, .options = &own, .launch_us = NAN, .err = err};
     struct calib made = calib_none();
-    enum orr_status status = calib_session_check_options(&f);
+    enum orr_status status = own.machine != NULL ? calib_session_take_machine(session, &own, err) : ORR_OK;
+    status = status != ORR_OK ? status : calib_session_check_options(&f);
     status = status != ORR_OK ? status : calib_session_read_options(&f);
     if (status == ORR_OK && has_steps(options)) {
         status = read_sim(&f);

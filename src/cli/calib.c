@@ -22,10 +22,12 @@ static const struct param apply_rows[] = {
      .help = "System file (JSON): its copy gets the fitted bandwidth of local memory"},
     {"network", .letter = 'n', .kind = PARAM_PATH, .value = "FILE", AT(apply.network),
      .help = "Network file (YAML), or a physical topology: its copy gets the fitted bandwidth and latency of a link"},
+    {"machine", "topology topo", .letter = 'm', .kind = PARAM_TEXT, .value = "NAME", AT(apply.machine),
+     .help = "Or the files of this machine, with the fitted numbers in them: ring:8, dgx-h100:2 (docs/machines.md)"},
     {"output", .letter = 'o', .kind = PARAM_PATH, .value = "DIR", AT(apply.folder),
      .help = "Required: the folder that the copies go to, under their own names"},
     {"dims", .kind = PARAM_TEXT, .value = "LIST", AT(apply.dims), .unwritten = "all",
-     .help = "Which dimensions of a network.yml get the link: 0, or 0,1"},
+     .help = "Which dimensions of a network.yml or a machine get the link: 0, or 0,1"},
     CLI_ROW_STRICT(struct calib_options, strict),
     {0},
 };
@@ -119,7 +121,8 @@ static const struct cli_usage apply_usage = {
              "latency of links, bandwidth of local memory. What belongs to a run and not to a machine (the scale of "
              "compute, the overhead of launching a collective) is taken by orrery run --calibration CALIB.",
     .examples = "  orrery calib apply network.json --system system.json \\\n"
-                "      --network network.yml -o calibrated\n",
+                "      --network network.yml -o calibrated\n"
+                "  orrery calib apply network.json --machine ring:8 -o calibrated\n",
     .argument = cli_calib_take_file,
 };
 

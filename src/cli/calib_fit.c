@@ -98,6 +98,8 @@ static const struct param rows[] = {
      .unwritten = "as the run says", .help = "Bytes that are all-reduced in a step"},
     {"collectives", COUNT(1, INT32_MAX), .group = SIMULATED, .flags = PARAM_RARE, AT(calib.collectives),
      .unwritten = "as the run or the recording says", .help = "Collectives in a step"},
+    {"machine", "topology topo", .kind = PARAM_TEXT, .group = SIMULATED, .value = "NAME", AT(calib.machine),
+     .help = "The machine that was simulated (docs/machines.md): says --ranks and --bandwidth where it has them"},
     {"ranks", NARROW(2, INT32_MAX), .group = SIMULATED, AT(calib.ranks), .unwritten = "as the run says",
      .help = "Ranks that share the bytes, or took part in the --bench"},
     {"bandwidth", .kind = PARAM_TEXT, .group = SIMULATED, .value = "RATE", AT(calib.bandwidth),

@@ -149,6 +149,42 @@ static void fitted_links_and_memory_go_into_copies_of_a_machine(void **state)
     CHECK_CONTAINS(result->err, "the network has 2");
 }
 
+static void a_machine_by_name_gets_the_fitted_link(void **state)
+{
+    (void)state;
+    enter();
+    program_write_text("link.json", FORMAT "\"link_gbps\": 65.5, \"link_latency_us\": 12.5}");
+    CHECK_EXIT(program_run("calib apply link.json --machine ring:8 -o ring"), 0);
+    CHECK_TEXT(program_read("ring/network.yml", NULL),
+               "topology: [Ring]\nnpus_count: [8]\nbandwidth: [65.5Gbps]\nlatency: [12.5us]\n");
+    CHECK_EXIT(program_run("calib apply link.json --machine dgx-h100:2 --dims 1 -o dgx"), 0);
+    CHECK_CONTAINS(program_read("dgx/network.yml", NULL), "bandwidth: [419.09515857696533, 65.5Gbps]\n");
+    CHECK_EXIT(program_run("calib apply link.json --machine 16gpu_fattree_4 -o tree"), 0);
+    CHECK_CONTAINS(program_read("tree/topology.txt", NULL), "\n0 16 65.5Gbps 12.5us 0\n");
+    CHECK_CONTAINS(program_read("tree/config.txt", NULL), "KMAX_MAP 1 65500000000 ");
+    CHECK_EXIT(program_run("gen collective --npus 16 -o sixteen"), 0);
+    CHECK_EXIT(program_run("run -q --strict -w sixteen -s tree/system.json -n tree/config.txt --backend flow"), 0);
+    static const char *const wrong[][2] = {
+        {"calib apply link.json --machine dgx-h100:2 -o x", "have several rates; --dims says which dimensions"},
+        {"calib apply link.json --machine ring -o x", "ring leaves open how many ranks it has"},
+        {"calib apply link.json --machine ring:8 -n two.yml -o x", "both say what the machine is"},
+        {"calib apply link.json -n link.json -o x", "link.json: this is a calibration (JSON), which --calibration"},
+        {"calib fit --machine ring --real-step-ms 5", "ring leaves open how many ranks it has; --ranks N says it"},
+        {"calib fit --machine ring:8 --ranks 4 --real-step-ms 5", "--ranks 4: ring:8 has 8"},
+        {"calib fit --machine dgx-h100:2 --bandwidth 5 --real-step-ms 5", "--bandwidth: dgx-h100:2 says it"},
+    };
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        const struct program_result *result = program_run(wrong[i][0]);
+        CHECK_EXIT(result, 2);
+        CHECK_CONTAINS(result->err, wrong[i][1]);
+    }
+    const struct program_result *result =
+        program_run("calib fit --machine torus:4x2 --bandwidth 10,30 --real-step-ms 5 --sim-wall 4000000 "
+                    "--sim-steps 1 --comm-bytes 1MiB");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "1835008 B over a link at 40 Gbps");
+}
+
 static void a_run_takes_the_scale_and_the_overhead(void **state)
 {
     (void)state;
@@ -242,6 +278,6 @@ static void a_factor_that_cannot_be_is_refused(void **state)
 
 TEST_MAIN(the_published_numbers_come_out_as_the_corrected_arithmetic_says, rank_0_predicts_rank_1_of_a_recording,
           steps_that_disagree_are_refused_unless_told, a_mistake_is_answered_in_one_line,
-          fitted_links_and_memory_go_into_copies_of_a_machine, a_run_takes_the_scale_and_the_overhead,
-          a_host_factor_shortens_what_the_host_does, a_factor_that_cannot_be_is_refused,
-          one_command_calibrates_and_scales)
+          fitted_links_and_memory_go_into_copies_of_a_machine, a_machine_by_name_gets_the_fitted_link,
+          a_run_takes_the_scale_and_the_overhead, a_host_factor_shortens_what_the_host_does,
+          a_factor_that_cannot_be_is_refused, one_command_calibrates_and_scales)
