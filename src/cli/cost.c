@@ -79,6 +79,13 @@ static enum orr_status take_machine(void *into, const char *word, struct orr_err
     return ORR_OK;
 }
 
+static enum orr_status cli_cost_read_machine(const struct param *row, const char *text, void *into,
+                                             struct orr_error *err)
+{
+    (void)row;
+    return take_machine(into, text, err);
+}
+
 #define AT(field) .place = offsetof(struct cost_options, field)
 #define COUNTED(field)                                                                                                 \
     .kind = PARAM_COUNT, .group = PARAM_MACHINE, .value = "N", AT(counts.field), .most = UINT64_C(1) << 40,            \
@@ -97,6 +104,8 @@ static const struct param rows[] = {
     CLI_ROW_STORE(struct cost_options, cost.store),
     {"samples", .kind = PARAM_COUNT, .group = PARAM_WHAT, .value = "N", AT(cost.samples), .least = 1,
      .most = UINT64_C(1) << 50, .help = "Samples (or tokens) of a step, over all ranks: also tell samples for a unit"},
+    {"machine", "topology topo", .letter = 'm', .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_MANY,
+     .value = "MACHINE", .read = cli_cost_read_machine, .help = "Another way to give a MACHINE"},
     {"gpus", COUNTED(gpus), .help = "GPUs"},
     {"servers", COUNTED(servers), .unwritten = "by the price list's gpus-per-server", .help = "Servers"},
     {"nics", COUNTED(nics), .unwritten = "by the price list's nics-per-server", .help = "NICs"},
@@ -119,7 +128,8 @@ static const struct cli_usage usage = {
     .forms = "[MACHINE...]",
     .about = "Tell what machines cost by a price list that you edit: a bill of GPUs, servers, NICs, switches and "
              "cables, what an hour costs, and with the time of a step what a step costs and how many steps one gets "
-             "for a unit of the currency. A MACHINE is a topology file, a name of orrery lab run (128gpu_torus3d_16), "
+             "for a unit of the currency. A MACHINE is a topology file, a name of orrery machine list (dgx-h100:16, "
+             "tpu-v4), "
              "a name of orrery topo list, or a line of orrery topo make; with several, each is set beside the first.",
     .examples = "  orrery cost --template > prices.yml\n"
                 "  orrery cost --prices prices.yml 'dgx-h100:16 > rail:400Gbps > spine:8'\n"

@@ -400,6 +400,9 @@ static void a_machine_is_found_by_its_name_in_the_lab(void **state)
         {"dims:4x4x8", "NT$ M  7.840"},
         {"8gpu_ring2d_4", "8 GPUs, 4 servers, 12 NICs, 12 cables"}, /* 4 groups of 2 */
         {"16gpu_auto1d_16", "16 GPUs, 2 servers"},                  /* one ring has no groups */
+        {"tpu-v4", "tpu-v4: 64 GPUs"},
+        {"tpu-v4:4x4x8", "tpu-v4:4x4x8: 128 GPUs"},
+        {"ring:16", "ring:16: 16 GPUs"},
     };
     static const struct {
         const char *what, *says;
@@ -408,6 +411,8 @@ static void a_machine_is_found_by_its_name_in_the_lab(void **state)
         {"128gpu_toris3d_16", "did you mean \"torus3d\"?"},
         {"dims:99999x99999x9", "more than 2147483647 GPUs"},
         {"1gpu_ring", "at least 2"},
+        {"dgx-h101", "did you mean \"dgx-h100\"?"},
+        {"auto:2d", "auto:2d leaves open how many GPUs it has; 64gpu_auto2d says it"},
     };
     struct orr_cost_machine machine = {.run = ORR_COST_NO_RUN};
     const struct orr_cost_options options = {

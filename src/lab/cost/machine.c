@@ -58,14 +58,17 @@ static enum orr_status count_made(struct finding *f, const char *what, const str
     return status;
 }
 
-/* "128gpu_torus3d_16" and "dims:4x4x8": names of the lab's that say how many GPUs there are. */
-static bool is_lab_name(const char *what)
+/* A name of --machine that says how many GPUs there are, or that the makers of machines do not know: theirs have sizes
+ * of their own where nothing is said. A line is theirs. */
+static bool is_machine_name(const char *what)
 {
-    size_t digits = strspn(what, "0123456789");
     struct lab_machine machine;
-    bool servers = lab_machine_parse(what, &machine, NULL) == ORR_OK && machine.kind == LAB_MACHINE_MADE &&
-                   machine.line == NULL && machine.ranks != 0;
-    return servers || (digits > 0 && strncmp(what + digits, "gpu_", 4) == 0) || strncmp(what, "dims:", 5) == 0;
+    const struct topo_preset *preset = NULL;
+    if (lab_machine_parse(what, &machine, NULL) != ORR_OK) {
+        return strchr(what, '>') == NULL; /* the message knows the nearest name */
+    }
+    return machine.line == NULL && machine.kind != LAB_MACHINE_FILE &&
+           (lab_machine_told(&machine) != 0 || topo_preset_find(what, &preset, NULL) != ORR_OK);
 }
 
 /* Its groups are servers where there are several dimensions; those of a fat tree are leaves. */
@@ -77,10 +80,15 @@ static enum orr_status count_lab_machine(struct finding *f, const char *what, st
     struct lab_machine_wiring wiring;
     struct topo_settings settings = {.what = what};
     enum orr_status status = lab_machine_parse(what, &machine, &reason);
-    if (status == ORR_OK && lab_machine_told(&machine) == UINT32_MAX) {
+    uint32_t told = status == ORR_OK ? lab_machine_told(&machine) : 0;
+    told = told == 0 && status == ORR_OK ? machine.usual : told;
+    if (status == ORR_OK && told == UINT32_MAX) {
         status = error_set(&reason, ORR_ERANGE, "%.80s: more than %d GPUs", what, INT32_MAX);
+    } else if (status == ORR_OK && told == 0) {
+        status = error_set(&reason, ORR_EINVAL, "%.80s leaves open how many GPUs it has; 64gpu_%s says it", what,
+                           lab_machine_word(machine.kind));
     }
-    status = status == ORR_OK ? lab_machine_settle(&machine, lab_machine_told(&machine), &reason) : status;
+    status = status == ORR_OK ? lab_machine_settle(&machine, told, &reason) : status;
     if (status == ORR_OK) {
         lab_machine_wire(&machine, &wiring);
         for (size_t i = 0; i < wiring.count && status == ORR_OK; i++) {
@@ -104,8 +112,8 @@ static enum orr_status count_wired(struct finding *f, const char *what, struct c
     if (file_exists(what)) {
         return count_file(f, what, count);
     }
-    return is_lab_name(what) ? count_lab_machine(f, what, count)
-                             : count_made(f, what, &(struct topo_settings){.what = what}, count);
+    return is_machine_name(what) ? count_lab_machine(f, what, count)
+                                 : count_made(f, what, &(struct topo_settings){.what = what}, count);
 }
 
 /* Levels that were given by hand are boxes of unknown ports. */
