@@ -113,7 +113,7 @@ static enum orr_status read_parts(const struct orr_coll_machine *said, struct ti
                            said->nccl);
     }
     if (status == ORR_OK && said->fabric != NULL) {
-        machine->fabric = timing_fabric_find(said->fabric, 0);
+        machine->fabric = timing_fabric_find(said->fabric, 0, machine->gpu);
         if (machine->fabric == NULL) {
             status = error_set(err, ORR_EINVAL, "unknown network \"%.60s\"; there are ib, roce, efa, gcp and slingshot",
                                said->fabric);

@@ -70,7 +70,9 @@ static void take_gpu(struct timing_gpu *gpu, const struct timing_gpu *from)
 
 static void take_fabric(struct timing_fabric *fabric, const struct timing_fabric *from)
 {
+    fabric->start_nvls_us = from->start_nvls_us * fabric->slower;
     for (unsigned p = 0; p < TIMING_PROTOS; p++) {
+        fabric->start_us[p] = from->start_us[p] * fabric->slower;
         fabric->hop_us[p] = from->hop_us[p] * fabric->slower;
         fabric->share[p] = from->share[p];
     }
@@ -151,6 +153,17 @@ static void fit_gpus(const struct coll_rows *rows, struct coll_fit *fit, struct 
     }
 }
 
+/* Rows that are no exchange of pairs say nothing of the constants of one, which are the last of them. */
+static size_t moved_by(const struct timing_row *rows, uint32_t count, size_t constants)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (rows[i].question.op == ORR_COLL_OP_ALL_TO_ALL || rows[i].question.op == ORR_COLL_OP_SEND_RECV) {
+            return constants;
+        }
+    }
+    return constants - TIMING_FABRIC_PAIRS;
+}
+
 static void fit_fabrics(const struct coll_rows *rows, struct coll_fit *fit, struct timing_row *picked)
 {
     struct timing_constant constants[TIMING_CONSTANTS_MOST];
@@ -158,13 +171,13 @@ static void fit_fabrics(const struct coll_rows *rows, struct coll_fit *fit, stru
         struct timing_fabric *fabric = &fit->fabrics[i];
         fit->fabric_rows[i] = pick(rows, NULL, fabric, picked);
         if (*fabric->like != '\0') {
-            take_fabric(fabric, &fit->fabrics[timing_fabric_find(fabric->like, 0) - timing_fabric_at(0)]);
+            take_fabric(fabric, &fit->fabrics[timing_fabric_find(fabric->like, 0, NULL) - timing_fabric_at(0)]);
             if (fit->fabric_rows[i] > 0) {
                 const struct timing_constant tree = {&fabric->tree_share, 0.9, 0.3, 1};
                 fit->fabric_errors[i] = timing_fit(&tree, 1, picked, fit->fabric_rows[i]);
             }
         } else if (fit->fabric_rows[i] >= ROWS_LEAST) {
-            size_t count = timing_fabric_constants(fabric, constants);
+            size_t count = moved_by(picked, fit->fabric_rows[i], timing_fabric_constants(fabric, constants));
             fit->fabric_errors[i] = timing_fit(constants, count, picked, fit->fabric_rows[i]);
         }
     }
@@ -233,14 +246,18 @@ static void write_fabrics(const struct coll_fit *fit, const struct coll_rows *ro
 {
     (void)rows;
     (void)ship;
-    (void)fputs("name,words,like,slower,node_gpus,nic_GBps,nic_every,hop_ll_us,hop_ll128_us,hop_simple_us,share_ll,"
-                "share_ll128,share_simple,tree_share,p2p_share_ll,p2p_share,peer_ll_us,peer_us,small_bytes,"
-                "small_peer_us,p2p_fade,source\n",
-                out);
+    (void)fputs(
+        "name,words,gpus,like,slower,node_gpus,nic_GBps,nic_every,start_ll_us,start_ll128_us,start_simple_us,start_"
+        "nvls_us,hop_ll_us,hop_ll128_us,hop_simple_us,share_ll,"
+        "share_ll128,share_simple,tree_share,p2p_share_ll,p2p_share,peer_ll_us,peer_us,small_bytes,"
+        "small_peer_us,p2p_fade,source\n",
+        out);
     for (size_t i = 0; i < fit->fabric_count; i++) {
         const struct timing_fabric *fabric = &fit->fabrics[i];
-        plain_fprintf(out, "%s,%s,%s,%g,%u,%g,%u", fabric->name, fabric->words, fabric->like, fabric->slower,
-                      fabric->node_gpus, fabric->nic_gbytes, fabric->nic_every);
+        plain_fprintf(out, "%s,%s,%s,%s,%g,%u,%g,%u", fabric->name, fabric->words, fabric->gpus, fabric->like,
+                      fabric->slower, fabric->node_gpus, fabric->nic_gbytes, fabric->nic_every);
+        put_protocols(out, fabric->start_us);
+        calib_coll_fit_put_number(out, fabric->start_nvls_us);
         put_protocols(out, fabric->hop_us);
         put_protocols(out, fabric->share);
         calib_coll_fit_put_number(out, fabric->tree_share);

@@ -60,7 +60,8 @@ void coll_report_page(const struct coll_compared *compared, const char *picture,
         "Made by `orrery coll compare` from the tables that [collective-times.md](collective-times.md) names. The\n"
         "error of a machine is exp(mean of |ln(predicted / measured)|) - 1 over all its operations and sizes,\n"
         "in percent; *large* is above 16 MiB; *unseen* is the same with every curve of that source, GPU and\n"
-        "release left out, so that relatives, other releases or the model alone speak. *Fitted* says what of the\n"
+        "release left out, so that relatives, other releases or the model alone speak; the model's constants stay\n"
+        "fitted on all rows, these too. *Fitted* says what of the\n"
         "machine's own rows was used: its curves are shipped, or its rows went into constants, and then its\n"
         "error is no prediction.\n\n",
         stream);

@@ -113,7 +113,7 @@ static enum orr_status settle_machine(const char *source, const char *gpu, const
         return error_set(err, ORR_EINVAL, "release of NCCL \"%.40s\" is not like 2.29.2", nccl);
     }
     if (machine->fabric == NULL) {
-        machine->fabric = timing_fabric_find(source, node_gpus);
+        machine->fabric = timing_fabric_find(source, node_gpus, machine->gpu);
     }
     timing_machine_settle(machine);
     return ORR_OK;

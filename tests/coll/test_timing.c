@@ -11,7 +11,7 @@ static struct timing_machine machine_of(const char *gpu, const char *fabric, con
     struct timing_machine machine = {.gpu = timing_gpu_find(gpu)};
     assert_non_null(machine.gpu);
     assert_true(timing_version_parse(nccl, &machine.version));
-    machine.fabric = timing_fabric_find(fabric, 8);
+    machine.fabric = timing_fabric_find(fabric, 8, machine.gpu);
     timing_machine_settle(&machine);
     return machine;
 }
@@ -100,7 +100,7 @@ static void more_bytes_never_take_less_time(void **state)
                 for (uint64_t bytes = 8; bytes <= (uint64_t)1 << 28; bytes *= 2) {
                     double us = ask(&machine, (enum orr_coll_op)op, shapes[s][0], shapes[s][1], bytes).us;
                     assert_true(us > 0 && isfinite(us));
-                    assert_true(us >= before * 0.9); /* curves of two numbers of ranks may cross */
+                    assert_true(us >= before * 0.95); /* curves of two numbers of ranks may cross */
                     before = us;
                 }
             }
@@ -187,13 +187,68 @@ static void own_measurements_go_before_the_shipped_ones(void **state)
 {
     (void)state;
     static const float values[] = {100, 100, 200};
-    static const struct timing_curve curve = {"mine", "", 0, 1, 8, ORR_COLL_OP_ALL_REDUCE, 20, 3, 0, 0, 0};
+    static const struct timing_curve curve = {"mine", "", 0, 1, 8, ORR_COLL_OP_ALL_REDUCE, 22, 3, 0, 0, 0};
     struct timing_machine machine = machine_of("h100", "", "2.29.2");
     machine.own = (struct timing_curves){&curve, 1, values};
-    assert_true(fabs(ask(&machine, ORR_COLL_OP_ALL_REDUCE, 1, 8, 4 << 20).us - 200) < 1e-3);
-    assert_string_equal(ask(&machine, ORR_COLL_OP_ALL_REDUCE, 1, 8, 4 << 20).nearest[0].source, "mine");
+    assert_true(fabs(ask(&machine, ORR_COLL_OP_ALL_REDUCE, 1, 8, 16 << 20).us - 200) < 1e-3);
+    assert_string_equal(ask(&machine, ORR_COLL_OP_ALL_REDUCE, 1, 8, 16 << 20).nearest[0].source, "mine");
     /* Beyond the last size at the rate of the last two. */
-    assert_true(fabs(ask(&machine, ORR_COLL_OP_ALL_REDUCE, 1, 8, 8 << 20).us - 400) < 1e-3);
+    assert_true(fabs(ask(&machine, ORR_COLL_OP_ALL_REDUCE, 1, 8, 32 << 20).us - 400) < 1e-3);
+}
+
+/* A log of small sizes alone says nothing of the rate of large ones, nor one of large ones of the start. */
+static void a_short_curve_is_carried_on_by_the_model(void **state)
+{
+    (void)state;
+    static const float small[] = {50, 52, 90};
+    static const float large[] = {3000, 5900};
+    static const struct timing_curve up = {"mine", "", 0, 16, 8, ORR_COLL_OP_ALL_REDUCE, 3, 3, 0, 0, 0};
+    static const struct timing_curve down = {"mine", "", 0, 16, 8, ORR_COLL_OP_ALL_REDUCE, 29, 2, 0, 0, 0};
+    struct timing_machine machine = machine_of("h100", "roce", "");
+    double model = ask(&machine, ORR_COLL_OP_ALL_REDUCE, 16, 8, 1 << 30).us;
+    double start = ask(&machine, ORR_COLL_OP_ALL_REDUCE, 16, 8, 8).us;
+    machine.own = (struct timing_curves){&up, 1, small};
+    double carried = ask(&machine, ORR_COLL_OP_ALL_REDUCE, 16, 8, 1 << 30).us;
+    assert_true(carried > model * 0.8 && carried < model * 1.2);
+    machine.own = (struct timing_curves){&down, 1, large};
+    double first = ask(&machine, ORR_COLL_OP_ALL_REDUCE, 16, 8, 8).us;
+    assert_true(first > start * 0.7 && first < start * 1.4);
+}
+
+static void nothing_is_quicker_between_nodes_than_inside_one(void **state)
+{
+    (void)state;
+    static const char *const gpus[] = {"l40s", "rtx-pro-6000", "h100", "a100", "mi300x"};
+    for (size_t g = 0; g < sizeof gpus / sizeof gpus[0]; g++) {
+        struct timing_machine machine = machine_of(gpus[g], "ib", "");
+        for (unsigned op = 0; op < ORR_COLL_OP_COUNT; op++) {
+            for (uint64_t bytes = 8; bytes <= (uint64_t)1 << 32 && op != ORR_COLL_OP_ALL_TO_ALL; bytes *= 2) {
+                double one = ask(&machine, (enum orr_coll_op)op, 1, 8, bytes).us;
+                assert_true(ask(&machine, (enum orr_coll_op)op, 4, 8, bytes).us >= one);
+            }
+        }
+    }
+}
+
+/* 1440 GPUs in racks of 72 have 20 racks and the NICs of all between them, not 360 nodes of 4. */
+static void racks_take_the_place_of_nodes(void **state)
+{
+    (void)state;
+    struct timing_machine machine = machine_of("gb200", "ib", "");
+    struct timing_shape shape;
+    const struct orr_coll_question all = {.op = ORR_COLL_OP_ALL_GATHER, .bytes = 1 << 30, .nodes = 360, .gpus = 4};
+    timing_shape_of(&machine, &all, &shape);
+    assert_int_equal(shape.nodes, 20);
+    assert_int_equal(shape.gpus, 72);
+    assert_int_equal(shape.hosts, 18);
+    assert_true(shape.net_gbytes == 72 * machine.nic_gbytes);
+    machine.node_gpus = 4;
+    const struct orr_coll_question one = {
+        .op = ORR_COLL_OP_ALL_GATHER, .bytes = 1, .nodes = 72, .gpus = 1, .groups = 4};
+    timing_shape_of(&machine, &one, &shape);
+    assert_int_equal(shape.nodes, 4);
+    assert_int_equal(shape.gpus, 18);
+    assert_true(shape.net_gbytes == 18 * machine.nic_gbytes);
 }
 
 /* Rows made by constants, fitted from others: the descent finds what made them. */
@@ -201,7 +256,7 @@ static void a_fit_finds_the_constants_that_made_its_rows(void **state)
 {
     (void)state;
     struct timing_row rows[200];
-    struct timing_fabric made = *timing_fabric_find("ib", 8);
+    struct timing_fabric made = *timing_fabric_find("ib", 8, NULL);
     made.hop_us[TIMING_LL] = 11;
     made.share[TIMING_SIMPLE] = 0.8;
     size_t count = 0;
@@ -223,7 +278,9 @@ static void a_fit_finds_the_constants_that_made_its_rows(void **state)
     for (size_t i = 0; i < count; i++) {
         rows[i].machine.fabric = &fitted;
     }
-    assert_true(timing_fit(constants, timing_fabric_constants(&fitted, constants), rows, count) < 0.03);
+    /* The starts, which are the first four, are held: of few sizes a start and its hops make one sum. */
+    size_t all = timing_fabric_constants(&fitted, constants);
+    assert_true(timing_fit(constants + 4, all - 4, rows, count) < 0.03);
     assert_true(fabs(fitted.hop_us[TIMING_LL] / 11 - 1) < 0.05);
     assert_true(fabs(fitted.share[TIMING_SIMPLE] / 0.8 - 1) < 0.05);
 }
@@ -291,11 +348,28 @@ static void what_is_not_of_the_lists_has_a_name_too(void **state)
     assert_string_equal(orr_coll_method_name(ORR_COLL_METHOD_COUNT), "?");
 }
 
-TEST_MAIN(the_switch_is_chosen_for_much_on_one_node, a_time_of_the_model_is_that_of_the_way_it_tells,
-          measured_points_are_of_this_gpu_and_number_of_ranks, what_is_not_of_the_lists_has_a_name_too,
-          a_gpu_is_found_by_the_names_logs_and_tables_give_it, a_release_is_three_numbers,
-          a_measured_size_has_the_measured_time, a_gpu_without_measurements_has_its_relatives_time,
-          more_bytes_never_take_less_time, the_tuner_takes_trees_for_little_and_rings_or_the_switch_for_much,
-          a_way_that_is_named_is_never_quicker_than_the_best, a_way_that_the_machine_does_not_have_is_refused,
-          groups_that_share_nics_take_longer, a_rack_of_one_nvlink_domain_has_no_network_between_its_nodes,
-          own_measurements_go_before_the_shipped_ones, a_fit_finds_the_constants_that_made_its_rows)
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_switch_is_chosen_for_much_on_one_node),
+        cmocka_unit_test(a_time_of_the_model_is_that_of_the_way_it_tells),
+        cmocka_unit_test(measured_points_are_of_this_gpu_and_number_of_ranks),
+        cmocka_unit_test(what_is_not_of_the_lists_has_a_name_too),
+        cmocka_unit_test(a_gpu_is_found_by_the_names_logs_and_tables_give_it),
+        cmocka_unit_test(a_release_is_three_numbers),
+        cmocka_unit_test(a_measured_size_has_the_measured_time),
+        cmocka_unit_test(a_gpu_without_measurements_has_its_relatives_time),
+        cmocka_unit_test(more_bytes_never_take_less_time),
+        cmocka_unit_test(the_tuner_takes_trees_for_little_and_rings_or_the_switch_for_much),
+        cmocka_unit_test(a_way_that_is_named_is_never_quicker_than_the_best),
+        cmocka_unit_test(a_way_that_the_machine_does_not_have_is_refused),
+        cmocka_unit_test(groups_that_share_nics_take_longer),
+        cmocka_unit_test(a_rack_of_one_nvlink_domain_has_no_network_between_its_nodes),
+        cmocka_unit_test(own_measurements_go_before_the_shipped_ones),
+        cmocka_unit_test(a_short_curve_is_carried_on_by_the_model),
+        cmocka_unit_test(nothing_is_quicker_between_nodes_than_inside_one),
+        cmocka_unit_test(racks_take_the_place_of_nodes),
+        cmocka_unit_test(a_fit_finds_the_constants_that_made_its_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -40,29 +40,50 @@ double timing_curve_at(const struct timing_curves *curves, const struct timing_c
     return us[last] + (bytes - ends) * each;
 }
 
+/* Who counts a rack for one node means hosts of four GPUs, which is what GB200's trays have. */
+enum { HOST_MOST = 16, HOST_TRAY = 4 };
+
+/* GPUs of a whole node. In a rack that is one NVLink domain a node is what the question says where nobody else does. */
+static uint32_t whole_node(const struct timing_machine *machine, const struct orr_coll_question *question, bool is_rack)
+{
+    uint32_t whole = machine->node_gpus > 0           ? machine->node_gpus
+                     : is_rack                        ? question->gpus
+                     : machine->fabric->node_gpus > 0 ? machine->fabric->node_gpus
+                                                      : 8;
+    return whole > question->gpus ? whole : question->gpus;
+}
+
 void timing_shape_of(const struct timing_machine *machine, const struct orr_coll_question *question,
                      struct timing_shape *shape)
 {
     uint32_t ranks = question->nodes * question->gpus;
-    bool is_domain = ranks <= machine->gpu->domain && question->gpus < machine->gpu->domain &&
-                     machine->gpu->domain > 16; /* racks of one NVLink domain */
-    uint32_t whole = machine->node_gpus > 0           ? machine->node_gpus
-                     : machine->fabric->node_gpus > 0 ? machine->fabric->node_gpus
-                                                      : 8;
-    whole = whole > question->gpus ? whole : question->gpus;
+    bool is_rack = machine->gpu->domain > 16 && question->gpus < machine->gpu->domain;
+    uint32_t whole = whole_node(machine, question, is_rack);
+    uint32_t nodes = question->nodes;
+    uint32_t gpus = question->gpus;
+    if (is_rack) {
+        /* Racks take the place of nodes: as few of them as hold all, filled alike. */
+        uint32_t held = machine->gpu->domain / whole > 0 ? machine->gpu->domain / whole : 1;
+        nodes = (question->nodes + held - 1) / held;
+        gpus = (ranks + nodes - 1) / nodes;
+        whole *= (question->nodes + nodes - 1) / nodes;
+    }
+    uint32_t host = question->gpus > HOST_MOST ? HOST_TRAY : question->gpus;
     uint32_t groups = question->groups > 0 ? question->groups : 1;
-    double nics = (double)whole / machine->nic_every;
-    nics = nics < 1 ? 1 : nics;
+    double nics = fmax((double)whole / machine->nic_every, 1);
     /* A group has the NICs of its own GPUs, and its part where several groups want them at once. */
-    double reached = (double)question->gpus / machine->nic_every * (question->gpus <= 2 ? machine->gpu->nic_reach : 1);
-    double part = fmin(fmax(reached, fmin(1, nics)), nics / groups);
+    double reached = fmax((double)gpus / machine->nic_every * (gpus <= 2 ? machine->gpu->nic_reach : 1), 1);
+    double alone = fmin(reached, nics);
+    double part = fmin(reached, nics / groups);
     *shape = (struct timing_shape){.op = question->op,
                                    .bytes = question->bytes > 0 ? (double)question->bytes : 1,
-                                   .nodes = is_domain ? 1 : question->nodes,
-                                   .gpus = is_domain ? ranks : question->gpus,
+                                   .nodes = nodes,
+                                   .gpus = gpus,
                                    .ranks = ranks,
+                                   .hosts = (gpus + host - 1) / host,
                                    .net_gbytes = part * machine->nic_gbytes,
-                                   .nic_gbytes = fmin(part, 1) * machine->nic_gbytes};
+                                   .nic_gbytes = fmin(part, 1) * machine->nic_gbytes,
+                                   .alone_gbytes = alone * machine->nic_gbytes};
 }
 
 /* ---- the nearest curves ---- */
@@ -205,30 +226,74 @@ static double estimate_model_of(const struct timing_machine *machine, const stru
     return timing_model_best(machine, shape, &algo, &proto);
 }
 
-/* A curve as a time of the asked shape: what was measured, times the model's ratio of what is asked to what was
- * measured. Where only a relative's rate differs, both sides are reckoned with the relative's constants. */
+static double estimate_model_at(const struct timing_machine *machine, const struct timing_shape *shape, double bytes)
+{
+    struct timing_shape other = *shape;
+    other.bytes = bytes;
+    return estimate_model_of(machine, &other);
+}
+
+/* A curve that ends with so much is carried on at the rate of its last two sizes, a shorter one by the model. */
+static const double ends_large = 16 << 20;
+
+/*
+ * A curve at any size. Outside of what was measured the model goes on from the nearest end: what of that end is
+ * latency by the model (its time of one byte) and what is bandwidth tells how much of the difference between the two is
+ * carried over to each, so that neither a slow start makes large sizes slow nor a slow link small ones.
+ */
+static double curve_carried_on(const struct timing_machine *machine, const struct timing_shape *shape,
+                               const struct timing_curves *set, const struct timing_curve *curve)
+{
+    double least = ldexp(1, (int)curve->first);
+    double most = ldexp(1, (int)(curve->first + curve->count - 1));
+    bool is_below = shape->bytes < least;
+    if (!is_below && (shape->bytes <= most || (most >= ends_large && curve->count > 1))) {
+        return timing_curve_at(set, curve, shape->bytes);
+    }
+    double end = is_below ? least : most;
+    double us = timing_curve_at(set, curve, end);
+    double there = estimate_model_at(machine, shape, end);
+    double latency = estimate_model_at(machine, shape, 1);
+    double here = estimate_model_of(machine, shape);
+    double part = latency / there;
+    if (!is_below) {
+        return us + (here - there) * pow(us / there, 1 - part);
+    }
+    double start = fmin(latency * pow(us / there, part), us);
+    return there > latency ? start + (us - start) * fmin((here - latency) / (there - latency), 1) : us;
+}
+
+/* A curve as a time of the asked shape. Where NICs are shared or a relative's rate differs, times the model's ratio;
+ * of other numbers of ranks, and what the model says that more of them take in addition. Both sides are reckoned with
+ * the constants of the GPU that was measured. */
 static double estimate_carried(const struct timing_machine *machine, const struct timing_shape *shape,
                                const struct found *found, const struct timing_curve *curve)
 {
-    double us = timing_curve_at(found->set, curve, shape->bytes);
-    double least = ldexp(1, (int)curve->first);
-    if (shape->bytes < least) {
-        struct timing_shape smallest = *shape;
-        smallest.bytes = least;
-        us *= estimate_model_of(machine, shape) / estimate_model_of(machine, &smallest);
-    }
-    bool same_rate = found->set == &machine->own || machine->link_gbytes == found->gpu->link_gbytes;
-    if (curve->gpus == shape->gpus && same_rate) {
-        return us;
-    }
     struct timing_machine here = *machine;
     here.gpu = found->gpu;
     struct timing_machine there = here;
-    there.link_gbytes = same_rate ? here.link_gbytes : found->gpu->link_gbytes;
     struct timing_shape measured = *shape;
     measured.gpus = curve->gpus;
+    measured.hosts = curve->gpus == shape->gpus ? shape->hosts : 1;
     measured.ranks = curve->nodes * curve->gpus;
-    return us * estimate_model_of(&here, shape) / estimate_model_of(&there, &measured);
+    measured.net_gbytes = shape->alone_gbytes;
+    measured.nic_gbytes = fmin(shape->alone_gbytes, machine->nic_gbytes);
+    bool same_rate = found->set == &machine->own || machine->link_gbytes == found->gpu->link_gbytes;
+    there.link_gbytes = same_rate ? here.link_gbytes : found->gpu->link_gbytes;
+    double us = curve_carried_on(&there, &measured, found->set, curve);
+    if (!same_rate || (shape->nodes > 1 && shape->net_gbytes < measured.net_gbytes)) {
+        struct timing_shape alike = measured;
+        alike.net_gbytes = shape->net_gbytes;
+        alike.nic_gbytes = shape->nic_gbytes;
+        us *= estimate_model_of(&here, &alike) / estimate_model_of(&there, &measured);
+        measured = alike;
+    }
+    if (curve->gpus == shape->gpus) {
+        return us;
+    }
+    double before = estimate_model_of(&here, &measured);
+    double after = estimate_model_of(&here, shape);
+    return after > before ? us + (after - before) : us * after / before;
 }
 
 static bool is_new(uint32_t version)
@@ -266,7 +331,7 @@ static double release_factor(const struct timing_machine *machine, const struct 
     return is_new(machine->version) ? 1 - release_gain * fades : 1 + release_gain * fades;
 }
 
-static double measured_us(const struct timing_machine *machine, const struct timing_shape *shape,
+static double measured_at(const struct timing_machine *machine, const struct timing_shape *shape,
                           const struct found *found)
 {
     double below = estimate_carried(machine, shape, found, found->below);
@@ -277,6 +342,24 @@ static double measured_us(const struct timing_machine *machine, const struct tim
     double part =
         log2((double)shape->gpus / found->below->gpus) / log2((double)found->above->gpus / found->below->gpus);
     return below * pow(above / below, part);
+}
+
+/* Carried to another number of ranks, rate or release, bends of the two curves lie at different sizes and can leave a
+ * time that falls: then that of a half, a quarter and so on is kept. */
+enum { HALVES = 4 };
+
+static double measured_us(const struct timing_machine *machine, const struct timing_shape *shape,
+                          const struct found *found)
+{
+    double us = measured_at(machine, shape, found) * release_factor(machine, shape, found);
+    bool is_itself = found->below->gpus == shape->gpus && machine->link_gbytes == found->gpu->link_gbytes &&
+                     is_new(machine->version) == is_new(found->below->version);
+    struct timing_shape smaller = *shape;
+    for (int i = 0; i < HALVES && !is_itself && found->set != &machine->own; i++) {
+        smaller.bytes = fmax(smaller.bytes / 2, 1);
+        us = fmax(us, measured_at(machine, &smaller, found) * release_factor(machine, &smaller, found));
+    }
+    return us;
 }
 
 /* Of another GPU or number of ranks there is nothing to hold the time against. */
@@ -320,6 +403,23 @@ static double estimate_bus_factor(const struct timing_shape *shape)
     default:
         return 1;
     }
+}
+
+/* Between nodes nothing is quicker than inside one of them, of an all-to-all what stays there: machines whose hosts are
+ * slower than their NICs, and one node's measurements that the model does not reach. */
+static double inside_us(const struct timing_machine *machine, const struct timing_shape *shape)
+{
+    struct timing_shape inside = *shape;
+    inside.nodes = 1;
+    inside.ranks = shape->gpus;
+    if (shape->op == ORR_COLL_OP_ALL_TO_ALL) {
+        inside.bytes = fmax(shape->bytes / shape->nodes, 1);
+    }
+    struct found found;
+    if (!find_curves(machine, &inside, log2(inside.bytes), &found)) {
+        return 0;
+    }
+    return measured_us(machine, &inside, &found);
 }
 
 static enum orr_status estimate_check(const struct orr_coll_question *question, struct orr_error *err)
@@ -378,7 +478,7 @@ enum orr_status timing_estimate(const struct timing_machine *machine, const stru
     struct found found;
     double power = log2(shape.bytes);
     if (find_curves(machine, &shape, power, &found)) {
-        made.us = measured_us(machine, &shape, &found) * release_factor(machine, &shape, &found);
+        made.us = measured_us(machine, &shape, &found);
         made.method = method_of(machine, &shape, &found, power);
         point_of(&found, &shape, made.nearest);
         if (is_forced) {
@@ -388,6 +488,11 @@ enum orr_status timing_estimate(const struct timing_machine *machine, const stru
     } else if (!is_forced) {
         made.algo = fastest_algo;
         made.proto = fastest_proto;
+        double inside = shape.nodes > 1 && shape.gpus > 1 ? inside_us(machine, &shape) : 0;
+        if (inside > made.us) {
+            made.us = inside;
+            made.method = ORR_COLL_METHOD_EXTENDED;
+        }
     }
     made.channels = question->channels > 0 ? question->channels : timing_tuner_channels(machine, &shape, made.algo);
     made.algbw_gbytes = shape.bytes * 1e-3 / made.us;

@@ -82,7 +82,7 @@ size_t timing_gpu_constants(struct timing_gpu *gpu, struct timing_constant const
         {&gpu->share[TIMING_LL], 0.1, wide ? 0.01 : 0.04, 0.15},
         {&gpu->share[TIMING_LL128], 0.5, wide ? 0.02 : 0.35, 0.75},
         {&gpu->share[TIMING_SIMPLE], 0.75, wide ? 0.03 : 0.68, 0.85},
-        {&gpu->nvls_us, 15, 4, 60},
+        {&gpu->nvls_us, 4, 0.5, 10},
         {&gpu->nvls_share, 0.55, 0.45, 0.75},
         {&gpu->p2p_us, 0.6, 0.1, 3},
         {&gpu->p2p_share, 0.7, wide ? 0.03 : 0.35, 0.95},
@@ -94,6 +94,10 @@ size_t timing_gpu_constants(struct timing_gpu *gpu, struct timing_constant const
 size_t timing_fabric_constants(struct timing_fabric *fabric, struct timing_constant constants[TIMING_CONSTANTS_MOST])
 {
     const struct timing_constant all[] = {
+        {&fabric->start_us[TIMING_LL], 15, 4, 200},
+        {&fabric->start_us[TIMING_LL128], 30, 4, 300},
+        {&fabric->start_us[TIMING_SIMPLE], 60, 4, 1000},
+        {&fabric->start_nvls_us, 150, 20, 1500},
         {&fabric->hop_us[TIMING_LL], 5, 2, 40},
         {&fabric->hop_us[TIMING_LL128], 8, 3, 60},
         {&fabric->hop_us[TIMING_SIMPLE], 16, 5, 90},

@@ -30,7 +30,8 @@ double timing_fit(const struct timing_constant *constants, size_t constant_count
                   size_t count);
 
 /* The constants of a row that are fitted. */
-enum { TIMING_CONSTANTS_MOST = 16 };
+/* FABRIC_PAIRS: how many of a network's constants, its last, are of exchanges of pairs alone. */
+enum { TIMING_CONSTANTS_MOST = 20, TIMING_FABRIC_PAIRS = 6 };
 size_t timing_gpu_constants(struct timing_gpu *gpu, struct timing_constant constants[TIMING_CONSTANTS_MOST]);
 size_t timing_fabric_constants(struct timing_fabric *fabric, struct timing_constant constants[TIMING_CONSTANTS_MOST]);
 

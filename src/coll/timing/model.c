@@ -42,6 +42,14 @@ static double net_cost(const struct way *way)
     return way->shape->nodes > 1 ? 1e-3 / (way->shape->net_gbytes * way->machine->fabric->share[way->proto]) : 0;
 }
 
+/* From launch to the first byte: between nodes the network's own threads have to wake as well, which takes as long
+ * whatever the GPU. */
+static double start_us(const struct way *way)
+{
+    double base = way->machine->gpu->base_us[way->proto];
+    return way->shape->nodes > 1 ? fmax(base, way->machine->fabric->start_us[way->proto]) : base;
+}
+
 /* `turns` of a ring: 2 of an all-reduce, else 1. */
 static double ring_us(const struct way *way, double turns)
 {
@@ -54,25 +62,26 @@ static double ring_us(const struct way *way, double turns)
         (steps > 0 ? steps : 0) * gpu->step_us[way->proto] + crossings * way->machine->fabric->hop_us[way->proto];
     double inside = shape->gpus > 1 ? link_cost(way) : 0;
     double bytes = turns * shape->bytes * (ranks - 1) / ranks;
-    return gpu->base_us[way->proto] + turns * latency + bytes * both(inside, net_cost(way));
+    return start_us(way) + turns * latency + bytes * both(inside, net_cost(way));
 }
 
-/* A chain in each node, a binary tree over the nodes, up and down. */
+/* A chain in each host, a binary tree over the hosts of a domain and one over the nodes, up and down. */
 static double tree_us(const struct way *way)
 {
     const struct timing_shape *shape = way->shape;
     const struct timing_gpu *gpu = way->machine->gpu;
-    double latency = 2.0 * (shape->gpus - 1) * gpu->step_us[way->proto] +
-                     2.0 * levels(shape->nodes) * way->machine->fabric->hop_us[way->proto];
+    double chain = (double)shape->gpus / shape->hosts - 1 + levels(shape->hosts);
+    double latency =
+        2 * chain * gpu->step_us[way->proto] + 2.0 * levels(shape->nodes) * way->machine->fabric->hop_us[way->proto];
     double inside = shape->gpus > 1 ? 2 * shape->bytes * link_cost(way) : 0;
     double between = (shape->nodes == 2 ? 1 : 2) * shape->bytes * net_cost(way) / way->machine->fabric->tree_share;
-    return gpu->base_us[way->proto] + latency + both(inside, between);
+    return start_us(way) + latency + both(inside, between);
 }
 
 /* Between nodes the switch waits for the network's chunks: oci's 2 x 8 H100 reach this share of one node's rate. */
 static const double nvls_between = 0.92;
 
-/* The switch reduces; over the nodes a tree where there are several. */
+/* The switch reduces, each GPU's part in its turn; over the nodes a tree where there are several. */
 static double nvls_us(const struct way *way)
 {
     const struct timing_shape *shape = way->shape;
@@ -83,8 +92,12 @@ static double nvls_us(const struct way *way)
     double share = gpu->nvls_share * (shape->nodes > 1 ? nvls_between : 1);
     double inside = shape->bytes * 1e-3 / (way->machine->link_gbytes * share);
     double between = (shape->nodes == 2 ? 1 : 2) * shape->bytes * net_cost(way);
-    double latency = gpu->nvls_us + 2 * levels(shape->nodes) * way->machine->fabric->hop_us[way->proto];
-    return gpu->base_us[TIMING_LL] + latency + both(inside, between);
+    double start = gpu->base_us[TIMING_LL] + gpu->nvls_us * shape->gpus;
+    if (shape->nodes > 1) {
+        start = fmax(start, way->machine->fabric->start_nvls_us);
+    }
+    double latency = 2 * levels(shape->nodes) * way->machine->fabric->hop_us[way->proto];
+    return start + latency + both(inside, between);
 }
 
 /* One GPU a node: as many rounds as a binary tree has levels. */
@@ -94,7 +107,7 @@ static double pat_us(const struct way *way)
     if (shape->gpus != 1) {
         return INFINITY;
     }
-    return way->machine->gpu->base_us[way->proto] + levels(shape->nodes) * way->machine->fabric->hop_us[way->proto] +
+    return start_us(way) + levels(shape->nodes) * way->machine->fabric->hop_us[way->proto] +
            shape->bytes * (shape->nodes - 1) / shape->nodes * net_cost(way);
 }
 
@@ -142,7 +155,7 @@ static double chain_us(const struct way *way)
     double latency = (shape->ranks - 1 - crossings) * way->machine->gpu->step_us[way->proto] +
                      crossings * way->machine->fabric->hop_us[way->proto];
     double inside = shape->gpus > 1 ? link_cost(way) : 0;
-    return way->machine->gpu->base_us[way->proto] + latency + shape->bytes * both(inside, net_cost(way));
+    return start_us(way) + latency + shape->bytes * both(inside, net_cost(way));
 }
 
 double timing_model_us(const struct timing_machine *machine, const struct timing_shape *shape, enum orr_coll_algo algo,
@@ -196,6 +209,13 @@ static unsigned algos_of(enum orr_coll_op op)
     }
 }
 
+/* Between racks of one NVLink domain each, large all-reduces go by rings: 20 x 72 GB200 take what 1440 steps take. */
+static bool model_takes(const struct timing_machine *machine, const struct timing_shape *shape, int algo, int proto)
+{
+    bool is_tree = algo == ORR_COLL_ALGO_TREE || algo == ORR_COLL_ALGO_NVLS_TREE;
+    return machine->gpu->domain <= 16 || shape->nodes == 1 || !is_tree || proto != ORR_COLL_PROTO_SIMPLE;
+}
+
 double timing_model_best(const struct timing_machine *machine, const struct timing_shape *shape,
                          enum orr_coll_algo *algo, enum orr_coll_proto *proto)
 {
@@ -205,7 +225,8 @@ double timing_model_best(const struct timing_machine *machine, const struct timi
     unsigned algos = algos_of(shape->op);
     for (int a = ORR_COLL_ALGO_TREE; a < ORR_COLL_ALGO_COUNT; a++) {
         for (int p = ORR_COLL_PROTO_LL; p < ORR_COLL_PROTO_COUNT && (algos >> a & 1u) != 0; p++) {
-            if ((only != ORR_COLL_ALGO_AUTO && (int)only != a) || (over != ORR_COLL_PROTO_AUTO && (int)over != p)) {
+            if ((only != ORR_COLL_ALGO_AUTO && (int)only != a) || (over != ORR_COLL_PROTO_AUTO && (int)over != p) ||
+                (only == ORR_COLL_ALGO_AUTO && !model_takes(machine, shape, a, p))) {
                 continue;
             }
             double us = timing_model_us(machine, shape, (enum orr_coll_algo)a, (enum orr_coll_proto)p);

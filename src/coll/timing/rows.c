@@ -103,13 +103,19 @@ static bool has_part(const char *text, const char *name, size_t length)
     return false;
 }
 
-const struct timing_fabric *timing_fabric_find(const char *text, uint32_t node_gpus)
+/* One cloud joins each generation of GPUs by other NICs. */
+static bool is_joined_by(const struct timing_fabric *fabric, const struct timing_gpu *gpu)
+{
+    return *fabric->gpus == '\0' || gpu == NULL || match_words(gpu->name, fabric->gpus) > 0;
+}
+
+const struct timing_fabric *timing_fabric_find(const char *text, uint32_t node_gpus, const struct timing_gpu *gpu)
 {
     char word[WORD_MOST];
     plain_word(text, word);
     for (size_t i = 0; i < sizeof timing_fabrics / sizeof timing_fabrics[0]; i++) {
         const struct timing_fabric *fabric = &timing_fabrics[i];
-        if (fabric->node_gpus != 0 && node_gpus > fabric->node_gpus) {
+        if ((fabric->node_gpus != 0 && node_gpus > fabric->node_gpus) || !is_joined_by(fabric, gpu)) {
             continue;
         }
         if (has_part(word, fabric->name, strlen(fabric->name))) {

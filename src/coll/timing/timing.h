@@ -37,9 +37,10 @@ struct timing_gpu {
 
 /* presets/collectives/fabrics.csv says what each field is. */
 struct timing_fabric {
-    const char *name, *words, *like, *source;
+    const char *name, *words, *gpus, *like, *source;
     uint32_t node_gpus, nic_every;
     double slower, nic_gbytes;
+    double start_us[TIMING_PROTOS], start_nvls_us; /* least from launch to the first byte between nodes */
     double hop_us[TIMING_PROTOS], share[TIMING_PROTOS];
     double tree_share, p2p_share[2], peer_us[2]; /* LL, Simple */
     double small_bytes, small_peer_us;
@@ -113,11 +114,12 @@ struct timing_machine {
     const struct timing_curve *left_out; /* shipped curves of its source, GPU and release are not looked at; or NULL */
 };
 
-/* The rows; NULL where there is none. `words` of fabrics are looked for inside `text`; a GPU's name is whole, but for
- * the maker's and what stands behind it. */
+/* The rows; NULL where there is none. `words` of fabrics are looked for inside `text`, of those that are of nodes of
+ * `node_gpus` (0: any) and of `gpu` (NULL: any) the first; a GPU's name is whole, but for the maker's and what stands
+ * behind it. */
 const struct timing_gpu *timing_gpu_find(const char *text);
 const struct timing_gpu *timing_gpu_at(size_t index);
-const struct timing_fabric *timing_fabric_find(const char *text, uint32_t node_gpus);
+const struct timing_fabric *timing_fabric_find(const char *text, uint32_t node_gpus, const struct timing_gpu *gpu);
 const struct timing_fabric *timing_fabric_at(size_t index);
 struct timing_curves timing_curves_shipped(void);
 
@@ -143,8 +145,10 @@ struct timing_shape {
     enum orr_coll_op op;
     double bytes;
     uint32_t nodes, gpus, ranks;
-    double net_gbytes; /* of a node's NICs for this group */
-    double nic_gbytes; /* of one flow through them */
+    uint32_t hosts;      /* that the GPUs of a domain lie in */
+    double net_gbytes;   /* of a node's NICs for this group */
+    double nic_gbytes;   /* of one flow through them */
+    double alone_gbytes; /* of a node's NICs were it alone */
 };
 void timing_shape_of(const struct timing_machine *machine, const struct orr_coll_question *question,
                      struct timing_shape *shape);
