@@ -24,9 +24,11 @@ struct csv_lines {
 
 struct csv_reader {
     struct mem *mem;
-    struct io_stream *stream;
+    struct io_stream *stream; /* NULL: the text at hand is all there is */
+    const char *name;
     struct csv_lines header, row;
     uint8_t *buffer;
+    const uint8_t *bytes; /* the buffer, or the text at hand */
     size_t at, size;
     uint64_t line;
     uint64_t line_start; /* bytes before this line */
@@ -39,6 +41,10 @@ enum { CSV_END = -1 };
 
 static enum orr_status refill(struct csv_reader *reader, struct orr_error *err)
 {
+    if (reader->stream == NULL) {
+        reader->at_end = reader->at == reader->size;
+        return ORR_OK;
+    }
     reader->at = 0;
     enum orr_status status = io_stream_read(reader->stream, reader->buffer, CSV_BUFFER, &reader->size, err);
     reader->at_end = status == ORR_OK && reader->size == 0;
@@ -54,13 +60,13 @@ static enum orr_status csv_peek(struct csv_reader *reader, int *byte, struct orr
             return status;
         }
     }
-    *byte = reader->at_end ? CSV_END : reader->buffer[reader->at];
+    *byte = reader->at_end ? CSV_END : reader->bytes[reader->at];
     return ORR_OK;
 }
 
 static void csv_take(struct csv_reader *reader)
 {
-    if (reader->buffer[reader->at] == '\n') {
+    if (reader->bytes[reader->at] == '\n') {
         reader->line++;
         reader->line_start = reader->offset + 1;
     }
@@ -77,8 +83,7 @@ static uint32_t csv_column_of(const struct csv_reader *reader)
 static enum orr_status csv_fail(const struct csv_reader *reader, uint64_t line, uint32_t column, const char *what,
                                 struct orr_error *err)
 {
-    return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ":%" PRIu32 ": %s", io_stream_path(reader->stream), line, column,
-                     what);
+    return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ":%" PRIu32 ": %s", reader->name, line, column, what);
 }
 
 static enum orr_status csv_put(struct csv_reader *reader, struct csv_lines *lines, char byte, struct orr_error *err)
@@ -215,7 +220,7 @@ static void find_separator(struct csv_reader *reader)
     bool quoted = false;
     bool blank = true;
     for (size_t i = reader->at; i < reader->size; i++) {
-        char byte = (char)reader->buffer[i];
+        char byte = (char)reader->bytes[i];
         if (byte == '\n' && !quoted && !blank) {
             break;
         }
@@ -253,7 +258,7 @@ static enum orr_status csv_read_header(struct csv_reader *reader, struct orr_err
     if (status != ORR_OK) {
         return status;
     }
-    if (reader->size >= sizeof mark && memcmp(reader->buffer, mark, sizeof mark) == 0) {
+    if (reader->size >= sizeof mark && memcmp(reader->bytes, mark, sizeof mark) == 0) {
         reader->at = sizeof mark;
     }
     status = pass_comments(reader, err);
@@ -263,10 +268,20 @@ static enum orr_status csv_read_header(struct csv_reader *reader, struct orr_err
     find_separator(reader);
     status = csv_read_row(reader, &reader->header, &more, err);
     if (status == ORR_OK && !more) {
-        return error_set(err, ORR_EINVAL, "%s: no header line; the first line names the columns",
-                         io_stream_path(reader->stream));
+        return error_set(err, ORR_EINVAL, "%s: no header line; the first line names the columns", reader->name);
     }
     return status;
+}
+
+static enum orr_status csv_reader_begin(struct csv_reader *made, struct csv_reader **reader, struct orr_error *err)
+{
+    enum orr_status status = csv_read_header(made, err);
+    if (status != ORR_OK) {
+        csv_reader_close(made);
+        return status;
+    }
+    *reader = made;
+    return ORR_OK;
 }
 
 enum orr_status csv_reader_open(const char *path, struct mem *mem, struct csv_reader **reader, struct orr_error *err)
@@ -278,17 +293,30 @@ enum orr_status csv_reader_open(const char *path, struct mem *mem, struct csv_re
     made->mem = mem;
     made->line = 1;
     made->buffer = mem_alloc(mem, CSV_BUFFER);
+    made->bytes = made->buffer;
     enum orr_status status =
         made->buffer == NULL ? mem_error(mem, "reading a table", err) : io_stream_open(path, mem, &made->stream, err);
-    if (status == ORR_OK) {
-        status = csv_read_header(made, err);
-    }
     if (status != ORR_OK) {
         csv_reader_close(made);
         return status;
     }
-    *reader = made;
-    return ORR_OK;
+    made->name = io_stream_path(made->stream);
+    return csv_reader_begin(made, reader, err);
+}
+
+enum orr_status csv_reader_open_text(const char *name, const char *text, size_t size, struct mem *mem,
+                                     struct csv_reader **reader, struct orr_error *err)
+{
+    struct csv_reader *made = mem_zalloc(mem, sizeof *made);
+    if (made == NULL) {
+        return mem_error(mem, "reading a table", err);
+    }
+    made->mem = mem;
+    made->line = 1;
+    made->name = name;
+    made->bytes = (const uint8_t *)text;
+    made->size = size;
+    return csv_reader_begin(made, reader, err);
 }
 
 static void lines_free(struct csv_lines *lines, struct mem *mem)
@@ -334,7 +362,7 @@ enum orr_status csv_reader_next(struct csv_reader *reader, struct csv_row *row, 
     *more = found;
     if (found && got->count != reader->header.row.count) {
         return error_set(err, ORR_EINVAL, "%s:%" PRIu64 ": %" PRIu32 " fields, where the header has %" PRIu32,
-                         io_stream_path(reader->stream), got->line, got->count, reader->header.row.count);
+                         reader->name, got->line, got->count, reader->header.row.count);
     }
     return ORR_OK;
 }

@@ -31,6 +31,9 @@ struct csv_reader;
 /* Opens and reads the header row. Fails as io_stream_open, and with ORR_EINVAL when there is no header. */
 ORR_MUST_CHECK enum orr_status csv_reader_open(const char *path, struct mem *mem, struct csv_reader **reader,
                                                struct orr_error *err);
+/* The same for a table at hand, which `name` stands for in errors; both are borrowed while open. */
+ORR_MUST_CHECK enum orr_status csv_reader_open_text(const char *name, const char *text, size_t size, struct mem *mem,
+                                                    struct csv_reader **reader, struct orr_error *err);
 void csv_reader_close(struct csv_reader *reader); /* NULL is fine */
 
 /* Valid while open. */
