@@ -22,6 +22,10 @@ const char *model_family_word(enum orr_train_family family);
 ORR_MUST_CHECK enum orr_status model_config_read(const char *path, struct mem *mem, struct orr_train_model *model,
                                                  struct orr_error *err);
 
+/* The same of a text, which `name` stands for in errors. */
+ORR_MUST_CHECK enum orr_status model_config_parse(const char *name, const char *text, size_t size, struct mem *mem,
+                                                  struct orr_train_model *model, struct orr_error *err);
+
 /* Whether attention sees all tokens, not only those before. */
 bool model_is_two_way(const struct orr_train_model *model);
 /* Whether it is made of layers with attention. */

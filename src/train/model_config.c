@@ -211,24 +211,31 @@ static enum orr_status config_read_root(const struct config_reader *reader, stru
     return status == ORR_OK ? config_oddities(reader, kind, model) : status;
 }
 
-enum orr_status model_config_read(const char *path, struct mem *mem, struct orr_train_model *model,
-                                  struct orr_error *err)
+enum orr_status model_config_parse(const char *name, const char *text, size_t size, struct mem *mem,
+                                   struct orr_train_model *model, struct orr_error *err)
 {
-    struct file_buffer file;
     struct arena arena;
-    struct config_reader reader = {.path = path, .err = err};
+    struct config_reader reader = {.path = name, .err = err};
     struct io_value *root = NULL;
-    file_buffer_init(&file, mem);
     arena_init(&arena, mem);
-    enum orr_status status = file_buffer_read(&file, path, err);
-    if (status == ORR_OK) {
-        status = io_json_parse(path, (const char *)file.bytes, file.size, &arena, &root, err);
-    }
+    enum orr_status status = io_json_parse(name, text, size, &arena, &root, err);
     if (status == ORR_OK) {
         reader.root = root;
         status = config_read_root(&reader, model);
     }
     arena_free(&arena);
+    return status;
+}
+
+enum orr_status model_config_read(const char *path, struct mem *mem, struct orr_train_model *model,
+                                  struct orr_error *err)
+{
+    struct file_buffer file;
+    file_buffer_init(&file, mem);
+    enum orr_status status = file_buffer_read(&file, path, err);
+    if (status == ORR_OK) {
+        status = model_config_parse(path, (const char *)file.bytes, file.size, mem, model, err);
+    }
     file_buffer_free(&file);
     return status;
 }

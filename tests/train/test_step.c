@@ -188,7 +188,10 @@ static void a_table_goes_on_past_rows_that_cannot_be(void **state)
                 "a,x,H100,8,llama3-8b,1,1.5,red\n"
                 "b,x,H100,8,llama3-8b,3,1.5,blue\n"
                 "c,x,abacus,8,llama3-8b,1,,green\n"
-                "d,x,NVIDIA A100-SXM4-80GB,8,gpt2,1,,\n",
+                "d,x,NVIDIA A100-SXM4-80GB,8,gpt2,1,,\n"
+                "e,x,H100,8\n"
+                "f,x,H100,8,gpt2,1,,,9\n"
+                "g,x,H100,8,gpt2,1,-1.5,\n",
                 file);
     (void)fclose(file);
     orr_train_options_init(&defaults);
@@ -196,8 +199,8 @@ static void a_table_goes_on_past_rows_that_cannot_be(void **state)
         struct orr_train_table table = {.input = path, .defaults = &defaults, .threads = threads};
         rewind(out);
         CHECK_OK(orr_train_predict_table(&table, out, NULL, &sum, &err), &err);
-        CHECK_U64(sum.rows, 4, "rows");
-        CHECK_U64(sum.predicted, 2, "rows that can be");
+        CHECK_U64(sum.rows, 7, "rows");
+        CHECK_U64(sum.predicted, 3, "rows that can be");
         CHECK_U64(sum.measured, 1, "rows with a time");
     }
     (void)fflush(out);
@@ -209,6 +212,9 @@ static void a_table_goes_on_past_rows_that_cannot_be(void **state)
     CHECK(strstr(text, "red,") != NULL && strstr(text, ",ok\n") != NULL, "%s", text);
     CHECK(strstr(text, "blue,,,,,,") != NULL, "%s", text);
     CHECK(strstr(text, "abacus") != NULL, "%s", text);
+    CHECK(strstr(text, "e,x,H100,8,,,,,,,,,,\"") != NULL, "%s", text);
+    CHECK(strstr(text, "runs.csv:6: 4 fields, where the header has 8") != NULL, "%s", text);
+    CHECK(strstr(text, "runs.csv:7: 9 fields, where the header has 8") != NULL, "%s", text);
 }
 
 static struct orr_train_options nanotron(uint32_t gpus, uint32_t tp, uint32_t pp, uint32_t zero)

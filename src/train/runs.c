@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* All rows are read first; then each is a set of options of its own, predicted on any thread. */
+#include "train/runs.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/numbers.h"
+#include "base/plain.h"
+#include "base/thread_pool.h"
+#include "io/csv.h"
+#include "param/param.h"
+
+void runs_init(struct runs *runs, struct mem *mem)
+{
+    *runs = (struct runs){.mem = mem};
+    arena_init(&runs->arena, mem);
+}
+
+void runs_free(struct runs *runs)
+{
+    mem_free(runs->mem, runs->rows, runs->row_capacity * sizeof *runs->rows);
+    arena_free(&runs->arena);
+    runs->rows = NULL;
+    runs->row_capacity = runs->row_count = 0;
+}
+
+const char *runs_field(const struct runs *runs, const struct runs_row *row, enum runs_meaning meaning)
+{
+    return runs->meanings[meaning] >= 0 ? row->fields[runs->meanings[meaning]] : "";
+}
+
+/* ---- reading ---- */
+
+static const struct param *runs_param(const char *column)
+{
+    static const struct param_table tables[] = {{param_train, 0, 0}, {0}};
+    char name[48];
+    size_t length = strlen(column);
+    if (length >= sizeof name) {
+        return NULL;
+    }
+    for (size_t i = 0; i <= length; i++) {
+        name[i] = column[i] == '_' ? '-' : column[i];
+    }
+    return param_find(tables, name, length).row;
+}
+
+static enum orr_status runs_read_header(struct runs *runs, const char *path, const struct csv_row *header,
+                                        struct orr_error *err)
+{
+    static const struct {
+        const char *name;
+        uint32_t bit;
+    } overlaps[] = {{"overlap_dp", ORR_TRAIN_OVERLAP_DP},
+                    {"overlap_tp", ORR_TRAIN_OVERLAP_TP},
+                    {"overlap_pp", ORR_TRAIN_OVERLAP_PP},
+                    {"overlap_ep", ORR_TRAIN_OVERLAP_EP}};
+#define RUNS_X(symbol, name) name,
+    static const char *const meanings[] = {RUNS_MEANINGS(RUNS_X)};
+#undef RUNS_X
+    if (header->count > RUNS_COLUMNS_MOST) {
+        return error_set(err, ORR_ERANGE, "%s: more than %d columns", path, RUNS_COLUMNS_MOST);
+    }
+    runs->column_count = header->count;
+    for (size_t k = 0; k < RUNS_MEANING_COUNT; k++) {
+        runs->meanings[k] = -1;
+    }
+    for (uint32_t i = 0; i < header->count; i++) {
+        struct runs_column *column = &runs->columns[i];
+        column->name = arena_strndup(&runs->arena, header->fields[i].text, header->fields[i].length);
+        if (column->name == NULL) {
+            return mem_error(runs->mem, "the table", err);
+        }
+        column->row = runs_param(column->name);
+        for (size_t k = 0; k < sizeof overlaps / sizeof overlaps[0]; k++) {
+            column->overlap = strcmp(column->name, overlaps[k].name) == 0 ? overlaps[k].bit : column->overlap;
+        }
+        for (size_t k = 0; k < RUNS_MEANING_COUNT; k++) {
+            runs->meanings[k] = strcmp(column->name, meanings[k]) == 0 ? (int)i : runs->meanings[k];
+        }
+    }
+    return ORR_OK;
+}
+
+/* A positive number, or 0: empty fields and words measure nothing. */
+static double runs_number(const struct runs *runs, const struct runs_row *row, enum runs_meaning meaning)
+{
+    double value = plain_strtod(runs_field(runs, row, meaning), NULL);
+    return value > 0 && value < 1e300 ? value : 0;
+}
+
+/* `csv` may have another number of fields than the header: what is missing is empty, what is too much is left out. */
+static enum orr_status runs_keep_row(struct runs *runs, const struct csv_row *csv, struct orr_error *err)
+{
+    void *rows = runs->rows;
+    if (!mem_reserve(runs->mem, &rows, &runs->row_capacity, (uint64_t)runs->row_count + 1, sizeof *runs->rows)) {
+        return mem_error(runs->mem, "the table", err);
+    }
+    runs->rows = rows;
+    struct runs_row *row = &runs->rows[runs->row_count];
+    *row = (struct runs_row){.line = csv->line, .is_ragged = csv->count != runs->column_count};
+    row->fields = arena_alloc(&runs->arena, runs->column_count * sizeof *row->fields);
+    for (uint32_t i = 0; i < runs->column_count && row->fields != NULL; i++) {
+        row->fields[i] = i < csv->count && csv->fields[i].length > 0
+                             ? arena_strndup(&runs->arena, csv->fields[i].text, csv->fields[i].length)
+                             : "";
+        if (row->fields[i] == NULL) {
+            row->fields = NULL;
+        }
+    }
+    if (row->fields == NULL) {
+        return mem_error(runs->mem, "the table", err);
+    }
+    row->measured_s = runs_number(runs, row, RUNS_STEP);
+    row->measured_gb = runs_number(runs, row, RUNS_MEMORY);
+    runs->row_count++;
+    return ORR_OK;
+}
+
+static enum orr_status runs_read_rows(struct runs *runs, const char *path, struct csv_reader *reader,
+                                      struct orr_error *err)
+{
+    enum orr_status status = runs_read_header(runs, path, csv_reader_header(reader), err);
+    while (status == ORR_OK) {
+        struct csv_row row = {.count = 0};
+        struct orr_error ragged = {0};
+        bool more = false;
+        status = csv_reader_next(reader, &row, &more, &ragged);
+        if (status == ORR_OK && !more) {
+            break;
+        }
+        if (status != ORR_OK && row.count == 0) { /* not even fields: nobody knows where the next row begins */
+            return error_set(err, status, "%s", ragged.text);
+        }
+        status = runs_keep_row(runs, &row, err);
+        if (status == ORR_OK && runs->rows[runs->row_count - 1].is_ragged) {
+            (void)param_spell(ragged.text, runs->rows[runs->row_count - 1].status, RUNS_STATUS);
+        }
+    }
+    return status;
+}
+
+enum orr_status runs_read(struct runs *runs, const char *path, struct orr_error *err)
+{
+    struct csv_reader *reader = NULL;
+    enum orr_status status = csv_reader_open(path, runs->mem, &reader, err);
+    if (status == ORR_OK) {
+        status = runs_read_rows(runs, path, reader, err);
+        csv_reader_close(reader);
+    }
+    return status;
+}
+
+enum orr_status runs_read_text(struct runs *runs, const char *name, const char *text, size_t size,
+                               struct orr_error *err)
+{
+    struct csv_reader *reader = NULL;
+    enum orr_status status = csv_reader_open_text(name, text, size, runs->mem, &reader, err);
+    if (status == ORR_OK) {
+        status = runs_read_rows(runs, name, reader, err);
+        csv_reader_close(reader);
+    }
+    return status;
+}
+
+/* ---- predicting ---- */
+
+/* A reason may quote a field, which may hold line ends; it stays one printable line. */
+static enum orr_status runs_refuse(enum orr_status status, struct orr_error *err)
+{
+    for (char *at = err->text; *at != '\0'; at++) {
+        *at = (unsigned char)*at < 0x20 || *at == 0x7f ? '?' : *at;
+    }
+    return status;
+}
+
+enum orr_status runs_row_options(const struct runs *runs, const struct runs_row *row,
+                                 const struct orr_train_options *defaults, struct orr_train_options *options,
+                                 struct orr_error *err)
+{
+    *options = *defaults;
+    for (uint32_t i = 0; i < runs->column_count; i++) {
+        const struct runs_column *column = &runs->columns[i];
+        const char *text = row->fields[i];
+        if (text[0] == '\0') {
+            continue;
+        }
+        if (column->overlap != 0) {
+            options->plan.overlap = strcmp(text, "0") == 0 ? options->plan.overlap & ~column->overlap
+                                                           : options->plan.overlap | column->overlap;
+        } else if (column->row != NULL && (int)i != runs->meanings[RUNS_MODEL]) {
+            enum orr_status status = param_read(column->row, column->name, text, options, err);
+            if (status != ORR_OK) {
+                return runs_refuse(status, err);
+            }
+        } else if ((int)i == runs->meanings[RUNS_MODEL] && options->shape.hidden == 0) {
+            options->model = text;
+        }
+    }
+    if (options->shape.hidden != 0) { /* the row says its shape itself; the name is for people */
+        options->model = NULL;
+    }
+    return ORR_OK;
+}
+
+struct runs_work {
+    struct runs *runs;
+    const struct runs_request *request;
+};
+
+static void *runs_predict_row(void *context, uint64_t piece)
+{
+    const struct runs_work *work = context;
+    const struct runs_request *request = work->request;
+    struct runs_row *row = &work->runs->rows[piece];
+    struct orr_train_options options;
+    struct orr_error err = {0};
+    struct mem mem = {0};
+    if (row->is_ragged || (request->want != NULL && !request->want(work->runs, row, request->context))) {
+        return NULL;
+    }
+    enum orr_status status = runs_row_options(work->runs, row, request->defaults, &options, &err);
+    if (status == ORR_OK) {
+        status = runs_refuse(predict_step(request->data, &options, &mem, &row->result, &err), &err);
+    }
+    row->is_predicted = status == ORR_OK;
+    (void)param_spell(status == ORR_OK ? "ok" : err.text, row->status, sizeof row->status);
+    return NULL;
+}
+
+static bool runs_row_done(void *context, uint64_t piece, void *made)
+{
+    (void)context, (void)piece, (void)made;
+    return true;
+}
+
+enum orr_status runs_predict(struct runs *runs, const struct runs_request *request, struct orr_error *err)
+{
+    uint32_t threads = request->threads != 0 ? request->threads : thread_pool_processors();
+    struct runs_work context = {.runs = runs, .request = request};
+    struct thread_pool_work work = {.count = runs->row_count,
+                                    .window = 4 * threads,
+                                    .make = runs_predict_row,
+                                    .take = runs_row_done,
+                                    .context = &context,
+                                    .tick_ms = 1000};
+    return thread_pool_run(threads, &work, err);
+}
+
+void runs_errors(double *errors, uint32_t count, struct orr_train_table_result *sum)
+{
+    sum->measured = count;
+    sum->mean = sum->median = sum->p90 = sum->worst = sum->bias = 0;
+    if (count == 0) {
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        sum->bias += errors[i] / count;
+        sum->mean += fabs(errors[i]) / count;
+        errors[i] = fabs(errors[i]);
+    }
+    numbers_sort(errors, count);
+    sum->median = numbers_quantile(errors, count, 0.5);
+    sum->p90 = numbers_quantile(errors, count, 0.9);
+    sum->worst = errors[count - 1];
+}
