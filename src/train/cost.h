@@ -13,8 +13,9 @@
 struct cost_machine {
     const struct orr_op_data *ops;
     uint32_t device;
-    bool is_recent;   /* its architecture is Hopper or a later one */
-    double throttled; /* how much longer products take in a whole step than by themselves, by power */
+    bool is_recent;          /* its architecture is Hopper or a later one */
+    double matrix_to_vector; /* bf16 peak of matrix units over fp32 peak of vector units */
+    double throttled;        /* how much longer products take in a whole step than by themselves, by power */
     const struct orr_coll_timer *timer;
     uint32_t node_gpus; /* GPUs that share one NVLink domain or server */
 };

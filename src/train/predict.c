@@ -2,6 +2,8 @@
 #include "train/predict.h"
 
 #include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +13,7 @@
 #include "param/param.h"
 #include "report/train.h"
 #include "run/machine_name.h"
+#include "topo/make/grammar.h"
 #include "train/model.h"
 #include "train/step.h"
 
@@ -20,6 +23,7 @@ enum { PREDICT_TIMERS = 64, PREDICT_TEXT = 96 };
 struct predict_timer {
     char gpu[PREDICT_TEXT], fabric[PREDICT_TEXT];
     uint32_t node_gpus;
+    double nic_gbytes;
     struct orr_coll_timer *timer;
 };
 
@@ -65,6 +69,8 @@ struct predict_machine {
     uint32_t device;
     char gpu[PREDICT_TEXT], fabric[PREDICT_TEXT];
     uint32_t node_gpus;
+    uint32_t gpus;     /* of all of it; 0: the word leaves it open, and one server is meant where it is enough */
+    double nic_gbytes; /* GB/s of a NIC, with what the levels above leave of it; 0: the usual */
 };
 
 /* Whether `word` stands in `text` by itself, in any case of letters: "h100" in "NVIDIA H100 80GB HBM3", not in "gh100".
@@ -147,6 +153,36 @@ static void predict_nics(const char *text, uint32_t node_gpus, double *gbytes, u
     }
 }
 
+/* How many GPUs a line of servers and levels has, and what a NIC has of the network: its own rate, or what the
+ * narrowest level leaves of it. */
+static enum orr_status predict_line(const char *line, struct predict_machine *machine, struct orr_error *err)
+{
+    struct topo_levels levels;
+    enum orr_status status = topo_grammar_read(line, &levels, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    uint64_t inside = levels.gpus != 0 ? levels.gpus : levels.server->gpus, gpus = inside * levels.servers;
+    double share = 1;
+    for (unsigned i = 0; i < levels.level_count; i++) {
+        const struct topo_level *level = &levels.level[i];
+        share = level->has_ratio && level->down > level->up ? share * (double)level->up / (double)level->down : share;
+    }
+    if (gpus > INT32_MAX) {
+        return error_set(err, ORR_ERANGE, "parameter 'machine': more than 2147483647 GPUs");
+    }
+    machine->gpus = (uint32_t)gpus;
+    machine->node_gpus = machine->node_gpus == 0 ? (uint32_t)inside : machine->node_gpus;
+    if (levels.level_count > 0 && (levels.level[0].has_rate || share < 1)) {
+        struct topo_quantity rate = levels.level[0].rate;
+        if (!levels.level[0].has_rate) {
+            status = topo_rate_read(levels.level[0].name, levels.server->nic, &rate, err);
+        }
+        machine->nic_gbytes = share * (double)rate.value / 8e9;
+    }
+    return status;
+}
+
 static enum orr_status predict_machine_of(const struct orr_train_options *options, struct predict_machine *machine,
                                           struct orr_error *err)
 {
@@ -159,8 +195,15 @@ static enum orr_status predict_machine_of(const struct orr_train_options *option
             return status;
         }
         gpu = gpu != NULL ? gpu : named.device;
-        if (machine->node_gpus == 0 && named.server != NULL) {
+        uint32_t told = lab_machine_told(&named);
+        machine->gpus = told != UINT32_MAX ? told : 0;
+        if (named.line != NULL && topo_grammar_is_line(named.line)) {
+            status = predict_line(named.line, machine, err);
+        } else if (machine->node_gpus == 0 && named.server != NULL) {
             machine->node_gpus = named.server->gpus;
+        }
+        if (status != ORR_OK) {
+            return status;
         }
     }
     if (gpu == NULL) {
@@ -174,6 +217,18 @@ static enum orr_status predict_machine_of(const struct orr_train_options *option
     return status;
 }
 
+/* GPUs of a job that says nothing of them: the machine's; those of one server, where no number of servers is said and
+ * they can be divided so. 0: as many as the degrees need. */
+static uint32_t predict_gpus(const struct orr_train_options *options, const struct predict_machine *machine)
+{
+    const struct orr_train_plan *plan = &options->plan;
+    uint64_t inside = (uint64_t)(plan->tp + !plan->tp) * (plan->pp + !plan->pp) * (plan->cp + !plan->cp);
+    if (machine->gpus != 0 || options->machine == NULL || machine->node_gpus % inside != 0) {
+        return machine->gpus;
+    }
+    return machine->node_gpus;
+}
+
 /* Opened once for all rows that ask for the same. */
 static enum orr_status predict_timer(struct predict_data *data, const struct predict_machine *machine,
                                      const struct orr_coll_timer **timer, struct orr_error *err)
@@ -182,8 +237,8 @@ static enum orr_status predict_timer(struct predict_data *data, const struct pre
     (void)pthread_mutex_lock(&data->lock);
     for (size_t i = 0; i < data->timer_count; i++) {
         const struct predict_timer *known = &data->timers[i];
-        if (known->node_gpus == machine->node_gpus && strcmp(known->gpu, machine->gpu) == 0 &&
-            strcmp(known->fabric, machine->fabric) == 0) {
+        if (known->node_gpus == machine->node_gpus && known->nic_gbytes == machine->nic_gbytes &&
+            strcmp(known->gpu, machine->gpu) == 0 && strcmp(known->fabric, machine->fabric) == 0) {
             *timer = known->timer;
             (void)pthread_mutex_unlock(&data->lock);
             return ORR_OK;
@@ -199,6 +254,7 @@ static enum orr_status predict_timer(struct predict_data *data, const struct pre
         memcpy(made->gpu, machine->gpu, sizeof made->gpu);
         memcpy(made->fabric, machine->fabric, sizeof made->fabric);
         made->node_gpus = machine->node_gpus;
+        made->nic_gbytes = what.nic_gbytes = machine->nic_gbytes;
         predict_nics(machine->fabric, machine->node_gpus != 0 ? machine->node_gpus : 8, &what.nic_gbytes,
                      &what.nic_every);
         status = orr_coll_timer_open(&what, &made->timer, err);
@@ -296,10 +352,17 @@ enum orr_status predict_step(struct predict_data *data, const struct orr_train_o
                            model_family_word(made.model.family));
     }
     if (status == ORR_OK) {
-        status = orr_train_plan_settle(&made.model, &made.plan, err);
+        status = predict_machine_of(options, &machine, err);
     }
     if (status == ORR_OK) {
-        status = predict_machine_of(options, &machine, err);
+        if (made.plan.gpus == 0 && made.plan.dp == 0) {
+            made.plan.gpus = predict_gpus(options, &machine);
+        }
+        status = orr_train_plan_settle(&made.model, &made.plan, err);
+    }
+    if (status == ORR_OK && machine.gpus != 0 && made.plan.gpus > machine.gpus) {
+        status = error_set(err, ORR_EINVAL, "the job has %" PRIu32 " GPUs, machine '%s' has %" PRIu32, made.plan.gpus,
+                           options->machine, machine.gpus);
     }
     if (status == ORR_OK) {
         status = predict_timer(data, &machine, &timer, err);
@@ -316,15 +379,16 @@ enum orr_status predict_step(struct predict_data *data, const struct orr_train_o
         return status;
     }
     const struct device *device = &device_rows[machine.device];
-    struct cost_machine cost = {.ops = data->ops,
-                                .device = machine.device,
-                                .timer = timer,
-                                .is_recent = strncmp(device->architecture, "hopper", 6) == 0 ||
-                                             strncmp(device->architecture, "blackwell", 9) == 0,
-                                .throttled =
-                                    cost_throttled(device_peak_of(device, DEVICE_BF16),
-                                                   options->power_watts > 0 ? options->power_watts : device->power),
-                                .node_gpus = machine.node_gpus != 0 ? machine.node_gpus : 8};
+    struct cost_machine cost = {
+        .ops = data->ops,
+        .device = machine.device,
+        .timer = timer,
+        .is_recent =
+            strncmp(device->architecture, "hopper", 6) == 0 || strncmp(device->architecture, "blackwell", 9) == 0,
+        .matrix_to_vector = device_peak_of(device, DEVICE_BF16) / fmax(1, device_peak_of(device, DEVICE_FP32)),
+        .throttled = cost_throttled(device_peak_of(device, DEVICE_BF16),
+                                    options->power_watts > 0 ? options->power_watts : device->power),
+        .node_gpus = machine.node_gpus != 0 ? machine.node_gpus : 8};
     struct work_job job = {.model = &made.model, .plan = &made.plan, .framework = &framework};
     orr_train_model_count(&made.model, &made.parameters);
     status = step_predict(&cost, &job, device->memory * 1e9, mem, &made, err);
