@@ -153,6 +153,7 @@ struct orr_train_options {
     double ep_imbalance;       /* tokens of the busiest expert's rank over the mean; 0: 1 */
     double power_watts;        /* that the GPU may take; 0: its own limit */
     double gpu_hour;           /* price of one GPU for an hour; 0: not told */
+    bool without_neighbours;   /* by pieces alone: measured runs near it are not asked */
     uint64_t memory_limit;     /* bytes of this computation; 0 = 80 % of the machine */
 };
 
@@ -179,6 +180,14 @@ struct orr_train_result {
     struct orr_train_plan plan;
     struct orr_train_parameters parameters;
     const char *device, *framework;
+    /* What measured runs near it say (data/runs): times above are those predicted by pieces times `moved`; `error` is
+     * the share by which it may be off, either way, in two of three cases. 0: not asked, or none is near. */
+    double moved, error;
+    uint32_t nearest_count;
+    struct {
+        char id[48];
+        double error; /* of that run, as predicted by pieces */
+    } nearest[8];
 };
 
 ORR_MUST_CHECK enum orr_status orr_train_step(const struct orr_train_options *options, struct orr_train_result *result,

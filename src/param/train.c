@@ -167,6 +167,8 @@ const struct param param_train[] = {
     {"ep-imbalance", .kind = PARAM_REAL, .group = PARAM_COMPUTE, .flags = PARAM_RARE, .value = "FACTOR",
      AT(ep_imbalance), .real_least = 1, .real_most = 1000, .bounds = "must be at least 1", .initial = "1",
      .help = "Tokens of the busiest rank's experts over the mean"},
+    {"no-neighbours", .kind = PARAM_FLAG, .group = PARAM_COMPUTE, .flags = PARAM_RARE, AT(without_neighbours),
+     .help = "Predict by pieces alone: do not ask measured runs near the job"},
     {"power-limit", .kind = PARAM_REAL, .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "WATTS", AT(power_watts),
      .real_most = 1e6, .unwritten = "the device's", .help = "What a GPU may take"},
     {0},

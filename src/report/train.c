@@ -69,6 +69,20 @@ static void train_text_memory(const struct orr_train_memory *memory, FILE *strea
     }
 }
 
+static void train_text_error(const struct orr_train_result *result, FILE *stream)
+{
+    if (result->nearest_count == 0) {
+        return;
+    }
+    (void)fprintf(stream,
+                  "Error         %.0f %% in two of three cases; moved by %+.1f %%, as the nearest measured runs say:\n",
+                  100 * result->error, 100 * (result->moved - 1));
+    for (uint32_t i = 0; i < result->nearest_count; i++) {
+        (void)fprintf(stream, "%s%s%s", i % 4 == 0 ? "                " : ", ", result->nearest[i].id,
+                      i % 4 == 3 || i + 1 == result->nearest_count ? "\n" : "");
+    }
+}
+
 void report_train_text(const struct orr_train_result *result, FILE *stream)
 {
     const struct orr_train_plan *plan = &result->plan;
@@ -85,6 +99,7 @@ void report_train_text(const struct orr_train_result *result, FILE *stream)
     train_text_parts(result, stream);
     (void)fprintf(stream, "Throughput    %.0f tokens/s, %.1f a GPU; %.1f TFLOP/s a GPU, MFU %.1f %%\n",
                   result->tokens_per_s, result->tokens_per_s_per_gpu, result->tflops_per_gpu, 100 * result->mfu);
+    train_text_error(result, stream);
     train_text_memory(&result->memory, stream);
 }
 
@@ -117,6 +132,17 @@ void report_train_json(const struct orr_train_result *result, FILE *stream)
     json_write_member_u64(&writer, "total", result->memory.total);
     json_write_member_u64(&writer, "device", result->memory.device);
     json_write_object_end(&writer);
+    json_write_member_fixed(&writer, "moved", result->moved, 4);
+    json_write_member_fixed(&writer, "error_percent", 100 * result->error, 2);
+    json_write_key(&writer, "nearest");
+    json_write_array(&writer, false);
+    for (uint32_t i = 0; i < result->nearest_count; i++) {
+        json_write_object(&writer, true);
+        json_write_member_string(&writer, "id", result->nearest[i].id);
+        json_write_member_fixed(&writer, "error_percent", 100 * result->nearest[i].error, 2);
+        json_write_object_end(&writer);
+    }
+    json_write_array_end(&writer);
     json_write_member_bool(&writer, "fits", result->memory.fits);
     json_write_member_string(&writer, "bound_by", result->bound_by);
     json_write_object_end(&writer);

@@ -15,6 +15,7 @@
 #include "run/machine_name.h"
 #include "topo/make/grammar.h"
 #include "train/model.h"
+#include "train/neighbours.h"
 #include "train/step.h"
 
 enum { PREDICT_TIMERS = 64, PREDICT_TEXT = 96 };
@@ -405,11 +406,19 @@ enum orr_status orr_train_step(const struct orr_train_options *options, struct o
                                struct orr_error *err)
 {
     struct predict_data *data = NULL;
+    struct neighbours *neighbours = NULL;
     struct mem mem = {.limit = options->memory_limit};
     enum orr_status status = predict_open(&data, err);
     if (status == ORR_OK) {
         status = predict_step(data, options, &mem, result, err);
     }
+    if (status == ORR_OK && !options->without_neighbours) {
+        status = neighbours_open(data, result->framework, 0, &neighbours, err);
+    }
+    if (neighbours != NULL) {
+        status = neighbours_ask(neighbours, options->interconnect, NULL, result, err);
+    }
+    neighbours_close(neighbours);
     predict_close(data);
     return status;
 }

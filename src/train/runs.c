@@ -30,6 +30,22 @@ const char *runs_field(const struct runs *runs, const struct runs_row *row, enum
     return runs->meanings[meaning] >= 0 ? row->fields[runs->meanings[meaning]] : "";
 }
 
+const char *runs_text(const struct runs *runs, const struct runs_row *row, const char *column)
+{
+    for (uint32_t i = 0; i < runs->column_count; i++) {
+        if (strcmp(runs->columns[i].name, column) == 0) {
+            return row->fields[i];
+        }
+    }
+    return "";
+}
+
+struct neighbours_self runs_self(const struct runs *runs, const struct runs_row *row)
+{
+    return (struct neighbours_self){runs_field(runs, row, RUNS_ID), runs_field(runs, row, RUNS_SOURCE),
+                                    runs_field(runs, row, RUNS_MODEL), runs_text(runs, row, "gpus")};
+}
+
 /* ---- reading ---- */
 
 static const struct param *runs_param(const char *column)
@@ -223,6 +239,10 @@ static void *runs_predict_row(void *context, uint64_t piece)
     enum orr_status status = runs_row_options(work->runs, row, request->defaults, &options, &err);
     if (status == ORR_OK) {
         status = runs_refuse(predict_step(request->data, &options, &mem, &row->result, &err), &err);
+    }
+    if (status == ORR_OK && request->neighbours != NULL && !options.without_neighbours) {
+        struct neighbours_self self = runs_self(work->runs, row);
+        status = neighbours_ask(request->neighbours, options.interconnect, &self, &row->result, &err);
     }
     row->is_predicted = status == ORR_OK;
     (void)param_spell(status == ORR_OK ? "ok" : err.text, row->status, sizeof row->status);

@@ -8,7 +8,7 @@
 #define ORR_TRAIN_RUNS_H
 
 #include "base/arena.h"
-#include "train/predict.h"
+#include "train/neighbours.h"
 
 enum { RUNS_COLUMNS_MOST = 256, RUNS_STATUS = 200 };
 
@@ -74,6 +74,12 @@ ORR_MUST_CHECK enum orr_status runs_read_text(struct runs *runs, const char *nam
 /* "" where the table has no such column. */
 const char *runs_field(const struct runs *runs, const struct runs_row *row, enum runs_meaning meaning);
 
+/* The same of any column. */
+const char *runs_text(const struct runs *runs, const struct runs_row *row, const char *column);
+
+/* How the row calls itself. */
+struct neighbours_self runs_self(const struct runs *runs, const struct runs_row *row);
+
 /* What a row asks for; texts are the row's. ORR_EINVAL names the column. */
 ORR_MUST_CHECK enum orr_status runs_row_options(const struct runs *runs, const struct runs_row *row,
                                                 const struct orr_train_options *defaults,
@@ -83,6 +89,7 @@ ORR_MUST_CHECK enum orr_status runs_row_options(const struct runs *runs, const s
 struct runs_request {
     const struct orr_train_options *defaults;
     struct predict_data *data;
+    const struct neighbours *neighbours; /* measured runs to ask; or NULL */
     uint32_t threads;
     bool (*want)(const struct runs *runs, const struct runs_row *row, const void *context);
     const void *context;

@@ -26,7 +26,9 @@ static void table_write(const struct runs *runs, FILE *stream)
         csv_write_field(runs->columns[i].name, stream);
         (void)fputc(',', stream);
     }
-    (void)fputs("predicted_step_s,predicted_memory_gb,fits,bound_by,error,status\n", stream);
+    (void)fputs("predicted_step_s,predicted_memory_gb,fits,bound_by,exposed_comm_s,bubble_s,launch_s,expected_error,"
+                "error,status\n",
+                stream);
     for (uint32_t i = 0; i < runs->row_count; i++) {
         const struct runs_row *row = &runs->rows[i];
         const struct orr_train_result *result = &row->result;
@@ -35,10 +37,12 @@ static void table_write(const struct runs *runs, FILE *stream)
             (void)fputc(',', stream);
         }
         if (row->is_predicted) {
-            (void)plain_fprintf(stream, "%.6g,%.4g,%d,%s,", (double)result->step_ns * 1e-9,
-                                (double)result->memory.total * 1e-9, result->memory.fits, result->bound_by);
+            (void)plain_fprintf(stream, "%.6g,%.4g,%d,%s,%.4g,%.4g,%.4g,%.4f,", (double)result->step_ns * 1e-9,
+                                (double)result->memory.total * 1e-9, result->memory.fits, result->bound_by,
+                                (double)result->exposed_comm_ns * 1e-9, (double)result->bubble_ns * 1e-9,
+                                (double)result->launch_ns * 1e-9, result->error);
         } else {
-            (void)fputs(",,,,", stream);
+            (void)fputs(",,,,,,,,", stream);
         }
         if (table_is_measured(row)) {
             (void)plain_fprintf(stream, "%.4f", table_error(row));
@@ -132,13 +136,19 @@ enum orr_status orr_train_predict_table(const struct orr_train_table *request, F
 {
     struct mem mem = {.limit = request->defaults->memory_limit};
     struct runs_request what = {.defaults = request->defaults, .threads = request->threads};
+    struct neighbours *neighbours = NULL;
     struct runs runs;
     runs_init(&runs, &mem);
     enum orr_status status = runs_read(&runs, request->input, err);
     status = status != ORR_OK ? status : predict_open(&what.data, err);
+    if (status == ORR_OK && !request->defaults->without_neighbours) {
+        status = neighbours_open(what.data, NULL, request->threads, &neighbours, err);
+        what.neighbours = neighbours;
+    }
     status = status != ORR_OK ? status : runs_predict(&runs, &what, err);
     status = status != ORR_OK ? status : table_output(&runs, request->output, stream, err);
     status = status != ORR_OK ? status : table_summarise(&runs, summary, result, err);
+    neighbours_close(neighbours);
     predict_close(what.data);
     runs_free(&runs);
     return status;

@@ -175,6 +175,55 @@ static void latent_attention_without_ranks_has_deepseeks(void **state)
     CHECK_U64(a.step_ns, b.step_ns, "a step");
 }
 
+static void a_machine_says_how_many_gpus_there_are(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *machine;
+        uint32_t tp, gpus;
+    } jobs[] = {{"dgx-h100:4", 2, 32},
+                {"dgx-h100:16 > rail:400Gbps > spine:8", 1, 128},
+                {"dgx-h100", 2, 8},
+                {"dgx-h100", 16, 16}};
+    for (size_t i = 0; i < COUNT_OF(jobs); i++) {
+        struct orr_train_options options = asked("llama3-8b", jobs[i].machine, 0);
+        options.plan.tp = jobs[i].tp;
+        CHECK_U64(answered(&options).plan.gpus, jobs[i].gpus, "%s", jobs[i].machine);
+    }
+    struct orr_train_options options = asked("llama3-8b", "dgx-h100:4", 64);
+    struct orr_train_result result;
+    CHECK(orr_train_step(&options, &result, &err) == ORR_EINVAL, "more than there are");
+    CHECK(strstr(err.text, "the job has 64 GPUs, machine 'dgx-h100:4' has 32") != NULL, "%s", err.text);
+}
+
+static void a_slower_network_shows(void **state)
+{
+    (void)state;
+    uint64_t before = 0;
+    static const char *const machines[] = {"dgx-h100:16 > rail:400Gbps > spine:8", "dgx-h100:16 > leaf > spine:4:1",
+                                           "dgx-h100:16 > rail:25Gbps"};
+    for (size_t i = 0; i < COUNT_OF(machines); i++) {
+        struct orr_train_options options = asked("llama3-8b", machines[i], 0);
+        uint64_t shown = answered(&options).exposed_dp_ns;
+        CHECK(shown > before, "%s: %" PRIu64 " after %" PRIu64, machines[i], shown, before);
+        before = shown;
+    }
+}
+
+static void heads_of_odd_width_take_longer(void **state)
+{
+    (void)state;
+    struct orr_train_options options = asked(NULL, "dgx-a100:1", 8);
+    options.framework = "megatron-deepspeed";
+    options.plan.tp = 8;
+    options.shape = (struct orr_train_model){.layers = 8, .hidden = 14400, .heads = 96, .vocab = 250880};
+    options.plan.seq = 2048;
+    uint64_t odd = answered(&options).forward_ns;
+    options.shape.hidden = 14592; /* heads of 152 */
+    uint64_t even = answered(&options).forward_ns;
+    CHECK(odd > even * 1.1, "%" PRIu64 " and %" PRIu64, odd, even);
+}
+
 static void a_table_goes_on_past_rows_that_cannot_be(void **state)
 {
     (void)state;
@@ -208,11 +257,13 @@ static void a_table_goes_on_past_rows_that_cannot_be(void **state)
     size_t length = fread(text, 1, sizeof text - 1, out);
     text[length] = '\0';
     (void)fclose(out);
-    CHECK(strstr(text, "colour,predicted_step_s,predicted_memory_gb,fits,bound_by,error,status\n") != NULL, "%s", text);
+    CHECK(strstr(text, "colour,predicted_step_s,predicted_memory_gb,fits,bound_by,exposed_comm_s,bubble_s,launch_s,"
+                       "expected_error,error,status\n") != NULL,
+          "%s", text);
     CHECK(strstr(text, "red,") != NULL && strstr(text, ",ok\n") != NULL, "%s", text);
-    CHECK(strstr(text, "blue,,,,,,") != NULL, "%s", text);
+    CHECK(strstr(text, "blue,,,,,,,,,,") != NULL, "%s", text);
     CHECK(strstr(text, "abacus") != NULL, "%s", text);
-    CHECK(strstr(text, "e,x,H100,8,,,,,,,,,,\"") != NULL, "%s", text);
+    CHECK(strstr(text, "e,x,H100,8,,,,,,,,,,,,,,\"") != NULL, "%s", text);
     CHECK(strstr(text, "runs.csv:6: 4 fields, where the header has 8") != NULL, "%s", text);
     CHECK(strstr(text, "runs.csv:7: 9 fields, where the header has 8") != NULL, "%s", text);
 }
@@ -266,6 +317,9 @@ int main(void)
         cmocka_unit_test(sharding_takes_memory_off_a_gpu),
         cmocka_unit_test(less_power_takes_longer),
         cmocka_unit_test(latent_attention_without_ranks_has_deepseeks),
+        cmocka_unit_test(a_machine_says_how_many_gpus_there_are),
+        cmocka_unit_test(a_slower_network_shows),
+        cmocka_unit_test(heads_of_odd_width_take_longer),
         cmocka_unit_test(a_table_goes_on_past_rows_that_cannot_be),
         cmocka_unit_test(tensor_parallelism_beyond_a_server_waits_for_the_ranks_outside),
         cmocka_unit_test(a_sharded_optimizer_of_ddp_shows_what_whole_gradients_hide),
