@@ -216,7 +216,7 @@ static void put_protocols(FILE *out, const double values[TIMING_PROTOS])
 
 static void write_gpus(const struct coll_fit *fit, const struct coll_rows *rows, const char *ship, FILE *out)
 {
-    static const char *const links[] = {"nvlink", "pcie", "xgmi"};
+    static const char *const links[] = {"nvlink", "pcie", "xgmi", "torus"};
     (void)rows;
     (void)ship;
     (void)fputs(
@@ -227,8 +227,11 @@ static void write_gpus(const struct coll_fit *fit, const struct coll_rows *rows,
     for (size_t i = 0; i < fit->gpu_count; i++) {
         const struct timing_gpu *gpu = &fit->gpus[i];
         plain_fprintf(out, "%s,%s,%s,%s,%u,%s,%g,%u,%u,%g,%u,%g", gpu->name, gpu->words, gpu->like,
-                      gpu->is_rccl ? "rccl" : "nccl", gpu->sm, links[gpu->link], gpu->link_gbytes, gpu->links,
-                      gpu->domain, gpu->nic_gbytes, gpu->nic_every, gpu->nic_reach);
+                      gpu->is_rccl                     ? "rccl"
+                      : gpu->link == TIMING_LINK_TORUS ? "other"
+                                                       : "nccl",
+                      gpu->sm, links[gpu->link], gpu->link_gbytes, gpu->links, gpu->domain, gpu->nic_gbytes,
+                      gpu->nic_every, gpu->nic_reach);
         put_protocols(out, gpu->base_us);
         put_protocols(out, gpu->step_us);
         put_protocols(out, gpu->share);

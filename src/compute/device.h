@@ -20,9 +20,12 @@ struct device {
     double units;          /* SMs, CUs or cores, each with a matrix unit */
     double l2;             /* MB, the last cache that all units share */
     double power;          /* W */
+    double sustained;      /* of its peak, by the best product that was published; 0: as DEVICE_SUSTAINED */
     const char *relatives; /* names, nearest first */
     const char *source;
 };
+
+#define DEVICE_SUSTAINED 0.8 /* what the devices that were measured come to */
 
 extern const struct device device_rows[];
 extern const uint32_t device_count;

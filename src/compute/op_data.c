@@ -64,6 +64,8 @@ static struct op_machine compute_op_data_carried(const struct device *device, co
     if (device_is_kin(device, from) && ratio < KIN_PEAKS) {
         to.flops = there.flops;
         to.units = there.units;
+    } else if (device->sustained > 0) {
+        to.flops *= device->sustained / DEVICE_SUSTAINED;
     }
     return to;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "coll/timing/fit.h"
+#include "compute/device.h"
 #include "tests/check.h"
 
 static struct timing_machine machine_of(const char *gpu, const char *fabric, const char *nccl)
@@ -251,6 +252,39 @@ static void racks_take_the_place_of_nodes(void **state)
     assert_true(shape.net_gbytes == 18 * machine.nic_gbytes);
 }
 
+static void every_device_has_collectives(void **state)
+{
+    (void)state;
+    for (size_t i = 0; device_names[i] != NULL; i++) {
+        struct timing_machine machine = machine_of(device_names[i], "ib", "");
+        for (unsigned op = 0; op < ORR_COLL_OP_COUNT; op++) {
+            double us = ask(&machine, (enum orr_coll_op)op, 4, 4, 1 << 20).us;
+            assert_true(us > 1 && us < 1e5);
+        }
+    }
+    assert_string_equal(timing_gpu_find("TPU7x (Ironwood)")->name, "tpu7x");
+    assert_string_equal(timing_gpu_find("h100-pcie")->name, "h100-pcie");
+}
+
+/* 64 chips in a cube have all six links, 4 on one axis two of them; steps go by the axes and not by the ranks. */
+static void a_torus_has_the_links_of_the_axes_that_a_group_spans(void **state)
+{
+    (void)state;
+    struct timing_machine machine = machine_of("tpu-v5p", "gcp", "");
+    struct orr_coll_answer cube = ask(&machine, ORR_COLL_OP_ALL_GATHER, 16, 4, (uint64_t)1 << 30);
+    struct orr_coll_answer line = ask(&machine, ORR_COLL_OP_ALL_GATHER, 1, 4, (uint64_t)1 << 30);
+    assert_true(cube.busbw_gbytes > 0.8 * 600 && cube.busbw_gbytes < 600);
+    assert_true(line.busbw_gbytes > 0.8 * 200 && line.busbw_gbytes < 200);
+    assert_true(ask(&machine, ORR_COLL_OP_ALL_GATHER, 1024, 4, 8).us < 40);
+    assert_true(ask(&machine, ORR_COLL_OP_ALL_TO_ALL, 1024, 4, (uint64_t)1 << 30).us > 3 * cube.us);
+    struct orr_coll_question tree = {
+        .op = ORR_COLL_OP_ALL_REDUCE, .bytes = 8, .nodes = 2, .gpus = 4, .algo = ORR_COLL_ALGO_TREE};
+    struct orr_coll_answer answer;
+    struct orr_error err;
+    assert_int_equal(timing_estimate(&machine, &tree, &answer, &err), ORR_EINVAL);
+    assert_non_null(strstr(err.text, "the library does not use tree"));
+}
+
 /* Rows made by constants, fitted from others: the descent finds what made them. */
 static void a_fit_finds_the_constants_that_made_its_rows(void **state)
 {
@@ -369,6 +403,8 @@ int main(void)
         cmocka_unit_test(a_short_curve_is_carried_on_by_the_model),
         cmocka_unit_test(nothing_is_quicker_between_nodes_than_inside_one),
         cmocka_unit_test(racks_take_the_place_of_nodes),
+        cmocka_unit_test(every_device_has_collectives),
+        cmocka_unit_test(a_torus_has_the_links_of_the_axes_that_a_group_spans),
         cmocka_unit_test(a_fit_finds_the_constants_that_made_its_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -442,9 +442,12 @@ static enum orr_status estimate_refuse(const struct timing_machine *machine, con
     bool algo = question->algo != ORR_COLL_ALGO_AUTO;
     bool proto = question->proto != ORR_COLL_PROTO_AUTO;
     return error_set(err, ORR_EINVAL, "%s does not use %s%s%s for %s on %u x %u %s",
-                     machine->gpu->is_rccl ? "RCCL" : "NCCL", algo ? orr_coll_algo_name(question->algo) : "",
-                     algo && proto ? " with " : "", proto ? orr_coll_proto_name(question->proto) : "",
-                     orr_coll_op_name(question->op), question->nodes, question->gpus, machine->gpu->name);
+                     machine->gpu->is_rccl                     ? "RCCL"
+                     : machine->gpu->link == TIMING_LINK_TORUS ? "the library"
+                                                               : "NCCL",
+                     algo ? orr_coll_algo_name(question->algo) : "", algo && proto ? " with " : "",
+                     proto ? orr_coll_proto_name(question->proto) : "", orr_coll_op_name(question->op), question->nodes,
+                     question->gpus, machine->gpu->name);
 }
 
 enum orr_status timing_estimate(const struct timing_machine *machine, const struct orr_coll_question *question,
@@ -466,7 +469,9 @@ enum orr_status timing_estimate(const struct timing_machine *machine, const stru
     }
     enum orr_coll_algo fastest_algo = ORR_COLL_ALGO_AUTO;
     enum orr_coll_proto fastest_proto = ORR_COLL_PROTO_AUTO;
-    made.tuner_us = timing_tuner_choose(machine, &shape, &made.algo, &made.proto);
+    bool has_tuner = machine->gpu->link != TIMING_LINK_TORUS;
+    made.tuner_us = has_tuner ? timing_tuner_choose(machine, &shape, &made.algo, &made.proto)
+                              : timing_model_best(machine, &shape, &made.algo, &made.proto);
     made.model_us = isinf(made.tuner_us) ? made.tuner_us
                     : is_forced          ? timing_model_us(machine, &shape, made.algo, made.proto)
                                          : timing_model_best(machine, &shape, &fastest_algo, &fastest_proto);
@@ -494,7 +499,9 @@ enum orr_status timing_estimate(const struct timing_machine *machine, const stru
             made.method = ORR_COLL_METHOD_EXTENDED;
         }
     }
-    made.channels = question->channels > 0 ? question->channels : timing_tuner_channels(machine, &shape, made.algo);
+    made.channels = question->channels > 0 ? question->channels
+                    : has_tuner            ? timing_tuner_channels(machine, &shape, made.algo)
+                                           : machine->gpu->links;
     made.algbw_gbytes = shape.bytes * 1e-3 / made.us;
     made.busbw_gbytes = made.algbw_gbytes * estimate_bus_factor(&shape);
     *answer = made;

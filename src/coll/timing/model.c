@@ -31,10 +31,36 @@ struct way {
     unsigned proto; /* TIMING_LL … */
 };
 
+static bool is_torus(const struct way *way)
+{
+    return way->machine->gpu->link == TIMING_LINK_TORUS;
+}
+
+/* How many axes of a torus a group of this size spans, four ranks on each at least: it has the links of these alone. */
+static double torus_axes(const struct way *way)
+{
+    double all = way->machine->gpu->links / 2.0;
+    return fmin(fmax(round(log2((double)way->shape->gpus) / 2), 1), all);
+}
+
+/* Steps to the farthest of them, both ways round each axis. */
+static double torus_steps(const struct way *way)
+{
+    double axes = torus_axes(way);
+    return axes * pow(way->shape->gpus, 1 / axes) / 2;
+}
+
+/* GB/s of a GPU's links that a group has. */
+static double links_gbytes(const struct way *way)
+{
+    double all = way->machine->link_gbytes;
+    return is_torus(way) ? all * 2 * torus_axes(way) / way->machine->gpu->links : all;
+}
+
 /* Microseconds for a byte through a GPU's links, and through a node's NICs. */
 static double link_cost(const struct way *way)
 {
-    return 1e-3 / (way->machine->link_gbytes * way->machine->gpu->share[way->proto]);
+    return 1e-3 / (links_gbytes(way) * way->machine->gpu->share[way->proto]);
 }
 
 static double net_cost(const struct way *way)
@@ -57,9 +83,8 @@ static double ring_us(const struct way *way, double turns)
     const struct timing_gpu *gpu = way->machine->gpu;
     double ranks = shape->ranks;
     double crossings = shape->nodes > 1 ? shape->nodes : 0;
-    double steps = ranks - 1 - crossings;
-    double latency =
-        (steps > 0 ? steps : 0) * gpu->step_us[way->proto] + crossings * way->machine->fabric->hop_us[way->proto];
+    double steps = is_torus(way) ? torus_steps(way) : fmax(ranks - 1 - crossings, 0);
+    double latency = steps * gpu->step_us[way->proto] + crossings * way->machine->fabric->hop_us[way->proto];
     double inside = shape->gpus > 1 ? link_cost(way) : 0;
     double bytes = turns * shape->bytes * (ranks - 1) / ranks;
     return start_us(way) + turns * latency + bytes * both(inside, net_cost(way));
@@ -127,7 +152,8 @@ static double all_to_all_us(const struct way *way)
     if (fabric->small_bytes > 0 && peer < fabric->small_bytes) {
         each = fabric->small_peer_us;
     }
-    double inside = peer * (shape->gpus - 1) * 1e-3 / (way->machine->link_gbytes * gpu->p2p_share);
+    double hops = is_torus(way) ? fmax(torus_steps(way) / 2, 1) : 1; /* over which a byte goes in the mean */
+    double inside = hops * peer * (shape->gpus - 1) * 1e-3 / (links_gbytes(way) * gpu->p2p_share);
     double pairs = fmin(shape->nodes / 2.0, FADE_MOST);
     double share = fabric->p2p_share[kind] * (pairs > 1 ? pow(pairs, -fabric->p2p_fade) : 1);
     double between = remote > 0 ? peer * remote * shape->gpus * 1e-3 / (shape->net_gbytes * share) : 0;
@@ -140,7 +166,8 @@ static double send_us(const struct way *way)
     const struct timing_shape *shape = way->shape;
     const struct timing_fabric *fabric = way->machine->fabric;
     bool crosses = shape->nodes > 1;
-    double inside = shape->gpus > 1 ? 1 / (way->machine->link_gbytes * way->machine->gpu->p2p_share) : 0;
+    double link = way->machine->link_gbytes / (is_torus(way) ? way->machine->gpu->links : 1);
+    double inside = shape->gpus > 1 ? 1 / (link * way->machine->gpu->p2p_share) : 0;
     double between = crosses ? 1 / (shape->nic_gbytes * fabric->p2p_share[1]) : 0;
     return way->machine->gpu->base_us[way->proto] +
            (crosses ? way->machine->fabric->hop_us[way->proto] : way->machine->gpu->step_us[way->proto]) +
@@ -165,6 +192,10 @@ double timing_model_us(const struct timing_machine *machine, const struct timing
     bool reduces_all = shape->op == ORR_COLL_OP_ALL_REDUCE;
     bool shares = shape->op == ORR_COLL_OP_ALL_GATHER || shape->op == ORR_COLL_OP_REDUCE_SCATTER;
     bool is_simple = proto == ORR_COLL_PROTO_SIMPLE;
+    bool is_chain = algo == ORR_COLL_ALGO_RING || algo == ORR_COLL_ALGO_P2P;
+    if (is_torus(&way) && !(is_simple && is_chain)) {
+        return INFINITY;
+    }
     switch (algo) {
     case ORR_COLL_ALGO_RING:
         if (shape->op == ORR_COLL_OP_BROADCAST || shape->op == ORR_COLL_OP_REDUCE) {

@@ -19,7 +19,8 @@
 
 enum { TIMING_LL, TIMING_LL128, TIMING_SIMPLE, TIMING_PROTOS };
 
-enum timing_link { TIMING_LINK_NVLINK, TIMING_LINK_PCIE, TIMING_LINK_XGMI };
+/* TORUS: chips that are their own switches, two links an axis; the library is their maker's and has no tuner here. */
+enum timing_link { TIMING_LINK_NVLINK, TIMING_LINK_PCIE, TIMING_LINK_XGMI, TIMING_LINK_TORUS };
 
 /* presets/collectives/gpus.csv says what each field is. */
 struct timing_gpu {
