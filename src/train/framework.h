@@ -26,6 +26,13 @@ struct framework {
                                 place */
     double optimizer_bytes;  /* read and written for each weight in a step */
     double state_bytes;      /* held for each weight beside it and its gradient */
+    double bucket_bytes;     /* held for each weight's gradient besides, where it is summed over ranks */
+    double logit_bytes;      /* held for each logit at once, as it comes and as the loss needs it */
+    double kept_states;      /* hidden states a layer keeps besides those its operators need: copies */
+    double queued_states;    /* whole hidden states that collectives still wait for, where the host is ahead of them */
+    double workspace;        /* GB of libraries, and of small tensors */
+    double usable;           /* share of a device's memory that tensors can have: the rest has the runtime's context,
+                                communication buffers, and what an allocator cannot put together */
     double gemm, attention, stream; /* factors of what an operator takes by itself */
     double experts;                 /* factor of experts' products and of what brings tokens to them, besides */
     double attention_hopper; /* besides, of attention on devices from Hopper on: older kernels do not use all of them */

@@ -2,10 +2,6 @@
 /* Weights, gradients and states by how they are sharded; activations by how many micro-batches are in flight. */
 #include "train/memory.h"
 
-enum {
-    MEMORY_CONTEXT_BYTES = 1 << 30
-}; /* the runtime's own, libraries' work space, communication buffers of a group */
-
 /* Micro-batches whose activations a stage holds at once, in chunks of a stage. */
 static double memory_in_flight(const struct work_job *job, uint32_t stage)
 {
@@ -37,6 +33,35 @@ static double memory_weights(const struct work_piece *piece)
     return piece == NULL ? 0 : piece->parameters;
 }
 
+/* Gradients as kernels make them, before they are added to those kept in more bits: of the head and of a layer. */
+static double memory_fresh(const struct work_job *job, const struct memory_stage *stage)
+{
+    const struct work_piece *layer = stage->sparse != NULL ? stage->sparse : stage->dense;
+    if (job->framework->gradient_bytes <= 2) {
+        return 0; /* these are the ones that are kept */
+    }
+    return 2 * ((stage->head != NULL ? stage->head->largest : 0) + (layer != NULL ? layer->largest : 0));
+}
+
+/* Hidden states of collectives that the host has launched and done with, while the device is not there yet: an
+ * allocator may not use them again before that. It waits for the device rather than fail, and then they are free. */
+static double memory_queued(const struct work_job *job, const struct memory_stage *stage, double needed, double usable)
+{
+    const struct orr_train_plan *plan = job->plan;
+    double state = (double)plan->micro_batch * plan->seq / plan->cp * job->model->hidden * 2;
+    double queued = stage->ahead && plan->tp > 1 ? job->framework->queued_states * state : 0;
+    return needed + queued <= usable ? queued : 0;
+}
+
+static double memory_activations(const struct work_job *job, const struct memory_stage *stage)
+{
+    const struct work_piece *layer = stage->sparse != NULL ? stage->sparse : stage->dense;
+    double layers = stage->dense_count * memory_kept(stage->dense) + stage->sparse_count * memory_kept(stage->sparse);
+    double ends = memory_kept(stage->embedding) + memory_kept(stage->head) + memory_kept(stage->loss);
+    double again = layer != NULL && layer->again ? layer->kept_bytes : 0;
+    return layers * memory_in_flight(job, stage->index) + ends + again;
+}
+
 void memory_of_stage(const struct work_job *job, const struct memory_stage *stage, double device_bytes,
                      struct orr_train_memory *memory)
 {
@@ -50,23 +75,18 @@ void memory_of_stage(const struct work_job *job, const struct memory_stage *stag
     double expert_shards = shards > 1 ? shards * plan->tp / ((double)plan->etp * plan->ep) : 1;
     expert_shards = expert_shards < 1 ? 1 : expert_shards;
     bool whole = plan->zero == 3 || plan->sharding == ORR_TRAIN_SHARDING_FULL;
-    double held = whole ? weights / shards + experts / expert_shards : weights + experts;
-    double summed = plan->zero >= 2 || whole ? weights / shards + experts / expert_shards : weights + experts;
+    double shared = weights / shards + experts / expert_shards, all = weights + experts;
     double largest =
         stage->sparse != NULL ? stage->sparse->parameters + stage->sparse->experts : memory_weights(stage->dense);
-    double layers = stage->dense_count * memory_kept(stage->dense) + stage->sparse_count * memory_kept(stage->sparse);
-    double ends = memory_kept(stage->embedding) + memory_kept(stage->head) + memory_kept(stage->loss);
-    const struct work_piece *layer = stage->sparse != NULL ? stage->sparse : stage->dense;
-    double working = layer != NULL && layer->again ? layer->kept_bytes : 0;
-    working += stage->loss != NULL ? stage->loss->working_bytes : 0;
-    memory->weights = (uint64_t)(held * 2);
-    memory->gradients = (uint64_t)(summed * framework->gradient_bytes);
-    memory->optimizer = (uint64_t)((weights / shards + experts / expert_shards) * framework->state_bytes);
-    memory->activations = (uint64_t)(layers * memory_in_flight(job, stage->index) + ends + working);
-    memory->buffers = (uint64_t)(MEMORY_CONTEXT_BYTES + (whole ? 2 * 2 * largest : 0));
-    memory->fragmentation = (uint64_t)(0.03 * (double)memory->activations);
-    memory->total = memory->weights + memory->gradients + memory->optimizer + memory->activations + memory->buffers +
-                    memory->fragmentation;
-    memory->device = (uint64_t)device_bytes;
-    memory->fits = memory->total <= memory->device;
+    double buckets = plan->dp > 1 && !whole ? framework->bucket_bytes * all : 0;
+    memory->weights = (uint64_t)((whole ? shared : all) * 2);
+    memory->gradients = (uint64_t)((plan->zero >= 2 || whole ? shared : all) * framework->gradient_bytes + buckets);
+    memory->optimizer = (uint64_t)(shared * framework->state_bytes);
+    memory->activations = (uint64_t)memory_activations(job, stage);
+    memory->buffers = (uint64_t)(framework->workspace * 1e9 + memory_fresh(job, stage) + (whole ? 2 * 2 * largest : 0));
+    uint64_t needed = memory->weights + memory->gradients + memory->optimizer + memory->activations + memory->buffers;
+    memory->device = (uint64_t)(device_bytes * framework->usable);
+    memory->fragmentation = (uint64_t)memory_queued(job, stage, (double)needed, (double)memory->device);
+    memory->total = needed + memory->fragmentation;
+    memory->fits = needed <= memory->device;
 }

@@ -10,6 +10,7 @@ struct memory_stage {
     const struct work_piece *embedding, *dense, *sparse, *head, *loss; /* NULL: the stage has none */
     uint32_t dense_count, sparse_count;
     uint32_t index; /* of the stage */
+    bool ahead;     /* its host launches faster than kernels run */
 };
 
 void memory_of_stage(const struct work_job *job, const struct memory_stage *stage, double device_bytes,

@@ -346,7 +346,7 @@ static void result_scale_memory(struct orr_train_memory *memory, double factor)
     memory->fragmentation = (uint64_t)((double)memory->fragmentation * wanted / rest);
     memory->total = memory->weights + memory->gradients + memory->optimizer + memory->activations + memory->buffers +
                     memory->fragmentation;
-    memory->fits = memory->total <= memory->device;
+    memory->fits = memory->total - memory->fragmentation <= memory->device;
 }
 
 static void result_name_nearest(struct orr_train_result *result, const struct circle *circle)

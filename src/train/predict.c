@@ -392,7 +392,7 @@ enum orr_status predict_step(struct predict_data *data, const struct orr_train_o
         .node_gpus = machine.node_gpus != 0 ? machine.node_gpus : 8};
     struct work_job job = {.model = &made.model, .plan = &made.plan, .framework = &framework};
     orr_train_model_count(&made.model, &made.parameters);
-    status = step_predict(&cost, &job, device->memory * 1e9, mem, &made, err);
+    status = step_predict(&cost, &job, device->memory * 1073741824.0, mem, &made, err);
     if (status == ORR_OK) {
         predict_figures(device, &made);
         made.device = device->name;

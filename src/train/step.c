@@ -266,6 +266,7 @@ static void step_memory(const struct step_plan *step, double device_bytes, struc
     for (uint32_t stage = 0; stage < plan->pp; stage++) {
         struct orr_train_memory memory;
         struct memory_stage pieces = {.index = stage};
+        struct step_load load;
         double sum[STEP_PIECES] = {0}, count[STEP_PIECES];
         for (uint32_t i = 0; i < plan->vpp; i++) {
             step_count_pieces(step, i * plan->pp + stage, count);
@@ -280,6 +281,10 @@ static void step_memory(const struct step_plan *step, double device_bytes, struc
         pieces.loss = sum[STEP_LOSS] > 0 ? &step->piece[STEP_LOSS] : NULL;
         pieces.dense_count = (uint32_t)sum[STEP_DENSE];
         pieces.sparse_count = (uint32_t)sum[STEP_SPARSE];
+        step_load_of(step, sum, &load);
+        /* In a pipeline the host waits at every send, and makes up for no stall. */
+        double kernels = load.forward + load.tp_forward + (plan->pp > 1 ? 0 : load.stall_forward);
+        pieces.ahead = kernels > load.host_forward;
         memory_of_stage(step->job, &pieces, device_bytes, &memory);
         if (memory.total > most->total) {
             *most = memory;

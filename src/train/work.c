@@ -69,6 +69,7 @@ static void work_gemm(const struct work_job *job, struct work_piece *piece, cons
     work_add(&piece->backward, name)->op = op;
     work_casts(job, piece, m * k, m * n);
     piece->parameters += n * k;
+    piece->largest = n * k > piece->largest ? n * k : piece->largest;
 }
 
 static void work_collective(struct work_list *list, const char *name, enum work_comm comm, double bytes)
@@ -231,6 +232,7 @@ static void work_grouped(const struct work_job *job, struct work_piece *piece, c
     work_add(&piece->backward, name)->op = op;
     work_casts(job, piece, groups * m * k, groups * m * n);
     piece->experts += groups * n * k;
+    piece->largest = groups * n * k > piece->largest ? groups * n * k : piece->largest;
 }
 
 /* Tokens of a rank go to `topk` experts each, spread evenly over the ranks that hold them. */
@@ -290,6 +292,7 @@ void work_layer(const struct work_job *job, bool with_experts, struct work_piece
         work_mlp(job, &sizes, piece);
     }
     work_accumulate(job, piece);
+    piece->kept_bytes += job->framework->kept_states * sizes.divided;
     piece->again = job->plan->recompute == ORR_TRAIN_RECOMPUTE_FULL;
     piece->parameters += 4.0 * job->model->hidden;
 }
@@ -349,6 +352,5 @@ void work_loss(const struct work_job *job, struct work_piece *piece)
     work_add(&piece->forward, "loss")->op = loss;
     loss.kind = ORR_OP_CROSS_ENTROPY_BACKWARD;
     work_add(&piece->backward, "loss")->op = loss;
-    piece->kept_bytes = rows * vocab * 6;
-    piece->working_bytes = rows * vocab * 4;
+    piece->kept_bytes = rows * vocab * job->framework->logit_bytes;
 }

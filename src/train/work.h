@@ -48,7 +48,7 @@ struct work_piece {
     double parameters, experts; /* this rank's weights; of them those of experts */
     double kept_bytes;          /* activations held from forward to backward, for one micro-batch */
     double input_bytes;         /* of its input alone: what is held where all of it runs again */
-    double working_bytes;       /* beside them while it runs */
+    double largest;             /* weight of them: values of the largest one that a kernel makes a gradient of */
 };
 
 struct work_job {
