@@ -159,8 +159,8 @@ struct orr_train_options {
 
 void orr_train_options_init(struct orr_train_options *options);
 
-/* Bytes of one GPU, of the stage that needs most, as an allocator of tensors counts at its peak. `fragmentation` is what
- * it holds without need; `device`, what tensors can have of a device's memory. */
+/* Bytes of one GPU, of the stage that needs most, as an allocator of tensors counts at its peak. `fragmentation` is
+ * what it holds without need; `device`, what tensors can have of a device's memory. */
 struct orr_train_memory {
     uint64_t weights, gradients, optimizer, activations, buffers, fragmentation, total, device;
     bool fits;
