@@ -19,6 +19,7 @@ struct framework {
     bool stages_by_cost;    /* layers go to pipeline stages by their weights and the head's; else as many to each */
     bool host_or_kernels;   /* a pass takes the longer of the two; else the root of their squares' sum */
     bool async_tp;          /* backwards, tensor-parallel communication runs beside the products, where it overlaps */
+    bool async_pp;          /* a stage goes on while it sends */
     bool ddp;              /* torch's DistributedDataParallel: gradients are summed whole beside the last backward pass;
                               with sharded states, in a pipeline, or beside tensor parallelism on the network behind it */
     double gradient_bytes; /* of a value, as they are summed over ranks */

@@ -298,6 +298,15 @@ static void a_sharded_optimizer_of_ddp_shows_what_whole_gradients_hide(void **st
     CHECK(b.optimizer_ns < a.optimizer_ns, "each rank updates its share");
 }
 
+static void a_framework_that_sends_on_the_side_shows_no_sends(void **state)
+{
+    (void)state;
+    struct orr_train_options options = nanotron(16, 1, 4, 0);
+    CHECK_U64(answered(&options).exposed_pp_ns, 0, "nanotron");
+    options.framework = "megatron";
+    CHECK(answered(&options).exposed_pp_ns > 0, "Megatron-LM without overlap");
+}
+
 static void a_pipeline_over_servers_costs_the_host_more_for_each_tensor_parallel_rank(void **state)
 {
     (void)state;
@@ -323,6 +332,7 @@ int main(void)
         cmocka_unit_test(a_table_goes_on_past_rows_that_cannot_be),
         cmocka_unit_test(tensor_parallelism_beyond_a_server_waits_for_the_ranks_outside),
         cmocka_unit_test(a_sharded_optimizer_of_ddp_shows_what_whole_gradients_hide),
+        cmocka_unit_test(a_framework_that_sends_on_the_side_shows_no_sends),
         cmocka_unit_test(a_pipeline_over_servers_costs_the_host_more_for_each_tensor_parallel_rank),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
