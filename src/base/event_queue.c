@@ -57,14 +57,22 @@ void event_queue_free(struct event_queue *queue)
     mem_free(queue->mem, queue->events, (size_t)queue->event_capacity * sizeof *queue->events);
     mem_free(queue->mem, queue->slots, (size_t)queue->slot_capacity * sizeof *queue->slots);
     mem_free(queue->mem, queue->heap, (size_t)queue->heap_capacity * sizeof *queue->heap);
+    mem_free(queue->mem, queue->causes, (size_t)queue->cause_capacity * sizeof *queue->causes);
     *queue = (struct event_queue){0};
+}
+
+bool event_queue_keep_causes(struct event_queue *queue)
+{
+    return mem_reserve(queue->mem, (void **)&queue->causes, &queue->cause_capacity, queue->event_capacity,
+                       sizeof *queue->causes);
 }
 
 uint32_t event_queue_more_events(struct event_queue *queue)
 {
     uint32_t first = queue->event_capacity;
     if (!mem_reserve(queue->mem, (void **)&queue->events, &queue->event_capacity, (uint64_t)first + 1,
-                     sizeof *queue->events)) {
+                     sizeof *queue->events) ||
+        (queue->causes != NULL && !event_queue_keep_causes(queue))) {
         queue->failed = true;
         return 0;
     }

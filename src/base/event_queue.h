@@ -8,6 +8,9 @@
  *
  * A container, so it lives below the networks and the engine, which share one. Pushes never fail visibly: when memory
  * is refused the event is dropped and `failed` is set, for the loop to see before it pops again.
+ *
+ * On request it keeps what each event was caused by, as its user names causes: where one rank stands for many, the
+ * order of events of one time is only known to be the same on all of them when their causes are (sim/symmetry.h).
  */
 #ifndef ORR_BASE_EVENT_QUEUE_H
 #define ORR_BASE_EVENT_QUEUE_H
@@ -21,6 +24,11 @@ struct event {
     uint32_t next; /* in the same slot; 0 = last */
     uint32_t kind;
     uint32_t a, b;
+};
+
+/* What caused an event, in its user's numbers. */
+struct event_cause {
+    uint32_t batch, origin;
 };
 
 /* Events of one time, first to last. */
@@ -62,11 +70,16 @@ struct event_queue {
     uint64_t last_time;
     uint32_t last_slot;
     uint64_t handled;
+    struct event_cause *causes; /* by event, as `cause` was when it was pushed; NULL = not kept */
+    uint32_t cause_capacity;
+    struct event_cause cause;
     struct mem *mem;
 };
 
 ORR_MUST_CHECK bool event_queue_init(struct event_queue *queue, struct mem *mem);
 void event_queue_free(struct event_queue *queue);
+/* Keeps causes from now on; before the first push. False: no memory. */
+ORR_MUST_CHECK bool event_queue_keep_causes(struct event_queue *queue);
 
 /* The slow halves of the inline functions below. */
 uint32_t event_queue_more_events(struct event_queue *queue);
@@ -107,6 +120,9 @@ static inline uint32_t event_queue_push(struct event_queue *queue, uint64_t time
     struct event *event = &queue->events[index];
     queue->event_free = event->next;
     *event = (struct event){.next = 0, .kind = kind, .a = a, .b = b};
+    if (__builtin_expect(queue->causes != NULL, 0)) {
+        queue->causes[index] = queue->cause;
+    }
 
     struct event_line *line;
     uint64_t ahead = time - queue->now;
@@ -147,6 +163,12 @@ bool event_queue_any(const struct event_queue *queue, bool (*counts)(uint32_t ki
 static inline const struct event *event_queue_peek(const struct event_queue *queue)
 {
     return &queue->events[queue->wheel[queue->now % EVENT_WHEEL].head];
+}
+
+/* The cause of the event taken last, where causes are kept; before the next push. */
+static inline struct event_cause event_queue_cause(const struct event_queue *queue)
+{
+    return queue->causes[queue->event_free];
 }
 
 /* Takes the next event and sets `now` to its time; false when there is none. */

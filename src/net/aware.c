@@ -5,6 +5,9 @@
  * the route never has to be stored. A switch is crossed by two links, up and down.
  *
  * The arrival is scheduled before the link is freed: with equal times that order shows (spec analytical §11.2).
+ *
+ * Folded (struct net_fold), a message stays at rank 0 and its destination comes nearer; the links are rank 0's, that
+ * down from a switch included, which is the one that other ranks' messages for it come by.
  */
 #include <inttypes.h>
 
@@ -27,6 +30,7 @@ struct transit {
     uint32_t next;     /* in a link's queue, or next free */
     uint8_t in_switch; /* at the switch of the dimension being crossed */
     uint8_t counted;   /* 1 + the dimension that has counted it, 0 = none yet */
+    uint32_t move;     /* folded: how far the link being crossed leads */
 };
 
 POOL_DEFINE(transits, struct transit, next);
@@ -35,12 +39,24 @@ struct aware {
     struct link *links;
     uint64_t first_link[TOPO_MAX_DIMS + 1]; /* a dimension's links are consecutive */
     struct transits transits;
+    struct net_touch *touches; /* folded: by link */
 };
 
 /* Places in the link table: simple addresses matter more than a few unused entries. */
-static uint64_t link_places(const struct topo_dims *dims, const struct topo_dim *dim)
+static uint64_t link_places(uint32_t ranks, const struct topo_dim *dim)
 {
-    return (uint64_t)dims->ranks * (dim->kind == TOPO_FULLY_CONNECTED ? dim->size : 2);
+    return (uint64_t)ranks * (dim->kind == TOPO_FULLY_CONNECTED ? dim->size : 2);
+}
+
+static uint64_t lay_out_links(struct aware *aware, const struct topo_dims *dims, uint32_t ranks)
+{
+    uint64_t places = 0;
+    for (uint32_t d = 0; d < dims->count; d++) {
+        aware->first_link[d] = places;
+        places += link_places(ranks, &dims->dim[d]);
+    }
+    aware->first_link[dims->count] = places;
+    return places;
 }
 
 static enum orr_status aware_open(struct net *net, struct orr_error *err)
@@ -50,12 +66,7 @@ static enum orr_status aware_open(struct net *net, struct orr_error *err)
         return mem_error(net->mem, "the network", err);
     }
     net->state = aware;
-    uint64_t places = 0;
-    for (uint32_t d = 0; d < net->dims->count; d++) {
-        aware->first_link[d] = places;
-        places += link_places(net->dims, &net->dims->dim[d]);
-    }
-    aware->first_link[net->dims->count] = places;
+    uint64_t places = lay_out_links(aware, net->dims, net->dims->ranks);
     if (places > UINT32_MAX) {
         return error_set(err, ORR_ENOMEM, "the network has %" PRIu64 " links; at most %" PRIu32 " can be simulated",
                          places, UINT32_MAX);
@@ -67,11 +78,30 @@ static enum orr_status aware_open(struct net *net, struct orr_error *err)
     return ORR_OK;
 }
 
+static void free_links(struct net *net, struct aware *aware)
+{
+    size_t places = (size_t)aware->first_link[net->dims->count];
+    mem_free(net->mem, aware->links, places * sizeof *aware->links);
+    if (aware->touches != NULL) {
+        mem_free(net->mem, aware->touches, places * sizeof *aware->touches);
+    }
+}
+
+static bool aware_fold(struct net *net)
+{
+    struct aware *aware = net->state;
+    free_links(net, aware);
+    size_t places = (size_t)lay_out_links(aware, net->dims, 1);
+    aware->links = mem_zalloc(net->mem, places * sizeof *aware->links);
+    aware->touches = mem_zalloc(net->mem, places * sizeof *aware->touches);
+    return aware->links != NULL && aware->touches != NULL;
+}
+
 static void aware_close(struct net *net)
 {
     struct aware *aware = net->state;
     if (aware != NULL) {
-        mem_free(net->mem, aware->links, (size_t)aware->first_link[net->dims->count] * sizeof *aware->links);
+        free_links(net, aware);
         transits_free(&aware->transits, net->mem);
         mem_free(net->mem, aware, sizeof *aware);
     }
@@ -136,6 +166,43 @@ static uint32_t net_aware_step(const struct net *net, struct transit *transit, u
     return first + at * dim->size + to;
 }
 
+/* The same at rank 0, which stays there while its destination moves towards it. Ways to a switch lead to the rank
+ * behind it, whose link is next. */
+static uint32_t net_aware_step_folded(const struct net *net, struct transit *transit, uint32_t *d)
+{
+    const struct aware *aware = net->state;
+    bool inside = transit->in_switch != 0;
+    uint32_t from = 0;
+    uint32_t to = 0;
+    const struct topo_dim *dim = &net->dims->dim[next_dim(net, 0, transit->dst, &from, &to)];
+    (void)net_aware_step(net, transit, d);
+    uint32_t first = (uint32_t)aware->first_link[*d];
+    uint32_t far_end = transit->at;
+    transit->move = inside ? 0 : transit->in_switch ? to * dim->stride : far_end;
+    transit->dst = topo_rank_offset(net->dims, far_end, transit->dst);
+    transit->at = 0;
+    switch (dim->kind) {
+    case TOPO_SWITCH:
+        return first + (inside ? 1 : 0);
+    case TOPO_FULLY_CONNECTED:
+        return first + to;
+    case TOPO_RING:
+        break;
+    }
+    return first + (topo_coordinate(dim, far_end) == 1 ? 0 : 1);
+}
+
+static void push_hop(struct net *net, uint32_t index, uint64_t time)
+{
+    struct event_queue *queue = net->queue;
+    struct event_cause here = queue->cause;
+    if (net->fold.on) {
+        queue->cause.origin = net_fold_moved(net, here.origin, ((struct aware *)net->state)->transits.at[index].move);
+    }
+    (void)event_queue_push(queue, time, NET_EVENT_HOP, index, 0);
+    queue->cause = here;
+}
+
 static void net_aware_transmit(struct net *net, uint32_t index, uint32_t link, uint32_t d)
 {
     struct aware *aware = net->state;
@@ -155,7 +222,7 @@ static void net_aware_transmit(struct net *net, uint32_t index, uint32_t link, u
         transit->counted = (uint8_t)(d + 1);
         net->stats[d].messages++;
     }
-    (void)event_queue_push(queue, queue->now + arrival, NET_EVENT_HOP, index, 0);
+    push_hop(net, index, queue->now + arrival);
     (void)event_queue_push(queue, queue->now + busy, NET_EVENT_LINK_FREE, link, d);
 }
 
@@ -164,7 +231,10 @@ static void enter_link(struct net *net, uint32_t index)
     struct aware *aware = net->state;
     struct transit *transit = &aware->transits.at[index];
     uint32_t d = 0;
-    uint32_t link_index = net_aware_step(net, transit, &d);
+    uint32_t link_index = net->fold.on ? net_aware_step_folded(net, transit, &d) : net_aware_step(net, transit, &d);
+    if (net->fold.on) {
+        net_fold_touch(net, &aware->touches[link_index]);
+    }
     struct link *link = &aware->links[link_index];
     if (!link->busy) {
         net_aware_transmit(net, index, link_index, d);
@@ -198,6 +268,9 @@ static uint32_t aware_handle(struct net *net, const struct event *event)
     struct aware *aware = net->state;
     if (event->kind == NET_EVENT_LINK_FREE) {
         struct link *link = &aware->links[event->a];
+        if (net->fold.on) {
+            net_fold_touch(net, &aware->touches[event->a]);
+        }
         link->busy = 0;
         uint32_t index = link->head;
         if (index != 0) {
@@ -217,5 +290,9 @@ static uint32_t aware_handle(struct net *net, const struct event *event)
     return message;
 }
 
-const struct net_ops net_aware = {
-    .name = "congestion-aware", .open = aware_open, .close = aware_close, .send = aware_send, .handle = aware_handle};
+const struct net_ops net_aware = {.name = "congestion-aware",
+                                  .open = aware_open,
+                                  .close = aware_close,
+                                  .send = aware_send,
+                                  .handle = aware_handle,
+                                  .fold = aware_fold};

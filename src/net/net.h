@@ -88,6 +88,25 @@ struct net_stuck {
     uint32_t rank_count;
 };
 
+/* Where rank 0 stands for all ranks of a machine that looks the same from each (sim/symmetry.h): it sends each message
+ * to itself, for what a rank sends is what comes to it from the other side, and a link of rank 0's is that link at
+ * every rank. The event queue keeps causes: `origin` says at which rank the events that led to this one began, seen
+ * from where it happens. Below the number of ranks it is the offset from there to here; above, a name for a way that is
+ * no offset (net_fold_moved), or that is another at some ranks. */
+enum { NET_FOLD_WAYS = 16 };
+
+struct net_fold {
+    bool on;
+    bool unsure;          /* two events used one thing in an order that may be another at another rank */
+    uint32_t next_origin; /* not given out yet */
+    uint32_t batch;       /* whose ways these are */
+    uint32_t way_count;
+    struct {
+        uint64_t move;
+        uint32_t origin, becomes;
+    } ways[NET_FOLD_WAYS];
+};
+
 struct net;
 
 /* Messages that are like one that is sent, in everything but the wires they go over, which are nobody else's: where
@@ -125,6 +144,8 @@ struct net_ops {
     /* May be NULL, which means no. Whether its answer will stand in any case, and whether it counts twins; known before
      * the first message. */
     bool (*takes_twins)(const struct net *net);
+    /* May be NULL where net_fixed_path is all there is to it. Fewer links are enough from now on; false: no memory. */
+    bool (*fold)(struct net *net);
 };
 
 extern const struct net_ops net_unaware; /* spec analytical §11.1 */
@@ -141,6 +162,7 @@ struct net {
     double expected_bytes; /* that the job will send, more or less; set before the first message, 0 = not known */
     double moved_bytes;    /* of messages, that have arrived so far; unaware: not counted */
     struct net_dim_stats stats[TOPO_MAX_DIMS];
+    struct net_fold fold;
     const struct net_twins *twins; /* of the message being sent, valid until it has arrived; NULL = none */
     void *state;                   /* the model's own */
     const void *machine;           /* what a model needs beyond the dimensions (packet_machine), or NULL; borrowed */
@@ -158,6 +180,21 @@ ORR_MUST_CHECK enum orr_status net_init_machine(struct net *net, const struct ne
                                                 void (*arrived)(void *context, uint32_t message), void *context,
                                                 struct event_queue *queue, struct mem *mem, struct orr_error *err);
 void net_free(struct net *net);
+/* Before the first message. False: no memory. */
+ORR_MUST_CHECK bool net_fold(struct net *net);
+/* What an origin becomes a message's way further on. `move` is the offset, or above the number of ranks another number
+ * for what each rank's peer is, the same for the same. */
+uint32_t net_fold_moved(struct net *net, uint32_t origin, uint64_t move);
+
+/* The last use of something that several events may want at once. */
+struct net_touch {
+    uint64_t time_ns;
+    struct event_cause cause;
+};
+
+/* The event being handled uses it; fold.unsure, and the queue has failed, where another one did just before that may
+ * come just after it elsewhere. */
+void net_fold_touch(struct net *net, struct net_touch *touch);
 
 static inline struct net_path net_fixed_path(const struct net *net, uint32_t src, uint32_t dst, uint64_t bytes)
 {

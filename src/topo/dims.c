@@ -31,3 +31,25 @@ int topo_dims_finish(struct topo_dims *dims)
     dims->ranks = (uint32_t)ranks;
     return 1;
 }
+
+uint32_t topo_rank_moved(const struct topo_dims *dims, uint32_t rank, uint32_t offset)
+{
+    uint32_t moved = 0;
+    for (uint32_t d = 0; d < dims->count; d++) {
+        const struct topo_dim *dim = &dims->dim[d];
+        uint32_t at = topo_coordinate(dim, rank) + topo_coordinate(dim, offset);
+        moved += (at >= dim->size ? at - dim->size : at) * dim->stride;
+    }
+    return moved;
+}
+
+uint32_t topo_rank_offset(const struct topo_dims *dims, uint32_t from, uint32_t to)
+{
+    uint32_t offset = 0;
+    for (uint32_t d = 0; d < dims->count; d++) {
+        const struct topo_dim *dim = &dims->dim[d];
+        uint32_t at = topo_coordinate(dim, to) + dim->size - topo_coordinate(dim, from);
+        offset += (at >= dim->size ? at - dim->size : at) * dim->stride;
+    }
+    return offset;
+}

@@ -42,6 +42,11 @@ struct topo_dims {
  * does not fit 31 bits. */
 int topo_dims_finish(struct topo_dims *dims);
 
+/* Where `rank` gets by as many places on in each dimension as `offset` has there, round and round. */
+uint32_t topo_rank_moved(const struct topo_dims *dims, uint32_t rank, uint32_t offset);
+/* The offset that moves `from` to `to`. */
+uint32_t topo_rank_offset(const struct topo_dims *dims, uint32_t from, uint32_t to);
+
 static inline uint32_t topo_coordinate(const struct topo_dim *dim, uint32_t rank)
 {
     return rank / dim->stride % dim->size;

@@ -43,6 +43,21 @@ static void coordinates_name_a_rank_and_no_other(void **state)
     }
 }
 
+static void the_offset_between_two_ranks_leads_from_one_to_the_other(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = {3, 5, 2};
+    struct topo_dims dims = grid(sizes, 3);
+    assert_true(topo_dims_finish(&dims));
+    for (uint32_t from = 0; from < dims.ranks; from++) {
+        for (uint32_t to = 0; to < dims.ranks; to++) {
+            uint32_t offset = topo_rank_offset(&dims, from, to);
+            CHECK_U64(topo_rank_moved(&dims, from, offset), to, "from %" PRIu32 " by %" PRIu32, from, offset);
+        }
+    }
+    CHECK_U64(topo_rank_moved(&dims, 2, 1), 0, "round in dimension 0, and no further");
+}
+
 /* 50 * 2^30 / 1e9 is not 50 * (2^30 / 1e9) to the last bit for every bandwidth. */
 static void a_bandwidth_is_multiplied_before_it_is_divided(void **state)
 {
@@ -84,5 +99,5 @@ static void kinds_are_called_as_network_files_call_them(void **state)
 }
 
 TEST_MAIN(dimension_0_varies_fastest, coordinates_name_a_rank_and_no_other,
-          a_bandwidth_is_multiplied_before_it_is_divided, more_ranks_than_31_bits_count_are_refused,
-          kinds_are_called_as_network_files_call_them)
+          the_offset_between_two_ranks_leads_from_one_to_the_other, a_bandwidth_is_multiplied_before_it_is_divided,
+          more_ranks_than_31_bits_count_are_refused, kinds_are_called_as_network_files_call_them)
