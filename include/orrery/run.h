@@ -182,6 +182,9 @@ struct orr_run_options {  /* NOLINT(clang-analyzer-optin.performance.Padding): i
     const char *devices;
     uint64_t rto_ns;      /* PACKET: after how long what was lost is sent again; 0 = four round trips and 1 ms */
     bool no_fast_forward; /* PACKET: send every packet, even where traffic repeats itself; the results are the same */
+    bool
+        no_symmetry; /* UNAWARE, AWARE: carry out every rank, even where one stands for all; the results are the same */
+    bool explain_symmetry; /* reports say which ranks were carried out, and why not fewer */
     /* Called every so many events, several times a second; a false return ends the run with ORR_EINTR. Called once more
      * at the end, whatever it was, with the final figures; the answer then does not matter. May be NULL. */
     bool (*progress)(void *context, const struct orr_progress *now);
@@ -354,6 +357,15 @@ struct orr_optimum {
 };
 /* Of a run that ended; all 0 otherwise. */
 void orr_run_optimum(const struct orr_run *run, struct orr_optimum *optimum);
+
+/* Whether ranks that do the same were carried out once. */
+struct orr_symmetry {
+    uint32_t classes;     /* of ranks that do the same, as far as that was used: 1, or one for each rank */
+    uint32_t carried_out; /* ranks; the others' results follow from theirs */
+    const char *because;  /* why it was every rank, as half a sentence; NULL: it was not */
+};
+
+void orr_run_symmetry(const struct orr_run *run, struct orr_symmetry *symmetry);
 bool orr_run_rank(const struct orr_run *run, uint32_t rank, struct orr_rank_result *result);
 uint32_t orr_run_collective_count(const struct orr_run *run);
 bool orr_run_collective(const struct orr_run *run, uint32_t index, struct orr_collective_result *result);

@@ -113,6 +113,11 @@ const struct param param_run[] = {
     {"no-fast-forward", .kind = PARAM_FLAG, .group = PARAM_NETWORK, .flags = PARAM_RARE | PARAM_WIRED,
      .commands = PARAM_OF_ALL, AT(no_fast_forward),
      .help = "On wires: send every packet, even where traffic repeats itself; the results are the same"},
+    {"no-symmetry", .kind = PARAM_FLAG, .group = PARAM_SIMULATION, .flags = PARAM_RARE, .commands = RUN_LAB,
+     AT(no_symmetry),
+     .help = "Carry out every rank, even where all do the same and one stands for all; the results are the same"},
+    {"explain-symmetry", .kind = PARAM_FLAG, .group = PARAM_SIMULATION, .flags = PARAM_RARE, .commands = RUN_LAB,
+     AT(explain_symmetry), .help = "Say in the report which ranks were carried out, and why not fewer"},
     {"compat", .kind = PARAM_WORD, .group = PARAM_NETWORK, .flags = PARAM_RARE, .commands = PARAM_OF_RUN,
      .value = "NAME", AT(compat), .words = compats, .first = ORR_COMPAT_NONE, .initial = "none",
      .help = "On wires, none, or astra: does without what ASTRA-sim's ns-3 network lacks (the retransmission timeout, "

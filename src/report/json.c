@@ -27,6 +27,10 @@ static void report_json_write_head(struct json_writer *json, const struct sim_re
     json_write_member_u64(json, "nodes_done", result->nodes_done);
     json_write_member_u64(json, "messages", result->messages);
     json_write_member_u64(json, "events", result->events);
+    if (result->config->explain_symmetry) {
+        json_write_member_u64(json, "ranks_carried_out", result->ranks_played);
+        json_write_member_string(json, "every_rank_because", result->plain_because);
+    }
 }
 
 static void report_json_write_settings(struct json_writer *json, const struct sim_result *result)

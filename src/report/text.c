@@ -92,6 +92,16 @@ static uint32_t traced_ranks(const struct trace_set *traces)
     return traced;
 }
 
+static void print_symmetry(const struct sim_result *result, FILE *stream)
+{
+    (void)fprintf(stream, "%-11s", "Symmetry");
+    if (result->plain_because == NULL) {
+        (void)fprintf(stream, "1 class of ranks: rank 0 was carried out for all %u\n", result->rank_count);
+    } else {
+        (void)fprintf(stream, "every rank was carried out: %s\n", result->plain_because);
+    }
+}
+
 static void print_machine(const struct sim_result *result, FILE *stream)
 {
     if (result->simai != NULL) {
@@ -115,6 +125,9 @@ static void print_machine(const struct sim_result *result, FILE *stream)
     }
     (void)fprintf(stream, "%-11s%" PRIu64 " nodes, %" PRIu64 " messages, %" PRIu64 " events\n", "Work", result->nodes,
                   result->messages, result->events);
+    if (result->config->explain_symmetry) {
+        print_symmetry(result, stream);
+    }
 }
 
 static void print_head(const struct sim_result *result, FILE *stream)

@@ -58,6 +58,13 @@ void orr_run_optimum(const struct orr_run *run, struct orr_optimum *optimum)
                                     .latency_ns = best.latency_ns};
 }
 
+void orr_run_symmetry(const struct orr_run *run, struct orr_symmetry *symmetry)
+{
+    const struct sim_result *result = session_result(run);
+    *symmetry = (struct orr_symmetry){
+        .classes = result->ranks_played, .carried_out = result->ranks_played, .because = result->plain_because};
+}
+
 /* ---- rows ---- */
 
 /* What a run that was not executed left behind: nothing. */

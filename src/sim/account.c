@@ -122,6 +122,9 @@ void sim_account_finish(struct sim *sim, uint32_t rank)
         find_kind_order(sim, rank);
     }
     sim->result.ranks_finished += result->finished;
+    if (sim->symmetry != NULL) {
+        sim_symmetry_finish(sim);
+    }
     sim_log(sim, (struct sim_log_entry){.kind = SIM_LOG_FINISH, .rank = rank});
 }
 
@@ -144,7 +147,7 @@ void sim_account_close(struct sim *sim)
     sim_routes_settle(&sim->lane_routes, sim->lanes.at, &sim->net);
     result->events = sim->queue.handled;
     result->end_ns = sim->queue.now;
-    for (uint32_t rank = 0; rank < sim->rank_count; rank++) {
+    for (uint32_t rank = 0; rank < sim->played; rank++) {
         struct sim_rank *state = &sim->ranks[rank];
         sim_clock_close(&state->clock, &result->ranks[rank], state->ongoing > 0, sim->queue.now);
         memcpy(result->ranks[rank].unreleased, state->slot, sizeof state->slot);

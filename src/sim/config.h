@@ -120,6 +120,8 @@ struct sim_config {
     const struct trace_tensors *const *tensors; /* by rank; NULL: what ranks hold in memory is not looked at */
     bool keep_intervals;                        /* also needed with tensors */
     bool keep_issue_order;
+    bool no_symmetry;      /* every rank by itself (symmetry.c) */
+    bool explain_symmetry; /* for the reports */
 };
 
 /* Whether GPU compute nodes go by the roofline: the run's word before the system file's. compute_time.c. */

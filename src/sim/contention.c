@@ -117,10 +117,10 @@ void sim_share_due(struct sim *sim, uint32_t rank, uint32_t foreseen)
 void sim_share_close(struct sim *sim)
 {
     uint64_t last = 0;
-    if (!(sim->config->contention > 0.0) || sim->result.ranks_finished < sim->rank_count) {
+    if (!(sim->config->contention > 0.0) || sim->result.ranks_finished < sim->played) {
         return;
     }
-    for (uint32_t rank = 0; rank < sim->rank_count; rank++) {
+    for (uint32_t rank = 0; rank < sim->played; rank++) {
         last = sim->result.ranks[rank].finish_ns > last ? sim->result.ranks[rank].finish_ns : last;
     }
     sim->queue.now = last;

@@ -13,6 +13,7 @@
  * - scheduler: which streams of a rank run at once (§7)
  * - endpoint: the delay before a message may leave; bus: its detailed form (§8)
  * - packets, trees, programs, custom: what a stream does in a phase (§9, §14); flows: the same for NCCL's lists
+ * - symmetry: one rank for all, where they do the same
  * - account: where time went; check: whether traces and machine fit together, before the run
  * - optimum: how short the run could have been at best
  * - usage, spill: what ranks held in memory, and where what did not fit would go
@@ -31,6 +32,7 @@
 #include "sim/servers.h"
 #include "sim/sim.h"
 #include "sim/streams.h"
+#include "sim/symmetry.h"
 #include "sim/traffic.h"
 
 /* A remote memory that serves one request at a time. */
@@ -52,8 +54,10 @@ struct sim {
     struct event_queue queue;
     struct net net;
     const struct net_ops *carrier; /* the network that does the job instead of the one asked for; NULL = none */
-    struct sim_rank *ranks;
+    struct sim_rank *ranks;        /* those that are carried out: all, or rank 0 */
     uint32_t rank_count;
+    uint32_t played;               /* how many these are */
+    struct sim_symmetry *symmetry; /* rank 0 for all; NULL = every rank by itself */
     struct sim_servers nccl_servers;
     struct sim_graph_info *graphs;
     struct sim_graph_info **rank_graph;
@@ -391,7 +395,7 @@ void sim_memory_next(struct sim *sim, uint32_t server);
 
 /* ---- setup.c -------------------------------------------------------------------------------------------------- */
 
-/* As it was when created, on another network. */
+/* As it was when created, on another network (NULL: the same), every rank by itself. */
 ORR_MUST_CHECK enum orr_status sim_start_over(struct sim *sim, const struct net_ops *carrier, struct orr_error *err);
 
 /* ---- check.c, stall.c ----------------------------------------------------------------------------------------- */

@@ -33,6 +33,7 @@ struct sim_call {
     uint32_t next;
     uint32_t kind;
     uint32_t a, b;
+    struct event_cause cause; /* where the queue keeps them */
 };
 POOL_DEFINE(sim_calls, struct sim_call, next);
 

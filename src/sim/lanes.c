@@ -7,6 +7,10 @@
 
 static uint32_t lane_get(struct sim *sim, uint32_t src, uint32_t dst, int32_t tag, uint64_t bytes)
 {
+    if (sim->symmetry != NULL && src != 0) { /* to rank 0, for all: from it, as far as that */
+        dst = src;
+        src = 0;
+    }
     uint32_t index = sim_routes_find(&sim->lane_routes, sim->lanes.at, src, dst, tag, bytes);
     if (index != 0) {
         return index;

@@ -50,12 +50,27 @@ static void insert_packet(struct sim *sim, uint32_t index)
 
 /* ---- ring: one packet at a time, always to and from the same neighbours ---------------------------------------- */
 
+/* Rank 0 for all: what is sent next goes round a dimension, or from number to number through several, or to a partner
+ * and back. */
+static void tell_peers(struct sim *sim, const struct sim_stream *stream)
+{
+    const struct coll_phase *phase = &stream->phase->coll;
+    const struct topo_dim *dim = &sim->config->dims.dim[phase->dim];
+    bool turned = phase->ring.size == dim->size && phase->ring.stride == dim->stride;
+    sim_symmetry_peers(sim, stream->method == COLL_BY_HALVING ? SIM_PEERS_PAIRED
+                            : turned                          ? SIM_PEERS_TURNED
+                                                              : SIM_PEERS_COUNTED);
+}
+
 static void hold_ring_lanes(struct sim *sim, struct sim_stream *stream)
 {
     const struct coll_ring *ring = &stream->phase->coll.ring;
     uint32_t rank = stream->rank;
     uint32_t to = coll_ring_walk(ring, stream->index, 1, stream->clockwise);
     uint32_t from = coll_ring_walk(ring, stream->index, 1, !stream->clockwise);
+    if (sim->symmetry != NULL) {
+        from = to; /* what rank 0 gets is what it sends */
+    }
     to = coll_ring_rank(ring, rank, stream->index, to);
     from = coll_ring_rank(ring, rank, stream->index, from);
     stream->send_lane = sim_lane_hold(sim, rank, to, stream->tag, stream->message_bytes);
@@ -75,6 +90,9 @@ static void ring_general(struct sim *sim, uint32_t index)
     if (__builtin_expect(stream->sends_left != 0, 1)) {
         if (__builtin_expect(stream->send_lane == 0, 0)) {
             hold_ring_lanes(sim, stream);
+        }
+        if (__builtin_expect(sim->symmetry != NULL, 0)) {
+            tell_peers(sim, stream);
         }
         stream->sends_left--;
         sim_lane_send(sim, stream->send_lane);
@@ -122,6 +140,10 @@ static void send_packet(struct sim *sim, uint32_t index)
     uint32_t from = 0;
     uint64_t bytes = 0;
     packet_peers(stream, &to, &from, &bytes);
+    if (sim->symmetry != NULL) {
+        from = to;
+        tell_peers(sim, stream);
+    }
     sim_stream_send(sim, index, coll_ring_rank(ring, stream->rank, stream->index, to), bytes);
     sim_stream_recv(sim, index, coll_ring_rank(ring, stream->rank, stream->index, from), bytes);
     stream->popped++;

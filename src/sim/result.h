@@ -97,12 +97,14 @@ struct sim_result {
     struct sim_collective_result *collectives; /* sorted by type, group size, bytes */
     uint32_t collective_count;
     struct sim_dim_result dims[TOPO_MAX_DIMS];
-    struct sim_log_entry *log;
+    struct sim_log_entry *log; /* of ranks that one stands for, with keep_issue_order */
     uint32_t log_count;
     struct sim_interval *intervals; /* in order of their end */
     uint32_t interval_count;
     struct sim_optimum optimum;       /* of a run that ended; all 0 where memory did not suffice to find it */
     struct net_figures network;       /* links and flows, of a network that has them */
+    uint32_t ranks_played;            /* how many were carried out: all of them, or rank 0 for all (symmetry.c) */
+    const char *plain_because;        /* why every rank was, as half a sentence; NULL: rank 0 stands for all */
     bool by_packets;                  /* flow or auto was asked for, and packets it was */
     struct sim_usage usage;           /* of memory, where sim_config.tensors are given */
     struct sim_stall stall;           /* what held the run up; stall.kind == SIM_STALL_NONE when it ended well */

@@ -90,15 +90,16 @@ static struct orr_progress sim_run_progress_now(const struct sim *sim)
 {
     double nodes = sim->result.nodes == 0 ? 1 : (double)sim->result.nodes;
     bool over = sim->result.nodes_done == sim->result.nodes;
+    uint32_t each = sim->symmetry != NULL ? sim->rank_count : 1; /* what a rank stands for */
     /* Nodes and chunks tell nothing of one large message, bytes nothing of compute. */
     double done = fmax(((double)sim->result.nodes_done + sim->nodes_under_way) / nodes, net_share_moved(&sim->net));
     return (struct orr_progress){.time_ns = sim->queue.now,
-                                 .events = sim->queue.handled,
-                                 .messages = sim->result.messages,
-                                 .ranks_finished = sim->result.ranks_finished,
+                                 .events = sim->queue.handled * each,
+                                 .messages = sim->result.messages * each,
+                                 .ranks_finished = sim->result.ranks_finished * each,
                                  .ranks = sim->rank_count,
-                                 .nodes_done = sim->result.nodes_done,
-                                 .nodes = sim->result.nodes,
+                                 .nodes_done = sim->result.nodes_done * each,
+                                 .nodes = sim->result.nodes * each,
                                  .done = over ? 1.0 : fmin(done, 1.0)};
 }
 
@@ -118,7 +119,7 @@ bool sim_keeps_going(struct sim *sim)
 /* The nodes in flight are those that would end too late. */
 static enum orr_status fail_late(struct sim *sim, struct orr_error *err)
 {
-    for (uint32_t rank = 0; rank < sim->rank_count; rank++) {
+    for (uint32_t rank = 0; rank < sim->played; rank++) {
         const struct sim_rank *state = &sim->ranks[rank];
         for (uint32_t slot = 0; slot < SIM_SLOT_NONE; slot++) {
             if (state->slot[slot] != SIM_NONE) {
@@ -141,6 +142,9 @@ static enum orr_status sim_run_loop(struct sim *sim, struct orr_error *err)
             return fail_late(sim, err);
         }
         look_ahead(sim);
+        if (__builtin_expect(sim->symmetry != NULL, 0)) {
+            sim_symmetry_event(sim);
+        }
         sim_run_handle(sim, &event);
         if (sim->net.machine != NULL && sim->result.nodes_done == sim->result.nodes) {
             break; /* timers and acknowledgements on their way have nothing to tell */
@@ -153,7 +157,8 @@ static enum orr_status sim_run_loop(struct sim *sim, struct orr_error *err)
     if (sim->interrupted) {
         return error_set(err, ORR_EINTR, "interrupted at %" PRIu64 " ns of simulated time", sim->queue.now);
     }
-    return sim->queue.failed && !sim->net.gave_up ? mem_error(sim->mem, "the running simulation", err) : ORR_OK;
+    bool memory = !sim->net.gave_up && !sim->net.fold.unsure;
+    return sim->queue.failed && memory ? mem_error(sim->mem, "the running simulation", err) : ORR_OK;
 }
 
 /* What the job will send, for a network that weighs its means: each rank's own messages, and of collectives what their
@@ -161,7 +166,7 @@ static enum orr_status sim_run_loop(struct sim *sim, struct orr_error *err)
 static double sim_run_expected_bytes(const struct sim *sim)
 {
     double sum = 0;
-    for (uint32_t rank = 0; rank < sim->rank_count; rank++) {
+    for (uint32_t rank = 0; rank < sim->played; rank++) {
         const struct trace_graph *graph = sim->ranks[rank].graph;
         for (uint32_t i = 0; i < graph->other_count; i++) {
             const struct trace_node *node = &graph->nodes[graph->others[i]];
@@ -183,7 +188,7 @@ static enum orr_status sim_run_play(struct sim *sim, struct orr_error *err)
 {
     bool asked = sim->net.ops->instead != NULL || (sim->net.contention && sim->progress != NULL);
     sim->net.expected_bytes = asked ? sim_run_expected_bytes(sim) : 0;
-    for (uint32_t rank = 0; rank < sim->rank_count && !sim->queue.failed; rank++) {
+    for (uint32_t rank = 0; rank < sim->played && !sim->queue.failed; rank++) {
         sim_workload_start(sim, rank);
     }
     return sim_run_loop(sim, err);
@@ -201,6 +206,19 @@ static enum orr_status sim_run_play_again(struct sim *sim, struct orr_error *err
     return status == ORR_OK ? sim_run_play(sim, err) : status;
 }
 
+/* Again with every rank by itself, where one could not stand for all; a job that stalls is told of rank by rank. */
+static enum orr_status sim_run_play_plain(struct sim *sim, struct orr_error *err)
+{
+    bool done = sim->result.nodes_done == sim->result.nodes && !sim->net.fold.unsure;
+    if (sim->symmetry == NULL || done) {
+        return ORR_OK;
+    }
+    sim->result.plain_because =
+        sim->net.fold.unsure ? "what happens to a rank at one nanosecond depends on its number" : "the job stalls";
+    enum orr_status status = sim_start_over(sim, NULL, err);
+    return status == ORR_OK ? sim_run_play(sim, err) : status;
+}
+
 enum orr_status sim_run(struct sim *sim, bool (*progress)(void *, const struct orr_progress *), void *context,
                         struct orr_error *err)
 {
@@ -209,12 +227,18 @@ enum orr_status sim_run(struct sim *sim, bool (*progress)(void *, const struct o
     sim->mem->refused = 0; /* of what came before: looked at when this run is over */
     enum orr_status status = sim_run_play(sim, err);
     if (status == ORR_OK) {
+        status = sim_run_play_plain(sim, err);
+    }
+    if (status == ORR_OK) {
         status = sim_run_play_again(sim, err);
     }
     if (sim->net.ops == NULL) {
         return status; /* it could not be made again */
     }
     sim_account_close(sim);
+    if (sim->symmetry != NULL && !sim_symmetry_spread(sim)) {
+        return mem_error(sim->mem, "the results of the ranks", err);
+    }
     if (status != ORR_OK) {
         return status;
     }

@@ -123,13 +123,13 @@ static bool make_queue_sets(struct sim *sim, uint32_t index, uint32_t room, uint
 static bool make_queues(struct sim *sim)
 {
     uint32_t most = 1;
-    for (uint32_t rank = 0; rank < sim->rank_count; rank++) {
+    for (uint32_t rank = 0; rank < sim->played; rank++) {
         if (!make_queue_sets(sim, rank, UINT16_MAX / sim->queues_per_set, &most)) {
             return false;
         }
     }
     sim->queues_per_rank = sim->queues_per_set * most;
-    return zalloc_into(sim, &sim->queues, (size_t)sim->rank_count * sim->queues_per_rank, sizeof *sim->queues);
+    return zalloc_into(sim, &sim->queues, (size_t)sim->played * sim->queues_per_rank, sizeof *sim->queues);
 }
 
 static bool make_ranks(struct sim *sim)
@@ -140,11 +140,11 @@ static bool make_ranks(struct sim *sim)
     sim->queues_per_set = config->dims.count * config->queues_per_dim * halves;
     uint32_t active = config->system.active_chunks_per_dimension;
     sim->threshold = active / config->queues_per_dim + (active % config->queues_per_dim != 0 ? 1 : 0);
-    if (!zalloc_into(sim, &sim->ranks, sim->rank_count, sizeof *sim->ranks) ||
-        !zalloc_into(sim, &sim->result.ranks, sim->rank_count, sizeof *sim->result.ranks)) {
+    if (!zalloc_into(sim, &sim->ranks, sim->played, sizeof *sim->ranks) ||
+        !zalloc_into(sim, &sim->result.ranks, sim->played, sizeof *sim->result.ranks)) {
         return false;
     }
-    for (uint32_t rank = 0; rank < sim->rank_count; rank++) {
+    for (uint32_t rank = 0; rank < sim->played; rank++) {
         if (!make_rank(sim, rank)) {
             return false;
         }
@@ -219,11 +219,15 @@ static bool make_servers(struct sim *sim)
 static enum orr_status sim_setup_fill(struct sim *sim, struct orr_error *err)
 {
     const struct sim_config *config = sim->config;
+    make_logical_dims(sim);
+    struct sim_result *result = &sim->result;
+    result->plain_because = result->plain_because == NULL ? sim_symmetry_refuses(sim) : result->plain_because;
+    sim->played = result->plain_because == NULL ? 1 : sim->rank_count;
+    result->ranks_played = sim->played;
     if (!make_pools(sim) || !make_ranks(sim) || !make_groups(sim) || !sim_agree_make(sim) || !sim_timed_make(sim) ||
         !make_servers(sim)) {
         return mem_error(sim->mem, "the simulation's state", err);
     }
-    make_logical_dims(sim);
     sim->plain_rings = sim->use_lanes && !config->system.shared_bus;
     sim->endpoint_ns = config->system.endpoint_delay_ns;
     if (config->system.shared_bus) {
@@ -240,6 +244,9 @@ static enum orr_status sim_setup_fill(struct sim *sim, struct orr_error *err)
     const struct net_ops *carrier = sim->carrier != NULL ? sim->carrier : networks[config->backend];
     enum orr_status status = net_init_machine(&sim->net, carrier, &config->dims, config->packet,
                                               sim_message_off_network, sim, &sim->queue, sim->mem, err);
+    if (status == ORR_OK && result->plain_because == NULL && !sim_symmetry_begin(sim)) {
+        return mem_error(sim->mem, "the simulation's state", err);
+    }
     return status != ORR_OK ? status : sim_check(sim, err);
 }
 
@@ -307,7 +314,7 @@ static void sim_setup_clear(struct sim *sim)
 {
     struct mem *mem = sim->mem;
     free_streams(sim);
-    for (uint32_t rank = 0; sim->ranks != NULL && rank < sim->rank_count; rank++) {
+    for (uint32_t rank = 0; sim->ranks != NULL && rank < sim->played; rank++) {
         sim_slots_free(sim, &sim->ranks[rank]);
         sim_share_free(sim, &sim->ranks[rank]);
     }
@@ -329,6 +336,7 @@ static void sim_setup_clear(struct sim *sim)
     sim_deferreds_free(&sim->deferreds, mem);
     sim_operations_free(&sim->operations, mem);
     sim_jitter_free(sim);
+    sim_symmetry_free(sim);
     sim_buses_free(sim);
     net_free(&sim->net);
     event_queue_free(&sim->queue);
@@ -352,9 +360,10 @@ enum orr_status sim_start_over(struct sim *sim, const struct net_ops *carrier, s
                         .notes = sim->notes,
                         .progress = sim->progress,
                         .progress_context = sim->progress_context,
-                        .carrier = carrier};
+                        .carrier = carrier,
+                        .result.plain_because = sim->result.plain_because};
     const struct packet_machine *machine = sim->config->packet;
-    if (machine->started_over != NULL) {
+    if (machine != NULL && machine->started_over != NULL) {
         machine->started_over(machine->context);
     }
     enum orr_status status = sim_setup_begin(sim, err);

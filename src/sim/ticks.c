@@ -47,7 +47,7 @@ void sim_far_tick_forget(struct sim *sim, uint32_t rank)
 static uint32_t make_call(struct sim *sim, uint32_t kind, uint32_t a, uint32_t b)
 {
     uint32_t call = sim_calls_take(&sim->calls, sim->mem, &sim->queue.failed);
-    sim->calls.at[call] = (struct sim_call){.kind = kind, .a = a, .b = b};
+    sim->calls.at[call] = (struct sim_call){.kind = kind, .a = a, .b = b, .cause = sim->queue.cause};
     return call;
 }
 
@@ -57,6 +57,9 @@ static void join_event(struct sim *sim, uint32_t event_index, uint32_t kind, uin
     struct event *event = &sim->queue.events[event_index];
     if (event->kind != SIM_EVENT_CALLS) {
         uint32_t first = make_call(sim, event->kind, event->a, event->b);
+        if (sim->symmetry != NULL) {
+            sim->calls.at[first].cause = sim->queue.causes[event_index];
+        }
         event->kind = SIM_EVENT_CALLS;
         event->a = first;
         event->b = first;
@@ -110,6 +113,9 @@ void sim_call_after_others(struct sim *sim, uint32_t rank, uint64_t delay_ns, ui
 
 static void run_call(struct sim *sim, uint32_t kind, uint32_t a, uint32_t b)
 {
+    if (sim->symmetry != NULL) {
+        sim_symmetry_call(sim, kind);
+    }
     switch (kind) {
     case SIM_CALL_ENDPOINT:
         sim_endpoint_passed(sim, a, b);
@@ -180,9 +186,15 @@ void sim_calls_run(struct sim *sim, const struct event *event)
         sim_calls_begin(sim, rank_of_call(sim, first->kind, first->a, first->b));
         sim->running_head = event->a;
         sim->running_tail = event->b;
+        if (sim->symmetry != NULL) {
+            sim_symmetry_calls(sim, event->a);
+        }
     } else {
         sim_calls_begin(sim, rank_of_call(sim, event->kind, event->a, event->b));
         run_call(sim, event->kind, event->a, event->b);
     }
     sim_calls_end(sim);
+    if (sim->symmetry != NULL) {
+        sim_symmetry_calls_end(sim);
+    }
 }

@@ -147,6 +147,7 @@ static void a_progress_function_that_says_no_ends_a_long_run(void **state)
     struct orr_run_options options = prepare();
     program_write_machine(8, 65536);
     options.progress = refuse;
+    options.no_symmetry = true;
     struct orr_run *run = NULL;
     struct orr_error err = {0};
     CHECK_OK(orr_run_open(&options, &run, &err), &err);
@@ -154,6 +155,35 @@ static void a_progress_function_that_says_no_ends_a_long_run(void **state)
     CHECK_OK(orr_run_write(run, ORR_OUTPUT_JSON, "r.json", NULL, &err), &err);
     CHECK_CONTAINS(program_read("r.json", NULL), "interrupted");
     orr_run_close(run);
+}
+
+static void the_report_says_which_ranks_were_carried_out_when_asked(void **state)
+{
+    (void)state;
+    struct orr_run_options options = prepare();
+    struct orr_run *run = NULL;
+    struct orr_error err = {0};
+    struct orr_symmetry symmetry;
+    for (int plain = 0; plain < 2; plain++) {
+        options.no_symmetry = plain != 0;
+        CHECK_OK(orr_run_open(&options, &run, &err), &err);
+        CHECK_OK(orr_run_execute(run, &err), &err);
+        orr_run_symmetry(run, &symmetry);
+        CHECK_U64(symmetry.carried_out, plain ? 8 : 1, "ranks");
+        CHECK((symmetry.because != NULL) == (plain != 0), "a reason where there is one");
+        orr_run_close(run);
+    }
+    const struct program_result *result =
+        program_run("run -w w/three -s system.json -n network.yml --explain-symmetry");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "\nSymmetry   1 class of ranks: rank 0 was carried out for all 8\n");
+    result = program_run("run -w w/three -s system.json -n network.yml --explain-symmetry --no-symmetry");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "\nSymmetry   every rank was carried out: ");
+    result = program_run("run -w w/three -s system.json -n network.yml --explain-symmetry --format json");
+    CHECK_CONTAINS(result->out, "\"ranks_carried_out\": 1,");
+    result = program_run("run -w w/three -s system.json -n network.yml");
+    CHECK(strstr(result->out, "Symmetry") == NULL, "nobody asked: %s", result->out);
 }
 
 static void the_step_time_of_several_steps_is_that_of_one(void **state)
@@ -174,4 +204,4 @@ static void the_step_time_of_several_steps_is_that_of_one(void **state)
 TEST_MAIN(the_step_time_of_several_steps_is_that_of_one, what_is_needed_is_asked_for,
           a_run_gives_its_figures_and_its_last_progress, a_run_is_executed_once_and_written_afterwards,
           two_runs_at_once_do_not_meet, a_warning_can_be_read_and_is_an_error_when_strict,
-          a_progress_function_that_says_no_ends_a_long_run)
+          a_progress_function_that_says_no_ends_a_long_run, the_report_says_which_ranks_were_carried_out_when_asked)

@@ -349,11 +349,21 @@ uint64_t bench_fingerprint(const struct bench *bench)
         add_number(&hash, rank->exposed_other_ns);
         add_number(&hash, rank->idle_ns);
         add_number(&hash, rank->nodes_done);
+        add_number(&hash, rank->last_end_ns);
+        add_number(&hash, rank->finished | rank->statistics_failed << 1 | rank->network_finish << 2);
+        for (uint32_t kind = 0; kind < SIM_OP_KINDS; kind++) {
+            add_number(&hash, rank->union_ns[kind]);
+            add_number(&hash, rank->nodes_of[kind]);
+            add_number(&hash, kind < rank->kind_order_count ? rank->kind_order[kind] : SIM_OP_KINDS);
+        }
     }
     for (uint32_t i = 0; i < result->collective_count; i++) {
         add_number(&hash, result->collectives[i].count);
         add_number(&hash, result->collectives[i].total_ns);
+        add_number(&hash, result->collectives[i].min_ns);
         add_number(&hash, result->collectives[i].max_ns);
+        add_number(&hash, result->collectives[i].first_start_ns);
+        add_number(&hash, result->collectives[i].last_end_ns);
     }
     for (uint32_t d = 0; d < bench->config.dims.count; d++) {
         add_number(&hash, result->dims[d].messages);
@@ -361,10 +371,12 @@ uint64_t bench_fingerprint(const struct bench *bench)
         add_number(&hash, result->dims[d].busy_ns);
         add_number(&hash, result->dims[d].queued);
     }
-    for (uint32_t i = 0; i < result->log_count; i++) {
+    for (uint32_t i = 0; i < result->log_count && result->config->keep_issue_order; i++) {
         add_number(&hash, result->log[i].rank);
     }
     add_number(&hash, result->messages);
+    add_number(&hash, result->nodes_done);
+    add_number(&hash, result->ranks_finished);
     add_number(&hash, (uint64_t)result->stall.kind);
     return hash;
 }

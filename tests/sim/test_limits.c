@@ -125,6 +125,7 @@ static bool look(void *context, const struct orr_progress *now)
 static void open_long_run(struct bench *bench)
 {
     bench_open(bench, "ring:64");
+    bench->config.no_symmetry = true;
     bench->config.system.preferred_dataset_splits = 4;
     work_compute(&bench->work, EVERY_RANK, 1, 1);
     for (uint64_t id = 2; id <= 4; id++) {
@@ -158,6 +159,7 @@ static void progress_is_seen_within_one_collective(void **state)
     struct watch watch = {.stop_after = 1};
     bench_open(&bench, "ring:64");
     bench.config.backend = ORR_BACKEND_AWARE;
+    bench.config.no_symmetry = true;
     bench.config.system.preferred_dataset_splits = 1;
     work_collective(&bench.work, EVERY_RANK, 1, COLL_ALL_TO_ALL, 1 << 20);
     CHECK_OK(bench_create(&bench), &bench.err);

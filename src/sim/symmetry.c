@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Every event of the run is rank 0's, so that what the plain engine would have to compare between ranks is two numbers
+ * beside the event: the batch that caused it, and how far it has come from where it began. */
+#include "sim/symmetry.h"
+
+#include "sim/engine.h"
+
+/* ---- before the run ---- */
+
+static const char *refuses_traces(const struct sim_config *config)
+{
+    const struct trace_set *traces = config->traces;
+    const struct sim_devices *devices = &config->devices;
+    for (uint32_t rank = 1; rank < config->dims.ranks; rank++) {
+        if (traces->ranks[rank].graph != traces->ranks[0].graph) {
+            return "ranks have different traces";
+        }
+        if (config->keep_issue_order && traces->ranks[rank].id_offset != traces->ranks[0].id_offset) {
+            return "ranks number their nodes differently, which shows in ASTRA-sim's output";
+        }
+        if (devices->kinds != NULL && devices->of_rank[rank] != devices->of_rank[0]) {
+            return "ranks compute on different devices";
+        }
+    }
+    return NULL;
+}
+
+static const char *refuses_settings(const struct sim_config *config)
+{
+    if (config->backend != ORR_BACKEND_UNAWARE && config->backend != ORR_BACKEND_AWARE) {
+        return "only networks of dimensions look the same from every rank";
+    }
+    if (config->rendezvous || config->jitter > 0.0) {
+        return "messages wait for each other, or are each delayed by chance";
+    }
+    if (config->system.shared_bus || config->system.endpoint_delay_ns == 0) {
+        return "messages meet at the endpoint";
+    }
+    if (config->keep_intervals || config->tensors != NULL) {
+        return "every rank's operations are to be kept";
+    }
+    return config->timing != NULL ? "collectives are timed, not simulated" : NULL;
+}
+
+/* Whether every member's part in a phase is that of member 0, turned. */
+static bool turns(const struct sim *sim, const struct coll_dim *dim, uint32_t index)
+{
+    bool whole = dim->impl.one && index == 0 && sim->config->dims.count > 1;
+    switch (dim->impl.algo) {
+    case COLL_RING:
+    case COLL_DIRECT:
+        return !whole || sim->config->backend == ORR_BACKEND_UNAWARE;
+    case COLL_HALVING_DOUBLING: /* to and from a partner, each on its own side: the way is as long for both */
+        return sim->config->backend == ORR_BACKEND_UNAWARE && (dim->ring.size & (dim->ring.size - 1)) == 0;
+    default:
+        return false;
+    }
+}
+
+static const char *refuses_collective(const struct sim *sim, const struct trace_node *node)
+{
+    if (coll_type_is_rooted(node->comm_type)) {
+        return "a collective has a root";
+    }
+    enum sim_native native = sim_native_of(node->comm_type);
+    if (sim->config->system.implementation[native].custom != NULL || sim->config->system.custom_node_count > 0) {
+        return "a collective has a trace of its own";
+    }
+    for (uint32_t d = 0; d < sim->logical_count[native]; d++) {
+        if (!turns(sim, &sim->logical[native][d], d)) {
+            return "members of a collective have different parts in it";
+        }
+    }
+    return NULL;
+}
+
+static const char *refuses_node(const struct sim *sim, const struct trace_node *node)
+{
+    switch ((enum trace_node_type)node->type) {
+    case TRACE_SEND:
+    case TRACE_RECV:
+        return "a message names a rank";
+    case TRACE_MEM_LOAD:
+    case TRACE_MEM_STORE:
+        return sim->config->memory.kind == SIM_MEMORY_PER_NPU ? NULL : "ranks stand in line for one memory";
+    case TRACE_COLL:
+        if (node->comm_type == COLL_BROADCAST && sim->config->broadcast == ORR_BROADCAST_REPLAY) {
+            return NULL;
+        }
+        return refuses_collective(sim, node);
+    default:
+        return NULL;
+    }
+}
+
+const char *sim_symmetry_refuses(const struct sim *sim)
+{
+    const struct sim_config *config = sim->config;
+    const struct trace_graph *graph = config->traces->ranks[0].graph;
+    const char *why = config->no_symmetry      ? "it was asked that every rank be carried out"
+                      : config->dims.ranks < 2 ? "there is one rank"
+                                               : refuses_settings(config);
+    why = why == NULL ? refuses_traces(config) : why;
+    for (uint32_t i = 0; why == NULL && !config->system.replay_only && i < graph->other_count; i++) {
+        why = refuses_node(sim, &graph->nodes[graph->others[i]]);
+    }
+    return why;
+}
+
+/* ---- while it runs ---- */
+
+bool sim_symmetry_begin(struct sim *sim)
+{
+    sim->symmetry = mem_zalloc(sim->mem, sizeof *sim->symmetry);
+    return sim->symmetry != NULL && net_fold(&sim->net);
+}
+
+void sim_symmetry_free(struct sim *sim)
+{
+    if (sim->symmetry != NULL) {
+        mem_free(sim->mem, sim->symmetry->lanes, (size_t)sim->symmetry->lane_capacity * sizeof *sim->symmetry->lanes);
+        mem_free(sim->mem, sim->symmetry, sizeof *sim->symmetry);
+        sim->symmetry = NULL;
+    }
+}
+
+static void sim_symmetry_give_up(struct sim *sim)
+{
+    sim->net.fold.unsure = true;
+    sim->queue.failed = true;
+}
+
+void sim_symmetry_event(struct sim *sim)
+{
+    struct sim_symmetry *symmetry = sim->symmetry;
+    struct event_queue *queue = &sim->queue;
+    struct event_cause cause = event_queue_cause(queue);
+    if (queue->now != symmetry->time_ns || cause.batch != symmetry->from || symmetry->batch == 0) {
+        symmetry->time_ns = queue->now;
+        symmetry->from = cause.batch;
+        symmetry->batch++;
+    }
+    queue->cause = (struct event_cause){.batch = symmetry->batch, .origin = cause.origin};
+    if (symmetry->batch == UINT32_MAX || sim->net.fold.next_origin > UINT32_MAX / 2) {
+        sim_symmetry_give_up(sim); /* numbers for them have run out */
+    }
+}
+
+/* Calls stand in the order in which they were put off: by different batches, or by events that began at one rank, it is
+ * the same everywhere. */
+void sim_symmetry_calls(struct sim *sim, uint32_t first)
+{
+    struct sim_symmetry *symmetry = sim->symmetry;
+    symmetry->mixed = false;
+    symmetry->change_count = 0;
+    for (uint32_t call = first; sim->calls.at[call].next != 0 && !symmetry->mixed; call = sim->calls.at[call].next) {
+        struct event_cause one = sim->calls.at[call].cause;
+        struct event_cause next = sim->calls.at[sim->calls.at[call].next].cause;
+        symmetry->mixed = one.batch == next.batch && one.origin != next.origin;
+    }
+}
+
+static void lose_origin(struct sim *sim)
+{
+    sim->queue.cause.origin = sim->net.fold.next_origin++;
+}
+
+/* Whether it is no matter which of two calls comes first. Streams that go on only stand in line: places that become
+ * free go to the same streams in the end, if they stand at different queues or have tickets. Of the streams of a
+ * collective that are done, any may be the last. */
+static bool either_way(const struct sim *sim, const struct sim_change *one, const struct sim_change *other)
+{
+    if (one->kind == SIM_CHANGE_OTHER || other->kind == SIM_CHANGE_OTHER) {
+        return false;
+    }
+    if (one->kind == SIM_CHANGE_LAST || other->kind == SIM_CHANGE_LAST) {
+        return one->operation == other->operation;
+    }
+    bool both_stand = one->kind == SIM_CHANGE_STANDS && other->kind == SIM_CHANGE_STANDS;
+    return !both_stand || one->queue != other->queue || sim->config->policy != ORR_POLICY_ASTRA;
+}
+
+static void sim_symmetry_note(struct sim *sim, struct sim_change made)
+{
+    struct sim_symmetry *symmetry = sim->symmetry;
+    made.call = symmetry->call;
+    bool room = symmetry->change_count < SIM_SYMMETRY_CHANGES;
+    bool good = room;
+    for (uint32_t i = 0; i < symmetry->change_count; i++) {
+        const struct sim_change *before = &symmetry->changes[i];
+        good = good && (before->call == made.call || either_way(sim, before, &made));
+    }
+    if (!good) {
+        sim_symmetry_give_up(sim);
+        return;
+    }
+    symmetry->changes[symmetry->change_count++] = made;
+}
+
+void sim_symmetry_call(struct sim *sim, uint32_t kind)
+{
+    struct sim_symmetry *symmetry = sim->symmetry;
+    symmetry->call++;
+    if (symmetry->mixed) {
+        lose_origin(sim);
+        if (kind != SIM_CALL_ENDPOINT && kind != SIM_CALL_GENERAL) {
+            sim_symmetry_note(sim, (struct sim_change){.kind = SIM_CHANGE_OTHER});
+        }
+    }
+}
+
+void sim_symmetry_calls_end(struct sim *sim)
+{
+    sim->symmetry->mixed = false;
+}
+
+void sim_symmetry_proceed(struct sim *sim, uint32_t index, uint32_t queue)
+{
+    if (!sim->symmetry->mixed) {
+        return;
+    }
+    const struct sim_stream *stream = &sim->streams.at[index];
+    struct sim_change made = {.kind = SIM_CHANGE_STANDS, .operation = stream->operation, .queue = queue};
+    if (queue == SIM_NONE) {
+        bool last = sim->operations.at[stream->operation].streams_left == 1;
+        made.kind = last ? SIM_CHANGE_LAST : SIM_CHANGE_ENDS;
+    } else if (sim->queues[queue].head != 0 && sim->streams.at[sim->queues[queue].head].priority != stream->priority) {
+        made.kind = SIM_CHANGE_OTHER; /* it may overtake */
+    }
+    sim_symmetry_note(sim, made);
+}
+
+/* That it starts is certain, but not before or after which other. */
+void sim_symmetry_start(struct sim *sim)
+{
+    if (sim->symmetry->mixed) {
+        lose_origin(sim);
+    }
+}
+
+void sim_symmetry_peers(struct sim *sim, enum sim_symmetry_peers peers)
+{
+    sim->symmetry->move = (uint64_t)peers << 32;
+}
+
+void sim_symmetry_finish(struct sim *sim)
+{
+    sim->symmetry->finish_origin = sim->queue.cause.origin;
+    if (sim->config->keep_issue_order && sim->queue.cause.origin >= sim->rank_count) {
+        sim_symmetry_give_up(sim); /* which rank is the first to end is not known */
+    }
+}
+
+void sim_symmetry_lane(struct sim *sim, uint32_t lane)
+{
+    struct sim_symmetry *symmetry = sim->symmetry;
+    uint32_t known = symmetry->lane_capacity;
+    if (!mem_reserve(sim->mem, (void **)&symmetry->lanes, &symmetry->lane_capacity, (uint64_t)lane + 1,
+                     sizeof *symmetry->lanes)) {
+        sim_fail_memory(sim);
+        return;
+    }
+    for (uint32_t i = known; i < symmetry->lane_capacity; i++) {
+        symmetry->lanes[i] = (struct net_touch){.time_ns = UINT64_MAX};
+    }
+    net_fold_touch(&sim->net, &symmetry->lanes[lane]);
+}
+
+/* ---- after it ---- */
+
+/* Ranks end in the order in which what ended them began. */
+static bool spread_log(struct sim *sim)
+{
+    struct sim_result *result = &sim->result;
+    uint32_t ranks = sim->rank_count;
+    for (uint32_t first = 0; first < ranks; first++) {
+        sim_log(sim, (struct sim_log_entry){
+                         .kind = SIM_LOG_FINISH,
+                         .rank = topo_rank_moved(&sim->config->dims, first, sim->symmetry->finish_origin)});
+    }
+    return result->log_count == ranks;
+}
+
+bool sim_symmetry_spread(struct sim *sim)
+{
+    struct sim_result *result = &sim->result;
+    uint32_t ranks = sim->rank_count;
+    struct sim_rank_result *rows = arena_alloc(&sim->arena, ranks * sizeof *rows);
+    if (rows == NULL) {
+        result->rank_count = 0; /* nothing of them can be read */
+        return false;
+    }
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        rows[rank] = result->ranks[0];
+    }
+    result->ranks = rows;
+    result->events *= ranks;
+    result->messages *= ranks;
+    result->nodes *= ranks;
+    result->nodes_done *= ranks;
+    result->ranks_finished *= ranks;
+    for (uint32_t i = 0; i < result->collective_count; i++) {
+        result->collectives[i].count *= ranks;
+        result->collectives[i].total_ns *= ranks;
+    }
+    for (uint32_t d = 0; d < sim->config->dims.count; d++) {
+        struct sim_dim_result *dim = &result->dims[d];
+        dim->messages *= ranks;
+        dim->bytes *= ranks;
+        dim->busy_ns *= ranks;
+        dim->queued *= ranks;
+    }
+    result->log_count = 0;
+    return !sim->config->keep_issue_order || spread_log(sim);
+}
