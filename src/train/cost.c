@@ -161,12 +161,10 @@ void cost_piece(const struct cost_machine *machine, const struct work_job *job, 
             cost->backward.weight += cost->backward.compute - before;
         }
     }
-    if (piece->again) {
-        cost->backward.compute += cost->forward.compute;
-        cost->backward.tp += cost->forward.tp;
-        cost->backward.stall += cost->forward.stall;
-        cost->backward.cp += cost->forward.cp;
-        cost->backward.ep += cost->forward.ep;
-        cost->backward.launches += cost->forward.launches;
-    }
+    cost->backward.compute += piece->again * cost->forward.compute;
+    cost->backward.tp += piece->again * cost->forward.tp;
+    cost->backward.stall += piece->again * cost->forward.stall;
+    cost->backward.cp += piece->again * cost->forward.cp;
+    cost->backward.ep += piece->again * cost->forward.ep;
+    cost->backward.launches += piece->again * cost->forward.launches;
 }

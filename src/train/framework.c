@@ -60,6 +60,7 @@ static const struct {
     NUMBER("gemm", gemm),
     NUMBER("attention", attention),
     NUMBER("stream", stream),
+    NUMBER("selective", selective),
     NUMBER("experts", experts),
     NUMBER("attention_hopper", attention_hopper),
     NUMBER("host_layer", host_layer_us),

@@ -35,6 +35,7 @@ struct framework {
     double usable;           /* share of a device's memory that tensors can have: the rest has the runtime's context,
                                 communication buffers, and what an allocator cannot put together */
     double gemm, attention, stream; /* factors of what an operator takes by itself */
+    double selective;               /* share of a layer's forward pass that selective recompute runs again */
     double experts;                 /* factor of experts' products and of what brings tokens to them, besides */
     double attention_hopper; /* besides, of attention on devices from Hopper on: older kernels do not use all of them */
     double host_layer_us;    /* of the host for one layer forwards; backwards `host_backward` times that */

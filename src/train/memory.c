@@ -25,7 +25,7 @@ static double memory_in_flight(const struct work_job *job, uint32_t stage)
 
 static double memory_kept(const struct work_piece *piece)
 {
-    return piece == NULL ? 0 : (piece->again ? piece->input_bytes : piece->kept_bytes);
+    return piece == NULL ? 0 : piece->again * piece->input_bytes + (1 - piece->again) * piece->kept_bytes;
 }
 
 static double memory_weights(const struct work_piece *piece)
@@ -58,7 +58,7 @@ static double memory_activations(const struct work_job *job, const struct memory
     const struct work_piece *layer = stage->sparse != NULL ? stage->sparse : stage->dense;
     double layers = stage->dense_count * memory_kept(stage->dense) + stage->sparse_count * memory_kept(stage->sparse);
     double ends = memory_kept(stage->embedding) + memory_kept(stage->head) + memory_kept(stage->loss);
-    double again = layer != NULL && layer->again ? layer->kept_bytes : 0;
+    double again = layer != NULL ? layer->again * layer->kept_bytes : 0;
     return layers * memory_in_flight(job, stage->index) + ends + again;
 }
 

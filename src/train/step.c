@@ -100,7 +100,7 @@ static void step_load_of(const struct step_plan *step, const double count[STEP_P
     *load = (struct step_load){0};
     for (int i = 0; i < STEP_PIECES; i++) {
         const struct cost_piece *cost = &step->cost[i];
-        double many = count[i], passes = step->piece[i].again ? 1 + framework->host_backward : framework->host_backward;
+        double many = count[i], passes = step->piece[i].again + framework->host_backward;
         double host = many * (i == STEP_DENSE || i == STEP_SPARSE ? layer : 0);
         double stall = many * cost->forward.stall;
         double tp = stall + many * step_shown(cost->forward.tp - cost->forward.stall, tp_hidden, framework->overlap_tp);

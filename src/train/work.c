@@ -279,6 +279,18 @@ static void work_accumulate(const struct work_job *job, struct work_piece *piece
     }
 }
 
+static double work_again(const struct work_job *job)
+{
+    switch (job->plan->recompute) {
+    case ORR_TRAIN_RECOMPUTE_FULL:
+        return 1;
+    case ORR_TRAIN_RECOMPUTE_SELECTIVE:
+        return job->framework->selective;
+    default:
+        return 0;
+    }
+}
+
 void work_layer(const struct work_job *job, bool with_experts, struct work_piece *piece)
 {
     struct work_sizes sizes = work_sizes_of(job);
@@ -293,7 +305,7 @@ void work_layer(const struct work_job *job, bool with_experts, struct work_piece
     }
     work_accumulate(job, piece);
     piece->kept_bytes += job->framework->kept_states * sizes.divided;
-    piece->again = job->plan->recompute == ORR_TRAIN_RECOMPUTE_FULL;
+    piece->again = work_again(job);
     piece->parameters += 4.0 * job->model->hidden;
 }
 

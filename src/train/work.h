@@ -43,8 +43,7 @@ struct work_list {
 struct work_piece {
     const char *name;
     struct work_list forward, backward;
-    bool again;                 /* its forward pass runs again before the backward pass */
-    double attention_again_us;  /* selective: what of it runs again */
+    double again;               /* share of its forward pass that runs again before the backward pass */
     double parameters, experts; /* this rank's weights; of them those of experts */
     double kept_bytes;          /* activations held from forward to backward, for one micro-batch */
     double input_bytes;         /* of its input alone: what is held where all of it runs again */
