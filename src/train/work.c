@@ -185,6 +185,14 @@ static void work_attention(const struct work_job *job, const struct work_sizes *
 
 /* ---- what follows it ---- */
 
+/* Bytes of a product's input as it is kept for the backward pass, for one of bf16: in fewer bits it is kept as it was
+ * converted. */
+static double work_kept_share(const struct work_job *job)
+{
+    enum orr_train_dtype dtype = job->plan->dtype;
+    return dtype == ORR_TRAIN_DTYPE_FP8 || dtype == ORR_TRAIN_DTYPE_MXFP8 || dtype == ORR_TRAIN_DTYPE_NVFP4 ? 0.5 : 1;
+}
+
 static void work_norm_and_sum(const struct work_job *job, const struct work_sizes *sizes, struct work_piece *piece)
 {
     double bytes = sizes->divided;
@@ -194,7 +202,8 @@ static void work_norm_and_sum(const struct work_job *job, const struct work_size
     } else {
         work_stream(piece, "sum", 3 * bytes, 3 * bytes);
     }
-    piece->kept_bytes += 2 * bytes + (job->model->family == ORR_TRAIN_GPT && job->framework->fused ? bytes / 2 : 0);
+    piece->kept_bytes += (1 + work_kept_share(job)) * bytes +
+                         (job->model->family == ORR_TRAIN_GPT && job->framework->fused ? bytes / 2 : 0);
 }
 
 static void work_activation(const struct work_job *job, struct work_piece *piece, double rows, double width)
@@ -206,7 +215,7 @@ static void work_activation(const struct work_job *job, struct work_piece *piece
     } else {
         work_stream(piece, "activation", 2 * bytes, 3 * bytes);
     }
-    piece->kept_bytes += (job->model->gated ? 3 : 2) * bytes;
+    piece->kept_bytes += ((job->model->gated ? 2 : 1) + work_kept_share(job)) * bytes;
 }
 
 static void work_mlp(const struct work_job *job, const struct work_sizes *sizes, struct work_piece *piece)
@@ -259,7 +268,7 @@ static void work_experts(const struct work_job *job, const struct work_sizes *si
         work_collective(&piece->backward, "dispatch", WORK_EP_DISPATCH, bytes);
     }
     work_stream(piece, "unpermute", 3 * moved, 3 * moved);
-    piece->kept_bytes += 2 * bytes;
+    piece->kept_bytes += (1 + work_kept_share(job)) * bytes;
     piece->parameters += (double)model->hidden * model->experts;
     if (model->shared_experts != 0) {
         double shared = (double)model->expert_ffn * model->shared_experts / plan->tp;

@@ -150,6 +150,20 @@ static void the_first_stage_of_a_pipeline_holds_a_micro_batch_for_each_stage(voi
     CHECK(few > one, "%g and %g GB", (double)few * 1e-9, (double)one * 1e-9);
 }
 
+static void what_products_read_is_kept_in_the_bits_they_read(void **state)
+{
+    (void)state;
+    struct orr_train_options options = alone("h100", "nemo");
+    options.model = "llama3-8b";
+    options.plan.gpus = 8, options.plan.tp = 2;
+    struct orr_train_memory wide = answered(&options).memory;
+    options.plan.dtype = ORR_TRAIN_DTYPE_FP8;
+    struct orr_train_memory narrow = answered(&options).memory;
+    CHECK(narrow.activations < wide.activations, "%g and %g GB", (double)narrow.activations * 1e-9,
+          (double)wide.activations * 1e-9);
+    CHECK(2 * narrow.activations > wide.activations, "only what products read is narrower");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -158,6 +172,7 @@ int main(void)
         cmocka_unit_test(memory_of_megatron_is_within_a_twentieth),
         cmocka_unit_test(what_an_allocator_holds_without_need_does_not_keep_a_job_from_fitting),
         cmocka_unit_test(the_first_stage_of_a_pipeline_holds_a_micro_batch_for_each_stage),
+        cmocka_unit_test(what_products_read_is_kept_in_the_bits_they_read),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
