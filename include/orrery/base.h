@@ -52,6 +52,9 @@ enum orr_status {
 #undef ORR_X
 };
 
+/* How an answer is written: for people, as one JSON document, as a table (RFC 4180). */
+enum orr_form { ORR_FORM_TEXT, ORR_FORM_JSON, ORR_FORM_CSV };
+
 /* One line, without a trailing newline; starts with "file:line: " or "file: byte N: " where a file is at fault. */
 struct orr_error {
     enum orr_status status;

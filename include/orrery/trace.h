@@ -97,10 +97,11 @@ struct orr_ready_options {
     uint32_t rank_count;
     bool has_unknown_size; /* as of struct orr_import_options */
     uint64_t unknown_size;
-    bool compare; /* runs side by side */
-    bool measure; /* import each run in a temporary folder, simulate each rank, and hold it against the recording */
-    bool brief;   /* findings and verdict alone */
-    bool json;    /* one JSON object instead of text */
+    bool compare;    /* runs side by side */
+    bool measure;    /* import each run in a temporary folder, simulate each rank, and hold it against the recording */
+    bool brief;      /* findings and verdict alone */
+    bool json;       /* one JSON object instead of text */
+    FILE *also_json; /* that object too, to this stream; or NULL */
     const char *writes;    /* where the caller will put the report: refused when it is a file that is read; or NULL */
     uint64_t memory_limit; /* bytes; 0 = 80 % of the machine. What is needed does not grow with the files */
 };

@@ -171,11 +171,6 @@ static enum orr_status api_ready_look(struct looking *looking, const char *const
 static void report(const struct looking *looking, FILE *stream)
 {
     const struct orr_ready_options *options = looking->options;
-    if (options->json) {
-        ready_text_json(looking->place, looking->runs, looking->run_count, looking->refusals, looking->refusal_count,
-                        stream);
-        return;
-    }
     if (options->compare) {
         ready_text_compare(looking->runs, looking->run_count, stream);
         (void)fputc('\n', stream);
@@ -204,7 +199,12 @@ enum orr_status orr_trace_ready(const struct orr_ready_options *options, FILE *s
         looking.place = paths[0];
         status = api_ready_look(&looking, paths, count, err);
     }
-    if (status == ORR_OK && stream != NULL) {
+    FILE *json = options->json ? stream : options->also_json;
+    if (status == ORR_OK && json != NULL) {
+        ready_text_json(looking.place, looking.runs, looking.run_count, looking.refusals, looking.refusal_count, json);
+        status = error_of_stream(json, "the report", err);
+    }
+    if (status == ORR_OK && stream != NULL && !options->json) {
         report(&looking, stream);
         status = error_of_stream(stream, "the report", err);
     }

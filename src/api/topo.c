@@ -22,6 +22,8 @@ struct orr_topo {
     bool is_made;
     struct topo_made made;
     struct topo_graph graph; /* of a made one, when it is first needed */
+    bool is_measured;
+    struct topo_measure measure; /* when it is first asked for */
     char *title;
 };
 
@@ -185,15 +187,15 @@ static enum orr_status need_graph(struct orr_topo *topo, struct orr_error *err)
 
 enum orr_status orr_topo_stat(struct orr_topo *topo, bool json, FILE *stream, struct orr_error *err)
 {
-    struct topo_measure measure;
     enum orr_status status = need_graph(topo, err);
-    if (status == ORR_OK) {
-        status = topo_measure(&topo->graph, &topo->mem, &measure, err);
+    if (status == ORR_OK && !topo->is_measured) {
+        status = topo_measure(&topo->graph, &topo->mem, &topo->measure, err);
+        topo->is_measured = status == ORR_OK;
     }
     if (status != ORR_OK) {
         return status;
     }
-    (json ? topo_json_put : topo_text_put)(&measure, topo->title, stream);
+    (json ? topo_json_put : topo_text_put)(&topo->measure, topo->title, stream);
     return error_of_stream(stream, "the measures", err);
 }
 

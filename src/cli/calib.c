@@ -7,7 +7,8 @@
 #include <string.h>
 
 struct calib_options {
-    const char *store, *file, *json;
+    const char *store, *file;
+    struct cli_forms forms;
     struct orr_calib_apply apply;
     bool strict;
 };
@@ -15,7 +16,7 @@ struct calib_options {
 #define AT(field) .place = offsetof(struct calib_options, field)
 
 static const struct param show_rows[] = {
-    CLI_ROW_STORE(struct calib_options, store), CLI_ROW_JSON(struct calib_options, json), {0}};
+    CLI_ROW_STORE(struct calib_options, store), CLI_ROW_JSON(struct calib_options, forms.json), {0}};
 
 static const struct param apply_rows[] = {
     {"system", .letter = 's', .kind = PARAM_PATH, .value = "FILE", AT(apply.system),
@@ -45,29 +46,19 @@ static enum orr_status cli_calib_take_file(void *into, const char *word, struct 
 
 /* ---- show ---- */
 
-static enum orr_status show_json(const struct calib_options *options, const char *store, struct orr_error *err)
+static enum orr_status put_history(void *context, enum orr_form form, FILE *stream, struct orr_error *err)
 {
-    if (strcmp(options->json, "-") == 0) {
-        return orr_calib_history(store, ORR_STORE_JSON, stdout, err);
-    }
-    struct cli_text made;
-    enum orr_status status = cli_same_file(options->json, store)
-                                 ? error_set(err, ORR_EINVAL, "--json would replace the store %s", store)
-                                 : cli_check_writable("--json", options->json, err);
-    status = status != ORR_OK ? status : cli_text_open(&made, err);
-    return status != ORR_OK
-               ? status
-               : cli_text_close(&made, orr_calib_history(store, ORR_STORE_JSON, made.stream, err), options->json, err);
+    return orr_calib_history(context, form == ORR_FORM_JSON ? ORR_STORE_JSON : ORR_STORE_TEXT, stream, err);
 }
 
 static enum orr_status show(const struct calib_options *options, struct orr_error *err)
 {
     const char *store = options->store != NULL ? options->store : CLI_STORE_DEFAULT;
     if (options->file == NULL) {
-        return options->json != NULL ? show_json(options, store, err)
-                                     : orr_calib_history(store, ORR_STORE_TEXT, stdout, err);
+        enum orr_status status = cli_forms_check(&options->forms, (struct cli_inputs){&store, 1}, err);
+        return status == ORR_OK ? cli_forms_put(&options->forms, put_history, (void *)(uintptr_t)store, err) : status;
     }
-    if (options->store != NULL || options->json != NULL) {
+    if (options->store != NULL || options->forms.json != NULL) {
         return error_set(err, ORR_EINVAL, "%s is for the history of a store; a calibration file is JSON itself",
                          options->store != NULL ? "--store" : "--json");
     }

@@ -13,6 +13,8 @@
 #include "orrery.h"
 #include "param/param.h"
 
+struct cli_command;
+
 /* What a command takes, in rows; all texts for its help. */
 struct cli_usage {
     const struct param_table *tables; /* places in the command's own struct; ends with rows NULL */
@@ -26,6 +28,10 @@ struct cli_usage {
     size_t words; /* place of a struct cli_words that takes the words that are no options; 0: none */
     /* Instead: such a word; NULL: there are none. ORR_EINVAL without a text: there is no place for it. */
     enum orr_status (*argument)(void *options, const char *word, struct orr_error *err);
+    /* For a command whose rows are made when it runs: hands the command with all of them to `use`. NULL: these are all.
+     */
+    void (*whole)(const struct cli_command *command, void (*use)(const struct cli_command *whole, void *context),
+                  void *context);
 };
 
 /* Words that are no options, in the order given: the beginning of `argv`, where the reader gathers them. */
@@ -131,7 +137,12 @@ void cli_print_schema(const struct cli_command *command, const char *path, FILE 
 #define CLI_ROW_JSON(type, field)                                                                                      \
     {                                                                                                                  \
         "json", .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "OUT", .place = offsetof(type, field),             \
-                .help = "Write JSON to the file OUT instead, or to standard output when OUT is -"                      \
+                .help = "Also write JSON to the file OUT; - is standard output, in place of the text"                  \
+    }
+#define CLI_ROW_CSV(type, field)                                                                                       \
+    {                                                                                                                  \
+        "csv", .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "OUT", .place = offsetof(type, field),              \
+               .help = "Also write a table (CSV) to the file OUT; - is standard output, in place of the text"          \
     }
 
 /* Where --memory-limit was not given (`*limit` is 0) the environment may say it. */
@@ -202,5 +213,24 @@ ORR_MUST_CHECK enum orr_status cli_text_open(struct cli_text *made, struct orr_e
  * writes it: to the file `path`, or to standard output where that is NULL or "-". */
 ORR_MUST_CHECK enum orr_status cli_text_close(struct cli_text *made, enum orr_status status, const char *path,
                                               struct orr_error *err);
+
+/* What an answer is written to besides standard output: a file each, or "-", where it goes there in place of the text;
+ * or NULL. */
+struct cli_forms {
+    const char *json, *csv;
+};
+/* The files that an answer is made of. */
+struct cli_inputs {
+    const char *const *list;
+    size_t count;
+};
+/* Fails where one cannot be written or is an input, or both want standard output. */
+ORR_MUST_CHECK enum orr_status cli_forms_check(const struct cli_forms *forms, struct cli_inputs inputs,
+                                               struct orr_error *err);
+/* Asks for the answer in each form that is wanted, and writes it where it goes, each whole or not at all. */
+ORR_MUST_CHECK enum orr_status cli_forms_put(const struct cli_forms *forms,
+                                             enum orr_status (*answer)(void *context, enum orr_form form, FILE *stream,
+                                                                       struct orr_error *err),
+                                             void *context, struct orr_error *err);
 
 #endif

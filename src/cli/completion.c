@@ -12,9 +12,25 @@ enum { PATH_BYTES = 80 };
 /* What is done with every command that has options or subcommands; `path` is its name without "orrery ", "" for all. */
 typedef void visit_command(const struct cli_command *command, const char *path, FILE *stream);
 
+struct visiting {
+    visit_command *visit;
+    const char *path;
+    FILE *stream;
+};
+
+static void visit_whole(const struct cli_command *whole, void *context)
+{
+    const struct visiting *visiting = context;
+    visiting->visit(whole, visiting->path, visiting->stream);
+}
+
 static void walk(const struct cli_command *command, const char *path, visit_command *visit, FILE *stream)
 {
-    visit(command, path, stream);
+    if (command->usage != NULL && command->usage->whole != NULL) {
+        command->usage->whole(command, visit_whole, &(struct visiting){visit, path, stream});
+    } else {
+        visit(command, path, stream);
+    }
     for (size_t i = 0; command->subcommands != NULL && command->subcommands[i] != NULL; i++) {
         char below[PATH_BYTES];
         (void)snprintf(below, sizeof below, "%s%s%s", path, path[0] != '\0' ? " " : "", command->subcommands[i]->name);

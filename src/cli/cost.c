@@ -17,7 +17,8 @@ struct cost_options {
     uint64_t steps[MACHINES_MOST];
     uint64_t runs[MACHINES_MOST];
     size_t step_count, run_count, what_count;
-    const char *json; /* a path, "-", or NULL */
+    struct cli_forms forms;
+    struct cli_warnings warnings;
     bool template, by_hand, strict;
 };
 
@@ -114,7 +115,7 @@ static const struct param rows[] = {
     {"spines", COUNTED(spines), .unwritten = "none", .help = "Switches without GPUs"},
     {"switches", COUNTED(switches), .unwritten = "none", .help = "Switches of any level"},
     {"links", COUNTED(links), .unwritten = "none", .help = "Cables"},
-    CLI_ROW_JSON(struct cost_options, json),
+    CLI_ROW_JSON(struct cost_options, forms.json),
     CLI_ROW_STRICT(struct cost_options, strict),
     {0},
 };
@@ -174,34 +175,28 @@ static enum orr_status line_up(struct cost_options *options, struct orr_error *e
 
 static enum orr_status cli_cost_check_output(const struct cost_options *options, struct orr_error *err)
 {
-    if (options->json == NULL || strcmp(options->json, "-") == 0) {
-        return ORR_OK;
-    }
-    const char *store = options->cost.store == NULL ? CLI_STORE_DEFAULT : options->cost.store;
-    bool replaces = cli_same_file(options->json, options->cost.prices) || cli_same_file(options->json, store);
+    const char *inputs[MACHINES_MOST + 2] = {options->cost.prices,
+                                             options->cost.store == NULL ? CLI_STORE_DEFAULT : options->cost.store};
     for (size_t i = 0; i < options->what_count; i++) {
-        replaces = replaces || cli_same_file(options->json, options->machines[i].what);
+        inputs[2 + i] = options->machines[i].what;
     }
-    return replaces ? error_set(err, ORR_EINVAL, "--json would replace a file that is read: %s", options->json)
-                    : cli_check_writable("--json", options->json, err);
+    return cli_forms_check(&options->forms, (struct cli_inputs){inputs, 2 + options->what_count}, err);
 }
 
-static enum orr_status cli_cost_count(const struct cost_options *options, const struct orr_notices *notices,
-                                      struct orr_error *err)
+/* What there is to warn of is said once. */
+static enum orr_status cli_cost_count(void *context, enum orr_form form, FILE *stream, struct orr_error *err)
 {
-    struct cli_text made;
-    enum orr_status status = cli_text_open(&made, err);
-    if (status == ORR_OK) {
-        status = orr_cost(&options->cost, options->json != NULL, notices, made.stream, err);
-        status = cli_text_close(&made, status, options->json, err);
-    }
+    struct cost_options *options = context;
+    struct orr_notices notices = cli_notices(&options->warnings, options->strict);
+    enum orr_status status = orr_cost(&options->cost, form == ORR_FORM_JSON, &notices, stream, err);
+    cli_warnings_end(&options->warnings);
+    options->warnings.quiet = true;
     return status;
 }
 
 static int cli_cost_run(const struct cli_command *self, int argc, char **argv)
 {
     struct cost_options options = {.what_count = 0};
-    struct cli_warnings warnings = {0};
     struct orr_error err = {0};
     int code = 0;
     if (argc == 1) {
@@ -215,11 +210,7 @@ static int cli_cost_run(const struct cli_command *self, int argc, char **argv)
     }
     enum orr_status status = line_up(&options, &err);
     status = status == ORR_OK ? cli_cost_check_output(&options, &err) : status;
-    if (status == ORR_OK) {
-        struct orr_notices notices = cli_notices(&warnings, options.strict);
-        status = cli_cost_count(&options, &notices, &err);
-        cli_warnings_end(&warnings);
-    }
+    status = status == ORR_OK ? cli_forms_put(&options.forms, cli_cost_count, &options, &err) : status;
     return status == ORR_OK ? 0 : cli_fail(&err);
 }
 

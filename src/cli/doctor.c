@@ -10,8 +10,9 @@ enum { SMI_MOST = 64 };
 struct doctor_options {
     struct orr_doctor_options doctor;
     const char *smi[SMI_MOST];
-    const char *json; /* a path, "-", or NULL */
-    bool json_open;   /* --json was given without a value: the next argument may be it */
+    struct cli_forms forms;
+    bool json_open; /* --json was given without a value: the next argument may be it */
+    struct orr_doctor_result result;
 };
 
 static enum orr_status cli_doctor_read_smi(const struct param *row, const char *text, void *into, struct orr_error *err)
@@ -29,7 +30,7 @@ static enum orr_status read_json(const struct param *row, const char *text, void
     struct doctor_options *options = into;
     (void)row;
     (void)err;
-    options->json = text == NULL ? "-" : text;
+    options->forms.json = text == NULL ? "-" : text;
     options->json_open = text == NULL;
     return ORR_OK;
 }
@@ -42,7 +43,7 @@ static enum orr_status cli_doctor_take_word(void *into, const char *word, struct
     if (!options->json_open) {
         return ORR_EINVAL;
     }
-    options->json = word;
+    options->forms.json = word;
     options->json_open = false;
     return ORR_OK;
 }
@@ -59,7 +60,8 @@ static const struct param rows[] = {
     {"no-collectives", .kind = PARAM_FLAG, AT(doctor.no_collectives),
      .help = "Leave the numeric test of the collectives out"},
     {"json", .kind = PARAM_READ, .flags = PARAM_OPTIONAL, .value = "OUT", .read = read_json,
-     .help = "Write JSON instead, to standard output or to the file OUT; clocks in MHz, memory in bytes"},
+     .help = "Also write JSON to the file OUT; - or nothing: to standard output, in place of the text. Clocks in MHz, "
+             "memory in bytes"},
     {0},
 };
 
@@ -78,48 +80,35 @@ static const struct cli_usage usage = {
 
 static enum orr_status cli_doctor_check(const struct doctor_options *options, struct orr_error *err)
 {
-    bool to_file = options->json != NULL && strcmp(options->json, "-") != 0;
     if (options->doctor.sysfs != NULL && options->doctor.smi_count > 0) {
         return error_set(err, ORR_EINVAL, "--sysfs and --smi both say where to look for GPUs");
     }
-    for (size_t i = 0; i < options->doctor.smi_count && to_file; i++) {
-        if (cli_same_file(options->json, options->smi[i])) {
-            return error_set(err, ORR_EINVAL, "--json would replace the file of --smi: %s", options->smi[i]);
-        }
-    }
-    return to_file ? cli_check_writable("--json", options->json, err) : ORR_OK;
+    return cli_forms_check(&options->forms, (struct cli_inputs){options->smi, options->doctor.smi_count}, err);
 }
 
-/* What is found is whole before any of it is shown. */
-static enum orr_status visit(const struct doctor_options *options, struct orr_doctor_result *result,
-                             struct orr_error *err)
+static enum orr_status visit(void *context, enum orr_form form, FILE *stream, struct orr_error *err)
 {
-    struct cli_text made;
-    enum orr_status status = cli_text_open(&made, err);
-    if (status == ORR_OK) {
-        status = orr_doctor(&options->doctor, options->json != NULL, made.stream, result, err);
-        status = cli_text_close(&made, status, options->json, err);
-    }
-    return status;
+    struct doctor_options *options = context;
+    return orr_doctor(&options->doctor, form == ORR_FORM_JSON, stream, &options->result, err);
 }
 
 static int cli_doctor_run(const struct cli_command *self, int argc, char **argv)
 {
     struct doctor_options options = {.doctor = {0}};
     int code = 0;
-    struct orr_doctor_result result = {0};
     struct orr_error err = {0};
     options.doctor.smi = options.smi;
     if (!cli_begin(self, argc, argv, &options, &code)) {
         return code;
     }
     enum orr_status status = cli_doctor_check(&options, &err);
-    status = status == ORR_OK ? visit(&options, &result, &err) : status;
+    status = status == ORR_OK ? cli_forms_put(&options.forms, visit, &options, &err) : status;
     if (status != ORR_OK) {
         return cli_fail(&err);
     }
-    if (result.wrong > 0) {
-        cli_error("%u of %u rows of the numeric test came out wrong", (unsigned)result.wrong, (unsigned)result.checks);
+    if (options.result.wrong > 0) {
+        cli_error("%u of %u rows of the numeric test came out wrong", (unsigned)options.result.wrong,
+                  (unsigned)options.result.checks);
         return orr_status_exit_code(ORR_EFAIL);
     }
     return 0;

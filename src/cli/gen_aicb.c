@@ -280,6 +280,25 @@ static int run_kind(const struct cli_command *self, int argc, char **argv, enum 
         return run_kind(self, argc, argv, KIND);                                                                       \
     }
 
+/* The kind is the command's, by its name. */
+static void cli_gen_aicb_whole(const struct cli_command *command,
+                               void (*use)(const struct cli_command *whole, void *context), void *context)
+{
+    static const char *const names[] = {[ORR_AICB_TRAINING] = "training",
+                                        [ORR_AICB_INFERENCE] = "inference",
+                                        [ORR_AICB_VIDUR] = "vidur",
+                                        [ORR_AICB_PHYSICAL] = "physical"};
+    struct option_rows *made = calloc(1, sizeof *made);
+    for (size_t kind = 0; made != NULL && kind < sizeof names / sizeof names[0]; kind++) {
+        if (strcmp(names[kind], command->name) == 0) {
+            struct cli_usage usage;
+            const struct cli_command whole = with_rows(command, (enum orr_aicb_kind)kind, made, &usage);
+            use(&whole, context);
+        }
+    }
+    free(made);
+}
+
 AICB_COMMAND(training, ORR_AICB_TRAINING)
 AICB_COMMAND(inference, ORR_AICB_INFERENCE)
 AICB_COMMAND(vidur, ORR_AICB_VIDUR)
@@ -289,6 +308,7 @@ static const struct param_table own_tables[] = {{own_rows, 0, 0}, {0}};
 
 static const struct cli_usage training_usage = {
     .tables = own_tables,
+    .whole = cli_gen_aicb_whole,
     .about = "Write the workload of a training step in SimAI's text format, as AICB's training generator does: sizes "
              "in bytes, times in ns; 1 ns where no time is known. Options are AICB's; those of AICB that change "
              "nothing in this file are taken too. An option wins over --model, wherever it stands.",
@@ -302,6 +322,7 @@ static const struct cli_usage training_usage = {
 
 static const struct cli_usage inference_usage = {
     .tables = own_tables,
+    .whole = cli_gen_aicb_whole,
     .forms = "MODEL [CONFIG.json]",
     .about = "Write the workload of one forward pass in SimAI's text format, as AICB's inference generator does. MODEL "
              "names a family (DeepSeek, Qwen3-Moe, Qwen3-Next) or a preset of one; without a configuration the "
@@ -312,6 +333,7 @@ static const struct cli_usage inference_usage = {
 
 static const struct cli_usage vidur_usage = {
     .tables = own_tables,
+    .whole = cli_gen_aicb_whole,
     .forms = "MODEL [CONFIG.json]",
     .about = "Write the layers of one forward pass as a table for Vidur: compute time (ns) and bytes of attention and "
              "of the MLP or the experts. MODEL and options as of gen aicb inference.",
@@ -321,6 +343,7 @@ static const struct cli_usage vidur_usage = {
 
 static const struct cli_usage physical_usage = {
     .tables = own_tables,
+    .whole = cli_gen_aicb_whole,
     .about = "Write every collective, message and matrix product of a job as a table (CSV), one rank's view, as AICB's "
              "generators for physical runs do: --frame Megatron or DeepSeek; --frame DeepSpeed with --stage 1, 2 or 3 "
              "of ZeRO; --frame collective_test for a sweep of one collective. Sizes in bytes.",

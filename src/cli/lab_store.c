@@ -9,9 +9,11 @@
 struct store_options {
     const char *store;
     struct orr_store_filter filter;
-    const char *json; /* a path, "-", or NULL: text */
+    struct cli_forms forms;
     uint64_t runs[2];
     unsigned run_count;
+    const struct cli_command *command;
+    bool same;
 };
 
 #define AT(field) .place = offsetof(struct store_options, field)
@@ -26,12 +28,12 @@ static const struct param list_rows[] = {
     {"limit", .kind = PARAM_COUNT, .value = "N", AT(filter.newest), .least = 1, .most = INT64_MAX, .unwritten = "all",
      .help = "Only the newest N"},
     CLI_ROW_STORE(struct store_options, store),
-    CLI_ROW_JSON(struct store_options, json),
+    CLI_ROW_JSON(struct store_options, forms.json),
     {0},
 };
 
 static const struct param show_rows[] = {
-    CLI_ROW_STORE(struct store_options, store), CLI_ROW_JSON(struct store_options, json), {0}};
+    CLI_ROW_STORE(struct store_options, store), CLI_ROW_JSON(struct store_options, forms.json), {0}};
 
 static const struct param_table show_tables[] = {{show_rows, 0, 0}, {0}};
 
@@ -44,18 +46,18 @@ static enum orr_status cli_lab_store_take_run(void *into, const char *word, stru
                : param_parse_count("RUN", word, 1, INT64_MAX, &options->runs[options->run_count++], err);
 }
 
-static enum orr_status answer(const struct cli_command *self, const struct store_options *options, FILE *stream,
-                              bool *same, struct orr_error *err)
+static enum orr_status answer(void *context, enum orr_form as, FILE *stream, struct orr_error *err)
 {
-    enum orr_store_form form = options->json != NULL ? ORR_STORE_JSON : ORR_STORE_TEXT;
-    if (strcmp(self->name, "list") == 0) {
+    struct store_options *options = context;
+    enum orr_store_form form = as == ORR_FORM_JSON ? ORR_STORE_JSON : ORR_STORE_TEXT;
+    if (strcmp(options->command->name, "list") == 0) {
         return orr_store_list(options->store, &options->filter, form, stream, err);
     }
-    if (strcmp(self->name, "show") == 0) {
+    if (strcmp(options->command->name, "show") == 0) {
         return orr_store_show(options->store, (int64_t)options->runs[0], form, stream, err);
     }
-    return orr_store_diff(options->store, (int64_t)options->runs[0], (int64_t)options->runs[1], form, stream, same,
-                          err);
+    return orr_store_diff(options->store, (int64_t)options->runs[0], (int64_t)options->runs[1], form, stream,
+                          &options->same, err);
 }
 
 static enum orr_status cli_lab_store_check(const struct cli_command *self, const struct store_options *options,
@@ -68,40 +70,20 @@ static enum orr_status cli_lab_store_check(const struct cli_command *self, const
     if (!is_diff && options->run_count > 1) {
         return error_set(err, ORR_EINVAL, "one run is shown; orrery lab diff compares two");
     }
-    if (options->json == NULL || strcmp(options->json, "-") == 0) {
-        return ORR_OK;
-    }
-    if (cli_same_file(options->json, options->store)) {
-        return error_set(err, ORR_EINVAL, "--json would replace the store %s", options->store);
-    }
-    return cli_check_writable("--json", options->json, err);
-}
-
-/* What goes to a file is made whole first. */
-static enum orr_status write_answer(const struct cli_command *self, const struct store_options *options, bool *same,
-                                    struct orr_error *err)
-{
-    if (options->json == NULL || strcmp(options->json, "-") == 0) {
-        return answer(self, options, stdout, same, err);
-    }
-    struct cli_text made;
-    enum orr_status status = cli_text_open(&made, err);
-    return status != ORR_OK ? status
-                            : cli_text_close(&made, answer(self, options, made.stream, same, err), options->json, err);
+    return cli_forms_check(&options->forms, (struct cli_inputs){&options->store, 1}, err);
 }
 
 static int cli_lab_store_run(const struct cli_command *self, int argc, char **argv)
 {
-    struct store_options options = {.store = CLI_STORE_DEFAULT};
+    struct store_options options = {.store = CLI_STORE_DEFAULT, .command = self, .same = true};
     struct orr_error err = {0};
-    bool same = true;
     int code = 0;
     if (!cli_begin(self, argc, argv, &options, &code)) {
         return code;
     }
     enum orr_status status = cli_lab_store_check(self, &options, &err);
-    status = status != ORR_OK ? status : write_answer(self, &options, &same, &err);
-    return status != ORR_OK ? cli_end(status, &err) : same ? 0 : 1;
+    status = status != ORR_OK ? status : cli_forms_put(&options.forms, answer, &options, &err);
+    return status != ORR_OK ? cli_end(status, &err) : options.same ? 0 : 1;
 }
 
 static const struct cli_usage list_usage = {

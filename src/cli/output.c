@@ -205,3 +205,55 @@ enum orr_status cli_text_close(struct cli_text *made, enum orr_status status, co
     free(made->text);
     return status;
 }
+
+static bool cli_output_is_stdout(const char *path)
+{
+    return path != NULL && strcmp(path, "-") == 0;
+}
+
+static enum orr_status check_form(const char *option, const char *path, struct cli_inputs inputs, struct orr_error *err)
+{
+    if (path == NULL || cli_output_is_stdout(path)) {
+        return ORR_OK;
+    }
+    for (size_t i = 0; i < inputs.count; i++) {
+        if (cli_same_file(path, inputs.list[i])) {
+            return error_set(err, ORR_EINVAL, "%s would replace the input %s", option, inputs.list[i]);
+        }
+    }
+    return cli_check_writable(option, path, err);
+}
+
+enum orr_status cli_forms_check(const struct cli_forms *forms, struct cli_inputs inputs, struct orr_error *err)
+{
+    bool both = forms->json != NULL && forms->csv != NULL &&
+                (strcmp(forms->json, forms->csv) == 0 || cli_same_file(forms->json, forms->csv));
+    if (both) {
+        return error_set(err, ORR_EINVAL, "--json and --csv both want %s",
+                         cli_output_is_stdout(forms->json) ? "standard output" : forms->json);
+    }
+    enum orr_status status = check_form("--json", forms->json, inputs, err);
+    return status == ORR_OK ? check_form("--csv", forms->csv, inputs, err) : status;
+}
+
+enum orr_status cli_forms_put(const struct cli_forms *forms,
+                              enum orr_status (*answer)(void *context, enum orr_form form, FILE *stream,
+                                                        struct orr_error *err),
+                              void *context, struct orr_error *err)
+{
+    const char *const paths[] = {[ORR_FORM_TEXT] = NULL, [ORR_FORM_JSON] = forms->json, [ORR_FORM_CSV] = forms->csv};
+    bool replaced = cli_output_is_stdout(forms->json) || cli_output_is_stdout(forms->csv);
+    enum orr_status status = ORR_OK;
+    for (int form = ORR_FORM_TEXT; form <= ORR_FORM_CSV && status == ORR_OK; form++) {
+        struct cli_text made;
+        if (form == ORR_FORM_TEXT ? replaced : paths[form] == NULL) {
+            continue;
+        }
+        status = cli_text_open(&made, err);
+        if (status == ORR_OK) {
+            status = answer(context, (enum orr_form)form, made.stream, err);
+            status = cli_text_close(&made, status, paths[form], err);
+        }
+    }
+    return status;
+}

@@ -16,11 +16,10 @@ const struct param run_output_rows[] = {
      .value = "NAME", AT(format), .given = offsetof(struct run_outputs, format_given), .words = formats,
      .first = ORR_OUTPUT_TEXT, .help = "Standard output. astra: ASTRA-sim's lines", .unwritten = "text"},
     {"json", .commands = BOTH, OUTPUT(json), .flags = PARAM_SINGLE,
-     .help = "Also write everything known as one JSON document. - stands for standard output, as with --format json"},
+     .help = "Also write JSON to the file; - is standard output, in place of the text"},
     {"csv", .commands = BOTH, .kind = PARAM_PATH, .group = PARAM_OUTPUT, .flags = PARAM_SINGLE, .value = "DIR", AT(csv),
-     .help = "Also write tables into a folder. ranks.csv, collectives.csv, dimensions.csv, on wires links.csv and, "
-             "where memory "
-             "is tracked, memory.csv"},
+     .help = "Also write tables to the folder DIR: a run has several. ranks.csv, collectives.csv, dimensions.csv, on "
+             "wires links.csv and, where memory is tracked, memory.csv"},
     {"timeline", .commands = BOTH, OUTPUT(timeline), .flags = PARAM_SINGLE,
      .help = "Also write a timeline for Perfetto or chrome://tracing. Compressed when the name ends in .gz"},
     {"dump-comm-intervals", .commands = BOTH, OUTPUT(comm_intervals), .flags = PARAM_SINGLE | PARAM_RARE,

@@ -234,6 +234,21 @@ static enum orr_status check_conflicts(const struct run_outputs *outputs, const 
     return status;
 }
 
+/* Elsewhere --csv takes a file, and one of that name is not what people expect to find a folder. */
+static enum orr_status check_tables(const char *option, const char *path, struct orr_error *err)
+{
+    size_t length = strlen(path);
+    struct stat found;
+    bool exists = stat(path, &found) == 0;
+    if ((exists && !S_ISDIR(found.st_mode)) || (!exists && length > 4 && strcmp(path + length - 4, ".csv") == 0)) {
+        return error_set(err, ORR_EINVAL,
+                         "%s: a run has several tables (ranks.csv, collectives.csv, dimensions.csv …), so it takes a "
+                         "folder for them, and %s is %s",
+                         option, path, exists ? "a file" : "the name of a file");
+    }
+    return cli_check_folder(option, path, err);
+}
+
 enum orr_status run_outputs_check(const struct run_outputs *outputs, const struct run_input *inputs, const char *prefix,
                                   struct orr_error *err)
 {
@@ -248,7 +263,7 @@ enum orr_status run_outputs_check(const struct run_outputs *outputs, const struc
         {"--fct", outputs->fct, cli_check_writable},
         {"--pfc", outputs->pfc, cli_check_writable},
         {"--qlen", outputs->qlen, cli_check_writable},
-        {"--csv", outputs->csv, cli_check_folder},
+        {"--csv", outputs->csv, check_tables},
         {"--output", outputs->simai, cli_check_folder},
     };
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {

@@ -12,7 +12,7 @@ struct topo_command {
     const char *file;
     const char *output;
     const char *dims;
-    const char *json; /* a path, "-", or NULL */
+    struct cli_forms forms;
     bool text;
 };
 
@@ -24,8 +24,7 @@ static enum orr_status cli_topo_take_file(void *into, const char *word, struct o
 {
     struct topo_command *command = into;
     if (command->file != NULL) {
-        return error_set(err, ORR_EINVAL, "\"%s\": one is taken at a time, and %s was named already", word,
-                         command->file);
+        return error_set(err, ORR_EINVAL, "\"%s\": only one is taken, and %s was named already", word, command->file);
     }
     command->file = word;
     return ORR_OK;
@@ -118,29 +117,11 @@ static enum orr_status open_file(struct topo_command *command, struct orr_topo *
     return status;
 }
 
-static const struct param stat_rows[] = {CLI_ROW_JSON(struct topo_command, json), {0}};
+static const struct param stat_rows[] = {CLI_ROW_JSON(struct topo_command, forms.json), {0}};
 
-static enum orr_status cli_topo_check_json_path(const struct topo_command *command, struct orr_error *err)
+static enum orr_status put_stat(void *context, enum orr_form form, FILE *stream, struct orr_error *err)
 {
-    if (command->json == NULL || strcmp(command->json, "-") == 0) {
-        return ORR_OK;
-    }
-    if (cli_same_file(command->json, command->file)) {
-        return error_set(err, ORR_EINVAL, "--json would replace the topology %s", command->file);
-    }
-    return cli_check_writable("--json", command->json, err);
-}
-
-/* Made whole before any of it is written, so that a file is complete or not there. */
-static enum orr_status put_stat(struct orr_topo *topo, const struct topo_command *command, struct orr_error *err)
-{
-    if (command->json == NULL || strcmp(command->json, "-") == 0) {
-        return orr_topo_stat(topo, command->json != NULL, stdout, err);
-    }
-    struct cli_text made;
-    enum orr_status status = cli_text_open(&made, err);
-    return status != ORR_OK ? status
-                            : cli_text_close(&made, orr_topo_stat(topo, true, made.stream, err), command->json, err);
+    return orr_topo_stat(context, form == ORR_FORM_JSON, stream, err);
 }
 
 static int cli_topo_run_stat(const struct cli_command *self, int argc, char **argv)
@@ -152,12 +133,12 @@ static int cli_topo_run_stat(const struct cli_command *self, int argc, char **ar
     if (!cli_topo_begin(self, argc, argv, &command, &exit_code)) {
         return exit_code;
     }
-    enum orr_status status = cli_topo_check_json_path(&command, &err);
+    enum orr_status status = cli_forms_check(&command.forms, (struct cli_inputs){&command.file, 1}, &err);
     if (status == ORR_OK) {
         status = open_file(&command, &topo, &err);
     }
     if (status == ORR_OK) {
-        status = put_stat(topo, &command, &err);
+        status = cli_forms_put(&command.forms, put_stat, topo, &err);
     }
     orr_topo_close(topo);
     return cli_end(status, &err);

@@ -10,7 +10,7 @@
 
 struct trace_options {
     uint64_t limit;
-    const char *json; /* a path, "-", or NULL */
+    struct cli_forms forms;
     bool provenance;
     struct orr_trace_filter filter;
     struct cli_words files;
@@ -41,7 +41,7 @@ static const struct param show_rows[] = {
 };
 
 static const struct param stat_rows[] = {
-    CLI_ROW_JSON(struct trace_options, json),
+    CLI_ROW_JSON(struct trace_options, forms.json),
     {"provenance", .kind = PARAM_FLAG, .group = PARAM_OUTPUT, AT(provenance),
      .help = "Also tell how the types and sizes of communication were known, and its bytes by step"},
     {0},
@@ -70,10 +70,26 @@ static bool read_options(const struct cli_command *self, int argc, char **argv, 
     return true;
 }
 
-enum trace_verb { VERB_SHOW, VERB_STAT, VERB_STAT_JSON, VERB_CHECK };
+enum trace_verb { VERB_SHOW, VERB_STAT, VERB_CHECK };
 
-static enum orr_status cli_trace_apply(enum trace_verb verb, const struct trace_options *options, const char *path,
-                                       FILE *stream, uint64_t *findings, struct orr_error *err)
+/* Where the answers go; a stream that is NULL has none. */
+struct trace_answers {
+    enum trace_verb verb;
+    FILE *text, *json;
+};
+
+static enum orr_status put_stats(struct orr_trace *trace, const struct trace_options *options,
+                                 const struct trace_answers *answers, struct orr_error *err)
+{
+    unsigned flags = options->provenance ? ORR_STAT_PROVENANCE : 0;
+    enum orr_status status = answers->text != NULL ? orr_trace_stat(trace, flags, answers->text, err) : ORR_OK;
+    return status == ORR_OK && answers->json != NULL
+               ? orr_trace_stat(trace, flags | (unsigned)ORR_STAT_JSON, answers->json, err)
+               : status;
+}
+
+static enum orr_status cli_trace_apply(const struct trace_answers *answers, const struct trace_options *options,
+                                       const char *path, uint64_t *findings, struct orr_error *err)
 {
     struct orr_trace *trace = NULL;
     enum orr_status status = orr_trace_open(path, &trace, err);
@@ -81,49 +97,39 @@ static enum orr_status cli_trace_apply(enum trace_verb verb, const struct trace_
         uint64_t kept = 0;
         status = orr_trace_keep(trace, &options->filter, &kept, err);
     }
-    if (status != ORR_OK) {
-        orr_trace_close(trace);
-        return status;
-    }
-    switch (verb) {
-    case VERB_SHOW:
-        status = orr_trace_show(trace, options->limit, stream, err);
-        break;
-    case VERB_CHECK:
-        status = orr_trace_check(trace, stream, findings, err);
-        break;
-    default:
-        status = orr_trace_stat(trace,
-                                (verb == VERB_STAT_JSON ? (unsigned)ORR_STAT_JSON : 0) |
-                                    (options->provenance ? (unsigned)ORR_STAT_PROVENANCE : 0),
-                                stream, err);
-        break;
+    if (status == ORR_OK) {
+        status = answers->verb == VERB_SHOW    ? orr_trace_show(trace, options->limit, answers->text, err)
+                 : answers->verb == VERB_CHECK ? orr_trace_check(trace, answers->text, findings, err)
+                                               : put_stats(trace, options, answers, err);
     }
     orr_trace_close(trace);
     return status;
 }
 
 /* Every file in turn; the exit code is that of the first that failed. */
-static int each_file(enum trace_verb verb, const struct trace_options *options)
+static int each_file(const struct trace_answers *answers, const struct trace_options *options)
 {
     int exit_code = 0;
     bool lost = false; /* standard output takes no more, or there is no memory for the next file either */
     for (size_t i = 0; i < options->files.count && !lost; i++) {
         struct orr_error err = {0};
         uint64_t findings = 0;
-        if (verb != VERB_CHECK && i > 0) {
+        if (answers->verb != VERB_CHECK && answers->text != NULL && i > 0) {
             (void)putchar('\n');
         }
-        if (verb == VERB_SHOW && options->files.count > 1) {
+        if (answers->verb == VERB_SHOW && options->files.count > 1) {
             (void)printf("==> %s <==\n", options->files.list[i]);
         }
+        if (answers->json != NULL && i > 0) {
+            (void)fputs(",\n", answers->json);
+        }
         int code = 0;
-        if (cli_trace_apply(verb, options, options->files.list[i], stdout, &findings, &err) != ORR_OK) {
+        if (cli_trace_apply(answers, options, options->files.list[i], &findings, &err) != ORR_OK) {
             (void)fflush(stdout);
             bool unwritten = ferror(stdout) != 0;
             lost = unwritten || err.status == ORR_ENOMEM;
             code = !unwritten ? cli_fail(&err) : cli_stdout_failed(err.text);
-        } else if (verb == VERB_CHECK) {
+        } else if (answers->verb == VERB_CHECK) {
             (void)printf("%s: %" PRIu64 " finding%s\n", options->files.list[i], findings, findings == 1 ? "" : "s");
             code = findings == 0 ? 0 : orr_status_exit_code(ORR_EINVAL);
         }
@@ -132,47 +138,29 @@ static int each_file(enum trace_verb verb, const struct trace_options *options)
     return exit_code;
 }
 
-/* One file gives one object, several give an array of them, in the order named. */
-static enum orr_status write_json(const struct trace_options *options, FILE *stream, struct orr_error *err)
-{
-    bool list = options->files.count > 1;
-    (void)fputs(list ? "[\n" : "", stream);
-    for (size_t i = 0; i < options->files.count; i++) {
-        (void)fputs(i > 0 ? ",\n" : "", stream);
-        enum orr_status status = cli_trace_apply(VERB_STAT_JSON, options, options->files.list[i], stream, NULL, err);
-        if (status != ORR_OK) {
-            return status;
-        }
-    }
-    (void)fputs(list ? "]\n" : "", stream);
-    return ORR_OK;
-}
-
-static enum orr_status cli_trace_check_json_path(const struct trace_options *options, struct orr_error *err)
-{
-    if (strcmp(options->json, "-") == 0) {
-        return ORR_OK;
-    }
-    for (size_t i = 0; i < options->files.count; i++) {
-        if (cli_same_file(options->json, options->files.list[i])) {
-            return error_set(err, ORR_EINVAL, "--json would replace the trace %s", options->files.list[i]);
-        }
-    }
-    return cli_check_writable("--json", options->json, err);
-}
-
-static enum orr_status cli_trace_put_json(const struct trace_options *options, struct orr_error *err)
+/* One file gives one object, several give an array of them, in the order named; nothing where one of them failed. */
+static int stat_json(const struct trace_options *options, struct orr_error *err)
 {
     struct cli_text made;
-    enum orr_status status = cli_text_open(&made, err);
-    return status != ORR_OK ? status : cli_text_close(&made, write_json(options, made.stream, err), options->json, err);
+    bool list = options->files.count > 1;
+    if (cli_text_open(&made, err) != ORR_OK) {
+        return cli_fail(err);
+    }
+    (void)fputs(list ? "[\n" : "", made.stream);
+    bool dash = strcmp(options->forms.json, "-") == 0;
+    int code = each_file(&(struct trace_answers){VERB_STAT, dash ? NULL : stdout, made.stream}, options);
+    (void)fputs(list ? "]\n" : "", made.stream);
+    enum orr_status status = cli_text_close(&made, code == 0 ? ORR_OK : ORR_EFAIL, options->forms.json, err);
+    return code == 0 && status != ORR_OK ? cli_fail(err) : code;
 }
 
 static int cli_trace_run_show(const struct cli_command *self, int argc, char **argv)
 {
     struct trace_options options = {0};
     int exit_code = 0;
-    return read_options(self, argc, argv, &options, &exit_code) ? each_file(VERB_SHOW, &options) : exit_code;
+    return read_options(self, argc, argv, &options, &exit_code)
+               ? each_file(&(struct trace_answers){VERB_SHOW, stdout, NULL}, &options)
+               : exit_code;
 }
 
 static int cli_trace_run_stat(const struct cli_command *self, int argc, char **argv)
@@ -182,21 +170,22 @@ static int cli_trace_run_stat(const struct cli_command *self, int argc, char **a
     if (!read_options(self, argc, argv, &options, &exit_code)) {
         return exit_code;
     }
-    if (options.json == NULL) {
-        return each_file(VERB_STAT, &options);
-    }
     struct orr_error err = {0};
-    if (cli_trace_check_json_path(&options, &err) != ORR_OK || cli_trace_put_json(&options, &err) != ORR_OK) {
+    const struct cli_inputs inputs = {(const char *const *)options.files.list, options.files.count};
+    if (cli_forms_check(&options.forms, inputs, &err) != ORR_OK) {
         return cli_fail(&err);
     }
-    return 0;
+    return options.forms.json != NULL ? stat_json(&options, &err)
+                                      : each_file(&(struct trace_answers){VERB_STAT, stdout, NULL}, &options);
 }
 
 static int cli_trace_run_check(const struct cli_command *self, int argc, char **argv)
 {
     struct trace_options options = {0};
     int exit_code = 0;
-    return read_options(self, argc, argv, &options, &exit_code) ? each_file(VERB_CHECK, &options) : exit_code;
+    return read_options(self, argc, argv, &options, &exit_code)
+               ? each_file(&(struct trace_answers){VERB_CHECK, stdout, NULL}, &options)
+               : exit_code;
 }
 
 static const struct param_table show_tables[] = {

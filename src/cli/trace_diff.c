@@ -7,8 +7,9 @@
 
 struct diff_options {
     struct orr_diff_options diff;
-    const char *json; /* a path, "-", or NULL */
+    struct cli_forms forms;
     struct cli_words files;
+    bool same;
 };
 
 /* A share, or a percentage. */
@@ -39,7 +40,7 @@ static const struct param rows[] = {
     {"limit", .kind = PARAM_COUNT, .group = PARAM_OUTPUT, .value = "N",
      .place = offsetof(struct diff_options, diff.limit), .initial = "100",
      .help = "Show only the first N differences; all are counted; 0 shows all"},
-    CLI_ROW_JSON(struct diff_options, json),
+    CLI_ROW_JSON(struct diff_options, forms.json),
     CLI_ROW_LIMIT(struct diff_options, diff.memory_limit),
     {0},
 };
@@ -48,51 +49,34 @@ static const struct param_table tables[] = {{rows, 0, 0}, {0}};
 
 static enum orr_status cli_trace_diff_check(const struct diff_options *options, struct orr_error *err)
 {
-    bool to_file = options->json != NULL && strcmp(options->json, "-") != 0;
+    const struct cli_inputs inputs = {(const char *const *)options->files.list, options->files.count};
     if (options->files.count != 2) {
         return error_set(err, ORR_EINVAL, "two .et files are compared, and %zu %s given", options->files.count,
                          options->files.count == 1 ? "was" : "were");
     }
-    for (int i = 0; to_file && i < 2; i++) {
-        if (cli_same_file(options->json, options->files.list[i])) {
-            return error_set(err, ORR_EINVAL, "--json would replace the trace %s", options->files.list[i]);
-        }
-    }
-    return to_file ? cli_check_writable("--json", options->json, err) : ORR_OK;
+    return cli_forms_check(&options->forms, inputs, err);
 }
 
-/* Made whole before any of it is written to a file. */
-static enum orr_status cli_trace_diff_compare(const struct diff_options *options, bool *same, struct orr_error *err)
+static enum orr_status cli_trace_diff_compare(void *context, enum orr_form form, FILE *stream, struct orr_error *err)
 {
-    const char *before = options->files.list[0];
-    const char *after = options->files.list[1];
-    if (options->json == NULL || strcmp(options->json, "-") == 0) {
-        return orr_trace_diff(before, after, &options->diff, stdout, same, err);
-    }
-    struct cli_text made;
-    enum orr_status status = cli_text_open(&made, err);
-    if (status == ORR_OK) {
-        status = orr_trace_diff(before, after, &options->diff, made.stream, same, err);
-        status = cli_text_close(&made, status, options->json, err);
-    }
-    return status;
+    struct diff_options *options = context;
+    options->diff.json = form == ORR_FORM_JSON;
+    return orr_trace_diff(options->files.list[0], options->files.list[1], &options->diff, stream, &options->same, err);
 }
 
 static int run_diff(const struct cli_command *self, int argc, char **argv)
 {
     struct diff_options options = {0};
     struct orr_error err = {0};
-    bool same = false;
     int exit_code = 0;
     param_defaults(tables, &options);
     if (!cli_begin(self, argc, argv, &options, &exit_code)) {
         return exit_code;
     }
-    options.diff.json = options.json != NULL;
     enum orr_status status = cli_trace_diff_check(&options, &err);
     status = status != ORR_OK ? status : cli_limit_default(&options.diff.memory_limit, &err);
-    status = status != ORR_OK ? status : cli_trace_diff_compare(&options, &same, &err);
-    return status != ORR_OK ? cli_end(status, &err) : same ? 0 : 1;
+    status = status != ORR_OK ? status : cli_forms_put(&options.forms, cli_trace_diff_compare, &options, &err);
+    return status != ORR_OK ? cli_end(status, &err) : options.same ? 0 : 1;
 }
 
 static const struct cli_usage usage = {

@@ -7,7 +7,7 @@
 
 struct ready_options {
     struct orr_ready_options ready;
-    const char *json; /* a path, "-", or NULL */
+    struct cli_forms forms;
     struct cli_ranks ranks;
     const char **tags;  /* room for every word of the command line */
     const char **paths; /* the same */
@@ -63,7 +63,7 @@ static const struct param rows[] = {
                          "Judge as if trace import were told this size for communications whose size is not recorded"),
     {"smoke-only", .kind = PARAM_FLAG, .group = PARAM_OUTPUT, AT(ready.brief),
      .help = "Print only what is wrong, and the verdict"},
-    CLI_ROW_JSON(struct ready_options, json),
+    CLI_ROW_JSON(struct ready_options, forms.json),
     CLI_ROW_LIMIT(struct ready_options, ready.memory_limit),
     {"traces-dir", .kind = PARAM_READ, .flags = PARAM_HIDDEN | PARAM_MANY, .value = "DIR", .read = add_path,
      .help = "A recording, as ROCm-ASTRAsim's script has it"},
@@ -72,14 +72,18 @@ static const struct param rows[] = {
 
 static const struct param_table tables[] = {{rows, 0, 0}, {0}};
 
+/* A recording is looked at once, whatever forms are asked for: it may be large. */
 static enum orr_status cli_trace_ready_put_json(struct ready_options *options, bool *usable, struct orr_error *err)
 {
     struct cli_text made;
     enum orr_status status = cli_text_open(&made, err);
-    options->ready.json = true;
-    return status != ORR_OK
-               ? status
-               : cli_text_close(&made, orr_trace_ready(&options->ready, made.stream, usable, err), options->json, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    bool dash = strcmp(options->forms.json, "-") == 0;
+    options->ready.also_json = made.stream;
+    status = orr_trace_ready(&options->ready, dash ? NULL : stdout, usable, err);
+    return cli_text_close(&made, status, options->forms.json, err);
 }
 
 static enum orr_status cli_trace_ready_look(struct ready_options *options, bool *usable, struct orr_error *err)
@@ -92,14 +96,13 @@ static enum orr_status cli_trace_ready_look(struct ready_options *options, bool 
     options->ready.ranks = options->ranks.list;
     options->ready.rank_count = options->ranks.count;
     enum orr_status status = cli_limit_default(&options->ready.memory_limit, err);
-    if (status != ORR_OK || options->json == NULL) {
-        return status != ORR_OK ? status : orr_trace_ready(&options->ready, stdout, usable, err);
+    if (options->forms.json != NULL && strcmp(options->forms.json, "-") != 0) {
+        options->ready.writes = options->forms.json;
     }
-    if (strcmp(options->json, "-") != 0) {
-        options->ready.writes = options->json;
-        status = cli_check_writable("--json", options->json, err);
-    }
-    return status != ORR_OK ? status : cli_trace_ready_put_json(options, usable, err);
+    status = status == ORR_OK ? cli_forms_check(&options->forms, (struct cli_inputs){NULL, 0}, err) : status;
+    return status != ORR_OK              ? status
+           : options->forms.json == NULL ? orr_trace_ready(&options->ready, stdout, usable, err)
+                                         : cli_trace_ready_put_json(options, usable, err);
 }
 
 static int run_ready(const struct cli_command *self, int argc, char **argv)

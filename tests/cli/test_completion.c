@@ -31,6 +31,18 @@ static void every_option_of_a_run_is_completed_in_every_shell(void **state)
     free(help);
 }
 
+static void options_that_are_made_when_a_command_runs_are_completed_too(void **state)
+{
+    (void)state;
+    program_enter();
+    static const char *const shells[] = {"completion bash", "completion zsh", "completion fish"};
+    for (size_t i = 0; i < COUNT_OF(shells); i++) {
+        const struct program_result *result = program_run(shells[i]);
+        CHECK_CONTAINS(result->out, "tensor_model_parallel_size");
+        CHECK_CONTAINS(result->out, "expert_model_parallel_size");
+    }
+}
+
 /* A text in quotes that holds a quote would end early, and what follows would be run. */
 static void quotes_of_a_line_are_even(void **state)
 {
@@ -57,5 +69,6 @@ static void a_shell_that_is_not_known_is_refused(void **state)
     CHECK_CONTAINS(result->err, "\"fihs\" is not one of bash, zsh, fish; did you mean \"fish\"?");
 }
 
-TEST_MAIN(every_option_of_a_run_is_completed_in_every_shell, quotes_of_a_line_are_even,
+TEST_MAIN(options_that_are_made_when_a_command_runs_are_completed_too,
+          every_option_of_a_run_is_completed_in_every_shell, quotes_of_a_line_are_even,
           a_shell_that_is_not_known_is_refused)

@@ -148,7 +148,7 @@ static const struct {
     {"lab list --store nothing.db", "nothing.db: cannot be opened: No such file"},
     {"lab list --store traces/ar.0.et", "is not an SQLite database"},
     {"lab list --store traces", "traces"},
-    {"lab list --json runs/orrery.db", "would replace the store"},
+    {"lab list --json runs/orrery.db", "would replace the input runs/orrery.db"},
     {"lab list --limit 0", "--limit"},
     {"lab show x", "RUN: \"x\" is not a whole number"},
     {"lab show 1 2", "one run is shown"},
