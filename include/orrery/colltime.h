@@ -173,6 +173,7 @@ struct orr_coll_compare {
     const char *const *paths;
     size_t count;
     const char *page, *picture;
+    const char *json, *csv; /* the same as a document and as a table; "-": to `stream`, in place of the text; or NULL */
     double worst; /* 0: any; ORR_EFAIL, with all written, where a machine whose curves are shipped is further off */
     uint64_t memory_limit;
 };

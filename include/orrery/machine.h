@@ -29,7 +29,7 @@ ORR_BEGIN
     X(SPINES, "spines", "N", "Switches of the second level")                                                           \
     X(LEAVES_PER_SPINE, "leaves-per-spine", "N", "Ports of a switch of the second level")                              \
     X(OVERSUBSCRIPTION, "oversubscription", "R:1", "Bandwidth below the first level over that above it")               \
-    X(GROUPS, "groups", "N", "Groups of routers")                                                                      \
+    X(GROUPS, "router-groups", "N", "Groups of routers")                                                               \
     X(ROUTERS, "routers", "N", "Routers in a group")                                                                   \
     X(PER_ROUTER, "per-router", "N", "GPUs on a router")                                                               \
     X(GLOBAL_LINKS, "global-links", "N", "Links of a router to other groups")                                          \
@@ -51,9 +51,11 @@ ORR_BEGIN
 /* ---- machines by name: orr_run_options.machine (docs/machines.md) ---- */
 
 /* All names, one a line, with what each is. */
-ORR_MUST_CHECK enum orr_status orr_machine_list(FILE *stream, struct orr_error *err);
-/* What a name or line means: source, device, dimensions, wires. `ranks`: of a machine that leaves it open; 0: few. */
-ORR_MUST_CHECK enum orr_status orr_machine_show(const char *name, uint32_t ranks, FILE *stream, struct orr_error *err);
+ORR_MUST_CHECK enum orr_status orr_machine_list(enum orr_form form, FILE *stream, struct orr_error *err);
+/* What a name or line means: source, device, dimensions, wires; as TEXT or JSON. `ranks`: of a machine that leaves it
+ * open; 0: few. */
+ORR_MUST_CHECK enum orr_status orr_machine_show(const char *name, uint32_t ranks, enum orr_form form, FILE *stream,
+                                                struct orr_error *err);
 
 /* ---- wired machines ---- */
 

@@ -175,9 +175,10 @@ size_t orr_op_shape_text(const struct orr_op *op, char *text, size_t room);
  * stacks were measured with, torch for the rest and for h200, where PyTorch was. */
 enum orr_op_stack orr_op_stack_meant(enum orr_op_kind kind, const char *device);
 
-/* One operator asked for in words, answered in lines for people. `stack` may be NULL: as above. */
+/* One operator asked for in words, answered as TEXT or JSON. `stack` may be NULL: as above. */
 ORR_MUST_CHECK enum orr_status orr_op_tell(const struct orr_op_data *data, const char *device, const char *stack,
-                                           const struct orr_op *op, FILE *stream, struct orr_error *err);
+                                           const struct orr_op *op, enum orr_form form, FILE *stream,
+                                           struct orr_error *err);
 
 /* `device` as orr_op_device_find gave it. An operator with a dimension of 0 takes no time. Nothing fails: what was
  * never measured anywhere is answered from the data sheet, and a device, stack, kind or dtype that does not exist gets
@@ -213,10 +214,9 @@ struct orr_op_table_result {
 ORR_MUST_CHECK enum orr_status orr_op_predict_table(const struct orr_op_table_options *options, FILE *stream,
                                                     struct orr_op_table_result *result, struct orr_error *err);
 
-/* What there is, as lines for people: devices with their data; or with `device`, its sets with constants and sources.
- */
-ORR_MUST_CHECK enum orr_status orr_op_list(const struct orr_op_data *data, const char *device, FILE *stream,
-                                           struct orr_error *err);
+/* What there is: devices with their data; or with `device`, its sets, in the text with constants and sources. */
+ORR_MUST_CHECK enum orr_status orr_op_list(const struct orr_op_data *data, const char *device, enum orr_form form,
+                                           FILE *stream, struct orr_error *err);
 
 /* ---- fitting ----------------------------------------------------------------------------------------------------- */
 
@@ -254,6 +254,8 @@ struct orr_op_compare_options {
     struct orr_op_fit_options fit; /* tables; its output is not looked at */
     uint32_t folds;                /* one shape in so many is held out of the fits and asked for */
     const char *output;            /* page (Markdown) with drawings beside it; or NULL */
+    const char *json, *csv;        /* files for the same as a document and as a table; "-": to `stream`, in place of the
+                                    * text; or NULL */
 };
 
 /* Predicted against measured on shapes that no fit has seen, by stack, operator, device and size. */

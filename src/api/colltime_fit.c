@@ -78,6 +78,36 @@ static enum orr_status hold_to(const struct coll_compared *compared, double wors
     return ORR_OK;
 }
 
+/* JSON or CSV to its file, where it has one. */
+static enum orr_status colltime_fit_write_rows(const char *path, enum orr_form form,
+                                               const struct coll_compared *compared, struct orr_error *err)
+{
+    struct io_outfile *file = NULL;
+    if (path == NULL || strcmp(path, "-") == 0) {
+        return ORR_OK;
+    }
+    enum orr_status status = io_outfile_open(path, IO_OUTFILE_PLAIN, &file, err);
+    if (status == ORR_OK) {
+        coll_report_rows(compared, form, io_outfile_stream(file));
+        status = io_outfile_commit(file, err);
+    }
+    return status;
+}
+
+/* The text, or what takes its place. */
+static void put_answer(const struct orr_coll_compare *compare, const struct coll_compared *compared, FILE *stream)
+{
+    if (compare->page != NULL && strcmp(compare->page, "-") == 0) {
+        coll_report_page(compared, file_name(compare->picture), stream);
+    } else if (compare->json != NULL && strcmp(compare->json, "-") == 0) {
+        coll_report_rows(compared, ORR_FORM_JSON, stream);
+    } else if (compare->csv != NULL && strcmp(compare->csv, "-") == 0) {
+        coll_report_rows(compared, ORR_FORM_CSV, stream);
+    } else {
+        coll_report_text(compared, stream);
+    }
+}
+
 enum orr_status orr_coll_compare(const struct orr_coll_compare *compare, FILE *stream, struct orr_error *err)
 {
     struct gathered gathered;
@@ -87,11 +117,11 @@ enum orr_status orr_coll_compare(const struct orr_coll_compare *compare, FILE *s
         status = coll_compare(&gathered.rows, &gathered.arena, &compared, err);
     }
     bool is_page = compare->page != NULL && strcmp(compare->page, "-") == 0;
-    if (status == ORR_OK && stream != NULL && is_page) {
-        coll_report_page(&compared, file_name(compare->picture), stream);
-    } else if (status == ORR_OK && stream != NULL) {
-        coll_report_text(&compared, stream);
+    if (status == ORR_OK && stream != NULL) {
+        put_answer(compare, &compared, stream);
     }
+    status = status == ORR_OK ? colltime_fit_write_rows(compare->json, ORR_FORM_JSON, &compared, err) : status;
+    status = status == ORR_OK ? colltime_fit_write_rows(compare->csv, ORR_FORM_CSV, &compared, err) : status;
     if (status == ORR_OK && compare->picture != NULL) {
         status = api_colltime_fit_write_picture(compare->picture, &gathered.rows, &compared, err);
     }

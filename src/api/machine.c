@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What machines there are, and what a name means: its devices, its dimensions, its wires. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -8,6 +9,7 @@
 #include "base/words.h"
 #include "config/devices.h"
 #include "presets.h"
+#include "report/rows.h"
 #include "run/machine_files.h"
 
 static const struct machine_row {
@@ -24,28 +26,58 @@ static const struct machine_row {
 #undef GRID_X
 };
 
-static const struct {
-    const char *name, *about;
-} kinds[] = {
-#define KIND_X(name, word, dims, join, wires, wired, about) {word, about},
+static const struct machine_row kinds[] = {
+#define KIND_X(name, word, dims, join, wires, wired, about) {word, "", about, "", ""},
     LAB_MACHINES(KIND_X)
 #undef KIND_X
 };
 
-enum orr_status orr_machine_list(FILE *stream, struct orr_error *err)
+#define ROW(label, field)                                                                                              \
+    {                                                                                                                  \
+        label, REPORT_COLUMN_TEXT, REPORT_IN_BOTH, 0, offsetof(struct machine_row, field)                              \
+    }
+static const struct report_column columns[] = {ROW("name", name),       ROW("synonyms", synonyms),
+                                               ROW("summary", summary), ROW("device", device),
+                                               ROW("source", source),   {0}};
+
+enum { ROWS = sizeof rows / sizeof rows[0], KINDS = sizeof kinds / sizeof kinds[0] };
+
+static void list_text(FILE *stream)
 {
     (void)fprintf(stream, "Machines with rates of their own; :N behind a name is how many servers there are:\n");
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    for (size_t i = 0; i < ROWS; i++) {
         (void)fprintf(stream, "  %-14s %s%s%s%s\n", rows[i].name, rows[i].summary,
                       rows[i].synonyms[0] != '\0' ? " (also " : "", rows[i].synonyms,
                       rows[i].synonyms[0] != '\0' ? ")" : "");
     }
     (void)fprintf(stream, "Kinds of any size and rate, as in ring, 64gpu_torus3d_16, torus:4x4x8:\n");
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        (void)fprintf(stream, "  %-14s %s\n", kinds[i].name, kinds[i].about);
+    for (size_t i = 0; i < KINDS; i++) {
+        (void)fprintf(stream, "  %-14s %s\n", kinds[i].name, kinds[i].summary);
     }
     (void)fprintf(stream, "Lines, from the servers up: 'dgx-h100:16 > rail:400Gbps > spine:8'. Files: a network.yml, a "
-                          "physical topology.\n");
+                          "physical topology, a logical topology.\n");
+}
+
+enum orr_status orr_machine_list(enum orr_form form, FILE *stream, struct orr_error *err)
+{
+    struct json_writer json;
+    if (form == ORR_FORM_CSV) {
+        report_rows_csv(columns, rows, ROWS, sizeof rows[0], stream);
+        for (size_t i = 0; i < KINDS; i++) {
+            report_row_csv(columns, &kinds[i], stream);
+        }
+    } else if (form == ORR_FORM_JSON) {
+        json_write_begin(&json, stream);
+        json_write_object(&json, false);
+        json_write_key(&json, "machines");
+        report_rows_json(columns, rows, ROWS, sizeof rows[0], &json);
+        json_write_key(&json, "kinds");
+        report_rows_json(columns, kinds, KINDS, sizeof kinds[0], &json);
+        json_write_object_end(&json);
+        json_write_end(&json);
+    } else {
+        list_text(stream);
+    }
     return error_of_stream(stream, "the list", err);
 }
 
@@ -87,19 +119,12 @@ static void print_dims(const struct lab_machine *machine, const struct lab_quant
     }
 }
 
-static enum orr_status print_wires(const struct lab_machine_request *request, struct mem *mem, FILE *stream,
-                                   struct orr_error *err)
+static void print_wires(const struct topo_made *made, FILE *stream)
 {
-    struct topo_made made = {0};
-    enum orr_status status = lab_machine_topology(request, mem, &made, err);
-    if (status == ORR_OK) {
-        (void)fprintf(stream,
-                      "  wires       what flow and packet see: %" PRIu32 " GPUs, %" PRIu32 " NVSwitches, %" PRIu32
-                      " switches, %" PRIu32 " links\n",
-                      made.hosts, made.nvswitches, made.switches, made.link_count);
-        topo_made_free(&made);
-    }
-    return status;
+    (void)fprintf(stream,
+                  "  wires       what flow and packet see: %" PRIu32 " GPUs, %" PRIu32 " NVSwitches, %" PRIu32
+                  " switches, %" PRIu32 " links\n",
+                  made->hosts, made->nvswitches, made->switches, made->link_count);
 }
 
 static enum orr_status api_machine_settle(const char *name, uint32_t ranks, struct lab_machine *machine,
@@ -125,26 +150,93 @@ static enum orr_status api_machine_settle(const char *name, uint32_t ranks, stru
                                arena, rates, times, err);
 }
 
-enum orr_status orr_machine_show(const char *name, uint32_t ranks, FILE *stream, struct orr_error *err)
+/* A machine and all that is known of it. */
+struct shown {
+    const char *name;
+    const struct machine_row *row; /* NULL: of no preset */
+    struct lab_machine machine;
+    struct lab_quantities rates, times;
+    struct topo_made wires;
+};
+
+static void show_text(const struct shown *shown, FILE *stream)
+{
+    const struct machine_row *row = shown->row;
+    (void)fprintf(stream, "%s%s%s\n", shown->name, row != NULL ? ": " : "", row != NULL ? row->summary : "");
+    if (row != NULL) {
+        (void)fprintf(stream, "  source      %s\n", row->source);
+    }
+    print_device(&shown->machine, stream);
+    print_dims(&shown->machine, &shown->rates, &shown->times, stream);
+    print_wires(&shown->wires, stream);
+}
+
+static void show_dimensions(const struct shown *shown, struct json_writer *json)
+{
+    json_write_key(json, "dimensions");
+    json_write_array(json, false);
+    for (uint32_t i = 0; i < shown->machine.dim_count; i++) {
+        json_write_object(json, true);
+        json_write_member_string(json, "kind", topo_kind_name(lab_machine_join(&shown->machine, i)));
+        json_write_member_u64(json, "size", shown->machine.dims[i]);
+        json_write_member_u64(json, "rate_bps",
+                              shown->rates.value[i < shown->rates.count ? i : shown->rates.count - 1]);
+        json_write_member_u64(json, "latency_ns",
+                              shown->times.value[i < shown->times.count ? i : shown->times.count - 1]);
+        json_write_object_end(json);
+    }
+    json_write_array_end(json);
+}
+
+static void show_json(const struct shown *shown, FILE *stream)
+{
+    struct json_writer json;
+    double tflops = NAN;
+    double gbytes = NAN;
+    const char *device = shown->machine.device;
+    (void)(device != NULL && config_device_find(device, &tflops, &gbytes));
+    json_write_begin(&json, stream);
+    json_write_object(&json, false);
+    json_write_member_string(&json, "name", shown->name);
+    json_write_member_string(&json, "summary", shown->row != NULL ? shown->row->summary : NULL);
+    json_write_member_string(&json, "source", shown->row != NULL ? shown->row->source : NULL);
+    json_write_member_string(&json, "device", device);
+    json_write_member_fixed(&json, "device_bf16_tflops", tflops, 3);
+    json_write_member_fixed(&json, "device_memory_gbytes_per_s", gbytes, 3);
+    json_write_member_u64(&json, "ranks", shown->machine.ranks);
+    show_dimensions(shown, &json);
+    json_write_key(&json, "wires");
+    json_write_object(&json, true);
+    json_write_member_u64(&json, "gpus", shown->wires.hosts);
+    json_write_member_u64(&json, "nvswitches", shown->wires.nvswitches);
+    json_write_member_u64(&json, "switches", shown->wires.switches);
+    json_write_member_u64(&json, "links", shown->wires.link_count);
+    json_write_object_end(&json);
+    json_write_object_end(&json);
+    json_write_end(&json);
+}
+
+enum orr_status orr_machine_show(const char *name, uint32_t ranks, enum orr_form form, FILE *stream,
+                                 struct orr_error *err)
 {
     struct mem mem = {0};
     struct arena arena;
-    struct lab_machine machine = {0};
-    struct lab_quantities rates = {0};
-    struct lab_quantities times = {0};
-    const struct machine_row *row = api_machine_find_row(name);
+    struct shown shown = {.name = name, .row = api_machine_find_row(name)};
+    if (form == ORR_FORM_CSV) {
+        return error_set(err, ORR_EINVAL, "one machine is no table: as text or as JSON");
+    }
     arena_init(&arena, &mem);
-    enum orr_status status = api_machine_settle(name, ranks, &machine, &arena, &rates, &times, err);
+    enum orr_status status = api_machine_settle(name, ranks, &shown.machine, &arena, &shown.rates, &shown.times, err);
     if (status == ORR_OK) {
-        (void)fprintf(stream, "%s%s%s\n", name, row != NULL ? ": " : "", row != NULL ? row->summary : "");
-        if (row != NULL) {
-            (void)fprintf(stream, "  source      %s\n", row->source);
-        }
-        print_device(&machine, stream);
-        print_dims(&machine, &rates, &times, stream);
-        const struct lab_machine_request request = {.machine = &machine, .rates = &rates, .times = &times};
-        status = print_wires(&request, &mem, stream, err);
+        const struct lab_machine_request request = {
+            .machine = &shown.machine, .rates = &shown.rates, .times = &shown.times};
+        status = lab_machine_topology(&request, &mem, &shown.wires, err);
+    }
+    if (status == ORR_OK) {
+        (form == ORR_FORM_JSON ? show_json : show_text)(&shown, stream);
+        status = error_of_stream(stream, "the machine", err);
+        topo_made_free(&shown.wires);
     }
     arena_free(&arena);
-    return status == ORR_OK ? error_of_stream(stream, "the machine", err) : status;
+    return status;
 }

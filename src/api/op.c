@@ -11,6 +11,7 @@
 #include "compute/op_table.h"
 #include "io/outfile.h"
 #include "orrery.h"
+#include "report/rows.h"
 
 static const char *const bounds[] = {"launch", "compute", "memory"};
 static const char *const methods[] = {
@@ -170,40 +171,87 @@ static void tell_trust(const struct orr_op *op, const struct device *device, con
     }
 }
 
-enum orr_status orr_op_tell(const struct orr_op_data *data, const char *device, const char *stack,
-                            const struct orr_op *op, FILE *stream, struct orr_error *err)
+/* A question and its answer. */
+struct told {
+    const struct orr_op *op;
+    const char *stack; /* that was asked for; NULL: none was */
+    uint32_t device;
+    enum orr_op_stack meant;
+    struct orr_op_prediction p;
+};
+
+static void tell_text(const struct told *told, FILE *stream)
 {
-    uint32_t index = 0;
-    enum orr_op_stack meant = orr_op_stack_meant(op->kind, device);
-    enum orr_status status = device_named(device, &index, err);
-    status = status == ORR_OK && stack != NULL ? orr_op_stack_find(stack, &meant, err) : status;
+    const struct orr_op_prediction *p = &told->p;
+    struct orr_op near = {.kind = told->op->kind};
+    char shape[160];
+    memcpy(near.dims, p->nearest, sizeof near.dims);
+    (void)orr_op_shape_text(told->op, shape, sizeof shape);
+    (void)plain_fprintf(stream, "%s %s %s on %s, stack %s\n", op_kind_name(op_kind_of(told->op)),
+                        op_dtype_name(told->op->dtype), shape, device_rows[told->device].name,
+                        op_stack_name(told->meant));
+    (void)plain_fprintf(stream, "Stack     %s%s\n", stack_texts[told->meant],
+                        told->stack == NULL ? " (meant where no stack is asked for)" : "");
+    (void)fputs("Time      ", stream);
+    tell_time(p->us, stream);
+    (void)fputs(", ", stream);
+    tell_time(p->kernel_us, stream);
+    (void)plain_fprintf(stream, " of it on the device; no less than %.3g us to launch\nRates     ", p->launch_us);
+    if (p->flops > 0) {
+        (void)plain_fprintf(stream, "%.4g TFLOP/s, ", p->flops / p->us / 1e6);
+    }
+    (void)plain_fprintf(stream, "%.4g GB/s; bound by %s\n", p->bytes / p->us / 1e3, bounds[p->bound]);
+    (void)orr_op_shape_text(&near, shape, sizeof shape);
+    (void)plain_fprintf(stream, "From      %s%s%s%s%s\n", methods[p->method], p->device != NULL ? ", " : "",
+                        p->device != NULL ? p->device : "", p->nearest[0] > 0 ? "; measured nearby: " : "",
+                        p->nearest[0] > 0 ? shape : "");
+    tell_trust(told->op, &device_rows[told->device], p, stream);
+}
+
+static void tell_json(const struct told *told, FILE *stream)
+{
+    const struct orr_op_prediction *p = &told->p;
+    struct orr_op near = {.kind = told->op->kind};
+    struct json_writer json;
+    char shape[160];
+    memcpy(near.dims, p->nearest, sizeof near.dims);
+    (void)orr_op_shape_text(told->op, shape, sizeof shape);
+    json_write_begin(&json, stream);
+    json_write_object(&json, false);
+    json_write_member_string(&json, "op", op_kind_name(op_kind_of(told->op)));
+    json_write_member_string(&json, "dtype", op_dtype_name(told->op->dtype));
+    json_write_member_string(&json, "shape", shape);
+    json_write_member_string(&json, "device", device_rows[told->device].name);
+    json_write_member_string(&json, "stack", op_stack_name(told->meant));
+    json_write_member_fixed(&json, "us", p->us, 4);
+    json_write_member_fixed(&json, "kernel_us", p->kernel_us, 4);
+    json_write_member_fixed(&json, "launch_us", p->launch_us, 4);
+    json_write_member_fixed(&json, "flops", p->flops, 0);
+    json_write_member_fixed(&json, "bytes", p->bytes, 0);
+    json_write_member_string(&json, "bound_by", bounds[p->bound]);
+    json_write_member_string(&json, "method", methods[p->method]);
+    json_write_member_string(&json, "from", p->device);
+    (void)orr_op_shape_text(&near, shape, sizeof shape);
+    json_write_member_string(&json, "nearest", p->nearest[0] > 0 ? shape : NULL);
+    json_write_member_fixed(&json, "spread", p->spread, 4);
+    json_write_object_end(&json);
+    json_write_end(&json);
+}
+
+enum orr_status orr_op_tell(const struct orr_op_data *data, const char *device, const char *stack,
+                            const struct orr_op *op, enum orr_form form, FILE *stream, struct orr_error *err)
+{
+    struct told told = {.op = op, .stack = stack, .meant = orr_op_stack_meant(op->kind, device)};
+    enum orr_status status = device_named(device, &told.device, err);
+    status = status == ORR_OK && stack != NULL ? orr_op_stack_find(stack, &told.meant, err) : status;
+    if (status == ORR_OK && form == ORR_FORM_CSV) {
+        status = error_set(err, ORR_EINVAL, "one operator is no table: as text or as JSON");
+    }
     if (status != ORR_OK) {
         return status;
     }
-    struct orr_op_prediction p;
-    struct orr_op near = {.kind = op->kind};
-    char shape[160];
-    orr_op_predict(data, index, meant, op, &p);
-    memcpy(near.dims, p.nearest, sizeof near.dims);
-    (void)orr_op_shape_text(op, shape, sizeof shape);
-    (void)plain_fprintf(stream, "%s %s %s on %s, stack %s\n", op_kind_name(op_kind_of(op)), op_dtype_name(op->dtype),
-                        shape, device_rows[index].name, op_stack_name(meant));
-    (void)plain_fprintf(stream, "Stack     %s%s\n", stack_texts[meant],
-                        stack == NULL ? " (meant where no stack is asked for)" : "");
-    (void)fputs("Time      ", stream);
-    tell_time(p.us, stream);
-    (void)fputs(", ", stream);
-    tell_time(p.kernel_us, stream);
-    (void)plain_fprintf(stream, " of it on the device; no less than %.3g us to launch\nRates     ", p.launch_us);
-    if (p.flops > 0) {
-        (void)plain_fprintf(stream, "%.4g TFLOP/s, ", p.flops / p.us / 1e6);
-    }
-    (void)plain_fprintf(stream, "%.4g GB/s; bound by %s\n", p.bytes / p.us / 1e3, bounds[p.bound]);
-    (void)orr_op_shape_text(&near, shape, sizeof shape);
-    (void)plain_fprintf(stream, "From      %s%s%s%s%s\n", methods[p.method], p.device != NULL ? ", " : "",
-                        p.device != NULL ? p.device : "", p.nearest[0] > 0 ? "; measured nearby: " : "",
-                        p.nearest[0] > 0 ? shape : "");
-    tell_trust(op, &device_rows[index], &p, stream);
+    orr_op_predict(data, told.device, told.meant, op, &told.p);
+    (form == ORR_FORM_JSON ? tell_json : tell_text)(&told, stream);
     return error_of_stream(stream, "the answer", err);
 }
 
@@ -223,12 +271,67 @@ static void list_set(const struct op_set *set, bool is_long, FILE *stream)
     }
 }
 
-enum orr_status orr_op_list(const struct orr_op_data *data, const char *device, FILE *stream, struct orr_error *err)
+/* A set as a row of a document or a table. */
+struct set_row {
+    const char *device, *op, *dtype, *stack, *source;
+    uint32_t rows;
+    double median, p90;
+};
+
+#define COLUMN(label, type, decimals, field)                                                                           \
+    {                                                                                                                  \
+        label, REPORT_COLUMN_##type, REPORT_IN_BOTH, decimals, offsetof(struct set_row, field)                         \
+    }
+static const struct report_column set_columns[] = {
+    COLUMN("device", TEXT, 0, device), COLUMN("op", TEXT, 0, op),         COLUMN("dtype", TEXT, 0, dtype),
+    COLUMN("stack", TEXT, 0, stack),   COLUMN("rows", U32, 0, rows),      COLUMN("median_error", REAL, 4, median),
+    COLUMN("p90_error", REAL, 4, p90), COLUMN("source", TEXT, 0, source), {0}};
+
+static void list_rows(const struct orr_op_data *data, uint32_t only, bool is_json, FILE *stream)
+{
+    struct json_writer json;
+    if (is_json) {
+        json_write_begin(&json, stream);
+        json_write_array(&json, false);
+    } else {
+        report_row_csv_head(set_columns, stream);
+    }
+    for (uint32_t i = 0; i < data->sets.count; i++) {
+        const struct op_set *set = data->sets.list[i];
+        const struct set_row row = {device_rows[set->device].name,
+                                    op_kind_name(set->kind),
+                                    op_dtype_name(set->dtype),
+                                    op_stack_name(set->stack),
+                                    set->source,
+                                    set->rows,
+                                    set->median,
+                                    set->p90};
+        if (only != device_count && set->device != only) {
+            continue;
+        }
+        if (is_json) {
+            report_row_json(set_columns, &row, &json);
+        } else {
+            report_row_csv(set_columns, &row, stream);
+        }
+    }
+    if (is_json) {
+        json_write_array_end(&json);
+        json_write_end(&json);
+    }
+}
+
+enum orr_status orr_op_list(const struct orr_op_data *data, const char *device, enum orr_form form, FILE *stream,
+                            struct orr_error *err)
 {
     uint32_t only = device_count;
     enum orr_status status = device != NULL ? device_named(device, &only, err) : ORR_OK;
     if (status != ORR_OK) {
         return status;
+    }
+    if (form != ORR_FORM_TEXT) {
+        list_rows(data, only, form == ORR_FORM_JSON, stream);
+        return error_of_stream(stream, "the list", err);
     }
     (void)plain_fprintf(stream, "%-13s %-22s %-10s %-8s %8s %7s %7s\n", "device", "operator", "dtype", "stack", "rows",
                         "median%", "p90%");

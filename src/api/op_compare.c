@@ -16,6 +16,7 @@
 #include "compute/op_table.h"
 #include "io/outfile.h"
 #include "orrery.h"
+#include "report/rows.h"
 
 enum { SIZE_CLASSES = 5, DOTS_MOST = 900 };
 
@@ -69,55 +70,137 @@ static struct op_errors sum_errors(struct judging *j, const struct filter *f)
     return op_errors_of(j->errors, count);
 }
 
-static void write_line(const char *name, const struct op_errors *e, FILE *stream)
+/* Errors of some rows, by what they have in common; a text that is not part of it is "". */
+struct compared_row {
+    const char *by, *stack, *op, *device, *dtype, *size;
+    struct op_errors errors;
+};
+
+#define COLUMN(label, type, decimals, field)                                                                           \
+    {                                                                                                                  \
+        label, REPORT_COLUMN_##type, REPORT_IN_BOTH, decimals, offsetof(struct compared_row, field)                    \
+    }
+static const struct report_column compared_columns[] = {COLUMN("by", TEXT, 0, by),
+                                                        COLUMN("stack", TEXT, 0, stack),
+                                                        COLUMN("op", TEXT, 0, op),
+                                                        COLUMN("device", TEXT, 0, device),
+                                                        COLUMN("dtype", TEXT, 0, dtype),
+                                                        COLUMN("size", TEXT, 0, size),
+                                                        COLUMN("rows_held_out", U32, 0, errors.count),
+                                                        COLUMN("mean_error", REAL, 4, errors.mean),
+                                                        COLUMN("median_error", REAL, 4, errors.median),
+                                                        COLUMN("p90_error", REAL, 4, errors.p90),
+                                                        COLUMN("worst_error", REAL, 4, errors.worst),
+                                                        COLUMN("bias", REAL, 4, errors.bias),
+                                                        {0}};
+
+/* Where a report goes, and as what. */
+struct sink {
+    enum orr_form form;
+    FILE *stream;
+    struct json_writer json;
+};
+
+static void write_line(struct sink *sink, const struct compared_row *row)
 {
-    if (e->count > 0) {
-        (void)plain_fprintf(stream, "| %s | %" PRIu32 " | %.2f | %.2f | %.2f | %.0f | %+.2f |\n", name, e->count,
-                            100 * e->mean, 100 * e->median, 100 * e->p90, 100 * e->worst, 100 * e->bias);
+    const struct op_errors *e = &row->errors;
+    const char *const parts[] = {row->device, row->stack, row->op, row->dtype, row->size};
+    const char *between = "";
+    if (e->count == 0) {
+        return;
+    }
+    if (sink->form == ORR_FORM_JSON) {
+        report_row_json(compared_columns, row, &sink->json);
+        return;
+    }
+    if (sink->form == ORR_FORM_CSV) {
+        report_row_csv(compared_columns, row, sink->stream);
+        return;
+    }
+    bool all = row->op[0] == '\0' && row->size[0] == '\0';
+    (void)fputs(all ? "| **" : "| ", sink->stream);
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        bool told = parts[i][0] != '\0' && (i != 1 || row->device[0] == '\0');
+        (void)fprintf(sink->stream, "%s%s", told ? between : "", told ? parts[i] : "");
+        between = told ? " " : between;
+    }
+    (void)plain_fprintf(sink->stream, "%s | %" PRIu32 " | %.2f | %.2f | %.2f | %.0f | %+.2f |\n", all ? ", all**" : "",
+                        e->count, 100 * e->mean, 100 * e->median, 100 * e->p90, 100 * e->worst, 100 * e->bias);
+}
+
+static void write_heading(struct sink *sink, const char *title)
+{
+    if (sink->form == ORR_FORM_TEXT) {
+        (void)fprintf(sink->stream,
+                      "\n## %s\n\n| | rows held out | mean | median | 90th percentile | worst | bias "
+                      "|\n|---|--:|--:|--:|--:|--:|--:|\n",
+                      title);
     }
 }
 
-static void write_heading(const char *title, FILE *stream)
+static void write_by_operator(struct judging *j, struct sink *sink)
 {
-    (void)fprintf(stream,
-                  "\n## %s\n\n| | rows held out | mean | median | 90th percentile | worst | bias "
-                  "|\n|---|--:|--:|--:|--:|--:|--:|\n",
-                  title);
-}
-
-static void write_report(struct judging *j, FILE *stream)
-{
-    char name[200];
-    write_heading("By stack and operator", stream);
+    write_heading(sink, "By stack and operator");
     for (int stack = 0; stack < ORR_OP_STACK_COUNT; stack++) {
-        struct op_errors all = sum_errors(j, &(struct filter){-1, stack, -1, -1, -1});
-        (void)snprintf(name, sizeof name, "**%s, all**", op_stack_name((enum orr_op_stack)stack));
-        write_line(name, &all, stream);
+        struct compared_row row = {"stack", op_stack_name((enum orr_op_stack)stack), "", "", "", "", {0}};
+        row.errors = sum_errors(j, &(struct filter){-1, stack, -1, -1, -1});
+        write_line(sink, &row);
+        row.by = "operator";
         for (int kind = 0; kind < ORR_OP_KINDS; kind++) {
-            struct op_errors e = sum_errors(j, &(struct filter){-1, stack, kind, -1, -1});
-            (void)snprintf(name, sizeof name, "%s %s", op_stack_name((enum orr_op_stack)stack),
-                           op_kind_name((enum orr_op_kind)kind));
-            write_line(name, &e, stream);
+            row.op = op_kind_name((enum orr_op_kind)kind);
+            row.errors = sum_errors(j, &(struct filter){-1, stack, kind, -1, -1});
+            write_line(sink, &row);
         }
     }
-    write_heading("By device", stream);
+}
+
+static void write_by_device(struct judging *j, struct sink *sink)
+{
+    write_heading(sink, "By device");
     for (uint32_t device = 0; device < device_count; device++) {
         for (int kind = 0; kind < ORR_OP_KINDS; kind++) {
             for (int dtype = 0; dtype < ORR_OP_DTYPE_COUNT; dtype++) {
-                struct op_errors e = sum_errors(j, &(struct filter){(int)device, ORR_OP_SERVING, kind, dtype, -1});
-                (void)snprintf(name, sizeof name, "%s %s %s", device_rows[device].name,
-                               op_kind_name((enum orr_op_kind)kind), op_dtype_name((enum orr_op_dtype)dtype));
-                write_line(name, &e, stream);
+                const struct compared_row row = {
+                    "device",
+                    op_stack_name(ORR_OP_SERVING),
+                    op_kind_name((enum orr_op_kind)kind),
+                    device_rows[device].name,
+                    op_dtype_name((enum orr_op_dtype)dtype),
+                    "",
+                    sum_errors(j, &(struct filter){(int)device, ORR_OP_SERVING, kind, dtype, -1})};
+                write_line(sink, &row);
             }
         }
     }
-    write_heading("By size", stream);
+}
+
+static void write_report(struct judging *j, enum orr_form form, FILE *stream)
+{
+    struct sink sink = {.form = form, .stream = stream};
+    if (form == ORR_FORM_JSON) {
+        json_write_begin(&sink.json, stream);
+        json_write_array(&sink.json, false);
+    } else if (form == ORR_FORM_CSV) {
+        report_row_csv_head(compared_columns, stream);
+    }
+    write_by_operator(j, &sink);
+    write_by_device(j, &sink);
+    write_heading(&sink, "By size");
     for (int stack = 0; stack < ORR_OP_STACK_COUNT; stack++) {
         for (int size = 0; size < SIZE_CLASSES; size++) {
-            struct op_errors e = sum_errors(j, &(struct filter){-1, stack, -1, -1, size});
-            (void)snprintf(name, sizeof name, "%s %s", op_stack_name((enum orr_op_stack)stack), size_names[size]);
-            write_line(name, &e, stream);
+            const struct compared_row row = {"size",
+                                             op_stack_name((enum orr_op_stack)stack),
+                                             "",
+                                             "",
+                                             "",
+                                             size_names[size],
+                                             sum_errors(j, &(struct filter){-1, stack, -1, -1, size})};
+            write_line(&sink, &row);
         }
+    }
+    if (form == ORR_FORM_JSON) {
+        json_write_array_end(&sink.json);
+        json_write_end(&sink.json);
     }
 }
 
@@ -221,7 +304,7 @@ static enum orr_status op_compare_write_page(struct judging *j, const struct orr
         "constants and likeness, was fitted on the others. Errors are |predicted / measured - 1| in percent; the "
         "bias is the median of predicted / measured - 1. What the program ships is fitted on all rows.\n",
         options->folds, j->held.count, j->rows.count);
-    write_report(j, page);
+    write_report(j, ORR_FORM_TEXT, page);
     const char *slash = strrchr(options->output, '/');
     const char *name = slash != NULL ? slash + 1 : options->output;
     int length = (int)strcspn(name, ".");
@@ -232,6 +315,36 @@ static enum orr_status op_compare_write_page(struct judging *j, const struct orr
     }
     status = io_outfile_commit(file, err);
     return status != ORR_OK ? status : write_drawings(j, options->output, err);
+}
+
+/* The text, unless another form takes its place, and the files. */
+static enum orr_status write_forms(struct judging *j, const struct orr_op_compare_options *options, FILE *stream,
+                                   struct orr_error *err)
+{
+    const char *const paths[] = {
+        [ORR_FORM_TEXT] = NULL, [ORR_FORM_JSON] = options->json, [ORR_FORM_CSV] = options->csv};
+    enum orr_form to_stream = ORR_FORM_TEXT;
+    enum orr_status status = ORR_OK;
+    for (int form = ORR_FORM_JSON; form <= ORR_FORM_CSV && status == ORR_OK; form++) {
+        struct io_outfile *file = NULL;
+        if (paths[form] == NULL) {
+            continue;
+        }
+        if (strcmp(paths[form], "-") == 0) {
+            to_stream = (enum orr_form)form;
+            continue;
+        }
+        status = io_outfile_open(paths[form], IO_OUTFILE_PLAIN, &file, err);
+        if (status == ORR_OK) {
+            write_report(j, (enum orr_form)form, io_outfile_stream(file));
+            status = io_outfile_commit(file, err);
+        }
+    }
+    if (status == ORR_OK) {
+        write_report(j, to_stream, stream);
+        status = error_of_stream(stream, "the report", err);
+    }
+    return status;
 }
 
 enum orr_status orr_op_compare(const struct orr_op_compare_options *options, FILE *stream, struct orr_error *err)
@@ -249,10 +362,9 @@ enum orr_status orr_op_compare(const struct orr_op_compare_options *options, FIL
     }
     status = status != ORR_OK ? status : op_fit_rows(&options->fit, &j.used, NULL, &data, err);
     status = status != ORR_OK ? status : ask_held(&j, data, err);
-    if (status == ORR_OK) {
-        write_report(&j, stream);
-        status = options->output != NULL ? op_compare_write_page(&j, options, err)
-                                         : error_of_stream(stream, "the report", err);
+    status = status != ORR_OK ? status : write_forms(&j, options, stream, err);
+    if (status == ORR_OK && options->output != NULL) {
+        status = op_compare_write_page(&j, options, err);
     }
     orr_op_data_close(data);
     mem_free(&j.mem, j.list, j.count * sizeof *j.list);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/plain.h"
+#include "report/rows.h"
 
 static void machine_name(const struct coll_item *item, char name[128])
 {
@@ -50,6 +51,98 @@ void coll_report_text(const struct coll_compared *compared, FILE *stream)
                           orr_coll_op_name((enum orr_coll_op)op), "", errors->count, 100 * errors->mean,
                           100 * errors->median, 100 * errors->ninetieth, 100 * errors->worst, 100 * errors->bias);
         }
+    }
+}
+
+/* Shares; what was not measured is 0, which a column of rates leaves empty. */
+struct compared_row {
+    const char *source, *gpu, *nccl, *op, *fitted;
+    uint32_t nodes, gpus, rows;
+    double mean, median, p90, worst, bias, large, unseen;
+};
+
+#define COLUMN(label, type, decimals, field)                                                                           \
+    {                                                                                                                  \
+        label, REPORT_COLUMN_##type, REPORT_IN_BOTH, decimals, offsetof(struct compared_row, field)                    \
+    }
+static const struct report_column compared_columns[] = {COLUMN("source", TEXT, 0, source),
+                                                        COLUMN("gpu", TEXT, 0, gpu),
+                                                        COLUMN("nccl", TEXT, 0, nccl),
+                                                        COLUMN("nodes", U32, 0, nodes),
+                                                        COLUMN("gpus_per_node", U32, 0, gpus),
+                                                        COLUMN("op", TEXT, 0, op),
+                                                        COLUMN("rows", U32, 0, rows),
+                                                        COLUMN("mean_error", REAL, 4, mean),
+                                                        COLUMN("median_error", REAL, 4, median),
+                                                        COLUMN("p90_error", REAL, 4, p90),
+                                                        COLUMN("worst_error", REAL, 4, worst),
+                                                        COLUMN("bias", REAL, 4, bias),
+                                                        COLUMN("large_error", RATE, 4, large),
+                                                        COLUMN("unseen_error", RATE, 4, unseen),
+                                                        COLUMN("fitted", TEXT, 0, fitted),
+                                                        {0}};
+
+static void put_row(const struct compared_row *row, struct json_writer *json, FILE *stream)
+{
+    if (json != NULL) {
+        report_row_json(compared_columns, row, json);
+    } else {
+        report_row_csv(compared_columns, row, stream);
+    }
+}
+
+static struct compared_row row_of(const struct coll_errors *errors)
+{
+    return (struct compared_row){"",
+                                 "",
+                                 "",
+                                 "",
+                                 "",
+                                 0,
+                                 0,
+                                 errors->count,
+                                 errors->mean,
+                                 errors->median,
+                                 errors->ninetieth,
+                                 errors->worst,
+                                 errors->bias,
+                                 0,
+                                 0};
+}
+
+void coll_report_rows(const struct coll_compared *compared, enum orr_form form, FILE *stream)
+{
+    struct json_writer writer;
+    struct json_writer *json = form == ORR_FORM_JSON ? &writer : NULL;
+    if (json != NULL) {
+        json_write_begin(json, stream);
+        json_write_array(json, false);
+    } else {
+        report_row_csv_head(compared_columns, stream);
+    }
+    for (uint32_t i = 0; i < compared->machine_count; i++) {
+        const struct coll_machine_errors *machine = &compared->machines[i];
+        struct compared_row row = row_of(&machine->all);
+        row.source = machine->item->source;
+        row.gpu = machine->item->row.machine.gpu->name;
+        row.nccl = machine->item->nccl;
+        row.nodes = machine->item->row.question.nodes;
+        row.gpus = machine->item->row.question.gpus;
+        row.large = machine->large.count > 0 ? machine->large.mean : 0;
+        row.unseen = machine->left_out.count > 0 ? machine->left_out.mean : 0;
+        row.fitted = compared->fitted[i];
+        put_row(&row, json, stream);
+    }
+    for (unsigned op = 0; op < ORR_COLL_OP_COUNT; op++) {
+        struct compared_row row = row_of(&compared->ops[op]);
+        row.op = orr_coll_op_name((enum orr_coll_op)op);
+        if (row.rows > 0) {
+            put_row(&row, json, stream);
+        }
+    }
+    if (json != NULL) {
+        json_write_array_end(json);
+        json_write_end(json);
     }
 }
 

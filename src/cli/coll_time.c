@@ -10,7 +10,8 @@ enum { LOGS_MOST = 64 };
 struct time_options {
     struct orr_coll_sweep sweep;
     const char *logs[LOGS_MOST];
-    const char *table, *output, *json;
+    const char *table, *output;
+    struct cli_forms forms;
     bool bytes_given;
     uint64_t memory_limit;
 };
@@ -69,16 +70,17 @@ static const struct param time_rows[] = {
      .unwritten = "the machine's, else 8", .help = "Ranks in each of them"},
     {"fabric", .kind = PARAM_TEXT, .group = PARAM_MACHINE, .value = "NAME", AT(sweep.machine.fabric), .unwritten = "ib",
      .help = "What joins the nodes: ib, roce, efa, gcp, slingshot"},
-    {"nic", .kind = PARAM_REAL, .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "GB/s",
+    {"nic", .kind = PARAM_REAL, .unit = "GB/s", .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "RATE",
      AT(sweep.machine.nic_gbytes), .real_least = 0.01, .real_most = 1e5, .unwritten = "the machine's",
-     .help = "Of one NIC, in GB/s"},
+     .help = "Of one NIC: 400Gbps; a bare number is in GB/s"},
     {"nic-every", COUNT(1 << 12), .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "N",
      AT(sweep.machine.nic_every), .unwritten = "the machine's", .help = "One NIC for so many GPUs"},
-    {"link", .kind = PARAM_REAL, .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "GB/s",
+    {"link", .kind = PARAM_REAL, .unit = "GB/s", .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "RATE",
      AT(sweep.machine.link_gbytes), .real_least = 0.01, .real_most = 1e5, .unwritten = "the GPU's",
-     .help = "Of a GPU inside its node, one direction, in GB/s"},
-    {"groups", COUNT(1 << 12), .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "N", AT(sweep.question.groups),
-     .unwritten = "1", .help = "Groups of a node that communicate at once and share its NICs"},
+     .help = "Of a GPU inside its node, one direction: 450GB/s; a bare number is in GB/s"},
+    {"groups-per-node", "groups", COUNT(1 << 12), .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "N",
+     AT(sweep.question.groups), .unwritten = "1",
+     .help = "Groups of a node that communicate at once and share its NICs"},
     {"op", .kind = PARAM_WORD, .group = PARAM_WHAT, .value = "NAME", AT(sweep.question.op), .words = ops,
      .initial = "all-reduce",
      .help = "all-reduce, all-gather, reduce-scatter, all-to-all, send-recv, broadcast or reduce"},
@@ -100,7 +102,7 @@ static const struct param time_rows[] = {
              "what is shipped"},
     {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "OUT", AT(output),
      .help = "Of --table: the table with predicted_us, algorithm, protocol, method and status"},
-    CLI_ROW_JSON(struct time_options, json),
+    CLI_ROW_JSON(struct time_options, forms.json),
     CLI_ROW_LIMIT(struct time_options, memory_limit),
     {0},
 };
@@ -122,21 +124,27 @@ static enum orr_status cli_coll_time_run_table(const struct time_options *option
     if (cli_same_file(options->table, options->output)) {
         return error_set(err, ORR_EINVAL, "--output is the table itself");
     }
-    if (options->json != NULL || options->bytes_given || options->sweep.question.op != ORR_COLL_OP_COUNT) {
+    if (options->forms.json != NULL || options->bytes_given || options->sweep.question.op != ORR_COLL_OP_COUNT) {
         return error_set(err, ORR_EINVAL,
                          "--table says operations and bytes itself and is written as a table: %s is "
                          "not for it",
-                         options->json != NULL  ? "--json"
-                         : options->bytes_given ? "--bytes"
-                                                : "--op");
+                         options->forms.json != NULL ? "--json"
+                         : options->bytes_given      ? "--bytes"
+                                                     : "--op");
     }
     enum orr_status status = is_file ? cli_check_writable("--output", options->output, err) : ORR_OK;
     return status == ORR_OK ? orr_coll_table(&table, is_file ? stderr : stdout, err) : status;
 }
 
+static enum orr_status put_sweep(void *context, enum orr_form form, FILE *stream, struct orr_error *err)
+{
+    struct orr_coll_sweep *sweep = context;
+    sweep->json = form == ORR_FORM_JSON;
+    return orr_coll_sweep(sweep, stream, err);
+}
+
 static enum orr_status cli_coll_time_run_sweep(struct time_options *options, struct orr_error *err)
 {
-    struct cli_text text;
     if (options->output != NULL) {
         return error_set(err, ORR_EINVAL, "--output is for --table");
     }
@@ -147,13 +155,9 @@ static enum orr_status cli_coll_time_run_sweep(struct time_options *options, str
     if (options->sweep.question.op == ORR_COLL_OP_COUNT) {
         options->sweep.question.op = ORR_COLL_OP_ALL_REDUCE;
     }
-    options->sweep.json = options->json != NULL;
-    enum orr_status status = cli_text_open(&text, err);
-    if (status == ORR_OK) {
-        status = orr_coll_sweep(&options->sweep, text.stream, err);
-        status = cli_text_close(&text, status, options->json, err);
-    }
-    return status;
+    const struct cli_inputs inputs = {options->logs, options->sweep.machine.measured_count};
+    enum orr_status status = cli_forms_check(&options->forms, inputs, err);
+    return status == ORR_OK ? cli_forms_put(&options->forms, put_sweep, &options->sweep, err) : status;
 }
 
 static int run_time(const struct cli_command *self, int argc, char **argv)
@@ -200,6 +204,7 @@ const struct cli_command cli_coll_time = {.name = "time",
 
 struct compare_options {
     struct orr_coll_compare compare;
+    struct cli_forms forms;
     struct cli_words files;
     double worst; /* percent */
 };
@@ -212,6 +217,8 @@ static const struct param compare_rows[] = {
     {"worst", .kind = PARAM_REAL, .group = PARAM_WHAT, .value = "PERCENT",
      .place = offsetof(struct compare_options, worst), .real_least = 0, .real_most = 1e6, .unwritten = "any",
      .help = "Fail where a machine whose curves are shipped is further off than this"},
+    CLI_ROW_JSON(struct compare_options, forms.json),
+    CLI_ROW_CSV(struct compare_options, forms.csv),
     CLI_ROW_LIMIT(struct compare_options, compare.memory_limit),
     {0},
 };
@@ -230,8 +237,18 @@ static int run_compare(const struct cli_command *self, int argc, char **argv)
     compare->paths = (const char *const *)options.files.list;
     compare->count = options.files.count;
     compare->worst = options.worst / 100;
+    compare->json = options.forms.json;
+    compare->csv = options.forms.csv;
     bool to_stdout = compare->page != NULL && strcmp(compare->page, "-") == 0;
     enum orr_status status = cli_limit_default(&compare->memory_limit, &err);
+    if (status == ORR_OK) {
+        status = cli_forms_check(&options.forms, (struct cli_inputs){compare->paths, compare->count}, &err);
+    }
+    if (status == ORR_OK && to_stdout &&
+        ((compare->json != NULL && strcmp(compare->json, "-") == 0) ||
+         (compare->csv != NULL && strcmp(compare->csv, "-") == 0))) {
+        status = error_set(&err, ORR_EINVAL, "--page - and --json - or --csv - both want standard output");
+    }
     if (status == ORR_OK && compare->page != NULL && !to_stdout) {
         status = cli_check_writable("--page", compare->page, &err);
     }

@@ -17,6 +17,7 @@ struct op_options {
     const char **files;
     size_t file_count;
     bool full, quiet;
+    struct cli_forms forms;
 };
 
 static enum orr_status cli_op_take_word(void *into, const char *word, struct orr_error *err)
@@ -79,6 +80,7 @@ static const struct param predict_rows[] = {
      .help = "As if nothing had been measured on these devices, commas between them"},
     {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "OUT", AT(table.output),
      .unwritten = "standard output", .help = "The table with predicted_us and what it rests on"},
+    CLI_ROW_JSON(struct op_options, forms.json),
     CLI_ROW_LIMIT(struct op_options, table.memory_limit),
     CLI_ROW_QUIET(struct op_options, quiet),
     {0},
@@ -96,21 +98,34 @@ static const struct cli_usage predict_usage = {
                 "  orrery op predict --table shapes.csv --device gb300 -o predicted.csv\n",
 };
 
+/* A question, and the data it is asked of. */
+struct asked {
+    const struct op_options *options;
+    struct orr_op_data *data;
+    struct orr_op op;
+};
+
+static enum orr_status cli_op_put_one(void *context, enum orr_form form, FILE *stream, struct orr_error *err)
+{
+    const struct asked *asked = context;
+    const struct orr_op_table_options *table = &asked->options->table;
+    return orr_op_tell(asked->data, table->device, table->stack, &asked->op, form, stream, err);
+}
+
 static enum orr_status predict_one(const struct op_options *options, struct orr_error *err)
 {
-    struct orr_op op = {.full = options->full};
-    struct orr_op_data *data = NULL;
+    struct asked asked = {.options = options, .op = {.full = options->full}};
     if (options->table.op == NULL || options->table.device == NULL || options->shape == NULL) {
         return error_set(err, ORR_EINVAL, "missing --table FILE, or --op NAME --device NAME --shape DIMS");
     }
-    enum orr_status status = orr_op_kind_find(options->table.op, &op.kind, err);
-    status = status == ORR_OK && options->table.dtype != NULL ? orr_op_dtype_find(options->table.dtype, &op.dtype, err)
-                                                              : status;
-    status = status != ORR_OK ? status : orr_op_shape(options->shape, &op, err);
-    status = status != ORR_OK ? status : orr_op_data_open(options->files, options->file_count, &data, err);
-    status =
-        status != ORR_OK ? status : orr_op_tell(data, options->table.device, options->table.stack, &op, stdout, err);
-    orr_op_data_close(data);
+    enum orr_status status = orr_op_kind_find(options->table.op, &asked.op.kind, err);
+    status = status == ORR_OK && options->table.dtype != NULL
+                 ? orr_op_dtype_find(options->table.dtype, &asked.op.dtype, err)
+                 : status;
+    status = status != ORR_OK ? status : orr_op_shape(options->shape, &asked.op, err);
+    status = status != ORR_OK ? status : orr_op_data_open(options->files, options->file_count, &asked.data, err);
+    status = status != ORR_OK ? status : cli_forms_put(&options->forms, cli_op_put_one, &asked, err);
+    orr_op_data_close(asked.data);
     return status;
 }
 
@@ -128,8 +143,9 @@ static enum orr_status cli_op_predict(struct op_options *options, struct orr_err
     if (options->table.input == NULL) {
         return predict_one(options, err);
     }
-    if (options->shape != NULL) {
-        return error_set(err, ORR_EINVAL, "--shape is for one operator, --table for many: one of them");
+    if (options->shape != NULL || options->forms.json != NULL) {
+        return error_set(err, ORR_EINVAL, "%s is for one operator, --table for many: one of them",
+                         options->shape != NULL ? "--shape" : "--json");
     }
     if (cli_same_file(options->table.input, options->table.output)) {
         return error_set(err, ORR_EINVAL, "--output is the table itself");
@@ -153,6 +169,8 @@ static const struct param list_rows[] = {
     {"device", .kind = PARAM_TEXT, .value = "NAME", AT(table.device),
      .help = "That device's sets alone, with the constants of each and what they mean"},
     ROW_DATA,
+    CLI_ROW_JSON(struct op_options, forms.json),
+    CLI_ROW_CSV(struct op_options, forms.csv),
     {0},
 };
 static const struct param_table list_tables[] = {{list_rows, 0, 0}, {0}};
@@ -215,6 +233,8 @@ static const struct param compare_rows[] = {
      .help = "One shape in N is held out of the fits and asked for"},
     {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "FILE", AT(compare.output),
      .help = "Also write a page (Markdown) with drawings (SVG) beside it"},
+    CLI_ROW_JSON(struct op_options, forms.json),
+    CLI_ROW_CSV(struct op_options, forms.csv),
     CLI_ROW_LIMIT(struct op_options, fit.memory_limit),
     {0},
 };
@@ -260,12 +280,18 @@ static enum orr_status bench(struct op_options *options, struct orr_error *err)
     return orr_op_bench(&options->bench, stdout, err);
 }
 
+static enum orr_status cli_op_put_list(void *context, enum orr_form form, FILE *stream, struct orr_error *err)
+{
+    const struct asked *asked = context;
+    return orr_op_list(asked->data, asked->options->table.device, form, stream, err);
+}
+
 static enum orr_status cli_op_list(struct op_options *options, struct orr_error *err)
 {
-    struct orr_op_data *data = NULL;
-    enum orr_status status = orr_op_data_open(options->files, options->file_count, &data, err);
-    status = status != ORR_OK ? status : orr_op_list(data, options->table.device, stdout, err);
-    orr_op_data_close(data);
+    struct asked asked = {.options = options};
+    enum orr_status status = orr_op_data_open(options->files, options->file_count, &asked.data, err);
+    status = status != ORR_OK ? status : cli_forms_put(&options->forms, cli_op_put_list, &asked, err);
+    orr_op_data_close(asked.data);
     return status;
 }
 
@@ -303,6 +329,8 @@ static enum orr_status compare(struct op_options *options, struct orr_error *err
 {
     enum orr_status status = take_tables(options, err);
     options->compare.fit = options->fit;
+    options->compare.json = options->forms.json;
+    options->compare.csv = options->forms.csv;
     return status != ORR_OK ? status : orr_op_compare(&options->compare, stdout, err);
 }
 
@@ -323,7 +351,9 @@ static int cli_op_run_with(const struct cli_command *self, int argc, char **argv
     }
     param_defaults(self->usage->tables, &options);
     if (cli_begin(self, argc, argv, &options, &code)) {
-        code = cli_end(act(&options, &err), &err);
+        enum orr_status status =
+            cli_forms_check(&options.forms, (struct cli_inputs){options.words, 2 * (size_t)argc}, &err);
+        code = cli_end(status == ORR_OK ? act(&options, &err) : status, &err);
     }
     free(options.words);
     return code;

@@ -270,7 +270,7 @@ static void schema_type(const struct param *row, FILE *stream)
         }
         break;
     case PARAM_REAL:
-        (void)fputs("\"type\": \"number\"", stream);
+        (void)fputs(row->unit != NULL ? "\"type\": [\"string\", \"number\"]" : "\"type\": \"number\"", stream);
         if (row->real_least < row->real_most) {
             (void)fprintf(stream, ", \"minimum\": %g, \"maximum\": %g", row->real_least, row->real_most);
         }

@@ -22,9 +22,11 @@ struct simulate_options {
 #define AT(field) .place = offsetof(struct simulate_options, field)
 
 static const struct param rows[] = {
-    {"threads", .letter = 't', .kind = PARAM_COUNT32, .group = PARAM_SIMULATION, .flags = PARAM_RARE, .value = "N",
+    {"threads", .letter = 'j', .kind = PARAM_COUNT32, .group = PARAM_SIMULATION, .flags = PARAM_RARE, .value = "N",
      AT(threads), .least = 1, .most = INT32_MAX,
-     .help = "Threads of the original. Accepted; one is used here, and the result does not depend on it"},
+     .help = "Threads of the original (-t). Accepted; one is used here, and the result does not depend on it"},
+    {"thread", .letter = 't', .kind = PARAM_COUNT32, .group = PARAM_SIMULATION, .flags = PARAM_HIDDEN, .value = "N",
+     AT(threads), .least = 1, .most = INT32_MAX, .help = "The same, as SimAI spells it"},
     {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "DIR", AT(out.simai),
      .help = "SimAI's result files in this folder, which is made where missing. ncclFlowModel_EndToEnd.csv, "
              "ncclFlowModel_test1_dimension_utilization_0.csv"},

@@ -38,7 +38,7 @@ static enum orr_status cli_topo_make_take_name(void *into, const char *word, str
 {
     struct make_command *make = into;
     if (make->what != NULL) {
-        return error_set(err, ORR_EINVAL, "\"%s\": one machine is made at a time, and %s was named already", word,
+        return error_set(err, ORR_EINVAL, "\"%s\": only one machine can be made, and %s was named already", word,
                          make->what);
     }
     make->what = word;
@@ -90,6 +90,7 @@ static const struct param rows[] = {
 
 #define CLI_X(id, setting, arg, text)                                                                                  \
     {.name = (setting),                                                                                                \
+     .synonyms = SETTING_##id == SETTING_GROUPS ? "groups" : NULL,                                                     \
      .kind = PARAM_READ,                                                                                               \
      .group = PARAM_MACHINE,                                                                                           \
      .flags = (COMMON_SETTINGS >> SETTING_##id & 1) != 0 ? 0 : PARAM_RARE,                                             \

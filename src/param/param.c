@@ -148,7 +148,8 @@ static enum orr_status read_number(const struct param *row, const char *where, c
     enum orr_status status = ORR_OK;
     switch (row->kind) {
     case PARAM_REAL:
-        status = param_parse_real(where, text, &real, err);
+        status = row->unit != NULL ? param_parse_rate(where, text, row->unit, &real, err)
+                                   : param_parse_real(where, text, &real, err);
         status = status == ORR_OK ? check_real(row, where, text, real, err) : status;
         if (status == ORR_OK) {
             param_put(row, into, &real, sizeof real);

@@ -31,7 +31,7 @@ enum param_kind {
     PARAM_CHOICE,       /* bool: one of two words, the second is true */
     PARAM_COUNT32,      /* uint32_t from least to most */
     PARAM_COUNT,        /* uint64_t from least to most */
-    PARAM_REAL,         /* double from real_least to real_most */
+    PARAM_REAL,         /* double from real_least to real_most; with a `unit` a rate: 400Gbps, a bare number is in it */
     PARAM_TIME,         /* uint64_t, ns; from least to most; a bare number is in `unit` */
     PARAM_MICROSECONDS, /* uint64_t, whole us, as traces count them; from least to most; a bare number is in us */
     PARAM_SIZE,         /* uint64_t, bytes; at least `least` */
@@ -145,6 +145,9 @@ void param_print(FILE *stream, const char *format, ...) ORR_PRINTF(2, 3);
 ORR_MUST_CHECK enum orr_status param_parse_count(const char *where, const char *text, uint64_t least, uint64_t most,
                                                  uint64_t *value, struct orr_error *err);
 ORR_MUST_CHECK enum orr_status param_parse_real(const char *where, const char *text, double *value,
+                                                struct orr_error *err);
+/* In units of `unit`, which is one of rates, as is a bare number. */
+ORR_MUST_CHECK enum orr_status param_parse_rate(const char *where, const char *text, const char *unit, double *value,
                                                 struct orr_error *err);
 ORR_MUST_CHECK enum orr_status param_parse_bool(const char *where, const char *text, bool *value,
                                                 struct orr_error *err);

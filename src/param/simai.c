@@ -24,7 +24,7 @@ static const char *const switches[] = {"0", "1", NULL};
 #define AT(field)  .place = offsetof(struct orr_simai_analytical, field)
 #define NUMBER(at) .kind = PARAM_COUNT32, .value = "N", AT(at), .least = 1, .most = INT32_MAX
 #define RATE(at)                                                                                                       \
-    .kind = PARAM_REAL, .group = PARAM_MACHINE, .value = "GB/s", AT(at), .real_least = 1e-9,                           \
+    .kind = PARAM_REAL, .unit = "GiB/s", .group = PARAM_MACHINE, .value = "RATE", AT(at), .real_least = 1e-9,          \
     .bounds = "is no bandwidth: one is above 0"
 #define SHARE(at)                                                                                                      \
     .kind = PARAM_REAL, .group = PARAM_COMPUTE, .value = "SHARE", AT(at), .real_most = 1,                              \
@@ -38,11 +38,12 @@ const struct param param_simai_analytical[] = {
      .help = "-g_p_s: GPUs per server. Required without -busbw"},
     {"nics-per-server", NUMBER(nics_per_server), .group = PARAM_MACHINE,
      .help = "-n_p_s: NICs per server. Required without -busbw"},
-    {"nvlink", RATE(nvlink), .help = "-nv: bus bandwidth of a GPU inside its server"},
+    {"nvlink", RATE(nvlink),
+     .help = "-nv: bus bandwidth of a GPU inside its server: 400GB/s; a bare number is in GiB/s, as in SimAI"},
     {"gpu-type", .kind = PARAM_TEXT, .group = PARAM_MACHINE, .value = "NAME", AT(gpu_type),
      .help = "-g_type: instead of -nv. A100, A800, H100, H800, H20 (240, 160, 370.8, 164.8, 370.8), H200 (370.8), "
              "B200, GB200 (741.6), MI300X (294), MI355X (352.8)"},
-    {"nic", RATE(nic), .help = "-nic: bandwidth of a NIC"},
+    {"nic", RATE(nic), .help = "-nic: bandwidth of a NIC: 400Gbps; a bare number is in GiB/s, as in SimAI"},
     {"nic-type", .kind = PARAM_TEXT, .group = PARAM_MACHINE, .value = "NAME", AT(nic_type),
      .help = "-nic_t: cx6, cx7 or bf3 instead of -nic (23.5, 48.5, 48.5)", .unwritten = "cx7"},
     {"busbw", .kind = PARAM_PATH, .group = PARAM_MACHINE, .value = "FILE", AT(busbw),

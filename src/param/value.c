@@ -42,6 +42,26 @@ enum orr_status param_parse_real(const char *where, const char *text, double *va
     return ORR_OK;
 }
 
+enum orr_status param_parse_rate(const char *where, const char *text, const char *unit, double *value,
+                                 struct orr_error *err)
+{
+    char one[32];
+    uint64_t bps = 0;
+    uint64_t each = 0;
+    struct orr_error reason = {0};
+    if (text[strspn(text, "+-.0123456789eE")] == '\0') {
+        return param_parse_real(where, text, value, err);
+    }
+    (void)snprintf(one, sizeof one, "1%s", unit);
+    enum orr_status status = units_parse(text, UNITS_RATE, unit, &bps, &reason);
+    status = status == ORR_OK ? units_parse(one, UNITS_RATE, unit, &each, &reason) : status;
+    if (status != ORR_OK) {
+        return error_set(err, status, "%s: %s", where, reason.text);
+    }
+    *value = (double)bps / (double)each;
+    return ORR_OK;
+}
+
 /* The words of ASTRA-sim's option library, and the two a person would try besides. */
 enum orr_status param_parse_bool(const char *where, const char *text, bool *value, struct orr_error *err)
 {

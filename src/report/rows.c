@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stddef.h>
 
+#include "io/csv.h"
 #include "report/number.h"
 #include "report/summary.h"
 
@@ -343,7 +344,7 @@ static void put_csv(const struct report_column *column, const char *at, FILE *st
     bool real = column->kind >= REPORT_COLUMN_REAL && column->kind <= REPORT_COLUMN_RATE;
     double value = real ? *(const double *)(const void *)at : 0;
     if (column->kind == REPORT_COLUMN_TEXT) {
-        (void)fputs(*(const char *const *)(const void *)at, stream);
+        csv_write_field(*(const char *const *)(const void *)at, stream);
     } else if (column->kind == REPORT_COLUMN_SHORT) {
         (void)fputs(report_short(value).text, stream);
     } else if (real) {
@@ -365,4 +366,22 @@ void report_row_csv(const struct report_column *columns, const void *row, FILE *
         }
     }
     (void)fputc('\n', stream);
+}
+
+void report_rows_json(const struct report_column *columns, const void *rows, size_t count, size_t size,
+                      struct json_writer *json)
+{
+    json_write_array(json, false);
+    for (size_t i = 0; i < count; i++) {
+        report_row_json(columns, (const char *)rows + i * size, json);
+    }
+    json_write_array_end(json);
+}
+
+void report_rows_csv(const struct report_column *columns, const void *rows, size_t count, size_t size, FILE *stream)
+{
+    report_row_csv_head(columns, stream);
+    for (size_t i = 0; i < count; i++) {
+        report_row_csv(columns, (const char *)rows + i * size, stream);
+    }
 }

@@ -55,4 +55,9 @@ void report_row_json(const struct report_column *columns, const void *row, struc
 void report_row_csv_head(const struct report_column *columns, FILE *stream);
 void report_row_csv(const struct report_column *columns, const void *row, FILE *stream);
 
+/* Rows that lie one after the other, `size` bytes each: an array in JSON, head and lines in CSV. */
+void report_rows_json(const struct report_column *columns, const void *rows, size_t count, size_t size,
+                      struct json_writer *json);
+void report_rows_csv(const struct report_column *columns, const void *rows, size_t count, size_t size, FILE *stream);
+
 #endif

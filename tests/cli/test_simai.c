@@ -42,6 +42,29 @@ static void simais_spellings_are_taken_and_its_table_is_written(void **state)
     CHECK(program_exists("results/sub/long-EndToEnd.csv"), "in a folder of its own");
 }
 
+static void bandwidths_may_have_units(void **state)
+{
+    (void)state;
+    program_enter();
+    write_workload();
+    static const char line[] = "simai analytical -w w.txt -g 128 -g_p_s 8 -n_p_s 8 -nic 50 -nv ";
+    static const char *const rates[] = {"360", "360GiB/s", "3092.37645312Gbps"};
+    char first[4096] = "";
+    for (size_t i = 0; i < COUNT_OF(rates); i++) {
+        char whole[160];
+        (void)snprintf(whole, sizeof whole, "%s%s", line, rates[i]);
+        const struct program_result *result = program_run(whole);
+        CHECK_EXIT(result, 0);
+        if (i == 0) {
+            (void)snprintf(first, sizeof first, "%s", result->out);
+        }
+        CHECK(strncmp(result->out, first, sizeof first - 1) == 0, "%s", whole);
+    }
+    const struct program_result *result = program_run("simai analytical -w w.txt -g 128 -g_p_s 8 -n_p_s 8 -nv 360Gpbs");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "did you mean");
+}
+
 static void a_file_of_bandwidths_is_enough(void **state)
 {
     (void)state;
@@ -286,7 +309,8 @@ static const struct {
     {"simai simulate -w w.txt -n sx -c none.conf --backend unaware", "\"unaware\" is not one of packet, flow, auto"},
     {"simai simulate -w w.txt -n sx -c none.conf --cc dcqcn", "unknown option --cc"},
     {"simai simulate -w w.txt -n sx -c none.conf --memory-limit 0", "--memory-limit: 0 leaves no memory"},
-    {"simai simulate -w w.txt -n sx -c none.conf -t 0", "--threads"},
+    {"simai simulate -w w.txt -n sx -c none.conf -t 0", "--thread: 0"},
+    {"simai simulate -w w.txt -n sx -c none.conf -j 0", "--threads: 0"},
     {"calc groups --world 100 --tp 8", "the nearest that are: 96 and 104"},
     {"calc groups --tp 8", "give the number of ranks"},
     {"calc groups --world 8 --rank 8", "--rank 8 of 8 ranks"},
@@ -471,9 +495,9 @@ static void a_variable_without_a_value_is_not_set(void **state)
     CHECK_ONE_LINE(result);
 }
 
-TEST_MAIN(simais_spellings_are_taken_and_its_table_is_written, a_file_of_bandwidths_is_enough,
-          simais_name_gives_simais_numbers, what_is_wrong_is_said_in_one_line, the_calculators_answer,
-          the_exchange_of_context_parallelism_is_timed_and_sent,
+TEST_MAIN(bandwidths_may_have_units, simais_spellings_are_taken_and_its_table_is_written,
+          a_file_of_bandwidths_is_enough, simais_name_gives_simais_numbers, what_is_wrong_is_said_in_one_line,
+          the_calculators_answer, the_exchange_of_context_parallelism_is_timed_and_sent,
           a_document_on_standard_output_takes_the_place_of_the_text, a_run_is_kept_listed_and_run_again,
           a_machine_is_named_instead_of_described_by_files, a_variable_without_a_value_is_not_set,
           simais_readme_lines_run_as_they_stand, simais_environment_is_read, an_nvls_tree_can_be_asked_for_by_itself,

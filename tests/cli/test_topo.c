@@ -18,7 +18,7 @@ static const struct {
     {"-topo Spectrum-X -bw 100Gpbs", "unknown unit \"Gpbs\"; did you mean \"Gbps\"?"},
     {"-topo Spectrum-X -g many", "--hosts: \"many\" is not a whole number"},
     {"-topo Spectrum-X -er 2", "--loss: 2 is not a share"},
-    {"-topo Spectrum-X torus", "one machine is made at a time"},
+    {"-topo Spectrum-X torus", "only one machine can be made"},
     {"torus", "missing -o FILE"},
     {"torus --spines 4 -o out.topo", "torus has no --spines; it takes --dims"},
     {"torus --dims 4x0 -o out.topo", "\"4x0\" is not a list of 1 to 16 sizes"},
@@ -88,7 +88,7 @@ static const struct {
     {"fat-tree --arity 4 --levels 4 --hosts 20", 20, 8},
     {"fat-tree --hosts 20 --per-leaf 8", 20, 4},
     {"dragonfly", 72, 5},
-    {"dragonfly --groups 3", 24, 4},
+    {"dragonfly --router-groups 3", 24, 4},
     {"rail-only --nodes 2", 16, 6},
     {"fully-connected --hosts 6", 6, 1},
     {"Spectrum-X --hosts 16 --spines 2", 16, 4},
@@ -135,7 +135,7 @@ static void measures_go_to_a_file_but_never_over_the_machine(void **state)
     free(shown);
     const struct program_result *result = program_run("topo stat m.topo --json m.topo");
     CHECK_EXIT(result, 2);
-    CHECK_CONTAINS(result->err, "--json would replace the topology m.topo");
+    CHECK_CONTAINS(result->err, "--json would replace the input m.topo");
 }
 
 /* A rail of the mi250x has the NIC of every second die; leaves that are not full differ; ends of a mesh too. */

@@ -416,10 +416,62 @@ static void the_schema_of_a_run_has_its_options_with_types_and_bounds(void **sta
     CHECK_CONTAINS(program_run("help --schema --man")->err, "give one of them");
 }
 
-TEST_MAIN(a_mistake_is_answered_in_one_line_with_exit_code_2, nothing_to_do_prints_a_usage_with_an_example,
-          chakras_names_alone_print_a_usage_with_an_example, the_list_of_verbs_is_the_one_tested_here,
-          every_command_has_help_under_both_spellings, the_version_is_printed_under_all_spellings,
-          the_configuration_reference_is_printed_as_text_and_as_schema,
+/* One meaning everywhere: a file is written besides the text, "-" takes its place. */
+static void json_and_csv_go_beside_the_text_and_a_dash_in_its_place(void **state)
+{
+    (void)state;
+    program_enter();
+    CHECK_EXIT(program_run("gen collective --ranks 4 -o forms"), 0);
+    CHECK_EXIT(program_run("topo make ring --hosts 4 -o forms.topo"), 0);
+    static const struct {
+        const char *command, *text;
+        bool csv;
+    } commands[] = {
+        {"machine list", "Machines with rates of their own", true},
+        {"machine show dgx-h100:2", "dgx-h100:2: 8 GPUs", false},
+        {"op predict --op gemm --device h100 --shape 512x512x512", "gemm bf16 512x512x512", false},
+        {"op list --device h100", "device        operator", true},
+        {"coll time --machine dgx-h100 --bytes 1MiB", "all-reduce on 1 x 8 h100", false},
+        {"cost ring:4", "Prices: examples", false},
+        {"doctor --no-collectives", "Orrery ", false},
+        {"topo stat forms.topo", "forms.topo", false},
+        {"trace stat forms.0.et", "forms.0.et", false},
+        {"trace diff forms.0.et forms.0.et", "", false},
+        {"run -q -w forms --machine ring", "Step time", false},
+    };
+    for (size_t i = 0; i < COUNT_OF(commands); i++) {
+        for (int csv = 0; csv < (commands[i].csv ? 2 : 1); csv++) {
+            char line[160];
+            (void)snprintf(line, sizeof line, "%s %s forms.out", commands[i].command, csv ? "--csv" : "--json");
+            const struct program_result *result = program_run(line);
+            CHECK_EXIT(result, 0);
+            CHECK_CONTAINS(result->out, commands[i].text);
+            char *file = strdup(program_read("forms.out", NULL));
+            CHECK(file != NULL && (csv || file[0] == '{' || file[0] == '['), "%s: %.40s", line, file);
+            (void)snprintf(line, sizeof line, "%s %s -", commands[i].command, csv ? "--csv" : "--json");
+            result = program_run(line);
+            CHECK_EXIT(result, 0);
+            CHECK(result->out[0] == file[0], "%s: %.40s", line, result->out);
+            free(file);
+        }
+    }
+    static const char *const wrong[][2] = {
+        {"machine list --json - --csv -", "--json and --csv both want standard output"},
+        {"topo stat forms.topo --json forms.topo", "--json would replace the input forms.topo"},
+        {"run -w forms --machine ring --csv out.csv", "takes a folder for them, and out.csv is the name of a file"},
+        {"run -w forms --machine ring --csv forms.topo", "takes a folder for them, and forms.topo is a file"},
+    };
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        const struct program_result *result = program_run(wrong[i][0]);
+        CHECK_EXIT(result, 2);
+        CHECK_CONTAINS(result->err, wrong[i][1]);
+    }
+}
+
+TEST_MAIN(json_and_csv_go_beside_the_text_and_a_dash_in_its_place, a_mistake_is_answered_in_one_line_with_exit_code_2,
+          nothing_to_do_prints_a_usage_with_an_example, chakras_names_alone_print_a_usage_with_an_example,
+          the_list_of_verbs_is_the_one_tested_here, every_command_has_help_under_both_spellings,
+          the_version_is_printed_under_all_spellings, the_configuration_reference_is_printed_as_text_and_as_schema,
           only_astra_sims_names_go_on_where_an_option_is_unknown, the_value_of_an_option_is_no_other_option,
           the_manual_page_names_options_that_exist, the_reference_in_every_form_has_every_command,
           the_schema_of_a_run_has_its_options_with_types_and_bounds)

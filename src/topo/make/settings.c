@@ -33,7 +33,8 @@ enum orr_status topo_settings_take(struct topo_settings *settings, const char *n
                                    struct orr_error *err)
 {
     for (unsigned id = 0; id < TOPO_SET_COUNT; id++) {
-        if (strcmp(bare_names[id], name) == 0) {
+        bool older = id == TOPO_SET_GROUPS && strcmp(name, "groups") == 0; /* which are communicators elsewhere */
+        if (strcmp(bare_names[id], name) == 0 || older) {
             settings->value[id] = value;
             return ORR_OK;
         }
