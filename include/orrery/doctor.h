@@ -37,6 +37,12 @@ struct orr_cost_options {
  * `stream`. Warnings: example prices, unknown keys, what has no price. `notices` may be NULL. */
 ORR_MUST_CHECK enum orr_status orr_cost(const struct orr_cost_options *options, bool json,
                                         const struct orr_notices *notices, FILE *stream, struct orr_error *err);
+/* What one GPU of the first machine costs in an hour, its share of everything that the bill counts, and in what
+ * currency. ORR_EINVAL where the list does not say over how many years it is paid. */
+enum { ORR_COST_CURRENCY = 32 };
+ORR_MUST_CHECK enum orr_status orr_cost_gpu_hour(const struct orr_cost_options *options,
+                                                 const struct orr_notices *notices, double *price,
+                                                 char currency[ORR_COST_CURRENCY], struct orr_error *err);
 /* A price list to begin with. */
 ORR_MUST_CHECK enum orr_status orr_cost_template(FILE *stream, struct orr_error *err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The public functions of the cost model: reads the list, finds the machines, makes a bill of each, hands them to
  * report/. */
+#include <math.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -79,33 +80,64 @@ static enum orr_status make_bills(struct costing *c, struct orr_error *err)
     return status;
 }
 
+/* Up to the bills; whatever comes of it, api_cost_end follows. */
+static enum orr_status api_cost_begin(struct costing *c, const struct orr_notices *notices, struct orr_error *err)
+{
+    arena_init(&c->arena, &c->mem);
+    notices_begin(&c->notes, &c->mem, notices);
+    if (c->options->machine_count == 0 || c->options->machine_count > UINT32_MAX) {
+        return error_set(err, ORR_EINVAL, "no machine to count");
+    }
+    enum orr_status status = read_prices(c, err);
+    if (status == ORR_OK) {
+        status = api_cost_open_store(c, err);
+    }
+    if (status == ORR_OK) {
+        status = make_bills(c, err);
+    }
+    if (status == ORR_OK && c->options->prices == NULL) {
+        status = notes_add(&c->notes, err,
+                           "the prices are examples: orrery cost parameter 'template' prints them, to be put right");
+    }
+    return status;
+}
+
+static void api_cost_end(struct costing *c, const struct orr_notices *notices)
+{
+    lab_store_close(c->store);
+    notices_end(&c->notes, notices);
+    arena_free(&c->arena);
+}
+
 enum orr_status orr_cost(const struct orr_cost_options *options, bool json, const struct orr_notices *notices,
                          FILE *stream, struct orr_error *err)
 {
     struct costing c = {.options = options};
-    if (options->machine_count == 0 || options->machine_count > UINT32_MAX) {
-        return error_set(err, ORR_EINVAL, "no machine to count");
-    }
-    arena_init(&c.arena, &c.mem);
-    notices_begin(&c.notes, &c.mem, notices);
-    enum orr_status status = read_prices(&c, err);
-    if (status == ORR_OK) {
-        status = api_cost_open_store(&c, err);
-    }
-    if (status == ORR_OK) {
-        status = make_bills(&c, err);
-    }
-    if (status == ORR_OK && options->prices == NULL) {
-        status = notes_add(&c.notes, err,
-                           "the prices are examples: orrery cost parameter 'template' prints them, to be put right");
-    }
+    enum orr_status status = api_cost_begin(&c, notices, err);
     if (status == ORR_OK) {
         (json ? cost_json_put : cost_text_put)(&c.report, stream);
         status = error_of_stream(stream, "the bill", err);
     }
-    lab_store_close(c.store);
-    notices_end(&c.notes, notices);
-    arena_free(&c.arena);
+    api_cost_end(&c, notices);
+    return status;
+}
+
+enum orr_status orr_cost_gpu_hour(const struct orr_cost_options *options, const struct orr_notices *notices,
+                                  double *price, char currency[ORR_COST_CURRENCY], struct orr_error *err)
+{
+    struct costing c = {.options = options};
+    enum orr_status status = api_cost_begin(&c, notices, err);
+    if (status == ORR_OK) {
+        const struct cost_bill *bill = &c.report.bills[0];
+        double hour = bill->hour_price + bill->hour_power;
+        if (isnan(hour) || bill->gpus == 0) {
+            status = error_set(err, ORR_EINVAL, "%s: no price of an hour: the list has no 'lifetime'", c.report.prices);
+        } else {
+            *price = hour / (double)bill->gpus;
+            (void)snprintf(currency, ORR_COST_CURRENCY, "%s", c.report.currency);
+        }
+    }
+    api_cost_end(&c, notices);
     return status;
 }
 
