@@ -8,6 +8,7 @@
 
 #include "base/plain.h"
 #include "report/rows.h"
+#include "report/scatter.h"
 
 static void machine_name(const struct coll_item *item, char name[128])
 {
@@ -180,53 +181,20 @@ void coll_report_page(const struct coll_compared *compared, const char *picture,
     }
 }
 
-enum { SIDE = 560, MARGIN = 60 };
-
-/* Microseconds from 1 to 10^6 along a side. */
-static double calib_coll_report_place(double us)
-{
-    double share = fmin(fmax(log10(us) / 6, 0), 1);
-    return MARGIN + share * (SIDE - 2 * MARGIN);
-}
-
 void coll_report_picture(const struct coll_rows *rows, const struct coll_compared *compared, FILE *stream)
 {
-    static const char *const colours[] = {"#1f77b4", "#ff7f0e", "#2ca02c", "#d62728",
-                                          "#9467bd", "#8c564b", "#e377c2", "#7f7f7f"};
-    (void)fprintf(stream,
-                  "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" font-family=\"sans-serif\" "
-                  "font-size=\"12\">\n<rect width=\"%d\" height=\"%d\" fill=\"white\"/>\n",
-                  SIDE, SIDE, SIDE, SIDE);
-    for (int power = 0; power <= 6; power++) {
-        double at = calib_coll_report_place(pow(10, power));
-        plain_fprintf(stream,
-                      "<path d=\"M%.1f %d V%d M%d %.1f H%d\" stroke=\"#ddd\" fill=\"none\"/>\n"
-                      "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\">10^%d</text>\n"
-                      "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">10^%d</text>\n",
-                      at, MARGIN, SIDE - MARGIN, MARGIN, SIDE - at, SIDE - MARGIN, at, SIDE - MARGIN + 16, power,
-                      MARGIN - 4, SIDE - at + 4, power);
-    }
-    (void)fprintf(stream, "<path d=\"M%d %d L%d %d\" stroke=\"#888\"/>\n", MARGIN, SIDE - MARGIN, SIDE - MARGIN,
-                  MARGIN);
-    (void)fprintf(stream, "<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">measured, us</text>\n", SIDE / 2, SIDE - 16);
-    (void)fprintf(stream,
-                  "<text x=\"16\" y=\"%d\" transform=\"rotate(-90 16 %d)\" text-anchor=\"middle\">predicted, us"
-                  "</text>\n",
-                  SIDE / 2, SIDE / 2);
+    const struct scatter scatter = {.first = 0, .last = 6, .unit = "us"};
     uint32_t colour = 0;
+    scatter_begin(&scatter, stream);
     for (uint32_t i = 0; i < rows->count; i++) {
         bool is_new = i == 0 || strcmp(rows->items[i].source, rows->items[i - 1].source) != 0;
         colour += is_new && i > 0;
-        const char *fill = colours[colour % (sizeof colours / sizeof colours[0])];
         if (is_new) {
-            plain_fprintf(stream, "<text x=\"%d\" y=\"%u\" fill=\"%s\">%s</text>\n", MARGIN + 8,
-                          MARGIN + 16 * (colour + 1), fill, rows->items[i].source);
+            scatter_name(colour, rows->items[i].source, stream);
         }
         if (!isnan(compared->predicted[i])) {
-            plain_fprintf(stream, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"1.6\" fill=\"%s\" fill-opacity=\"0.6\"/>\n",
-                          calib_coll_report_place(rows->items[i].row.us),
-                          SIDE - calib_coll_report_place(compared->predicted[i]), fill);
+            scatter_dot(&scatter, colour, rows->items[i].row.us, compared->predicted[i], stream);
         }
     }
-    (void)fputs("</svg>\n", stream);
+    scatter_end(stream);
 }
