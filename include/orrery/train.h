@@ -189,6 +189,8 @@ struct orr_train_result {
         char id[48];
         double error; /* of that run, as predicted by pieces */
     } nearest[8];
+    double watts, joules;  /* that a GPU draws in the mean; of a step, all GPUs (docs/train.md) */
+    double gpu_hour, cost; /* as asked; of a step. 0: not told */
 };
 
 ORR_MUST_CHECK enum orr_status orr_train_step(const struct orr_train_options *options, struct orr_train_result *result,

@@ -6,6 +6,7 @@ struct train_options {
     struct orr_train_options train;
     const char *table, *output, *json; /* paths; or NULL */
     const char *list;                  /* a model, "" for all; or NULL */
+    const char *prices;                /* a list, as orrery cost takes it; or NULL */
     uint32_t threads;
 };
 
@@ -27,6 +28,9 @@ static const struct param train_rows[] = {
      .place = offsetof(struct train_options, threads), .unwritten = "all processors", .help = "Rows at once"},
     {"list", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_OPTIONAL, .value = "MODEL",
      .read = train_read_list, .help = "List the models there are, or show one, and do nothing else"},
+    {"prices", .kind = PARAM_PATH, .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "FILE",
+     .place = offsetof(struct train_options, prices),
+     .help = "Price list of orrery cost: parameter 'gpu-hour' from what the machine costs"},
     CLI_ROW_JSON(struct train_options, json),
     {0},
 };
@@ -55,6 +59,23 @@ static enum orr_status train_one(const struct train_options *options, struct orr
                             : status;
 }
 
+/* A GPU's share of what the machine costs in an hour; without a machine, of as many GPUs in servers. */
+static enum orr_status train_price(struct train_options *options, struct orr_error *err)
+{
+    const struct orr_cost_machine machine = {.what = options->train.machine,
+                                             .counts.gpus =
+                                                 options->train.plan.gpus != 0 ? options->train.plan.gpus : 1,
+                                             .run = ORR_COST_NO_RUN};
+    const struct orr_cost_options cost = {.prices = options->prices, .machines = &machine, .machine_count = 1};
+    char currency[ORR_COST_CURRENCY];
+    struct cli_warnings warnings = {0};
+    struct orr_notices notices = cli_notices(&warnings, false);
+    if (options->train.gpu_hour > 0) {
+        return error_set(err, ORR_EINVAL, "--prices and --gpu-hour both say what a GPU costs");
+    }
+    return orr_cost_gpu_hour(&cost, &notices, &options->train.gpu_hour, currency, err);
+}
+
 static int train_run(const struct cli_command *self, int argc, char **argv)
 {
     struct train_options options = {0};
@@ -64,7 +85,10 @@ static int train_run(const struct cli_command *self, int argc, char **argv)
     if (!cli_begin(self, argc, argv, &options, &code)) {
         return code;
     }
-    enum orr_status status = ORR_OK;
+    enum orr_status status = options.prices != NULL ? train_price(&options, &err) : ORR_OK;
+    if (status != ORR_OK) {
+        return cli_end(status, &err);
+    }
     if (options.list != NULL) {
         status = orr_train_model_list(options.list[0] != '\0' ? options.list : NULL, stdout, &err);
     } else if (options.table != NULL) {

@@ -171,5 +171,7 @@ const struct param param_train[] = {
      .help = "Predict by pieces alone: do not ask measured runs near the job"},
     {"power-limit", .kind = PARAM_REAL, .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "WATTS", AT(power_watts),
      .real_most = 1e6, .unwritten = "the device's", .help = "What a GPU may take"},
+    {"gpu-hour", .kind = PARAM_REAL, .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "PRICE", AT(gpu_hour),
+     .real_most = 1e9, .help = "What a GPU costs in an hour: adds the cost of a step and of a trillion tokens"},
     {0},
 };

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 
+#include "base/plain.h"
 #include "io/json_write.h"
 
 /* name in JSON, name for people, field: the parts that add up to the step */
@@ -83,6 +84,24 @@ static void train_text_error(const struct orr_train_result *result, FILE *stream
     }
 }
 
+/* Of GPUs alone; a trillion tokens is what people train with. */
+static void train_text_price(const struct orr_train_result *result, FILE *stream)
+{
+    double tokens = (double)result->plan.global_batch * result->plan.seq;
+    (void)plain_fprintf(stream, "Energy        %.0f W a GPU, %.3f kWh a step", result->watts, result->joules / 3.6e6);
+    if (tokens > 0) {
+        (void)plain_fprintf(stream, ", %.1f MWh a trillion tokens", result->joules / 3.6e9 / tokens * 1e12);
+    }
+    if (result->gpu_hour > 0) {
+        (void)plain_fprintf(stream, "\nCost          %.4g a step", result->cost);
+        if (tokens > 0) {
+            (void)plain_fprintf(stream, ", %.0f a trillion tokens", result->cost / tokens * 1e12);
+        }
+        (void)plain_fprintf(stream, ", at %.4g for a GPU and hour", result->gpu_hour);
+    }
+    (void)fputc('\n', stream);
+}
+
 void report_train_text(const struct orr_train_result *result, FILE *stream)
 {
     const struct orr_train_plan *plan = &result->plan;
@@ -101,6 +120,21 @@ void report_train_text(const struct orr_train_result *result, FILE *stream)
                   result->tokens_per_s, result->tokens_per_s_per_gpu, result->tflops_per_gpu, 100 * result->mfu);
     train_text_error(result, stream);
     train_text_memory(&result->memory, stream);
+    train_text_price(result, stream);
+}
+
+static void train_json_price(const struct orr_train_result *result, struct json_writer *writer)
+{
+    double tokens = (double)result->plan.global_batch * result->plan.seq;
+    double trillion = tokens > 0 ? 1e12 / tokens : 0;
+    json_write_member_fixed(writer, "watts_per_gpu", result->watts, 1);
+    json_write_member_fixed(writer, "joules_per_step", result->joules, 1);
+    json_write_member_fixed(writer, "kwh_per_trillion_tokens", result->joules / 3.6e6 * trillion, 1);
+    if (result->gpu_hour > 0) {
+        json_write_member_fixed(writer, "gpu_hour", result->gpu_hour, 6);
+        json_write_member_fixed(writer, "cost_per_step", result->cost, 6);
+        json_write_member_fixed(writer, "cost_per_trillion_tokens", result->cost * trillion, 2);
+    }
 }
 
 void report_train_json(const struct orr_train_result *result, FILE *stream)
@@ -145,6 +179,7 @@ void report_train_json(const struct orr_train_result *result, FILE *stream)
     json_write_array_end(&writer);
     json_write_member_bool(&writer, "fits", result->memory.fits);
     json_write_member_string(&writer, "bound_by", result->bound_by);
+    train_json_price(result, &writer);
     json_write_object_end(&writer);
     json_write_end(&writer);
 }

@@ -14,6 +14,7 @@
 #include "report/train.h"
 #include "run/machine_name.h"
 #include "topo/make/grammar.h"
+#include "train/energy.h"
 #include "train/model.h"
 #include "train/neighbours.h"
 #include "train/step.h"
@@ -417,6 +418,9 @@ enum orr_status orr_train_step(const struct orr_train_options *options, struct o
     }
     if (neighbours != NULL) {
         status = neighbours_ask(neighbours, options->interconnect, NULL, result, err);
+    }
+    if (status == ORR_OK) {
+        energy_of_step(options, result);
     }
     neighbours_close(neighbours);
     predict_close(data);

@@ -316,6 +316,22 @@ static void a_pipeline_over_servers_costs_the_host_more_for_each_tensor_parallel
     CHECK(b.launch_ns > 2 * a.launch_ns, "%g and %g ms", (double)a.launch_ns * 1e-6, (double)b.launch_ns * 1e-6);
 }
 
+static void power_and_price_follow_from_the_parts(void **state)
+{
+    (void)state;
+    struct orr_train_options options = asked("llama3-8b", "dgx-h100:2", 16);
+    struct orr_train_result free_of_charge = answered(&options);
+    options.gpu_hour = 3.6;
+    struct orr_train_result paid = answered(&options);
+    double seconds = (double)paid.step_ns * 1e-9;
+    CHECK(free_of_charge.cost == 0 && free_of_charge.joules > 0, "no price, no cost");
+    CHECK_NEAR(paid.cost, seconds * 16 * 3.6 / 3600, 1e-9);
+    CHECK_NEAR(paid.joules, paid.watts * seconds * 16, 1e-9);
+    CHECK(paid.watts > 0.18 * 700 && paid.watts < 0.98 * 700, "%g W of an H100 that may take 700", paid.watts);
+    options.power_watts = 350;
+    CHECK(answered(&options).watts < 350, "no more than it may take");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -330,6 +346,7 @@ int main(void)
         cmocka_unit_test(a_slower_network_shows),
         cmocka_unit_test(heads_of_odd_width_take_longer),
         cmocka_unit_test(a_table_goes_on_past_rows_that_cannot_be),
+        cmocka_unit_test(power_and_price_follow_from_the_parts),
         cmocka_unit_test(tensor_parallelism_beyond_a_server_waits_for_the_ranks_outside),
         cmocka_unit_test(a_sharded_optimizer_of_ddp_shows_what_whole_gradients_hide),
         cmocka_unit_test(a_framework_that_sends_on_the_side_shows_no_sends),
