@@ -228,6 +228,23 @@ ORR_MUST_CHECK enum orr_status orr_train_predict_table(const struct orr_train_ta
  */
 bool orr_train_run_is_fitted(const char *source, const char *model, uint32_t gpus);
 
+/* Predictions held against measured runs: those that come with the library, and those of folders. */
+struct orr_train_validation {
+    const char *const *folders; /* each with runs.csv, and failed.csv where there is one; or in runs/ below it */
+    size_t folder_count;
+    const char *quality; /* letters of the column `quality` that count; NULL: "AB" */
+    bool unseen;         /* also predict with all runs of a row's own source left out: twice the time */
+    const char *output;  /* a page in Markdown, with pictures in pictures/ beside it; NULL: none */
+    uint32_t threads;    /* 0: all processors */
+    uint64_t memory_limit;
+};
+
+/* By source: how far off steps, memory and whether it fits are, beside what one constant MFU gives; how well settings
+ * of one job are ordered, and what the best of them by prediction loses. A run that a constant was fitted on is told
+ * apart from those it is judged by. Text to `stream`. */
+ORR_MUST_CHECK enum orr_status orr_train_validate(const struct orr_train_validation *validation, FILE *stream,
+                                                  struct orr_error *err);
+
 ORR_END
 
 #endif

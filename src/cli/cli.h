@@ -63,6 +63,7 @@ extern const struct cli_command cli_coll;
 extern const struct cli_command cli_op;
 extern const struct cli_command cli_machine;
 extern const struct cli_command cli_train;
+extern const struct cli_command cli_validate;
 extern const struct cli_command cli_completion;
 extern const struct cli_command cli_config;
 extern const struct cli_command cli_simai;

@@ -14,6 +14,8 @@
 
 struct framework {
     const char *name, *synonyms, *source;
+    /* What tools/fit-frameworks fitted on the fitted half of which sources' runs; a blank between two. */
+    const char *fit_sources, *fit_numbers;
     bool unfused_attention; /* scores are written to memory: products, softmax and dropout of their own */
     bool fused;             /* bias, activation, dropout and sum in one kernel each */
     bool stages_by_cost;    /* layers go to pipeline stages by their weights and the head's; else as many to each */

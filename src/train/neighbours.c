@@ -224,8 +224,9 @@ struct circle {
 
 static bool neighbour_is_in_cell(const struct neighbour *run, const struct neighbours_self *self)
 {
-    return self != NULL && strcmp(run->self.source, self->source) == 0 && strcmp(run->self.model, self->model) == 0 &&
-           strcmp(run->self.gpus, self->gpus) == 0;
+    return self != NULL && strcmp(run->self.source, self->source) == 0 &&
+           (self->model == NULL ||
+            (strcmp(run->self.model, self->model) == 0 && strcmp(run->self.gpus, self->gpus) == 0));
 }
 
 /* `self`, where it is one of the runs; else NULL. */

@@ -242,6 +242,7 @@ static void *runs_predict_row(void *context, uint64_t piece)
     }
     if (status == ORR_OK && request->neighbours != NULL && !options.without_neighbours) {
         struct neighbours_self self = runs_self(work->runs, row);
+        self.model = request->leave_source_out ? NULL : self.model;
         status = neighbours_ask(request->neighbours, options.interconnect, &self, &row->result, &err);
     }
     row->is_predicted = status == ORR_OK;

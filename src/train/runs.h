@@ -17,6 +17,8 @@ enum { RUNS_COLUMNS_MOST = 256, RUNS_STATUS = 200 };
     X(ID, "id")                                                                                                        \
     X(SOURCE, "source")                                                                                                \
     X(MODEL, "model")                                                                                                  \
+    X(FRAMEWORK, "framework")                                                                                          \
+    X(GPUS, "gpus")                                                                                                    \
     X(STEP, "step_s")                                                                                                  \
     X(MEMORY, "memory_gb")                                                                                             \
     X(QUALITY, "quality")                                                                                              \
@@ -90,6 +92,7 @@ struct runs_request {
     const struct orr_train_options *defaults;
     struct predict_data *data;
     const struct neighbours *neighbours; /* measured runs to ask; or NULL */
+    bool leave_source_out;               /* of those, none of a row's own source is asked */
     uint32_t threads;
     bool (*want)(const struct runs *runs, const struct runs_row *row, const void *context);
     const void *context;
