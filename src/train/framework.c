@@ -61,6 +61,7 @@ static const struct {
     NUMBER("attention", attention),
     NUMBER("stream", stream),
     NUMBER("selective", selective),
+    NUMBER("selective_keeps", selective_keeps),
     NUMBER("experts", experts),
     NUMBER("attention_hopper", attention_hopper),
     NUMBER("host_layer", host_layer_us),

@@ -18,6 +18,7 @@ struct framework {
     const char *fit_sources, *fit_numbers;
     bool unfused_attention; /* scores are written to memory: products, softmax and dropout of their own */
     bool fused;             /* bias, activation, dropout and sum in one kernel each */
+    bool divided_states;    /* hidden states lie divided over the tensor-parallel ranks, whatever the plan says */
     bool stages_by_cost;    /* layers go to pipeline stages by their weights and the head's; else as many to each */
     bool host_or_kernels;   /* a pass takes the longer of the two; else the root of their squares' sum */
     bool async_tp;          /* backwards, tensor-parallel communication runs beside the products, where it overlaps */
@@ -38,6 +39,7 @@ struct framework {
                                 communication buffers, and what an allocator cannot put together */
     double gemm, attention, stream; /* factors of what an operator takes by itself */
     double selective;               /* share of a layer's forward pass that selective recompute runs again */
+    double selective_keeps;         /* of what a layer keeps besides its input, the share that stays where it does */
     double experts;                 /* factor of experts' products and of what brings tokens to them, besides */
     double attention_hopper; /* besides, of attention on devices from Hopper on: older kernels do not use all of them */
     double host_layer_us;    /* of the host for one layer forwards; backwards `host_backward` times that */

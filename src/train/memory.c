@@ -28,6 +28,14 @@ static double memory_kept(const struct work_piece *piece)
     return piece == NULL ? 0 : piece->again * piece->input_bytes + (1 - piece->again) * piece->kept_bytes;
 }
 
+/* Of a layer, of which selective recompute may keep a part. */
+static double memory_kept_of(const struct work_job *job, const struct work_piece *piece)
+{
+    bool selective = job->plan->recompute == ORR_TRAIN_RECOMPUTE_SELECTIVE;
+    double share = selective ? job->framework->selective_keeps : 1;
+    return piece == NULL ? 0 : piece->input_bytes + share * (memory_kept(piece) - piece->input_bytes);
+}
+
 static double memory_weights(const struct work_piece *piece)
 {
     return piece == NULL ? 0 : piece->parameters;
@@ -56,7 +64,8 @@ static double memory_queued(const struct work_job *job, const struct memory_stag
 static double memory_activations(const struct work_job *job, const struct memory_stage *stage)
 {
     const struct work_piece *layer = stage->sparse != NULL ? stage->sparse : stage->dense;
-    double layers = stage->dense_count * memory_kept(stage->dense) + stage->sparse_count * memory_kept(stage->sparse);
+    double layers = stage->dense_count * memory_kept_of(job, stage->dense) +
+                    stage->sparse_count * memory_kept_of(job, stage->sparse);
     double ends = memory_kept(stage->embedding) + memory_kept(stage->head) + memory_kept(stage->loss);
     double again = layer != NULL ? layer->again * layer->kept_bytes : 0;
     return layers * memory_in_flight(job, stage->index) + ends + again;

@@ -14,7 +14,8 @@ static struct work_sizes work_sizes_of(const struct work_job *job)
     const struct orr_train_plan *plan = job->plan;
     double tokens = (double)plan->micro_batch * plan->seq / plan->cp;
     double bytes = tokens * job->model->hidden * 2;
-    return (struct work_sizes){tokens, bytes, plan->sp && plan->tp > 1 ? bytes / plan->tp : bytes};
+    bool divided = plan->sp || job->framework->divided_states;
+    return (struct work_sizes){tokens, bytes, divided ? bytes / plan->tp : bytes};
 }
 
 static struct work_item *work_add(struct work_list *list, const char *name)

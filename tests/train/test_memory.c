@@ -164,6 +164,20 @@ static void what_products_read_is_kept_in_the_bits_they_read(void **state)
     CHECK(2 * narrow.activations > wide.activations, "only what products read is narrower");
 }
 
+static void a_policy_that_keeps_inputs_alone_holds_less_and_tensor_parallel_ranks_divide_them(void **state)
+{
+    (void)state;
+    struct orr_train_options options = alone("h100", "maxtext");
+    options.model = "llama3-8b";
+    options.plan.gpus = 8, options.plan.tp = 1, options.plan.micro_batch = 1;
+    uint64_t all = answered(&options).memory.activations;
+    options.plan.recompute = ORR_TRAIN_RECOMPUTE_SELECTIVE;
+    uint64_t inputs = answered(&options).memory.activations;
+    CHECK(2 * inputs < all, "%g and %g GB", (double)inputs * 1e-9, (double)all * 1e-9);
+    options.plan.tp = 8;
+    CHECK(4 * answered(&options).memory.activations < inputs, "of eight, each an eighth");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -173,6 +187,7 @@ int main(void)
         cmocka_unit_test(what_an_allocator_holds_without_need_does_not_keep_a_job_from_fitting),
         cmocka_unit_test(the_first_stage_of_a_pipeline_holds_a_micro_batch_for_each_stage),
         cmocka_unit_test(what_products_read_is_kept_in_the_bits_they_read),
+        cmocka_unit_test(a_policy_that_keeps_inputs_alone_holds_less_and_tensor_parallel_ranks_divide_them),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
