@@ -34,17 +34,18 @@ struct answering {
     uint32_t count, capacity;
 };
 
-static void api_op_write_fields(const struct csv_row *row, FILE *stream)
+/* As many as the header has, also of a row with fewer or more. */
+static void api_op_write_fields(const struct csv_row *row, uint32_t columns, FILE *stream)
 {
-    for (uint32_t i = 0; i < row->count; i++) {
-        csv_write_field(row->fields[i].text, stream);
+    for (uint32_t i = 0; i < columns; i++) {
+        csv_write_field(i < row->count ? row->fields[i].text : "", stream);
         (void)fputc(',', stream);
     }
 }
 
 static void write_header(const struct csv_row *header, FILE *stream)
 {
-    api_op_write_fields(header, stream);
+    api_op_write_fields(header, header->count, stream);
     (void)fputs("predicted_us,kernel_us,launch_us,bound_by,method,from,spread,error,by_stack,status\n", stream);
 }
 
@@ -53,7 +54,7 @@ static enum orr_status answer_row(struct answering *a, const struct op_row *row,
 {
     struct orr_op_prediction p;
     orr_op_predict(a->data, row->device, row->stack, &row->op, &p);
-    api_op_write_fields(csv, stream);
+    api_op_write_fields(csv, csv->count, stream);
     (void)plain_fprintf(stream, "%.4g,%.4g,%.4g,%s,%s,%s,%.3g,", p.us, p.kernel_us, p.launch_us, bounds[p.bound],
                         methods[p.method], p.device != NULL ? p.device : "", p.spread);
     if (row->us > 0) {
@@ -87,18 +88,24 @@ static enum orr_status answer_all(struct answering *a, FILE *stream, struct orr_
     write_header(csv_reader_header(a->table.reader), stream);
     for (bool more = true; status == ORR_OK;) {
         struct op_row row;
-        struct csv_row csv;
+        struct csv_row csv = {.count = 0};
         struct orr_error why = {0};
-        status = csv_reader_next(a->table.reader, &csv, &more, err);
-        if (status != ORR_OK || !more) {
+        status = csv_reader_next(a->table.reader, &csv, &more, &why);
+        bool is_ragged = status == ORR_EINVAL && csv.count > 0; /* the reader goes on behind it */
+        if (status != ORR_OK && !is_ragged) {
+            return error_set(err, status, "%s", why.text);
+        }
+        if (!more) {
+            status = ORR_OK;
             break;
         }
         result->rows++;
-        if (op_table_row(&a->table, &csv, &row, &why) == ORR_OK) {
+        status = ORR_OK;
+        if (!is_ragged && op_table_row(&a->table, &csv, &row, &why) == ORR_OK) {
             status = answer_row(a, &row, &csv, stream, err);
             continue;
         }
-        api_op_write_fields(&csv, stream);
+        api_op_write_fields(&csv, csv_reader_header(a->table.reader)->count, stream);
         (void)fputs(",,,,,,,,,", stream);
         csv_write_field(why.text, stream);
         (void)fputc('\n', stream);

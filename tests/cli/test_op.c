@@ -86,6 +86,18 @@ static void a_bad_row_says_why_and_the_others_are_answered(void **state)
     CHECK_CONTAINS(result->err, "2 of 4 rows were not understood");
 }
 
+static void a_row_with_too_few_or_too_many_fields_is_told_and_the_table_goes_on(void **state)
+{
+    (void)state;
+    program_enter();
+    program_write_text("ragged.csv", "op,m,n,k\ngemm,64,512\ngemm,64,512,512,9\ngemm,128,512,512\n");
+    const struct program_result *result = program_run("op predict --table ragged.csv --device h100 -o -");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "\ngemm,64,512,,,,,,,,,,,\"ragged.csv:2: 3 fields, where the header has 4\"\n");
+    CHECK_CONTAINS(result->out, "\"ragged.csv:3: 5 fields, where the header has 4\"\ngemm,128,512,512,");
+    CHECK_CONTAINS(result->err, "2 of 3 rows were not understood");
+}
+
 static void bad_input_is_refused_in_one_line(void **state)
 {
     (void)state;
@@ -116,6 +128,7 @@ static void bad_input_is_refused_in_one_line(void **state)
     }
 }
 
-TEST_MAIN(a_bad_row_says_why_and_the_others_are_answered, one_operator_says_what_its_time_rests_on,
+TEST_MAIN(a_bad_row_says_why_and_the_others_are_answered,
+          a_row_with_too_few_or_too_many_fields_is_told_and_the_table_goes_on, one_operator_says_what_its_time_rests_on,
           an_answer_says_what_it_does_not_know, measurements_of_ones_own_are_used_at_once,
           a_thinned_table_is_compared_with_what_a_fit_without_it_says, bad_input_is_refused_in_one_line)
