@@ -156,13 +156,13 @@ const struct param param_run[] = {
      AT(broadcast), .words = broadcasts, .first = ORR_BROADCAST_REPLAY, .initial = "replay",
      .help = "replay: a broadcast takes the time its node carries; reduce, gather, scatter and barrier are refused. "
              "simulate: all of them are carried out on the network"},
-    {"collective-times", .kind = PARAM_WORD, .group = PARAM_NETWORK, .flags = PARAM_RARE, .commands = RUN_LAB,
+    {"collective-times", .kind = PARAM_WORD, .group = PARAM_NETWORK, .flags = PARAM_RARE, .commands = PARAM_OF_ALL,
      .value = "NAME", AT(collective_times), .words = collective_times, .first = ORR_COLLECTIVES_SIMULATED,
      .initial = "simulated",
      .help =
          "simulated: every message of a collective on the network. model: its members meet, and are done after what "
          "NCCL or RCCL takes for it on such GPUs, as orrery coll time tells"},
-    {"collective-gpu", .kind = PARAM_TEXT, .group = PARAM_NETWORK, .flags = PARAM_RARE, .commands = RUN_LAB,
+    {"collective-gpu", .kind = PARAM_TEXT, .group = PARAM_NETWORK, .flags = PARAM_RARE, .commands = PARAM_OF_ALL,
      .value = "NAME", AT(collective_gpu), .unwritten = "the machine's",
      .help = "Whose collectives parameter 'collective-times' model takes: h100, mi300x"},
     {"missing-cpu-op", .kind = PARAM_CHOICE, .group = PARAM_COMPUTE, .flags = PARAM_RARE, .commands = PARAM_OF_RUN,

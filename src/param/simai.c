@@ -178,6 +178,11 @@ enum orr_status param_simai_simulation_check(const struct orr_simai_simulation *
             return error_set(err, ORR_EINVAL, "missing parameter '%s' %s", needed[i].name, needed[i].what);
         }
     }
+    if (options->compat && run->collective_times != ORR_COLLECTIVES_SIMULATED) {
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'collective-times': SimAI 1.6 sends every message; leave parameter "
+                         "'compat' out");
+    }
     if (options->run.backend < ORR_BACKEND_PACKET || options->run.backend > ORR_BACKEND_AUTO) {
         return error_set(err, ORR_EINVAL,
                          "parameter 'backend': SimAI's simulation runs on a wired machine: packet, flow or auto");

@@ -119,8 +119,8 @@ static enum orr_status run_session_settle_backend(struct orr_run *run, bool open
 }
 
 /* Times of collectives from the model: of the GPU that is named, else of the machine's. */
-static enum orr_status run_session_settle_times(struct orr_run *run, const struct orr_run_options *options,
-                                                struct orr_error *err)
+enum orr_status session_settle_times(struct orr_run *run, const struct orr_run_options *options, const char *device,
+                                     struct orr_error *err)
 {
     if (options->collective_times != ORR_COLLECTIVES_MODEL) {
         return ORR_OK;
@@ -130,7 +130,7 @@ static enum orr_status run_session_settle_times(struct orr_run *run, const struc
     const char *gpu = options->collective_gpu != NULL ? options->collective_gpu
                       : server != NULL                ? server->device
                       : named != NULL                 ? named->device
-                                                      : NULL;
+                                                      : device;
     struct timing_machine *timing = arena_zalloc(&run->arena, sizeof *timing);
     if (timing == NULL) {
         return mem_error(&run->mem, "the times of collectives", err);
@@ -365,7 +365,7 @@ static enum orr_status open_all(struct orr_run *run, const struct orr_run_option
         status = notes_add(&run->notes, err, "parameter 'comm-scale' has no effect on a job that is not grown");
     }
     run->config.system.replay_only = run->config.system.replay_only || options->replay;
-    status = status == ORR_OK ? run_session_settle_times(run, options, err) : status;
+    status = status == ORR_OK ? session_settle_times(run, options, NULL, err) : status;
     if (status == ORR_OK) {
         run_session_settle_policy(run);
         status = load_customs(run, &custom, err);

@@ -57,6 +57,11 @@ struct orr_run {
 /* With what every run has: its account, its options but the executor's. NULL: out of memory, said in `err`. */
 struct orr_run *session_new(const struct orr_run_options *options, struct orr_error *err);
 /* The values its files came to, and what it left behind; valid until orr_run_close. */
+/* Fills config.timing where the options ask for times of collectives: of the GPU they name, else of the machine's, else
+ * of `device` (or NULL). */
+ORR_MUST_CHECK enum orr_status session_settle_times(struct orr_run *run, const struct orr_run_options *options,
+                                                    const char *device, struct orr_error *err);
+
 const struct sim_config *session_config(const struct orr_run *run);
 const struct sim_result *session_result(const struct orr_run *run);
 /* The traces it was opened with, or the rows as nodes. */

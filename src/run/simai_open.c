@@ -112,6 +112,10 @@ static enum orr_status read_machine(struct orr_run *run, const struct orr_simai_
     if (status != ORR_OK) {
         return status;
     }
+    status = session_settle_times(run, &options->run, extra.gpu_type, err);
+    if (status != ORR_OK) {
+        return status;
+    }
     uint32_t per_server = extra.gpus_per_server > 0 ? extra.gpus_per_server : 1; /* checked above */
     uint32_t servers = gpus > per_server ? (gpus - 1) / per_server + 1 : 1;
     run->rows.config.nodes = gpus + nvswitches;

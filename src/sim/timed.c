@@ -8,8 +8,6 @@
  * its members. Groups that do not take in whole servers are taken to come in parallel, as those of a training step do,
  * so that all groups of a server share its NICs.
  */
-#include <math.h>
-
 #include "coll/timing/timing.h"
 #include "sim/engine.h"
 
@@ -60,24 +58,14 @@ static uint32_t member_at(const struct sim *sim, uint32_t group, uint32_t place)
     return group == SIM_NONE ? place : sim->groups[group].sorted[place];
 }
 
-/* How many servers the members are in, and how many of them in the fullest. */
 static const struct orr_coll_question *shape_of(struct sim *sim, uint32_t group)
 {
     struct orr_coll_question *shape = &sim->timed->shapes[group == SIM_NONE ? 0 : group + 1];
-    if (shape->nodes > 0) {
-        return shape;
+    if (shape->nodes == 0) {
+        uint32_t each = sim->nccl_servers.ranks_each > 0 ? sim->nccl_servers.ranks_each : 1;
+        timing_place_ranks(group == SIM_NONE ? NULL : sim->groups[group].sorted, sim_timed_member_count(sim, group),
+                           each, shape);
     }
-    uint32_t each = sim->nccl_servers.ranks_each > 0 ? sim->nccl_servers.ranks_each : 1;
-    uint32_t inside = 0;
-    uint32_t last = UINT32_MAX;
-    for (uint32_t i = 0; i < sim_timed_member_count(sim, group); i++) {
-        uint32_t server = member_at(sim, group, i) / each;
-        inside = server == last ? inside + 1 : 1;
-        shape->nodes += server != last;
-        shape->gpus = inside > shape->gpus ? inside : shape->gpus;
-        last = server;
-    }
-    shape->groups = shape->gpus > 0 && each > shape->gpus ? each / shape->gpus : 1;
     return shape;
 }
 
@@ -120,12 +108,7 @@ static struct orr_coll_question question_of(struct sim *sim, const struct trace_
 static uint64_t sim_timed_time_of(struct sim *sim, const struct trace_node *node, uint32_t group)
 {
     struct orr_coll_question question = question_of(sim, node, group);
-    struct orr_coll_answer answer;
-    if (timing_estimate(sim->config->timing, &question, &answer, NULL) != ORR_OK) {
-        return 0; /* more ranks than there are machines of: checked before the run */
-    }
-    double ns = answer.us * 1e3;
-    return ns < 9e18 ? (uint64_t)(ns + 0.5) : UINT64_C(9000000000000000000);
+    return timing_ns(sim->config->timing, &question);
 }
 
 /* All are there: each is done at the same time, once none of them is in an earlier one. */

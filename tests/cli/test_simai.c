@@ -479,6 +479,32 @@ static void a_machine_is_named_instead_of_described_by_files(void **state)
     CHECK_CONTAINS(result->out, "The simulated results are the same.");
 }
 
+static void collectives_may_take_the_models_time(void **state)
+{
+    (void)state;
+    program_enter();
+    program_write_text("m.txt", "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 1 pp: 1 vpp: 1 ga: 1 "
+                                "all_gpus: 16 checkpoints: 0 checkpoint_initiates: 0\n"
+                                "1\na -1 1000 ALLGATHER 16777216 0 NONE 0 0 ALLREDUCE 67108864 1\n");
+    const struct program_result *result =
+        program_run("simai simulate -q -w m.txt --machine dgx-h100:2 --collective-times model --store m.db");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "10 collectives, 0 messages of 0 B");
+    /* What coll time says of 8 GPUs of one server, and of one GPU in each of two, eight such groups at once. */
+    CHECK_CONTAINS(result->out, "a    forward          1x  1.000 us  all-gather  tp     16 MiB  71.13 us");
+    CHECK_CONTAINS(result->out, "a    weight gradient  1x      0 ns  all-reduce  dp     64 MiB  1.518 ms");
+    CHECK_CONTAINS(program_run("coll time --gpu h100 --op all-gather --bytes 16MiB")->out, "71.1");
+    CHECK_CONTAINS(
+        program_run("coll time --gpu h100 --nodes 2 --gpus-per-node 1 --groups 8 --op all-reduce --bytes 64MiB")->out,
+        "1518");
+    CHECK_CONTAINS(program_run("lab rerun 1 --store m.db")->out, "The simulated results are the same.");
+    result = program_run("simai simulate -w m.txt --machine dgx-h100:2 --collective-times model --compat simai");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "--collective-times: SimAI 1.6 sends every message");
+    result = program_run("simai simulate -w m.txt --machine dgx-h100:2 --collective-times model --collective-gpu x1");
+    CHECK_EXIT(result, 2);
+}
+
 static void a_variable_without_a_value_is_not_set(void **state)
 {
     (void)state;
@@ -499,6 +525,7 @@ TEST_MAIN(bandwidths_may_have_units, simais_spellings_are_taken_and_its_table_is
           a_file_of_bandwidths_is_enough, simais_name_gives_simais_numbers, what_is_wrong_is_said_in_one_line,
           the_calculators_answer, the_exchange_of_context_parallelism_is_timed_and_sent,
           a_document_on_standard_output_takes_the_place_of_the_text, a_run_is_kept_listed_and_run_again,
-          a_machine_is_named_instead_of_described_by_files, a_variable_without_a_value_is_not_set,
-          simais_readme_lines_run_as_they_stand, simais_environment_is_read, an_nvls_tree_can_be_asked_for_by_itself,
-          counting_and_running_a_pipeline_agree, aicbs_table_is_read_back_and_filled)
+          a_machine_is_named_instead_of_described_by_files, collectives_may_take_the_models_time,
+          a_variable_without_a_value_is_not_set, simais_readme_lines_run_as_they_stand, simais_environment_is_read,
+          an_nvls_tree_can_be_asked_for_by_itself, counting_and_running_a_pipeline_agree,
+          aicbs_table_is_read_back_and_filled)

@@ -154,6 +154,12 @@ struct timing_shape {
 void timing_shape_of(const struct timing_machine *machine, const struct orr_coll_question *question,
                      struct timing_shape *shape);
 
+/* How `count` ranks in ascending order (NULL: 0, 1, …) lie in servers of `each`: nodes, GPUs in the fullest, and how
+ * many such groups share its NICs, as those of a training step do. */
+void timing_place_ranks(const uint32_t *ranks, uint32_t count, uint32_t each, struct orr_coll_question *question);
+/* Nanoseconds of a question that has been checked. */
+uint64_t timing_ns(const struct timing_machine *machine, const struct orr_coll_question *question);
+
 /* What the library reckons with; infinite where it would not. `algo` and `proto` are never AUTO. */
 double timing_tuner_us(const struct timing_machine *machine, const struct timing_shape *shape, enum orr_coll_algo algo,
                        enum orr_coll_proto proto);

@@ -24,6 +24,7 @@ enum simai_event {
     SIMAI_EVENT_READY,                  /* a message has crossed the memory bus */
     SIMAI_EVENT_SENT,                   /* the last byte of a message has left */
     SIMAI_EVENT_UPDATED,                /* a rank's part in a collective is over, its update too */
+    SIMAI_EVENT_TIMED,                  /* a collective whose time was told is over */
     SIMAI_EVENT_GATHER,                 /* the collectives that ranks have come to since the last one begin */
 };
 
@@ -188,6 +189,19 @@ void simai_message_departed(struct simai *simai, uint32_t message, uint64_t at_n
 void simai_coll_free(struct simai *simai, uint32_t coll);
 /* Whether SimAI would ever count a message of this size as sent (spec packet B6). */
 bool simai_is_counted_sent(const struct simai_config *config, uint64_t bytes);
+
+/* What the row says of it. */
+const struct simai_cell *simai_coll_cell(const struct simai *simai, const struct simai_coll *coll);
+/* The rank that is this member of the group is done with it. */
+void simai_coll_end_member(struct simai *simai, uint32_t coll, uint32_t member);
+
+/* ---- timed.c ---- */
+
+/* One more rank has come to a collective whose time is told; and it is over. */
+void simai_timed_start(struct simai *simai, uint32_t coll);
+void simai_timed_end(struct simai *simai, uint32_t coll);
+
+/* ---- flows.c ---- */
 
 /* Makes it ready to be carried out. */
 bool simai_coll_open(struct simai *simai, uint32_t coll);

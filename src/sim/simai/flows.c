@@ -86,7 +86,7 @@ static bool fill_coll(struct simai *simai, struct simai_coll *coll)
     return true;
 }
 
-static const struct simai_cell *simai_flows_cell_of(const struct simai *simai, const struct simai_coll *coll)
+const struct simai_cell *simai_coll_cell(const struct simai *simai, const struct simai_coll *coll)
 {
     uint32_t stage = simai_stage_of(simai, group_of(simai, coll)->ranks[0]);
     const struct simai_op *op = &simai->ops[stage].at[coll->op];
@@ -97,7 +97,7 @@ bool simai_coll_open(struct simai *simai, uint32_t index)
 {
     struct simai_coll *coll = &simai->colls.at[index];
     struct simai_group *group = &simai->groups[coll->group];
-    const struct simai_cell *cell = simai_flows_cell_of(simai, coll);
+    const struct simai_cell *cell = simai_coll_cell(simai, coll);
     enum orr_status status = simai_group_channels(simai, group, &simai->failure);
     if (status == ORR_OK) {
         coll->plan = simai_plan_take(&simai->plans, &simai->config->job, group, coll->group, cell->type, cell->bytes,
@@ -150,7 +150,8 @@ uint32_t simai_coll_join(struct simai *simai, uint32_t rank, uint32_t op_index, 
     }
     if (index == 0) {
         index = make_coll(simai, group, op_index);
-        if (index == 0 || (!simai->gathers && !simai_coll_open(simai, index))) {
+        bool is_timed = simai->config->run->timing != NULL;
+        if (index == 0 || (!simai->gathers && !is_timed && !simai_coll_open(simai, index))) {
             return 0;
         }
     }
@@ -201,7 +202,7 @@ static void insert(struct simai *simai, uint32_t coll_index, uint32_t flow, uint
     (void)event_queue_push(&simai->queue, at_ns + bus_ns(simai, coll, one), SIMAI_EVENT_READY, message, 0);
 }
 
-static void end_member(struct simai *simai, uint32_t coll_index, uint32_t place)
+void simai_coll_end_member(struct simai *simai, uint32_t coll_index, uint32_t place)
 {
     struct simai_member *member = &simai->colls.at[coll_index].members[place];
     uint32_t part = member->part;
@@ -227,10 +228,10 @@ static void simai_flows_end_if_done(struct simai *simai, uint32_t coll_index, co
     uint32_t follower = simai->colls.at[coll_index].followers;
     while (follower != 0) {
         uint32_t next = simai->colls.at[follower].next_follower;
-        end_member(simai, follower, place);
+        simai_coll_end_member(simai, follower, place);
         follower = next;
     }
-    end_member(simai, coll_index, place);
+    simai_coll_end_member(simai, coll_index, place);
 }
 
 void simai_coll_begin(struct simai *simai, uint32_t coll_index, uint32_t place, uint64_t at_ns)
@@ -257,7 +258,9 @@ void simai_coll_start(struct simai *simai, uint32_t coll_index, uint32_t rank)
     struct simai_member *member = simai_flows_member_of(simai, coll, rank);
     uint32_t place = (uint32_t)(member - coll->members);
     member->started = true;
-    if (simai->gathers) {
+    if (simai->config->run->timing != NULL) {
+        simai_timed_start(simai, coll_index);
+    } else if (simai->gathers) {
         simai_gather_later(simai, coll_index, place);
     } else {
         simai_coll_begin(simai, coll_index, place, simai->queue.now);

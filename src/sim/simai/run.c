@@ -197,6 +197,9 @@ static void simai_run_handle(struct simai *simai, const struct event *event)
     case SIMAI_EVENT_UPDATED:
         simai_part_updated(simai, event->a);
         break;
+    case SIMAI_EVENT_TIMED:
+        simai_timed_end(simai, event->a);
+        break;
     case SIMAI_EVENT_GATHER:
         simai_gather(simai);
         break;

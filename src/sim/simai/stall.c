@@ -97,17 +97,18 @@ static void wait_of_part(struct stall_report *report, uint32_t rank, const struc
     enum simai_phase phase = SIMAI_FWD;
     const struct simai_row *row = simai_stall_row_of(simai, rank, part->op, &phase);
     const struct simai_coll *coll = &simai->colls.at[part->coll];
+    const struct simai_cell *cell = simai_coll_cell(simai, coll);
     const struct simai_member *member = &coll->members[simai->place_of[simai->groups[coll->group].nccl.type][rank]];
     const char *text = arena_printf(
         &simai->arena,
         "rank %" PRIu32 ": row \"%s\", %s, %s of %" PRIu64 " B: %s%" PRIu32 " messages to send, %" PRIu32 " to receive",
-        rank, row->name, simai_phase_names[phase], coll_type_name(coll->plan->type), coll->plan->bytes,
+        rank, row->name, simai_phase_names[phase], coll_type_name(cell->type), cell->bytes,
         part->state == SIMAI_PART_WAITS ? "not started, " : "", member->sends_left, member->recvs_left);
     uint32_t index = simai->ops[simai_stage_of(simai, rank)].at[part->op].row;
     add_wait(report, (struct sim_stall_wait){.rank = rank,
                                              .peer = UINT32_MAX,
                                              .node = simai_node_of(index, phase, true),
-                                             .bytes = coll->plan->bytes,
+                                             .bytes = cell->bytes,
                                              .since_ns = part->created_ns,
                                              .what = SIM_STALL_WHAT_COLLECTIVE,
                                              .text = text});
