@@ -431,6 +431,25 @@ static void a_machine_is_found_by_its_name_in_the_lab(void **state)
     }
 }
 
+static void a_gpu_of_a_machine_has_its_share_of_the_hour(void **state)
+{
+    (void)state;
+    const struct orr_cost_machine machine = {.what = "dgx-h100:2", .run = ORR_COST_NO_RUN};
+    struct orr_cost_options options = {
+        .prices = put_file("hour.yml", "currency: USD\nlifetime: 1\nitems:\n- {name: GPU, each: gpu, price: 8760}\n"
+                                       "- {name: server, each: server, price: 70080}\n"),
+        .machines = &machine,
+        .machine_count = 1};
+    char currency[ORR_COST_CURRENCY];
+    double price = 0;
+    CHECK_OK(orr_cost_gpu_hour(&options, NULL, &price, currency, &err), &err);
+    CHECK_NEAR(price, 2, 1e-9); /* itself, and an eighth of a server that costs as much as eight */
+    CHECK_TEXT(currency, "USD");
+    options.prices = put_file("hour.yml", "currency: USD\nitems:\n- {name: GPU, each: gpu, price: 8760}\n");
+    CHECK_STATUS(orr_cost_gpu_hour(&options, NULL, &price, currency, &err), ORR_EINVAL);
+    CHECK_CONTAINS(err.text, "the list has no 'lifetime'");
+}
+
 static void a_step_on_what_costs_nothing_has_no_steps_for_a_unit(void **state)
 {
     (void)state;
@@ -501,6 +520,7 @@ int main(void)
         a_cable_is_bought_by_its_rate_first, a_price_for_many_is_shared_and_rounded_once,
         an_hour_is_a_share_of_the_lifetime_and_power, the_published_fat_tree_and_torus_cost_what_was_published,
         a_machine_by_hand_costs_the_same_as_its_topology, a_machine_is_found_by_its_name_in_the_lab,
-        a_step_on_what_costs_nothing_has_no_steps_for_a_unit, a_run_gives_its_machine_and_its_step)};
+        a_gpu_of_a_machine_has_its_share_of_the_hour, a_step_on_what_costs_nothing_has_no_steps_for_a_unit,
+        a_run_gives_its_machine_and_its_step)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

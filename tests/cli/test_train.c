@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `orrery train` and `orrery validate` as users type them: prices, tables, what is refused. */
+#include "tests/cli/program.h"
+
+#define JOB "train --model llama3-8b --machine dgx-h100:2 --gpus 16 --global-batch 32 "
+
+static void a_price_makes_a_cost(void **state)
+{
+    (void)state;
+    program_enter();
+    const struct program_result *result = program_run(JOB);
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "\nEnergy        ");
+    CHECK(strstr(result->out, "\nCost ") == NULL, "no price was said: %s", result->out);
+    result = program_run(JOB "--gpu-hour 2.5");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, " a trillion tokens, at 2.5 for a GPU and hour\n");
+    result = program_run(JOB "--gpu-hour 2.5 --json -");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "\"gpu_hour\": 2.500000");
+    CHECK_CONTAINS(result->out, "\"cost_per_step\": ");
+    CHECK_CONTAINS(result->out, "\"cost_per_trillion_tokens\": ");
+    CHECK_CONTAINS(result->out, "\"joules_per_step\": ");
+}
+
+/* 16 GPUs of 8760 each, paid over a year: a GPU and hour is 1. */
+static void a_price_list_makes_the_price_of_a_gpu(void **state)
+{
+    (void)state;
+    program_enter();
+    program_write_text("prices.yml", "currency: USD\nlifetime: 1\nitems:\n- name: GPU\n  each: gpu\n  price: 8760\n");
+    const struct program_result *result = program_run(JOB "--prices prices.yml");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, ", at 1 for a GPU and hour\n");
+    result = program_run("train --model llama3-8b --gpu h100 --gpus 16 --global-batch 32 --prices prices.yml");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, ", at 1 for a GPU and hour\n");
+}
+
+static void what_makes_no_sense_is_refused_in_one_line(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *said;
+    } cases[] = {
+        {JOB "--gpu-hour 2 --prices prices.yml", "--prices and --gpu-hour both say what a GPU costs"},
+        {JOB "--prices prices.yml", "no price of an hour"},
+        {"validate --data nowhere", "nowhere: no runs.csv there, nor in runs/ below it"},
+        {"validate --data .", "runs.csv: no header line"},
+    };
+    program_enter();
+    program_write_text("prices.yml", "currency: USD\nitems:\n- name: GPU\n  each: gpu\n  price: 8760\n");
+    program_write_text("runs.csv", "");
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const struct program_result *result = program_run(cases[i].line);
+        CHECK_EXIT(result, 2);
+        CHECK_CONTAINS(result->err, cases[i].said);
+    }
+}
+
+TEST_MAIN(a_price_makes_a_cost, a_price_list_makes_the_price_of_a_gpu, what_makes_no_sense_is_refused_in_one_line)
