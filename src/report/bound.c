@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "report/number.h"
+#include "report/rows.h"
 
 const char *report_bound_name(enum report_bound_kind kind)
 {
@@ -184,6 +185,26 @@ static enum report_bound_kind kind_of_communication(const struct sim_result *res
     return kinds[parts[2] > parts[most] ? 2 : most];
 }
 
+/* On wires: the link that is busy longest, and whether that is most of the time that ranks wait. */
+static bool find_busiest_link(const struct sim_result *result, struct orr_link_result *busiest)
+{
+    struct orr_link_result row;
+    *busiest = (struct orr_link_result){0};
+    for (uint32_t i = 0; report_link_row(result, i, &row); i++) {
+        *busiest = row.busy_ns > busiest->busy_ns ? row : *busiest;
+    }
+    return busiest->busy_ns > 0;
+}
+
+static enum report_bound_kind kind_on_wires(const struct sim_result *result, const struct orr_link_result *link,
+                                            const struct report_bound *bound, char *where, size_t room)
+{
+    (void)snprintf(where, room, "; link %u > %u (%s Gbit/s) is busiest, at %s of what it can carry", link->from,
+                   link->to, report_short((double)link->rate_bps / 1e9).text, report_share(link->utilisation, 1).text);
+    return (double)link->busy_ns > bound->share * (double)result->end_ns / 2 ? REPORT_BOUND_BANDWIDTH
+                                                                             : REPORT_BOUND_COMMUNICATION;
+}
+
 /* `kind` is the one with most time of the `total`; without any, `total` is 0. */
 static void say_collective(const struct sim_result *result, const struct report_kind *kind, double total,
                            struct report_bound *bound)
@@ -206,7 +227,10 @@ static void say_collective(const struct sim_result *result, const struct report_
                        bound->dimension, topo_kind_name(dim->kind), dim->size,
                        report_share(report_utilisation(result, bound->dimension), 1).text);
     }
-    bound->kind = kind_of_communication(result, bound, why, sizeof why);
+    struct orr_link_result link;
+    bool wires = result->config->backend >= ORR_BACKEND_PACKET && find_busiest_link(result, &link);
+    bound->kind = wires ? kind_on_wires(result, &link, bound, where, sizeof where)
+                        : kind_of_communication(result, bound, why, sizeof why);
     (void)snprintf(bound->sentence, sizeof bound->sentence,
                    "Bound by communication%s: %s of the step is exposed communication%s%s%s.",
                    bound->kind == REPORT_BOUND_BANDWIDTH   ? " (bandwidth)"

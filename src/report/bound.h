@@ -7,7 +7,8 @@
  *
  * Each of them is named for what it is: compute that waits for the device's memory (by the roofline), the host or
  * remote memory, the launching of communications, communication by bandwidth, by latency or by what
- * ranks do with a message that has arrived (whichever a message of mean size spends longest on).
+ * ranks do with a message that has arrived (whichever a message of mean size spends longest on); on wires the busiest
+ * link is named, and bandwidth is the bound where that link is busy for most of the time that ranks wait.
  */
 #ifndef ORR_REPORT_BOUND_H
 #define ORR_REPORT_BOUND_H

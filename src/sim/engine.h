@@ -96,6 +96,7 @@ struct sim {
     struct number_map jitter_pairs; /* messages sent, by source and destination */
     uint64_t endpoint_ns;
     double nodes_under_way; /* collectives in flight, each by the share of its chunks that are done */
+    double extra_bytes;     /* of all-to-alls beyond net.expected_bytes: what they send again in each dimension */
     bool interrupted;       /* the progress callback asked to stop; queue.failed is set with it */
     bool in_network;        /* the event being handled came straight from the network */
 

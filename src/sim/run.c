@@ -92,7 +92,9 @@ static struct orr_progress sim_run_progress_now(const struct sim *sim)
     bool over = sim->result.nodes_done == sim->result.nodes;
     uint32_t each = sim->symmetry != NULL ? sim->rank_count : 1; /* what a rank stands for */
     /* Nodes and chunks tell nothing of one large message, bytes nothing of compute. */
-    double done = fmax(((double)sim->result.nodes_done + sim->nodes_under_way) / nodes, net_share_moved(&sim->net));
+    double expected = sim->net.expected_bytes > 0 ? sim->net.expected_bytes + sim->extra_bytes : 0;
+    double share = expected > 0 ? fmin(sim->net.moved_bytes / expected, 0.99) : 0;
+    double done = fmax(((double)sim->result.nodes_done + sim->nodes_under_way) / nodes, share);
     return (struct orr_progress){.time_ns = sim->queue.now,
                                  .events = sim->queue.handled * each,
                                  .messages = sim->result.messages * each,
@@ -184,10 +186,34 @@ static double sim_run_expected_bytes(const struct sim *sim)
     return sum;
 }
 
+/* An all-to-all sends its bytes again in every dimension, and in a ring past those in between. Only progress is told by
+ * this: what a network chooses by is the sum above. */
+static double extra_bytes_of(const struct sim *sim)
+{
+    double factor = sim->logical_count[SIM_ALL_TO_ALL] > 0 ? 0 : 1;
+    double bytes = 0;
+    for (uint32_t d = 0; d < sim->logical_count[SIM_ALL_TO_ALL]; d++) {
+        const struct coll_dim *dim = &sim->logical[SIM_ALL_TO_ALL][d];
+        double size = (double)dim->ring.size;
+        factor += dim->impl.algo == COLL_RING ? (size - 1) / 2 : dim->impl.algo == COLL_DIRECT ? (size - 1) / size : 1;
+    }
+    for (uint32_t rank = 0; rank < sim->played; rank++) {
+        const struct trace_graph *graph = sim->ranks[rank].graph;
+        for (uint32_t i = 0; i < graph->other_count; i++) {
+            const struct trace_node *node = &graph->nodes[graph->others[i]];
+            bool whole = node->type == TRACE_COLL && node->comm_type == COLL_ALL_TO_ALL &&
+                         sim_graph_group(sim->rank_graph[rank], graph->others[i]) == SIM_NONE;
+            bytes += whole ? (double)node->comm_bytes : 0;
+        }
+    }
+    return (factor - 1) * bytes;
+}
+
 static enum orr_status sim_run_play(struct sim *sim, struct orr_error *err)
 {
     bool asked = sim->net.ops->instead != NULL || (sim->net.contention && sim->progress != NULL);
     sim->net.expected_bytes = asked ? sim_run_expected_bytes(sim) : 0;
+    sim->extra_bytes = asked && sim->progress != NULL ? extra_bytes_of(sim) : 0;
     for (uint32_t rank = 0; rank < sim->played && !sim->queue.failed; rank++) {
         sim_workload_start(sim, rank);
     }

@@ -53,6 +53,17 @@ static void nvlink_is_not_marked_by_congestion_control(void **state)
     CHECK(64 * 1048576.0 * 2 * 15 / 16 / alone > 300, "bus bandwidth above 300 GB/s, in %.0f ns", alone);
 }
 
+static void what_bounds_a_run_on_wires_names_the_busiest_link(void **state)
+{
+    (void)state;
+    prepare();
+    const struct program_result *result = program_run("run -q -w m --machine fattree --bandwidth 100");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "Bound by communication");
+    CHECK_CONTAINS(result->out, "(100 Gbit/s) is");
+    CHECK_CONTAINS(result->out, "busiest, at ");
+}
+
 static void ranks_and_traces_must_be_as_many(void **state)
 {
     (void)state;
@@ -148,6 +159,6 @@ static void points_of_a_sweep_run_on_one_network(void **state)
     CHECK_CONTAINS(result->out, "All ranked on the flow network.\n");
 }
 
-TEST_MAIN(a_machine_means_the_same_on_every_network, nvlink_is_not_marked_by_congestion_control,
-          ranks_and_traces_must_be_as_many, a_machine_is_said_once, a_machine_is_shown_with_its_sources,
-          a_file_is_what_its_content_says, points_of_a_sweep_run_on_one_network)
+TEST_MAIN(what_bounds_a_run_on_wires_names_the_busiest_link, a_machine_means_the_same_on_every_network,
+          nvlink_is_not_marked_by_congestion_control, ranks_and_traces_must_be_as_many, a_machine_is_said_once,
+          a_machine_is_shown_with_its_sources, a_file_is_what_its_content_says, points_of_a_sweep_run_on_one_network)
