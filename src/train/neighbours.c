@@ -222,11 +222,11 @@ struct circle {
     double solved[NEIGHBOURS_ASKED], values[NEIGHBOURS_ASKED];
 };
 
+/* Whatever its source: one job is published more than once, and its twin would give the answer away. */
 static bool neighbour_is_in_cell(const struct neighbour *run, const struct neighbours_self *self)
 {
-    return self != NULL && strcmp(run->self.source, self->source) == 0 &&
-           (self->model == NULL ||
-            (strcmp(run->self.model, self->model) == 0 && strcmp(run->self.gpus, self->gpus) == 0));
+    return self != NULL && ((strcmp(run->self.model, self->model) == 0 && strcmp(run->self.gpus, self->gpus) == 0) ||
+                            (self->whole_source && strcmp(run->self.source, self->source) == 0));
 }
 
 /* `self`, where it is one of the runs; else NULL. */

@@ -19,10 +19,10 @@ ORR_MUST_CHECK enum orr_status neighbours_open(struct predict_data *data, const 
 void neighbours_close(struct neighbours *neighbours);
 
 /* A run that is asked about, as tables name it. Where it is itself one of those the library carries, its whole cell
- * (its source, model and number of GPUs) is left out, so that it is never judged by itself or its like; without
- * `model`, all of its source. */
+ * (its model and number of GPUs, of any source) is left out, so that it is never judged by itself or its like. */
 struct neighbours_self {
     const char *id, *source, *model, *gpus;
+    bool whole_source; /* and all others of its source */
 };
 
 /* Moves a prediction's times and memory by what the nearest runs say, and tells which they are and what error to expect

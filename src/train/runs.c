@@ -42,8 +42,10 @@ const char *runs_text(const struct runs *runs, const struct runs_row *row, const
 
 struct neighbours_self runs_self(const struct runs *runs, const struct runs_row *row)
 {
-    return (struct neighbours_self){runs_field(runs, row, RUNS_ID), runs_field(runs, row, RUNS_SOURCE),
-                                    runs_field(runs, row, RUNS_MODEL), runs_text(runs, row, "gpus")};
+    return (struct neighbours_self){.id = runs_field(runs, row, RUNS_ID),
+                                    .source = runs_field(runs, row, RUNS_SOURCE),
+                                    .model = runs_field(runs, row, RUNS_MODEL),
+                                    .gpus = runs_text(runs, row, "gpus")};
 }
 
 /* ---- reading ---- */
@@ -242,7 +244,7 @@ static void *runs_predict_row(void *context, uint64_t piece)
     }
     if (status == ORR_OK && request->neighbours != NULL && !options.without_neighbours) {
         struct neighbours_self self = runs_self(work->runs, row);
-        self.model = request->leave_source_out ? NULL : self.model;
+        self.whole_source = request->leave_source_out;
         status = neighbours_ask(request->neighbours, options.interconnect, &self, &row->result, &err);
     }
     row->is_predicted = status == ORR_OK;

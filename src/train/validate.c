@@ -303,6 +303,10 @@ static void validate_count_fits(struct validate *v)
             figures->failed_right += !fits;
         } else {
             double predicted = (double)row->row->result.step_ns * 1e-9;
+            double error = row->row->result.error;
+            figures->bars += error > 0;
+            figures->within += error > 0 && fabs(log(predicted / row->row->measured_s)) <= log1p(error);
+            figures->told += error;
             figures->ran++;
             figures->ran_right += fits;
             source->least_s = fmin(source->least_s, fmin(predicted, row->row->measured_s));
@@ -392,6 +396,7 @@ static enum orr_status validate_count(struct validate *v, struct orr_error *err)
         for (uint32_t part = 0; part < VALIDATE_PARTS; part++) {
             struct validate_figures *figures = &v->sources[source].parts[part];
             validate_sum(v, source, part, room, room + v->row_count + 1);
+            figures->told /= figures->bars > 0 ? figures->bars : 1;
             if (figures->cells > 0) {
                 figures->rank /= figures->cells;
                 figures->regret /= figures->cells;

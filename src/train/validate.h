@@ -27,6 +27,8 @@ struct validate_figures {
     uint32_t cells; /* same model, GPUs, batch and tokens of a sample, with at least VALIDATE_CELL_ROWS rows */
     double rank;    /* Spearman's, mean over cells */
     double regret, worst_regret;   /* measured time of the predicted best over the measured best - 1 */
+    double told;                   /* mean of the error that a prediction told of itself */
+    uint32_t bars, within;         /* predictions that told one; of them, those no further off than that */
     uint32_t ran, ran_right;       /* rows that ran; of them, said to fit */
     uint32_t failed, failed_right; /* rows that did not, for memory; of them, said not to */
 };

@@ -140,6 +140,19 @@ static bool page_memory_row(const struct validate_source *source, uint32_t part,
     return true;
 }
 
+static bool page_bar_row(const struct validate_source *source, uint32_t part, struct page_row *row)
+{
+    const struct validate_figures *f = &source->parts[part];
+    if (f->bars == 0) {
+        return false;
+    }
+    page_put_name(row, source);
+    page_put(row, "%" PRIu32, f->bars);
+    page_put(row, "%.1f", 100 * f->told);
+    page_put(row, "%.0f", 100.0 * f->within / f->bars);
+    return true;
+}
+
 static bool page_fits_row(const struct validate_source *source, uint32_t part, struct page_row *row)
 {
     const struct validate_figures *f = &source->parts[part];
@@ -164,13 +177,18 @@ struct page_table {
 static const struct page_table page_tables[] = {
     {"Steps",
      "Predicted / measured - 1 in percent: mean, median, 90th percentile and worst of its size, and its mean with the "
-     "sign (bias). Measured runs near a job move its prediction; a run's own cell (source, model, GPUs) is left out of "
-     "them. *Unseen* is the mean error where all of its source is left out too, as for machines and teams of "
+     "sign (bias). Measured runs near a job move its prediction; a run's own cell (model and GPUs, of any source) is "
+     "left "
+     "out of them. *Unseen* is the mean error where all of its source is left out too, as for machines and teams of "
      "which nobody has measured anything yet; *by pieces* where no run is asked at all. *One MFU* is the "
      "mean "
      "error of a constant: the median MFU of the other runs of the same source, GPU and dtype. *Goal* is what the "
      "project wants: at most, and better.",
      "source|runs|predicted|mean|median|90th|worst|bias|unseen|by pieces|one MFU|goal", page_step_row},
+    {"Error bars",
+     "The error that a prediction tells of itself, mean in percent, and the share of runs that are no further off (it "
+     "means to be two of three).",
+     "source|runs|told|within", page_bar_row},
     {"Settings of one job",
      "A cell is one model on one number of GPUs with one batch, and at least five ways to divide it. Rank: correlation "
      "(Spearman) of predicted and measured times, mean over cells; regret: how much longer than the measured best the "
@@ -219,7 +237,11 @@ static struct validate_source page_total(const struct validate *v, uint32_t part
         all.parts[part].ran_right += one->ran_right;
         all.parts[part].failed += one->failed;
         all.parts[part].failed_right += one->failed_right;
+        all.parts[part].bars += one->bars;
+        all.parts[part].within += one->within;
+        all.parts[part].told += one->told * one->bars;
     }
+    all.parts[part].told /= all.parts[part].bars > 0 ? all.parts[part].bars : 1;
     return all;
 }
 
@@ -248,7 +270,7 @@ static void page_print_part(const struct validate *v, const struct page_table *t
     }
     struct validate_source all = page_total(v, part);
     struct page_row row = {.count = 0};
-    if (any && table->make == page_fits_row && page_fits_row(&all, part, &row)) {
+    if (any && (table->make == page_fits_row || table->make == page_bar_row) && table->make(&all, part, &row)) {
         page_print_row(&row, is_page, stream);
     }
 }
@@ -302,14 +324,13 @@ static bool page_is_drawn(const struct validate_source *source)
 
 static void page_write(const struct validate *v, FILE *stream)
 {
-    (void)fprintf(
-        stream,
-        "# Training steps: predicted against measured\n\n"
-        "Made by `orrery validate -o docs/accuracy.md` from the runs in [data/runs](../data/runs/README.md)%s. "
-        "Rows of quality %s count; a source that has none of them is shown by what it has and marked (C). A "
-        "run that a constant was fitted on is never validation: it stands in a table of its own.\n",
-        v->request->folder_count > 0 ? " and from further published runs" : "",
-        v->request->quality != NULL ? v->request->quality : "A and B");
+    (void)fprintf(stream,
+                  "# Training steps: predicted against measured\n\n"
+                  "Made by `orrery validate` ([how](train.md)) from the runs in [data/runs](../data/runs/README.md)%s. "
+                  "Rows of quality %s count; a source that has none of them is shown by what it has and marked (C). A "
+                  "run that a constant was fitted on is never validation: it stands in a table of its own.\n",
+                  v->request->folder_count > 0 ? " and from further published runs" : "",
+                  v->request->quality != NULL ? v->request->quality : "A and B");
     for (size_t i = 0; i < PAGE_TABLES; i++) {
         (void)fprintf(stream, "\n## %s\n\n%s\n", page_tables[i].title, page_tables[i].about);
         for (uint32_t part = 0; part < VALIDATE_PARTS; part++) {
