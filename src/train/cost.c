@@ -148,13 +148,12 @@ static void cost_item(const struct cost_machine *machine, const struct work_job 
 void cost_piece(const struct cost_machine *machine, const struct work_job *job, struct work_piece *piece,
                 struct cost_piece *cost)
 {
-    double before = 0;
     *cost = (struct cost_piece){0};
     for (uint32_t i = 0; i < piece->forward.count; i++) {
         cost_item(machine, job, &piece->forward.items[i], &cost->forward, &cost->hardware_flops);
     }
     for (uint32_t i = 0; i < piece->backward.count; i++) {
-        before = cost->backward.compute;
+        double before = cost->backward.compute;
         cost_item(machine, job, &piece->backward.items[i], &cost->backward, &cost->hardware_flops);
         /* Products come in pairs: the second is the weight's gradient. */
         if (i > 0 && piece->backward.items[i].name == piece->backward.items[i - 1].name) {

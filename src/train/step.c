@@ -344,13 +344,15 @@ enum orr_status step_predict(const struct cost_machine *machine, const struct wo
     struct schedule_result pipeline;
     struct step_load stage;
     struct step_update update;
-    enum orr_status status = step == NULL || chunks == NULL ? mem_error(mem, "a step", err) : ORR_OK;
-    if (status == ORR_OK) {
-        step->machine = machine;
-        step->job = job;
-        step_cost_pieces(step);
-        status = step_pipeline(step, chunks, mem, &pipeline, &stage, &busy, err);
+    if (step == NULL || chunks == NULL) {
+        mem_free(mem, chunks, count * sizeof *chunks);
+        mem_free(mem, step, sizeof *step);
+        return mem_error(mem, "a step", err);
     }
+    step->machine = machine;
+    step->job = job;
+    step_cost_pieces(step);
+    enum orr_status status = step_pipeline(step, chunks, mem, &pipeline, &stage, &busy, err);
     if (status == ORR_OK) {
         step_update_of(step, &stage, &update);
         step_fill(step, &pipeline, &stage, &busy, step_exposed_dp(step, &update, &stage), update.optimizer,
