@@ -22,6 +22,7 @@
 #include "orrery/lab.h"
 #include "orrery/machine.h"
 #include "orrery/op.h"
+#include "orrery/plan.h"
 #include "orrery/run.h"
 #include "orrery/simai.h"
 #include "orrery/sweep.h"

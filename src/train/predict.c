@@ -403,6 +403,26 @@ enum orr_status predict_step(struct predict_data *data, const struct orr_train_o
     return status;
 }
 
+enum orr_status predict_job(struct orr_train_options *options, struct orr_train_model *model, struct orr_error *err)
+{
+    struct predict_machine machine;
+    struct orr_train_plan *plan = &options->plan;
+    enum orr_status status = predict_model_of(options, model, err);
+    if (status == ORR_OK) {
+        status = predict_machine_of(options, &machine, err);
+    }
+    if (status == ORR_OK && plan->gpus == 0 && plan->dp == 0) {
+        plan->gpus = predict_gpus(options, &machine);
+    }
+    if (status == ORR_OK) {
+        struct orr_train_plan settled = *plan;
+        status = orr_train_plan_settle(model, &settled, err);
+        plan->gpus = settled.gpus;
+        plan->seq = settled.seq;
+    }
+    return status;
+}
+
 enum orr_status orr_train_step(const struct orr_train_options *options, struct orr_train_result *result,
                                struct orr_error *err)
 {

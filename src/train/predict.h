@@ -14,6 +14,10 @@ struct predict_data;
 ORR_MUST_CHECK enum orr_status predict_open(struct predict_data **data, struct orr_error *err);
 void predict_close(struct predict_data *data); /* NULL is fine */
 
+/* The model of a job, settled, and in the job what follows from model and machine: GPUs and sequence. */
+ORR_MUST_CHECK enum orr_status predict_job(struct orr_train_options *options, struct orr_train_model *model,
+                                           struct orr_error *err);
+
 ORR_MUST_CHECK enum orr_status predict_step(struct predict_data *data, const struct orr_train_options *options,
                                             struct mem *mem, struct orr_train_result *result, struct orr_error *err);
 

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Which way of dividing a training job is best: all that are legal are predicted (orrery/train.h) and ranked. Included
+ * by orrery.h.
+ */
+#ifndef ORRERY_PLAN_H
+#define ORRERY_PLAN_H
+
+#include "orrery/train.h"
+
+ORR_BEGIN
+
+#define ORR_PLAN_OBJECTIVES(X)                                                                                         \
+    X(STEP, "step")                                                                                                    \
+    X(MEMORY, "memory")
+enum orr_plan_objective {
+#define ORR_X(symbol, word) ORR_PLAN_##symbol,
+    ORR_PLAN_OBJECTIVES(ORR_X)
+#undef ORR_X
+        ORR_PLAN_OBJECTIVE_COUNT
+};
+
+/* Start from orr_plan_options_init. Texts are borrowed. */
+struct orr_plan_options {
+    size_t size;
+    /* The job: model, machine, GPUs, global batch (0: 4 Mi tokens), sequence, framework. Degrees, micro-batch, ZeRO and
+     * recompute are the caller's own plan, which the found ones are compared with; none of them said: there is none. */
+    struct orr_train_options job;
+    const char *fix; /* what is not to be searched: "tp=8,recompute=none"; or NULL */
+    enum orr_plan_objective objective;
+    double max_memory_gb; /* that a plan may need; 0: the device's */
+    double seconds;       /* to search at most; 0: until all are predicted */
+    uint32_t top;         /* plans to tell of, at most ORR_PLAN_TOP */
+    uint32_t threads;     /* 0: all processors */
+};
+
+enum { ORR_PLAN_TOP = 64 };
+
+struct orr_plan_row {
+    struct orr_train_result result;
+    bool on_front; /* none of those told is both faster and smaller */
+};
+
+struct orr_plan_result {
+    uint64_t plans;     /* that can be made of the degrees */
+    uint64_t predicted; /* of them; fewer: the time was over */
+    uint64_t refused;   /* of those predicted: not legal */
+    uint64_t too_large; /* legal, and need more memory than there is */
+    double bound_s;     /* no plan is faster: all products at the device's peak, nothing else */
+    uint32_t count;     /* plans told, the best first; 0: none fits, and `smallest` needs least */
+    struct orr_plan_row rows[ORR_PLAN_TOP];
+    struct orr_train_result smallest;
+    bool has_own;
+    struct orr_train_result own; /* the caller's plan */
+};
+
+void orr_plan_options_init(struct orr_plan_options *options);
+
+/* ORR_EINVAL where the job cannot be, or `fix` names what is not searched. The caller frees `result` with free(). */
+ORR_MUST_CHECK enum orr_status orr_plan_search(const struct orr_plan_options *options, struct orr_plan_result **result,
+                                               struct orr_error *err);
+
+/* For people; as JSON. */
+ORR_MUST_CHECK enum orr_status orr_plan_print(const struct orr_plan_result *result, FILE *stream,
+                                              struct orr_error *err);
+ORR_MUST_CHECK enum orr_status orr_plan_json(const struct orr_plan_result *result, FILE *stream, struct orr_error *err);
+
+ORR_END
+
+#endif

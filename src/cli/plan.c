@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `orrery plan`: which way of dividing a model over a machine is best. */
+#include "cli/cli.h"
+
+struct plan_options {
+    struct orr_plan_options plan;
+    struct cli_forms forms;
+};
+
+#define WORD_X(symbol, word) word,
+static const char *const plan_objectives[] = {ORR_PLAN_OBJECTIVES(WORD_X) NULL};
+#undef WORD_X
+
+#define AT(field) .place = offsetof(struct plan_options, plan.field)
+
+static const struct param plan_rows[] = {
+    {"fix", .kind = PARAM_TEXT, .group = PARAM_GROWTH, .value = "NAME=VALUE,...", AT(fix),
+     .help = "What is not to be searched: tp, pp, cp, ep, vpp, zero, micro-batch, recompute"},
+    {"objective", .kind = PARAM_WORD, .group = PARAM_WHAT, .value = "NAME", AT(objective), .words = plan_objectives,
+     .initial = "step", .help = "What is to be least: the time of a step, or memory"},
+    {"max-memory", .kind = PARAM_REAL, .group = PARAM_MACHINE, .value = "GB", AT(max_memory_gb), .real_most = 1e6,
+     .unwritten = "the device's", .help = "What a plan may need of a GPU's memory"},
+    {"seconds", .kind = PARAM_REAL, .group = PARAM_OTHER, .value = "S", AT(seconds), .real_most = 1e9,
+     .unwritten = "until all are predicted", .help = "Search no longer than that"},
+    {"top", .kind = PARAM_COUNT32, .group = PARAM_OUTPUT, .value = "N", AT(top), .least = 1, .most = ORR_PLAN_TOP,
+     .initial = "10", .help = "Plans to tell of"},
+    {"threads", .letter = 'j', .kind = PARAM_COUNT32, .group = PARAM_OTHER, .value = "N", AT(threads), .most = 1024,
+     .unwritten = "all processors", .help = "Plans at once"},
+    CLI_ROW_JSON(struct plan_options, forms.json),
+    {0},
+};
+
+static enum orr_status plan_answer(void *context, enum orr_form form, FILE *stream, struct orr_error *err)
+{
+    const struct orr_plan_result *result = context;
+    return form == ORR_FORM_JSON ? orr_plan_json(result, stream, err) : orr_plan_print(result, stream, err);
+}
+
+static int plan_run(const struct cli_command *self, int argc, char **argv)
+{
+    struct plan_options options = {0};
+    struct orr_error err = {0};
+    struct orr_plan_result *result = NULL;
+    int code = 0;
+    orr_plan_options_init(&options.plan);
+    if (!cli_begin(self, argc, argv, &options, &code)) {
+        return code;
+    }
+    enum orr_status status = cli_forms_check(&options.forms, (struct cli_inputs){&options.plan.job.model, 1}, &err);
+    status = status == ORR_OK ? orr_plan_search(&options.plan, &result, &err) : status;
+    status = status == ORR_OK ? cli_forms_put(&options.forms, plan_answer, result, &err) : status;
+    bool none = status == ORR_OK && result->count == 0;
+    free(result);
+    return none ? 1 : cli_end(status, &err);
+}
+
+static const struct param_table plan_tables[] = {
+    {param_train, 0, offsetof(struct plan_options, plan.job)}, {plan_rows, 0, 0}, {0}};
+
+static const char *const plan_headings[PARAM_GROUPS] = {[PARAM_WHAT] = "Model:",
+                                                        [PARAM_MACHINE] = "Machine:",
+                                                        [PARAM_GROWTH] = "Parallelism and batches:",
+                                                        [PARAM_COMPUTE] = "How it is carried out:"};
+
+static const struct cli_usage plan_usage = {
+    .tables = plan_tables,
+    .headings = plan_headings,
+    .about = "Search how a model is best divided over a machine: every legal combination of tensor, pipeline, context, "
+             "expert and data parallelism, ZeRO, micro-batch, chunks and recompute is predicted as orrery train does "
+             "it. Degrees that are given are your own plan, which the best is compared with.",
+    .examples = "  orrery plan --model llama3-8b --machine dgx-h100:2 --global-batch 128\n"
+                "  orrery plan --model llama3-70b --machine dgx-h100:8 --tp 8 --pp 4\n"
+                "  orrery plan --model mixtral-8x7b --machine dgx-h100:8 --fix tp=1,zero=1\n",
+};
+
+const struct cli_command cli_plan = {
+    .name = "plan", .summary = "how a model is best divided over a machine", .usage = &plan_usage, .run = plan_run};

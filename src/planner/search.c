@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * All plans are predicted by pieces, which takes a tenth of a millisecond each; then the best few hundred are asked of
+ * measured runs near them, which takes ten times as long, and ranked again.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "base/thread_pool.h"
+#include "orrery/plan.h"
+#include "planner/space.h"
+#include "report/plan.h"
+#include "train/neighbours.h"
+#include "train/predict.h"
+
+enum { SEARCH_FINALISTS = 384, SEARCH_BATCH_TOKENS = 4 << 20 };
+
+/* What is kept of a plan that was predicted. */
+struct search_seen {
+    double value;  /* of the objective: less is better; INFINITY: not legal, or not predicted */
+    double memory; /* bytes */
+    bool is_predicted, fits;
+};
+
+struct search {
+    const struct orr_plan_options *options;
+    struct orr_train_options job; /* with what follows settled */
+    struct mem mem;
+    struct space space;
+    struct predict_data *data;
+    struct neighbours *neighbours; /* NULL: not asked */
+    struct search_seen *seen;      /* of space.plans */
+    double room;                   /* bytes that a plan may need */
+    uint64_t until_ns;             /* 0: no end */
+    uint32_t *finalists, finalist_count;
+    struct orr_train_result *finals;
+};
+
+static uint64_t search_now_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
+}
+
+/* ---- one plan ---- */
+
+static enum orr_status search_predict(const struct search *search, const struct orr_train_plan *plan,
+                                      struct orr_train_result *result, struct orr_error *err)
+{
+    struct orr_train_options options = search->job;
+    struct mem mem = {0};
+    options.plan = *plan;
+    return predict_step(search->data, &options, &mem, result, err);
+}
+
+static double search_value(const struct search *search, const struct orr_train_result *result)
+{
+    return search->options->objective == ORR_PLAN_MEMORY ? (double)result->memory.total : (double)result->step_ns;
+}
+
+static void *search_plan(void *context, uint64_t piece)
+{
+    struct search *search = context;
+    struct search_seen *seen = &search->seen[piece];
+    struct orr_train_result result;
+    struct orr_error err;
+    seen->is_predicted = true;
+    seen->value = INFINITY;
+    if (search_predict(search, &search->space.plans[piece], &result, &err) == ORR_OK) {
+        seen->value = search_value(search, &result);
+        seen->memory = (double)result.memory.total;
+        seen->fits = seen->memory <= search->room;
+    }
+    return NULL;
+}
+
+static void *search_finalist(void *context, uint64_t piece)
+{
+    struct search *search = context;
+    struct orr_train_result *final = &search->finals[piece];
+    struct orr_error err;
+    enum orr_status status = search_predict(search, &search->space.plans[search->finalists[piece]], final, &err);
+    if (status == ORR_OK && search->neighbours != NULL) {
+        status = neighbours_ask(search->neighbours, search->job.interconnect, NULL, final, &err);
+    }
+    final->step_ns = status == ORR_OK ? final->step_ns : UINT64_MAX;
+    return NULL;
+}
+
+static bool search_in_time(void *context)
+{
+    const struct search *search = context;
+    return search->until_ns == 0 || search_now_ns() < search->until_ns;
+}
+
+static bool search_taken(void *context, uint64_t piece, void *made)
+{
+    (void)piece, (void)made;
+    return search_in_time(context);
+}
+
+static enum orr_status search_every(struct search *search, uint64_t count, void *(*make)(void *, uint64_t),
+                                    struct orr_error *err)
+{
+    uint32_t threads = search->options->threads != 0 ? search->options->threads : thread_pool_processors();
+    struct thread_pool_work work = {.count = count,
+                                    .window = 8 * threads,
+                                    .make = make,
+                                    .take = search_taken,
+                                    .tick = search_in_time,
+                                    .context = search,
+                                    .tick_ms = 50};
+    return thread_pool_run(threads, &work, err);
+}
+
+/* ---- ranking ---- */
+
+struct search_order {
+    double value;
+    uint32_t index;
+};
+
+/* By value; plans that are equal stand as they were listed. */
+static int search_compare(const void *a, const void *b)
+{
+    const struct search_order *x = a, *y = b;
+    return x->value != y->value ? (x->value < y->value ? -1 : 1) : (x->index > y->index) - (x->index < y->index);
+}
+
+static enum orr_status search_choose(struct search *search, struct orr_error *err)
+{
+    size_t bytes = ((size_t)search->space.count + 1) * sizeof(struct search_order);
+    struct search_order *order = mem_alloc(&search->mem, bytes);
+    uint32_t count = 0;
+    if (order == NULL) {
+        return mem_error(&search->mem, "the plans", err);
+    }
+    for (uint32_t i = 0; i < search->space.count; i++) {
+        if (search->seen[i].fits && isfinite(search->seen[i].value)) {
+            order[count++] = (struct search_order){search->seen[i].value, i};
+        }
+    }
+    qsort(order, count, sizeof *order, search_compare);
+    search->finalist_count = count < SEARCH_FINALISTS ? count : SEARCH_FINALISTS;
+    for (uint32_t i = 0; i < search->finalist_count; i++) {
+        search->finalists[i] = order[i].index;
+    }
+    mem_free(&search->mem, order, bytes);
+    return ORR_OK;
+}
+
+/* Plans told are different ways to divide: of those with the same degrees the best alone. */
+static bool search_is_like(const struct orr_train_plan *a, const struct orr_train_plan *b)
+{
+    return a->tp == b->tp && a->pp == b->pp && a->cp == b->cp && a->ep == b->ep && a->micro_batch == b->micro_batch &&
+           a->vpp == b->vpp && a->recompute == b->recompute;
+}
+
+static void search_tell(const struct search *search, struct orr_plan_result *made)
+{
+    struct search_order order[SEARCH_FINALISTS];
+    uint32_t count = 0, most = search->options->top < ORR_PLAN_TOP ? search->options->top : ORR_PLAN_TOP;
+    for (uint32_t i = 0; i < search->finalist_count; i++) {
+        const struct orr_train_result *final = &search->finals[i];
+        if (final->step_ns != UINT64_MAX && (double) final->memory.total <= search->room) {
+            order[count++] = (struct search_order){search_value(search, final), i};
+        }
+    }
+    qsort(order, count, sizeof *order, search_compare);
+    for (uint32_t i = 0; i < count && made->count < most; i++) {
+        const struct orr_train_result *final = &search->finals[order[i].index];
+        bool is_new = true;
+        for (uint32_t k = 0; k < made->count; k++) {
+            is_new = is_new && !search_is_like(&made->rows[k].result.plan, &final->plan);
+        }
+        if (is_new) {
+            made->rows[made->count++].result = *final;
+        }
+    }
+    for (uint32_t i = 0; i < made->count; i++) {
+        const struct orr_train_result *one = &made->rows[i].result;
+        made->rows[i].on_front = true;
+        for (uint32_t k = 0; k < made->count; k++) {
+            const struct orr_train_result *other = &made->rows[k].result;
+            bool faster = other->step_ns < one->step_ns && other->memory.total <= one->memory.total;
+            bool smaller = other->step_ns <= one->step_ns && other->memory.total < one->memory.total;
+            made->rows[i].on_front = made->rows[i].on_front && !faster && !smaller;
+        }
+    }
+}
+
+/* What was predicted, and the plan that needs least memory, for the case that none fits. */
+static enum orr_status search_count(const struct search *search, struct orr_plan_result *made, struct orr_error *err)
+{
+    double least = INFINITY;
+    uint32_t smallest = 0;
+    made->plans = search->space.count;
+    for (uint32_t i = 0; i < search->space.count; i++) {
+        const struct search_seen *seen = &search->seen[i];
+        bool legal = seen->is_predicted && isfinite(seen->value);
+        made->predicted += seen->is_predicted;
+        made->refused += seen->is_predicted && !legal;
+        made->too_large += legal && !seen->fits;
+        if (legal && seen->memory < least) {
+            least = seen->memory;
+            smallest = i;
+        }
+    }
+    return isfinite(least) ? search_predict(search, &search->space.plans[smallest], &made->smallest, err) : ORR_OK;
+}
+
+/* ---- together ---- */
+
+static bool search_has_own(const struct orr_train_plan *plan)
+{
+    return (plan->tp | plan->pp | plan->cp | plan->ep | plan->vpp | plan->micro_batch | plan->zero) != 0;
+}
+
+/* GPUs, sequence and batch, and from them all plans. */
+static enum orr_status search_settle(struct search *search, struct orr_error *err)
+{
+    struct orr_train_plan *plan = &search->job.plan, base;
+    struct orr_train_model model;
+    struct space_fixed fixed;
+    enum orr_status status = predict_job(&search->job, &model, err);
+    if (status == ORR_OK) {
+        status = space_fix(search->options->fix, &fixed, err);
+    }
+    if (status != ORR_OK) {
+        return status;
+    }
+    if (plan->global_batch == 0) {
+        uint64_t samples = SEARCH_BATCH_TOKENS / plan->seq;
+        samples = samples > plan->gpus ? samples / plan->gpus * plan->gpus : plan->gpus;
+        plan->global_batch = (uint32_t)samples;
+    }
+    base = *plan;
+    base.tp = base.pp = base.cp = base.ep = base.etp = base.vpp = base.dp = base.micro_batch = base.zero = 0;
+    base.recompute = ORR_TRAIN_RECOMPUTE_NONE;
+    status = space_list(&model, &base, &fixed, &search->mem, &search->space, err);
+    if (status == ORR_OK && search->space.count == 0) {
+        status =
+            error_set(err, ORR_EINVAL, "no plan divides %u GPUs and %u samples so", plan->gpus, plan->global_batch);
+    }
+    return status;
+}
+
+static enum orr_status search_prepare(struct search *search, struct orr_error *err)
+{
+    struct orr_train_result any;
+    uint32_t count = search->space.count;
+    enum orr_status status = ORR_EINVAL;
+    for (uint32_t i = 0; i < count && status == ORR_EINVAL;
+         i++) { /* the first that is legal tells device and framework */
+        status = search_predict(search, &search->space.plans[i], &any, err);
+    }
+    if (status != ORR_OK) {
+        return status;
+    }
+    search->room =
+        search->options->max_memory_gb > 0 ? search->options->max_memory_gb * 1e9 : (double)any.memory.device;
+    search->seen = mem_zalloc(&search->mem, count * sizeof *search->seen);
+    search->finalists = mem_alloc(&search->mem, SEARCH_FINALISTS * sizeof *search->finalists);
+    search->finals = mem_zalloc(&search->mem, SEARCH_FINALISTS * sizeof *search->finals);
+    if (search->seen == NULL || search->finalists == NULL || search->finals == NULL) {
+        return mem_error(&search->mem, "the plans", err);
+    }
+    if (!search->job.without_neighbours) {
+        status = neighbours_open(search->data, any.framework, search->options->threads, &search->neighbours, err);
+    }
+    return status;
+}
+
+static void search_free(struct search *search)
+{
+    neighbours_close(search->neighbours);
+    predict_close(search->data);
+    mem_free(&search->mem, search->seen, search->space.count * sizeof *search->seen);
+    mem_free(&search->mem, search->finalists, SEARCH_FINALISTS * sizeof *search->finalists);
+    mem_free(&search->mem, search->finals, SEARCH_FINALISTS * sizeof *search->finals);
+    space_free(&search->space, &search->mem);
+}
+
+static enum orr_status search_own(const struct search *search, struct orr_plan_result *made, struct orr_error *err)
+{
+    const struct orr_train_plan *own = &search->options->job.plan;
+    if (!search_has_own(own)) {
+        return ORR_OK;
+    }
+    struct orr_train_plan plan = search->job.plan;
+    enum orr_status status = search_predict(search, &plan, &made->own, err);
+    if (status == ORR_OK && search->neighbours != NULL) {
+        status = neighbours_ask(search->neighbours, search->job.interconnect, NULL, &made->own, err);
+    }
+    made->has_own = status == ORR_OK;
+    return status;
+}
+
+static enum orr_status search_run(struct search *search, struct orr_plan_result *made, struct orr_error *err)
+{
+    enum orr_status status = search_settle(search, err);
+    status = status != ORR_OK ? status : search_prepare(search, err);
+    status = status != ORR_OK ? status : search_own(search, made, err);
+    status = status != ORR_OK ? status : search_every(search, search->space.count, search_plan, err);
+    status = status != ORR_OK ? status : search_choose(search, err);
+    search->until_ns = 0; /* what was found is told whatever time it takes */
+    status = status != ORR_OK ? status : search_every(search, search->finalist_count, search_finalist, err);
+    status = status != ORR_OK ? status : search_count(search, made, err);
+    if (status == ORR_OK) {
+        const struct orr_train_result *any = &made->smallest;
+        search_tell(search, made);
+        made->bound_s = any->mfu > 0 ? (double)any->step_ns * 1e-9 * any->mfu : 0;
+    }
+    return status;
+}
+
+enum orr_status orr_plan_search(const struct orr_plan_options *options, struct orr_plan_result **result,
+                                struct orr_error *err)
+{
+    struct search search = {.options = options, .job = options->job, .mem = {.limit = options->job.memory_limit}};
+    struct orr_plan_result *made = calloc(1, sizeof *made);
+    search.until_ns = options->seconds > 0 ? search_now_ns() + (uint64_t)(options->seconds * 1e9) : 0;
+    enum orr_status status = made == NULL ? error_set(err, ORR_ENOMEM, "no memory for the plans") : ORR_OK;
+    status = status != ORR_OK ? status : predict_open(&search.data, err);
+    status = status != ORR_OK ? status : search_run(&search, made, err);
+    search_free(&search);
+    if (status != ORR_OK) {
+        free(made);
+        return status;
+    }
+    *result = made;
+    return ORR_OK;
+}
+
+void orr_plan_options_init(struct orr_plan_options *options)
+{
+    *options = (struct orr_plan_options){.size = sizeof *options, .top = 10};
+    orr_train_options_init(&options->job);
+}
+
+enum orr_status orr_plan_print(const struct orr_plan_result *result, FILE *stream, struct orr_error *err)
+{
+    report_plan_text(result, stream);
+    return error_of_stream(stream, "the plans", err);
+}
+
+enum orr_status orr_plan_json(const struct orr_plan_result *result, FILE *stream, struct orr_error *err)
+{
+    report_plan_json(result, stream);
+    return error_of_stream(stream, "the plans", err);
+}

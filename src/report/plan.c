@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "report/plan.h"
+
+#include <inttypes.h>
+
+#include "io/json_write.h"
+
+/* name, field: the parts of a step, by which plans differ */
+#define PLAN_PARTS(X)                                                                                                  \
+    X("forward", forward_ns)                                                                                           \
+    X("backward", backward_ns)                                                                                         \
+    X("tensor-parallel communication", exposed_tp_ns)                                                                  \
+    X("context-parallel communication", exposed_cp_ns)                                                                 \
+    X("expert-parallel communication", exposed_ep_ns)                                                                  \
+    X("pipeline sends", exposed_pp_ns)                                                                                 \
+    X("data-parallel communication", exposed_dp_ns)                                                                    \
+    X("pipeline bubble", bubble_ns)                                                                                    \
+    X("waiting for the host", launch_ns)                                                                               \
+    X("optimizer", optimizer_ns)
+
+enum { PLAN_PARTS_TOLD = 3 };
+
+static const char *const plan_recomputes[] = {
+#define WORD_X(symbol, word) word,
+    ORR_TRAIN_RECOMPUTES(WORD_X)
+#undef WORD_X
+};
+
+/* Where `slower` loses against `best`: its largest losses, in parts of the best step. */
+static void plan_text_losses(const struct orr_train_result *best, const struct orr_train_result *slower, FILE *stream)
+{
+    const struct {
+        const char *name;
+        double lost;
+    } parts[] = {
+#define PART_X(name, field) {name, ((double)slower->field - (double)best->field) / (double)best->step_ns},
+        PLAN_PARTS(PART_X)
+#undef PART_X
+    };
+    size_t count = sizeof parts / sizeof parts[0];
+    double before = 1e300;
+    for (int told = 0; told < PLAN_PARTS_TOLD; told++) {
+        size_t most = count;
+        for (size_t i = 0; i < count; i++) {
+            if (parts[i].lost < before && parts[i].lost > 0.002 &&
+                (most == count || parts[i].lost > parts[most].lost)) {
+                most = i;
+            }
+        }
+        if (most == count) {
+            break;
+        }
+        before = parts[most].lost;
+        (void)fprintf(stream, "%s%s %+.1f %%", told == 0 ? ": " : ", ", parts[most].name, 100 * parts[most].lost);
+    }
+}
+
+static double plan_slower(const struct orr_train_result *best, const struct orr_train_result *other)
+{
+    return 100 * ((double)other->step_ns / (double)best->step_ns - 1);
+}
+
+static void plan_text_row(const struct orr_train_result *row, const char *rank, bool on_front, FILE *stream)
+{
+    const struct orr_train_plan *plan = &row->plan;
+    (void)fprintf(stream,
+                  "%4s %4" PRIu32 " %3" PRIu32 " %3" PRIu32 " %3" PRIu32 " %5" PRIu32 " %3" PRIu32 " %4" PRIu32
+                  " %5" PRIu32 " %-9s %11.1f %9.0f %5.1f %8.1f%s  %s\n",
+                  rank, plan->tp, plan->pp, plan->cp, plan->ep, plan->dp, plan->vpp, plan->zero, plan->micro_batch,
+                  plan_recomputes[plan->recompute], (double)row->step_ns * 1e-6, row->tokens_per_s_per_gpu,
+                  100 * row->mfu, (double)row->memory.total * 1e-9, on_front ? "*" : " ", row->bound_by);
+}
+
+static void plan_text_table(const struct orr_plan_result *result, FILE *stream)
+{
+    char rank[16];
+    (void)fprintf(stream, "%4s %4s %3s %3s %3s %5s %3s %4s %5s %-9s %11s %9s %5s %8s   %s\n", "", "tp", "pp", "cp",
+                  "ep", "dp", "vpp", "zero", "micro", "recompute", "step ms", "tok/s/GPU", "MFU", "GB", "bound by");
+    for (uint32_t i = 0; i < result->count; i++) {
+        (void)snprintf(rank, sizeof rank, "%" PRIu32, i + 1);
+        plan_text_row(&result->rows[i].result, rank, result->rows[i].on_front, stream);
+    }
+    if (result->has_own) {
+        plan_text_row(&result->own, "own", false, stream);
+    }
+}
+
+static void plan_text_none(const struct orr_plan_result *result, FILE *stream)
+{
+    const struct orr_train_memory *memory = &result->smallest.memory;
+    if (memory->total == 0) {
+        (void)fputs("No plan is legal.\n", stream);
+        return;
+    }
+    (void)fprintf(stream, "No plan fits. The smallest needs %.1f GB of %.1f GB a GPU:\n", (double)memory->total * 1e-9,
+                  (double)memory->device * 1e-9);
+    plan_text_row(&result->smallest, "", false, stream);
+}
+
+void report_plan_text(const struct orr_plan_result *result, FILE *stream)
+{
+    const struct orr_train_result *any = result->count > 0 ? &result->rows[0].result : &result->smallest;
+    (void)fprintf(stream,
+                  "Job           %s on %" PRIu32 " x %s (%s), %" PRIu32 " samples of %" PRIu32 " tokens a step\n",
+                  any->model.name, any->plan.gpus, any->device, any->framework, any->plan.global_batch, any->plan.seq);
+    (void)fprintf(stream,
+                  "Plans         %" PRIu64 " predicted of %" PRIu64 ": %" PRIu64 " need too much memory, %" PRIu64
+                  " are not legal\n",
+                  result->predicted, result->plans, result->too_large, result->refused);
+    if (result->count == 0) {
+        plan_text_none(result, stream);
+        return;
+    }
+    const struct orr_train_result *best = &result->rows[0].result;
+    if (result->predicted == result->plans) {
+        (void)fprintf(stream, "Best          of all of them; %.1f times as long as all products at the device's peak\n",
+                      (double)best->step_ns * 1e-9 / result->bound_s);
+    } else {
+        (void)fprintf(stream, "Best          of those predicted in time; one that is faster takes at least %.1f ms\n",
+                      result->bound_s * 1e3);
+    }
+    plan_text_table(result, stream);
+    if (result->count > 1) {
+        const struct orr_train_result *second = &result->rows[1].result;
+        (void)fprintf(stream, "The second loses %.1f %%", plan_slower(best, second));
+        plan_text_losses(best, second, stream);
+        (void)fputc('\n', stream);
+    }
+    if (result->has_own) {
+        double slower = plan_slower(best, &result->own);
+        (void)fprintf(stream, "Yours is %.1f %% %s%s", slower < 0 ? -slower : slower, slower < 0 ? "faster" : "slower",
+                      result->own.memory.fits ? "" : " and does not fit");
+        plan_text_losses(best, &result->own, stream);
+        (void)fputc('\n', stream);
+    }
+    (void)fputs("*: nothing above or below it is both faster and smaller. zero: 0 none, 1 states, 3 weights too.\n",
+                stream);
+}
+
+static void plan_json_row(struct json_writer *writer, const struct orr_train_result *row)
+{
+    const struct orr_train_plan *plan = &row->plan;
+    json_write_member_u64(writer, "tp", plan->tp);
+    json_write_member_u64(writer, "pp", plan->pp);
+    json_write_member_u64(writer, "cp", plan->cp);
+    json_write_member_u64(writer, "ep", plan->ep);
+    json_write_member_u64(writer, "dp", plan->dp);
+    json_write_member_u64(writer, "vpp", plan->vpp);
+    json_write_member_u64(writer, "zero", plan->zero);
+    json_write_member_u64(writer, "micro_batch", plan->micro_batch);
+    json_write_member_string(writer, "recompute", plan_recomputes[plan->recompute]);
+    json_write_member_u64(writer, "step_time_ns", row->step_ns);
+    json_write_member_fixed(writer, "tokens_per_s_per_gpu", row->tokens_per_s_per_gpu, 3);
+    json_write_member_fixed(writer, "mfu", row->mfu, 4);
+    json_write_member_u64(writer, "memory_bytes", row->memory.total);
+    json_write_member_bool(writer, "fits", row->memory.fits);
+    json_write_member_string(writer, "bound_by", row->bound_by);
+}
+
+void report_plan_json(const struct orr_plan_result *result, FILE *stream)
+{
+    struct json_writer writer;
+    json_write_begin(&writer, stream);
+    json_write_object(&writer, false);
+    json_write_member_u64(&writer, "plans", result->plans);
+    json_write_member_u64(&writer, "predicted", result->predicted);
+    json_write_member_u64(&writer, "refused", result->refused);
+    json_write_member_u64(&writer, "too_large", result->too_large);
+    json_write_member_fixed(&writer, "bound_s", result->bound_s, 6);
+    json_write_key(&writer, "best");
+    json_write_array(&writer, false);
+    for (uint32_t i = 0; i < result->count; i++) {
+        json_write_object(&writer, true);
+        plan_json_row(&writer, &result->rows[i].result);
+        json_write_member_bool(&writer, "on_front", result->rows[i].on_front);
+        json_write_object_end(&writer);
+    }
+    json_write_array_end(&writer);
+    if (result->has_own) {
+        json_write_key(&writer, "own");
+        json_write_object(&writer, true);
+        plan_json_row(&writer, &result->own);
+        json_write_object_end(&writer);
+    }
+    json_write_object_end(&writer);
+    json_write_end(&writer);
+}
