@@ -26,7 +26,7 @@ static enum aicb_generator generator_of(enum orr_aicb_kind kind)
 {
     static const enum aicb_generator generators[] = {
         AICB_TRAINING, AICB_INFERENCE, AICB_VIDUR,
-        /* one of the three, as --frame will say */
+        /* one of the three, as the option frame will say */
         (enum aicb_generator)(AICB_MEGATRON | AICB_ZERO | AICB_COLLECTIVE)};
     return generators[kind];
 }

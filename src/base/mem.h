@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory with an account: every allocation that grows with the input goes through a `struct mem`, so that a limit
- * (--memory-limit) is an error with figures instead of the kernel's out-of-memory killer. One account per run; not
+ * (memory_limit) is an error with figures instead of the kernel's out-of-memory killer. One account per run; not
  * shared between threads.
  *
  * An account without a limit still leaves the machine a fifth of its memory: as it grows it looks, every 64 MiB, at

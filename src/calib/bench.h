@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public options of `orrery calib fit --bench` as those of the readers and of the fit. */
+/* The public options of a fit to measured collectives, as those of the readers and of the fit. */
 #ifndef ORR_CALIB_BENCH_H
 #define ORR_CALIB_BENCH_H
 

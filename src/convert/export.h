@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A Chakra trace for other programs: our JSON, which holds everything and comes back as the same bytes (orrery trace
- * convert --from json), Graphviz and GraphML for drawing and graph libraries. Written record by record, so a file
+ * convert from json), Graphviz and GraphML for drawing and graph libraries. Written record by record, so a file
  * of any size needs the memory of its largest record. Knows nothing of running a trace. (GOAL, which needs collectives
  * taken apart, is report/goal.h.)
  *

@@ -2,7 +2,7 @@
 /*
  * How a communication's type or size was known, best evidence first. A converter keeps one of these a fact and writes
  * its name into the attributes type_from and size_from (convert.h), so that a user can see what rests on a recording's
- * own words and what on a name; `orrery trace stat --provenance` counts them. The names are part of our file format: a
+ * own words and what on a name; `orrery trace stat` counts them. The names are part of our file format: a
  * row may be added, never renamed.
  *
  * Owns nothing and knows no format.

@@ -4,7 +4,7 @@
  * plan is carried out in a folder of its own, and what came out is written down (lab_record.c). All texts live in the
  * plan's arena.
  *
- * Which size wins: the topology's name over --virtual-scale and --world-size, these over the number of traces; a
+ * Which size wins: the topology's name over virtual-scale and world-size, these over the number of traces; a
  * topology of another size than the traces is refused where neither of them was given (spec rocm §6.2).
  */
 #ifndef ORR_LAB_LAB_RUN_H

@@ -72,7 +72,7 @@ double report_utilisation(const struct sim_result *result, uint32_t dim);
 enum report_state { REPORT_FINISHED, REPORT_STALLED, REPORT_INTERRUPTED };
 enum report_state report_state_of(const struct sim_result *result);
 const char *report_state_name(enum report_state state);
-const char *report_policy_name(enum orr_policy policy); /* as --policy spells it */
+const char *report_policy_name(enum orr_policy policy); /* as the parameter spells it */
 const char *report_backend_name(enum orr_backend backend);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What --workload means: a folder with the traces of one job (PREFIX.R.et), the prefix itself, or a folder with
+ * What a workload is: a folder with the traces of one job (PREFIX.R.et), the prefix itself, or a folder with
  * recordings that still have to be imported. Counts the ranks, finds the groups file beside the traces, and counts the
  * training steps in them.
  *

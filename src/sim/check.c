@@ -581,7 +581,7 @@ static enum orr_status warn_of_chunks(struct sim *sim, struct orr_error *err)
     return ORR_OK;
 }
 
-/* With one collective of a rank (or, with --policy streams, of a stream) in flight, chunks of two never stand in line
+/* With one collective of a rank (or, with policy streams, of a stream) in flight, chunks of two never stand in line
  * together. To let one overtake another would need ranks to agree on it: they become ready at different times. FIFO is
  * what happens, LIFO is in every file; who writes EXPLICIT expects comm_priority to count. */
 static enum orr_status warn_of_priorities(struct sim *sim, struct orr_error *err)

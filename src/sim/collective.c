@@ -68,7 +68,7 @@ static int32_t draw_priority(struct sim *sim, struct sim_rank *state, const stru
 }
 
 /* ASTRA-sim advances a rank's own counter for group collectives too, so that ranks which took part in a different
- * number of them disagree on the tags of the next common collective, and hang. --policy safe counts apart. */
+ * number of them disagree on the tags of the next common collective, and hang. Policy safe counts apart. */
 static bool counts_as_common(const struct sim *sim, uint32_t group)
 {
     return group == SIM_NONE || sim->config->policy == ORR_POLICY_ASTRA;
@@ -102,7 +102,7 @@ static uint32_t first_queue(const struct sim *sim, const struct sim_operation *o
                                     : state->queue_set[state->graph->nodes[operation->node].lane] * sim->queues_per_set;
 }
 
-/* Queue and direction (§6.6); the gather half has a second set of queues under --policy safe. */
+/* Queue and direction (§6.6); the gather half has a second set of queues under policy safe. */
 static struct sim_draw draw_phase(struct sim *sim, uint32_t rank, const struct sim_operation *operation,
                                   const struct coll_phase *phase, enum sim_native native)
 {

@@ -84,7 +84,7 @@ struct sim {
     struct sim_plan **plan_buckets;
     struct sim_stream_queue *queues; /* rank * queues_per_rank + queue */
     uint32_t queues_per_rank;
-    uint32_t queues_per_set; /* of one stream's collectives; the same but under --policy streams */
+    uint32_t queues_per_set; /* of one stream's collectives; the same but under policy streams */
     uint32_t queues_per_dim;
     uint32_t threshold; /* streams a queue runs at once (§7.1) */
     struct coll_dim logical[SIM_NATIVE_COUNT][TOPO_MAX_DIMS];

@@ -38,15 +38,15 @@ struct sim_rank {
     uint32_t *parents_left;
     uint64_t slot_started[SIM_SLOT_NONE]; /* when the node in the slot was issued */
     uint64_t *node_started;               /* the same by node, where several of a slot are in flight: receives, and all
-                                             nodes under --policy streams; NULL where there are none such */
+                                             nodes under policy streams; NULL where there are none such */
     struct sim_ready ready[SIM_SLOTS];
     uint32_t ongoing;
     uint32_t slot[SIM_SLOT_NONE]; /* node held, or SIM_NONE */
-    uint32_t *held;               /* --policy streams: node held by thread or stream, or SIM_NONE; else NULL */
+    uint32_t *held;               /* policy streams: node held by thread or stream, or SIM_NONE; else NULL */
     struct sim_ready *waiting;    /* beside it: free nodes that found it held */
     uint32_t side_count;          /* of both */
-    const uint16_t *queue_set;    /* --policy streams: by lane, which queues its collectives stand in; else NULL */
-    struct sim_share *share;      /* --contention: kernels in flight; else NULL */
+    const uint16_t *queue_set;    /* policy streams: by lane, which queues its collectives stand in; else NULL */
+    struct sim_share *share;      /* contention: kernels in flight; else NULL */
     bool passing;                 /* inside an issue pass: newly free nodes wait in `late` */
     bool finished;
     struct sim_ready late;
@@ -75,7 +75,7 @@ struct sim_group_state {
     int32_t *next_stream;                                /* by member place: stream ids, counted at each member alike */
     uint8_t *ring_logged;                                /* by member place: one bit per native collective */
     struct sim_group_choice (*choice)[SIM_NATIVE_COUNT]; /* by member place */
-    struct sim_cursors *cursors;                         /* by member place: a sub-group's own, --policy safe */
+    struct sim_cursors *cursors;                         /* by member place: a sub-group's own, policy safe */
 };
 
 /* What setup found out about a graph's nodes. */

@@ -81,7 +81,7 @@ struct sim_interval {
     uint32_t node; /* index in the rank's graph */
     uint64_t start_ns, end_ns;
     uint8_t slot;  /* enum sim_slot */
-    uint32_t lane; /* --policy streams: the node's, as in struct trace_node; else 0 */
+    uint32_t lane; /* policy streams: the node's, as in struct trace_node; else 0 */
 };
 
 struct simai_result;

@@ -4,10 +4,10 @@
  * in line by priority, first come first served among equals. Streams that run are at the front of ASTRA-sim's list by
  * construction, so here they are only counted.
  *
- * --policy safe differs in two ways that together rule out the deadlock of §7.5. The gather half of an all-reduce has
+ * Policy safe differs in two ways that together rule out the deadlock of §7.5. The gather half of an all-reduce has
  * queues of its own (collective.c draws them), and a queue admits streams in the order in which their chunks were made
  * (tickets), not in the order in which they happen to arrive. All ranks then admit in the same order, and the oldest
- * unfinished chunk can always go on. --policy streams does the same within each stream, which has queues of its own.
+ * unfinished chunk can always go on. Policy streams does the same within each stream, which has queues of its own.
  */
 #include "sim/engine.h"
 

@@ -8,7 +8,7 @@
  * inside a pass except nodes that finish at once, and those leave it as they found it. Nodes that become free inside a
  * pass are kept back until it ends.
  *
- * --policy streams gives every thread and every stream that the trace names a slot of its own; nodes that name none
+ * Policy streams gives every thread and every stream that the trace names a slot of its own; nodes that name none
  * share the three. There may be hundreds of slots, so free nodes stand in one heap, and those that find their slot held
  * wait in the slot's own. Sends and receives hold none: one may have to wait for the other, and what follows them on
  * their stream depends on them in the trace. Nothing is kept back.

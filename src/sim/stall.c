@@ -165,7 +165,7 @@ static uint32_t peer_may_join(const struct sim *sim, const struct sim_wait *wait
     return SIM_NONE;
 }
 
-/* A collective the rank is in, of the same group as the wait's if there is one such; SIM_NONE. Under --policy streams
+/* A collective the rank is in, of the same group as the wait's if there is one such; SIM_NONE. Under policy streams
  * there may be one on each stream. */
 static uint32_t collective_in_flight(const struct sim *sim, const struct sim_waits *waits, const struct sim_wait *wait)
 {

@@ -55,7 +55,7 @@ struct sim_draw {
     uint16_t queue;
     uint8_t clockwise;
     uint8_t second_tree;
-    uint32_t ticket; /* place in the queue's admission order, --policy safe */
+    uint32_t ticket; /* place in the queue's admission order, policy safe */
 };
 
 enum { SIM_INLINE_DRAWS = 8 };

@@ -74,7 +74,7 @@ struct trace_node {
     uint8_t is_cpu_op;
     uint8_t involved_dim_count; /* entries the attribute had, at most 64 */
     uint8_t zero[3];            /* always zero: nodes are compared as bytes */
-    uint32_t lane;              /* index + 1 into graph->lanes: where it runs under --policy streams; 0 = not told */
+    uint32_t lane;              /* index + 1 into graph->lanes: where it runs under policy streams; 0 = not told */
 };
 
 enum { TRACE_LANE_NONE = -1 };
@@ -114,7 +114,7 @@ struct trace_graph {
     uint32_t parent_total; /* entries of parents */
     uint32_t string_bytes;
     uint32_t lane_count;
-    bool side_by_side;  /* the file's metadata ask for --policy streams: TRACE_POLICY_KEY */
+    bool side_by_side;  /* the file's metadata ask for policy streams: TRACE_POLICY_KEY */
     struct arena arena; /* owns all of the above but nodes, parent_written and strings, which are blocks of their own */
 };
 
@@ -129,7 +129,7 @@ ORR_MUST_CHECK enum orr_status trace_graph_parse(const uint8_t *bytes, size_t si
                                                  struct trace_graph **graph, struct orr_error *err);
 void trace_graph_free(struct trace_graph *graph); /* NULL is fine */
 
-/* Whether the metadata of the ET file at `path` ask for --policy streams; no where it cannot be read. */
+/* Whether the metadata of the ET file at `path` ask for policy streams; no where it cannot be read. */
 bool trace_file_side_by_side(const char *path, struct mem *mem);
 
 /* Whether two graphs differ in nothing but a constant added to every id, modulo 2^64. */

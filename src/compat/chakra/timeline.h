@@ -3,7 +3,7 @@
  * Chakra's timeline_visualizer (spec chakra §12): lines "issue,…" and "callback,…" that an old ASTRA-sim logged, as a
  * trace for Chrome's viewer. Names must hold a word for the node's type, as those of the Text converter and the
  * generator do. Times are milliseconds in fields that mean microseconds: so the original has it. For timelines in the
- * right unit there is `orrery run --timeline`.
+ * right unit there is the timeline of a run.
  */
 #ifndef ORR_COMPAT_CHAKRA_TIMELINE_H
 #define ORR_COMPAT_CHAKRA_TIMELINE_H

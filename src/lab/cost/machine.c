@@ -58,7 +58,7 @@ static enum orr_status count_made(struct finding *f, const char *what, const str
     return status;
 }
 
-/* A name of --machine that says how many GPUs there are, or that the makers of machines do not know: theirs have sizes
+/* A machine's name that says how many GPUs there are, or that the makers of machines do not know: theirs have sizes
  * of their own where nothing is said. A line is theirs. */
 static bool is_machine_name(const char *what)
 {

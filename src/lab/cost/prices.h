@@ -53,7 +53,7 @@ struct cost_prices {
     double pue;            /* power that the building draws for each watt of the machine */
 };
 
-/* The example list, with comments: what `orrery cost --template` prints. */
+/* The example list, with comments: the template that `orrery cost` prints. */
 extern const char cost_prices_example[];
 
 /* `name` is the file's, for messages. Everything lives in `arena`. ORR_EINVAL or ORR_ERANGE with the line. Notes: keys

@@ -156,7 +156,7 @@ enum orr_status sweep_values_add(struct orr_sweep_plan *plan, uint32_t group, co
     return status;
 }
 
-/* ---- --vary ---- */
+/* ---- vary ---- */
 
 /* Bytes up to the comma that ends a value: one inside brackets does not. `*open`: brackets that are not closed. */
 static size_t value_length(const char *text, size_t *open)

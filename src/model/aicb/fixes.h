@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What AICB counts wrongly and is put right, one flag each: all are on by default and off under --compat aicb. The
+ * What AICB counts wrongly and is put right, one flag each: all are on by default and off under compat aicb. The
  * sentences say what AICB does and what happens instead; docs/differences.md and the tests go through the same list.
  */
 #ifndef ORR_MODEL_AICB_FIXES_H

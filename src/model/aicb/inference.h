@@ -5,7 +5,7 @@
  * family's preset where there is none.
  *
  * `options` are those of AICB_INFERENCE or AICB_VIDUR. With compat, compute times are looked for where AICB leaves
- * them (results/aiob_outputs/ in the working folder), otherwise they come from --comp_filepath alone.
+ * them (results/aiob_outputs/ in the working folder), otherwise they come from comp_filepath alone.
  */
 #ifndef ORR_MODEL_AICB_INFERENCE_H
 #define ORR_MODEL_AICB_INFERENCE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * AICB's "physical" workloads (spec simai §5): every collective, send and matrix product of a job as a row of a CSV,
- * one rank's view, for the program that replays them on a cluster. Three families, by --frame: Megatron and DeepSeek;
+ * one rank's view, for the program that replays them on a cluster. Three families, by frame: Megatron and DeepSeek;
  * DeepSpeed's ZeRO 1, 2 and 3 (--stage); a sweep of one collective (collective_test).
  *
  * With options->compat the bytes are AICB's; else what AICB_PHYSICAL_FIXES lists is put right, besides the fixes of

@@ -32,12 +32,12 @@ const struct aicb_preset *aicb_preset_find(const char *name);
 /* The error of a name that is none of them, with the nearest. */
 enum orr_status aicb_preset_refuse(const char *name, struct orr_error *err);
 
-/* Fills the training options that were not given. With compat a bias is left to --add_bias_linear, as AICB's scripts
+/* Fills the training options that were not given. With compat a bias is left to add_bias_linear, as AICB's scripts
  * do. Fails with ORR_EINVAL for a model that has no training generator. */
 ORR_MUST_CHECK enum orr_status aicb_preset_apply(const struct aicb_preset *preset, struct aicb_options *options,
                                                  struct orr_error *err);
 
-/* What --model asks for, if it was given. Fails with ORR_EINVAL for an unknown name too. */
+/* What the option model asks for, if it was given. Fails with ORR_EINVAL for an unknown name too. */
 ORR_MUST_CHECK enum orr_status aicb_preset_resolve(struct aicb_options *options, struct orr_error *err);
 
 /* One line a preset. */

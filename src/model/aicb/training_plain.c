@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A layer as AICB writes it without compute times (§2.3): everything takes 1, some sizes stand beside NONE, and
- * recomputation doubles what attention sends instead of what it computes. Only for --compat aicb; the fix one_row_set
+ * recomputation doubles what attention sends instead of what it computes. Only for compat aicb; the fix one_row_set
  * takes the other way.
  */
 #include "model/aicb/training_rows.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Rings, meshes and tori of any dimension, twisted or not. Every GPU has a switch of its own, because hosts do not
- * forward on any network of the field; with --direct they are joined without one, and only neighbours can then talk on
+ * forward on any network of the field; with direct they are joined without one, and only neighbours can then talk on
  * packet networks.
  *
  * A GPU's number is its coordinates with dimension 0 varying fastest (spec rocm §1.8), and its switch has that number

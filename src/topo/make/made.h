@@ -45,7 +45,7 @@ struct topo_made {
     bool too_many, refused; /* said by topo_made_end */
 };
 
-/* Takes --loss and --gpu-type; `gpu_type` is the one where nothing is said. */
+/* Takes loss and gpu-type; `gpu_type` is the one where nothing is said. */
 ORR_MUST_CHECK enum orr_status topo_made_init(struct topo_made *made, const struct topo_settings *settings,
                                               const char *gpu_type, struct mem *mem, struct orr_error *err);
 void topo_made_free(struct topo_made *made);

@@ -51,7 +51,7 @@ ORR_MUST_CHECK enum orr_status topo_settings_rate(const struct topo_settings *se
 ORR_MUST_CHECK enum orr_status topo_settings_time(const struct topo_settings *settings, enum topo_setting id,
                                                   unsigned index, const char *otherwise, struct topo_quantity *time,
                                                   struct orr_error *err);
-/* --loss: a share of packets, 0 to 1; the value itself is only checked. */
+/* Loss: a share of packets, 0 to 1; the value itself is only checked. */
 ORR_MUST_CHECK enum orr_status topo_settings_loss(const struct topo_settings *settings, double *loss, const char **text,
                                                   struct orr_error *err);
 /* "3:1" or "3": what goes down over what goes up. */

@@ -53,7 +53,7 @@ static enum orr_status make_levels(const struct topo_settings *settings, const s
     return status == ORR_OK ? topo_levels_make(levels, made, err) : status;
 }
 
-/* --spines and --oversubscription of the level above the first. */
+/* Spines and oversubscription of the level above the first. */
 static enum orr_status take_spines(const struct topo_settings *settings, struct topo_level *level,
                                    struct orr_error *err)
 {

@@ -50,7 +50,7 @@ ORR_MUST_CHECK enum orr_status emit_write(const struct linked_trace *linked, con
                                           const struct emit_options *options, const char *name,
                                           struct et_writer *writer, struct emit_counts *counts, struct orr_error *err);
 
-/* `orrery trace convert --from pytorch`: a linked trace of ours, a Chakra HDT or a bare host trace. */
+/* `orrery trace convert` from pytorch: a linked trace of ours, a Chakra HDT or a bare host trace. */
 ORR_MUST_CHECK enum orr_status pytorch_convert(const struct convert_request *request, struct convert_summary *summary,
                                                struct orr_error *err);
 

@@ -91,7 +91,7 @@ const char *comm_groups_pg_name(const struct comm_groups *groups, uint32_t group
 /* Whether a groups file is needed: some group is not that of all ranks. */
 bool comm_groups_any(const struct comm_groups *groups);
 
-/* The groups file of `orrery run --groups` and ASTRA-sim's --comm-group-configuration: {"1": [0, 1], …}, by id. With
+/* The groups file of a run, which is ASTRA-sim's comm-group-configuration: {"1": [0, 1], …}, by id. With
  * `with_all` that of all ranks is in it too, under a number that no node names: what was recorded is not all of the
  * job, and a job made whole of it must know how large that was. The file is complete or not there. */
 ORR_MUST_CHECK enum orr_status comm_groups_write(const struct comm_groups *groups, bool with_all, const char *path,
