@@ -273,6 +273,16 @@ static enum orr_status csv_read_header(struct csv_reader *reader, struct orr_err
     return status;
 }
 
+static struct csv_reader *csv_reader_make(struct mem *mem)
+{
+    struct csv_reader *made = mem_zalloc(mem, sizeof *made);
+    if (made != NULL) {
+        made->mem = mem;
+        made->line = 1;
+    }
+    return made;
+}
+
 static enum orr_status csv_reader_begin(struct csv_reader *made, struct csv_reader **reader, struct orr_error *err)
 {
     enum orr_status status = csv_read_header(made, err);
@@ -286,16 +296,15 @@ static enum orr_status csv_reader_begin(struct csv_reader *made, struct csv_read
 
 enum orr_status csv_reader_open(const char *path, struct mem *mem, struct csv_reader **reader, struct orr_error *err)
 {
-    struct csv_reader *made = mem_zalloc(mem, sizeof *made);
-    if (made == NULL) {
+    struct csv_reader *made = csv_reader_make(mem);
+    uint8_t *buffer = mem_alloc(mem, CSV_BUFFER);
+    if (made == NULL || buffer == NULL) {
+        mem_free(mem, buffer, CSV_BUFFER);
+        mem_free(mem, made, sizeof *made);
         return mem_error(mem, "reading a table", err);
     }
-    made->mem = mem;
-    made->line = 1;
-    made->buffer = mem_alloc(mem, CSV_BUFFER);
-    made->bytes = made->buffer;
-    enum orr_status status =
-        made->buffer == NULL ? mem_error(mem, "reading a table", err) : io_stream_open(path, mem, &made->stream, err);
+    made->bytes = made->buffer = buffer;
+    enum orr_status status = io_stream_open(path, mem, &made->stream, err);
     if (status != ORR_OK) {
         csv_reader_close(made);
         return status;
@@ -307,12 +316,10 @@ enum orr_status csv_reader_open(const char *path, struct mem *mem, struct csv_re
 enum orr_status csv_reader_open_text(const char *name, const char *text, size_t size, struct mem *mem,
                                      struct csv_reader **reader, struct orr_error *err)
 {
-    struct csv_reader *made = mem_zalloc(mem, sizeof *made);
+    struct csv_reader *made = csv_reader_make(mem);
     if (made == NULL) {
         return mem_error(mem, "reading a table", err);
     }
-    made->mem = mem;
-    made->line = 1;
     made->name = name;
     made->bytes = (const uint8_t *)text;
     made->size = size;
