@@ -71,6 +71,15 @@ static double memory_activations(const struct work_job *job, const struct memory
     return layers * memory_in_flight(job, stage->index) + ends + again;
 }
 
+/* Numbers of a framework may be set to anything: sums of what this gives still fit. */
+static uint64_t memory_bytes(double bytes)
+{
+    if (!(bytes > 0)) {
+        return 0;
+    }
+    return bytes < 1e18 ? (uint64_t)bytes : UINT64_C(1000000000000000000);
+}
+
 void memory_of_stage(const struct work_job *job, const struct memory_stage *stage, double device_bytes,
                      struct orr_train_memory *memory)
 {
@@ -88,14 +97,15 @@ void memory_of_stage(const struct work_job *job, const struct memory_stage *stag
     double largest =
         stage->sparse != NULL ? stage->sparse->parameters + stage->sparse->experts : memory_weights(stage->dense);
     double buckets = plan->dp > 1 && !whole ? framework->bucket_bytes * all : 0;
-    memory->weights = (uint64_t)((whole ? shared : all) * 2);
-    memory->gradients = (uint64_t)((plan->zero >= 2 || whole ? shared : all) * framework->gradient_bytes + buckets);
-    memory->optimizer = (uint64_t)(shared * framework->state_bytes);
-    memory->activations = (uint64_t)memory_activations(job, stage);
-    memory->buffers = (uint64_t)(framework->workspace * 1e9 + memory_fresh(job, stage) + (whole ? 2 * 2 * largest : 0));
+    memory->weights = memory_bytes((whole ? shared : all) * 2);
+    memory->gradients = memory_bytes((plan->zero >= 2 || whole ? shared : all) * framework->gradient_bytes + buckets);
+    memory->optimizer = memory_bytes(shared * framework->state_bytes);
+    memory->activations = memory_bytes(memory_activations(job, stage));
+    memory->buffers =
+        memory_bytes(framework->workspace * 1e9 + memory_fresh(job, stage) + (whole ? 2 * 2 * largest : 0));
     uint64_t needed = memory->weights + memory->gradients + memory->optimizer + memory->activations + memory->buffers;
-    memory->device = (uint64_t)(device_bytes * framework->usable);
-    memory->fragmentation = (uint64_t)memory_queued(job, stage, (double)needed, (double)memory->device);
+    memory->device = memory_bytes(device_bytes * framework->usable);
+    memory->fragmentation = memory_bytes(memory_queued(job, stage, (double)needed, (double)memory->device));
     memory->total = needed + memory->fragmentation;
     memory->fits = needed <= memory->device;
 }

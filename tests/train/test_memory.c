@@ -178,6 +178,21 @@ static void a_policy_that_keeps_inputs_alone_holds_less_and_tensor_parallel_rank
     CHECK(4 * answered(&options).memory.activations < inputs, "of eight, each an eighth");
 }
 
+static void numbers_beyond_all_sense_add_up(void **state)
+{
+    (void)state;
+    struct orr_train_options options = alone("h100", "nanotron");
+    options.model = "llama3-70b";
+    options.plan.gpus = 8, options.plan.tp = 8, options.plan.micro_batch = 64;
+    options.framework_set =
+        "usable=1e9,state_bytes=1e9,logit_bytes=1e9,kept_states=1e9,queued_states=1e9,workspace=1e9";
+    struct orr_train_memory most = answered(&options).memory;
+    CHECK_U64(most.total,
+              most.weights + most.gradients + most.optimizer + most.activations + most.buffers + most.fragmentation,
+              "the kinds");
+    CHECK(most.total > most.weights, "and no more than a count holds");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -188,6 +203,7 @@ int main(void)
         cmocka_unit_test(the_first_stage_of_a_pipeline_holds_a_micro_batch_for_each_stage),
         cmocka_unit_test(what_products_read_is_kept_in_the_bits_they_read),
         cmocka_unit_test(a_policy_that_keeps_inputs_alone_holds_less_and_tensor_parallel_ranks_divide_them),
+        cmocka_unit_test(numbers_beyond_all_sense_add_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
