@@ -12,6 +12,8 @@ ORR_BEGIN
 
 #define ORR_PLAN_OBJECTIVES(X)                                                                                         \
     X(STEP, "step")                                                                                                    \
+    X(COST, "cost")                                                                                                    \
+    X(JOULES, "tokens-per-joule")                                                                                      \
     X(MEMORY, "memory")
 enum orr_plan_objective {
 #define ORR_X(symbol, word) ORR_PLAN_##symbol,

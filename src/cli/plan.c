@@ -17,7 +17,7 @@ static const struct param plan_rows[] = {
     {"fix", .kind = PARAM_TEXT, .group = PARAM_GROWTH, .value = "NAME=VALUE,...", AT(fix),
      .help = "What is not to be searched: tp, pp, cp, ep, vpp, zero, micro-batch, recompute"},
     {"objective", .kind = PARAM_WORD, .group = PARAM_WHAT, .value = "NAME", AT(objective), .words = plan_objectives,
-     .initial = "step", .help = "What is to be least: the time of a step, or memory"},
+     .initial = "step", .help = "What is to be best: the time of a step, its cost, its energy, or memory"},
     {"max-memory", .kind = PARAM_REAL, .group = PARAM_MACHINE, .value = "GB", AT(max_memory_gb), .real_most = 1e6,
      .unwritten = "the device's", .help = "What a plan may need of a GPU's memory"},
     {"seconds", .kind = PARAM_REAL, .group = PARAM_OTHER, .value = "S", AT(seconds), .real_most = 1e9,

@@ -11,6 +11,7 @@
 #include "orrery/plan.h"
 #include "planner/space.h"
 #include "report/plan.h"
+#include "train/energy.h"
 #include "train/neighbours.h"
 #include "train/predict.h"
 
@@ -52,12 +53,23 @@ static enum orr_status search_predict(const struct search *search, const struct 
     struct orr_train_options options = search->job;
     struct mem mem = {0};
     options.plan = *plan;
-    return predict_step(search->data, &options, &mem, result, err);
+    enum orr_status status = predict_step(search->data, &options, &mem, result, err);
+    if (status == ORR_OK) {
+        energy_of_step(&options, result);
+    }
+    return status;
 }
 
 static double search_value(const struct search *search, const struct orr_train_result *result)
 {
-    return search->options->objective == ORR_PLAN_MEMORY ? (double)result->memory.total : (double)result->step_ns;
+    switch (search->options->objective) {
+    case ORR_PLAN_MEMORY:
+        return (double)result->memory.total;
+    case ORR_PLAN_JOULES: /* all plans have the same tokens */
+        return result->joules;
+    default: /* and the same GPUs, so that the fastest is the cheapest */
+        return (double)result->step_ns;
+    }
 }
 
 static void *search_plan(void *context, uint64_t piece)
@@ -84,6 +96,7 @@ static void *search_finalist(void *context, uint64_t piece)
     enum orr_status status = search_predict(search, &search->space.plans[search->finalists[piece]], final, &err);
     if (status == ORR_OK && search->neighbours != NULL) {
         status = neighbours_ask(search->neighbours, search->job.interconnect, NULL, final, &err);
+        energy_of_step(&search->job, final);
     }
     final->step_ns = status == ORR_OK ? final->step_ns : UINT64_MAX;
     return NULL;

@@ -114,6 +114,26 @@ static void ones_own_plan_is_compared(void **state)
     free(result);
 }
 
+static void the_objective_says_what_is_best(void **state)
+{
+    (void)state;
+    struct orr_plan_options options = asked("llama3-8b", "dgx-h100:2", 128);
+    struct orr_plan_result *fast = found(&options);
+    options.objective = ORR_PLAN_JOULES;
+    struct orr_plan_result *saving = found(&options);
+    options.objective = ORR_PLAN_MEMORY;
+    struct orr_plan_result *small = found(&options);
+    CHECK(saving->rows[0].result.joules <= fast->rows[0].result.joules, "%g J", saving->rows[0].result.joules);
+    CHECK(small->rows[0].result.memory.total < fast->rows[0].result.memory.total, "%" PRIu64 " bytes",
+          small->rows[0].result.memory.total);
+    for (uint32_t i = 1; i < saving->count; i++) {
+        CHECK(saving->rows[i].result.joules >= saving->rows[i - 1].result.joules, "row %u", i);
+    }
+    free(fast);
+    free(saving);
+    free(small);
+}
+
 static void a_search_without_time_tells_that_it_did_not_end(void **state)
 {
     (void)state;
@@ -132,6 +152,7 @@ int main(void)
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(where_nothing_fits_the_smallest_is_told),
         cmocka_unit_test(ones_own_plan_is_compared),
+        cmocka_unit_test(the_objective_says_what_is_best),
         cmocka_unit_test(a_search_without_time_tells_that_it_did_not_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
