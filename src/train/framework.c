@@ -32,8 +32,14 @@ enum orr_status framework_find(const char *name, const struct framework **framew
         }
     }
     const char *near = error_nearest(name, known);
-    return error_set(err, ORR_EINVAL, "parameter 'framework': there is no '%s'%s%s%s", name,
-                     near != NULL ? "; the nearest is '" : "", near != NULL ? near : "", near != NULL ? "'" : "");
+    if (near != NULL) {
+        return error_set(err, ORR_EINVAL, "parameter 'framework': there is no '%s'; the nearest is '%s'", name, near);
+    }
+    char all[256] = "";
+    for (size_t i = 0, length = 0; i < FRAMEWORK_COUNT && length < sizeof all; i++) {
+        length += (size_t)snprintf(all + length, sizeof all - length, "%s%s", i > 0 ? ", " : "", frameworks[i].name);
+    }
+    return error_set(err, ORR_EINVAL, "parameter 'framework': there is no '%s'; there are %s", name, all);
 }
 
 /* ---- numbers by name ---- */

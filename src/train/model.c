@@ -179,7 +179,10 @@ static enum orr_status model_unknown(const char *name, struct orr_error *err)
     const char *near = error_nearest(name, known);
     return near != NULL
                ? error_set(err, ORR_EINVAL, "no model '%s'; did you mean '%s'?", name, near)
-               : error_set(err, ORR_EINVAL, "no model '%s': neither a preset nor the path of a config.json", name);
+               : error_set(
+                     err, ORR_EINVAL,
+                     "no model '%s': neither a preset (parameter 'list' shows them) nor the path of a config.json",
+                     name);
 }
 
 static bool model_is_path(const char *what)

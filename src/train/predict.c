@@ -282,6 +282,11 @@ static enum orr_status predict_model_of(const struct orr_train_options *options,
         if (status != ORR_OK) {
             return status;
         }
+    } else if (shape->hidden == 0 && shape->layers == 0) {
+        return error_set(
+            err, ORR_EINVAL,
+            "no model: parameter 'model' names one, as parameter 'list' shows them; or parameter 'layers' and "
+            "parameter 'hidden' begin its shape");
     } else {
         *model = (struct orr_train_model){.family = shape->family, .source = "the shape given"};
         (void)snprintf(model->name, sizeof model->name, "%s", "given");
@@ -310,6 +315,13 @@ static enum orr_status predict_model_of(const struct orr_train_options *options,
 
 /* ---- figures that follow ---- */
 
+/* By dtype: the units that carry its products out. */
+static const enum device_peak predict_peaks[ORR_TRAIN_DTYPE_COUNT] = {DEVICE_BF16, DEVICE_FP16, DEVICE_FP8,
+                                                                      DEVICE_FP8,  DEVICE_FP4,  DEVICE_FP32};
+#define PREDICT_X(symbol, word) word,
+static const char *const predict_dtypes[ORR_TRAIN_DTYPE_COUNT] = {ORR_TRAIN_DTYPES(PREDICT_X)};
+#undef PREDICT_X
+
 /* Products of matrices of one token, forwards and backwards: 6 for a weight it meets, and attention over the tokens
  * before it (all, where it looks both ways). */
 static double predict_model_flops(const struct orr_train_model *model, const struct orr_train_parameters *count,
@@ -328,8 +340,7 @@ static void predict_figures(const struct device *device, struct orr_train_result
 {
     const struct orr_train_plan *plan = &result->plan;
     double seconds = (double)result->step_ns * 1e-9, tokens = (double)plan->global_batch * plan->seq;
-    static const enum device_peak peaks[] = {DEVICE_BF16, DEVICE_FP16, DEVICE_FP8, DEVICE_FP8, DEVICE_FP4, DEVICE_FP32};
-    double peak = device_peak_of(device, peaks[plan->dtype]) * 1e12;
+    double peak = device_peak_of(device, predict_peaks[plan->dtype]) * 1e12;
     double flops = predict_model_flops(&result->model, &result->parameters, plan->seq) * tokens / plan->gpus;
     double again = plan->recompute == ORR_TRAIN_RECOMPUTE_FULL ? 4.0 / 3.0 : 1;
     result->tokens_per_s = tokens / seconds;
@@ -381,6 +392,10 @@ enum orr_status predict_step(struct predict_data *data, const struct orr_train_o
         return status;
     }
     const struct device *device = &device_rows[machine.device];
+    if (device->peaks[predict_peaks[made.plan.dtype]] == 0) {
+        return error_set(err, ORR_EINVAL, "parameter 'dtype': %s has no units for %s", device->name,
+                         predict_dtypes[made.plan.dtype]);
+    }
     struct cost_machine cost = {
         .ops = data->ops,
         .device = machine.device,

@@ -110,6 +110,23 @@ static void what_cannot_be_divided_is_refused_with_the_rule(void **state)
     }
 }
 
+static void what_is_not_there_is_named(void **state)
+{
+    (void)state;
+    struct orr_train_result result;
+    struct orr_train_options options = asked(NULL, "dgx-h100:1", 8);
+    CHECK(orr_train_step(&options, &result, &err) == ORR_EINVAL, "no model");
+    CHECK(strstr(err.text, "no model: parameter 'model' names one") != NULL, "%s", err.text);
+    options = asked("llama3-8b", "dgx-a100:1", 8);
+    options.plan.dtype = ORR_TRAIN_DTYPE_FP8;
+    CHECK(orr_train_step(&options, &result, &err) == ORR_EINVAL, "no fp8");
+    CHECK(strstr(err.text, "a100 has no units for fp8") != NULL, "%s", err.text);
+    options = asked("llama3-8b", "dgx-h100:1", 8);
+    options.framework = "foo";
+    CHECK(orr_train_step(&options, &result, &err) == ORR_EINVAL, "no such framework");
+    CHECK(strstr(err.text, "there are torch, megatron, nemo") != NULL, "%s", err.text);
+}
+
 static void more_of_the_same_takes_longer(void **state)
 {
     (void)state;
@@ -338,6 +355,7 @@ int main(void)
         cmocka_unit_test(the_parts_of_a_step_add_up_to_it),
         cmocka_unit_test(one_model_by_three_names_gives_one_answer),
         cmocka_unit_test(what_cannot_be_divided_is_refused_with_the_rule),
+        cmocka_unit_test(what_is_not_there_is_named),
         cmocka_unit_test(more_of_the_same_takes_longer),
         cmocka_unit_test(sharding_takes_memory_off_a_gpu),
         cmocka_unit_test(less_power_takes_longer),
