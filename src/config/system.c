@@ -20,6 +20,7 @@ struct system_target {
 /* In the order of the enumerations of sim/config.h. */
 static const char *const scheduling_names[] = {"LIFO", "FIFO", "EXPLICIT", NULL};
 static const char *const optimization_names[] = {"baseline", "localBWAware", NULL};
+static const char *const protocol_names[] = {"wires", "LL", "LL128", "Simple", NULL};
 
 #define ALGORITHMS(name, index)                                                                                        \
     {                                                                                                                  \
@@ -135,6 +136,14 @@ static const struct config_row system_rows[] = {
      .help =
          "ranks that the algorithms nccl... take for one server; 0: as a topology file in SimAI's form says, else the "
          "size of dimension 0"},
+    {.key = "nccl-protocol",
+     .type = CONFIG_CHOICE,
+     .fallback = "wires",
+     .choices = protocol_names,
+     .offset = AT(system.nccl_protocol),
+     .help =
+         "what messages of the algorithms nccl... cost beside the wires: nothing, or a start, a step and flags in the "
+         "data as NCCL's tuner counts them for that protocol"},
     {.key = "nccl-nvls-efficiency",
      .type = CONFIG_REAL,
      .fallback = "0.7",

@@ -43,6 +43,10 @@ struct sim_capacity {
     uint64_t pool;  /* of all servers together */
 };
 
+/* What NCCL's messages cost beside the wires: nothing, or what a protocol costs (coll/timing/timing.h has their order).
+ */
+enum sim_nccl_protocol { SIM_NCCL_WIRES, SIM_NCCL_LL, SIM_NCCL_LL128, SIM_NCCL_SIMPLE };
+
 struct sim_system {
     enum sim_scheduling scheduling;
     enum sim_optimization optimization;
@@ -64,6 +68,7 @@ struct sim_system {
     bool track_local_mem;          /* with sim_config.tensors */
     const char *local_mem_trace;   /* beginning of the names of ASTRA-sim's files about it */
     struct sim_capacity capacity;
+    enum sim_nccl_protocol nccl_protocol;
     double nccl_nvls_efficiency; /* share of a link that reductions in the NVLink switch reach */
 };
 

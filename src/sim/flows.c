@@ -22,6 +22,7 @@
 #include <string.h>
 
 #include "coll/nccl.h"
+#include "coll/timing/timing.h"
 #include "sim/engine.h"
 
 /* 40 bytes of memory each, and the lists: more would be a machine that the ring serves better. */
@@ -35,11 +36,13 @@ struct sim_flow {
     uint32_t next_in_line; /* what its sender sends when it has arrived; SIM_NONE: nothing */
     uint32_t first_child, child_count;
     uint32_t send_at, recv_at; /* place among the sends of src, among the receives of dst */
+    uint32_t step_ns;          /* of the protocol, before what waits for it may go */
     bool reduces;
 };
 
 struct sim_flow_plan {
     uint32_t count, member_count;
+    uint32_t start_ns; /* of the protocol, before the first send */
     struct sim_flow *flows;
     uint32_t *children;
     const uint32_t *ranks; /* ascending */
@@ -208,12 +211,33 @@ static void sort_by_member(const struct sim *sim, struct sim_flow_plan *plan, co
     }
 }
 
-/* Reductions in the switch do not reach a link's whole rate: they take as long as so many more bytes would. */
-static uint64_t bytes_on_links(const struct sim *sim, const struct nccl_flow *flow)
+/* Reductions in the switch do not reach a link's whole rate: they take as long as so many more bytes would. Of others a
+ * protocol may have flags among the data. */
+static uint64_t bytes_on_links(const struct sim *sim, const struct nccl_flow *flow, const struct timing_message *cost)
 {
     double efficiency = sim->config->system.nccl_nvls_efficiency;
-    bool whole = flow->connection != NCCL_CONN_NVLS || efficiency <= 0 || efficiency >= 1;
-    return whole ? flow->bytes : (uint64_t)((double)flow->bytes / efficiency);
+    if (flow->connection != NCCL_CONN_NVLS) {
+        return (uint64_t)((double)flow->bytes * cost->bytes);
+    }
+    return efficiency <= 0 || efficiency >= 1 ? flow->bytes : (uint64_t)((double)flow->bytes / efficiency);
+}
+
+/* What the system's protocol costs; the switch has none. */
+static struct timing_message flow_message_cost(const struct sim *sim, enum nccl_algo algo)
+{
+    enum sim_nccl_protocol protocol = sim->config->system.nccl_protocol;
+    bool in_switch = algo == NCCL_NVLS || algo == NCCL_NVLS_TREE;
+    if (protocol == SIM_NCCL_WIRES || in_switch) {
+        return (struct timing_message){.bytes = 1};
+    }
+    return timing_message_cost(algo == NCCL_TREE, (unsigned)protocol - SIM_NCCL_LL);
+}
+
+static uint32_t flow_step_ns(const struct sim *sim, const struct nccl_flow *flow, const struct timing_message *cost)
+{
+    uint32_t each = sim->nccl_servers.ranks_each > 0 ? sim->nccl_servers.ranks_each : 1;
+    bool inside = flow->src / each == flow->dst / each;
+    return (uint32_t)((inside ? cost->inside_us : cost->between_us) * 1e3 + 0.5);
 }
 
 /* Lines up what ranks give to switches of their own accord. A flow with one before it has one more to wait for. */
@@ -256,6 +280,8 @@ static struct sim_flow_plan *take_over(struct sim *sim, const struct nccl_flows 
     if (plan == NULL) {
         return NULL;
     }
+    const struct timing_message cost = flow_message_cost(sim, list->choice.algo);
+    plan->start_ns = (uint32_t)(cost.start_us * 1e3 + 0.5);
     plan->count = list->count;
     if (!sim_flows_make_arrays(sim, plan, group, children)) {
         return NULL;
@@ -263,7 +289,8 @@ static struct sim_flow_plan *take_over(struct sim *sim, const struct nccl_flows 
     uint32_t at = 0;
     for (uint32_t i = 0; i < list->count; i++) {
         const struct nccl_flow *from = &list->flows[i];
-        plan->flows[i] = (struct sim_flow){.bytes = bytes_on_links(sim, from),
+        plan->flows[i] = (struct sim_flow){.bytes = bytes_on_links(sim, from, &cost),
+                                           .step_ns = flow_step_ns(sim, from, &cost),
                                            .src = sim_flows_node_of(sim, from->src),
                                            .dst = sim_flows_node_of(sim, from->dst),
                                            .from = plan->ranks[actor_of(sim, plan, from->src)],
@@ -429,7 +456,7 @@ void sim_flows_start(struct sim *sim, uint32_t index)
     run->parents_left = (uint32_t *)(run + 1);
     run->state = (uint8_t *)(run->parents_left + sends);
     memcpy(run->parents_left, plan->parents + plan->send_first[member], sends * sizeof *run->parents_left);
-    sim_call_after(sim, stream->rank, sim_endpoint_delay(sim, stream), SIM_CALL_FLOW, index, SIM_NONE);
+    sim_call_after(sim, stream->rank, sim_endpoint_delay(sim, stream) + plan->start_ns, SIM_CALL_FLOW, index, SIM_NONE);
 }
 
 static void sim_flows_begin(struct sim *sim, uint32_t index, const struct sim_flow_plan *plan)
@@ -497,7 +524,7 @@ void sim_flows_received(struct sim *sim, uint32_t index, uint32_t posted, uint32
     bool at_rank = flow->dst < sim->rank_count; /* a switch has neither endpoint nor memory */
     uint64_t endpoint_ns = at_rank ? sim_endpoint_delay(sim, stream) : 0;
     uint64_t memory_ns = at_rank && flow->reduces ? sim_memory_pass_ns(sim, flow->bytes) : 0;
-    sim_call_after(sim, stream->rank, endpoint_ns + memory_ns, SIM_CALL_FLOW, index, came);
+    sim_call_after(sim, stream->rank, endpoint_ns + memory_ns + flow->step_ns, SIM_CALL_FLOW, index, came);
 }
 
 uint32_t sim_flows_sender(const struct sim *sim, uint32_t index, uint32_t flow)

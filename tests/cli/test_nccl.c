@@ -349,8 +349,36 @@ static void a_picture_is_written_whole_or_not_at_all(void **state)
     CHECK_EXIT(program_run("coll show --gpus 16 --pairs 1:2,3:9 --bytes 10"), 0);
 }
 
-TEST_MAIN(what_travels_is_the_list_on_every_network, nvls_goes_through_the_switches_on_every_network,
-          nccl_reduces_in_the_switch_where_the_gpus_can, the_same_is_carried_out_with_jitter_and_rendezvous,
-          a_job_of_nccl_has_a_network_whose_links_are_shared, a_rank_that_never_comes_is_named,
-          what_it_cannot_do_is_a_named_error, environment_variables_of_simai_count_under_compat,
-          words_are_taken_in_simais_spelling_too, a_picture_is_written_whole_or_not_at_all)
+/* A ring of 8 ranks on one server, of two parts one after the other: each has a start and fourteen steps, as NCCL's
+ * tuner counts them; LL and LL128 have flags among the data besides. */
+static void a_protocol_costs_a_start_and_every_step(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint64_t start_ns, step_ns, flags_ns;
+    } protocols[] = {{"LL", 6600, 600, 400}, {"LL128", 14000, 1900, 100}, {"Simple", 8400, 3400, 0}};
+    program_enter();
+    program_write_text("network.yml", "topology: [Switch]\nnpus_count: [8]\nbandwidth: [50]\nlatency: [25]\n");
+    write_traces("all-reduce", 65536);
+    write_system("[\"ncclRing\"]", "[\"ncclRing\"]", "");
+    CHECK(messages_of_run("unaware -n network.yml") > 0, "it runs");
+    uint64_t wires = number_of("\"time_ns\": ");
+    for (size_t i = 0; i < COUNT_OF(protocols); i++) {
+        char more[64];
+        (void)snprintf(more, sizeof more, ", \"nccl-protocol\": \"%s\"", protocols[i].name);
+        write_system("[\"ncclRing\"]", "[\"ncclRing\"]", more);
+        CHECK(messages_of_run("unaware -n network.yml") > 0, "it runs");
+        uint64_t costs = number_of("\"time_ns\": ") - wires;
+        uint64_t steps = 2 * (protocols[i].start_ns + 14 * protocols[i].step_ns);
+        CHECK(costs >= steps && costs <= steps + protocols[i].flags_ns, "%s: %" PRIu64 " ns, not %" PRIu64,
+              protocols[i].name, costs, steps);
+    }
+}
+
+TEST_MAIN(a_protocol_costs_a_start_and_every_step, what_travels_is_the_list_on_every_network,
+          nvls_goes_through_the_switches_on_every_network, nccl_reduces_in_the_switch_where_the_gpus_can,
+          the_same_is_carried_out_with_jitter_and_rendezvous, a_job_of_nccl_has_a_network_whose_links_are_shared,
+          a_rank_that_never_comes_is_named, what_it_cannot_do_is_a_named_error,
+          environment_variables_of_simai_count_under_compat, words_are_taken_in_simais_spelling_too,
+          a_picture_is_written_whole_or_not_at_all)

@@ -160,6 +160,13 @@ void timing_place_ranks(const uint32_t *ranks, uint32_t count, uint32_t each, st
 /* Nanoseconds of a question that has been checked. */
 uint64_t timing_ns(const struct timing_machine *machine, const struct orr_coll_question *question);
 
+/* What one message costs beside the wires, by the constants of NCCL's newest tuner: from launch to the first, each step
+ * inside a server and between two, and bytes on the wire for one of data. */
+struct timing_message {
+    double start_us, inside_us, between_us, bytes;
+};
+struct timing_message timing_message_cost(bool is_tree, unsigned proto);
+
 /* What the library reckons with; infinite where it would not. `algo` and `proto` are never AUTO. */
 double timing_tuner_us(const struct timing_machine *machine, const struct timing_shape *shape, enum orr_coll_algo algo,
                        enum orr_coll_proto proto);

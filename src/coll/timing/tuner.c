@@ -246,3 +246,16 @@ double timing_tuner_choose(const struct timing_machine *machine, const struct ti
     }
     return best;
 }
+
+struct timing_message timing_message_cost(bool is_tree, unsigned proto)
+{
+    static const double bytes[TIMING_PROTOS] = {2, 128.0 / 120.0,
+                                                1}; /* LL: a flag for each four bytes; LL128: of 16 one */
+    struct timing_machine machine = {.gpu = timing_gpu_find("h100")};
+    enum orr_coll_algo algo = is_tree ? ORR_COLL_ALGO_TREE : ORR_COLL_ALGO_RING;
+    timing_tuning_find(machine.gpu, 0, &machine.tuning);
+    return (struct timing_message){.start_us = table_at(&machine, TIMING_TABLE_BASE, place(algo) * 3 + proto, 0),
+                                   .inside_us = hardware(&machine, HW_NVLINK, algo, proto),
+                                   .between_us = hardware(&machine, HW_NET, algo, proto),
+                                   .bytes = bytes[proto]};
+}
