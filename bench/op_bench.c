@@ -14,9 +14,11 @@ static const struct op_case {
     const char *name, *title;
     uint32_t opens;
     uint64_t predictions;
+    bool collectives;
 } cases[] = {
-    {"op-open", "the operators' data opened 20 times", 20, 0},
-    {"op-predict", "10 million predictions of operators", 1, 10000000},
+    {"op-open", "the operators' data opened 20 times", 20, 0, false},
+    {"op-predict", "10 million predictions of operators", 1, 10000000, false},
+    {"coll-time", "a million times of collectives", 1, 1000000, true},
 };
 enum { CASES = sizeof cases / sizeof cases[0] };
 
@@ -65,6 +67,38 @@ static bool run_once(const void *context, void *result)
     return isfinite(sum);
 }
 
+/* Measured, carried over and modelled in turn: one node, several, racks. */
+static bool time_collectives(const void *context, void *result)
+{
+    const struct op_case *item = context;
+    static const char *const gpus[] = {"h100", "gb200", "b300", "mi300x"};
+    struct orr_coll_timer *timers[4] = {NULL};
+    struct orr_error err = {0};
+    double sum = 0;
+    bool is_open = true;
+    for (int i = 0; i < 4 && is_open; i++) {
+        const struct orr_coll_machine machine = {.gpu = gpus[i]};
+        is_open = orr_coll_timer_open(&machine, &timers[i], &err) == ORR_OK;
+    }
+    for (uint64_t i = 0; i < item->predictions && is_open; i++) {
+        const struct orr_coll_question question = {.op = (enum orr_coll_op)(i % ORR_COLL_OP_COUNT),
+                                                   .bytes = UINT64_C(1) << i % 32,
+                                                   .nodes = (uint32_t)(i % 5 == 0 ? 1 : i % 130 + 1),
+                                                   .gpus = i % 3 == 0 ? 4 : 8};
+        struct orr_coll_answer answer;
+        is_open = orr_coll_time(timers[i / 7 % 4], &question, &answer, &err) == ORR_OK;
+        sum += is_open ? answer.us : 0;
+    }
+    for (int i = 0; i < 4; i++) {
+        orr_coll_timer_close(timers[i]);
+    }
+    if (!is_open) {
+        (void)fprintf(stderr, "%s: %s\n", item->name, err.text);
+    }
+    *(double *)result = sum;
+    return is_open && isfinite(sum);
+}
+
 bool bench_op_run(int index, unsigned repeat)
 {
     const struct op_case *item = &cases[index];
@@ -72,7 +106,8 @@ bool bench_op_run(int index, unsigned repeat)
     for (unsigned i = 0; i < repeat || i == 0; i++) {
         struct bench_usage usage;
         double sum = 0;
-        if (!bench_child(run_once, item, &sum, sizeof sum, &usage) || !usage.complete) {
+        if (!bench_child(item->collectives ? time_collectives : run_once, item, &sum, sizeof sum, &usage) ||
+            !usage.complete) {
             return false;
         }
         double seconds = usage.user_s + usage.system_s;

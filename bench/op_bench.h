@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators: opening the data that the library carries, and ten million predictions on one core. */
+/* Operators: opening the data that the library carries, and ten million predictions on one core; and a million times of
+ * collectives. */
 #ifndef ORR_BENCH_OP_BENCH_H
 #define ORR_BENCH_OP_BENCH_H
 

@@ -118,7 +118,7 @@ ORR_MUST_CHECK enum orr_status orr_coll_timer_open(const struct orr_coll_machine
                                                    struct orr_coll_timer **timer, struct orr_error *err);
 void orr_coll_timer_close(struct orr_coll_timer *timer); /* NULL is fine */
 
-/* About two microseconds, allocates nothing, may be called from many threads at once. ORR_EINVAL: an algorithm or
+/* About three microseconds, allocates nothing, may be called from many threads at once. ORR_EINVAL: an algorithm or
  * protocol that cannot do it there; ORR_ERANGE: no ranks, or more than 2^24. */
 ORR_MUST_CHECK enum orr_status orr_coll_time(const struct orr_coll_timer *timer,
                                              const struct orr_coll_question *question, struct orr_coll_answer *answer,
