@@ -44,16 +44,20 @@ class Attention(nn.Module):
         super().__init__()
         hidden, self.heads = shape["hidden"], shape["heads"]
         self.shared, self.size = shape.get("kv_heads") or self.heads, shape["hidden"] // shape["heads"]
-        self.into = nn.Linear(hidden, (self.heads + 2 * self.shared) * self.size, bias=bias)
+        widths = [self.heads * self.size, self.shared * self.size, self.shared * self.size]
+        # rotated queries and keys are new tensors: were they parts of one, the values' part would hold all of it
+        self.into = nn.ModuleList(nn.Linear(hidden, width, bias=bias) for width in (widths if rotary else [sum(widths)]))
+        self.widths = widths
         self.out = nn.Linear(hidden, hidden, bias=bias)
         self.causal, self.rotary = causal, rotary
 
     def forward(self, x, turn):
         batch, seq, _ = x.shape
-        parts = self.into(x).split([self.heads * self.size, self.shared * self.size, self.shared * self.size], dim=-1)
-        q, k, v = (part.view(batch, seq, -1, self.size).transpose(1, 2) for part in parts)
+        parts = [linear(x) for linear in self.into] if self.rotary else self.into[0](x).split(self.widths, dim=-1)
+        q, k, v = (part.view(batch, seq, -1, self.size) for part in parts)
         if self.rotary:
             q, k = rotate(q, *turn), rotate(k, *turn)
+        q, k, v = (part.transpose(1, 2) for part in (q, k, v))
         y = F.scaled_dot_product_attention(q, k, v, is_causal=self.causal, enable_gqa=self.shared != self.heads)
         return self.out(y.transpose(1, 2).reshape(batch, seq, -1))
 
@@ -129,11 +133,13 @@ class Language(nn.Module):
         self.blocks = nn.ModuleList(Block(shape, kind) for _ in range(shape["layers"]))
         self.last = nn.LayerNorm(hidden) if kind in ("gpt", "bert") else nn.RMSNorm(hidden)
         self.head = nn.Linear(hidden, shape["vocab"], bias=False)
+        if kind in ("gpt", "bert"):
+            self.cos = self.sin = None
+            return
         size = hidden // shape["heads"]
         angle = torch.outer(torch.arange(shape["seq"]), 1e4 ** (-torch.arange(0, size, 2) / size))
-        angle = torch.cat((angle, angle), dim=-1)
-        self.register_buffer("cos", angle.cos(), persistent=False)
-        self.register_buffer("sin", angle.sin(), persistent=False)
+        angle = torch.cat((angle, angle), dim=-1).unsqueeze(1)
+        self.cos, self.sin = nn.Buffer(angle.cos(), persistent=False), nn.Buffer(angle.sin(), persistent=False)
 
     def forward(self, tokens, target):
         x = self.token(tokens)
@@ -211,14 +217,33 @@ class Resnet(nn.Module):
         return F.cross_entropy(self.head(x).float(), target)
 
 
+class Vgg(nn.Module):
+    def __init__(self, shape):
+        super().__init__()
+        parts, into = [], 3
+        for stage, count in enumerate(shape["layers"]):
+            for _ in range(count):
+                parts += [nn.Conv2d(into, min(64 << stage, 512), 3, 1, 1), nn.ReLU(inplace=True)]
+                into = min(64 << stage, 512)
+            parts.append(nn.MaxPool2d(2, 2))
+        self.body, side = nn.Sequential(*parts), shape["image"] // 32
+        self.head = nn.Sequential(nn.Linear(into * side * side, 4096), nn.ReLU(inplace=True), nn.Linear(4096, 4096),
+                                  nn.ReLU(inplace=True), nn.Linear(4096, 1000))
+
+    def forward(self, x, target):
+        return F.cross_entropy(self.head(self.body(x).flatten(1)).float(), target)
+
+
 def model_and_data(kind, shape, recompute):
     mbs = shape["mbs"]
     if kind in ("cnn", "vit"):
-        model = Resnet(shape) if kind == "cnn" else Vision(shape, recompute)
+        with torch.device("cuda"):
+            model = Vision(shape, recompute) if kind == "vit" else (Vgg if shape["net"] == "vgg16" else Resnet)(shape)
         image = torch.randn(mbs, 3, shape["image"], shape["image"], device="cuda", dtype=torch.bfloat16)
         data = image.to(memory_format=torch.channels_last), torch.randint(0, 1000, (mbs,), device="cuda")
     else:
-        model = Language(shape, kind, recompute)
+        with torch.device("cuda"):
+            model = Language(shape, kind, recompute)
         data = tuple(torch.randint(0, shape["vocab"], (mbs, shape["seq"]), device="cuda") for _ in range(2))
     model = model.to(device="cuda", dtype=torch.bfloat16)
     return (model.to(memory_format=torch.channels_last) if kind == "cnn" else model), data
@@ -242,8 +267,8 @@ def timed_step(model, data, optimizer):
 
 def measure(row, steps):
     shape = json.loads(row["config"])
-    torch.cuda.reset_peak_memory_stats()
     model, data = model_and_data(row["kind"], shape, int(row["recompute"]))
+    torch.cuda.reset_peak_memory_stats()
     row["params"] = sum(weight.numel() for weight in model.parameters())
     weights = list(model.parameters())
     optimizer = torch.optim.AdamW(weights, lr=1e-5, fused=True) if row["optimizer"] == "adamw" else \
