@@ -99,6 +99,9 @@ ORR_MUST_CHECK enum orr_status orr_train_model_list(const char *name, FILE *stre
     X(MXFP8, "mxfp8")                                                                                                  \
     X(NVFP4, "nvfp4")                                                                                                  \
     X(FP32, "fp32")
+#define ORR_TRAIN_OPTIMIZERS(X)                                                                                        \
+    X(ADAMW, "adamw")                                                                                                  \
+    X(SGD, "sgd")
 #define ORR_X(symbol, word) ORR_TRAIN_RECOMPUTE_##symbol,
 enum orr_train_recompute { ORR_TRAIN_RECOMPUTES(ORR_X) ORR_TRAIN_RECOMPUTE_COUNT };
 #undef ORR_X
@@ -110,6 +113,9 @@ enum orr_train_schedule { ORR_TRAIN_SCHEDULES(ORR_X) ORR_TRAIN_SCHEDULE_COUNT };
 #undef ORR_X
 #define ORR_X(symbol, word) ORR_TRAIN_DTYPE_##symbol,
 enum orr_train_dtype { ORR_TRAIN_DTYPES(ORR_X) ORR_TRAIN_DTYPE_COUNT };
+#undef ORR_X
+#define ORR_X(symbol, word) ORR_TRAIN_OPTIMIZER_##symbol,
+enum orr_train_optimizer { ORR_TRAIN_OPTIMIZERS(ORR_X) ORR_TRAIN_OPTIMIZER_COUNT }; /* sgd: with momentum */
 #undef ORR_X
 
 /* Which communication runs beside compute: bits of struct orr_train_plan.overlap. */
@@ -127,6 +133,7 @@ struct orr_train_plan {
     enum orr_train_schedule schedule;
     uint32_t overlap; /* ORR_TRAIN_OVERLAP_* */
     bool compile;
+    enum orr_train_optimizer optimizer;
 };
 
 /* Settles what follows from the rest (0: not said) and checks that the model can be divided so: ORR_EINVAL names the
@@ -174,6 +181,7 @@ struct orr_train_result {
     uint64_t exposed_comm_ns; /* of all five */
     uint64_t bubble_ns, launch_ns, optimizer_ns;
     double tokens_per_s, tokens_per_s_per_gpu; /* samples, where a model has no tokens */
+    double model_flops; /* of a step on all GPUs: products of the model, forwards and backwards once */
     double tflops_per_gpu, hardware_tflops_per_gpu, mfu, hfu;
     struct orr_train_memory memory;
     char bound_by[24];

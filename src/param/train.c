@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parameters of a training step: options of `orrery train` and columns of its tables (a column's name has _ for -).
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "param/param.h"
@@ -9,6 +10,7 @@
 static const char *const train_recomputes[] = {ORR_TRAIN_RECOMPUTES(WORD_X) NULL};
 static const char *const train_shardings[] = {ORR_TRAIN_SHARDINGS(WORD_X) NULL};
 static const char *const train_schedules[] = {ORR_TRAIN_SCHEDULES(WORD_X) NULL};
+static const char *const train_optimizers[] = {ORR_TRAIN_OPTIMIZERS(WORD_X) NULL};
 static const char *const train_dtypes[] = {ORR_TRAIN_DTYPES(WORD_X) NULL};
 #undef WORD_X
 #define WORD_X(symbol, word, text) word,
@@ -73,6 +75,29 @@ static enum orr_status train_read_attention(const struct param *row, const char 
     return status;
 }
 
+/* "3,4,6,3", also in brackets. */
+static enum orr_status train_read_blocks(const struct param *row, const char *text, void *into, struct orr_error *err)
+{
+    struct orr_train_options *options = into;
+    const char *at = text + strspn(text, "[ ");
+    memset(options->shape.blocks, 0, sizeof options->shape.blocks);
+    for (int i = 0; i < ORR_TRAIN_STAGES; i++) {
+        char *end = NULL;
+        unsigned long blocks = strtoul(at, &end, 10);
+        if (end == at || *at == '-' || blocks == 0 || blocks > 1000) {
+            break;
+        }
+        options->shape.blocks[i] = (uint32_t)blocks;
+        at = end + strspn(end, ", ]");
+        if (*at == '\0') {
+            return ORR_OK;
+        }
+    }
+    return error_set(err, ORR_EINVAL,
+                     "parameter '%s': '%s' is no list of up to %d numbers from 1 to 1000, such as 3,4,6,3", row->name,
+                     text, ORR_TRAIN_STAGES);
+}
+
 /* Tables of runs also say "moe" and "cnn". */
 static enum orr_status train_read_family(const struct param *row, const char *text, void *into, struct orr_error *err)
 {
@@ -99,8 +124,8 @@ static enum orr_status train_read_family(const struct param *row, const char *te
 const struct param param_train[] = {
     {"model", .letter = 'm', .kind = PARAM_TEXT, .group = PARAM_WHAT, .value = "NAME|FILE", AT(model),
      .help = "A preset's name (parameter 'list') or a config.json as Hugging Face has it"},
-    {"family", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_RARE, .value = "NAME", .read = train_read_family,
-     .help = "Without parameter 'model': what kind it is"},
+    {"family", .synonyms = "kind", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_RARE, .value = "NAME",
+     .read = train_read_family, .help = "Without parameter 'model': what kind it is"},
     {"layers", SHAPE(layers), .help = "Layers"},
     {"hidden", SHAPE(hidden), .help = "Width of the hidden state"},
     {"ffn", SHAPE(ffn), .help = "Width inside the MLP"},
@@ -119,7 +144,11 @@ const struct param param_train[] = {
     {"expert-ffn", SHAPE(expert_ffn), .help = "Width inside an expert"},
     {"shared-experts", SHAPE(shared_experts), .help = "Experts that every token goes to besides"},
     {"dense-layers", SHAPE(dense_layers), .help = "First layers without experts"},
-    {"image", SHAPE(image), .help = "Pixels of a picture's side"},
+    {"image", SHAPE(image), .unwritten = "224", .help = "Pixels of a picture's side"},
+    {"patch", SHAPE(patch), .unwritten = "16", .help = "Pixels of the side of a patch that is a token of a ViT"},
+    {"classes", SHAPE(classes), .unwritten = "1000", .help = "What pictures are told apart into"},
+    {"blocks", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_RARE, .value = "LIST", .read = train_read_blocks,
+     .help = "Of a ResNet or VGG: blocks of each stage"},
     {"gated", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_RARE, .value = "BOOL", AT(gated),
      .read = train_read_open, .help = "Whether the MLP is gated"},
     {"tied", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_RARE, .value = "BOOL", AT(tied),
@@ -152,6 +181,8 @@ const struct param param_train[] = {
     {"recompute", .group = PARAM_COMPUTE, WORDS(recompute, train_recomputes), .initial = "none",
      .help = "What is computed again in the backward pass"},
     {"dtype", .group = PARAM_COMPUTE, WORDS(dtype, train_dtypes), .initial = "bf16", .help = "Of matrix products"},
+    {"optimizer", .group = PARAM_COMPUTE, WORDS(optimizer, train_optimizers), .initial = "adamw",
+     .help = "What updates the weights; sgd has momentum"},
     {"schedule", .group = PARAM_COMPUTE, WORDS(schedule, train_schedules), .initial = "1f1b",
      .help = "Of the pipeline"},
     {"overlap", .kind = PARAM_READ, .group = PARAM_COMPUTE, .value = "LIST", .read = train_read_overlap,

@@ -113,7 +113,8 @@ static void cost_item(const struct cost_machine *machine, const struct work_job 
 {
     const struct orr_train_plan *plan = job->plan;
     double comm = job->framework->comm;
-    pass->launches += item->times;
+    double launches = item->launches > 0 ? item->launches : item->times;
+    pass->launches += launches;
     switch (item->comm) {
     case WORK_COMPUTE: {
         struct orr_op_prediction answer;
@@ -121,7 +122,7 @@ static void cost_item(const struct cost_machine *machine, const struct work_job 
         item->us =
             answer.kernel_us * cost_factor(machine, job->framework, item->op.kind) * cost_unaligned(machine, &item->op);
         pass->compute += item->us * item->times;
-        *flops += answer.flops * item->times;
+        *flops += answer.flops * launches;
         return;
     }
     case WORK_TP_GATHER:
@@ -138,6 +139,10 @@ static void cost_item(const struct cost_machine *machine, const struct work_job 
             comm * cost_collective_us(machine, ORR_COLL_OP_ALL_GATHER, cost_group_cp(plan), item->bytes * plan->cp);
         pass->cp += item->us;
         return;
+    case WORK_DP_EXCHANGE:
+        item->us = comm * cost_collective_us(machine, ORR_COLL_OP_ALL_TO_ALL, cost_group_dp(plan), item->bytes);
+        pass->ep += item->us;
+        return;
     default:
         item->us = comm * cost_collective_us(machine, ORR_COLL_OP_ALL_TO_ALL, cost_group_ep(plan), item->bytes);
         pass->ep += item->us;
@@ -148,10 +153,15 @@ static void cost_item(const struct cost_machine *machine, const struct work_job 
 void cost_piece(const struct cost_machine *machine, const struct work_job *job, struct work_piece *piece,
                 struct cost_piece *cost)
 {
+    struct cost_pass again = {0};
     *cost = (struct cost_piece){0};
     for (uint32_t i = 0; i < piece->forward.count; i++) {
+        if (i == piece->again_items) {
+            again = cost->forward;
+        }
         cost_item(machine, job, &piece->forward.items[i], &cost->forward, &cost->hardware_flops);
     }
+    cost->forward_flops = cost->hardware_flops;
     for (uint32_t i = 0; i < piece->backward.count; i++) {
         double before = cost->backward.compute;
         cost_item(machine, job, &piece->backward.items[i], &cost->backward, &cost->hardware_flops);
@@ -160,10 +170,11 @@ void cost_piece(const struct cost_machine *machine, const struct work_job *job, 
             cost->backward.weight += cost->backward.compute - before;
         }
     }
-    cost->backward.compute += piece->again * cost->forward.compute;
-    cost->backward.tp += piece->again * cost->forward.tp;
-    cost->backward.stall += piece->again * cost->forward.stall;
-    cost->backward.cp += piece->again * cost->forward.cp;
-    cost->backward.ep += piece->again * cost->forward.ep;
-    cost->backward.launches += piece->again * cost->forward.launches;
+    again = piece->again_items == 0 ? cost->forward : again;
+    cost->backward.compute += piece->again * again.compute;
+    cost->backward.tp += piece->again * again.tp;
+    cost->backward.stall += piece->again * again.stall;
+    cost->backward.cp += piece->again * again.cp;
+    cost->backward.ep += piece->again * again.ep;
+    cost->backward.launches += piece->again * again.launches;
 }

@@ -47,6 +47,7 @@ struct cost_pass {
 struct cost_piece {
     struct cost_pass forward, backward; /* backward: with what runs again */
     double hardware_flops;              /* of both, matrix products alone */
+    double forward_flops;               /* of them, forwards */
 };
 
 void cost_piece(const struct cost_machine *machine, const struct work_job *job, struct work_piece *piece,

@@ -71,6 +71,8 @@ static const struct {
     NUMBER("experts", experts),
     NUMBER("attention_hopper", attention_hopper),
     NUMBER("host_layer", host_layer_us),
+    NUMBER("host_op", host_op_us),
+    NUMBER("host_power", host_power),
     NUMBER("host_backward", host_backward),
     NUMBER("host_tp", host_tp_us),
     NUMBER("host_micro", host_micro_us),

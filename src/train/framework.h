@@ -17,6 +17,7 @@ struct framework {
     /* What tools/fit-frameworks fitted on the fitted half of which sources' runs; a blank between two. */
     const char *fit_sources, *fit_numbers;
     bool unfused_attention; /* scores are written to memory: products, softmax and dropout of their own */
+    bool eager;             /* PyTorch itself, operator by operator (train/work_eager.h) */
     bool fused;             /* bias, activation, dropout and sum in one kernel each */
     bool divided_states;    /* hidden states lie divided over the tensor-parallel ranks, whatever the plan says */
     bool stages_by_cost;    /* layers go to pipeline stages by their weights and the head's; else as many to each */
@@ -43,6 +44,8 @@ struct framework {
     double experts;                 /* factor of experts' products and of what brings tokens to them, besides */
     double attention_hopper; /* besides, of attention on devices from Hopper on: older kernels do not use all of them */
     double host_layer_us;    /* of the host for one layer forwards; backwards `host_backward` times that */
+    double host_op_us;       /* of the host for one operator forwards, where each is counted (eager) */
+    double host_power;       /* p: kernels and host beside each other take (kernels^p + host^p)^(1/p) */
     double host_backward, host_tp_us, host_micro_us, host_step_us;
     double host_pipeline_us;       /* of a layer forwards and each tensor-parallel rank, in a pipeline over servers */
     double host_zero_us;           /* of a step and each rank that has a share of the states */

@@ -80,6 +80,31 @@ static uint64_t memory_bytes(double bytes)
     return bytes < 1e18 ? (uint64_t)bytes : UINT64_C(1000000000000000000);
 }
 
+/* Activations as PyTorch itself holds them when it holds most. Gradients come as activations go, so that this is one of
+ * three moments: when the loss's gradient is made, when the last layer is gone through (computed again, maybe), or when
+ * the last weight's gradient is there. What is summed over ranks or micro-batches has its gradients all along. */
+static void memory_at_peak(const struct work_job *job, const struct memory_stage *stage,
+                           struct orr_train_memory *memory)
+{
+    const struct orr_train_plan *plan = job->plan;
+    const struct work_piece *layer = stage->sparse != NULL ? stage->sparse : stage->dense;
+    const struct work_piece *begin = model_is_transformer(job->model) ? stage->embedding : layer;
+    bool all_along = plan->dp > 1 || plan_micro_batches(plan) > 1;
+    double again = layer != NULL ? layer->again * layer->kept_bytes : 0;
+    double ends = memory_kept(stage->head) + memory_kept(stage->loss);
+    double head = stage->head != NULL ? memory_weights(stage->head) * job->framework->gradient_bytes : 0;
+    double kept = memory_activations(job, stage) - ends - again;
+    double first = kept + again + head + (layer != NULL ? layer->working_bytes : 0);
+    double loss = kept + ends + (stage->loss != NULL ? stage->loss->working_bytes : 0);
+    loss += plan->compile ? head : 0; /* the logits' gradient takes their place and is there as long as they */
+    loss = loss > first ? loss : first;
+    if (!all_along && loss > (double)memory->gradients + again) {
+        memory->gradients = 0;
+    }
+    memory->activations = memory_bytes(all_along || memory->gradients == 0 ? loss : again);
+    memory->buffers += memory_bytes(begin != NULL ? begin->input_bytes : 0); /* the samples */
+}
+
 void memory_of_stage(const struct work_job *job, const struct memory_stage *stage, double device_bytes,
                      struct orr_train_memory *memory)
 {
@@ -97,12 +122,15 @@ void memory_of_stage(const struct work_job *job, const struct memory_stage *stag
     double largest =
         stage->sparse != NULL ? stage->sparse->parameters + stage->sparse->experts : memory_weights(stage->dense);
     double buckets = plan->dp > 1 && !whole ? framework->bucket_bytes * all : 0;
-    memory->weights = memory_bytes((whole ? shared : all) * 2);
+    memory->weights = memory_bytes((whole ? shared : all) * 2 + (stage->dense != NULL ? stage->dense->fixed_bytes : 0));
     memory->gradients = memory_bytes((plan->zero >= 2 || whole ? shared : all) * framework->gradient_bytes + buckets);
     memory->optimizer = memory_bytes(shared * framework->state_bytes);
     memory->activations = memory_bytes(memory_activations(job, stage));
     memory->buffers =
         memory_bytes(framework->workspace * 1e9 + memory_fresh(job, stage) + (whole ? 2 * 2 * largest : 0));
+    if (framework->eager) {
+        memory_at_peak(job, stage, memory);
+    }
     uint64_t needed = memory->weights + memory->gradients + memory->optimizer + memory->activations + memory->buffers;
     memory->device = memory_bytes(device_bytes * framework->usable);
     memory->fragmentation = memory_bytes(memory_queued(job, stage, (double)needed, (double)memory->device));

@@ -107,13 +107,47 @@ static enum orr_status model_settle_experts(struct orr_train_model *model, struc
     return ORR_OK;
 }
 
+/* Blocks of each stage of a network known by its depth: of VGG (table 1 of Simonyan and Zisserman), of ResNets for
+ * large pictures and of those for CIFAR's, 6 n + 2 (He et al., table 1 and section 4.2). */
+static enum orr_status model_settle_depth(struct orr_train_model *model, struct orr_error *err)
+{
+    static const struct {
+        enum orr_train_family family;
+        uint32_t layers, blocks[ORR_TRAIN_STAGES];
+        bool bottleneck;
+    } known[] = {{ORR_TRAIN_VGG, 11, {1, 1, 2, 2, 2}, false}, {ORR_TRAIN_VGG, 13, {2, 2, 2, 2, 2}, false},
+                 {ORR_TRAIN_VGG, 16, {2, 2, 3, 3, 3}, false}, {ORR_TRAIN_VGG, 19, {2, 2, 4, 4, 4}, false},
+                 {ORR_TRAIN_RESNET, 18, {2, 2, 2, 2}, false}, {ORR_TRAIN_RESNET, 34, {3, 4, 6, 3}, false},
+                 {ORR_TRAIN_RESNET, 50, {3, 4, 6, 3}, true},  {ORR_TRAIN_RESNET, 101, {3, 4, 23, 3}, true},
+                 {ORR_TRAIN_RESNET, 152, {3, 8, 36, 3}, true}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        if (known[i].family == model->family && known[i].layers == model->layers) {
+            memcpy(model->blocks, known[i].blocks, sizeof model->blocks);
+            model->bottleneck = known[i].bottleneck;
+            return ORR_OK;
+        }
+    }
+    if (model->family == ORR_TRAIN_RESNET && model->layers >= 8 && model->layers % 6 == 2) {
+        for (int i = 0; i < 3; i++) {
+            model->blocks[i] = (model->layers - 2) / 6;
+        }
+        return ORR_OK;
+    }
+    return error_set(err, ORR_EINVAL,
+                     "model '%s': no %s of %" PRIu32
+                     " layers is known: parameter 'blocks' says how many each stage has",
+                     model->name, model_family_words[model->family], model->layers);
+}
+
 static enum orr_status model_settle_pictures(struct orr_train_model *model, struct orr_error *err)
 {
-    if (model->image == 0) {
-        return model_lacks(model, "image", err);
+    model->image = model->image == 0 ? 224 : model->image;
+    model->classes = model->classes == 0 ? 1000 : model->classes;
+    if (model->family == ORR_TRAIN_VIT && model->patch == 0) {
+        model->patch = 16;
     }
-    if (model->classes == 0) {
-        model->classes = 1000;
+    if (model->family != ORR_TRAIN_VIT && model->blocks[0] == 0) {
+        return model_settle_depth(model, err);
     }
     if (model->family == ORR_TRAIN_VIT && (model->patch == 0 || model->image % model->patch != 0)) {
         return error_set(err, ORR_EINVAL, "model '%s': patches of %" PRIu32 " do not divide a side of %" PRIu32,
@@ -151,12 +185,12 @@ enum orr_status orr_train_model_settle(struct orr_train_model *model, struct orr
 
 /* ---- by name ---- */
 
-static const struct model_preset *model_preset_find(const char *name)
+/* `length`: of the name. */
+static const struct model_preset *model_preset_find(const char *name, size_t length)
 {
     for (size_t i = 0; i < MODEL_PRESETS; i++) {
         const struct model_preset *preset = &model_presets[i];
-        size_t length = strlen(name);
-        if (strcmp(preset->model.name, name) == 0) {
+        if (strlen(preset->model.name) == length && memcmp(preset->model.name, name, length) == 0) {
             return preset;
         }
         for (const char *at = preset->synonyms; *at != '\0'; at += strspn(at, " ")) {
@@ -168,6 +202,17 @@ static const struct model_preset *model_preset_find(const char *name)
         }
     }
     return NULL;
+}
+
+const char *model_preset_like(const char *name)
+{
+    const struct model_preset *found = NULL;
+    for (size_t length = strlen(name); found == NULL && length > 0; length--) {
+        if (name[length] == '\0' || name[length] == '-') {
+            found = model_preset_find(name, length);
+        }
+    }
+    return found != NULL ? found->model.name : NULL;
 }
 
 static enum orr_status model_unknown(const char *name, struct orr_error *err)
@@ -199,7 +244,7 @@ enum orr_status orr_train_model_find(const char *what, struct orr_train_model *m
         struct mem mem = {0};
         status = model_config_read(what, &mem, &found, err);
     } else {
-        const struct model_preset *preset = model_preset_find(what);
+        const struct model_preset *preset = model_preset_find(what, strlen(what));
         if (preset == NULL) {
             return model_unknown(what, err);
         }

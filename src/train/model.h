@@ -16,6 +16,9 @@ struct model_preset {
 
 /* NULL behind the last. */
 const struct model_preset *model_preset_at(size_t index);
+/* The name of a preset as tables have it, with more about the run behind a dash ("resnet50-b256"); NULL: there is none.
+ */
+const char *model_preset_like(const char *name);
 const char *model_family_word(enum orr_train_family family);
 
 /* Reads a config.json. ORR_EINVAL names the key and its line. */

@@ -80,9 +80,11 @@ static uint64_t count_convolution(uint64_t into, uint64_t out, uint64_t side)
 
 static uint64_t count_resnet(const struct orr_train_model *model)
 {
-    uint64_t total = count_convolution(3, 64, 7) + 2 * UINT64_C(64), into = 64;
+    bool small = model->blocks[3] == 0; /* for CIFAR's pictures */
+    uint64_t into = small ? 16 : 64, base = into;
+    uint64_t total = count_convolution(3, base, small ? 3 : 7) + 2 * base;
     for (uint64_t stage = 0; stage < 4; stage++) {
-        uint64_t width = UINT64_C(64) << stage, out = width * (model->bottleneck ? 4 : 1);
+        uint64_t width = base << stage, out = width * (model->bottleneck ? 4 : 1);
         for (uint32_t block = 0; block < model->blocks[stage]; block++) {
             total += model->bottleneck
                          ? count_convolution(into, width, 1) + count_convolution(width, width, 3) +

@@ -10,6 +10,7 @@
 #include "base/thread_pool.h"
 #include "io/csv.h"
 #include "param/param.h"
+#include "train/model.h"
 
 void runs_init(struct runs *runs, struct mem *mem)
 {
@@ -193,6 +194,19 @@ static enum orr_status runs_refuse(enum orr_status status, struct orr_error *err
     return status;
 }
 
+/* Tables of steps say yes or no where a parameter has words, and the blocks of a network's stages for its layers. */
+static enum orr_status runs_read_field(const struct runs_column *column, const char *text,
+                                       struct orr_train_options *options, struct orr_error *err)
+{
+    const struct param *row = column->row;
+    if (strcmp(column->name, "recompute") == 0 && (strcmp(text, "0") == 0 || strcmp(text, "1") == 0)) {
+        text = text[0] == '0' ? "none" : "full";
+    } else if (strcmp(column->name, "layers") == 0 && text[0] == '[') {
+        row = runs_param("blocks");
+    }
+    return param_read(row, column->name, text, options, err);
+}
+
 enum orr_status runs_row_options(const struct runs *runs, const struct runs_row *row,
                                  const struct orr_train_options *defaults, struct orr_train_options *options,
                                  struct orr_error *err)
@@ -208,7 +222,7 @@ enum orr_status runs_row_options(const struct runs *runs, const struct runs_row 
             options->plan.overlap = strcmp(text, "0") == 0 ? options->plan.overlap & ~column->overlap
                                                            : options->plan.overlap | column->overlap;
         } else if (column->row != NULL && (int)i != runs->meanings[RUNS_MODEL]) {
-            enum orr_status status = param_read(column->row, column->name, text, options, err);
+            enum orr_status status = runs_read_field(column, text, options, err);
             if (status != ORR_OK) {
                 return runs_refuse(status, err);
             }
@@ -218,6 +232,8 @@ enum orr_status runs_row_options(const struct runs *runs, const struct runs_row 
     }
     if (options->shape.hidden != 0) { /* the row says its shape itself; the name is for people */
         options->model = NULL;
+    } else if (options->model != NULL && model_preset_like(options->model) != NULL) {
+        options->model = model_preset_like(options->model);
     }
     return ORR_OK;
 }

@@ -6,6 +6,7 @@
 
 #include "train/memory.h"
 #include "train/schedule.h"
+#include "train/work_network.h"
 
 enum { STEP_EMBEDDING, STEP_DENSE, STEP_SPARSE, STEP_HEAD, STEP_LOSS, STEP_PIECES };
 
@@ -37,13 +38,17 @@ static bool step_has_experts(const struct orr_train_model *model, uint32_t layer
 static void step_cost_pieces(struct step_plan *step)
 {
     const struct work_job *job = step->job;
-    work_embedding(job, &step->piece[STEP_EMBEDDING]);
-    work_layer(job, false, &step->piece[STEP_DENSE]);
-    if (job->model->experts != 0) {
-        work_layer(job, true, &step->piece[STEP_SPARSE]);
+    if (model_is_transformer(job->model)) {
+        work_embedding(job, &step->piece[STEP_EMBEDDING]);
+        work_layer(job, false, &step->piece[STEP_DENSE]);
+        if (job->model->experts != 0) {
+            work_layer(job, true, &step->piece[STEP_SPARSE]);
+        }
+        work_head(job, &step->piece[STEP_HEAD]);
+        work_loss(job, &step->piece[STEP_LOSS]);
+    } else {
+        network_piece(job, &step->piece[STEP_DENSE]);
     }
-    work_head(job, &step->piece[STEP_HEAD]);
-    work_loss(job, &step->piece[STEP_LOSS]);
     for (int i = 0; i < STEP_PIECES; i++) {
         cost_piece(step->machine, job, &step->piece[i], &step->cost[i]);
     }
@@ -54,10 +59,14 @@ static void step_count_pieces(const struct step_plan *step, uint32_t chunk, doub
 {
     const struct orr_train_model *model = step->job->model;
     const struct orr_train_plan *plan = step->job->plan;
-    struct plan_chunk has = plan_chunk_of(model, plan, step->job->framework->stages_by_cost, chunk);
     memset(count, 0, STEP_PIECES * sizeof *count);
+    if (!model_is_transformer(model)) {
+        count[STEP_DENSE] = 1;
+        return;
+    }
+    struct plan_chunk has = plan_chunk_of(model, plan, step->job->framework->stages_by_cost, chunk);
     for (uint32_t i = has.first; i < has.first + has.layers; i++) {
-        count[step_has_experts(model, i) ? STEP_SPARSE : STEP_DENSE] += model->family == ORR_TRAIN_T5 ? 2 : 1;
+        count[step_has_experts(model, i) ? STEP_SPARSE : STEP_DENSE]++;
     }
     count[STEP_EMBEDDING] = has.embedding;
     count[STEP_HEAD] = has.head;
@@ -114,8 +123,9 @@ static void step_load_of(const struct step_plan *step, const double count[STEP_P
         load->stall += stall + many * cost->backward.stall;
         load->cp += many * step_shown(cost->forward.cp + cost->backward.cp, true, 0.7);
         load->ep += many * step_shown(cost->forward.ep + cost->backward.ep, ep_hidden, 0.7);
-        load->host_forward += host;
-        load->host_backward += host * passes;
+        load->host_forward += host + many * cost->forward.launches * framework->host_op_us;
+        load->host_backward +=
+            host * passes + many * cost->backward.launches * framework->host_op_us * framework->host_backward;
     }
 }
 
@@ -137,18 +147,27 @@ static double step_send_us(const struct step_plan *step)
                               plan->sp ? bytes / plan->tp : bytes);
 }
 
+static double step_both(const struct framework *framework, double kernels, double host)
+{
+    double p = framework->host_power, most = fmax(kernels, host);
+    if (framework->host_or_kernels || most <= 0) {
+        return most;
+    }
+    return p == 2 ? hypot(kernels, host) : most * pow(pow(kernels / most, p) + pow(host / most, p), 1 / p);
+}
+
 /* Kernels, what communication shows, and what the host adds: it runs ahead of long kernels and falls behind short ones
  * in one and the same pass, so that neither alone bounds it; where both are as long, the pass takes 1.4 times that. A
  * framework that launches evenly is bound by one of them. */
 static struct schedule_chunk step_chunk_of(const struct step_plan *step, const struct step_load *load, double send)
 {
-    double (*const both)(double, double) = step->job->framework->host_or_kernels ? fmax : hypot;
+    const struct framework *framework = step->job->framework;
     double others = load->cp + load->ep, whole = load->forward + load->backward;
     double share = whole > 0 ? load->forward / whole : 0;
     double forward = load->forward + load->tp_forward + others * share;
     double backward = load->backward + load->tp - load->stall - load->tp_forward + others * (1 - share);
-    forward = both(forward, load->host_forward) + load->stall_forward;
-    backward = both(backward, load->host_backward) + load->stall - load->stall_forward;
+    forward = step_both(framework, forward, load->host_forward) + load->stall_forward;
+    backward = step_both(framework, backward, load->host_backward) + load->stall - load->stall_forward;
     return (struct schedule_chunk){forward, backward, load->weight, send};
 }
 
@@ -264,6 +283,20 @@ static void step_fill(const struct step_plan *step, const struct schedule_result
     step_name_bound(result);
 }
 
+/* Products of all pieces, forwards and twice as many backwards, of all ranks. */
+static double step_model_flops(const struct step_plan *step)
+{
+    const struct orr_train_plan *plan = step->job->plan;
+    double count[STEP_PIECES], flops = 0;
+    for (uint32_t i = 0; i < plan->pp * plan->vpp; i++) {
+        step_count_pieces(step, i, count);
+        for (int piece = 0; piece < STEP_PIECES; piece++) {
+            flops += count[piece] * step->cost[piece].forward_flops;
+        }
+    }
+    return 3 * flops * plan_micro_batches(plan) * plan->tp * plan->cp * plan->dp;
+}
+
 static void step_memory(const struct step_plan *step, double device_bytes, struct orr_train_memory *most)
 {
     const struct orr_train_plan *plan = step->job->plan;
@@ -358,6 +391,7 @@ enum orr_status step_predict(const struct cost_machine *machine, const struct wo
         step_fill(step, &pipeline, &stage, &busy, step_exposed_dp(step, &update, &stage), update.optimizer,
                   step_send_us(step), result);
         step_memory(step, device_bytes, &result->memory);
+        result->model_flops = step_model_flops(step);
     }
     mem_free(mem, chunks, count * sizeof *chunks);
     mem_free(mem, step, sizeof *step);

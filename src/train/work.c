@@ -3,6 +3,8 @@
  * a micro-batch on this rank. */
 #include "train/work.h"
 
+#include "train/work_eager.h"
+
 struct work_sizes {
     double tokens;       /* of a micro-batch, this rank's share of the sequence */
     double hidden_bytes; /* one hidden state of them, bf16 */
@@ -18,14 +20,14 @@ static struct work_sizes work_sizes_of(const struct work_job *job)
     return (struct work_sizes){tokens, bytes, divided ? bytes / plan->tp : bytes};
 }
 
-static struct work_item *work_add(struct work_list *list, const char *name)
+struct work_item *work_append(struct work_list *list, const char *name)
 {
     struct work_item *item = &list->items[list->count < WORK_ITEMS_MOST ? list->count++ : WORK_ITEMS_MOST - 1];
     *item = (struct work_item){.name = name, .times = 1};
     return item;
 }
 
-static enum orr_op_dtype work_dtype(const struct work_job *job)
+enum orr_op_dtype work_dtype(const struct work_job *job)
 {
     static const enum orr_op_dtype dtypes[] = {
         [ORR_TRAIN_DTYPE_BF16] = ORR_OP_BF16,   [ORR_TRAIN_DTYPE_FP16] = ORR_OP_FP16,
@@ -40,9 +42,9 @@ static void work_stream(struct work_piece *piece, const char *name, double bytes
 {
     struct orr_op op = {.kind = ORR_OP_COPY, .dtype = ORR_OP_BF16};
     op.dims[0] = (uint64_t)(bytes / 4); /* a copy reads and writes two bytes each */
-    work_add(&piece->forward, name)->op = op;
+    work_append(&piece->forward, name)->op = op;
     op.dims[0] = (uint64_t)(back / 4);
-    work_add(&piece->backward, name)->op = op;
+    work_append(&piece->backward, name)->op = op;
 }
 
 /* Products in fewer bits than bf16 have their inputs converted first, one copy for either pass; the smaller formats
@@ -63,11 +65,11 @@ static void work_gemm(const struct work_job *job, struct work_piece *piece, cons
 {
     struct orr_op op = {.kind = ORR_OP_GEMM, .dtype = work_dtype(job)};
     op.dims[0] = (uint64_t)m, op.dims[1] = (uint64_t)n, op.dims[2] = (uint64_t)k;
-    work_add(&piece->forward, name)->op = op;
+    work_append(&piece->forward, name)->op = op;
     op.dims[1] = (uint64_t)k, op.dims[2] = (uint64_t)n;
-    work_add(&piece->backward, name)->op = op;
+    work_append(&piece->backward, name)->op = op;
     op.dims[0] = (uint64_t)k, op.dims[1] = (uint64_t)n, op.dims[2] = (uint64_t)m;
-    work_add(&piece->backward, name)->op = op;
+    work_append(&piece->backward, name)->op = op;
     work_casts(job, piece, m * k, m * n);
     piece->parameters += n * k;
     piece->largest = n * k > piece->largest ? n * k : piece->largest;
@@ -75,7 +77,7 @@ static void work_gemm(const struct work_job *job, struct work_piece *piece, cons
 
 static void work_collective(struct work_list *list, const char *name, enum work_comm comm, double bytes)
 {
-    struct work_item *item = work_add(list, name);
+    struct work_item *item = work_append(list, name);
     item->comm = comm;
     item->bytes = bytes;
 }
@@ -119,31 +121,33 @@ static void work_scores(const struct work_job *job, struct work_piece *piece, do
     struct orr_op op = {.kind = ORR_OP_BATCHED_GEMM, .dtype = ORR_OP_BF16};
     op.dims[0] = (uint64_t)batch, op.dims[1] = (uint64_t)seq, op.dims[2] = job->plan->seq, op.dims[3] = model->head_dim;
     double scores = batch * seq * job->plan->seq;
-    work_add(&piece->forward, "scores")->op = op;
+    work_append(&piece->forward, "scores")->op = op;
     work_stream(piece, "softmax", scores * 4, scores * 6);
     work_stream(piece, "dropout", scores * 5, scores * 5);
-    work_add(&piece->forward, "values")->op = op;
+    work_append(&piece->forward, "values")->op = op;
     for (int i = 0; i < 4; i++) {
-        work_add(&piece->backward, "scores")->op = op;
+        work_append(&piece->backward, "scores")->op = op;
     }
     piece->kept_bytes += scores * 5;
 }
 
-static void work_flash(const struct work_job *job, struct work_piece *piece, double heads, double shared)
+static void work_flash(const struct work_job *job, struct work_piece *piece, double heads, double shared, bool full)
 {
     const struct orr_train_model *model = job->model;
     const struct orr_train_plan *plan = job->plan;
-    struct orr_op op = {.kind = ORR_OP_ATTENTION, .dtype = ORR_OP_BF16, .full = model_is_two_way(model)};
+    struct orr_op op = {.kind = ORR_OP_ATTENTION, .dtype = ORR_OP_BF16, .full = full};
     op.dims[0] = plan->micro_batch, op.dims[1] = plan->seq / plan->cp, op.dims[2] = (uint64_t)heads;
     op.dims[3] = (uint64_t)shared, op.dims[4] = model->head_dim;
     op.v_head_dim = model->v_head_dim == model->head_dim ? 0 : model->v_head_dim;
     op.kv_seq = plan->cp > 1 ? plan->seq : 0;
-    work_add(&piece->forward, "attention")->op = op;
+    work_append(&piece->forward, "attention")->op = op;
     op.kind = ORR_OP_ATTENTION_BACKWARD;
-    work_add(&piece->backward, "attention")->op = op;
+    work_append(&piece->backward, "attention")->op = op;
 }
 
-static void work_attention(const struct work_job *job, const struct work_sizes *sizes, struct work_piece *piece)
+/* `full`: over all tokens, not only those before. */
+static void work_attention(const struct work_job *job, const struct work_sizes *sizes, struct work_piece *piece,
+                           bool full)
 {
     const struct orr_train_model *model = job->model;
     const struct orr_train_plan *plan = job->plan;
@@ -177,7 +181,7 @@ static void work_attention(const struct work_job *job, const struct work_sizes *
     if (job->framework->unfused_attention) {
         work_scores(job, piece, heads);
     } else {
-        work_flash(job, piece, heads, shared);
+        work_flash(job, piece, heads, shared, full);
     }
     work_gemm(job, piece, "attention out", sizes->tokens, model->hidden, heads * model->v_head_dim);
     work_leave(job, piece, sizes->hidden_bytes);
@@ -235,11 +239,11 @@ static void work_grouped(const struct work_job *job, struct work_piece *piece, c
 {
     struct orr_op op = {.kind = ORR_OP_GROUPED_GEMM, .dtype = work_dtype(job)};
     op.dims[0] = (uint64_t)groups, op.dims[1] = (uint64_t)m, op.dims[2] = (uint64_t)n, op.dims[3] = (uint64_t)k;
-    work_add(&piece->forward, name)->op = op;
+    work_append(&piece->forward, name)->op = op;
     op.dims[2] = (uint64_t)k, op.dims[3] = (uint64_t)n;
-    work_add(&piece->backward, name)->op = op;
+    work_append(&piece->backward, name)->op = op;
     op.dims[1] = (uint64_t)k, op.dims[2] = (uint64_t)n, op.dims[3] = (uint64_t)m;
-    work_add(&piece->backward, name)->op = op;
+    work_append(&piece->backward, name)->op = op;
     work_casts(job, piece, groups * m * k, groups * m * n);
     piece->experts += groups * n * k;
     piece->largest = groups * n * k > piece->largest ? groups * n * k : piece->largest;
@@ -285,11 +289,24 @@ static void work_accumulate(const struct work_job *job, struct work_piece *piece
     if (job->framework->accumulate_bytes != 0) {
         struct orr_op op = {.kind = ORR_OP_COPY, .dtype = ORR_OP_BF16};
         op.dims[0] = (uint64_t)((piece->parameters + piece->experts) * job->framework->accumulate_bytes / 4);
-        work_add(&piece->backward, "add up gradients")->op = op;
+        work_append(&piece->backward, "add up gradients")->op = op;
     }
 }
 
-static double work_again(const struct work_job *job)
+static void work_block(const struct work_job *job, const struct work_sizes *sizes, struct work_piece *piece, bool full,
+                       bool with_experts)
+{
+    work_norm_and_sum(job, sizes, piece);
+    work_attention(job, sizes, piece, full);
+    work_norm_and_sum(job, sizes, piece);
+    if (with_experts) {
+        work_experts(job, sizes, piece);
+    } else {
+        work_mlp(job, sizes, piece);
+    }
+}
+
+double work_again(const struct work_job *job)
 {
     switch (job->plan->recompute) {
     case ORR_TRAIN_RECOMPUTE_FULL:
@@ -304,19 +321,22 @@ static double work_again(const struct work_job *job)
 void work_layer(const struct work_job *job, bool with_experts, struct work_piece *piece)
 {
     struct work_sizes sizes = work_sizes_of(job);
-    *piece = (struct work_piece){.name = with_experts ? "layer with experts" : "layer", .input_bytes = sizes.divided};
-    work_norm_and_sum(job, &sizes, piece);
-    work_attention(job, &sizes, piece);
-    work_norm_and_sum(job, &sizes, piece);
-    if (with_experts) {
-        work_experts(job, &sizes, piece);
-    } else {
-        work_mlp(job, &sizes, piece);
+    if (eager_is_meant(job)) {
+        eager_layer(job, with_experts, piece);
+        return;
     }
+    *piece = (struct work_piece){.name = with_experts ? "layer with experts" : "layer", .input_bytes = sizes.divided};
+    if (job->model->family == ORR_TRAIN_T5) { /* the encoder's; here on one of the decoder, with a look across */
+        work_block(job, &sizes, piece, true, false);
+        piece->input_bytes += sizes.divided;
+        work_norm_and_sum(job, &sizes, piece);
+        work_attention(job, &sizes, piece, true);
+    }
+    work_block(job, &sizes, piece, model_is_two_way(job->model), with_experts);
     work_accumulate(job, piece);
     piece->kept_bytes += job->framework->kept_states * sizes.divided;
     piece->again = work_again(job);
-    piece->parameters += 4.0 * job->model->hidden;
+    piece->parameters += (job->model->family == ORR_TRAIN_T5 ? 5.0 : 4.0) * job->model->hidden;
 }
 
 /* ---- the ends ---- */
@@ -324,6 +344,10 @@ void work_layer(const struct work_job *job, bool with_experts, struct work_piece
 void work_embedding(const struct work_job *job, struct work_piece *piece)
 {
     struct work_sizes sizes = work_sizes_of(job);
+    if (eager_is_meant(job)) {
+        eager_embedding(job, piece);
+        return;
+    }
     *piece = (struct work_piece){.name = "embedding", .input_bytes = sizes.tokens * 8};
     work_stream(piece, "embedding", 2 * sizes.hidden_bytes, 3 * sizes.hidden_bytes);
     if (job->plan->tp > 1) {
@@ -350,6 +374,10 @@ void work_head(const struct work_job *job, struct work_piece *piece)
 {
     struct work_sizes sizes = work_sizes_of(job);
     double rows, vocab;
+    if (eager_is_meant(job)) {
+        eager_head(job, piece);
+        return;
+    }
     work_logits(job, &sizes, &rows, &vocab);
     *piece = (struct work_piece){.name = "head", .input_bytes = sizes.divided};
     work_stream(piece, "norm", 2 * sizes.divided, 3 * sizes.divided);
@@ -368,11 +396,16 @@ void work_loss(const struct work_job *job, struct work_piece *piece)
     struct work_sizes sizes = work_sizes_of(job);
     double rows, vocab;
     work_logits(job, &sizes, &rows, &vocab);
+    if (eager_is_meant(job)) {
+        struct eager eager = eager_begin(job, piece, "loss");
+        eager_loss(&eager, rows, vocab);
+        return;
+    }
     *piece = (struct work_piece){.name = "loss"};
     struct orr_op loss = {.kind = ORR_OP_CROSS_ENTROPY, .dtype = ORR_OP_BF16};
     loss.dims[0] = (uint64_t)rows, loss.dims[1] = (uint64_t)vocab;
-    work_add(&piece->forward, "loss")->op = loss;
+    work_append(&piece->forward, "loss")->op = loss;
     loss.kind = ORR_OP_CROSS_ENTROPY_BACKWARD;
-    work_add(&piece->backward, "loss")->op = loss;
+    work_append(&piece->backward, "loss")->op = loss;
     piece->kept_bytes = rows * vocab * job->framework->logit_bytes;
 }

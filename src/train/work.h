@@ -21,6 +21,7 @@ enum work_comm {
     WORK_CP_SHIFT, /* keys and values go once round the ranks of one sequence */
     WORK_EP_DISPATCH,
     WORK_EP_COMBINE,
+    WORK_DP_EXCHANGE, /* all-to-all of the data-parallel ranks */
     WORK_COMMS
 };
 
@@ -30,10 +31,11 @@ struct work_item {
     struct orr_op op; /* of an operator */
     double bytes;     /* of a collective, as nccl-tests counts */
     double times;     /* how often, one after the other; of an expert's operators: experts of this rank */
+    double launches;  /* operators that the host issues for it; 0: as often as it is there */
     double us;        /* of one; train/cost.h fills it */
 };
 
-enum { WORK_ITEMS_MOST = 96 };
+enum { WORK_ITEMS_MOST = 160 };
 
 struct work_list {
     struct work_item items[WORK_ITEMS_MOST];
@@ -44,10 +46,13 @@ struct work_piece {
     const char *name;
     struct work_list forward, backward;
     double again;               /* share of its forward pass that runs again before the backward pass */
+    uint32_t again_items;       /* of it, so many items from the first; 0: all */
     double parameters, experts; /* this rank's weights; of them those of experts */
     double kept_bytes;          /* activations held from forward to backward, for one micro-batch */
     double input_bytes;         /* of its input alone: what is held where all of it runs again */
     double largest;             /* weight of them: values of the largest one that a kernel makes a gradient of */
+    double working_bytes;       /* eager: gradients beside them, when most are */
+    double fixed_bytes;         /* of tables that are updated where they lie, without gradients or states */
 };
 
 struct work_job {
@@ -55,6 +60,11 @@ struct work_job {
     const struct orr_train_plan *plan;
     const struct framework *framework;
 };
+
+/* For those who write such lists: an item at the end; the dtype of products; the share that runs again. */
+struct work_item *work_append(struct work_list *list, const char *name);
+enum orr_op_dtype work_dtype(const struct work_job *job);
+double work_again(const struct work_job *job);
 
 void work_embedding(const struct work_job *job, struct work_piece *piece);
 void work_layer(const struct work_job *job, bool with_experts, struct work_piece *piece);
