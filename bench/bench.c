@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How fast, and in how much memory: the plain event engine on the cases ASTRA-sim was timed with, and the trace
- * reader; the packet network's cases are in bench/packet_bench.c, the trace toolchain's in bench/trace_bench.c.
+ * How fast, and in how much memory: the plain event engine on the cases ASTRA-sim was timed with, the shortcuts that
+ * give the same integers, and the trace reader; the packet network's cases are in bench/packet_bench.c, the trace
+ * toolchain's in bench/trace_bench.c.
  *
  * Each case runs in a child process of its own, so that user time and peak memory are the kernel's account of that case
  * alone, reading the files included. The figures of ASTRA-sim in the table were taken on a 2-core machine (user
@@ -40,7 +41,14 @@ struct bench_case {
     double must_s, aim_s;     /* 0 = no target */
     double must_mb;           /* 0 = no target */
     bool quick;               /* part of --quick */
+    bool one_trace;           /* for all ranks: the job is grown to the machine */
+    bool shortcuts;      /* one rank for all, and phases of rings at once, where they can be; else the plain engine */
+    bool every_rank;     /* of these, the second alone */
+    const char *devices; /* or NULL */
 };
+
+#define SLOWER_RANKS "5=x1.1,700=x1.07"
+enum { JITTER_CYCLES = 0 };
 
 static const struct bench_case cases[] = {
     {.name = "ring1024",
@@ -96,6 +104,77 @@ static const struct bench_case cases[] = {
      .astra_mb = 123,
      .must_s = 2.5,
      .aim_s = 1.0},
+    {.name = "one-ring1024",
+     .title = "all-reduce 1 GB, Ring 1024, one rank for all",
+     .machine = {{1024}, "50"},
+     .workload = BENCH_ALL_REDUCE,
+     .backend = ORR_BACKEND_UNAWARE,
+     .cycles = 46129156,
+     .astra_s = 17.2,
+     .astra_mb = 365,
+     .must_s = 0.005,
+     .one_trace = true,
+     .shortcuts = true,
+     .quick = true},
+    {.name = "one-16384",
+     .title = "all-reduce 1 GB, 3-D ring 16x32x32, one rank for all",
+     .machine = {{16, 32, 32}, "50"},
+     .workload = BENCH_ALL_REDUCE,
+     .backend = ORR_BACKEND_UNAWARE,
+     .cycles = 39448580,
+     .astra_s = 92,
+     .must_s = 0.01,
+     .one_trace = true,
+     .shortcuts = true,
+     .quick = true},
+    {.name = "one-98304",
+     .title = "all-reduce 1 GB, 3-D ring 64x64x24, one rank for all",
+     .machine = {{64, 64, 24}, "50"},
+     .workload = BENCH_ALL_REDUCE,
+     .backend = ORR_BACKEND_UNAWARE,
+     .cycles = 41613596,
+     .must_s = 0.05,
+     .must_mb = 100,
+     .one_trace = true,
+     .shortcuts = true,
+     .quick = true},
+    {.name = "one-98304-aware",
+     .title = "all-reduce 1 GB, 3-D ring 64x64x24, aware, one rank for all",
+     .machine = {{64, 64, 24}, "50"},
+     .workload = BENCH_ALL_REDUCE,
+     .backend = ORR_BACKEND_AWARE,
+     .cycles = 41613596,
+     .must_s = 0.05,
+     .must_mb = 100,
+     .one_trace = true,
+     .shortcuts = true,
+     .quick = true},
+    {.name = "all-98304",
+     .title = "all-reduce 1 GB, 3-D ring 64x64x24, every rank, phases at once",
+     .machine = {{64, 64, 24}, "50"},
+     .workload = BENCH_ALL_REDUCE,
+     .backend = ORR_BACKEND_UNAWARE,
+     .cycles = 41613596,
+     .must_s = 25,
+     .one_trace = true,
+     .shortcuts = true,
+     .every_rank = true},
+    {.name = "jitter1024",
+     .title = "text MLP, Ring 1024, two slower ranks, phases at once",
+     .machine = {{1024}, "50"},
+     .workload = BENCH_MLP,
+     .backend = ORR_BACKEND_UNAWARE,
+     .cycles = JITTER_CYCLES,
+     .must_s = 0.2,
+     .shortcuts = true,
+     .devices = SLOWER_RANKS},
+    {.name = "jitter1024-plain",
+     .title = "the same, message by message",
+     .machine = {{1024}, "50"},
+     .workload = BENCH_MLP,
+     .backend = ORR_BACKEND_UNAWARE,
+     .cycles = JITTER_CYCLES,
+     .devices = SLOWER_RANKS},
     {.name = "load",
      .title = "reading ET files (8 different ranks)",
      .machine = {{8}, "50"},
@@ -158,6 +237,10 @@ static bool simulate(const void *context, void *result)
     options.network = network;
     options.memory = memory;
     options.backend = item->backend;
+    options.grow = item->one_trace;
+    options.devices = item->devices;
+    options.no_symmetry = !item->shortcuts || item->every_rank;
+    options.no_memo = !item->shortcuts;
 
     struct orr_error err = {0};
     struct orr_run *run = NULL;
@@ -208,7 +291,13 @@ static void print_target(const struct bench_case *item, const struct outcome *ou
     const char *word = out->user_s > item->must_s || !memory_met ? "MISSED"
                        : out->user_s <= item->aim_s              ? "AIM"
                                                                  : "MET";
-    if (item->must_mb > 0)
+    if (item->must_s <= 0)
+        snprintf(text, sizeof text, "none");
+    else if (item->aim_s <= 0 && item->must_mb > 0)
+        snprintf(text, sizeof text, "%g, %g: %s", item->must_s, item->must_mb, word);
+    else if (item->aim_s <= 0)
+        snprintf(text, sizeof text, "%g: %s", item->must_s, word);
+    else if (item->must_mb > 0)
         snprintf(text, sizeof text, "%g (%g), %g: %s", item->must_s, item->aim_s, item->must_mb, word);
     else
         snprintf(text, sizeof text, "%g (%g): %s", item->must_s, item->aim_s, word);
@@ -238,9 +327,9 @@ static bool print_outcome(const struct bench_case *item, const struct outcome *o
         return true;
     }
     double per_s = 1e-6 / fmax(out->user_s, 1e-6);
-    printf("%-15s %9" PRIu64 " %9" PRIu64 " %10" PRIu64 " %7.2f %7.1f %7.1f %7.0f", item->name, out->run.cycles,
-           out->run.messages, out->run.events, out->user_s, (double)out->run.messages * per_s,
-           (double)out->run.events * per_s, out->peak_mb);
+    printf("%-15s %9" PRIu64 " %9" PRIu64 " %10" PRIu64 " %7.*f %7.1f %7.1f %7.0f", item->name, out->run.cycles,
+           out->run.messages, out->run.events, out->user_s < 0.1 ? 4 : 2, out->user_s,
+           (double)out->run.messages * per_s, (double)out->run.events * per_s, out->peak_mb);
     print_target(item, out);
     if (item->cycles != 0 && item->cycles != out->run.cycles) {
         printf("%-15s WRONG: expected %" PRIu64 " cycles\n", item->name, item->cycles);
@@ -276,7 +365,8 @@ static bool run_case(const struct bench_case *item, const struct options *option
     }
     struct outcome out = {0};
     bool good = false;
-    if (!bench_write_inputs(folder, &item->machine, item->workload, options->load_mb, &out.trace_bytes))
+    if (!bench_write_inputs(folder, &item->machine, item->one_trace ? 1 : 0, item->workload, options->load_mb,
+                            &out.trace_bytes))
         perror(folder);
     else if (!measure_best(item, folder, options->repeat, &out))
         perror("fork");

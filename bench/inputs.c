@@ -163,10 +163,10 @@ static bool write_trace(const char *folder, uint32_t rank, enum bench_workload w
     return et_close(&writer);
 }
 
-bool bench_write_inputs(const char *folder, const struct bench_machine *machine, enum bench_workload workload,
-                        uint64_t megabytes, uint64_t *bytes)
+bool bench_write_inputs(const char *folder, const struct bench_machine *machine, uint32_t traces,
+                        enum bench_workload workload, uint64_t megabytes, uint64_t *bytes)
 {
-    uint32_t ranks = bench_machine_ranks(machine);
+    uint32_t ranks = traces != 0 ? traces : bench_machine_ranks(machine);
     uint32_t dims = 0;
     while (dims < 4 && machine->ring[dims] != 0)
         dims++;

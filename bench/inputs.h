@@ -23,11 +23,11 @@ struct bench_machine {
 
 uint32_t bench_machine_ranks(const struct bench_machine *machine);
 
-/* Writes FOLDER/{network.yml,system.json,memory.json} and FOLDER/trace.RANK.et. `megabytes` is the size of all traces
- * together (BENCH_OPERATORS only). `*bytes` is what the traces take. False, with errno set, when a file cannot be
- * written. */
-bool bench_write_inputs(const char *folder, const struct bench_machine *machine, enum bench_workload workload,
-                        uint64_t megabytes, uint64_t *bytes);
+/* Writes FOLDER/{network.yml,system.json,memory.json} and FOLDER/trace.RANK.et, of `traces` ranks, 0: of all.
+ * `megabytes` is the size of all traces together (BENCH_OPERATORS only). `*bytes` is what the traces take. False, with
+ * errno set, when a file cannot be written. */
+bool bench_write_inputs(const char *folder, const struct bench_machine *machine, uint32_t traces,
+                        enum bench_workload workload, uint64_t megabytes, uint64_t *bytes);
 
 /* Removes what bench_write_inputs wrote and the folder. */
 void bench_remove_inputs(const char *folder, const struct bench_machine *machine);

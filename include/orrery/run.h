@@ -182,9 +182,12 @@ struct orr_run_options {  /* NOLINT(clang-analyzer-optin.performance.Padding): i
     const char *devices;
     uint64_t rto_ns;      /* PACKET: after how long what was lost is sent again; 0 = four round trips and 1 ms */
     bool no_fast_forward; /* PACKET: send every packet, even where traffic repeats itself; the results are the same */
-    bool
-        no_symmetry; /* UNAWARE, AWARE: carry out every rank, even where one stands for all; the results are the same */
+    /* UNAWARE, AWARE: carry out every rank, even where one stands for all; the results are the same. */
+    bool no_symmetry;
     bool explain_symmetry; /* reports say which ranks were carried out, and why not fewer */
+    /* UNAWARE: send every message of a ring, even where its phases can be worked out at once; the results are the same,
+     * but for the events it took. */
+    bool no_memo;
     /* Called every so many events, several times a second; a false return ends the run with ORR_EINTR. Called once more
      * at the end, whatever it was, with the final figures; the answer then does not matter. May be NULL. */
     bool (*progress)(void *context, const struct orr_progress *now);
@@ -362,6 +365,7 @@ void orr_run_optimum(const struct orr_run *run, struct orr_optimum *optimum);
 struct orr_symmetry {
     uint32_t classes;     /* of ranks that do the same, as far as that was used: 1, or one for each rank */
     uint32_t carried_out; /* ranks; the others' results follow from theirs */
+    bool rings_at_once;   /* phases of rings were worked out, not played message by message */
     const char *because;  /* why it was every rank, as half a sentence; NULL: it was not */
 };
 

@@ -28,7 +28,7 @@ struct event {
 
 /* What caused an event, in its user's numbers. */
 struct event_cause {
-    uint32_t batch, origin;
+    uint32_t batch, origin, event;
 };
 
 /* Events of one time, first to last. */

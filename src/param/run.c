@@ -116,6 +116,8 @@ const struct param param_run[] = {
     {"no-symmetry", .kind = PARAM_FLAG, .group = PARAM_SIMULATION, .flags = PARAM_RARE, .commands = RUN_LAB,
      AT(no_symmetry),
      .help = "Carry out every rank, even where all do the same and one stands for all; the results are the same"},
+    {"no-memo", .kind = PARAM_FLAG, .group = PARAM_SIMULATION, .flags = PARAM_RARE, .commands = RUN_LAB, AT(no_memo),
+     .help = "Send every message of a ring, even where its phases can be worked out at once; the times are the same"},
     {"explain-symmetry", .kind = PARAM_FLAG, .group = PARAM_SIMULATION, .flags = PARAM_RARE, .commands = RUN_LAB,
      AT(explain_symmetry), .help = "Say in the report which ranks were carried out, and why not fewer"},
     {"compat", .kind = PARAM_WORD, .group = PARAM_NETWORK, .flags = PARAM_RARE, .commands = PARAM_OF_RUN,

@@ -30,6 +30,7 @@ static void report_json_write_head(struct json_writer *json, const struct sim_re
     if (result->config->explain_symmetry) {
         json_write_member_u64(json, "ranks_carried_out", result->ranks_played);
         json_write_member_string(json, "every_rank_because", result->plain_because);
+        json_write_member_bool(json, "rings_at_once", result->rings_at_once);
     }
 }
 

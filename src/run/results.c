@@ -62,7 +62,11 @@ void orr_run_symmetry(const struct orr_run *run, struct orr_symmetry *symmetry)
 {
     const struct sim_result *result = session_result(run);
     *symmetry = (struct orr_symmetry){
-        .classes = result->ranks_played, .carried_out = result->ranks_played, .because = result->plain_because};
+        .classes = result->ranks_played,
+        .carried_out = result->ranks_played,
+        .rings_at_once = result->rings_at_once,
+        .because = result->plain_because,
+    };
 }
 
 /* ---- rows ---- */

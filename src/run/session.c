@@ -419,6 +419,7 @@ struct orr_run *session_new(const struct orr_run_options *options, struct orr_er
         .keep_issue_order = options->keep_issue_order,
         .no_symmetry = options->no_symmetry,
         .explain_symmetry = options->explain_symmetry,
+        .no_memo = options->no_memo,
     };
     notes_init(&made->notes, &made->mem, options->strict);
     arena_init(&made->arena, &made->mem);

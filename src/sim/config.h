@@ -127,6 +127,7 @@ struct sim_config {
     bool keep_issue_order;
     bool no_symmetry;      /* every rank by itself (symmetry.c) */
     bool explain_symmetry; /* for the reports */
+    bool no_memo;          /* every message by itself (rings.c) */
 };
 
 /* Whether GPU compute nodes go by the roofline: the run's word before the system file's. compute_time.c. */

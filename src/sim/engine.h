@@ -13,7 +13,8 @@
  * - scheduler: which streams of a rank run at once (§7)
  * - endpoint: the delay before a message may leave; bus: its detailed form (§8)
  * - packets, trees, programs, custom: what a stream does in a phase (§9, §14); flows: the same for NCCL's lists
- * - symmetry: one rank for all, where they do the same
+ * - symmetry: one rank for all, where they do the same; rings: phases worked out at once;
+ *   order: what both must not change
  * - account: where time went; check: whether traces and machine fit together, before the run
  * - optimum: how short the run could have been at best
  * - usage, spill: what ranks held in memory, and where what did not fit would go
@@ -28,7 +29,9 @@
 #include "net/net.h"
 #include "sim/agree.h"
 #include "sim/events.h"
+#include "sim/order.h"
 #include "sim/ranks.h"
+#include "sim/rings.h"
 #include "sim/servers.h"
 #include "sim/sim.h"
 #include "sim/streams.h"
@@ -58,6 +61,9 @@ struct sim {
     uint32_t rank_count;
     uint32_t played;               /* how many these are */
     struct sim_symmetry *symmetry; /* rank 0 for all; NULL = every rank by itself */
+    struct sim_order order;
+    struct sim_rings *rings; /* ring phases at once; NULL = message by message */
+    bool rings_unsure;       /* they were tried, and have to be played message by message */
     struct sim_servers nccl_servers;
     struct sim_graph_info *graphs;
     struct sim_graph_info **rank_graph;
@@ -396,7 +402,8 @@ void sim_memory_next(struct sim *sim, uint32_t server);
 
 /* ---- setup.c -------------------------------------------------------------------------------------------------- */
 
-/* As it was when created, on another network (NULL: the same), every rank by itself. */
+/* As it was when created, on another network (NULL: the same); every rank by itself where one did not do for all,
+ * message by message where that was not enough. */
 ORR_MUST_CHECK enum orr_status sim_start_over(struct sim *sim, const struct net_ops *carrier, struct orr_error *err);
 
 /* ---- check.c, stall.c ----------------------------------------------------------------------------------------- */

@@ -25,6 +25,8 @@ enum sim_event_kind {
     SIM_CALL_MEMORY_NEXT, /* a: memory server, b: rank */
     SIM_CALL_CUSTOM_DONE, /* a: stream, b: node of the custom trace */
     SIM_CALL_BUS,         /* a: bus side, b: enum bus_event */
+    SIM_CALL_RING_END,    /* a: stream; its ring phase, worked out at once, is over (rings.c) */
+    SIM_CALL_RING_LAST,   /* a: stream; the same, once memory that takes no time has passed */
     SIM_CALL_FLOW,        /* a: stream, b: flow of an NCCL collective that may be passed on, SIM_NONE: all may begin */
 };
 

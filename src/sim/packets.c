@@ -192,6 +192,9 @@ static void packet_start(struct sim *sim, uint32_t index)
 {
     struct sim_stream *stream = &sim->streams.at[index];
     const struct coll_phase *phase = &stream->phase->coll;
+    if (sim->rings != NULL && stream->method == COLL_BY_RING && sim_rings_join(sim, index)) {
+        return;
+    }
     stream->message_bytes = phase->message_bytes;
     stream->memory_ns = stream->phase->memory_ns;
     stream->sends_left = phase->sends;

@@ -147,6 +147,9 @@ static enum orr_status sim_run_loop(struct sim *sim, struct orr_error *err)
         if (__builtin_expect(sim->symmetry != NULL, 0)) {
             sim_symmetry_event(sim);
         }
+        if (sim->rings != NULL) {
+            sim_rings_event(sim);
+        }
         sim_run_handle(sim, &event);
         if (sim->net.machine != NULL && sim->result.nodes_done == sim->result.nodes) {
             break; /* timers and acknowledgements on their way have nothing to tell */
@@ -159,7 +162,7 @@ static enum orr_status sim_run_loop(struct sim *sim, struct orr_error *err)
     if (sim->interrupted) {
         return error_set(err, ORR_EINTR, "interrupted at %" PRIu64 " ns of simulated time", sim->queue.now);
     }
-    bool memory = !sim->net.gave_up && !sim->net.fold.unsure;
+    bool memory = !sim->net.gave_up && !sim->net.fold.unsure && !sim->rings_unsure;
     return sim->queue.failed && memory ? mem_error(sim->mem, "the running simulation", err) : ORR_OK;
 }
 
@@ -232,17 +235,25 @@ static enum orr_status sim_run_play_again(struct sim *sim, struct orr_error *err
     return status == ORR_OK ? sim_run_play(sim, err) : status;
 }
 
-/* Again with every rank by itself, where one could not stand for all; a job that stalls is told of rank by rank. */
+/* Again with every rank by itself, where one could not stand for all, and then message by message; a job that stalls is
+ * told of rank by rank, by what each waits for. */
 static enum orr_status sim_run_play_plain(struct sim *sim, struct orr_error *err)
 {
-    bool done = sim->result.nodes_done == sim->result.nodes && !sim->net.fold.unsure;
-    if (sim->symmetry == NULL || done) {
-        return ORR_OK;
+    enum orr_status status = ORR_OK;
+    while (status == ORR_OK && (sim->symmetry != NULL || sim->rings != NULL)) {
+        bool unsure = sim->net.fold.unsure || sim->rings_unsure;
+        if (sim->result.nodes_done == sim->result.nodes && !unsure) {
+            break;
+        }
+        sim->rings_unsure = sim->rings != NULL || !unsure;
+        if (sim->symmetry != NULL) {
+            sim->result.plain_because =
+                unsure ? "what happens to a rank at one nanosecond depends on its number" : "the job stalls";
+        }
+        status = sim_start_over(sim, NULL, err);
+        status = status == ORR_OK ? sim_run_play(sim, err) : status;
     }
-    sim->result.plain_because =
-        sim->net.fold.unsure ? "what happens to a rank at one nanosecond depends on its number" : "the job stalls";
-    enum orr_status status = sim_start_over(sim, NULL, err);
-    return status == ORR_OK ? sim_run_play(sim, err) : status;
+    return status;
 }
 
 enum orr_status sim_run(struct sim *sim, bool (*progress)(void *, const struct orr_progress *), void *context,

@@ -81,8 +81,8 @@ static void kick(struct sim *sim, uint32_t rank, uint32_t queue_index)
         /* Counted before it starts, so that a phase that ends at once finds its own place taken. */
         queue->running++;
         sim->streams.at[index].running = true;
-        if (sim->symmetry != NULL) {
-            sim_symmetry_start(sim);
+        if (sim->order.watched) {
+            sim_order_start(sim);
         }
         sim_phase_start(sim, index);
     }
@@ -150,8 +150,8 @@ void sim_stream_proceed(struct sim *sim, uint32_t index)
     uint32_t previous = stream->queue;
     uint32_t phases = operation->plan == NULL ? 1 : operation->plan->phase_count;
     uint32_t following = previous == SIM_NONE ? 0 : stream->phase_index + 1;
-    if (sim->symmetry != NULL) {
-        sim_symmetry_proceed(sim, index, following == phases ? SIM_NONE : sim_stream_draw(stream, following)->queue);
+    if (sim->order.watched) {
+        sim_order_proceed(sim, index, following == phases ? SIM_NONE : sim_stream_draw(stream, following)->queue);
     }
     if (following == phases) {
         finish_stream(sim, index);

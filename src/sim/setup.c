@@ -247,6 +247,10 @@ static enum orr_status sim_setup_fill(struct sim *sim, struct orr_error *err)
     if (status == ORR_OK && result->plain_because == NULL && !sim_symmetry_begin(sim)) {
         return mem_error(sim->mem, "the simulation's state", err);
     }
+    result->rings_at_once = sim->played > 1 && !sim->rings_unsure && sim_rings_fit(sim);
+    if (status == ORR_OK && result->rings_at_once && !sim_rings_begin(sim)) {
+        return mem_error(sim->mem, "the simulation's state", err);
+    }
     return status != ORR_OK ? status : sim_check(sim, err);
 }
 
@@ -337,6 +341,7 @@ static void sim_setup_clear(struct sim *sim)
     sim_operations_free(&sim->operations, mem);
     sim_jitter_free(sim);
     sim_symmetry_free(sim);
+    sim_rings_free(sim);
     sim_buses_free(sim);
     net_free(&sim->net);
     event_queue_free(&sim->queue);
@@ -361,6 +366,7 @@ enum orr_status sim_start_over(struct sim *sim, const struct net_ops *carrier, s
                         .progress = sim->progress,
                         .progress_context = sim->progress_context,
                         .carrier = carrier,
+                        .rings_unsure = sim->rings_unsure,
                         .result.plain_because = sim->result.plain_because};
     const struct packet_machine *machine = sim->config->packet;
     if (machine != NULL && machine->started_over != NULL) {

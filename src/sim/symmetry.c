@@ -112,6 +112,7 @@ const char *sim_symmetry_refuses(const struct sim *sim)
 bool sim_symmetry_begin(struct sim *sim)
 {
     sim->symmetry = mem_zalloc(sim->mem, sizeof *sim->symmetry);
+    sim->order.watched = true;
     return sim->symmetry != NULL && net_fold(&sim->net);
 }
 
@@ -122,12 +123,6 @@ void sim_symmetry_free(struct sim *sim)
         mem_free(sim->mem, sim->symmetry, sizeof *sim->symmetry);
         sim->symmetry = NULL;
     }
-}
-
-static void sim_symmetry_give_up(struct sim *sim)
-{
-    sim->net.fold.unsure = true;
-    sim->queue.failed = true;
 }
 
 void sim_symmetry_event(struct sim *sim)
@@ -142,99 +137,7 @@ void sim_symmetry_event(struct sim *sim)
     }
     queue->cause = (struct event_cause){.batch = symmetry->batch, .origin = cause.origin};
     if (symmetry->batch == UINT32_MAX || sim->net.fold.next_origin > UINT32_MAX / 2) {
-        sim_symmetry_give_up(sim); /* numbers for them have run out */
-    }
-}
-
-/* Calls stand in the order in which they were put off: by different batches, or by events that began at one rank, it is
- * the same everywhere. */
-void sim_symmetry_calls(struct sim *sim, uint32_t first)
-{
-    struct sim_symmetry *symmetry = sim->symmetry;
-    symmetry->mixed = false;
-    symmetry->change_count = 0;
-    for (uint32_t call = first; sim->calls.at[call].next != 0 && !symmetry->mixed; call = sim->calls.at[call].next) {
-        struct event_cause one = sim->calls.at[call].cause;
-        struct event_cause next = sim->calls.at[sim->calls.at[call].next].cause;
-        symmetry->mixed = one.batch == next.batch && one.origin != next.origin;
-    }
-}
-
-static void lose_origin(struct sim *sim)
-{
-    sim->queue.cause.origin = sim->net.fold.next_origin++;
-}
-
-/* Whether it is no matter which of two calls comes first. Streams that go on only stand in line: places that become
- * free go to the same streams in the end, if they stand at different queues or have tickets. Of the streams of a
- * collective that are done, any may be the last. */
-static bool either_way(const struct sim *sim, const struct sim_change *one, const struct sim_change *other)
-{
-    if (one->kind == SIM_CHANGE_OTHER || other->kind == SIM_CHANGE_OTHER) {
-        return false;
-    }
-    if (one->kind == SIM_CHANGE_LAST || other->kind == SIM_CHANGE_LAST) {
-        return one->operation == other->operation;
-    }
-    bool both_stand = one->kind == SIM_CHANGE_STANDS && other->kind == SIM_CHANGE_STANDS;
-    return !both_stand || one->queue != other->queue || sim->config->policy != ORR_POLICY_ASTRA;
-}
-
-static void sim_symmetry_note(struct sim *sim, struct sim_change made)
-{
-    struct sim_symmetry *symmetry = sim->symmetry;
-    made.call = symmetry->call;
-    bool room = symmetry->change_count < SIM_SYMMETRY_CHANGES;
-    bool good = room;
-    for (uint32_t i = 0; i < symmetry->change_count; i++) {
-        const struct sim_change *before = &symmetry->changes[i];
-        good = good && (before->call == made.call || either_way(sim, before, &made));
-    }
-    if (!good) {
-        sim_symmetry_give_up(sim);
-        return;
-    }
-    symmetry->changes[symmetry->change_count++] = made;
-}
-
-void sim_symmetry_call(struct sim *sim, uint32_t kind)
-{
-    struct sim_symmetry *symmetry = sim->symmetry;
-    symmetry->call++;
-    if (symmetry->mixed) {
-        lose_origin(sim);
-        if (kind != SIM_CALL_ENDPOINT && kind != SIM_CALL_GENERAL) {
-            sim_symmetry_note(sim, (struct sim_change){.kind = SIM_CHANGE_OTHER});
-        }
-    }
-}
-
-void sim_symmetry_calls_end(struct sim *sim)
-{
-    sim->symmetry->mixed = false;
-}
-
-void sim_symmetry_proceed(struct sim *sim, uint32_t index, uint32_t queue)
-{
-    if (!sim->symmetry->mixed) {
-        return;
-    }
-    const struct sim_stream *stream = &sim->streams.at[index];
-    struct sim_change made = {.kind = SIM_CHANGE_STANDS, .operation = stream->operation, .queue = queue};
-    if (queue == SIM_NONE) {
-        bool last = sim->operations.at[stream->operation].streams_left == 1;
-        made.kind = last ? SIM_CHANGE_LAST : SIM_CHANGE_ENDS;
-    } else if (sim->queues[queue].head != 0 && sim->streams.at[sim->queues[queue].head].priority != stream->priority) {
-        made.kind = SIM_CHANGE_OTHER; /* it may overtake */
-    }
-    sim_symmetry_note(sim, made);
-}
-
-/* That it starts is certain, but not before or after which other. */
-void sim_symmetry_start(struct sim *sim)
-{
-    if (sim->symmetry->mixed) {
-        lose_origin(sim);
+        sim_order_give_up(sim); /* numbers for them have run out */
     }
 }
 
@@ -247,7 +150,7 @@ void sim_symmetry_finish(struct sim *sim)
 {
     sim->symmetry->finish_origin = sim->queue.cause.origin;
     if (sim->config->keep_issue_order && sim->queue.cause.origin >= sim->rank_count) {
-        sim_symmetry_give_up(sim); /* which rank is the first to end is not known */
+        sim_order_give_up(sim); /* which rank is the first to end is not known */
     }
 }
 

@@ -19,30 +19,13 @@
 
 struct sim;
 
-enum { SIM_SYMMETRY_CHANGES = 16 };
-
-/* What a call did to what the streams and nodes of a rank share. */
-struct sim_change {
-    enum {
-        SIM_CHANGE_STANDS, /* a stream stands in line at `queue` */
-        SIM_CHANGE_ENDS,   /* a stream is done, others of its collective are not */
-        SIM_CHANGE_LAST,   /* the last of a collective is */
-        SIM_CHANGE_OTHER,
-    } kind;
-    uint32_t call, operation, queue;
-};
-
 struct sim_symmetry {
-    uint64_t time_ns;       /* of the batch being handled */
-    uint32_t from;          /* the batch that caused it */
-    uint32_t batch;         /* its number */
-    uint32_t finish_origin; /* of the event that ended the rank */
-    uint64_t move;          /* added to what is sent, where it does not go the same way round from every rank */
-    bool mixed;             /* the calls being run may be in another order elsewhere */
-    uint32_t call;          /* counts them */
-    uint32_t change_count;
-    struct sim_change changes[SIM_SYMMETRY_CHANGES]; /* that they made to what they share */
-    struct net_touch *lanes;                         /* by lane */
+    uint64_t time_ns;        /* of the batch being handled */
+    uint32_t from;           /* the batch that caused it */
+    uint32_t batch;          /* its number */
+    uint32_t finish_origin;  /* of the event that ended the rank */
+    uint64_t move;           /* added to what is sent, where it does not go the same way round from every rank */
+    struct net_touch *lanes; /* by lane */
     uint32_t lane_capacity;
 };
 
@@ -55,14 +38,6 @@ void sim_symmetry_free(struct sim *sim);
 
 /* An event was taken from the queue. */
 void sim_symmetry_event(struct sim *sim);
-/* Several calls of one tick are about to run, then each of them, then none. */
-void sim_symmetry_calls(struct sim *sim, uint32_t first);
-void sim_symmetry_call(struct sim *sim, uint32_t kind);
-void sim_symmetry_calls_end(struct sim *sim);
-/* A stream goes on to stand in line at `queue`, or is done with its last phase: SIM_NONE. */
-void sim_symmetry_proceed(struct sim *sim, uint32_t stream, uint32_t queue);
-/* A stream that stood in line starts. */
-void sim_symmetry_start(struct sim *sim);
 /* The rank is done. */
 void sim_symmetry_finish(struct sim *sim);
 /* It uses a lane. */

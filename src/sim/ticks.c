@@ -51,13 +51,35 @@ static uint32_t make_call(struct sim *sim, uint32_t kind, uint32_t a, uint32_t b
     return call;
 }
 
+/* With ring phases that are worked out at once, calls are not put off in the order in which they would be otherwise,
+ * but carry when that would be. */
+static void insert_in_time(struct sim *sim, struct event *event, uint32_t added)
+{
+    struct sim_call *calls = sim->calls.at;
+    uint64_t time = sim_rings_time(calls[added].cause);
+    uint32_t before = 0;
+    uint32_t at = event->a;
+    for (; at != 0 && sim_rings_time(calls[at].cause) <= time; at = calls[at].next) {
+        before = at;
+    }
+    calls[added].next = at;
+    if (before == 0) {
+        event->a = added;
+    } else {
+        calls[before].next = added;
+    }
+    if (at == 0) {
+        event->b = added;
+    }
+}
+
 /* A further call for a tick that has its event: the event turns into a list if it is not one yet. */
 static void join_event(struct sim *sim, uint32_t event_index, uint32_t kind, uint32_t a, uint32_t b)
 {
     struct event *event = &sim->queue.events[event_index];
     if (event->kind != SIM_EVENT_CALLS) {
         uint32_t first = make_call(sim, event->kind, event->a, event->b);
-        if (sim->symmetry != NULL) {
+        if (sim->queue.causes != NULL) {
             sim->calls.at[first].cause = sim->queue.causes[event_index];
         }
         event->kind = SIM_EVENT_CALLS;
@@ -65,6 +87,10 @@ static void join_event(struct sim *sim, uint32_t event_index, uint32_t kind, uin
         event->b = first;
     }
     uint32_t call = make_call(sim, kind, a, b);
+    if (sim->rings != NULL) {
+        insert_in_time(sim, event, call);
+        return;
+    }
     sim->calls.at[event->b].next = call;
     event->b = call;
 }
@@ -113,8 +139,8 @@ void sim_call_after_others(struct sim *sim, uint32_t rank, uint64_t delay_ns, ui
 
 static void run_call(struct sim *sim, uint32_t kind, uint32_t a, uint32_t b)
 {
-    if (sim->symmetry != NULL) {
-        sim_symmetry_call(sim, kind);
+    if (sim->order.watched) {
+        sim_order_call(sim, kind);
     }
     switch (kind) {
     case SIM_CALL_ENDPOINT:
@@ -140,6 +166,12 @@ static void run_call(struct sim *sim, uint32_t kind, uint32_t a, uint32_t b)
         break;
     case SIM_CALL_CUSTOM_DONE:
         sim_custom_node_done(sim, a, b);
+        break;
+    case SIM_CALL_RING_END:
+        sim_stream_proceed(sim, a);
+        break;
+    case SIM_CALL_RING_LAST:
+        sim_call_after(sim, sim->streams.at[a].rank, 0, SIM_CALL_RING_END, a, 0);
         break;
     case SIM_CALL_FLOW:
         sim_flows_call(sim, a, b);
@@ -186,15 +218,15 @@ void sim_calls_run(struct sim *sim, const struct event *event)
         sim_calls_begin(sim, rank_of_call(sim, first->kind, first->a, first->b));
         sim->running_head = event->a;
         sim->running_tail = event->b;
-        if (sim->symmetry != NULL) {
-            sim_symmetry_calls(sim, event->a);
+        if (sim->order.watched) {
+            sim_order_calls(sim, event->a);
         }
     } else {
         sim_calls_begin(sim, rank_of_call(sim, event->kind, event->a, event->b));
         run_call(sim, event->kind, event->a, event->b);
     }
     sim_calls_end(sim);
-    if (sim->symmetry != NULL) {
-        sim_symmetry_calls_end(sim);
+    if (sim->order.watched) {
+        sim_order_calls_end(sim);
     }
 }

@@ -275,7 +275,7 @@ static pid_t start_long_run(const char *err)
     program_write_machine(512, 256);
     CHECK_EXIT(program_run("gen collective --type all-reduce --bytes 1GiB --npus 512 -o w/long"), 0);
     (void)unlink("st");
-    pid_t pid = program_start("run --no-symmetry -w w/long" MACHINE "--status-file st", err);
+    pid_t pid = program_start("run --no-symmetry --no-memo -w w/long" MACHINE "--status-file st", err);
     for (int i = 0; i < 6000; i++) { /* a minute: a busy machine takes its time to begin */
         const char *status = program_read("st", NULL);
         if (strstr(status, "\"events\":") != NULL && strstr(status, "\"events\": 0,") == NULL) {

@@ -126,6 +126,7 @@ static void open_long_run(struct bench *bench)
 {
     bench_open(bench, "ring:64");
     bench->config.no_symmetry = true;
+    bench->config.no_memo = true;
     bench->config.system.preferred_dataset_splits = 4;
     work_compute(&bench->work, EVERY_RANK, 1, 1);
     for (uint64_t id = 2; id <= 4; id++) {

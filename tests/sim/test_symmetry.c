@@ -76,6 +76,7 @@ static void random_settings(struct bench *bench, struct prng *prng)
     config->queues_per_dim = 1 + prng_below(prng, 3);
     config->contention = prng_below(prng, 5) == 0 ? 0.5 : 0;
     config->keep_issue_order = prng_below(prng, 2) == 0;
+    config->no_memo = true;
     for (uint32_t d = 0; d < config->dims.count; d++) {
         config->dims.dim[d].latency_ns = prng_below(prng, 3) == 0 ? prng_below(prng, 20) : 500;
     }
