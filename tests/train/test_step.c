@@ -166,7 +166,7 @@ static void less_power_takes_longer(void **state)
     CHECK_U64(answered(&options).step_ns, before, "700 W are what an H100 takes");
     options.power_watts = 500;
     uint64_t slower = answered(&options).step_ns;
-    CHECK(slower > before * 1.04 && slower < before * 1.15, "%" PRIu64 " and %" PRIu64, slower, before);
+    CHECK((double)slower > 1.04 * (double)before && (double)slower < 1.15 * (double)before, "%" PRIu64 " and %" PRIu64, slower, before);
 }
 
 static void latent_attention_without_ranks_has_deepseeks(void **state)
@@ -238,7 +238,7 @@ static void heads_of_odd_width_take_longer(void **state)
     uint64_t odd = answered(&options).forward_ns;
     options.shape.hidden = 14592; /* heads of 152 */
     uint64_t even = answered(&options).forward_ns;
-    CHECK(odd > even * 1.1, "%" PRIu64 " and %" PRIu64, odd, even);
+    CHECK((double)odd > 1.1 * (double)even, "%" PRIu64 " and %" PRIu64, odd, even);
 }
 
 static void a_table_goes_on_past_rows_that_cannot_be(void **state)
