@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery plan`: which way of dividing a model over a machine is best. */
+#include <stdlib.h>
+
 #include "cli/cli.h"
 
 struct plan_options {

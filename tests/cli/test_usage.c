@@ -426,7 +426,7 @@ static void json_and_csv_go_beside_the_text_and_a_dash_in_its_place(void **state
     static const struct {
         const char *command, *text;
         bool csv;
-    } commands[] = {
+    } answers[] = {
         {"machine list", "Machines with rates of their own", true},
         {"machine show dgx-h100:2", "dgx-h100:2: 8 GPUs", false},
         {"op predict --op gemm --device h100 --shape 512x512x512", "gemm bf16 512x512x512", false},
@@ -439,16 +439,17 @@ static void json_and_csv_go_beside_the_text_and_a_dash_in_its_place(void **state
         {"trace diff forms.0.et forms.0.et", "", false},
         {"run -q -w forms --machine ring", "Step time", false},
     };
-    for (size_t i = 0; i < COUNT_OF(commands); i++) {
-        for (int csv = 0; csv < (commands[i].csv ? 2 : 1); csv++) {
+    for (size_t i = 0; i < COUNT_OF(answers); i++) {
+        for (int csv = 0; csv < (answers[i].csv ? 2 : 1); csv++) {
             char line[160];
-            (void)snprintf(line, sizeof line, "%s %s forms.out", commands[i].command, csv ? "--csv" : "--json");
+            (void)snprintf(line, sizeof line, "%s %s forms.out", answers[i].command, csv ? "--csv" : "--json");
             const struct program_result *result = program_run(line);
             CHECK_EXIT(result, 0);
-            CHECK_CONTAINS(result->out, commands[i].text);
+            CHECK_CONTAINS(result->out, answers[i].text);
             char *file = strdup(program_read("forms.out", NULL));
-            CHECK(file != NULL && (csv || file[0] == '{' || file[0] == '['), "%s: %.40s", line, file);
-            (void)snprintf(line, sizeof line, "%s %s -", commands[i].command, csv ? "--csv" : "--json");
+            CHECK(file != NULL, "%s", line);
+            CHECK(csv || file[0] == '{' || file[0] == '[', "%s: %.40s", line, file);
+            (void)snprintf(line, sizeof line, "%s %s -", answers[i].command, csv ? "--csv" : "--json");
             result = program_run(line);
             CHECK_EXIT(result, 0);
             CHECK(result->out[0] == file[0], "%s: %.40s", line, result->out);

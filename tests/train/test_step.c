@@ -166,7 +166,8 @@ static void less_power_takes_longer(void **state)
     CHECK_U64(answered(&options).step_ns, before, "700 W are what an H100 takes");
     options.power_watts = 500;
     uint64_t slower = answered(&options).step_ns;
-    CHECK((double)slower > 1.04 * (double)before && (double)slower < 1.15 * (double)before, "%" PRIu64 " and %" PRIu64, slower, before);
+    CHECK((double)slower > 1.04 * (double)before && (double)slower < 1.15 * (double)before, "%" PRIu64 " and %" PRIu64,
+          slower, before);
 }
 
 static void latent_attention_without_ranks_has_deepseeks(void **state)
