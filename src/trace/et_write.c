@@ -35,7 +35,7 @@ enum {
 struct et_writer {
     struct mem *mem;
     struct io_outfile *file;
-    FILE *stream;   /* NULL, as the file: records are made and forgotten */
+    FILE *stream;   /* the file's or a caller's; NULL: records are made and forgotten */
     uint8_t *bytes; /* of the record so far */
     size_t size, capacity;
     enum et_place place;
@@ -370,15 +370,21 @@ enum orr_status et_writer_open(const char *path, struct mem *mem, struct et_writ
     return ORR_OK;
 }
 
-enum orr_status et_writer_open_nowhere(struct mem *mem, struct et_writer **writer, struct orr_error *err)
+enum orr_status et_writer_open_stream(FILE *stream, struct mem *mem, struct et_writer **writer, struct orr_error *err)
 {
     struct et_writer *made = mem_zalloc(mem, sizeof *made);
     if (made == NULL) {
         return mem_error(mem, "writing a trace", err);
     }
     made->mem = mem;
+    made->stream = stream;
     *writer = made;
     return ORR_OK;
+}
+
+enum orr_status et_writer_open_nowhere(struct mem *mem, struct et_writer **writer, struct orr_error *err)
+{
+    return et_writer_open_stream(NULL, mem, writer, err);
 }
 
 enum orr_status et_writer_finish(struct et_writer *writer, struct orr_error *err)

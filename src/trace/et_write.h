@@ -12,6 +12,8 @@
 #ifndef ORR_TRACE_ET_WRITE_H
 #define ORR_TRACE_ET_WRITE_H
 
+#include <stdio.h>
+
 #include "base/mem.h"
 #include "trace/graph.h"
 
@@ -23,6 +25,9 @@ ORR_MUST_CHECK enum orr_status et_writer_open(const char *path, struct mem *mem,
 /* The same without a file: everything is made as it would be written, and forgotten. */
 ORR_MUST_CHECK enum orr_status et_writer_open_nowhere(struct mem *mem, struct et_writer **writer,
                                                       struct orr_error *err);
+/* The same into a stream that stays the caller's, who looks at its errors. */
+ORR_MUST_CHECK enum orr_status et_writer_open_stream(FILE *stream, struct mem *mem, struct et_writer **writer,
+                                                     struct orr_error *err);
 /* Brings everything out, so that a commit can then fail only in the rename: for files that should appear together. */
 ORR_MUST_CHECK enum orr_status et_writer_finish(struct et_writer *writer, struct orr_error *err);
 ORR_MUST_CHECK enum orr_status et_writer_commit(struct et_writer *writer, struct orr_error *err);

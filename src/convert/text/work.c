@@ -60,36 +60,30 @@ uint32_t work_layout_group(const struct work_layout *layout, uint32_t rank)
     return (uint32_t)(rank / block * layout->stride + rank % layout->stride);
 }
 
-/* The lowest rank of the layout's `group`-th group. */
-static uint64_t first_rank(const struct work_layout *layout, uint32_t group)
+uint64_t work_layout_first(const struct work_layout *layout, uint32_t group)
 {
     return (uint64_t)(group / layout->stride) * layout->stride * layout->count + group % layout->stride;
 }
 
-/* Ids start at 1, since 0 is all ranks; the kinds of group that some node uses follow each other. 0 = not used. */
-struct group_ids {
-    uint32_t first[WORK_GROUPS];
-};
-
-static void text_work_assign_ids(const struct work *work, uint32_t ranks, struct group_ids *ids)
+void work_group_ids(const struct work *work, uint32_t ranks, struct work_group_ids *ids)
 {
     bool used[WORK_GROUPS] = {false};
     for (uint32_t i = 0; i < work->node_count; i++) {
         used[work->nodes[i].group] = used[work->nodes[i].group] || work->nodes[i].type == TRACE_COLL;
     }
     uint32_t next = 1;
-    *ids = (struct group_ids){{0}};
+    *ids = (struct work_group_ids){{0}};
     for (unsigned kind = WORK_TP; kind < WORK_GROUPS; kind++) {
         const struct work_layout *layout = &work->layouts[kind];
-        if (used[kind] && work_layout_is_proper(layout, ranks)) {
+        if ((used[kind] || work->streams) && work_layout_is_proper(layout, ranks + work->idle)) {
             ids->first[kind] = next;
             next += ranks / layout->count;
         }
     }
 }
 
-static enum orr_status text_work_write_groups(const struct work *work, const struct group_ids *ids, const char *prefix,
-                                              uint32_t ranks, struct orr_error *err)
+static enum orr_status text_work_write_groups(const struct work *work, const struct work_group_ids *ids,
+                                              const char *prefix, uint32_t ranks, struct orr_error *err)
 {
     char *path = NULL;
     struct io_outfile *file = NULL;
@@ -113,7 +107,7 @@ static enum orr_status text_work_write_groups(const struct work *work, const str
             json_write_key(&json, key);
             json_write_array(&json, true);
             for (uint32_t member = 0; member < layout->count; member++) {
-                json_write_u64(&json, first_rank(layout, group) + (uint64_t)member * layout->stride);
+                json_write_u64(&json, work_layout_first(layout, group) + (uint64_t)member * layout->stride);
             }
             json_write_array_end(&json);
         }
@@ -127,7 +121,7 @@ static enum orr_status text_work_write_groups(const struct work *work, const str
 
 struct rank_file {
     const struct work *work;
-    const struct group_ids *ids;
+    const struct work_group_ids *ids;
     struct et_writer *writer;
     uint64_t *deps; /* room for those of any node */
     uint64_t first_id;
@@ -178,7 +172,14 @@ static enum orr_status text_work_write_node(const struct rank_file *file, uint32
     et_node_data_deps(file->writer, file->deps, node->dep_count);
     et_node_times(file->writer, 0, node->duration_us);
     if (!work->plain) {
-        et_attr_bool(file->writer, "is_cpu_op", false);
+        et_attr_bool(file->writer, "is_cpu_op", work->streams && node->stream == WORK_HOST);
+    }
+    if (work->streams && node->stream != WORK_HOST) {
+        et_attr_int64(file->writer, "stream", node->stream);
+    }
+    if (node->num_ops + node->tensor_bytes > 0) {
+        et_attr_int64(file->writer, "num_ops", (int64_t)node->num_ops);
+        et_attr_uint64(file->writer, "tensor_size", node->tensor_bytes);
     }
     if (node->type == TRACE_COLL) {
         write_comm(file, node);
@@ -197,6 +198,9 @@ static enum orr_status write_records(const struct rank_file *file, struct orr_er
     }
     if (work->input_file.text != NULL) {
         et_attr_string(file->writer, "input_file", work->input_file);
+    }
+    if (work->streams) {
+        et_attr_string(file->writer, TRACE_POLICY_KEY, et_text(TRACE_POLICY_STREAMS));
     }
     enum orr_status status = et_record_end(file->writer, err);
     for (uint32_t place = 0; place < work->node_count && status == ORR_OK; place++) {
@@ -242,15 +246,22 @@ static void count_rank(const struct work *work, struct convert_summary *summary)
     }
 }
 
-enum orr_status work_write_ranks(const struct work *work, const char *prefix, uint32_t first, uint32_t end,
-                                 uint32_t ranks, struct convert_summary *summary, struct orr_error *err)
+/* Dependencies of the node that has most. */
+static uint32_t text_work_deps_most(const struct work *work)
 {
-    struct group_ids ids;
     uint32_t most = 1;
-    text_work_assign_ids(work, ranks, &ids);
     for (uint32_t i = 0; i < work->node_count; i++) {
         most = work->nodes[i].dep_count > most ? work->nodes[i].dep_count : most;
     }
+    return most;
+}
+
+enum orr_status work_write_ranks(const struct work *work, const char *prefix, uint32_t first, uint32_t end,
+                                 uint32_t ranks, struct convert_summary *summary, struct orr_error *err)
+{
+    struct work_group_ids ids;
+    uint32_t most = text_work_deps_most(work);
+    work_group_ids(work, ranks, &ids);
     struct rank_file file = {.work = work, .ids = &ids, .ranks = ranks};
     file.deps = mem_alloc(work->mem, most * sizeof *file.deps);
     if (file.deps == NULL) {
@@ -267,11 +278,29 @@ enum orr_status work_write_ranks(const struct work *work, const char *prefix, ui
     return status;
 }
 
+enum orr_status work_write_stream(const struct work *work, FILE *stream, uint32_t rank, uint32_t ranks,
+                                  struct orr_error *err)
+{
+    struct work_group_ids ids;
+    uint32_t most = text_work_deps_most(work);
+    work_group_ids(work, ranks, &ids);
+    struct rank_file file = {.work = work, .ids = &ids, .rank = rank, .ranks = ranks};
+    file.deps = mem_alloc(work->mem, most * sizeof *file.deps);
+    enum orr_status status = file.deps == NULL ? mem_error(work->mem, "a node's dependencies", err)
+                                               : et_writer_open_stream(stream, work->mem, &file.writer, err);
+    if (status == ORR_OK) {
+        status = write_records(&file, err);
+        et_writer_abort(file.writer);
+    }
+    mem_free(work->mem, file.deps, most * sizeof *file.deps);
+    return status;
+}
+
 enum orr_status work_write_groups(const struct work *work, const char *prefix, uint32_t ranks, struct orr_error *err)
 {
-    struct group_ids ids;
+    struct work_group_ids ids;
     bool grouped = false;
-    text_work_assign_ids(work, ranks, &ids);
+    work_group_ids(work, ranks, &ids);
     for (unsigned kind = WORK_TP; kind < WORK_GROUPS; kind++) {
         grouped = grouped || ids.first[kind] != 0;
     }

@@ -14,7 +14,17 @@
 #include "trace/et_write.h"
 
 /* The ranks of a node's collective: all, or those that differ only in one digit of the rank's number. */
-enum work_group { WORK_ALL, WORK_TP, WORK_DP, WORK_EP, WORK_DP_EP, WORK_CP, WORK_GROUPS };
+enum work_group {
+    WORK_ALL,
+    WORK_TP,
+    WORK_DP,
+    WORK_EP,
+    WORK_DP_EP,
+    WORK_CP,
+    WORK_SHARD,   /* of those that share weights, the ones that divide them */
+    WORK_REPLICA, /* and the ones that have the same part */
+    WORK_GROUPS
+};
 
 /* A network dimension takes part or not (Chakra's involved_dim). Eight entries: a longer list than the network has
  * dimensions is harmless, a shorter one leaves the dimensions behind its end out. */
@@ -22,9 +32,12 @@ enum { WORK_DIMS = 8, WORK_ALL_DIMS = 0xff };
 
 #define WORK_NONE UINT32_MAX
 
+enum { WORK_HOST = UINT8_MAX };
+
 struct work_node {
     const char *name;
     uint64_t duration_us;
+    uint64_t num_ops, tensor_bytes; /* of compute; both 0: not told */
     int64_t comm_bytes;
     int64_t peer;       /* TRACE_SEND, TRACE_RECV: how many ranks further the other one is */
     uint32_t tag;       /* the same */
@@ -34,6 +47,8 @@ struct work_node {
     uint8_t type;      /* TRACE_COMP, TRACE_COLL, TRACE_SEND or TRACE_RECV */
     uint8_t group;     /* enum work_group */
     uint8_t dims;      /* bit d = dimension d; WORK_ALL_DIMS = not said in the file */
+    uint8_t stream;    /* of a work with streams: on which it runs; WORK_HOST: on the host */
+    uint8_t mark;      /* whatever the builder wants to remember */
 };
 
 /* Ranks r, r ± stride, … : `count` of them in a group. 0 = there is no such group. */
@@ -54,6 +69,8 @@ struct work {
     const char *schema;        /* NULL = none */
     struct et_text input_file; /* text NULL = none */
     bool plain;                /* Chakra's own: ids run on over the ranks, no attribute but type and size */
+    bool streams;              /* nodes name their streams, which run side by side */
+    uint32_t idle; /* ranks of the machine behind those of the job: a group of the whole job is not all ranks then */
 };
 
 void work_init(struct work *work, struct mem *mem);
@@ -75,11 +92,22 @@ ORR_MUST_CHECK enum orr_status work_write_ranks(const struct work *work, const c
                                                 struct orr_error *err);
 ORR_MUST_CHECK enum orr_status work_write_groups(const struct work *work, const char *prefix, uint32_t ranks,
                                                  struct orr_error *err);
+/* The bytes of one rank's file, into a stream whose errors the caller looks at. */
+ORR_MUST_CHECK enum orr_status work_write_stream(const struct work *work, FILE *stream, uint32_t rank, uint32_t ranks,
+                                                 struct orr_error *err);
 
 /* ---- communicator groups ---- */
 
 /* Whether the layout's groups differ from "all ranks" and from "each rank alone". */
 bool work_layout_is_proper(const struct work_layout *layout, uint32_t ranks);
+/* The id of the first group of each kind, 0: there is none. Ids start at 1, since 0 is all ranks, and those of a kind
+ * follow each other; a work with streams has all kinds that it lays out, others those that some node uses. */
+struct work_group_ids {
+    uint32_t first[WORK_GROUPS];
+};
+void work_group_ids(const struct work *work, uint32_t ranks, struct work_group_ids *ids);
+/* The lowest rank of a layout's group, from 0. */
+uint64_t work_layout_first(const struct work_layout *layout, uint32_t group);
 /* The group a rank is in, from 0, counted over the groups of this layout. */
 uint32_t work_layout_group(const struct work_layout *layout, uint32_t rank);
 
