@@ -252,12 +252,18 @@ static enum orr_status run_session_read_configuration(struct orr_run *run, const
     return status == ORR_OK && options->memory != NULL ? read_memory(run, options, err) : status;
 }
 
-/* The file that was named, else the one beside the traces. */
+/* The file that was named, else what the workload brings, else the file beside the traces. */
 static enum orr_status read_groups(struct orr_run *run, const struct orr_run_options *options, uint32_t ranks,
                                    struct orr_error *err)
 {
     struct sim_group *groups = NULL;
     const char *path = options->groups;
+    if (path == NULL && options->loaded != NULL) {
+        run->config.groups = workload_groups(options->loaded, &run->config.group_count);
+    }
+    if (run->config.groups != NULL) {
+        return ORR_OK;
+    }
     if (path == NULL && lab_workload_groups(options->workload, &run->arena, &path, err) != ORR_OK) {
         return err->status;
     }

@@ -17,6 +17,10 @@ struct orr_workload {
     struct notes notes; /* of the reading */
     struct trace_set *traces;
     bool missing_is_cpu;
+    struct arena arena; /* groups */
+    struct sim_group *groups;
+    uint32_t group_count;
+    uint32_t given; /* graphs so far, of a workload that is made */
 };
 
 enum orr_status workload_read(const char *prefix, uint32_t ranks, bool as_many_as_exist, bool missing_is_cpu,
@@ -39,16 +43,27 @@ enum orr_status workload_read(const char *prefix, uint32_t ranks, bool as_many_a
     return ORR_OK;
 }
 
+static struct orr_workload *run_workload_shared_new(uint64_t memory_limit, struct orr_error *err)
+{
+    struct orr_workload *made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        (void)error_set(err, ORR_ENOMEM, "out of memory: a workload needs %zu bytes", sizeof *made);
+        return NULL;
+    }
+    made->mem.limit = memory_limit;
+    notes_init(&made->notes, &made->mem, false);
+    arena_init(&made->arena, &made->mem);
+    return made;
+}
+
 enum orr_status orr_workload_open(const char *prefix, bool missing_is_cpu, uint64_t memory_limit,
                                   struct orr_workload **workload, struct orr_error *err)
 {
-    struct orr_workload *opened = calloc(1, sizeof *opened);
+    struct orr_workload *opened = run_workload_shared_new(memory_limit, err);
     if (opened == NULL) {
-        return error_set(err, ORR_ENOMEM, "out of memory: a workload needs %zu bytes", sizeof *opened);
+        return ORR_ENOMEM;
     }
-    opened->mem.limit = memory_limit;
     opened->missing_is_cpu = missing_is_cpu;
-    notes_init(&opened->notes, &opened->mem, false);
     enum orr_status status =
         workload_read(prefix, UINT32_MAX, true, missing_is_cpu, &opened->mem, &opened->notes, &opened->traces, err);
     if (status != ORR_OK) {
@@ -64,6 +79,7 @@ void orr_workload_close(struct orr_workload *workload)
     if (workload != NULL) {
         trace_set_free(workload->traces);
         notes_free(&workload->notes);
+        arena_free(&workload->arena);
         free(workload);
     }
 }
@@ -130,4 +146,55 @@ enum orr_status workload_shared_view(const struct orr_workload *workload, const 
         view->graph_count = graphs_of(set, view->rank_count);
     }
     return status;
+}
+
+/* ---- made, not read ---- */
+
+enum orr_status workload_make(const char *name, uint32_t ranks, uint32_t graphs, uint64_t memory_limit,
+                              struct orr_workload **workload, struct orr_error *err)
+{
+    struct orr_workload *made = run_workload_shared_new(memory_limit, err);
+    if (made == NULL) {
+        return ORR_ENOMEM;
+    }
+    made->traces = trace_set_new(name, ranks, graphs, &made->mem);
+    if (made->traces == NULL) {
+        enum orr_status status = mem_error(&made->mem, "a workload", err);
+        orr_workload_close(made);
+        return status;
+    }
+    *workload = made;
+    return ORR_OK;
+}
+
+struct mem *workload_mem(struct orr_workload *workload)
+{
+    return &workload->mem;
+}
+
+void workload_give(struct orr_workload *workload, uint32_t rank, struct trace_graph *graph)
+{
+    struct trace_set *set = workload->traces;
+    set->graphs[workload->given++] = graph;
+    set->ranks[rank] = (struct trace_rank){.graph = graph, .file = rank};
+}
+
+void workload_same(struct orr_workload *workload, uint32_t rank, uint32_t as)
+{
+    workload->traces->ranks[rank] = (struct trace_rank){.graph = workload->traces->ranks[as].graph, .file = rank};
+}
+
+struct sim_group *workload_groups_make(struct orr_workload *workload, uint32_t count, uint64_t members,
+                                       uint32_t **ranks)
+{
+    workload->groups = arena_alloc(&workload->arena, ((size_t)count + 1) * sizeof *workload->groups);
+    *ranks = arena_alloc(&workload->arena, ((size_t)members + 1) * sizeof **ranks);
+    workload->group_count = count;
+    return *ranks != NULL ? workload->groups : NULL;
+}
+
+const struct sim_group *workload_groups(const struct orr_workload *workload, uint32_t *count)
+{
+    *count = workload->group_count;
+    return workload->groups;
 }

@@ -10,6 +10,7 @@
 
 #include "base/notes.h"
 #include "orrery.h"
+#include "sim/config.h"
 #include "trace/graph.h"
 
 /*
@@ -28,5 +29,21 @@ uint64_t workload_shared_peak(const struct orr_workload *workload);
 ORR_MUST_CHECK enum orr_status workload_read(const char *prefix, uint32_t ranks, bool as_many_as_exist,
                                              bool missing_is_cpu, struct mem *mem, struct notes *notes,
                                              struct trace_set **set, struct orr_error *err);
+
+/* ---- made, not read ---- */
+
+/* A workload of `ranks` ranks, under a name for messages, with room for `graphs` graphs. It is filled rank by rank:
+ * workload_give hands it a graph made on its account, which it owns, and workload_same makes a rank do what an earlier
+ * one does. */
+ORR_MUST_CHECK enum orr_status workload_make(const char *name, uint32_t ranks, uint32_t graphs, uint64_t memory_limit,
+                                             struct orr_workload **workload, struct orr_error *err);
+struct mem *workload_mem(struct orr_workload *workload);
+void workload_give(struct orr_workload *workload, uint32_t rank, struct trace_graph *graph);
+void workload_same(struct orr_workload *workload, uint32_t rank, uint32_t as);
+/* Room for `count` groups of `members` ranks together, its own; NULL where memory is refused. */
+struct sim_group *workload_groups_make(struct orr_workload *workload, uint32_t count, uint64_t members,
+                                       uint32_t **ranks);
+/* Groups that it brings along; none where it was read. */
+const struct sim_group *workload_groups(const struct orr_workload *workload, uint32_t *count);
 
 #endif

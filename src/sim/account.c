@@ -67,15 +67,16 @@ void sim_account_end(struct sim *sim, uint32_t rank, uint32_t node)
     if (trace_node->type >= TRACE_SEND) {
         account_collective(sim, rank, node, started_ns);
     }
-    if (sim->config->keep_intervals && !sim_tally_interval(&sim->tally, &sim->result, sim->mem,
-                                                           (struct sim_interval){
-                                                               .rank = rank,
-                                                               .node = node,
-                                                               .start_ns = started_ns,
-                                                               .end_ns = sim->queue.now,
-                                                               .slot = (uint8_t)sim_node_slot(trace_node),
-                                                               .lane = state->held != NULL ? trace_node->lane : 0,
-                                                           })) {
+    bool kept = sim->config->keep_intervals && (sim->config->kept_rank == 0 || sim->config->kept_rank == rank + 1);
+    if (kept && !sim_tally_interval(&sim->tally, &sim->result, sim->mem,
+                                    (struct sim_interval){
+                                        .rank = rank,
+                                        .node = node,
+                                        .start_ns = started_ns,
+                                        .end_ns = sim->queue.now,
+                                        .slot = (uint8_t)sim_node_slot(trace_node),
+                                        .lane = state->held != NULL ? trace_node->lane : 0,
+                                    })) {
         sim_fail_memory(sim);
     }
 }

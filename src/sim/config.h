@@ -115,6 +115,7 @@ struct sim_config {
     double contention;                   /* 0 = kernels in flight do not notice each other (contention.c) */
     enum orr_broadcast broadcast;
     const struct timing_machine *timing; /* collectives take what NCCL does there (timed.c); NULL: they are simulated */
+    double timing_factor;                /* of what they take so; 0: 1 */
     uint32_t queues_per_dim;
     bool rendezvous;
     double jitter;
@@ -124,6 +125,7 @@ struct sim_config {
     struct sim_devices devices;
     const struct trace_tensors *const *tensors; /* by rank; NULL: what ranks hold in memory is not looked at */
     bool keep_intervals;                        /* also needed with tensors */
+    uint32_t kept_rank;                         /* 0: of all ranks; else of rank kept_rank - 1 alone */
     bool keep_issue_order;
     bool no_symmetry;      /* every rank by itself (symmetry.c) */
     bool explain_symmetry; /* for the reports */

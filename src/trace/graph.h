@@ -175,6 +175,8 @@ struct trace_set {
 ORR_MUST_CHECK enum orr_status trace_set_load(const char *prefix, uint32_t ranks, bool as_many_as_exist,
                                               struct mem *mem, struct notes *notes, struct trace_set **set,
                                               struct orr_error *err);
+/* An empty set: ranks without a graph, room for so many graphs, all NULL; NULL where memory is refused. */
+struct trace_set *trace_set_new(const char *prefix, uint32_t ranks, uint32_t graphs, struct mem *mem);
 void trace_set_free(struct trace_set *set); /* NULL is fine */
 
 #endif

@@ -414,6 +414,23 @@ static struct trace_set *set_new(const char *prefix, struct mem *mem)
     return set;
 }
 
+struct trace_set *trace_set_new(const char *prefix, uint32_t ranks, uint32_t graphs, struct mem *mem)
+{
+    struct trace_set *set = set_new(prefix, mem);
+    if (set == NULL) {
+        return NULL;
+    }
+    set->ranks = mem_zalloc(mem, (size_t)ranks * sizeof *set->ranks);
+    set->rank_count = set->ranks != NULL ? ranks : 0;
+    set->graphs = mem_zalloc(mem, (size_t)graphs * sizeof(struct trace_graph *));
+    set->graph_count = set->graphs != NULL ? graphs : 0;
+    if (set->ranks == NULL || set->graphs == NULL) {
+        trace_set_free(set);
+        return NULL;
+    }
+    return set;
+}
+
 enum orr_status trace_set_load(const char *prefix, uint32_t ranks, bool as_many_as_exist, struct mem *mem,
                                struct notes *notes, struct trace_set **set, struct orr_error *err)
 {
