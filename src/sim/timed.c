@@ -4,9 +4,9 @@
  * last one is there all of them are done after what NCCL or RCCL takes for it (coll/timing/timing.h). Nothing is sent;
  * the network carries the trace's own sends and receives alone.
  *
- * A rank is in one such collective at a time, as its links are: the next one begins when the last one has ended on all
- * its members. Groups that do not take in whole servers are taken to come in parallel, as those of a training step do,
- * so that all groups of a server share its NICs.
+ * A rank is in one such collective inside its server and in one across servers at a time, as its links are: the next
+ * one begins when the last one of its kind has ended on all its members. Groups that do not take in whole servers are
+ * taken to come in parallel, as those of a training step do, so that all groups of a server share its NICs.
  */
 #include "coll/timing/timing.h"
 #include "sim/engine.h"
@@ -21,7 +21,7 @@ struct sim_meeting {
 struct sim_timed {
     struct sim_meeting *at; /* those that are not complete, in no order */
     uint32_t count, capacity;
-    uint64_t *free_at;                /* by rank: when its last one ends */
+    uint64_t *free_at;                /* two a rank: when its last one inside its server ends, and across servers */
     struct orr_coll_question *shapes; /* of all ranks, then by group; nodes 0: not looked at yet */
 };
 
@@ -34,7 +34,7 @@ bool sim_timed_make(struct sim *sim)
     if (sim->timed == NULL) {
         return false;
     }
-    sim->timed->free_at = arena_zalloc(&sim->arena, sim->rank_count * sizeof *sim->timed->free_at);
+    sim->timed->free_at = arena_zalloc(&sim->arena, 2 * (size_t)sim->rank_count * sizeof *sim->timed->free_at);
     sim->timed->shapes = arena_zalloc(&sim->arena, ((size_t)sim->config->group_count + 1) * sizeof *sim->timed->shapes);
     return sim->timed->free_at != NULL && sim->timed->shapes != NULL;
 }
@@ -108,22 +108,25 @@ static struct orr_coll_question question_of(struct sim *sim, const struct trace_
 static uint64_t sim_timed_time_of(struct sim *sim, const struct trace_node *node, uint32_t group)
 {
     struct orr_coll_question question = question_of(sim, node, group);
-    return timing_ns(sim->config->timing, &question);
+    uint64_t ns = timing_ns(sim->config->timing, &question);
+    double factor = sim->config->timing_factor;
+    return factor > 0 && ns < UINT64_C(1) << 52 ? (uint64_t)((double)ns * factor + 0.5) : ns;
 }
 
 /* All are there: each is done at the same time, once none of them is in an earlier one. */
 static void begin(struct sim *sim, const struct sim_meeting *meeting, const struct trace_node *node)
 {
     uint64_t start = sim->queue.now;
+    size_t across = shape_of(sim, meeting->group)->nodes > 1;
     for (uint32_t i = meeting->first; i != 0; i = sim->operations.at[i].meeting) {
-        uint64_t is_free = sim->timed->free_at[sim->operations.at[i].rank];
+        uint64_t is_free = sim->timed->free_at[2 * (size_t)sim->operations.at[i].rank + across];
         start = is_free > start ? is_free : start;
     }
     uint64_t end = start + sim_timed_time_of(sim, node, meeting->group);
     for (uint32_t i = meeting->first; i != 0;) {
         uint32_t next = sim->operations.at[i].meeting;
         uint32_t rank = sim->operations.at[i].rank;
-        sim->timed->free_at[rank] = end;
+        sim->timed->free_at[2 * (size_t)rank + across] = end;
         sim_call_after(sim, rank, end - sim->queue.now, SIM_CALL_COLLECTIVE, i, 0);
         i = next;
     }
