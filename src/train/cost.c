@@ -96,6 +96,7 @@ static void cost_tp(const struct cost_machine *machine, const struct work_job *j
     double stall = outside * job->framework->comm_rank_us;
     item->us = job->framework->comm * cost_collective_us(machine, op, group, item->bytes) + stall;
     pass->tp += item->us;
+    item->stall = stall;
     pass->stall += stall;
 }
 
@@ -121,6 +122,8 @@ static void cost_item(const struct cost_machine *machine, const struct work_job 
         orr_op_predict(machine->ops, machine->device, ORR_OP_KERNEL, &item->op, &answer);
         item->us =
             answer.kernel_us * cost_factor(machine, job->framework, item->op.kind) * cost_unaligned(machine, &item->op);
+        item->flops = answer.flops;
+        item->moved = answer.bytes;
         pass->compute += item->us * item->times;
         *flops += answer.flops * launches;
         return;
@@ -165,8 +168,7 @@ void cost_piece(const struct cost_machine *machine, const struct work_job *job, 
     for (uint32_t i = 0; i < piece->backward.count; i++) {
         double before = cost->backward.compute;
         cost_item(machine, job, &piece->backward.items[i], &cost->backward, &cost->hardware_flops);
-        /* Products come in pairs: the second is the weight's gradient. */
-        if (i > 0 && piece->backward.items[i].name == piece->backward.items[i - 1].name) {
+        if (work_is_weight(&piece->backward, i)) {
             cost->backward.weight += cost->backward.compute - before;
         }
     }

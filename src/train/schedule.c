@@ -10,13 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-enum schedule_pass { SCHEDULE_FORWARD, SCHEDULE_BACKWARD };
-
-struct schedule_step {
-    enum schedule_pass pass;
-    uint32_t micro_batch, chunk; /* chunk of the stage */
-};
-
 struct schedule_stage {
     double free;   /* when it has nothing to do */
     double later;  /* weights' gradients that wait for a gap */
@@ -38,7 +31,7 @@ static uint64_t schedule_virtual(const struct schedule_request *request)
 
 /* Which micro-batch and chunk the i-th forward or backward pass of a stage is: groups of as many micro-batches as there
  * are stages go through all chunks of a stage before the next group does. */
-static struct schedule_step schedule_in_groups(const struct schedule_request *request, enum schedule_pass pass,
+static struct schedule_step schedule_in_groups(const struct schedule_request *request, enum schedule_kind kind,
                                                uint64_t i)
 {
     uint64_t stages = request->stages, chunks = request->chunks, group = i / (stages * chunks);
@@ -46,8 +39,8 @@ static struct schedule_step schedule_in_groups(const struct schedule_request *re
     many = many < stages ? many : stages;
     uint64_t inside = i - group * stages * chunks;
     uint32_t chunk = (uint32_t)(inside / many);
-    return (struct schedule_step){pass, (uint32_t)(begin + inside % many),
-                                  pass == SCHEDULE_FORWARD ? chunk : (uint32_t)chunks - 1 - chunk};
+    return (struct schedule_step){kind, (uint32_t)(begin + inside % many),
+                                  kind == SCHEDULE_FORWARD ? chunk : (uint32_t)chunks - 1 - chunk};
 }
 
 static uint64_t schedule_warm_up(const struct schedule_request *request, uint32_t stage)
@@ -60,7 +53,12 @@ static uint64_t schedule_warm_up(const struct schedule_request *request, uint32_
     return warm < all ? warm : all;
 }
 
-static struct schedule_step schedule_step_of(const struct schedule_request *request, uint32_t stage, uint64_t i)
+uint64_t schedule_passes(const struct schedule_request *request)
+{
+    return 2 * schedule_virtual(request);
+}
+
+struct schedule_step schedule_step_of(const struct schedule_request *request, uint32_t stage, uint64_t i)
 {
     uint64_t all = schedule_virtual(request), warm = schedule_warm_up(request, stage);
     if (i < warm) {
@@ -84,7 +82,7 @@ static double schedule_ready(const struct schedule_state *state, const struct sc
 {
     const struct schedule_request *request = state->request;
     uint32_t last = request->stages * request->chunks - 1;
-    if (step->pass == SCHEDULE_FORWARD) {
+    if (step->kind == SCHEDULE_FORWARD) {
         return order == 0 ? 0 : state->ended[SCHEDULE_FORWARD][schedule_place(request, order - 1, step->micro_batch)];
     }
     double forward = state->ended[SCHEDULE_FORWARD][schedule_place(request, order, step->micro_batch)];
@@ -94,15 +92,15 @@ static double schedule_ready(const struct schedule_state *state, const struct sc
     return isnan(forward) || isnan(behind) ? NAN : (forward > behind ? forward : behind);
 }
 
-/* A gap before `start` is filled with weights' gradients that were left. */
-static void schedule_fill_gap(struct schedule_stage *stage, double start)
+/* A gap before `start` is filled with weights' gradients that were left; tells for how long. */
+static double schedule_fill_gap(struct schedule_stage *stage, double start)
 {
     double gap = start - stage->free;
-    if (gap > 0 && stage->later > 0) {
-        double done = gap < stage->later ? gap : stage->later;
-        stage->later -= done;
-        stage->free += done;
-    }
+    double done = gap < stage->later ? gap : stage->later;
+    done = done > 0 ? done : 0;
+    stage->later -= done;
+    stage->free += done;
+    return done;
 }
 
 static bool schedule_advance(struct schedule_state *state, uint32_t index)
@@ -118,14 +116,17 @@ static bool schedule_advance(struct schedule_state *state, uint32_t index)
         if (isnan(ready)) {
             break;
         }
-        schedule_fill_gap(stage, ready);
+        double filled = schedule_fill_gap(stage, ready);
+        if (request->filled != NULL) {
+            request->filled[index * state->passes + stage->next] = filled;
+        }
         double start = ready > stage->free ? ready : stage->free;
-        bool backward = step.pass == SCHEDULE_BACKWARD;
+        bool backward = step.kind == SCHEDULE_BACKWARD;
         double takes = backward ? chunk->backward - (state->split ? chunk->weight : 0) : chunk->forward;
         stage->later += backward && state->split ? chunk->weight : 0;
         bool at_end = backward ? order == 0 : order == request->stages * request->chunks - 1;
         double sent = at_end ? 0 : chunk->send;
-        state->ended[step.pass][schedule_place(request, order, step.micro_batch)] = start + takes + sent;
+        state->ended[step.kind][schedule_place(request, order, step.micro_batch)] = start + takes + sent;
         stage->free = start + takes + (request->hidden_sends ? 0 : sent);
         stage->next++;
         moved = true;
@@ -180,7 +181,7 @@ static void schedule_play(struct schedule_state *state, struct schedule_result *
 enum orr_status schedule_run(const struct schedule_request *request, struct mem *mem, struct schedule_result *result,
                              struct orr_error *err)
 {
-    struct schedule_state state = {.request = request, .passes = 2 * schedule_virtual(request)};
+    struct schedule_state state = {.request = request, .passes = schedule_passes(request)};
     size_t places = (size_t)request->stages * request->chunks * request->micro_batches;
     *result = (struct schedule_result){0};
     schedule_busiest(request, result);

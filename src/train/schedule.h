@@ -22,7 +22,20 @@ struct schedule_request {
     uint32_t micro_batches;
     const struct schedule_chunk *chunk; /* stages x chunks, in the order a micro-batch passes them */
     bool hidden_sends;                  /* a stage goes on while it sends; else it waits until it is sent */
+    double *filled; /* NULL, or room for stages x passes: microseconds of weights' gradients done before each pass */
 };
+
+/* One pass of a stage. */
+enum schedule_kind { SCHEDULE_FORWARD, SCHEDULE_BACKWARD };
+
+struct schedule_step {
+    enum schedule_kind kind;
+    uint32_t micro_batch, chunk; /* chunk of the stage */
+};
+
+/* How many passes a stage has, and its i-th in the schedule's order (not of dualpipe). */
+uint64_t schedule_passes(const struct schedule_request *request);
+struct schedule_step schedule_step_of(const struct schedule_request *request, uint32_t stage, uint64_t i);
 
 struct schedule_result {
     double us;      /* until the last stage is done */

@@ -8,8 +8,6 @@
 #include "train/schedule.h"
 #include "train/work_network.h"
 
-enum { STEP_EMBEDDING, STEP_DENSE, STEP_SPARSE, STEP_HEAD, STEP_LOSS, STEP_PIECES };
-
 struct step_plan {
     const struct cost_machine *machine;
     const struct work_job *job;
@@ -30,7 +28,7 @@ struct step_load {
 
 /* ---- pieces ---- */
 
-static bool step_has_experts(const struct orr_train_model *model, uint32_t layer)
+bool step_has_experts(const struct orr_train_model *model, uint32_t layer)
 {
     return model->experts != 0 && layer >= model->dense_layers;
 }
@@ -73,20 +71,31 @@ static void step_count_pieces(const struct step_plan *step, uint32_t chunk, doub
     count[STEP_LOSS] = has.loss;
 }
 
-static double step_shown(double us, bool overlapped, double share)
+double step_hidden_share(const struct work_job *job, enum work_comm comm, bool backward)
 {
-    return overlapped ? us * (1 - share) : us;
+    switch (comm) {
+    case WORK_TP_GATHER:
+    case WORK_TP_SCATTER:
+    case WORK_TP_REDUCE:
+        return (job->plan->overlap & ORR_TRAIN_OVERLAP_TP) == 0 ? 0
+               : backward && job->framework->async_tp           ? 1
+                                                                : job->framework->overlap_tp;
+    case WORK_CP_SHIFT:
+        return 0.7;
+    case WORK_EP_DISPATCH:
+    case WORK_EP_COMBINE:
+    case WORK_DP_EXCHANGE:
+        return job->plan->overlap & ORR_TRAIN_OVERLAP_EP ? 0.7 : 0;
+    default:
+        return 0;
+    }
 }
 
 /* What shows of tensor-parallel communication of a piece's backward pass. */
-static double step_shown_backward(const struct step_plan *step, const struct cost_pass *pass, bool overlapped)
+static double step_shown_backward(const struct step_plan *step, const struct cost_pass *pass)
 {
-    const struct framework *framework = step->job->framework;
-    double us = pass->tp - pass->stall;
-    if (overlapped && framework->async_tp) {
-        return pass->stall + fmax(0, us - pass->compute);
-    }
-    return pass->stall + step_shown(us, overlapped, framework->overlap_tp);
+    double us = pass->tp - pass->stall, share = step_hidden_share(step->job, WORK_TP_REDUCE, true);
+    return pass->stall + fmax(us * (1 - share), share == 1 ? us - pass->compute : 0);
 }
 
 /* Of the host for one layer forwards. */
@@ -102,9 +111,9 @@ static double step_host_layer(const struct step_plan *step)
 static void step_load_of(const struct step_plan *step, const double count[STEP_PIECES], struct step_load *load)
 {
     const struct framework *framework = step->job->framework;
-    const struct orr_train_plan *plan = step->job->plan;
-    bool tp_hidden = (plan->overlap & ORR_TRAIN_OVERLAP_TP) != 0,
-         ep_hidden = (plan->overlap & ORR_TRAIN_OVERLAP_EP) != 0;
+    double tp_shown = 1 - step_hidden_share(step->job, WORK_TP_REDUCE, false);
+    double cp_shown = 1 - step_hidden_share(step->job, WORK_CP_SHIFT, false);
+    double ep_shown = 1 - step_hidden_share(step->job, WORK_EP_DISPATCH, false);
     double layer = step_host_layer(step);
     *load = (struct step_load){0};
     for (int i = 0; i < STEP_PIECES; i++) {
@@ -112,17 +121,17 @@ static void step_load_of(const struct step_plan *step, const double count[STEP_P
         double many = count[i], passes = step->piece[i].again + framework->host_backward;
         double host = many * (i == STEP_DENSE || i == STEP_SPARSE ? layer : 0);
         double stall = many * cost->forward.stall;
-        double tp = stall + many * step_shown(cost->forward.tp - cost->forward.stall, tp_hidden, framework->overlap_tp);
+        double tp = stall + many * tp_shown * (cost->forward.tp - cost->forward.stall);
         load->count[i] = many;
         load->forward += many * cost->forward.compute;
         load->backward += many * cost->backward.compute;
         load->weight += many * cost->backward.weight;
-        load->tp += tp + many * step_shown_backward(step, &cost->backward, tp_hidden);
+        load->tp += tp + many * step_shown_backward(step, &cost->backward);
         load->tp_forward += tp - stall;
         load->stall_forward += stall;
         load->stall += stall + many * cost->backward.stall;
-        load->cp += many * step_shown(cost->forward.cp + cost->backward.cp, true, 0.7);
-        load->ep += many * step_shown(cost->forward.ep + cost->backward.ep, ep_hidden, 0.7);
+        load->cp += many * cp_shown * (cost->forward.cp + cost->backward.cp);
+        load->ep += many * ep_shown * (cost->forward.ep + cost->backward.ep);
         load->host_forward += host + many * cost->forward.launches * framework->host_op_us;
         load->host_backward +=
             host * passes + many * cost->backward.launches * framework->host_op_us * framework->host_backward;
@@ -173,6 +182,19 @@ static struct schedule_chunk step_chunk_of(const struct step_plan *step, const s
 
 /* ---- gradients and weights ---- */
 
+enum orr_coll_op step_sum_op(const struct work_job *job)
+{
+    bool divided = plan_optimizer_shards(job->plan) > 1 && !job->framework->ddp;
+    return divided ? ORR_COLL_OP_REDUCE_SCATTER : ORR_COLL_OP_ALL_REDUCE;
+}
+
+bool step_sums_beside(const struct cost_machine *machine, const struct work_job *job)
+{
+    const struct orr_train_plan *plan = job->plan;
+    bool torch = plan_optimizer_shards(plan) == 1 && plan->pp == 1 && plan->tp <= machine->node_gpus;
+    return (plan->overlap & ORR_TRAIN_OVERLAP_DP) != 0 && (!job->framework->ddp || torch);
+}
+
 struct step_update {
     double gather, reduce; /* of all gradients and weights of a stage */
     double optimizer;
@@ -189,7 +211,7 @@ static void step_update_of(const struct step_plan *step, const struct step_load 
     }
     struct cost_group dense = cost_group_dp(plan), sparse = cost_group_experts_dp(plan);
     double comm = framework->comm, bytes = framework->gradient_bytes;
-    enum orr_coll_op sum = shards > 1 && !framework->ddp ? ORR_COLL_OP_REDUCE_SCATTER : ORR_COLL_OP_ALL_REDUCE;
+    enum orr_coll_op sum = step_sum_op(step->job);
     update->reduce = comm * (cost_collective_us(step->machine, sum, dense, weights * bytes) +
                              cost_collective_us(step->machine, sum, sparse, experts * bytes));
     update->gather = shards > 1
@@ -207,7 +229,6 @@ static double step_exposed_dp(const struct step_plan *step, const struct step_up
 {
     const struct orr_train_plan *plan = step->job->plan;
     double beside = step->job->framework->overlap_dp, shards = plan_optimizer_shards(plan);
-    bool hidden = (plan->overlap & ORR_TRAIN_OVERLAP_DP) != 0;
     bool sharded = plan->zero == 3 || plan->sharding != ORR_TRAIN_SHARDING_NONE;
     if (sharded) {
         double times = plan_micro_batches(plan), layers = stage->count[STEP_DENSE] + stage->count[STEP_SPARSE];
@@ -216,10 +237,7 @@ static double step_exposed_dp(const struct step_plan *step, const struct step_up
             fmax(0, update->gather + update->reduce - stage->backward * beside) + update->reduce / fmax(1, layers);
         return times * (forward + backward);
     }
-    if (step->job->framework->ddp) {
-        hidden = hidden && shards == 1 && plan->pp == 1 && plan->tp <= step->machine->node_gpus;
-    }
-    if (!hidden) {
+    if (!step_sums_beside(step->machine, step->job)) {
         return update->reduce + update->gather + (shards > 1 ? step->job->framework->host_zero_us * shards : 0);
     }
     double reduce = fmax(update->reduce * 0.05, update->reduce - stage->backward * beside);
@@ -330,10 +348,8 @@ static void step_memory(const struct step_plan *step, double device_bytes, struc
     }
 }
 
-/* Chunks, the pipeline over them, and what its busiest stage does. `chunks` has room for pp x vpp. */
-static enum orr_status step_pipeline(const struct step_plan *step, struct schedule_chunk *chunks, struct mem *mem,
-                                     struct schedule_result *pipeline, struct step_load *stage,
-                                     struct schedule_chunk *busy, struct orr_error *err)
+/* All chunks' passes, and in `launch` (or NULL) what the host adds to both of each. */
+static void step_chunks(const struct step_plan *step, struct schedule_chunk *chunks, double *launch)
 {
     const struct orr_train_plan *plan = step->job->plan;
     struct step_load load;
@@ -344,7 +360,21 @@ static enum orr_status step_pipeline(const struct step_plan *step, struct schedu
         load.host_forward += host / 2 / plan->vpp;
         load.host_backward += host / 2 / plan->vpp;
         chunks[i] = step_chunk_of(step, &load, send);
+        if (launch != NULL) {
+            double kernels = load.forward + load.backward + load.tp - load.stall + load.cp + load.ep;
+            launch[i] = chunks[i].forward + chunks[i].backward - kernels;
+        }
     }
+}
+
+/* Chunks, the pipeline over them, and what its busiest stage does. `chunks` has room for pp x vpp. */
+static enum orr_status step_pipeline(const struct step_plan *step, struct schedule_chunk *chunks, struct mem *mem,
+                                     struct schedule_result *pipeline, struct step_load *stage,
+                                     struct schedule_chunk *busy, struct orr_error *err)
+{
+    const struct orr_train_plan *plan = step->job->plan;
+    double count[STEP_PIECES];
+    step_chunks(step, chunks, NULL);
     struct schedule_request request = {.schedule = plan->schedule,
                                        .stages = plan->pp,
                                        .chunks = plan->vpp,
@@ -396,4 +426,66 @@ enum orr_status step_predict(const struct cost_machine *machine, const struct wo
     mem_free(mem, chunks, count * sizeof *chunks);
     mem_free(mem, step, sizeof *step);
     return status;
+}
+
+/* ---- taken apart ---- */
+
+static void step_layout_fill(struct step_plan *step, struct step_layout *layout)
+{
+    const struct orr_train_plan *plan = step->job->plan;
+    step_cost_pieces(step);
+    memcpy(layout->piece, step->piece, sizeof layout->piece);
+    memcpy(layout->cost, step->cost, sizeof layout->cost);
+    step_chunks(step, layout->chunks, layout->launch);
+    for (uint32_t stage = 0; stage < plan->pp; stage++) {
+        struct step_load load;
+        struct step_update update;
+        double count[STEP_PIECES], sum[STEP_PIECES] = {0};
+        for (uint32_t i = 0; i < plan->vpp; i++) {
+            step_count_pieces(step, i * plan->pp + stage, count);
+            for (int piece = 0; piece < STEP_PIECES; piece++) {
+                sum[piece] += count[piece];
+            }
+        }
+        step_load_of(step, sum, &load);
+        step_update_of(step, &load, &update);
+        layout->optimizer[stage] = update.optimizer;
+    }
+}
+
+enum orr_status step_layout_make(const struct cost_machine *machine, const struct work_job *job, struct mem *mem,
+                                 struct step_layout **layout, struct orr_error *err)
+{
+    struct step_plan *step = mem_zalloc(mem, sizeof *step);
+    struct step_layout *made = mem_zalloc(mem, sizeof *made);
+    enum orr_status status = step == NULL || made == NULL ? mem_error(mem, "a step", err) : ORR_OK;
+    if (status == ORR_OK) {
+        made->stage_count = job->plan->pp;
+        made->chunk_count = (size_t)job->plan->pp * job->plan->vpp;
+        made->chunks = mem_zalloc(mem, made->chunk_count * sizeof *made->chunks);
+        made->launch = mem_zalloc(mem, made->chunk_count * sizeof *made->launch);
+        made->optimizer = mem_zalloc(mem, made->stage_count * sizeof *made->optimizer);
+        status = made->chunks == NULL || made->launch == NULL || made->optimizer == NULL
+                     ? mem_error(mem, "a step's chunks", err)
+                     : ORR_OK;
+    }
+    if (status == ORR_OK) {
+        *step = (struct step_plan){.machine = machine, .job = job};
+        step_layout_fill(step, made);
+        *layout = made;
+    } else {
+        step_layout_free(made, mem);
+    }
+    mem_free(mem, step, sizeof *step);
+    return status;
+}
+
+void step_layout_free(struct step_layout *layout, struct mem *mem)
+{
+    if (layout != NULL) {
+        mem_free(mem, layout->chunks, layout->chunk_count * sizeof *layout->chunks);
+        mem_free(mem, layout->launch, layout->chunk_count * sizeof *layout->launch);
+        mem_free(mem, layout->optimizer, layout->stage_count * sizeof *layout->optimizer);
+        mem_free(mem, layout, sizeof *layout);
+    }
 }

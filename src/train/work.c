@@ -75,6 +75,13 @@ static void work_gemm(const struct work_job *job, struct work_piece *piece, cons
     piece->largest = n * k > piece->largest ? n * k : piece->largest;
 }
 
+bool work_is_weight(const struct work_list *list, uint32_t item)
+{
+    const struct work_item *items = list->items;
+    return item > 0 && (items[item].op.kind == ORR_OP_GEMM || items[item].op.kind == ORR_OP_GROUPED_GEMM) &&
+           items[item].comm == WORK_COMPUTE && items[item].name == items[item - 1].name;
+}
+
 static void work_collective(struct work_list *list, const char *name, enum work_comm comm, double bytes)
 {
     struct work_item *item = work_append(list, name);

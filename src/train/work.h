@@ -32,7 +32,9 @@ struct work_item {
     double bytes;     /* of a collective, as nccl-tests counts */
     double times;     /* how often, one after the other; of an expert's operators: experts of this rank */
     double launches;  /* operators that the host issues for it; 0: as often as it is there */
-    double us;        /* of one; train/cost.h fills it */
+    double us;        /* of one; train/cost.h fills it, and for an operator the two after it */
+    double flops, moved;
+    double stall; /* of `us` of a collective: what nothing hides */
 };
 
 enum { WORK_ITEMS_MOST = 160 };
@@ -41,6 +43,9 @@ struct work_list {
     struct work_item items[WORK_ITEMS_MOST];
     uint32_t count;
 };
+
+/* Whether an item of a backward list is a product that only weights' gradients come from: the second of its pair. */
+bool work_is_weight(const struct work_list *list, uint32_t item);
 
 struct work_piece {
     const char *name;
