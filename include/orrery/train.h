@@ -6,6 +6,7 @@
 #define ORRERY_TRAIN_H
 
 #include "orrery/base.h"
+#include "orrery/run.h"
 
 ORR_BEGIN
 
@@ -162,6 +163,10 @@ struct orr_train_options {
     double gpu_hour;           /* price of one GPU for an hour; 0: not told */
     bool without_neighbours;   /* by pieces alone: measured runs near it are not asked */
     uint64_t memory_limit;     /* bytes of this computation; 0 = 80 % of the machine */
+    bool simulates;            /* besides, the step is simulated: its workload runs on `backend` */
+    enum orr_backend backend;
+    enum orr_collective_times collective_times; /* of that run */
+    bool merge_kernels;                         /* orr_train_write: kernels between two communications are one node */
 };
 
 void orr_train_options_init(struct orr_train_options *options);
@@ -171,6 +176,19 @@ void orr_train_options_init(struct orr_train_options *options);
 struct orr_train_memory {
     uint64_t weights, gradients, optimizer, activations, buffers, fragmentation, total, device;
     bool fits;
+};
+
+/* The step as simulated: where the time of the busiest stage's first rank goes. The parts add up to step_ns. */
+struct orr_train_simulated {
+    uint64_t step_ns; /* 0: not simulated */
+    uint64_t forward_ns, backward_ns;
+    uint64_t exposed_tp_ns, exposed_cp_ns, exposed_ep_ns, exposed_pp_ns, exposed_dp_ns, exposed_comm_ns;
+    uint64_t bubble_ns, launch_ns, optimizer_ns;
+    uint64_t nodes, messages; /* of all ranks */
+    uint32_t rank;            /* whose parts these are */
+    uint32_t idle;            /* ranks of the machine that the job does not use */
+    enum orr_backend backend; /* that ran it */
+    char machine[96];
 };
 
 /* Where the time of a step goes: the parts add up to step_ns. */
@@ -197,12 +215,24 @@ struct orr_train_result {
         char id[48];
         double error; /* of that run, as predicted by pieces */
     } nearest[8];
-    double watts, joules;  /* that a GPU draws in the mean; of a step, all GPUs (docs/train.md) */
-    double gpu_hour, cost; /* as asked; of a step. 0: not told */
+    double watts, joules;                 /* that a GPU draws in the mean; of a step, all GPUs (docs/train.md) */
+    double gpu_hour, cost;                /* as asked; of a step. 0: not told */
+    struct orr_train_simulated simulated; /* where it was asked for */
 };
 
 ORR_MUST_CHECK enum orr_status orr_train_step(const struct orr_train_options *options, struct orr_train_result *result,
                                               struct orr_error *err);
+
+struct orr_train_written {
+    uint64_t files, nodes; /* nodes of all files */
+    uint64_t collectives, messages;
+    uint32_t roles; /* ranks that differ in more than groups and peers: pipeline stages */
+};
+
+/* Writes the step as a workload: PREFIX.0.et, PREFIX.1.et … (Chakra ET) and PREFIX.groups.json, for `orrery run` and
+ * ASTRA-sim (docs/train.md). ORR_EINVAL names what has no such form; ORR_ERANGE: more bytes than are written. */
+ORR_MUST_CHECK enum orr_status orr_train_write(const struct orr_train_options *options, const char *prefix,
+                                               struct orr_train_written *written, struct orr_error *err);
 
 /* For people; as JSON. */
 ORR_MUST_CHECK enum orr_status orr_train_print(const struct orr_train_result *result, FILE *stream,

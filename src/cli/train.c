@@ -2,6 +2,8 @@
 /* `orrery train`: how long a step of a model takes on a machine, from a description alone. */
 #include "cli/cli.h"
 
+#include <inttypes.h>
+
 struct train_options {
     struct orr_train_options train;
     const char *table, *output, *json; /* paths; or NULL */
@@ -22,8 +24,9 @@ static const struct param train_rows[] = {
     {"table", .kind = PARAM_PATH, .group = PARAM_WHAT, .value = "FILE", .place = offsetof(struct train_options, table),
      .help = "Predict every row of a table of runs (CSV, docs/train.md), and say how far off where it has step_s"},
     {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "OUT",
-     .place = offsetof(struct train_options, output), .help = "Of parameter 'table': where the rows go",
-     .unwritten = "standard output"},
+     .place = offsetof(struct train_options, output),
+     .help = "With parameter 'table': where the rows go (else standard output). Without it: write the step as traces "
+             "OUT.R.et and OUT.groups.json, for orrery run and ASTRA-sim"},
     {"threads", .letter = 'j', .kind = PARAM_COUNT32, .group = PARAM_OTHER, .value = "N", .most = 1024,
      .place = offsetof(struct train_options, threads), .unwritten = "all processors", .help = "Rows at once"},
     {"list", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_OPTIONAL, .value = "MODEL",
@@ -43,6 +46,19 @@ static enum orr_status train_table(const struct train_options *options, struct o
     return orr_train_predict_table(&table, stdout, stderr, &result, err);
 }
 
+static enum orr_status train_write(const struct train_options *options, struct orr_error *err)
+{
+    struct orr_train_written written;
+    enum orr_status status = orr_train_write(&options->train, options->output, &written, err);
+    if (status == ORR_OK && options->json == NULL) {
+        printf("Wrote %" PRIu64 " trace%s of %" PRIu32 " role%s: %" PRIu64 " nodes, of them %" PRIu64
+               " collectives and %" PRIu64 " sends\n",
+               written.files, written.files == 1 ? "" : "s", written.roles, written.roles == 1 ? "" : "s",
+               written.nodes, written.collectives, written.messages);
+    }
+    return status;
+}
+
 static enum orr_status train_one(const struct train_options *options, struct orr_error *err)
 {
     struct orr_train_result result;
@@ -52,7 +68,13 @@ static enum orr_status train_one(const struct train_options *options, struct orr
         return status;
     }
     if (options->json == NULL) {
-        return orr_train_print(&result, stdout, err);
+        status = orr_train_print(&result, stdout, err);
+    }
+    if (status == ORR_OK && options->output != NULL) {
+        status = train_write(options, err);
+    }
+    if (options->json == NULL || status != ORR_OK) {
+        return status;
     }
     status = cli_text_open(&text, err);
     return status == ORR_OK ? cli_text_close(&text, orr_train_json(&result, text.stream, err), options->json, err)
@@ -115,6 +137,8 @@ static const struct cli_usage train_usage = {
         "model, a machine, and how the one is divided over the other.",
     .examples = "  orrery train --model llama3-8b --machine dgx-h100:4 --tp 2 --global-batch 128\n"
                 "  orrery train --model gpt2 --gpu h200 --micro-batch 8 --json -\n"
+                "  orrery train --model llama3-8b --machine dgx-h100:2 --gpus 16 --tp 2 --pp 2 --backend aware\n"
+                "  orrery train --model llama3-8b --machine dgx-h100:2 --gpus 16 --tp 2 --pp 2 -o traces/step\n"
                 "  orrery train --table runs.csv -o predicted.csv\n",
 };
 

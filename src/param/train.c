@@ -13,6 +13,7 @@ static const char *const train_schedules[] = {ORR_TRAIN_SCHEDULES(WORD_X) NULL};
 static const char *const train_optimizers[] = {ORR_TRAIN_OPTIMIZERS(WORD_X) NULL};
 static const char *const train_dtypes[] = {ORR_TRAIN_DTYPES(WORD_X) NULL};
 #undef WORD_X
+static const char *const train_collective_times[] = {"simulated", "model", NULL};
 #define WORD_X(symbol, word, text) word,
 static const char *const train_families[] = {ORR_TRAIN_FAMILIES(WORD_X) NULL};
 #undef WORD_X
@@ -204,5 +205,15 @@ const struct param param_train[] = {
      .real_most = 1e6, .unwritten = "the device's", .help = "What a GPU may take"},
     {"gpu-hour", .kind = PARAM_REAL, .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "PRICE", AT(gpu_hour),
      .real_most = 1e9, .help = "What a GPU costs in an hour: adds the cost of a step and of a trillion tokens"},
+    {"backend", .kind = PARAM_WORD, .group = PARAM_SIMULATION, .value = "NAME", AT(backend),
+     .given = offsetof(struct orr_train_options, simulates), .words = param_backends, .first = ORR_BACKEND_UNAWARE,
+     .unwritten = "none: the step is predicted alone",
+     .help = "Simulate the step besides, on the machine's network: unaware, aware, packet, flow or auto, as of 'run'"},
+    {"collective-times", .kind = PARAM_WORD, .group = PARAM_SIMULATION, .value = "NAME", AT(collective_times),
+     .words = train_collective_times, .first = ORR_COLLECTIVES_SIMULATED, .initial = "simulated",
+     .help = "Of a simulated step: collectives take what their messages take on the network (simulated), or what NCCL "
+             "or RCCL takes (model)"},
+    {"merge-kernels", .kind = PARAM_FLAG, .group = PARAM_OUTPUT, .value = "BOOL", .flags = PARAM_OPTIONAL,
+     AT(merge_kernels), .help = "In written traces, kernels between two communications are one node"},
     {0},
 };

@@ -5,6 +5,7 @@
 
 #include "base/plain.h"
 #include "io/json_write.h"
+#include "param/param.h"
 
 /* name in JSON, name for people, field: the parts that add up to the step */
 #define TRAIN_PARTS(X)                                                                                                 \
@@ -27,23 +28,71 @@
     X("buffers", buffers)                                                                                              \
     X("fragmentation", fragmentation)
 
-static void train_text_parts(const struct orr_train_result *result, FILE *stream)
+struct train_part {
+    const char *name;
+    uint64_t ns;
+};
+
+/* The parts that are not nothing, and their shares of the whole. */
+static void train_text_parts(const struct train_part *parts, size_t count, uint64_t whole, FILE *stream)
 {
-    const struct {
-        const char *name;
-        uint64_t ns;
-    } parts[] = {
-#define PART_X(key, name, field) {name, result->field},
-        TRAIN_PARTS(PART_X)
-#undef PART_X
-    };
-    (void)fprintf(stream, "Step time     %.3f ms, bound by %s\n", (double)result->step_ns * 1e-6, result->bound_by);
-    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+    for (size_t i = 0; i < count; i++) {
         if (parts[i].ns != 0) {
             (void)fprintf(stream, "  %c %-32s %12.3f ms %5.1f %%\n", i == 0 ? '=' : '+', parts[i].name,
-                          (double)parts[i].ns * 1e-6, 100.0 * (double)parts[i].ns / (double)result->step_ns);
+                          (double)parts[i].ns * 1e-6, 100.0 * (double)parts[i].ns / (double)whole);
         }
     }
+}
+
+#define TRAIN_PART_COUNT(key, name, field) +1
+enum { TRAIN_PARTS_ALL = 0 TRAIN_PARTS(TRAIN_PART_COUNT) };
+
+static void train_text_step(const struct orr_train_result *result, FILE *stream)
+{
+#define PART_X(key, name, field) {name, result->field},
+    const struct train_part parts[] = {TRAIN_PARTS(PART_X)};
+#undef PART_X
+    (void)fprintf(stream, "Step time     %.3f ms, bound by %s\n", (double)result->step_ns * 1e-6, result->bound_by);
+    train_text_parts(parts, TRAIN_PARTS_ALL, result->step_ns, stream);
+}
+
+static void train_text_simulated(const struct orr_train_result *result, FILE *stream)
+{
+    const struct orr_train_simulated *simulated = &result->simulated;
+#define PART_X(key, name, field) {name, simulated->field},
+    const struct train_part parts[] = {TRAIN_PARTS(PART_X)};
+#undef PART_X
+    if (simulated->step_ns == 0) {
+        return;
+    }
+    double by_pieces = (double)result->step_ns / (result->moved > 0 ? result->moved : 1);
+    (void)fprintf(stream,
+                  "Simulated     %.3f ms on %s, backend %s: %+.1f %% of the prediction by pieces; rank %" PRIu32 " of",
+                  (double)simulated->step_ns * 1e-6, simulated->machine, param_backends[simulated->backend],
+                  100 * ((double)simulated->step_ns / by_pieces - 1), simulated->rank);
+    (void)fprintf(stream, " %" PRIu32 "%s\n", result->plan.gpus, simulated->idle > 0 ? ", other GPUs idle" : "");
+    train_text_parts(parts, TRAIN_PARTS_ALL, simulated->step_ns, stream);
+}
+
+static void train_json_simulated(const struct orr_train_simulated *simulated, struct json_writer *writer)
+{
+    if (simulated->step_ns == 0) {
+        return;
+    }
+    json_write_key(writer, "simulated");
+    json_write_object(writer, false);
+    json_write_member_string(writer, "machine", simulated->machine);
+    json_write_member_string(writer, "backend", param_backends[simulated->backend]);
+    json_write_member_u64(writer, "step_time_ns", simulated->step_ns);
+#define PART_X(key, name, field) json_write_member_u64(writer, key, simulated->field);
+    TRAIN_PARTS(PART_X)
+#undef PART_X
+    json_write_member_u64(writer, "exposed_comm_ns", simulated->exposed_comm_ns);
+    json_write_member_u64(writer, "rank", simulated->rank);
+    json_write_member_u64(writer, "idle_gpus", simulated->idle);
+    json_write_member_u64(writer, "nodes", simulated->nodes);
+    json_write_member_u64(writer, "messages", simulated->messages);
+    json_write_object_end(writer);
 }
 
 static void train_text_memory(const struct orr_train_memory *memory, FILE *stream)
@@ -115,7 +164,8 @@ void report_train_text(const struct orr_train_result *result, FILE *stream)
                   ", dp %" PRIu32 "; %" PRIu32 " samples of %" PRIu32 " tokens in micro-batches of %" PRIu32 " (%s)\n",
                   plan->gpus, result->device, plan->tp, plan->pp, plan->cp, plan->ep, plan->dp, plan->global_batch,
                   plan->seq, plan->micro_batch, result->framework);
-    train_text_parts(result, stream);
+    train_text_step(result, stream);
+    train_text_simulated(result, stream);
     (void)fprintf(stream, "Throughput    %.0f tokens/s, %.1f a GPU; %.1f TFLOP/s a GPU, MFU %.1f %%\n",
                   result->tokens_per_s, result->tokens_per_s_per_gpu, result->tflops_per_gpu, 100 * result->mfu);
     train_text_error(result, stream);
@@ -180,6 +230,7 @@ void report_train_json(const struct orr_train_result *result, FILE *stream)
     json_write_member_bool(&writer, "fits", result->memory.fits);
     json_write_member_string(&writer, "bound_by", result->bound_by);
     train_json_price(result, &writer);
+    train_json_simulated(&result->simulated, &writer);
     json_write_object_end(&writer);
     json_write_end(&writer);
 }

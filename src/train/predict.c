@@ -17,6 +17,7 @@
 #include "train/energy.h"
 #include "train/model.h"
 #include "train/neighbours.h"
+#include "train/simulate.h"
 #include "train/step.h"
 
 enum { PREDICT_TIMERS = 64, PREDICT_TEXT = 96 };
@@ -360,9 +361,9 @@ static void predict_figures(const struct device *device, struct orr_train_result
 }
 
 /* Where nobody says: what is divided over data alone is PyTorch's, what a library divides is Megatron-LM's. */
-static const char *predict_framework(const struct orr_train_result *made)
+static const char *predict_framework(const struct predict_job *job)
 {
-    return made->plan.gpus == 1 || !model_is_transformer(&made->model) ? "torch" : "megatron";
+    return job->plan.gpus == 1 || !model_is_transformer(&job->model) ? "torch" : "megatron";
 }
 
 /* SGD has a momentum where AdamW has two moments: one state less, and of 14 bytes that a weight, its gradient and its
@@ -375,49 +376,50 @@ static void predict_optimizer(const struct orr_train_plan *plan, struct framewor
     }
 }
 
-enum orr_status predict_step(struct predict_data *data, const struct orr_train_options *options, struct mem *mem,
-                             struct orr_train_result *result, struct orr_error *err)
+enum orr_status predict_settle(struct predict_data *data, const struct orr_train_options *options,
+                               struct predict_job *job, struct orr_error *err)
 {
-    struct orr_train_result made = {.plan = options->plan};
     struct predict_machine machine;
     const struct orr_coll_timer *timer = NULL;
     const struct framework *named = NULL;
-    struct framework framework;
-    enum orr_status status = predict_model_of(options, &made.model, err);
+    *job = (struct predict_job){.plan = options->plan};
+    enum orr_status status = predict_model_of(options, &job->model, err);
     if (status == ORR_OK) {
         status = predict_machine_of(options, &machine, err);
     }
     if (status == ORR_OK) {
-        if (made.plan.gpus == 0 && made.plan.dp == 0) {
-            made.plan.gpus = predict_gpus(options, &machine);
+        if (job->plan.gpus == 0 && job->plan.dp == 0) {
+            job->plan.gpus = predict_gpus(options, &machine);
         }
-        status = orr_train_plan_settle(&made.model, &made.plan, err);
+        status = orr_train_plan_settle(&job->model, &job->plan, err);
     }
-    if (status == ORR_OK && machine.gpus != 0 && made.plan.gpus > machine.gpus) {
-        status = error_set(err, ORR_EINVAL, "the job has %" PRIu32 " GPUs, machine '%s' has %" PRIu32, made.plan.gpus,
+    if (status == ORR_OK && machine.gpus != 0 && job->plan.gpus > machine.gpus) {
+        status = error_set(err, ORR_EINVAL, "the job has %" PRIu32 " GPUs, machine '%s' has %" PRIu32, job->plan.gpus,
                            options->machine, machine.gpus);
     }
     if (status == ORR_OK) {
         status = predict_timer(data, &machine, &timer, err);
     }
     if (status == ORR_OK) {
-        const char *name = options->framework != NULL ? options->framework : predict_framework(&made);
+        const char *name = options->framework != NULL ? options->framework : predict_framework(job);
         status = framework_find(name, &named, err);
     }
     if (status == ORR_OK) {
-        framework = *named;
-        predict_optimizer(&made.plan, &framework);
-        status = options->framework_set != NULL ? framework_set(&framework, options->framework_set, err) : ORR_OK;
+        job->framework = *named;
+        predict_optimizer(&job->plan, &job->framework);
+        job->framework_name = named->name;
+        status = options->framework_set != NULL ? framework_set(&job->framework, options->framework_set, err) : ORR_OK;
     }
     if (status != ORR_OK) {
         return status;
     }
     const struct device *device = &device_rows[machine.device];
-    if (device->peaks[predict_peaks[made.plan.dtype]] == 0) {
+    if (device->peaks[predict_peaks[job->plan.dtype]] == 0) {
         return error_set(err, ORR_EINVAL, "parameter 'dtype': %s has no units for %s", device->name,
-                         predict_dtypes[made.plan.dtype]);
+                         predict_dtypes[job->plan.dtype]);
     }
-    struct cost_machine cost = {
+    job->device = device;
+    job->cost = (struct cost_machine){
         .ops = data->ops,
         .device = machine.device,
         .timer = timer,
@@ -427,13 +429,28 @@ enum orr_status predict_step(struct predict_data *data, const struct orr_train_o
         .throttled = cost_throttled(device_peak_of(device, DEVICE_BF16),
                                     options->power_watts > 0 ? options->power_watts : device->power),
         .node_gpus = machine.node_gpus != 0 ? machine.node_gpus : 8};
-    struct work_job job = {.model = &made.model, .plan = &made.plan, .framework = &framework};
+    job->job = (struct work_job){.model = &job->model, .plan = &job->plan, .framework = &job->framework};
+    return ORR_OK;
+}
+
+enum orr_status predict_step(struct predict_data *data, const struct orr_train_options *options, struct mem *mem,
+                             struct orr_train_result *result, struct orr_error *err)
+{
+    struct predict_job job;
+    enum orr_status status = predict_settle(data, options, &job, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    struct orr_train_result made = {.plan = job.plan, .model = job.model};
     orr_train_model_count(&made.model, &made.parameters);
-    status = step_predict(&cost, &job, device->memory * 1073741824.0, mem, &made, err);
+    status = step_predict(&job.cost, &job.job, job.device->memory * 1073741824.0, mem, &made, err);
+    if (status == ORR_OK && options->simulates) {
+        status = simulate_step(&job, options, &made.simulated, err);
+    }
     if (status == ORR_OK) {
-        predict_figures(device, &made);
-        made.device = device->name;
-        made.framework = named->name;
+        predict_figures(job.device, &made);
+        made.device = job.device->name;
+        made.framework = job.framework_name;
         *result = made;
     }
     return status;

@@ -8,8 +8,10 @@
 
 #include "base/mem.h"
 #include "orrery.h"
+#include "train/cost.h"
 
 struct predict_data;
+struct device;
 
 ORR_MUST_CHECK enum orr_status predict_open(struct predict_data **data, struct orr_error *err);
 void predict_close(struct predict_data *data); /* NULL is fine */
@@ -17,6 +19,19 @@ void predict_close(struct predict_data *data); /* NULL is fine */
 /* The model of a job, settled, and in the job what follows from model and machine: GPUs and sequence. */
 ORR_MUST_CHECK enum orr_status predict_job(struct orr_train_options *options, struct orr_train_model *model,
                                            struct orr_error *err);
+/* All that a step is made of. `job` points into it, so that it must not be copied. */
+struct predict_job {
+    struct orr_train_model model;
+    struct orr_train_plan plan;
+    struct framework framework;
+    const char *framework_name;
+    const struct device *device;
+    struct cost_machine cost;
+    struct work_job job;
+};
+
+ORR_MUST_CHECK enum orr_status predict_settle(struct predict_data *data, const struct orr_train_options *options,
+                                              struct predict_job *job, struct orr_error *err);
 
 ORR_MUST_CHECK enum orr_status predict_step(struct predict_data *data, const struct orr_train_options *options,
                                             struct mem *mem, struct orr_train_result *result, struct orr_error *err);

@@ -140,9 +140,9 @@ static void step_load_of(const struct step_plan *step, const double count[STEP_P
 
 /* ---- the pipeline ---- */
 
-static bool step_hides_sends(const struct step_plan *step)
+bool step_hides_sends(const struct work_job *job)
 {
-    return step->job->framework->async_pp || (step->job->plan->overlap & ORR_TRAIN_OVERLAP_PP) != 0;
+    return job->framework->async_pp || (job->plan->overlap & ORR_TRAIN_OVERLAP_PP) != 0;
 }
 
 static double step_send_us(const struct step_plan *step)
@@ -280,7 +280,7 @@ static void step_fill(const struct step_plan *step, const struct schedule_result
     const struct orr_train_plan *plan = step->job->plan;
     double times = plan_micro_batches(plan);
     double kernels = stage->forward + stage->backward, comm = stage->tp + stage->cp + stage->ep;
-    double sends = step_hides_sends(step) ? 0 : 2.0 * send * plan->vpp * times;
+    double sends = step_hides_sends(step->job) ? 0 : 2.0 * send * plan->vpp * times;
     double idle = pipeline->us - pipeline->busiest;
     sends = sends < idle ? sends : idle;
     result->forward_ns = step_ns(stage->forward * times);
@@ -380,7 +380,7 @@ static enum orr_status step_pipeline(const struct step_plan *step, struct schedu
                                        .chunks = plan->vpp,
                                        .micro_batches = plan_micro_batches(plan),
                                        .chunk = chunks,
-                                       .hidden_sends = step_hides_sends(step)};
+                                       .hidden_sends = step_hides_sends(step->job)};
     enum orr_status status = schedule_run(&request, mem, pipeline, err);
     *busy = (struct schedule_chunk){0};
     double sum[STEP_PIECES] = {0};

@@ -21,6 +21,8 @@ enum { STEP_EMBEDDING, STEP_DENSE, STEP_SPARSE, STEP_HEAD, STEP_LOSS, STEP_PIECE
 
 /* What of a collective runs beside compute, 0 to 1. */
 double step_hidden_share(const struct work_job *job, enum work_comm comm, bool backward);
+/* Whether a stage goes on while it sends. */
+bool step_hides_sends(const struct work_job *job);
 /* Whether gradients are summed and weights gathered while passes run, where all ranks have all weights. */
 bool step_sums_beside(const struct cost_machine *machine, const struct work_job *job);
 /* What gradients are summed with. */

@@ -135,6 +135,9 @@ enum orr_status orr_train_predict_table(const struct orr_train_table *request, F
                                         struct orr_train_table_result *result, struct orr_error *err)
 {
     struct mem mem = {.limit = request->defaults->memory_limit};
+    if (request->defaults->simulates) {
+        return error_set(err, ORR_EINVAL, "parameter 'backend' is for one step; the rows of a table are predicted");
+    }
     struct runs_request what = {.defaults = request->defaults, .threads = request->threads};
     struct neighbours *neighbours = NULL;
     struct runs runs;
