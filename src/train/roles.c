@@ -162,15 +162,17 @@ static void role_fill_chunk(struct role_builder *builder, uint32_t index, uint32
 {
     const struct work_job *job = builder->request->job;
     struct role_chunk *chunk = &builder->chunks[index];
+    if (!model_is_transformer(job->model)) { /* one piece, which is all of it */
+        (void)role_add_piece(builder, chunk, capacity, STEP_DENSE, 0);
+        chunk->layers = 1;
+        return;
+    }
     struct plan_chunk has =
         plan_chunk_of(job->model, job->plan, job->framework->stages_by_cost, index * job->plan->pp + builder->stage);
     bool room = !has.embedding || role_add_piece(builder, chunk, capacity, STEP_EMBEDDING, 0);
     for (uint32_t i = has.first; room && i < has.first + has.layers; i++) {
-        uint32_t kind = step_has_experts(job->model, i) ? STEP_SPARSE : STEP_DENSE;
-        for (uint32_t twice = job->model->family == ORR_TRAIN_T5 ? 2 : 1; room && twice > 0; twice--) {
-            room = role_add_piece(builder, chunk, capacity, kind, i);
-            chunk->layers++;
-        }
+        room = role_add_piece(builder, chunk, capacity, step_has_experts(job->model, i) ? STEP_SPARSE : STEP_DENSE, i);
+        chunk->layers++;
     }
     room = room && (!has.head || role_add_piece(builder, chunk, capacity, STEP_HEAD, 0));
     if (room && has.loss) {
@@ -184,7 +186,11 @@ static void role_find_again(struct role_builder *builder)
     for (uint32_t kind = 0; kind < STEP_PIECES; kind++) {
         const struct work_piece *piece = &builder->request->layout->piece[kind];
         const struct cost_piece *cost = &builder->request->layout->cost[kind];
-        double us = cost->backward.compute - piece->again * cost->forward.compute;
+        double us = cost->backward.compute;
+        for (uint32_t i = 0; i < piece->forward.count && (piece->again_items == 0 || i < piece->again_items); i++) {
+            const struct work_item *item = &piece->forward.items[i];
+            us -= item->comm == WORK_COMPUTE ? piece->again * item->us * item->times : 0;
+        }
         for (uint32_t i = 0; i < piece->backward.count; i++) {
             const struct work_item *item = &piece->backward.items[i];
             us -= item->comm == WORK_COMPUTE ? item->us * item->times : 0;

@@ -75,7 +75,8 @@ void role_run_add(struct role_builder *builder, const struct role_piece *piece, 
     builder->run_launch += role_run_launch(builder, piece);
     bool backward = builder->pass.kind == SCHEDULE_BACKWARD;
     double share = backward ? work->again : 1;
-    for (uint32_t i = 0; share > 0 && i < work->forward.count && builder->status == ORR_OK; i++) {
+    uint32_t items = backward && work->again_items > 0 ? work->again_items : work->forward.count;
+    for (uint32_t i = 0; share > 0 && i < items && builder->status == ORR_OK; i++) {
         role_run_put(builder, &work->forward.items[i], piece, backward, share);
     }
     if (builder->pass.kind == SCHEDULE_BACKWARD && builder->again[piece->kind].us > 0) {
@@ -105,6 +106,7 @@ static const struct {
     [WORK_TP_REDUCE] = {COLL_ALL_REDUCE, WORK_TP, ROLE_ON_TP, ROLE_TP, false},
     [WORK_CP_SHIFT] = {COLL_ALL_GATHER, WORK_CP, ROLE_ON_CP, ROLE_CP, true},
     [WORK_EP_DISPATCH] = {COLL_ALL_TO_ALL, WORK_EP, ROLE_ON_EP, ROLE_EP, true},
+    [WORK_DP_EXCHANGE] = {COLL_ALL_TO_ALL, WORK_DP, ROLE_ON_EP, ROLE_EP, false},
     [WORK_EP_COMBINE] = {COLL_ALL_TO_ALL, WORK_EP, ROLE_ON_EP, ROLE_EP, false},
 };
 

@@ -27,7 +27,7 @@ bool step_hides_sends(const struct work_job *job);
 bool step_sums_beside(const struct cost_machine *machine, const struct work_job *job);
 /* What gradients are summed with. */
 enum orr_coll_op step_sum_op(const struct work_job *job);
-/* Whether layer `layer` is STEP_SPARSE, else STEP_DENSE; of T5 it is there twice, the encoder's and the decoder's. */
+/* Whether layer `layer` is STEP_SPARSE, else STEP_DENSE. */
 bool step_has_experts(const struct orr_train_model *model, uint32_t layer);
 
 /* Microseconds. Chunks are those of all stages in the order a micro-batch passes them. */
