@@ -6,9 +6,10 @@
 
 struct train_options {
     struct orr_train_options train;
-    const char *table, *output, *json; /* paths; or NULL */
-    const char *list;                  /* a model, "" for all; or NULL */
-    const char *prices;                /* a list, as orrery cost takes it; or NULL */
+    const char *table, *output; /* paths; or NULL */
+    struct cli_forms forms;
+    const char *list;   /* a model, "" for all; or NULL */
+    const char *prices; /* a list, as orrery cost takes it; or NULL */
     uint32_t threads;
 };
 
@@ -34,7 +35,7 @@ static const struct param train_rows[] = {
     {"prices", .kind = PARAM_PATH, .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "FILE",
      .place = offsetof(struct train_options, prices),
      .help = "Price list of orrery cost: parameter 'gpu-hour' from what the machine costs"},
-    CLI_ROW_JSON(struct train_options, json),
+    CLI_ROW_JSON(struct train_options, forms.json),
     {0},
 };
 
@@ -50,7 +51,7 @@ static enum orr_status train_write(const struct train_options *options, struct o
 {
     struct orr_train_written written;
     enum orr_status status = orr_train_write(&options->train, options->output, &written, err);
-    if (status == ORR_OK && options->json == NULL) {
+    if (status == ORR_OK && options->forms.json == NULL) {
         printf("Wrote %" PRIu64 " trace%s of %" PRIu32 " role%s: %" PRIu64 " nodes, of them %" PRIu64
                " collectives and %" PRIu64 " sends\n",
                written.files, written.files == 1 ? "" : "s", written.roles, written.roles == 1 ? "" : "s",
@@ -59,26 +60,19 @@ static enum orr_status train_write(const struct train_options *options, struct o
     return status;
 }
 
+static enum orr_status train_answer(void *context, enum orr_form form, FILE *stream, struct orr_error *err)
+{
+    const struct orr_train_result *result = context;
+    return form == ORR_FORM_JSON ? orr_train_json(result, stream, err) : orr_train_print(result, stream, err);
+}
+
 static enum orr_status train_one(const struct train_options *options, struct orr_error *err)
 {
     struct orr_train_result result;
-    struct cli_text text;
-    enum orr_status status = orr_train_step(&options->train, &result, err);
-    if (status != ORR_OK) {
-        return status;
-    }
-    if (options->json == NULL) {
-        status = orr_train_print(&result, stdout, err);
-    }
-    if (status == ORR_OK && options->output != NULL) {
-        status = train_write(options, err);
-    }
-    if (options->json == NULL || status != ORR_OK) {
-        return status;
-    }
-    status = cli_text_open(&text, err);
-    return status == ORR_OK ? cli_text_close(&text, orr_train_json(&result, text.stream, err), options->json, err)
-                            : status;
+    enum orr_status status = cli_forms_check(&options->forms, (struct cli_inputs){&options->train.model, 1}, err);
+    status = status == ORR_OK ? orr_train_step(&options->train, &result, err) : status;
+    status = status == ORR_OK ? cli_forms_put(&options->forms, train_answer, &result, err) : status;
+    return status == ORR_OK && options->output != NULL ? train_write(options, err) : status;
 }
 
 /* A GPU's share of what the machine costs in an hour; without a machine, of as many GPUs in servers. */
