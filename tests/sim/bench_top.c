@@ -350,7 +350,8 @@ uint64_t bench_fingerprint(const struct bench *bench)
         add_number(&hash, rank->idle_ns);
         add_number(&hash, rank->nodes_done);
         add_number(&hash, rank->last_end_ns);
-        add_number(&hash, rank->finished | rank->statistics_failed << 1 | rank->network_finish << 2);
+        add_number(&hash,
+                   (rank->finished ? 1U : 0U) | (rank->statistics_failed ? 2U : 0U) | (rank->network_finish ? 4U : 0U));
         for (uint32_t kind = 0; kind < SIM_OP_KINDS; kind++) {
             add_number(&hash, rank->union_ns[kind]);
             add_number(&hash, rank->nodes_of[kind]);

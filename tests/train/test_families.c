@@ -132,7 +132,7 @@ static void data_parallel_networks_sum_their_gradients_and_tables_exchange_rows(
     options.plan.gpus = 1;
     struct orr_train_result whole = answered(&options);
     CHECK(tables.memory.weights < whole.memory.weights / 10, "%g", (double)tables.memory.weights);
-    CHECK(!whole.memory.fits || whole.memory.total < 80e9, "%g", (double)whole.memory.total);
+    CHECK(!whole.memory.fits || (double)whole.memory.total < 80e9, "%g", (double)whole.memory.total);
 }
 
 static void t5_has_attention_across_and_twice_the_layers(void **state)
