@@ -64,6 +64,7 @@ extern const struct cli_command cli_op;
 extern const struct cli_command cli_machine;
 extern const struct cli_command cli_plan;
 extern const struct cli_command cli_train;
+extern const char *const cli_train_headings[PARAM_GROUPS]; /* of the rows that train and plan share */
 extern const struct cli_command cli_validate;
 extern const struct cli_command cli_completion;
 extern const struct cli_command cli_config;

@@ -59,14 +59,9 @@ static int plan_run(const struct cli_command *self, int argc, char **argv)
 static const struct param_table plan_tables[] = {
     {param_train, 0, offsetof(struct plan_options, plan.job)}, {plan_rows, 0, 0}, {0}};
 
-static const char *const plan_headings[PARAM_GROUPS] = {[PARAM_WHAT] = "Model:",
-                                                        [PARAM_MACHINE] = "Machine:",
-                                                        [PARAM_GROWTH] = "Parallelism and batches:",
-                                                        [PARAM_COMPUTE] = "How it is carried out:"};
-
 static const struct cli_usage plan_usage = {
     .tables = plan_tables,
-    .headings = plan_headings,
+    .headings = cli_train_headings,
     .about = "Search how a model is best divided over a machine: every legal combination of tensor, pipeline, context, "
              "expert and data parallelism, ZeRO, micro-batch, chunks and recompute is predicted as orrery train does "
              "it. Degrees that are given are your own plan, which the best is compared with.",

@@ -118,14 +118,14 @@ static int train_run(const struct cli_command *self, int argc, char **argv)
 static const struct param_table train_tables[] = {
     {param_train, 0, offsetof(struct train_options, train)}, {train_rows, 0, 0}, {0}};
 
-static const char *const train_headings[PARAM_GROUPS] = {[PARAM_WHAT] = "Model:",
-                                                         [PARAM_MACHINE] = "Machine:",
-                                                         [PARAM_GROWTH] = "Parallelism and batches:",
-                                                         [PARAM_COMPUTE] = "How it is carried out:"};
+const char *const cli_train_headings[PARAM_GROUPS] = {[PARAM_WHAT] = "Model:",
+                                                      [PARAM_MACHINE] = "Machine:",
+                                                      [PARAM_GROWTH] = "Parallelism and batches:",
+                                                      [PARAM_COMPUTE] = "How it is carried out:"};
 
 static const struct cli_usage train_usage = {
     .tables = train_tables,
-    .headings = train_headings,
+    .headings = cli_train_headings,
     .about =
         "Tell how long a training step takes, what bounds it and whether it fits into memory, from a description: a "
         "model, a machine, and how the one is divided over the other.",

@@ -237,7 +237,7 @@ static enum orr_status search_settle(struct search *search, struct orr_error *er
     struct orr_train_plan *plan = &search->job.plan, base;
     struct orr_train_model model;
     struct space_fixed fixed;
-    enum orr_status status = predict_job(&search->job, &model, err);
+    enum orr_status status = predict_asked(&search->job, &model, err);
     if (status == ORR_OK) {
         status = space_fix(search->options->fix, &fixed, err);
     }

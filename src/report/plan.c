@@ -4,19 +4,7 @@
 #include <inttypes.h>
 
 #include "io/json_write.h"
-
-/* name, field: the parts of a step, by which plans differ */
-#define PLAN_PARTS(X)                                                                                                  \
-    X("forward", forward_ns)                                                                                           \
-    X("backward", backward_ns)                                                                                         \
-    X("tensor-parallel communication", exposed_tp_ns)                                                                  \
-    X("context-parallel communication", exposed_cp_ns)                                                                 \
-    X("expert-parallel communication", exposed_ep_ns)                                                                  \
-    X("pipeline sends", exposed_pp_ns)                                                                                 \
-    X("data-parallel communication", exposed_dp_ns)                                                                    \
-    X("pipeline bubble", bubble_ns)                                                                                    \
-    X("waiting for the host", launch_ns)                                                                               \
-    X("optimizer", optimizer_ns)
+#include "report/train.h"
 
 enum { PLAN_PARTS_TOLD = 3 };
 
@@ -33,8 +21,8 @@ static void plan_text_losses(const struct orr_train_result *best, const struct o
         const char *name;
         double lost;
     } parts[] = {
-#define PART_X(name, field) {name, ((double)slower->field - (double)best->field) / (double)best->step_ns},
-        PLAN_PARTS(PART_X)
+#define PART_X(key, name, field) {name, ((double)slower->field - (double)best->field) / (double)best->step_ns},
+        REPORT_TRAIN_PARTS(PART_X)
 #undef PART_X
     };
     size_t count = sizeof parts / sizeof parts[0];

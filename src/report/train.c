@@ -7,19 +7,6 @@
 #include "io/json_write.h"
 #include "param/param.h"
 
-/* name in JSON, name for people, field: the parts that add up to the step */
-#define TRAIN_PARTS(X)                                                                                                 \
-    X("forward_ns", "forward", forward_ns)                                                                             \
-    X("backward_ns", "backward", backward_ns)                                                                          \
-    X("exposed_tp_ns", "tensor-parallel communication", exposed_tp_ns)                                                 \
-    X("exposed_cp_ns", "context-parallel communication", exposed_cp_ns)                                                \
-    X("exposed_ep_ns", "expert-parallel communication", exposed_ep_ns)                                                 \
-    X("exposed_pp_ns", "pipeline sends", exposed_pp_ns)                                                                \
-    X("exposed_dp_ns", "data-parallel communication", exposed_dp_ns)                                                   \
-    X("bubble_ns", "pipeline bubble", bubble_ns)                                                                       \
-    X("launch_ns", "waiting for the host", launch_ns)                                                                  \
-    X("optimizer_ns", "optimizer", optimizer_ns)
-
 #define TRAIN_MEMORY(X)                                                                                                \
     X("weights", weights)                                                                                              \
     X("gradients", gradients)                                                                                          \
@@ -45,12 +32,12 @@ static void train_text_parts(const struct train_part *parts, size_t count, uint6
 }
 
 #define TRAIN_PART_COUNT(key, name, field) +1
-enum { TRAIN_PARTS_ALL = 0 TRAIN_PARTS(TRAIN_PART_COUNT) };
+enum { TRAIN_PARTS_ALL = 0 REPORT_TRAIN_PARTS(TRAIN_PART_COUNT) };
 
 static void train_text_step(const struct orr_train_result *result, FILE *stream)
 {
 #define PART_X(key, name, field) {name, result->field},
-    const struct train_part parts[] = {TRAIN_PARTS(PART_X)};
+    const struct train_part parts[] = {REPORT_TRAIN_PARTS(PART_X)};
 #undef PART_X
     (void)fprintf(stream, "Step time     %.3f ms, bound by %s\n", (double)result->step_ns * 1e-6, result->bound_by);
     train_text_parts(parts, TRAIN_PARTS_ALL, result->step_ns, stream);
@@ -60,7 +47,7 @@ static void train_text_simulated(const struct orr_train_result *result, FILE *st
 {
     const struct orr_train_simulated *simulated = &result->simulated;
 #define PART_X(key, name, field) {name, simulated->field},
-    const struct train_part parts[] = {TRAIN_PARTS(PART_X)};
+    const struct train_part parts[] = {REPORT_TRAIN_PARTS(PART_X)};
 #undef PART_X
     if (simulated->step_ns == 0) {
         return;
@@ -85,7 +72,7 @@ static void train_json_simulated(const struct orr_train_simulated *simulated, st
     json_write_member_string(writer, "backend", param_backends[simulated->backend]);
     json_write_member_u64(writer, "step_time_ns", simulated->step_ns);
 #define PART_X(key, name, field) json_write_member_u64(writer, key, simulated->field);
-    TRAIN_PARTS(PART_X)
+    REPORT_TRAIN_PARTS(PART_X)
 #undef PART_X
     json_write_member_u64(writer, "exposed_comm_ns", simulated->exposed_comm_ns);
     json_write_member_u64(writer, "rank", simulated->rank);
@@ -199,7 +186,7 @@ void report_train_json(const struct orr_train_result *result, FILE *stream)
     json_write_member_u64(&writer, "parameters", result->parameters.total);
     json_write_member_u64(&writer, "step_time_ns", result->step_ns);
 #define PART_X(key, name, field) json_write_member_u64(&writer, key, result->field);
-    TRAIN_PARTS(PART_X)
+    REPORT_TRAIN_PARTS(PART_X)
 #undef PART_X
     json_write_member_u64(&writer, "exposed_comm_ns", result->exposed_comm_ns);
     json_write_member_fixed(&writer, "tokens_per_s", result->tokens_per_s, 3);

@@ -7,6 +7,20 @@
 
 #include "orrery/train.h"
 
+/* name in JSON, name for people, field: the parts that add up to a step, of struct orr_train_result and
+ * struct orr_train_simulated */
+#define REPORT_TRAIN_PARTS(X)                                                                                          \
+    X("forward_ns", "forward", forward_ns)                                                                             \
+    X("backward_ns", "backward", backward_ns)                                                                          \
+    X("exposed_tp_ns", "tensor-parallel communication", exposed_tp_ns)                                                 \
+    X("exposed_cp_ns", "context-parallel communication", exposed_cp_ns)                                                \
+    X("exposed_ep_ns", "expert-parallel communication", exposed_ep_ns)                                                 \
+    X("exposed_pp_ns", "pipeline sends", exposed_pp_ns)                                                                \
+    X("exposed_dp_ns", "data-parallel communication", exposed_dp_ns)                                                   \
+    X("bubble_ns", "pipeline bubble", bubble_ns)                                                                       \
+    X("launch_ns", "waiting for the host", launch_ns)                                                                  \
+    X("optimizer_ns", "optimizer", optimizer_ns)
+
 void report_train_text(const struct orr_train_result *result, FILE *stream);
 void report_train_json(const struct orr_train_result *result, FILE *stream);
 

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/train.h"
 #include "train/framework.h"
 #include "train/runs.h"
 
@@ -53,7 +54,7 @@ static const double alike_devices = 0.7, alike_networks = 0.7;
 
 struct job {
     double at[JOB_FEATURES];
-    const char *framework, *device, *interconnect; /* framework and device: names that are the same pointers */
+    const char *framework, *device, *interconnect;
     enum orr_train_dtype dtype;
 };
 
@@ -309,10 +310,9 @@ static double circle_answer(struct circle *circle, const struct job *job, double
 
 static void result_scale_time(struct orr_train_result *result, double factor)
 {
-    uint64_t *const parts[] = {&result->forward_ns,    &result->backward_ns,   &result->exposed_tp_ns,
-                               &result->exposed_cp_ns, &result->exposed_ep_ns, &result->exposed_pp_ns,
-                               &result->exposed_dp_ns, &result->bubble_ns,     &result->launch_ns,
-                               &result->optimizer_ns};
+#define PART_X(key, name, field) &result->field,
+    uint64_t *const parts[] = {REPORT_TRAIN_PARTS(PART_X)};
+#undef PART_X
     uint64_t before = result->step_ns;
     result->step_ns = 0;
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {

@@ -376,6 +376,28 @@ static void predict_optimizer(const struct orr_train_plan *plan, struct framewor
     }
 }
 
+/* Model, machine and plan of what is asked for. `plan` is as asked for and becomes settled. */
+static enum orr_status predict_begin(const struct orr_train_options *options, struct orr_train_model *model,
+                                     struct orr_train_plan *plan, struct predict_machine *machine,
+                                     struct orr_error *err)
+{
+    enum orr_status status = predict_model_of(options, model, err);
+    if (status == ORR_OK) {
+        status = predict_machine_of(options, machine, err);
+    }
+    if (status == ORR_OK) {
+        if (plan->gpus == 0 && plan->dp == 0) {
+            plan->gpus = predict_gpus(options, machine);
+        }
+        status = orr_train_plan_settle(model, plan, err);
+    }
+    if (status == ORR_OK && machine->gpus != 0 && plan->gpus > machine->gpus) {
+        status = error_set(err, ORR_EINVAL, "the job has %" PRIu32 " GPUs, machine '%s' has %" PRIu32, plan->gpus,
+                           options->machine, machine->gpus);
+    }
+    return status;
+}
+
 enum orr_status predict_settle(struct predict_data *data, const struct orr_train_options *options,
                                struct predict_job *job, struct orr_error *err)
 {
@@ -383,20 +405,7 @@ enum orr_status predict_settle(struct predict_data *data, const struct orr_train
     const struct orr_coll_timer *timer = NULL;
     const struct framework *named = NULL;
     *job = (struct predict_job){.plan = options->plan};
-    enum orr_status status = predict_model_of(options, &job->model, err);
-    if (status == ORR_OK) {
-        status = predict_machine_of(options, &machine, err);
-    }
-    if (status == ORR_OK) {
-        if (job->plan.gpus == 0 && job->plan.dp == 0) {
-            job->plan.gpus = predict_gpus(options, &machine);
-        }
-        status = orr_train_plan_settle(&job->model, &job->plan, err);
-    }
-    if (status == ORR_OK && machine.gpus != 0 && job->plan.gpus > machine.gpus) {
-        status = error_set(err, ORR_EINVAL, "the job has %" PRIu32 " GPUs, machine '%s' has %" PRIu32, job->plan.gpus,
-                           options->machine, machine.gpus);
-    }
+    enum orr_status status = predict_begin(options, &job->model, &job->plan, &machine, err);
     if (status == ORR_OK) {
         status = predict_timer(data, &machine, &timer, err);
     }
@@ -456,22 +465,14 @@ enum orr_status predict_step(struct predict_data *data, const struct orr_train_o
     return status;
 }
 
-enum orr_status predict_job(struct orr_train_options *options, struct orr_train_model *model, struct orr_error *err)
+enum orr_status predict_asked(struct orr_train_options *options, struct orr_train_model *model, struct orr_error *err)
 {
     struct predict_machine machine;
-    struct orr_train_plan *plan = &options->plan;
-    enum orr_status status = predict_model_of(options, model, err);
+    struct orr_train_plan settled = options->plan;
+    enum orr_status status = predict_begin(options, model, &settled, &machine, err);
     if (status == ORR_OK) {
-        status = predict_machine_of(options, &machine, err);
-    }
-    if (status == ORR_OK && plan->gpus == 0 && plan->dp == 0) {
-        plan->gpus = predict_gpus(options, &machine);
-    }
-    if (status == ORR_OK) {
-        struct orr_train_plan settled = *plan;
-        status = orr_train_plan_settle(model, &settled, err);
-        plan->gpus = settled.gpus;
-        plan->seq = settled.seq;
+        options->plan.gpus = settled.gpus;
+        options->plan.seq = settled.seq;
     }
     return status;
 }

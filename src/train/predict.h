@@ -17,8 +17,8 @@ ORR_MUST_CHECK enum orr_status predict_open(struct predict_data **data, struct o
 void predict_close(struct predict_data *data); /* NULL is fine */
 
 /* The model of a job, settled, and in the job what follows from model and machine: GPUs and sequence. */
-ORR_MUST_CHECK enum orr_status predict_job(struct orr_train_options *options, struct orr_train_model *model,
-                                           struct orr_error *err);
+ORR_MUST_CHECK enum orr_status predict_asked(struct orr_train_options *options, struct orr_train_model *model,
+                                             struct orr_error *err);
 /* All that a step is made of. `job` points into it, so that it must not be copied. */
 struct predict_job {
     struct orr_train_model model;
