@@ -285,11 +285,10 @@ static void circle_factor(struct circle *circle)
     }
 }
 
-/* What is to be added to ln(predicted), and its variance left. */
+/* What is to be added to ln(predicted), and its variance left; the factor is made. */
 static double circle_answer(struct circle *circle, const struct job *job, double *variance)
 {
     double *rest = circle->solved, answer = 0, known = 0;
-    circle_factor(circle);
     for (uint32_t i = 0; i < circle->count; i++) { /* both sides through the factor once: their product is the answer */
         double alike = circle->alike[i], value = circle->values[i];
         for (uint32_t k = 0; k < i; k++) {
@@ -367,18 +366,25 @@ enum orr_status neighbours_ask(const struct neighbours *neighbours, const char *
     struct job job = job_of(result, interconnect);
     const struct neighbours_self *left_out = neighbours_known(neighbours, self);
     struct circle *circle = malloc(sizeof *circle);
+    const struct neighbour *timed[NEIGHBOURS_ASKED] = {NULL};
     double variance = 0;
     if (circle == NULL) {
         return error_set(err, ORR_ENOMEM, "no memory for the nearest runs");
     }
     circle_find(circle, neighbours, &job, left_out, false);
+    circle_factor(circle);
     result_name_nearest(result, circle);
     for (uint32_t i = 0; i < circle->count; i++) {
         circle->values[i] = circle->runs[i]->time;
+        timed[i] = circle->runs[i];
     }
+    uint32_t count = circle->count;
     result->moved = exp(circle_answer(circle, &job, &variance));
     result->error = expm1(sqrt(variance));
     circle_find(circle, neighbours, &job, left_out, true);
+    if (circle->count != count || memcmp(timed, circle->runs, count * sizeof(struct neighbour *)) != 0) {
+        circle_factor(circle); /* else the same runs, whose factor is there */
+    }
     for (uint32_t i = 0; i < circle->count; i++) {
         circle->values[i] = circle->runs[i]->memory;
     }
