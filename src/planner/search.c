@@ -237,6 +237,10 @@ static enum orr_status search_settle(struct search *search, struct orr_error *er
     struct orr_train_plan *plan = &search->job.plan, base;
     struct orr_train_model model;
     struct space_fixed fixed;
+    if (search->job.simulates) {
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'backend': plans are predicted; orrery train simulates one of them");
+    }
     enum orr_status status = predict_asked(&search->job, &model, err);
     if (status == ORR_OK) {
         status = space_fix(search->options->fix, &fixed, err);

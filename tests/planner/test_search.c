@@ -66,6 +66,11 @@ static void what_is_fixed_stays(void **state)
     CHECK(strstr(err.text, "'fix'") != NULL && strstr(err.text, "tp") != NULL, "%s", err.text);
     options.fix = "tp";
     CHECK(orr_plan_search(&options, &result, &err) == ORR_EINVAL, "no value");
+    options.job.simulates = true;
+    options.fix = NULL;
+    CHECK(orr_plan_search(&options, &result, &err) == ORR_EINVAL, "thousands of simulations");
+    CHECK(strstr(err.text, "parameter 'backend': plans are predicted") != NULL, "%s", err.text);
+    options.job.simulates = false;
     options.fix = "tp=3";
     CHECK(orr_plan_search(&options, &result, &err) == ORR_EINVAL, "nothing is divided so");
 }
