@@ -34,6 +34,10 @@ struct orr_plan_options {
     double seconds;       /* to search at most; 0: until all are predicted */
     uint32_t top;         /* plans to tell of, at most ORR_PLAN_TOP */
     uint32_t threads;     /* 0: all processors */
+    /* Many times a second while plans are predicted, on the calling thread; a false return ends that, and what was
+     * found is told. May be NULL. */
+    bool (*progress)(void *context, uint64_t predicted, uint64_t plans);
+    void *progress_context;
 };
 
 enum { ORR_PLAN_TOP = 64 };
@@ -45,9 +49,10 @@ struct orr_plan_row {
 
 struct orr_plan_result {
     uint64_t plans;     /* that can be made of the degrees */
-    uint64_t predicted; /* of them; fewer: the time was over */
+    uint64_t predicted; /* of them; fewer: the time was over, or the search was ended */
     uint64_t refused;   /* of those predicted: not legal */
     uint64_t too_large; /* legal, and need more memory than there is */
+    bool interrupted;   /* the callback ended it before all were predicted */
     double bound_s;     /* no plan is faster: all products at the device's peak, nothing else */
     uint32_t count;     /* plans told, the best first; 0: none fits, and `smallest` needs least */
     struct orr_plan_row rows[ORR_PLAN_TOP];
@@ -58,7 +63,8 @@ struct orr_plan_result {
 
 void orr_plan_options_init(struct orr_plan_options *options);
 
-/* ORR_EINVAL where the job cannot be, or `fix` names what is not searched. The caller frees `result` with free(). */
+/* ORR_EINVAL where the job cannot be, or `fix` names what is not searched. ORR_EINTR: ended by the callback; `*result`
+ * is given then too, unless nothing was predicted. The caller frees `result` with free(). */
 ORR_MUST_CHECK enum orr_status orr_plan_search(const struct orr_plan_options *options, struct orr_plan_result **result,
                                                struct orr_error *err);
 

@@ -2,7 +2,7 @@
 /* `orrery plan`: which way of dividing a model over a machine is best. */
 #include <stdlib.h>
 
-#include "cli/cli.h"
+#include "cli/watch.h"
 
 struct plan_options {
     struct orr_plan_options plan;
@@ -38,22 +38,41 @@ static enum orr_status plan_answer(void *context, enum orr_form form, FILE *stre
     return form == ORR_FORM_JSON ? orr_plan_json(result, stream, err) : orr_plan_print(result, stream, err);
 }
 
+/* The whole of it takes seconds, so that a line of progress would only flicker: the wish to stop is all there is. */
+static bool plan_goes_on(void *context, uint64_t predicted, uint64_t plans)
+{
+    const struct orr_progress nothing = {0};
+    (void)predicted, (void)plans;
+    return watch_progress(context, &nothing);
+}
+
 static int plan_run(const struct cli_command *self, int argc, char **argv)
 {
     struct plan_options options = {0};
     struct orr_error err = {0};
     struct orr_plan_result *result = NULL;
+    struct orr_error later = {0};
+    struct watch watch;
     int code = 0;
     orr_plan_options_init(&options.plan);
     if (!cli_begin(self, argc, argv, &options, &code)) {
         return code;
     }
     enum orr_status status = cli_forms_check(&options.forms, (struct cli_inputs){&options.plan.job.model, 1}, &err);
-    status = status == ORR_OK ? orr_plan_search(&options.plan, &result, &err) : status;
-    status = status == ORR_OK ? cli_forms_put(&options.forms, plan_answer, result, &err) : status;
-    bool none = status == ORR_OK && result->count == 0;
+    status = status == ORR_OK ? watch_init(&watch, NULL, false, &err) : status;
+    if (status != ORR_OK) {
+        return cli_end(status, &err);
+    }
+    options.plan.progress = plan_goes_on;
+    options.plan.progress_context = &watch;
+    watch_begin(&watch);
+    status = orr_plan_search(&options.plan, &result, &err);
+    watch_end(&watch);
+    enum orr_status put = result != NULL ? cli_forms_put(&options.forms, plan_answer, result, &later) : ORR_OK;
+    bool none = status == ORR_OK && put == ORR_OK && result->count == 0;
+    watch_finish(&watch, status == ORR_OK ? WATCH_DONE : WATCH_FAILED);
     free(result);
-    return none ? 1 : cli_end(status, &err);
+    return none ? 1 : status != ORR_OK ? cli_end(status, &err) : cli_end(put, &later);
 }
 
 static const struct param_table plan_tables[] = {

@@ -34,6 +34,8 @@ struct search {
     struct search_seen *seen;      /* of space.plans */
     double room;                   /* bytes that a plan may need */
     uint64_t until_ns;             /* 0: no end */
+    uint64_t taken;                /* plans predicted so far */
+    bool is_telling, is_ended;     /* the finalists' turn: neither time nor callback end it; the callback did */
     uint32_t *finalists, finalist_count;
     struct orr_train_result *finals;
 };
@@ -102,16 +104,25 @@ static void *search_finalist(void *context, uint64_t piece)
     return NULL;
 }
 
-static bool search_in_time(void *context)
+static bool search_goes_on(void *context)
 {
-    const struct search *search = context;
-    return search->until_ns == 0 || search_now_ns() < search->until_ns;
+    struct search *search = context;
+    const struct orr_plan_options *options = search->options;
+    if (search->is_telling) {
+        return true; /* what was found is told whatever time it takes */
+    }
+    search->is_ended =
+        search->is_ended || (options->progress != NULL &&
+                             !options->progress(options->progress_context, search->taken, search->space.count));
+    return !search->is_ended && (search->until_ns == 0 || search_now_ns() < search->until_ns);
 }
 
 static bool search_taken(void *context, uint64_t piece, void *made)
 {
+    struct search *search = context;
     (void)piece, (void)made;
-    return search_in_time(context);
+    search->taken++;
+    return true; /* a tick follows */
 }
 
 static enum orr_status search_every(struct search *search, uint64_t count, void *(*make)(void *, uint64_t),
@@ -122,7 +133,7 @@ static enum orr_status search_every(struct search *search, uint64_t count, void 
                                     .window = 8 * threads,
                                     .make = make,
                                     .take = search_taken,
-                                    .tick = search_in_time,
+                                    .tick = search_goes_on,
                                     .context = search,
                                     .tick_ms = 50};
     return thread_pool_run(threads, &work, err);
@@ -322,13 +333,14 @@ static enum orr_status search_run(struct search *search, struct orr_plan_result 
     status = status != ORR_OK ? status : search_own(search, made, err);
     status = status != ORR_OK ? status : search_every(search, search->space.count, search_plan, err);
     status = status != ORR_OK ? status : search_choose(search, err);
-    search->until_ns = 0; /* what was found is told whatever time it takes */
+    search->is_telling = true;
     status = status != ORR_OK ? status : search_every(search, search->finalist_count, search_finalist, err);
     status = status != ORR_OK ? status : search_count(search, made, err);
     if (status == ORR_OK) {
         const struct orr_train_result *any = &made->smallest;
         search_tell(search, made);
         made->bound_s = any->mfu > 0 ? (double)any->step_ns * 1e-9 * any->mfu : 0;
+        made->interrupted = search->is_ended && made->predicted < made->plans;
     }
     return status;
 }
@@ -343,12 +355,17 @@ enum orr_status orr_plan_search(const struct orr_plan_options *options, struct o
     status = status != ORR_OK ? status : predict_open(&search.data, err);
     status = status != ORR_OK ? status : search_run(&search, made, err);
     search_free(&search);
-    if (status != ORR_OK) {
-        free(made);
-        return status;
+    bool interrupted = status == ORR_OK && made->interrupted;
+    if (interrupted) {
+        status = error_set(err, ORR_EINTR, "interrupted; %llu of %llu plans were predicted",
+                           (unsigned long long)made->predicted, (unsigned long long)made->plans);
     }
-    *result = made;
-    return ORR_OK;
+    if (status == ORR_OK || (interrupted && made->predicted > 0)) {
+        *result = made;
+    } else {
+        free(made);
+    }
+    return status;
 }
 
 void orr_plan_options_init(struct orr_plan_options *options)

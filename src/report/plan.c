@@ -104,8 +104,8 @@ void report_plan_text(const struct orr_plan_result *result, FILE *stream)
         (void)fprintf(stream, "Best          of all of them; %.1f times as long as all products at the device's peak\n",
                       (double)best->step_ns * 1e-9 / result->bound_s);
     } else {
-        (void)fprintf(stream, "Best          of those predicted in time; one that is faster takes at least %.1f ms\n",
-                      result->bound_s * 1e3);
+        (void)fprintf(stream, "Best          of those predicted %s; one that is faster takes at least %.1f ms\n",
+                      result->interrupted ? "before the interruption" : "in time", result->bound_s * 1e3);
     }
     plan_text_table(result, stream);
     if (result->count > 1) {
@@ -152,6 +152,7 @@ void report_plan_json(const struct orr_plan_result *result, FILE *stream)
     json_write_object(&writer, false);
     json_write_member_u64(&writer, "plans", result->plans);
     json_write_member_u64(&writer, "predicted", result->predicted);
+    json_write_member_bool(&writer, "interrupted", result->interrupted);
     json_write_member_u64(&writer, "refused", result->refused);
     json_write_member_u64(&writer, "too_large", result->too_large);
     json_write_member_fixed(&writer, "bound_s", result->bound_s, 6);

@@ -149,6 +149,34 @@ static void a_search_without_time_tells_that_it_did_not_end(void **state)
     free(result);
 }
 
+static bool until_fifty(void *context, uint64_t predicted, uint64_t plans)
+{
+    uint64_t *most = context;
+    *most = plans;
+    return predicted < 50;
+}
+
+static void a_search_that_is_ended_tells_what_it_had_found(void **state)
+{
+    (void)state;
+    struct orr_plan_options options = asked("llama3-8b", "dgx-h100:2", 128);
+    uint64_t plans = 0;
+    char text[4096] = "";
+    struct orr_plan_result *result = NULL;
+    options.progress = until_fifty;
+    options.progress_context = &plans;
+    options.threads = 1;
+    CHECK(orr_plan_search(&options, &result, &err) == ORR_EINTR, "%s", err.text);
+    CHECK(result != NULL && result->interrupted && result->count > 0, "a table");
+    CHECK(result->predicted >= 50 && result->predicted < plans && result->plans == plans, "%" PRIu64 " of %" PRIu64,
+          result->predicted, result->plans);
+    FILE *stream = fmemopen(text, sizeof text, "w");
+    CHECK_OK(orr_plan_print(result, stream, &err), &err);
+    (void)fclose(stream);
+    CHECK(strstr(text, "of those predicted before the interruption") != NULL, "%s", text);
+    free(result);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +187,7 @@ int main(void)
         cmocka_unit_test(ones_own_plan_is_compared),
         cmocka_unit_test(the_objective_says_what_is_best),
         cmocka_unit_test(a_search_without_time_tells_that_it_did_not_end),
+        cmocka_unit_test(a_search_that_is_ended_tells_what_it_had_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
