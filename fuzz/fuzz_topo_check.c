@@ -18,7 +18,9 @@ static void show(struct fuzz_reading *reading, const struct topo_graph *graph, F
         topo_json_put(&measure, "input", stream);
     }
     if (topo_drawing_make(graph, NULL, true, &reading->mem, &drawing, &reading->err) == ORR_OK) {
-        topo_drawing_svg(&drawing, "input", stream);
+        if (topo_drawing_svg(&drawing, "input", stream, &reading->err) != ORR_OK) {
+            fuzz_check_line(reading->err.text);
+        }
         if (topo_drawing_text(&drawing, "input", stream, &reading->err) != ORR_OK) {
             fuzz_check_line(reading->err.text);
         }

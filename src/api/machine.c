@@ -3,7 +3,9 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "api/machine_wires.h"
 #include "base/error.h"
 #include "base/plain.h"
 #include "base/words.h"
@@ -236,6 +238,30 @@ enum orr_status orr_machine_show(const char *name, uint32_t ranks, enum orr_form
         (form == ORR_FORM_JSON ? show_json : show_text)(&shown, stream);
         status = error_of_stream(stream, "the machine", err);
         topo_made_free(&shown.wires);
+    }
+    arena_free(&arena);
+    return status;
+}
+
+bool api_machine_is_file(const char *text)
+{
+    struct lab_machine machine;
+    struct orr_error ignored = {0};
+    return lab_machine_parse(text, &machine, &ignored) == ORR_OK ? machine.kind == LAB_MACHINE_FILE
+                                                                 : access(text, F_OK) == 0;
+}
+
+enum orr_status api_machine_wires(const char *name, struct mem *mem, struct topo_made *made, struct orr_error *err)
+{
+    struct lab_machine machine = {0};
+    struct lab_quantities rates = {0};
+    struct lab_quantities times = {0};
+    struct arena arena;
+    arena_init(&arena, mem);
+    enum orr_status status = api_machine_settle(name, 0, &machine, &arena, &rates, &times, err);
+    if (status == ORR_OK) {
+        const struct lab_machine_request request = {.machine = &machine, .rates = &rates, .times = &times};
+        status = lab_machine_topology(&request, mem, made, err);
     }
     arena_free(&arena);
     return status;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/machine_wires.h"
 #include "base/error.h"
 #include "base/notices.h"
 #include "config/topology_check.h"
@@ -85,9 +86,15 @@ enum orr_status orr_topo_open(const char *path, const struct orr_notices *notice
     if (opened == NULL) {
         return no_memory(err);
     }
-    notices_begin(&notes, &opened->mem, notices);
-    enum orr_status status = config_read_topology(path, &opened->arena, &notes, &opened->graph, &extra, err);
-    notices_end(&notes, notices);
+    opened->is_made = !api_machine_is_file(path);
+    enum orr_status status = ORR_OK;
+    if (opened->is_made) {
+        status = api_machine_wires(path, &opened->mem, &opened->made, err);
+    } else {
+        notices_begin(&notes, &opened->mem, notices);
+        status = config_read_topology(path, &opened->arena, &notes, &opened->graph, &extra, err);
+        notices_end(&notes, notices);
+    }
     if (status != ORR_OK) {
         orr_topo_close(opened);
         return status;
@@ -227,7 +234,11 @@ static enum orr_status api_topo_write_picture(const struct topo_drawing *drawing
     if (status != ORR_OK) {
         return status;
     }
-    topo_drawing_svg(drawing, title, io_outfile_stream(file));
+    status = topo_drawing_svg(drawing, title, io_outfile_stream(file), err);
+    if (status != ORR_OK) {
+        io_outfile_abort(file);
+        return status;
+    }
     return io_outfile_commit(file, err);
 }
 

@@ -39,7 +39,7 @@ static bool cli_topo_begin(const struct cli_command *self, int argc, char **argv
         return false;
     }
     if (command->file == NULL) {
-        (void)error_set(&err, ORR_EINVAL, "no file given; %s needs a physical topology", argv[0]);
+        (void)error_set(&err, ORR_EINVAL, "no machine given; %s needs a physical topology", argv[0]);
         *exit_code = cli_fail(&err);
         return false;
     }
@@ -146,11 +146,12 @@ static int cli_topo_run_stat(const struct cli_command *self, int argc, char **ar
 
 static const struct cli_usage stat_usage = {
     .tables = (const struct param_table[]){{stat_rows, 0, 0}, {0}},
-    .forms = "FILE",
-    .about = "Measure a physical topology: nodes, links, degrees, diameter and average distance between GPUs, numbers "
+    .forms = "MACHINE",
+    .about = "Measure a machine (a physical topology's file, a name or a line of orrery machine list): nodes, links, "
+             "degrees, diameter and average distance between GPUs, numbers "
              "of shortest ways, bandwidth of a GPU, bisection (maximum flow between the lower and the upper half of "
              "the GPUs). On large machines distances are sampled, and the output says so.",
-    .examples = "  orrery topo stat topology.txt\n  orrery topo stat topology.txt --json -\n",
+    .examples = "  orrery topo stat topology.txt\n  orrery topo stat dgx-h100:16 --json -\n",
     .argument = cli_topo_take_file,
 };
 
@@ -207,10 +208,11 @@ static int cli_topo_run_show(const struct cli_command *self, int argc, char **ar
 
 static const struct cli_usage show_usage = {
     .tables = (const struct param_table[]){{show_rows, 0, 0}, {0}},
-    .forms = "FILE -o FILE.svg\nFILE --text",
-    .about = "Draw a physical topology: grids by their dimensions, everything else in rows, GPUs at the bottom and "
-             "each level of switches above.",
-    .examples = "  orrery topo show topology.txt -o topology.svg\n  orrery topo show topology.txt --text\n",
+    .forms = "MACHINE -o FILE.svg\nMACHINE --text",
+    .about = "Draw a machine (a physical topology's file, a name or a line of orrery machine list): rings as circles, "
+             "grids as grids, dragonflies as groups on a circle, everything else as servers, blocks and pods, switches "
+             "above. What is alike is drawn a few times and counted, so that a hundred thousand GPUs are a page.",
+    .examples = "  orrery topo show dgx-h100:16 -o h100.svg\n  orrery topo show torus3d:4x4x8 --text\n",
     .argument = cli_topo_take_file,
 };
 

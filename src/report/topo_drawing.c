@@ -9,9 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/topo_lay.h"
 #include "topo/make/grid.h"
-
-enum { STEP = 44, MARGIN = 40, HEAD = 70, ROW_HEIGHT = 110, BLOCK_GAP = 70, HOSTS_APART = 64 };
 
 void topo_drawing_free(struct topo_drawing *drawing)
 {
@@ -20,6 +19,9 @@ void topo_drawing_free(struct topo_drawing *drawing)
         mem_free(drawing->mem, drawing->level, nodes);
         mem_free(drawing->mem, drawing->box_of, nodes * sizeof *drawing->box_of);
         mem_free(drawing->mem, drawing->boxes, nodes * sizeof *drawing->boxes);
+        mem_free(drawing->mem, drawing->frames, drawing->frame_room * sizeof *drawing->frames);
+        mem_free(drawing->mem, drawing->words, drawing->words_room * sizeof *drawing->words);
+        arena_free(&drawing->arena);
     }
     *drawing = (struct topo_drawing){0};
 }
@@ -97,7 +99,7 @@ static bool find_dims(struct topo_drawing *drawing, const struct topo_neighbours
     uint32_t first = drawing->graph->node_count - hosts;
     uint32_t stride = 1;
     drawing->dim_count = 0;
-    while (stride < hosts && drawing->dim_count < 8) {
+    while (stride < hosts && drawing->dim_count < TOPO_DRAWING_DIMS) {
         uint32_t links = count_apart(near, first, hosts, stride);
         uint32_t ends = hosts - links; /* nodes at the end of their row */
         if (ends == 0 || hosts % ends != 0 || hosts / ends < 2 || hosts % (stride * (uint64_t)(hosts / ends)) != 0) {
@@ -118,7 +120,7 @@ static enum orr_status take_dims(struct topo_drawing *drawing, const char *text,
     for (uint32_t i = 0; status == ORR_OK && i < count; i++) {
         product *= dims[i];
     }
-    if (status == ORR_OK && (product != hosts || count > 8)) {
+    if (status == ORR_OK && (product != hosts || count > TOPO_DRAWING_DIMS)) {
         status = error_set(err, ORR_EINVAL,
                            "parameter 'dims': %.60s is not the machine's %u GPUs in up to 8 dimensions", text, hosts);
     }
@@ -129,130 +131,56 @@ static enum orr_status take_dims(struct topo_drawing *drawing, const char *text,
     return status;
 }
 
-static struct topo_box *add_box(struct topo_drawing *drawing, uint32_t node, int32_t x, int32_t y)
+/* ---- what the ways to lay it out share ---- */
+
+uint32_t topo_lay_slot(uint32_t index, uint32_t size, uint32_t room)
 {
-    struct topo_box *box = &drawing->boxes[drawing->box_count];
-    *box = (struct topo_box){node, 1, x, y, drawing->graph->kinds[node], drawing->level[node]};
-    drawing->box_of[node] = drawing->box_count++;
-    return box;
+    if (size <= room || index < room - 2) {
+        return index;
+    }
+    return index == size - 1 ? room - 1 : room - 2;
 }
 
+/* The drawing reaches as far as what stands in it. */
 static void grow(struct topo_drawing *drawing, int32_t x, int32_t y)
 {
-    drawing->width = x + MARGIN + STEP / 2 > drawing->width ? x + MARGIN + STEP / 2 : drawing->width;
-    drawing->height = y + MARGIN + STEP / 2 > drawing->height ? y + MARGIN + STEP / 2 : drawing->height;
+    drawing->width = x + TOPO_LAY_MARGIN > drawing->width ? x + TOPO_LAY_MARGIN : drawing->width;
+    drawing->height = y + TOPO_LAY_MARGIN > drawing->height ? y + TOPO_LAY_MARGIN : drawing->height;
 }
 
-/* A host and its switch are one box. Dimensions 0, 2, 4 … go to the right, 1, 3, 5 … down, later ones by blocks. */
-static void report_topo_drawing_lay_grid(struct topo_drawing *drawing, uint32_t hosts)
+uint32_t topo_lay_box(struct topo_drawing *drawing, uint32_t node, int32_t x, int32_t y)
 {
-    const struct topo_graph *graph = drawing->graph;
-    for (uint32_t node = 0; node < hosts; node++) {
-        int32_t at[2] = {MARGIN + STEP, HEAD + STEP};
-        int32_t step[2] = {STEP * 3 / 2, STEP * 3 / 2};
-        uint32_t rest = node;
-        for (uint32_t d = 0; d < drawing->dim_count; d++) {
-            uint32_t size = drawing->dims[d];
-            at[d % 2] += (int32_t)(rest % size) * step[d % 2];
-            step[d % 2] = step[d % 2] * (int32_t)size + BLOCK_GAP;
-            rest /= size;
-        }
-        (void)add_box(drawing, node, at[0], at[1]);
-        if (graph->node_count > hosts) {
-            drawing->box_of[node + hosts] = drawing->box_of[node];
-        }
-        grow(drawing, at[0], at[1]);
+    drawing->boxes[drawing->box_count] = (struct topo_box){node, 1, x, y, drawing->graph->kinds[node]};
+    drawing->box_of[node] = drawing->box_count;
+    grow(drawing, x + TOPO_LAY_GPU / 2, y + TOPO_LAY_GPU / 2);
+    return drawing->box_count++;
+}
+
+void topo_lay_into(struct topo_drawing *drawing, uint32_t node, uint32_t at)
+{
+    drawing->box_of[node] = at;
+    drawing->boxes[at].count++;
+}
+
+bool topo_lay_frame(struct topo_drawing *drawing, struct topo_frame frame)
+{
+    if (frame.label == NULL || !mem_reserve(drawing->mem, (void **)&drawing->frames, &drawing->frame_room,
+                                            (uint64_t)drawing->frame_count + 1, sizeof *drawing->frames)) {
+        return false;
     }
+    drawing->frames[drawing->frame_count++] = frame;
+    grow(drawing, frame.x + frame.width, frame.y + frame.height);
+    return true;
 }
 
-/* Around a rectangle, clockwise from its upper left corner. */
-static void lay_around(struct topo_drawing *drawing, uint32_t hosts)
+bool topo_lay_words(struct topo_drawing *drawing, int32_t x, int32_t y, const char *text)
 {
-    uint32_t side = (hosts + 3) / 4;
-    int32_t far = (int32_t)side * STEP * 3 / 2;
-    for (uint32_t node = 0; node < hosts; node++) {
-        int32_t along = (int32_t)(node % side) * STEP * 3 / 2;
-        uint32_t edge = node / side;
-        int32_t x = edge == 0 ? along : edge == 1 ? far : edge == 2 ? far - along : 0;
-        int32_t y = edge == 0 ? 0 : edge == 1 ? along : edge == 2 ? far : far - along;
-        (void)add_box(drawing, node, MARGIN + STEP + x, HEAD + STEP + y);
-        if (drawing->graph->node_count > hosts) {
-            drawing->box_of[node + hosts] = drawing->box_of[node];
-        }
-        grow(drawing, MARGIN + STEP + x, HEAD + STEP + y);
+    if (text == NULL || !mem_reserve(drawing->mem, (void **)&drawing->words, &drawing->words_room,
+                                     (uint64_t)drawing->words_count + 1, sizeof *drawing->words)) {
+        return false;
     }
-}
-
-/* ---- rows ---- */
-
-/* 0 for NVSwitches, which stand below the hosts; 1 for hosts; 2 and more for switches. */
-static uint32_t report_topo_drawing_row_of(const struct topo_drawing *drawing, uint32_t node)
-{
-    uint8_t kind = drawing->graph->kinds[node];
-    return kind == TOPO_NODE_NVSWITCH ? 0 : kind == TOPO_NODE_HOST ? 1 : 1u + drawing->level[node];
-}
-
-static bool is_like_last(const struct topo_drawing *drawing, const struct topo_neighbours *near, uint32_t node)
-{
-    const struct topo_box *last = &drawing->boxes[drawing->box_count - 1];
-    uint32_t a = last->first;
-    uint32_t degree = near->start[a + 1] - near->start[a];
-    return drawing->graph->kinds[a] == TOPO_NODE_HOST && degree == near->start[node + 1] - near->start[node] &&
-           memcmp(near->node + near->start[a], near->node + near->start[node], degree * sizeof *near->node) == 0;
-}
-
-static void lay_row(struct topo_drawing *drawing, const struct topo_neighbours *near, uint32_t row, bool join,
-                    int32_t y)
-{
-    uint32_t first = drawing->box_count;
-    for (uint32_t node = 0; node < drawing->graph->node_count; node++) {
-        if (report_topo_drawing_row_of(drawing, node) != row) {
-            continue;
-        }
-        if (join && drawing->box_count > first && is_like_last(drawing, near, node)) {
-            drawing->boxes[drawing->box_count - 1].count++;
-            drawing->box_of[node] = drawing->box_count - 1;
-        } else if (drawing->box_count - first < TOPO_DRAWING_ROW) {
-            int32_t x = (int32_t)(drawing->box_count - first) * STEP + MARGIN + STEP / 2;
-            (void)add_box(drawing, node, x, y);
-            grow(drawing, x, y);
-        } else {
-            drawing->left_out++;
-        }
-    }
-}
-
-/* Rows are centred on the widest. */
-static void centre_rows(struct topo_drawing *drawing)
-{
-    for (uint32_t first = 0; first < drawing->box_count;) {
-        uint32_t end = first;
-        while (end < drawing->box_count && drawing->boxes[end].y == drawing->boxes[first].y) {
-            end++;
-        }
-        int32_t shift = (drawing->width - 2 * MARGIN - (int32_t)(end - first) * STEP) / 2;
-        for (uint32_t i = first; i < end && shift > 0; i++) {
-            drawing->boxes[i].x += shift;
-        }
-        first = end;
-    }
-}
-
-static void lay_rows(struct topo_drawing *drawing, const struct topo_neighbours *near, uint32_t hosts)
-{
-    uint32_t rows = 0;
-    bool has_nvswitch = false;
-    for (uint32_t node = 0; node < drawing->graph->node_count; node++) {
-        uint32_t row = report_topo_drawing_row_of(drawing, node);
-        rows = row > rows ? row : rows;
-        has_nvswitch = has_nvswitch || row == 0;
-    }
-    int32_t y = HEAD + STEP;
-    for (uint32_t row = rows + 1; row-- > (has_nvswitch ? 0u : 1u);) {
-        lay_row(drawing, near, row, row == 1 && hosts > HOSTS_APART, y);
-        y += ROW_HEIGHT;
-    }
-    centre_rows(drawing);
+    drawing->words[drawing->words_count++] = (struct topo_words){x, y, text};
+    return true;
 }
 
 static enum orr_status lay_out(struct topo_drawing *drawing, const struct topo_neighbours *near, const char *dims,
@@ -267,35 +195,33 @@ static enum orr_status lay_out(struct topo_drawing *drawing, const struct topo_n
     if (dims != NULL) {
         status = take_dims(drawing, dims, hosts, err);
     }
-    bool grid = single && (dims != NULL || find_dims(drawing, near, hosts));
-    if (status == ORR_OK && boxes && single && hosts > TOPO_DRAWING_NODES) {
-        status =
-            error_set(err, ORR_ERANGE, "%u GPUs are too many for a picture (%d at most); parameter 'text' shows them",
-                      hosts, TOPO_DRAWING_NODES);
-    }
+    bool grid = status == ORR_OK && single && (dims != NULL || find_dims(drawing, near, hosts));
     if (status != ORR_OK) {
         return status;
     }
-    drawing->shape = grid && drawing->dim_count > 1 ? TOPO_SHAPE_GRID : single ? TOPO_SHAPE_AROUND : TOPO_SHAPE_ROWS;
+    drawing->shape = grid && drawing->dim_count > 1 ? TOPO_SHAPE_GRID : single ? TOPO_SHAPE_CIRCLE : TOPO_SHAPE_TREE;
     if (!boxes) {
         return ORR_OK;
     }
-    if (drawing->shape == TOPO_SHAPE_GRID) {
-        report_topo_drawing_lay_grid(drawing, hosts);
-    } else if (drawing->shape == TOPO_SHAPE_AROUND) {
-        lay_around(drawing, hosts);
-    } else {
-        lay_rows(drawing, near, hosts);
+    bool laid = false;
+    bool enough = drawing->shape == TOPO_SHAPE_GRID     ? topo_lay_grid(drawing, hosts)
+                  : drawing->shape == TOPO_SHAPE_CIRCLE ? topo_lay_circle(drawing, hosts)
+                                                        : topo_lay_groups(drawing, near, &laid);
+    if (enough && laid) {
+        drawing->shape = TOPO_SHAPE_GROUPS;
+    } else if (enough && drawing->shape == TOPO_SHAPE_TREE) {
+        enough = topo_lay_tree(drawing);
     }
-    return ORR_OK;
+    return enough ? ORR_OK : mem_error(drawing->mem, "the drawing", err);
 }
 
 enum orr_status topo_drawing_make(const struct topo_graph *graph, const char *dims, bool boxes, struct mem *mem,
                                   struct topo_drawing *drawing, struct orr_error *err)
 {
     struct topo_neighbours near = {0};
-    struct topo_drawing made = {.graph = graph, .mem = mem, .width = 480};
+    struct topo_drawing made = {.graph = graph, .mem = mem, .width = 480, .near_x = 60, .near_y = INT32_MAX};
     size_t nodes = graph->node_count;
+    arena_init(&made.arena, mem);
     made.level = mem_alloc(mem, nodes);
     made.box_of = mem_alloc(mem, nodes * sizeof *made.box_of);
     made.boxes = mem_alloc(mem, nodes * sizeof *made.boxes);

@@ -147,7 +147,8 @@ enum orr_status topo_drawing_text(const struct topo_drawing *drawing, const char
     uint32_t count = report_topo_levels_collect(drawing, likes, &rest);
     (void)fprintf(stream, "%s: %" PRIu32 " nodes, %" PRIu32 " links", title, drawing->graph->node_count,
                   drawing->graph->link_count);
-    for (uint32_t i = 0; i < drawing->dim_count && drawing->shape != TOPO_SHAPE_ROWS; i++) {
+    for (uint32_t i = 0;
+         i < drawing->dim_count && (drawing->shape == TOPO_SHAPE_GRID || drawing->shape == TOPO_SHAPE_CIRCLE); i++) {
         (void)fprintf(stream, "%s%" PRIu32, i == 0 ? "; a grid of " : " x ", drawing->dims[i]);
     }
     (void)fputc('\n', stream);

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The picture as SVG: links first, so that boxes lie on them. A link's width follows its rate, a line that jumps over
- * others is bent, and the words of a box or link appear when it is pointed at. */
+/* The picture as SVG: frames, then links, then boxes, so that each lies on the one before. All links between two boxes
+ * are one line; its width follows their rate, a line that jumps over others is bent, and the words of a box or line
+ * appear when it is pointed at. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number_map.h"
 #include "io/xml_text.h"
 #include "report/number.h"
 #include "report/topo_drawing.h"
@@ -17,7 +19,14 @@ static const struct {
     [TOPO_NODE_NVSWITCH] = {"NVSwitch", "#fde3cf", "#d9742b"},
 };
 
-enum { LOOKS = 3, BOX_WIDTH = 36, BOX_HEIGHT = 22, LINKS_MOST = 40000 };
+enum { LOOKS = 3, GPU_WIDTH = 28, SWITCH_WIDTH = 40, BOX_HEIGHT = 20 };
+
+/* All links between two boxes. */
+struct line {
+    uint32_t a, b; /* boxes */
+    uint32_t links, first;
+    bool alike; /* all of one rate and delay */
+};
 
 static void report_topo_svg_put_head(const struct topo_drawing *drawing, const char *title, FILE *stream)
 {
@@ -27,7 +36,10 @@ static void report_topo_svg_put_head(const struct topo_drawing *drawing, const c
                   "\" viewBox=\"0 0 %" PRId32 " %" PRId32 "\">\n<style>\n"
                   "text{font:10px Helvetica,Arial,sans-serif;fill:#222;text-anchor:middle}\n"
                   ".h{font-size:14px;font-weight:bold;text-anchor:start}.d{text-anchor:start;fill:#555}\n"
-                  "rect{rx:4}path{fill:none;stroke:#7a8591;stroke-opacity:.5}\n",
+                  "rect{rx:4}path{fill:none;stroke:#5f6b76;stroke-opacity:.45}\n"
+                  ".f{fill:#f7f8fa;stroke:#b9c1c9}\n"
+                  ".w{text-anchor:start;fill:#3c4650;stroke:#fff;stroke-width:4px;paint-order:stroke}\n"
+                  ".g{stroke-dasharray:3 2}.b{stroke-dasharray:4 3;stroke-opacity:.3}\n",
                   width, drawing->height, width, drawing->height);
     for (unsigned kind = 0; kind < LOOKS; kind++) {
         (void)fprintf(stream, ".k%u{fill:%s;stroke:%s}\n", kind, looks[kind].fill, looks[kind].stroke);
@@ -35,14 +47,6 @@ static void report_topo_svg_put_head(const struct topo_drawing *drawing, const c
     (void)fputs("</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n<text class=\"h\" x=\"24\" y=\"24\">",
                 stream);
     io_xml_text(stream, title, strlen(title));
-    (void)fprintf(stream, "</text>\n<text class=\"d\" x=\"24\" y=\"42\">%" PRIu32 " nodes, %" PRIu32 " links",
-                  drawing->graph->node_count, drawing->graph->link_count);
-    if (drawing->left_out > 0) {
-        (void)fprintf(stream, "; %" PRIu32 " nodes are not drawn", drawing->left_out);
-    }
-    for (uint32_t i = 0; drawing->shape == TOPO_SHAPE_GRID && i < drawing->dim_count; i++) {
-        (void)fprintf(stream, "%s%" PRIu32, i == 0 ? "; " : " x ", drawing->dims[i]);
-    }
     (void)fputs("</text>\n", stream);
 }
 
@@ -51,86 +55,156 @@ static unsigned report_topo_svg_width_of(uint64_t bps)
     return bps >= UINT64_C(2000000000000) ? 4 : bps >= UINT64_C(400000000000) ? 2 : 1;
 }
 
-/* Between rows straight lines; in a row, or over boxes, a bend to the side. */
-static void put_link(const struct topo_drawing *drawing, const struct topo_link *link, FILE *stream)
+static int32_t width_of_box(const struct topo_box *box)
 {
-    uint32_t a = drawing->box_of[link->a];
-    uint32_t b = drawing->box_of[link->b];
-    if (a == TOPO_NOT_DRAWN || b == TOPO_NOT_DRAWN || a == b) {
-        return;
+    if (box->count > 9999) {
+        return SWITCH_WIDTH + 12; /* room for the digits */
     }
-    const struct topo_box *from = &drawing->boxes[a];
-    const struct topo_box *to = &drawing->boxes[b];
+    return box->count > 1 || box->kind != TOPO_NODE_HOST ? SWITCH_WIDTH : GPU_WIDTH;
+}
+
+/* Between rows straight lines; in a row, or over boxes, a bend to the side. */
+static void put_line(const struct topo_drawing *drawing, const struct line *line, FILE *stream)
+{
+    const struct topo_box *from = &drawing->boxes[line->a];
+    const struct topo_box *to = &drawing->boxes[line->b];
+    const struct topo_link *link = &drawing->graph->links[line->first];
     int32_t dx = to->x - from->x;
     int32_t dy = to->y - from->y;
-    bool far = (dy == 0 && abs(dx) > 70) || (dx == 0 && abs(dy) > 150);
+    bool in_row = dx == 0 || dy == 0 || drawing->shape == TOPO_SHAPE_GRID;
+    bool far = in_row && (drawing->shape == TOPO_SHAPE_GRID || drawing->shape == TOPO_SHAPE_TREE) &&
+               (abs(dx) > drawing->near_x || abs(dy) > drawing->near_y ||
+                (dx != 0 && dy != 0 && abs(dx) > drawing->near_deep));
     (void)fprintf(stream, "<path stroke-width=\"%u\" d=\"M%" PRId32 " %" PRId32,
                   report_topo_svg_width_of(link->rate_bps), from->x, from->y);
     if (far) {
         int32_t bend = 24 + abs(dx + dy) / 12;
-        bend = bend > 90 ? 90 : bend;
-        (void)fprintf(stream, "q%" PRId32 " %" PRId32 " %" PRId32 " %" PRId32 "\" stroke-dasharray=\"4 3\">",
+        bend = bend > 60 ? 60 : bend;
+        (void)fprintf(stream, "q%" PRId32 " %" PRId32 " %" PRId32 " %" PRId32 "\" class=\"b\">",
                       dx / 2 + (dy != 0 ? bend : 0), dy / 2 - (dx != 0 ? bend : 0), dx, dy);
     } else {
         (void)fprintf(stream, "l%" PRId32 " %" PRId32 "\">", dx, dy);
     }
-    (void)fprintf(stream, "<title>%" PRIu32 " - %" PRIu32 ": %s Gbps, %s</title></path>\n", link->a, link->b,
-                  report_short((double)link->rate_bps / 1e9).text, report_time((double)link->delay_ns).text);
+    (void)fprintf(stream, "<title>");
+    if (line->links > 1) {
+        (void)fprintf(stream, "%" PRIu32 " links, %s ", line->links, line->alike ? "each" : "the first");
+    } else {
+        (void)fprintf(stream, "%" PRIu32 " - %" PRIu32 ": ", link->a, link->b);
+    }
+    (void)fprintf(stream, "%s Gbps, %s</title></path>\n", report_short((double)link->rate_bps / 1e9).text,
+                  report_time((double)link->delay_ns).text);
 }
 
 static void report_topo_svg_put_box(const struct topo_box *box, FILE *stream)
 {
-    (void)fprintf(stream, "<g><rect class=\"k%u\" x=\"%" PRId32 "\" y=\"%" PRId32 "\" width=\"%d\" height=\"%d\"/>",
-                  box->kind, box->x - BOX_WIDTH / 2, box->y - BOX_HEIGHT / 2, BOX_WIDTH, BOX_HEIGHT);
-    (void)fprintf(stream, "<text x=\"%" PRId32 "\" y=\"%" PRId32 "\">%" PRIu32 "%s</text>", box->x, box->y + 4,
-                  box->first, box->count > 1 ? "…" : "");
-    if (box->count > 1) {
-        (void)fprintf(stream, "<text x=\"%" PRId32 "\" y=\"%" PRId32 "\">x %" PRIu32 "</text>", box->x, box->y + 24,
-                      box->count);
-    }
+    int32_t width = width_of_box(box);
+    (void)fprintf(
+        stream, "<g><rect class=\"k%u%s\" x=\"%" PRId32 "\" y=\"%" PRId32 "\" width=\"%" PRId32 "\" height=\"%d\"/>",
+        box->kind, box->count > 1 ? " g" : "", box->x - width / 2, box->y - BOX_HEIGHT / 2, width, BOX_HEIGHT);
+    (void)fprintf(stream, "<text x=\"%" PRId32 "\" y=\"%" PRId32 "\">%s%" PRIu32 "</text>", box->x, box->y + 4,
+                  box->count > 1 ? "+" : "", box->count > 1 ? box->count : box->first);
     (void)fprintf(stream, "<title>%s %" PRIu32, looks[box->kind].name, box->first);
     if (box->count > 1) {
-        (void)fprintf(stream, " and %" PRIu32 " more on the same switches", box->count - 1);
+        (void)fprintf(stream, " and %" PRIu32 " more nodes like those drawn", box->count - 1);
     }
     (void)fputs("</title></g>\n", stream);
 }
 
-static void report_topo_svg_put_legend(const struct topo_drawing *drawing, FILE *stream)
+static void put_words(int32_t x, int32_t y, const char *text, FILE *stream)
 {
-    bool used[LOOKS] = {false};
-    unsigned x = 24;
-    for (uint32_t i = 0; i < drawing->box_count; i++) {
-        used[drawing->boxes[i].kind] = true;
-    }
-    for (unsigned kind = 0; kind < LOOKS; kind++) {
-        if (used[kind]) {
-            (void)fprintf(stream, "<rect class=\"k%u\" x=\"%u\" y=\"52\" width=\"12\" height=\"12\"/>", kind, x);
-            (void)fprintf(stream, "<text class=\"d\" x=\"%u\" y=\"62\">%s</text>\n", x + 17, looks[kind].name);
-            x += 40 + 6 * (unsigned)strlen(looks[kind].name);
-        }
-    }
+    (void)fprintf(stream, "<text class=\"w\" x=\"%" PRId32 "\" y=\"%" PRId32 "\">", x, y);
+    io_xml_text(stream, text, strlen(text));
+    (void)fputs("</text>\n", stream);
 }
 
-void topo_drawing_svg(const struct topo_drawing *drawing, const char *title, FILE *stream)
+/* What there is of each kind, by its colour. */
+static void report_topo_svg_put_legend(const struct topo_drawing *drawing, FILE *stream)
+{
+    uint32_t count[LOOKS] = {0};
+    char text[64];
+    unsigned x = 24;
+    for (uint32_t node = 0; node < drawing->graph->node_count; node++) {
+        count[drawing->graph->kinds[node]]++;
+    }
+    for (unsigned kind = 0; kind < LOOKS; kind++) {
+        if (count[kind] > 0) {
+            (void)snprintf(text, sizeof text, "%" PRIu32 " %s%s", count[kind], looks[kind].name,
+                           count[kind] == 1         ? ""
+                           : kind == TOPO_NODE_HOST ? "s"
+                                                    : "es");
+            (void)fprintf(stream, "<rect class=\"k%u\" x=\"%u\" y=\"34\" width=\"12\" height=\"12\"/>", kind, x);
+            (void)fprintf(stream, "<text class=\"d\" x=\"%u\" y=\"44\">%s</text>\n", x + 17, text);
+            x += 40 + 6 * (unsigned)strlen(text);
+        }
+    }
+    (void)fprintf(stream, "<text class=\"d\" x=\"%u\" y=\"44\">%" PRIu32 " link%s", x, drawing->graph->link_count,
+                  drawing->graph->link_count == 1 ? "" : "s");
+    for (uint32_t i = 0; drawing->shape == TOPO_SHAPE_GRID && i < drawing->dim_count; i++) {
+        (void)fprintf(stream, "%s%" PRIu32, i == 0 ? "; " : " x ", drawing->dims[i]);
+    }
+    (void)fputs("</text>\n", stream);
+}
+
+/* Links by the boxes they join, in the order of the first of each. False when memory is refused. */
+static bool collect_lines(const struct topo_drawing *drawing, struct line **lines, uint32_t *count, uint32_t *room)
 {
     const struct topo_graph *graph = drawing->graph;
-    uint32_t last_a = TOPO_NOT_DRAWN;
-    uint32_t last_b = TOPO_NOT_DRAWN;
-    uint32_t drawn = 0;
-    report_topo_svg_put_head(drawing, title, stream);
-    report_topo_svg_put_legend(drawing, stream);
-    for (uint32_t i = 0; i < graph->link_count && drawn < LINKS_MOST; i++) {
+    struct number_map known;
+    bool enough = true;
+    number_map_init(&known, drawing->mem);
+    for (uint32_t i = 0; enough && i < graph->link_count; i++) {
         uint32_t a = drawing->box_of[graph->links[i].a];
         uint32_t b = drawing->box_of[graph->links[i].b];
-        if (a != last_a || b != last_b) { /* hosts of one box have the same links, one after the other */
-            put_link(drawing, &graph->links[i], stream);
-            drawn++;
+        if (a == b) {
+            continue;
         }
-        last_a = a;
-        last_b = b;
+        uint32_t at = *count;
+        enough = number_map_add(&known, (int64_t)(a < b ? a : b) << 32 | (a < b ? b : a), &at) &&
+                 mem_reserve(drawing->mem, (void **)lines, room, (uint64_t)*count + 1, sizeof **lines);
+        if (enough && at == *count) {
+            (*lines)[(*count)++] = (struct line){a, b, 1, i, true};
+        } else if (enough) {
+            const struct topo_link *first = &graph->links[(*lines)[at].first];
+            (*lines)[at].links++;
+            (*lines)[at].alike = (*lines)[at].alike && first->rate_bps == graph->links[i].rate_bps &&
+                                 first->delay_ns == graph->links[i].delay_ns;
+        }
     }
-    for (uint32_t i = 0; i < drawing->box_count; i++) {
-        report_topo_svg_put_box(&drawing->boxes[i], stream);
+    number_map_free(&known);
+    return enough;
+}
+
+enum orr_status topo_drawing_svg(const struct topo_drawing *drawing, const char *title, FILE *stream,
+                                 struct orr_error *err)
+{
+    struct line *lines = NULL;
+    uint32_t count = 0;
+    uint32_t room = 0;
+    bool enough = collect_lines(drawing, &lines, &count, &room);
+    if (enough) {
+        report_topo_svg_put_head(drawing, title, stream);
+        report_topo_svg_put_legend(drawing, stream);
+        for (uint32_t i = 0; i < drawing->frame_count; i++) {
+            const struct topo_frame *frame = &drawing->frames[i];
+            (void)fprintf(stream,
+                          "<rect class=\"f\" x=\"%" PRId32 "\" y=\"%" PRId32 "\" width=\"%" PRId32
+                          "\" height=\"%" PRId32 "\"/>\n",
+                          frame->x, frame->y, frame->width, frame->height);
+        }
+        for (uint32_t i = 0; i < count; i++) {
+            put_line(drawing, &lines[i], stream);
+        }
+        for (uint32_t i = 0; i < drawing->box_count; i++) {
+            report_topo_svg_put_box(&drawing->boxes[i], stream);
+        }
+        for (uint32_t i = 0; i < drawing->frame_count; i++) {
+            put_words(drawing->frames[i].x + 8, drawing->frames[i].y + 14, drawing->frames[i].label, stream);
+        }
+        for (uint32_t i = 0; i < drawing->words_count; i++) {
+            put_words(drawing->words[i].x, drawing->words[i].y, drawing->words[i].text, stream);
+        }
+        (void)fputs("</svg>\n", stream);
     }
-    (void)fputs("</svg>\n", stream);
+    mem_free(drawing->mem, lines, room * sizeof *lines);
+    return enough ? ORR_OK : mem_error(drawing->mem, "the drawing", err);
 }

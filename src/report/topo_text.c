@@ -126,7 +126,8 @@ static void put_json_distances(struct json_writer *json, const char *key, const 
     if (ways) {
         json_write_member_fixed(json, "ways_least", distances->ways_least, 0);
         json_write_member_fixed(json, "ways_average", distances->ways_average, 3);
-        json_write_member_fixed(json, "ways_most", distances->ways_most, 0);
+        /* Beyond 2^53 a number with a point: readers refuse integers that large. */
+        json_write_member_fixed(json, "ways_most", distances->ways_most, distances->ways_most < 0x1p53 ? 0 : 1);
     }
     json_write_member_u64(json, "sampled", distances->sampled);
     json_write_object_end(json);

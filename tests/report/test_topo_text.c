@@ -50,6 +50,9 @@ static const char *const lines[] = {
     "dgx-h100 nodes=2", "nvl72",          "mi300x",        "dragonfly",    "Spectrum-X hosts=32",
 };
 
+static const char *const large[] = {"torus dims=16x16x12", "ring hosts=3000",    "fat-tree arity=16",
+                                    "dragonfly routers=8", "dgx-h100 nodes=512", "torus dims=3x3x3x3x9"};
+
 static void the_dimensions_of_a_grid_are_found_from_its_links(void **state)
 {
     (void)state;
@@ -64,7 +67,7 @@ static void the_dimensions_of_a_grid_are_found_from_its_links(void **state)
         struct bench bench;
         bench_make(&bench, grids[i].line);
         CHECK_OK(bench_draw(&bench, NULL, false), &bench.err);
-        CHECK(bench.drawing.shape != TOPO_SHAPE_ROWS, "%s is a grid or a ring", grids[i].line);
+        CHECK(bench.drawing.shape != TOPO_SHAPE_TREE, "%s is a grid or a ring", grids[i].line);
         for (uint32_t d = 0; bench.drawing.shape == TOPO_SHAPE_GRID && grids[i].dims[d] > 0; d++) {
             CHECK_U64(bench.drawing.dims[d], grids[i].dims[d], "dimension %" PRIu32 " of %s", d, grids[i].line);
         }
@@ -102,25 +105,72 @@ static void a_switch_is_as_high_as_its_way_to_a_host(void **state)
 }
 
 /* In a grid a GPU and the switch of its own are one box. */
+static void check_drawn(const char *line)
+{
+    struct bench bench;
+    uint32_t shown = 0;
+    bench_make(&bench, line);
+    CHECK_OK(bench_draw(&bench, NULL, true), &bench.err);
+    for (uint32_t b = 0; b < bench.drawing.box_count; b++) {
+        const struct topo_box *box = &bench.drawing.boxes[b];
+        CHECK(box->x >= 0 && box->x <= bench.drawing.width && box->y >= 0 && box->y <= bench.drawing.height,
+              "%s: box %" PRIu32 " at %" PRId32 ", %" PRId32, line, b, box->x, box->y);
+        shown += box->count;
+    }
+    bool own = (bench.drawing.shape == TOPO_SHAPE_GRID || bench.drawing.shape == TOPO_SHAPE_CIRCLE) &&
+               bench.graph.kinds[bench.graph.node_count - 1] == TOPO_NODE_SWITCH;
+    CHECK_U64(shown, bench.graph.node_count / (own ? 2 : 1), "nodes of %s", line);
+    bench_close(&bench);
+}
+
 static void everything_that_is_drawn_lies_in_the_drawing(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(lines); i++) {
-        struct bench bench;
-        uint32_t shown = 0;
-        bench_make(&bench, lines[i]);
-        CHECK_OK(bench_draw(&bench, NULL, true), &bench.err);
-        for (uint32_t b = 0; b < bench.drawing.box_count; b++) {
-            const struct topo_box *box = &bench.drawing.boxes[b];
-            CHECK(box->x >= 0 && box->x <= bench.drawing.width && box->y >= 0 && box->y <= bench.drawing.height,
-                  "%s: box %" PRIu32 " at %" PRId32 ", %" PRId32, lines[i], b, box->x, box->y);
-            shown += box->count;
-        }
-        bool own =
-            bench.drawing.shape != TOPO_SHAPE_ROWS && bench.graph.kinds[bench.graph.node_count - 1] == TOPO_NODE_SWITCH;
-        CHECK_U64(shown + bench.drawing.left_out, bench.graph.node_count / (own ? 2 : 1), "nodes of %s", lines[i]);
-        bench_close(&bench);
+        check_drawn(lines[i]);
     }
+    for (size_t i = 0; i < COUNT_OF(large); i++) {
+        check_drawn(large[i]);
+    }
+}
+
+static uint32_t boxes_of(const char *line, uint32_t *links, int32_t *width)
+{
+    struct bench bench;
+    bench_make(&bench, line);
+    CHECK_OK(bench_draw(&bench, NULL, true), &bench.err);
+    uint32_t boxes = bench.drawing.box_count;
+    *links = bench.graph.link_count;
+    *width = bench.drawing.width;
+    bench_close(&bench);
+    return boxes;
+}
+
+/* A page holds them: what is alike is counted. */
+static void a_large_machine_is_drawn_like_a_small_one_of_its_kind(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < COUNT_OF(large); i++) {
+        uint32_t links = 0;
+        int32_t width = 0;
+        uint32_t boxes = boxes_of(large[i], &links, &width);
+        CHECK(boxes <= 350 && links > 1000, "%s: %" PRIu32 " boxes", large[i], boxes);
+        CHECK(width <= 1500, "%s is %" PRId32 " wide", large[i], width);
+    }
+}
+
+static void servers_have_frames_that_say_how_many_there_are(void **state)
+{
+    (void)state;
+    struct bench bench;
+    bench_make(&bench, "dgx-h100 nodes=512");
+    CHECK_OK(bench_draw(&bench, NULL, true), &bench.err);
+    bool found = false;
+    for (uint32_t i = 0; i < bench.drawing.frame_count; i++) {
+        found = found || strstr(bench.drawing.frames[i].label, "server (1 of ") != NULL;
+    }
+    CHECK(found, "none of %" PRIu32 " frames is a server", bench.drawing.frame_count);
+    bench_close(&bench);
 }
 
 /* Tags that are opened are closed in turn. */
@@ -152,7 +202,7 @@ static void a_picture_is_well_formed_and_escapes_its_title(void **state)
         struct bench bench;
         bench_make(&bench, lines[i]);
         CHECK_OK(bench_draw(&bench, NULL, true), &bench.err);
-        topo_drawing_svg(&bench.drawing, "a <b> & \"c\"", printed_begin());
+        CHECK_OK(topo_drawing_svg(&bench.drawing, "a <b> & \"c\"", printed_begin(), &bench.err), &bench.err);
         const char *text = printed_end();
         CHECK(strstr(text, "<svg") != NULL && strstr(text, "nan") == NULL, "%s", lines[i]);
         CHECK_CONTAINS(text, "a &lt;b&gt; &amp; ");
@@ -198,5 +248,6 @@ static void text_and_document_have_the_same_counts(void **state)
 
 TEST_MAIN(the_dimensions_of_a_grid_are_found_from_its_links, dimensions_that_are_not_the_machines_are_refused,
           a_switch_is_as_high_as_its_way_to_a_host, everything_that_is_drawn_lies_in_the_drawing,
+          a_large_machine_is_drawn_like_a_small_one_of_its_kind, servers_have_frames_that_say_how_many_there_are,
           a_picture_is_well_formed_and_escapes_its_title, the_text_names_levels_from_the_top,
           text_and_document_have_the_same_counts)
