@@ -74,8 +74,13 @@ ORR_MUST_CHECK enum orr_status orr_train_model_find(const char *what, struct orr
 /* Whether the numbers can be a model; fills in what follows from others (head_dim, kv_heads, ffn). */
 ORR_MUST_CHECK enum orr_status orr_train_model_settle(struct orr_train_model *model, struct orr_error *err);
 void orr_train_model_count(const struct orr_train_model *model, struct orr_train_parameters *parameters);
+/* Whether `what` is the path of a file, and no preset's name. */
+bool orr_train_model_is_file(const char *what);
 /* Presets, a line each; with `name`, one of them with its shape, parameters and source. */
 ORR_MUST_CHECK enum orr_status orr_train_model_list(const char *name, FILE *stream, struct orr_error *err);
+/* All presets as one JSON document; and all frameworks (presets/frameworks). */
+ORR_MUST_CHECK enum orr_status orr_train_models_json(FILE *stream, struct orr_error *err);
+ORR_MUST_CHECK enum orr_status orr_train_frameworks_json(FILE *stream, struct orr_error *err);
 
 /* ---- how it is divided and carried out --------------------------------------------------------------------------- */
 
@@ -167,6 +172,9 @@ struct orr_train_options {
     enum orr_backend backend;
     enum orr_collective_times collective_times; /* of that run */
     bool merge_kernels;                         /* orr_train_write: kernels between two communications are one node */
+    /* Of the simulated step: as orr_run_options has them. */
+    bool (*progress)(void *context, const struct orr_progress *now);
+    void *progress_context;
 };
 
 void orr_train_options_init(struct orr_train_options *options);
@@ -222,6 +230,14 @@ struct orr_train_result {
 
 ORR_MUST_CHECK enum orr_status orr_train_step(const struct orr_train_options *options, struct orr_train_result *result,
                                               struct orr_error *err);
+
+/* For who asks many times: the data that predictions are made of, opened once; asked by any number of threads at once.
+ * The answers are those of orr_train_step, which spends nearly all of its time on opening them. */
+struct orr_trainer;
+ORR_MUST_CHECK enum orr_status orr_trainer_open(struct orr_trainer **trainer, struct orr_error *err);
+void orr_trainer_close(struct orr_trainer *trainer); /* when nobody asks it any more; NULL is fine */
+ORR_MUST_CHECK enum orr_status orr_trainer_step(struct orr_trainer *trainer, const struct orr_train_options *options,
+                                                struct orr_train_result *result, struct orr_error *err);
 
 struct orr_train_written {
     uint64_t files, nodes; /* nodes of all files */

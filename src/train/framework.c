@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/words.h"
+#include "io/json_write.h"
+#include "orrery/train.h"
 #include "presets.h"
 
 #define FRAMEWORK_FIELDS(...) {__VA_ARGS__},
@@ -122,4 +124,24 @@ enum orr_status framework_set(struct framework *framework, const char *text, str
         at = end + (*end == ',');
     }
     return ORR_OK;
+}
+
+enum orr_status orr_train_frameworks_json(FILE *stream, struct orr_error *err)
+{
+    struct json_writer writer;
+    json_write_begin(&writer, stream);
+    json_write_object(&writer, false);
+    json_write_key(&writer, "frameworks");
+    json_write_array(&writer, false);
+    for (size_t i = 0; i < FRAMEWORK_COUNT; i++) {
+        json_write_object(&writer, true);
+        json_write_member_string(&writer, "name", frameworks[i].name);
+        json_write_member_string(&writer, "synonyms", frameworks[i].synonyms);
+        json_write_member_string(&writer, "source", frameworks[i].source);
+        json_write_object_end(&writer);
+    }
+    json_write_array_end(&writer);
+    json_write_object_end(&writer);
+    json_write_end(&writer);
+    return error_of_stream(stream, "the list of frameworks", err);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/units.h"
+#include "io/json_write.h"
 #include "presets.h"
 
 #define MODEL_FIELDS(...) {__VA_ARGS__},
@@ -230,7 +231,7 @@ static enum orr_status model_unknown(const char *name, struct orr_error *err)
                      name);
 }
 
-static bool model_is_path(const char *what)
+bool orr_train_model_is_file(const char *what)
 {
     size_t length = strlen(what);
     return strchr(what, '/') != NULL || (length > 5 && strcmp(what + length - 5, ".json") == 0);
@@ -240,7 +241,7 @@ enum orr_status orr_train_model_find(const char *what, struct orr_train_model *m
 {
     struct orr_train_model found = {0};
     enum orr_status status = ORR_OK;
-    if (model_is_path(what)) {
+    if (orr_train_model_is_file(what)) {
         struct mem mem = {0};
         status = model_config_read(what, &mem, &found, err);
     } else {
@@ -318,5 +319,39 @@ enum orr_status orr_train_model_list(const char *name, FILE *stream, struct orr_
         }
         model_print_line(&model, stream);
     }
+    return error_of_stream(stream, "the list of models", err);
+}
+
+enum orr_status orr_train_models_json(FILE *stream, struct orr_error *err)
+{
+    struct json_writer writer;
+    json_write_begin(&writer, stream);
+    json_write_object(&writer, false);
+    json_write_key(&writer, "models");
+    json_write_array(&writer, false);
+    for (size_t i = 0; i < MODEL_PRESETS; i++) {
+        struct orr_train_model model = model_presets[i].model;
+        struct orr_train_parameters count;
+        enum orr_status status = orr_train_model_settle(&model, err);
+        if (status != ORR_OK) {
+            return status;
+        }
+        orr_train_model_count(&model, &count);
+        json_write_object(&writer, true);
+        json_write_member_string(&writer, "name", model.name);
+        json_write_member_string(&writer, "family", model_family_word(model.family));
+        json_write_member_u64(&writer, "parameters", count.total);
+        json_write_member_u64(&writer, "active_parameters", count.active);
+        json_write_member_u64(&writer, "layers", model.layers);
+        json_write_member_u64(&writer, "hidden", model.hidden);
+        json_write_member_u64(&writer, "heads", model.heads);
+        json_write_member_u64(&writer, "seq", model.seq);
+        json_write_member_u64(&writer, "experts", model.experts);
+        json_write_member_string(&writer, "source", model.source);
+        json_write_object_end(&writer);
+    }
+    json_write_array_end(&writer);
+    json_write_object_end(&writer);
+    json_write_end(&writer);
     return error_of_stream(stream, "the list of models", err);
 }

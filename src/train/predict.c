@@ -14,13 +14,11 @@
 #include "report/train.h"
 #include "run/machine_name.h"
 #include "topo/make/grammar.h"
-#include "train/energy.h"
 #include "train/model.h"
-#include "train/neighbours.h"
 #include "train/simulate.h"
 #include "train/step.h"
 
-enum { PREDICT_TIMERS = 64, PREDICT_TEXT = 96 };
+enum { PREDICT_TIMERS = 256, PREDICT_TEXT = 96 };
 
 /* A timer of collectives, by what it was opened for. */
 struct predict_timer {
@@ -58,12 +56,26 @@ void predict_close(struct predict_data *data)
     if (data == NULL) {
         return;
     }
-    for (size_t i = 0; i < data->timer_count; i++) {
-        orr_coll_timer_close(data->timers[i].timer);
-    }
+    predict_forget_machines(data);
     (void)pthread_mutex_destroy(&data->lock);
     orr_op_data_close(data->ops);
     free(data);
+}
+
+bool predict_is_full(struct predict_data *data)
+{
+    (void)pthread_mutex_lock(&data->lock);
+    bool full = data->timer_count >= PREDICT_TIMERS / 2;
+    (void)pthread_mutex_unlock(&data->lock);
+    return full;
+}
+
+void predict_forget_machines(struct predict_data *data)
+{
+    for (size_t i = 0; i < data->timer_count; i++) {
+        orr_coll_timer_close(data->timers[i].timer);
+    }
+    data->timer_count = 0;
 }
 
 /* ---- the machine ---- */
@@ -474,30 +486,6 @@ enum orr_status predict_asked(struct orr_train_options *options, struct orr_trai
         options->plan.gpus = settled.gpus;
         options->plan.seq = settled.seq;
     }
-    return status;
-}
-
-enum orr_status orr_train_step(const struct orr_train_options *options, struct orr_train_result *result,
-                               struct orr_error *err)
-{
-    struct predict_data *data = NULL;
-    struct neighbours *neighbours = NULL;
-    struct mem mem = {.limit = options->memory_limit};
-    enum orr_status status = predict_open(&data, err);
-    if (status == ORR_OK) {
-        status = predict_step(data, options, &mem, result, err);
-    }
-    if (status == ORR_OK && !options->without_neighbours) {
-        status = neighbours_open(data, result->framework, 0, &neighbours, err);
-    }
-    if (neighbours != NULL) {
-        status = neighbours_ask(neighbours, options->interconnect, NULL, result, err);
-    }
-    if (status == ORR_OK) {
-        energy_of_step(options, result);
-    }
-    neighbours_close(neighbours);
-    predict_close(data);
     return status;
 }
 

@@ -15,6 +15,10 @@ struct device;
 
 ORR_MUST_CHECK enum orr_status predict_open(struct predict_data **data, struct orr_error *err);
 void predict_close(struct predict_data *data); /* NULL is fine */
+/* Whether half of the room for different machines is taken: predict_step is refused for a new one when all of it is.
+ * Forgetting them makes room, while nobody predicts. */
+bool predict_is_full(struct predict_data *data);
+void predict_forget_machines(struct predict_data *data);
 
 /* The model of a job, settled, and in the job what follows from model and machine: GPUs and sequence. */
 ORR_MUST_CHECK enum orr_status predict_asked(struct orr_train_options *options, struct orr_train_model *model,

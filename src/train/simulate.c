@@ -185,6 +185,7 @@ static enum orr_status simulate_run(const struct predict_job *job, const struct 
     asked.collective_times = options->collective_times;
     asked.collective_gpu = options->collective_times == ORR_COLLECTIVES_MODEL ? job->device->name : NULL;
     asked.keep_intervals = true;
+    orr_run_watch(&asked, options->progress, options->progress_context);
     asked.memory_limit = options->memory_limit;
     enum orr_status status = orr_run_open(&asked, &run, err);
     if (status == ORR_OK) {

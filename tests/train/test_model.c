@@ -145,6 +145,35 @@ static void what_is_no_model_is_refused_with_its_place(void **state)
     CHECK(strstr(err.text, "did you mean 'llama") != NULL, "%s", err.text);
 }
 
+static void the_lists_as_json_have_all_that_the_text_has(void **state)
+{
+    (void)state;
+    char *lines = NULL, *json = NULL;
+    size_t size = 0;
+    FILE *stream = NULL;
+    CHECK_OK(orr_stream_text(&lines, &size, &stream, &err), &err);
+    CHECK_OK(orr_train_model_list(NULL, stream, &err), &err);
+    CHECK_OK(orr_stream_close(stream, &err), &err);
+    CHECK_OK(orr_stream_text(&json, &size, &stream, &err), &err);
+    CHECK_OK(orr_train_models_json(stream, &err), &err);
+    CHECK_OK(orr_stream_close(stream, &err), &err);
+    for (const char *at = strchr(lines, '\n') + 1; *at != '\0'; at = strchr(at, '\n') + 1) {
+        char name[96];
+        (void)snprintf(name, sizeof name, "{\"name\": \"%.*s\", ", (int)strcspn(at, " "), at);
+        CHECK_CONTAINS(json, name);
+    }
+    orr_free(lines);
+    orr_free(json);
+    CHECK_OK(orr_stream_text(&json, &size, &stream, &err), &err);
+    CHECK_OK(orr_train_frameworks_json(stream, &err), &err);
+    CHECK_OK(orr_stream_close(stream, &err), &err);
+    CHECK_CONTAINS(json, "{\"name\": \"megatron\", ");
+    orr_free(json);
+    CHECK(orr_train_model_is_file("a/b") && orr_train_model_is_file("config.json"), "files");
+    CHECK(!orr_train_model_is_file("llama3-8b") && orr_machine_is_file("file:x > y"), "names, and a file all the same");
+    CHECK(!orr_machine_is_file("dgx-h100:2 > rail:50GB/s") && orr_machine_is_file("network.yml"), "a line; a file");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +181,7 @@ int main(void)
         cmocka_unit_test(every_preset_is_a_model_and_has_a_source),
         cmocka_unit_test(a_config_file_is_the_model_that_the_preset_is),
         cmocka_unit_test(what_is_no_model_is_refused_with_its_place),
+        cmocka_unit_test(the_lists_as_json_have_all_that_the_text_has),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -350,6 +350,53 @@ static void power_and_price_follow_from_the_parts(void **state)
     CHECK(answered(&options).watts < 350, "no more than it may take");
 }
 
+/* One machine more than there is room for at once: the first ones are forgotten, and asked again give the same. */
+static void a_trainer_answers_as_a_step_by_itself_does_however_often_it_is_asked(void **state)
+{
+    (void)state;
+    struct orr_trainer *trainer = NULL;
+    struct orr_train_result result, first = {0};
+    char machine[64];
+    CHECK_OK(orr_trainer_open(&trainer, &err), &err);
+    for (unsigned i = 0; i <= 300; i++) {
+        (void)snprintf(machine, sizeof machine, "dgx-h100:4 > rail:%uGbps", 100 + i % 300);
+        struct orr_train_options options = asked("llama3-8b", machine, 32);
+        CHECK_OK(orr_trainer_step(trainer, &options, &result, &err), &err);
+        if (i == 0) {
+            first = result;
+            struct orr_train_result alone = answered(&options);
+            CHECK(memcmp(&first, &alone, sizeof alone) == 0, "%" PRIu64 " ns, not %" PRIu64, first.step_ns,
+                  alone.step_ns);
+        }
+    }
+    CHECK(memcmp(&first, &result, sizeof result) == 0, "%" PRIu64 " ns, not %" PRIu64, result.step_ns, first.step_ns);
+    struct orr_train_options unknown = asked("llama3-8b", "dgx-h100:4", 33);
+    CHECK(orr_trainer_step(trainer, &unknown, &result, &err) == ORR_EINVAL, "32 GPUs are there");
+    CHECK(memcmp(&first, &result, sizeof result) == 0, "a result is written on success only");
+    orr_trainer_close(trainer);
+}
+
+static bool stop_at_once(void *context, const struct orr_progress *now)
+{
+    (void)now;
+    ++*(unsigned *)context;
+    return false;
+}
+
+static void a_simulated_step_can_be_stopped(void **state)
+{
+    (void)state;
+    struct orr_train_options options = asked("llama3-8b", "dgx-h100:2", 16);
+    struct orr_train_result result;
+    unsigned calls = 0;
+    options.simulates = true;
+    options.backend = ORR_BACKEND_PACKET;
+    options.progress = stop_at_once;
+    options.progress_context = &calls;
+    CHECK(orr_train_step(&options, &result, &err) == ORR_EINTR, "%s", err.text);
+    CHECK(calls > 0, "it was asked");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -366,6 +413,8 @@ int main(void)
         cmocka_unit_test(heads_of_odd_width_take_longer),
         cmocka_unit_test(a_table_goes_on_past_rows_that_cannot_be),
         cmocka_unit_test(power_and_price_follow_from_the_parts),
+        cmocka_unit_test(a_trainer_answers_as_a_step_by_itself_does_however_often_it_is_asked),
+        cmocka_unit_test(a_simulated_step_can_be_stopped),
         cmocka_unit_test(tensor_parallelism_beyond_a_server_waits_for_the_ranks_outside),
         cmocka_unit_test(a_sharded_optimizer_of_ddp_shows_what_whole_gradients_hide),
         cmocka_unit_test(a_framework_that_sends_on_the_side_shows_no_sends),
