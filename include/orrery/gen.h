@@ -27,6 +27,11 @@ struct orr_gen_options {
 };
 
 ORR_MUST_CHECK enum orr_status orr_gen(const struct orr_gen_options *options, struct orr_error *err);
+/* The same without files, for runs that have it as `loaded`, and `prefix` as their workload (orrery/run.h, which has
+ * orr_workload_close too). */
+struct orr_workload;
+ORR_MUST_CHECK enum orr_status orr_gen_workload(const struct orr_gen_options *options, struct orr_workload **workload,
+                                                struct orr_error *err);
 
 /* Data-parallel training steps; docs/gen.md. */
 struct orr_ddp_options {

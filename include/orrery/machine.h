@@ -52,6 +52,8 @@ ORR_BEGIN
 
 /* All names, one a line, with what each is. */
 ORR_MUST_CHECK enum orr_status orr_machine_list(enum orr_form form, FILE *stream, struct orr_error *err);
+/* Whether `name` is the path of a file, and neither a name nor a line. */
+bool orr_machine_is_file(const char *name);
 /* What a name or line means: source, device, dimensions, wires; as TEXT or JSON. `ranks`: of a machine that leaves it
  * open; 0: few. */
 ORR_MUST_CHECK enum orr_status orr_machine_show(const char *name, uint32_t ranks, enum orr_form form, FILE *stream,

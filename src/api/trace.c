@@ -10,6 +10,7 @@
 #include "model/gen.h"
 #include "report/trace_text.h"
 #include "run/type_word.h"
+#include "run/workload_shared.h"
 #include "trace/check.h"
 #include "trace/document.h"
 #include "trace/stat.h"
@@ -115,10 +116,10 @@ static enum orr_status read_collective(const struct orr_gen_options *options, st
     return ORR_OK;
 }
 
-enum orr_status orr_gen(const struct orr_gen_options *options, struct orr_error *err)
+/* What is asked for, checked. */
+static enum orr_status read_pattern(const struct orr_gen_options *options, struct model_gen *gen, struct orr_error *err)
 {
-    struct mem mem = {0};
-    struct model_gen gen = {.pattern = options->pattern, .bytes = options->bytes, .compute_us = options->compute_us};
+    *gen = (struct model_gen){.pattern = options->pattern, .bytes = options->bytes, .compute_us = options->compute_us};
     const char *prefix = options->prefix == NULL ? "" : options->prefix;
     if (options->npus == 0) {
         return error_set(err, ORR_EINVAL, "traces for 0 NPUs; at least 1 is needed");
@@ -127,14 +128,51 @@ enum orr_status orr_gen(const struct orr_gen_options *options, struct orr_error 
         return error_set(err, ORR_EINVAL, "\"%.200s\" names no file; a prefix such as DIR/allreduce is needed", prefix);
     }
     if (options->pattern == ORR_PATTERN_COLLECTIVE) {
-        enum orr_status status = read_collective(options, &gen, err);
-        if (status != ORR_OK) {
-            return status;
-        }
-    } else if (options->pattern != ORR_PATTERN_THREE_NODE) {
-        return error_set(err, ORR_EINVAL, "unknown pattern number %d", (int)options->pattern);
-    } else if (options->bytes == 0) {
-        return error_set(err, ORR_EINVAL, "a collective of 0 bytes moves nothing; give a size");
+        return read_collective(options, gen, err);
     }
-    return model_gen_write(&gen, prefix, options->npus, &mem, err);
+    if (options->pattern != ORR_PATTERN_THREE_NODE) {
+        return error_set(err, ORR_EINVAL, "unknown pattern number %d", (int)options->pattern);
+    }
+    return options->bytes != 0 ? ORR_OK
+                               : error_set(err, ORR_EINVAL, "a collective of 0 bytes moves nothing; give a size");
+}
+
+enum orr_status orr_gen(const struct orr_gen_options *options, struct orr_error *err)
+{
+    struct mem mem = {0};
+    struct model_gen gen;
+    enum orr_status status = read_pattern(options, &gen, err);
+    return status == ORR_OK ? model_gen_write(&gen, options->prefix, options->npus, &mem, err) : status;
+}
+
+enum orr_status orr_gen_workload(const struct orr_gen_options *options, struct orr_workload **workload,
+                                 struct orr_error *err)
+{
+    struct mem mem = {0};
+    struct model_gen gen;
+    struct orr_workload *made = NULL;
+    struct trace_graph *graph = NULL;
+    uint8_t *bytes = NULL;
+    size_t size = 0;
+    enum orr_status status = read_pattern(options, &gen, err);
+    if (status == ORR_OK) {
+        status = workload_make(options->prefix, options->npus, 1, 0, &made, err);
+    }
+    if (status == ORR_OK) {
+        status = model_gen_encode(&gen, &mem, &bytes, &size, err);
+    }
+    if (status == ORR_OK) {
+        status = trace_graph_parse(bytes, size, options->prefix, workload_mem(made), &graph, err);
+    }
+    mem_free(&mem, bytes, size);
+    if (status != ORR_OK) {
+        orr_workload_close(made);
+        return status;
+    }
+    workload_give(made, 0, graph);
+    for (uint32_t rank = 1; rank < options->npus; rank++) {
+        workload_same(made, rank, 0);
+    }
+    *workload = made;
+    return ORR_OK;
 }

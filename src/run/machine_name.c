@@ -209,10 +209,11 @@ static enum orr_status read_auto(const char *text, struct lab_machine *machine, 
     return error_set(err, ORR_EINVAL, "parameter 'machine': \"%.80s\" is not one of auto:1d, auto:2d, auto:3d", text);
 }
 
-/* Names have neither; paths of files have one or the other. Lines may have both, in their rates. */
-static bool is_path(const char *text)
+/* Names have neither '/' nor '.', paths of files one or the other; lines may have both, in their rates. */
+bool orr_machine_is_file(const char *name)
 {
-    return strchr(text, '>') == NULL && (strchr(text, '/') != NULL || strchr(text, '.') != NULL);
+    return strncmp(name, "file:", 5) == 0 ||
+           (strchr(name, '>') == NULL && (strchr(name, '/') != NULL || strchr(name, '.') != NULL));
 }
 
 /* "dgx-h100", "dgx-h100:16", a line, or another name of topo/make/make.h that is no kind of ours; false: none of them.
@@ -284,10 +285,9 @@ enum orr_status lab_machine_parse(const char *text, struct lab_machine *machine,
     enum orr_status status = ORR_OK;
     const char *at = text;
     bool large = false;
-    bool file = strncmp(text, "file:", 5) == 0;
-    if (file || is_path(text)) {
+    if (orr_machine_is_file(text)) {
         made.kind = LAB_MACHINE_FILE;
-        made.path = file ? text + 5 : text;
+        made.path = strncmp(text, "file:", 5) == 0 ? text + 5 : text;
         const char *end = strrchr(made.path, '.');
         made.is_network = end != NULL && (strcmp(end, ".yml") == 0 || strcmp(end, ".yaml") == 0);
         status =

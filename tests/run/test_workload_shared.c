@@ -129,12 +129,33 @@ static void an_override_is_what_another_file_would_be(void **state)
     CHECK_CONTAINS(answer(&options), "--set:3: \"memory.remote-mem-bw\": the run has no memory file");
 }
 
+static void a_workload_made_in_memory_gives_what_its_files_give(void **state)
+{
+    (void)state;
+    char text[160];
+    struct orr_text network;
+    struct orr_workload *made = NULL;
+    const struct orr_gen_options gen = {
+        .pattern = ORR_PATTERN_COLLECTIVE, .type = "all-reduce", .bytes = 1 << 20, .npus = 4, .prefix = workload};
+    struct orr_run_options options = options_of(4, text, &network);
+    const char *own = answer(&options);
+    CHECK_OK(orr_gen_workload(&gen, &made, &err), &err);
+    options.loaded = made;
+    CHECK_TEXT(answer(&options), own);
+    orr_workload_close(made);
+    struct orr_gen_options none = gen;
+    none.type = "all-reduse";
+    CHECK(orr_gen_workload(&none, &made, &err) == ORR_EINVAL, "there is no such collective");
+    CHECK_CONTAINS(err.text, "all-reduce");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shared_traces_give_what_own_ones_give_for_any_number_of_ranks),
         cmocka_unit_test(shared_traces_of_another_reading_are_refused),
         cmocka_unit_test(an_override_is_what_another_file_would_be),
+        cmocka_unit_test(a_workload_made_in_memory_gives_what_its_files_give),
     };
     return cmocka_run_group_tests(tests, make_inputs, remove_folder);
 }
