@@ -12,30 +12,8 @@ struct time_options {
     const char *logs[LOGS_MOST];
     const char *table, *output;
     struct cli_forms forms;
-    bool bytes_given;
     uint64_t memory_limit;
 };
-
-/* "8B..16GiB", or one size. */
-static enum orr_status read_range(const struct param *row, const char *text, void *into, struct orr_error *err)
-{
-    struct time_options *options = into;
-    char piece[64];
-    const char *dots = strstr(text, "..");
-    size_t length = dots != NULL ? (size_t)(dots - text) : strlen(text);
-    (void)row;
-    options->bytes_given = true;
-    options->sweep.last_bytes = 0;
-    (void)snprintf(piece, sizeof piece, "%.*s", (int)(length < sizeof piece ? length : sizeof piece), text);
-    enum orr_status status = param_parse_size("parameter 'bytes'", piece, &options->sweep.question.bytes, err);
-    if (status == ORR_OK && dots != NULL) {
-        status = param_parse_size("parameter 'bytes'", dots + 2, &options->sweep.last_bytes, err);
-    }
-    if (status == ORR_OK && dots != NULL && options->sweep.last_bytes < options->sweep.question.bytes) {
-        status = error_set(err, ORR_EINVAL, "parameter 'bytes': \"%.60s\" goes down; the smaller size is first", text);
-    }
-    return status;
-}
 
 static enum orr_status read_log(const struct param *row, const char *text, void *into, struct orr_error *err)
 {
@@ -50,53 +28,12 @@ static enum orr_status read_log(const struct param *row, const char *text, void 
     return ORR_OK;
 }
 
-#define ORR_COLL_X(name, word) word,
-static const char *const ops[] = {ORR_COLL_OPS(ORR_COLL_X) NULL};
-static const char *const algos[] = {ORR_COLL_ALGOS(ORR_COLL_X) NULL};
-static const char *const protos[] = {ORR_COLL_PROTOS(ORR_COLL_X) NULL};
-#undef ORR_COLL_X
-
-#define AT(field)    .place = offsetof(struct time_options, field)
-#define COUNT(most_) .kind = PARAM_COUNT32, .least = 1, .most = (most_)
+#define AT(field) .place = offsetof(struct time_options, field)
 
 static const struct param time_rows[] = {
-    {"machine", .kind = PARAM_TEXT, .group = PARAM_MACHINE, .value = "NAME", AT(sweep.machine.machine),
-     .help = "A server of presets/machines and how many: dgx-h100:2; see orrery machine list"},
-    {"gpu", .kind = PARAM_TEXT, .group = PARAM_MACHINE, .value = "NAME", AT(sweep.machine.gpu),
-     .unwritten = "the machine's", .help = "h100, gb300, mi300x, \"NVIDIA H100 80GB HBM3\""},
-    {"nodes", COUNT(1 << 20), .group = PARAM_MACHINE, .value = "N", AT(sweep.question.nodes),
-     .unwritten = "the machine's, else 1", .help = "Nodes that take part"},
-    {"gpus-per-node", COUNT(1 << 12), .group = PARAM_MACHINE, .value = "N", AT(sweep.question.gpus),
-     .unwritten = "the machine's, else 8", .help = "Ranks in each of them"},
-    {"fabric", .kind = PARAM_TEXT, .group = PARAM_MACHINE, .value = "NAME", AT(sweep.machine.fabric), .unwritten = "ib",
-     .help = "What joins the nodes: ib, roce, efa, gcp, slingshot"},
-    {"nic", .kind = PARAM_REAL, .unit = "GB/s", .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "RATE",
-     AT(sweep.machine.nic_gbytes), .real_least = 0.01, .real_most = 1e5, .unwritten = "the machine's",
-     .help = "Of one NIC: 400Gbps; a bare number is in GB/s"},
-    {"nic-every", COUNT(1 << 12), .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "N",
-     AT(sweep.machine.nic_every), .unwritten = "the machine's", .help = "One NIC for so many GPUs"},
-    {"link", .kind = PARAM_REAL, .unit = "GB/s", .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "RATE",
-     AT(sweep.machine.link_gbytes), .real_least = 0.01, .real_most = 1e5, .unwritten = "the GPU's",
-     .help = "Of a GPU inside its node, one direction: 450GB/s; a bare number is in GB/s"},
-    {"groups-per-node", "groups", COUNT(1 << 12), .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "N",
-     AT(sweep.question.groups), .unwritten = "1",
-     .help = "Groups of a node that communicate at once and share its NICs"},
-    {"op", .kind = PARAM_WORD, .group = PARAM_WHAT, .value = "NAME", AT(sweep.question.op), .words = ops,
-     .initial = "all-reduce",
-     .help = "all-reduce, all-gather, reduce-scatter, all-to-all, send-recv, broadcast or reduce"},
-    {"bytes", .kind = PARAM_READ, .group = PARAM_WHAT, .value = "SIZE[..SIZE]", .read = read_range,
-     .unwritten = "8B..16GiB", .help = "As nccl-tests counts them; a range doubles"},
     {"table", .kind = PARAM_PATH, .group = PARAM_WHAT, .value = "FILE", AT(table),
      .help = "Predict every row of a table with columns gpu, nodes, gpus_per_node, op, bytes (source, nccl, us_median, "
              "us_best where known) instead; needs --output"},
-    {"algo", .kind = PARAM_WORD, .group = PARAM_NETWORK, .value = "NAME", AT(sweep.question.algo), .words = algos,
-     .unwritten = "as the library chooses", .help = "As NCCL_ALGO: tree, ring, nvls, nvls-tree, pat"},
-    {"proto", .kind = PARAM_WORD, .group = PARAM_NETWORK, .value = "NAME", AT(sweep.question.proto), .words = protos,
-     .unwritten = "as the library chooses", .help = "As NCCL_PROTO: ll, ll128, simple"},
-    {"nccl-version", .kind = PARAM_TEXT, .group = PARAM_NETWORK, .value = "V", AT(sweep.machine.nccl),
-     .unwritten = "the newest known", .help = "Whose tuner chooses, and whose measurements come first: 2.29.2"},
-    {"channels", COUNT(1024), .group = PARAM_NETWORK, .flags = PARAM_RARE, .value = "N", AT(sweep.question.channels),
-     .unwritten = "the library's", .help = "Told in the result; times are those of the library's number"},
     {"measured", .kind = PARAM_READ, .group = PARAM_NETWORK, .flags = PARAM_MANY, .value = "FILE", .read = read_log,
      .help = "A log of nccl-tests or rccl-tests of this machine, or a table that calib fit --bench reads: goes before "
              "what is shipped"},
@@ -107,7 +44,15 @@ static const struct param time_rows[] = {
     {0},
 };
 
-static const struct param_table time_tables[] = {{time_rows, 0, 0}, {0}};
+static const struct param_table time_tables[] = {
+    {param_coll_sweep, 0, offsetof(struct time_options, sweep)}, {time_rows, 0, 0}, {0}};
+
+static const uint64_t bytes_unsaid = UINT64_MAX;
+
+static bool said_bytes(const struct time_options *options)
+{
+    return options->sweep.question.bytes != bytes_unsaid;
+}
 
 static enum orr_status cli_coll_time_run_table(const struct time_options *options, struct orr_error *err)
 {
@@ -124,12 +69,12 @@ static enum orr_status cli_coll_time_run_table(const struct time_options *option
     if (cli_same_file(options->table, options->output)) {
         return error_set(err, ORR_EINVAL, "--output is the table itself");
     }
-    if (options->forms.json != NULL || options->bytes_given || options->sweep.question.op != ORR_COLL_OP_COUNT) {
+    if (options->forms.json != NULL || said_bytes(options) || options->sweep.question.op != ORR_COLL_OP_COUNT) {
         return error_set(err, ORR_EINVAL,
                          "--table says operations and bytes itself and is written as a table: %s is "
                          "not for it",
                          options->forms.json != NULL ? "--json"
-                         : options->bytes_given      ? "--bytes"
+                         : said_bytes(options)       ? "--bytes"
                                                      : "--op");
     }
     enum orr_status status = is_file ? cli_check_writable("--output", options->output, err) : ORR_OK;
@@ -148,7 +93,7 @@ static enum orr_status cli_coll_time_run_sweep(struct time_options *options, str
     if (options->output != NULL) {
         return error_set(err, ORR_EINVAL, "--output is for --table");
     }
-    if (!options->bytes_given) {
+    if (!said_bytes(options)) {
         options->sweep.question.bytes = 8;
         options->sweep.last_bytes = (uint64_t)16 << 30;
     }
@@ -167,6 +112,7 @@ static int run_time(const struct cli_command *self, int argc, char **argv)
     int code = 0;
     param_defaults(time_tables, &options);
     options.sweep.question.op = ORR_COLL_OP_COUNT; /* not said */
+    options.sweep.question.bytes = bytes_unsaid;
     if (cli_begin(self, argc, argv, &options, &code)) {
         enum orr_status status = cli_limit_default(&options.memory_limit, &err);
         if (status == ORR_OK) {

@@ -9,28 +9,7 @@ struct plan_options {
     struct cli_forms forms;
 };
 
-#define WORD_X(symbol, word) word,
-static const char *const plan_objectives[] = {ORR_PLAN_OBJECTIVES(WORD_X) NULL};
-#undef WORD_X
-
-#define AT(field) .place = offsetof(struct plan_options, plan.field)
-
-static const struct param plan_rows[] = {
-    {"fix", .kind = PARAM_TEXT, .group = PARAM_GROWTH, .value = "NAME=VALUE,...", AT(fix),
-     .help = "What is not to be searched: tp, pp, cp, ep, vpp, zero, micro-batch, recompute"},
-    {"objective", .kind = PARAM_WORD, .group = PARAM_WHAT, .value = "NAME", AT(objective), .words = plan_objectives,
-     .initial = "step", .help = "What is to be best: the time of a step, its cost, its energy, or memory"},
-    {"max-memory", .kind = PARAM_REAL, .group = PARAM_MACHINE, .value = "GB", AT(max_memory_gb), .real_most = 1e6,
-     .unwritten = "the device's", .help = "What a plan may need of a GPU's memory"},
-    {"seconds", .kind = PARAM_REAL, .group = PARAM_OTHER, .value = "S", AT(seconds), .real_most = 1e9,
-     .unwritten = "until all are predicted", .help = "Search no longer than that"},
-    {"top", .kind = PARAM_COUNT32, .group = PARAM_OUTPUT, .value = "N", AT(top), .least = 1, .most = ORR_PLAN_TOP,
-     .initial = "10", .help = "Plans to tell of"},
-    {"threads", .letter = 'j', .kind = PARAM_COUNT32, .group = PARAM_OTHER, .value = "N", AT(threads), .most = 1024,
-     .unwritten = "all processors", .help = "Plans at once"},
-    CLI_ROW_JSON(struct plan_options, forms.json),
-    {0},
-};
+static const struct param plan_rows[] = {CLI_ROW_JSON(struct plan_options, forms.json), {0}};
 
 static enum orr_status plan_answer(void *context, enum orr_form form, FILE *stream, struct orr_error *err)
 {
@@ -75,8 +54,10 @@ static int plan_run(const struct cli_command *self, int argc, char **argv)
     return none ? 1 : status != ORR_OK ? cli_end(status, &err) : cli_end(put, &later);
 }
 
-static const struct param_table plan_tables[] = {
-    {param_train, 0, offsetof(struct plan_options, plan.job)}, {plan_rows, 0, 0}, {0}};
+static const struct param_table plan_tables[] = {{param_train, 0, offsetof(struct plan_options, plan.job)},
+                                                 {param_plan, 0, offsetof(struct plan_options, plan)},
+                                                 {plan_rows, 0, 0},
+                                                 {0}};
 
 static const struct cli_usage plan_usage = {
     .tables = plan_tables,

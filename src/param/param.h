@@ -15,8 +15,10 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "orrery/colltime.h"
 #include "orrery/gen.h"
 #include "orrery/machine.h"
+#include "orrery/plan.h"
 #include "orrery/run.h"
 #include "orrery/simai.h"
 #include "orrery/tools.h"
@@ -176,6 +178,7 @@ ORR_MUST_CHECK enum orr_status param_run_settle(struct orr_run_options *options,
 /* ---- the parameters of a training step --------------------------------------------------------------------------- */
 
 extern const struct param param_train[]; /* places in struct orr_train_options */
+extern const struct param param_plan[];  /* in struct orr_plan_options, beside those of its job */
 
 /* ---- the parameters of SimAI's modes ------------------------------------------------------------------------------
  */
@@ -192,6 +195,7 @@ ORR_MUST_CHECK enum orr_status param_simai_simulation_check(const struct orr_sim
 /* ---- those of other commands whose options begin from other values than 0: their init functions read the rows ---- */
 
 extern const struct param param_coll[];             /* places in struct orr_coll_options */
+extern const struct param param_coll_sweep[];       /* in struct orr_coll_sweep */
 extern const struct param param_stg[];              /* in struct orr_stg_options */
 extern const struct param param_convert[];          /* in struct orr_convert_options */
 extern const struct param param_view[];             /* in struct orr_view_options */
