@@ -74,7 +74,8 @@ struct orr_topo;
 ORR_MUST_CHECK enum orr_status orr_topo_make(const char *what, const struct orr_topo_setting *settings, size_t count,
                                              const struct orr_notices *notices, struct orr_topo **topo,
                                              struct orr_error *err);
-/* Reads a physical topology file of either form, or makes the machine of a name or line as orr_machine_show knows it. */
+/* Reads a physical topology file of either form, or makes the machine of a name or line as orr_machine_show knows it.
+ */
 ORR_MUST_CHECK enum orr_status orr_topo_open(const char *machine, const struct orr_notices *notices,
                                              struct orr_topo **topo, struct orr_error *err);
 void orr_topo_close(struct orr_topo *topo); /* NULL is fine */

@@ -64,7 +64,7 @@ static uint32_t room_of(const struct topo_drawing *drawing, uint32_t dim)
 
 /* What one step along each dimension is in the picture. The third goes back and to the right, so steps along the others
  * leave room for it; from the fourth on whole blocks stand beside and below each other. */
-static void find_steps(const struct topo_drawing *drawing, int32_t steps[][2])
+static void topo_shapes_find_steps(const struct topo_drawing *drawing, int32_t steps[][2])
 {
     uint32_t slots[TOPO_DRAWING_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
     for (uint32_t d = 0; d < drawing->dim_count; d++) {
@@ -129,7 +129,7 @@ bool topo_lay_grid(struct topo_drawing *drawing, uint32_t hosts)
     for (uint32_t i = 0; i < places; i++) {
         box_at[i] = TOPO_NOT_DRAWN;
     }
-    find_steps(drawing, steps);
+    topo_shapes_find_steps(drawing, steps);
     drawing->near_x = steps[0][0];
     drawing->near_y = steps[1][1];
     drawing->near_deep = DEEP_X;
@@ -152,7 +152,8 @@ static bool are_joined(const struct topo_neighbours *near, uint32_t a, uint32_t 
 
 /* Routers in a group, when the machine is nothing but groups of as many, each joined all with all, and hosts before
  * them; 0 when it is not. A machine of one group is none. */
-static uint32_t group_size(const struct topo_drawing *drawing, const struct topo_neighbours *near, uint32_t hosts)
+static uint32_t topo_shapes_group_size(const struct topo_drawing *drawing, const struct topo_neighbours *near,
+                                       uint32_t hosts)
 {
     const struct topo_graph *graph = drawing->graph;
     uint32_t routers = graph->node_count - hosts;
@@ -189,8 +190,8 @@ static void place_at(struct topo_drawing *drawing, uint32_t node, uint32_t *box,
 }
 
 /* One group: its routers in a row, their hosts below. Groups that are left out share the boxes of one. */
-static void place_group(struct topo_drawing *drawing, const struct topo_neighbours *near, uint32_t first, uint32_t size,
-                        const int32_t at[2], uint32_t boxes[ROUTER_ROOM][2])
+static void topo_shapes_place_group(struct topo_drawing *drawing, const struct topo_neighbours *near, uint32_t first,
+                                    uint32_t size, const int32_t at[2], uint32_t boxes[ROUTER_ROOM][2])
 {
     uint32_t slots = topo_lay_slots(size, ROUTER_ROOM);
     for (uint32_t i = 0; i < size; i++) {
@@ -222,7 +223,7 @@ bool topo_lay_groups(struct topo_drawing *drawing, const struct topo_neighbours 
     while (hosts < drawing->graph->node_count && drawing->graph->kinds[hosts] == TOPO_NODE_HOST) {
         hosts++;
     }
-    uint32_t size = hosts < drawing->graph->node_count ? group_size(drawing, near, hosts) : 0;
+    uint32_t size = hosts < drawing->graph->node_count ? topo_shapes_group_size(drawing, near, hosts) : 0;
     *laid = size > 0;
     if (size == 0) {
         return true;
@@ -246,7 +247,7 @@ bool topo_lay_groups(struct topo_drawing *drawing, const struct topo_neighbours 
         }
         on_circle(slot, slots, radius, centre, at);
         for (uint32_t g = group; g < end; g++) {
-            place_group(drawing, near, hosts + g * size, size, at, boxes);
+            topo_shapes_place_group(drawing, near, hosts + g * size, size, at, boxes);
         }
         if (!frame_group(drawing, group, end - group, at, row)) {
             return false;

@@ -54,7 +54,7 @@ struct tree {
 
 /* ---- which parts there are ---- */
 
-static uint32_t set_of(struct tree *tree, uint32_t node)
+static uint32_t tree_set_of(struct tree *tree, uint32_t node)
 {
     while (tree->above[node] != node) {
         tree->above[node] = tree->above[tree->above[node]];
@@ -90,7 +90,7 @@ static bool is_inner(const struct topo_graph *graph, uint32_t node)
     return graph->port_start[node + 1] > graph->port_start[node];
 }
 
-static void find_stages(struct tree *tree)
+static void tree_find_stages(struct tree *tree)
 {
     const struct topo_graph *graph = tree->drawing->graph;
     for (uint32_t node = 0; node < graph->node_count; node++) {
@@ -155,14 +155,14 @@ static bool join_stage(struct tree *tree, uint8_t stage)
     for (uint32_t i = 0; i < graph->link_count; i++) {
         const struct topo_link *link = &graph->links[i];
         if (tree->stage_of[link->a] <= stage && tree->stage_of[link->b] <= stage) {
-            uint32_t a = set_of(tree, link->a);
-            uint32_t b = set_of(tree, link->b);
+            uint32_t a = tree_set_of(tree, link->a);
+            uint32_t b = tree_set_of(tree, link->b);
             tree->above[a > b ? a : b] = a > b ? b : a;
         }
     }
     bool enough = true;
     for (uint32_t node = 0; enough && node < graph->node_count; node++) {
-        uint32_t set = set_of(tree, node);
+        uint32_t set = tree_set_of(tree, node);
         if (before[node] != NONE && tree->top[set] == NONE) {
             tree->top[set] = before[node]; /* alone so far: it stays what it is */
         } else if (before[node] != NONE) {
@@ -175,7 +175,7 @@ static bool join_stage(struct tree *tree, uint8_t stage)
     }
     for (uint32_t node = graph->node_count; enough && node-- > 0;) { /* backwards: lists begin with the least */
         if (graph->kinds[node] != TOPO_NODE_HOST && tree->stage_of[node] == stage) {
-            uint32_t part = part_at(tree, set_of(tree, node), stage);
+            uint32_t part = part_at(tree, tree_set_of(tree, node), stage);
             enough = part != NONE;
             if (enough) {
                 tree->next_own[node] = tree->parts[part].own;
@@ -191,7 +191,7 @@ static bool join_stage(struct tree *tree, uint8_t stage)
 }
 
 /* All sets that are left, side by side. */
-static bool find_root(struct tree *tree)
+static bool tree_find_root(struct tree *tree)
 {
     uint32_t nodes = tree->drawing->graph->node_count;
     uint32_t found = 0;
@@ -213,10 +213,10 @@ static bool find_root(struct tree *tree)
     return tree->root != NONE;
 }
 
-static bool find_parts(struct tree *tree)
+static bool tree_find_parts(struct tree *tree)
 {
     const struct topo_graph *graph = tree->drawing->graph;
-    find_stages(tree);
+    tree_find_stages(tree);
     memset(tree->top, 0xff, (size_t)graph->node_count * sizeof *tree->top);
     memset(tree->part_of, 0xff, (size_t)graph->node_count * sizeof *tree->part_of);
     for (uint32_t node = 0; node < graph->node_count; node++) {
@@ -237,12 +237,12 @@ static bool find_parts(struct tree *tree)
             return false;
         }
     }
-    return find_root(tree);
+    return tree_find_root(tree);
 }
 
 /* ---- which are alike ---- */
 
-static uint64_t mixed(uint64_t value)
+static uint64_t tree_mixed(uint64_t value)
 {
     value = (value ^ (value >> 31)) * UINT64_C(0x9e3779b97f4a7c15);
     value = (value ^ (value >> 29)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -275,12 +275,12 @@ static void find_likenesses(struct tree *tree)
 {
     for (uint32_t i = 0; i < tree->part_count; i++) {
         struct part *part = &tree->parts[i];
-        uint64_t sum = mixed(part->stage + 1u) + mixed(part->own_count + UINT64_C(1000)) + mixed(part->links) +
-                       mixed(part->rate_least) + mixed(part->rate_most ^ 1);
+        uint64_t sum = tree_mixed(part->stage + 1u) + tree_mixed(part->own_count + UINT64_C(1000)) +
+                       tree_mixed(part->links) + tree_mixed(part->rate_least) + tree_mixed(part->rate_most ^ 1);
         for (uint32_t child = part->child; child != NONE; child = tree->parts[child].next) {
-            sum += mixed(tree->parts[child].likeness);
+            sum += tree_mixed(tree->parts[child].likeness);
         }
-        part->likeness = mixed(sum);
+        part->likeness = tree_mixed(sum);
     }
 }
 
@@ -297,7 +297,7 @@ struct walk {
     uint32_t classes;
 };
 
-static uint32_t class_of(struct walk *walk, uint64_t likeness)
+static uint32_t tree_class_of(struct walk *walk, uint64_t likeness)
 {
     uint32_t class = 0;
     while (class < walk->classes && walk->likeness[class] != likeness) {
@@ -331,7 +331,7 @@ static struct extent measure_children(const struct tree *tree, const struct part
     struct extent row = {0, 0};
     bool left_out = false;
     for (uint32_t child = part->child; child != NONE; child = tree->parts[child].next) {
-        uint32_t class = class_of(&walk, tree->parts[child].likeness);
+        uint32_t class = tree_class_of(&walk, tree->parts[child].likeness);
         if (walk.seen[class]++ >= room_for(tree, &tree->parts[child], part->children)) {
             left_out = true;
             continue;
@@ -463,7 +463,7 @@ static bool place_part(struct tree *tree, uint32_t at, int32_t x, int32_t y, uin
 static void count_classes(const struct tree *tree, const struct part *part, struct walk *walk)
 {
     for (uint32_t child = part->child; child != NONE; child = tree->parts[child].next) {
-        walk->seen[class_of(walk, tree->parts[child].likeness)]++;
+        walk->seen[tree_class_of(walk, tree->parts[child].likeness)]++;
     }
 }
 
@@ -479,7 +479,7 @@ static bool place_children(struct tree *tree, uint32_t parent, int32_t x, int32_
     bool enough = true;
     count_classes(tree, part, &all);
     for (uint32_t child = part->child; enough && child != NONE; child = tree->parts[child].next) {
-        uint32_t class = class_of(&walk, tree->parts[child].likeness);
+        uint32_t class = tree_class_of(&walk, tree->parts[child].likeness);
         if (walk.seen[class]++ >= room_for(tree, &tree->parts[child], part->children)) {
             fold_part(tree, child, &box, ghost[0], ghost[1]);
             folded++;
@@ -534,7 +534,7 @@ bool topo_lay_tree(struct topo_drawing *drawing)
         enough = enough && *lists[i] != NULL;
     }
     tree.stage_of = mem_alloc(drawing->mem, nodes);
-    enough = enough && tree.stage_of != NULL && find_parts(&tree);
+    enough = enough && tree.stage_of != NULL && tree_find_parts(&tree);
     if (enough) {
         count_links(&tree);
         find_likenesses(&tree);

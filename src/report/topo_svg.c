@@ -64,7 +64,7 @@ static int32_t width_of_box(const struct topo_box *box)
 }
 
 /* Between rows straight lines; in a row, or over boxes, a bend to the side. */
-static void put_line(const struct topo_drawing *drawing, const struct line *line, FILE *stream)
+static void topo_svg_put_line(const struct topo_drawing *drawing, const struct line *line, FILE *stream)
 {
     const struct topo_box *from = &drawing->boxes[line->a];
     const struct topo_box *to = &drawing->boxes[line->b];
@@ -110,7 +110,7 @@ static void report_topo_svg_put_box(const struct topo_box *box, FILE *stream)
     (void)fputs("</title></g>\n", stream);
 }
 
-static void put_words(int32_t x, int32_t y, const char *text, FILE *stream)
+static void topo_svg_put_words(int32_t x, int32_t y, const char *text, FILE *stream)
 {
     (void)fprintf(stream, "<text class=\"w\" x=\"%" PRId32 "\" y=\"%" PRId32 "\">", x, y);
     io_xml_text(stream, text, strlen(text));
@@ -192,16 +192,16 @@ enum orr_status topo_drawing_svg(const struct topo_drawing *drawing, const char 
                           frame->x, frame->y, frame->width, frame->height);
         }
         for (uint32_t i = 0; i < count; i++) {
-            put_line(drawing, &lines[i], stream);
+            topo_svg_put_line(drawing, &lines[i], stream);
         }
         for (uint32_t i = 0; i < drawing->box_count; i++) {
             report_topo_svg_put_box(&drawing->boxes[i], stream);
         }
         for (uint32_t i = 0; i < drawing->frame_count; i++) {
-            put_words(drawing->frames[i].x + 8, drawing->frames[i].y + 14, drawing->frames[i].label, stream);
+            topo_svg_put_words(drawing->frames[i].x + 8, drawing->frames[i].y + 14, drawing->frames[i].label, stream);
         }
         for (uint32_t i = 0; i < drawing->words_count; i++) {
-            put_words(drawing->words[i].x, drawing->words[i].y, drawing->words[i].text, stream);
+            topo_svg_put_words(drawing->words[i].x, drawing->words[i].y, drawing->words[i].text, stream);
         }
         (void)fputs("</svg>\n", stream);
     }
