@@ -89,10 +89,16 @@ const struct topo_pair *topo_routes_pair(struct topo_routes *routes, uint32_t fr
  * counted. 0 when there is no way or memory is refused. */
 uint32_t topo_routes_next(struct topo_routes *routes, uint32_t node, uint32_t host, uint32_t *ports, uint32_t room);
 
-/* Calls for the way between hosts, at least once for each way that differs from the others; false when memory is
- * refused. */
-bool topo_routes_each_pair(struct topo_routes *routes, void (*visit)(void *context, const struct topo_pair *pair),
-                           void *context);
+/* `wants` says whether a way like this one would be news; only such are looked for, and told where there are any. */
+struct topo_visitor {
+    bool (*wants)(const void *context, const struct topo_pair *pair);
+    void (*visit)(void *context, const struct topo_pair *pair);
+    void *context;
+};
+
+/* Calls for the way between hosts, at least once for each way that differs from the others and is wanted; false when
+ * memory is refused. */
+bool topo_routes_each_pair(struct topo_routes *routes, const struct topo_visitor *visitor);
 
 /* The greatest number of links between `from` and any other node; 0 when memory is refused. */
 uint32_t topo_routes_farthest(struct topo_routes *routes, uint32_t from);

@@ -245,19 +245,20 @@ uint32_t topo_routes_farthest(struct topo_routes *routes, uint32_t from)
     return last + 2; /* a host hangs on either end */
 }
 
-/* Hosts that hang on the same switches by equal links, so that their ways differ in nothing that is summed up. */
-struct alike {
-    uint32_t first, second; /* two of them; UINT32_MAX where there is only one */
-};
-
+/* Hosts that hang on the same switches by equal links, so that the ways to them differ in nothing that is summed up. */
 MAP_STRUCT(alike_table, uint32_t); /* of places in `at`, from 1 */
 
 struct alikes {
     const struct topo_routes *routes;
-    struct alike *at;
+    uint32_t *at; /* one of each */
     uint32_t count;
     struct alike_table table;
 };
+
+static bool links_alike(const struct topo_link *a, const struct topo_link *b)
+{
+    return a->rate_bps == b->rate_bps && a->delay_ns == b->delay_ns;
+}
 
 static bool hang_alike(const struct topo_routes *routes, uint32_t a, uint32_t b)
 {
@@ -271,20 +272,19 @@ static bool hang_alike(const struct topo_routes *routes, uint32_t a, uint32_t b)
         const struct topo_link *link_a = &routes->graph->links[routes->graph->ports[port_a].link];
         const struct topo_link *link_b = &routes->graph->links[routes->graph->ports[port_b].link];
         alike = topo_rows_peer_of(routes, port_a) == topo_rows_peer_of(routes, port_b) &&
-                topo_rows_is_up(routes, port_a) == topo_rows_is_up(routes, port_b) &&
-                link_a->rate_bps == link_b->rate_bps && link_a->delay_ns == link_b->delay_ns;
+                topo_rows_is_up(routes, port_a) == topo_rows_is_up(routes, port_b) && links_alike(link_a, link_b);
     }
     return alike;
 }
 
 static uint32_t alike_hash_of(const struct alikes *alikes, const uint32_t *place)
 {
-    return topo_rows_hash(alikes->routes, alikes->at[*place - 1].first);
+    return topo_rows_hash(alikes->routes, alikes->at[*place - 1]);
 }
 
 static bool alike_is(const struct alikes *alikes, const uint32_t *place, uint32_t host)
 {
-    return hang_alike(alikes->routes, alikes->at[*place - 1].first, host);
+    return hang_alike(alikes->routes, alikes->at[*place - 1], host);
 }
 
 MAP_DEFINE(alike_table, uint32_t, uint32_t, const struct alikes *, alike_hash_of, alike_is, MAP_NO_NUMBER);
@@ -293,10 +293,8 @@ static void add_alike(struct alikes *alikes, uint32_t host)
 {
     uint32_t *place = alike_table_place(alikes, &alikes->table, topo_rows_hash(alikes->routes, host), host);
     if (*place == 0) {
-        alikes->at[alikes->count] = (struct alike){host, UINT32_MAX};
+        alikes->at[alikes->count] = host;
         *place = ++alikes->count;
-    } else if (alikes->at[*place - 1].second == UINT32_MAX) {
-        alikes->at[*place - 1].second = host;
     }
 }
 
@@ -314,79 +312,135 @@ static void sum_row(const struct topo_routes *routes, struct topo_row *row, uint
     }
 }
 
-/* Whether a host at the same switch, behind a link of the same kind, has been seen on its way to this destination. */
-static bool is_again(const struct topo_routes *routes, uint32_t port, uint32_t to, uint32_t *seen_from)
+static const struct topo_link *link_of(const struct topo_routes *routes, uint32_t port)
 {
-    const struct topo_graph *graph = routes->graph;
-    uint32_t number = routes->number[topo_rows_peer_of(routes, port)];
-    uint32_t link = graph->ports[port].link;
-    const uint32_t *last = &seen_from[2 * (size_t)number];
-    bool again = last[0] == to && graph->links[last[1]].rate_bps == graph->links[link].rate_bps &&
-                 graph->links[last[1]].delay_ns == graph->links[link].delay_ns;
-    seen_from[2 * (size_t)number] = to;
-    seen_from[2 * (size_t)number + 1] = link;
-    return again;
+    return &routes->graph->links[routes->graph->ports[port].link];
 }
 
-static struct topo_pair sum_from(const struct topo_routes *routes, struct topo_row *row, uint32_t from, uint32_t to,
-                                 const struct topo_pair *sums, uint32_t *seen_from)
+/* What all visits share. Hosts tell of their links themselves: of parallel ones each side has its own in mind. */
+struct visits {
+    struct topo_routes *routes;
+    const struct topo_visitor *visitor;
+    struct topo_pair *sums; /* by switch: from there */
+    uint32_t *kinds;        /* from a switch's neighbour_start on: ports of its hosts, one for each kind of link */
+    uint32_t *kind_count;   /* by switch */
+};
+
+static void add_kind(struct visits *visits, uint32_t port)
 {
-    struct step step = host_step(routes, row, from, to);
-    if (step.port == UINT32_MAX || (step.hops != 1 && is_again(routes, step.port, to, seen_from))) {
-        return (struct topo_pair){0};
+    const struct topo_routes *routes = visits->routes;
+    uint32_t node = topo_rows_peer_of(routes, port);
+    uint32_t *kinds = visits->kinds + routes->neighbour_start[node];
+    uint32_t *count = &visits->kind_count[routes->number[node]];
+    for (uint32_t i = 0; i < *count; i++) {
+        if (links_alike(link_of(routes, kinds[i]), link_of(routes, port))) {
+            return;
+        }
     }
-    struct topo_pair pair = step.hops == 1 ? (struct topo_pair){.rate_bps = UINT64_MAX}
-                                           : sums[routes->number[topo_rows_peer_of(routes, step.port)]];
-    add_link(routes, step.port, &pair);
-    return pair;
+    kinds[(*count)++] = port;
 }
 
-static bool visit_all(struct topo_routes *routes, const struct alikes *alikes, struct topo_pair *sums,
-                      uint32_t *seen_from, void (*visit)(void *context, const struct topo_pair *pair), void *context)
+/* Whether a host's way to `to` begins over this switch by a link of that kind. */
+static bool begins_so(const struct topo_routes *routes, struct topo_row *row, uint32_t host, uint32_t node,
+                      const struct topo_link *kind, uint32_t to)
+{
+    struct step step = host != to ? host_step(routes, row, host, to) : (struct step){UINT32_MAX, 0};
+    return step.port != UINT32_MAX && step.hops != 1 && topo_rows_peer_of(routes, step.port) == node &&
+           links_alike(link_of(routes, step.port), kind);
+}
+
+/* One host of a switch on its way over it to `to` is enough, of those behind links of one kind. */
+static void visit_one(const struct visits *visits, struct topo_row *row, uint32_t node, const struct topo_link *kind,
+                      uint32_t to, const struct topo_pair *pair)
+{
+    const struct topo_routes *routes = visits->routes;
+    for (uint32_t i = routes->neighbour_start[node]; i < routes->switch_start[node]; i++) {
+        if (begins_so(routes, row, routes->neighbours[i], node, kind, to)) {
+            visits->visitor->visit(visits->visitor->context, pair);
+            return;
+        }
+    }
+}
+
+static void visit_switch(const struct visits *visits, struct topo_row *row, uint32_t number, uint32_t to)
+{
+    const struct topo_routes *routes = visits->routes;
+    uint32_t node = routes->switches[number];
+    for (uint32_t i = 0; i < visits->kind_count[number]; i++) {
+        uint32_t port = visits->kinds[routes->neighbour_start[node] + i];
+        struct topo_pair pair = visits->sums[number];
+        add_link(routes, port, &pair);
+        if (visits->visitor->wants(visits->visitor->context, &pair)) {
+            visit_one(visits, row, node, link_of(routes, port), to, &pair);
+        }
+    }
+}
+
+/* Hosts joined without a switch between them. */
+static void visit_beside(const struct visits *visits, uint32_t to)
+{
+    const struct topo_routes *routes = visits->routes;
+    for (uint32_t i = routes->neighbour_start[to]; i < routes->switch_start[to]; i++) {
+        uint32_t other = routes->neighbours[i];
+        uint32_t port = joining_port(routes, to, routes->neighbour_start[other], routes->switch_start[other]);
+        struct topo_pair pair = {.rate_bps = UINT64_MAX};
+        if (port != UINT32_MAX) {
+            add_link(routes, port, &pair);
+            visits->visitor->visit(visits->visitor->context, &pair);
+        }
+    }
+}
+
+static bool visit_all(struct visits *visits, const struct alikes *alikes)
 {
     for (uint32_t i = 0; i < alikes->count; i++) {
-        uint32_t to = alikes->at[i].first;
-        struct topo_row *row = topo_rows_to(routes, to);
+        uint32_t to = alikes->at[i];
+        struct topo_row *row = topo_rows_to(visits->routes, to);
         if (row == NULL) {
             return false;
         }
-        sum_row(routes, row, to, sums);
-        for (uint32_t k = 0; k < alikes->count; k++) {
-            uint32_t from = k == i ? alikes->at[k].second : alikes->at[k].first;
-            struct topo_pair pair = {0};
-            if (from != UINT32_MAX) {
-                pair = sum_from(routes, row, from, to, sums, seen_from);
-            }
-            if (pair.rate_bps != 0) {
-                visit(context, &pair);
-            }
+        sum_row(visits->routes, row, to, visits->sums);
+        for (uint32_t k = 0; k < row->count; k++) {
+            visit_switch(visits, row, row->line[k], to);
         }
+        visit_beside(visits, to);
     }
     return true;
 }
 
-bool topo_routes_each_pair(struct topo_routes *routes, void (*visit)(void *context, const struct topo_pair *pair),
-                           void *context)
+static void add_host(struct visits *visits, struct alikes *alikes, uint32_t host)
 {
-    size_t nodes = routes->graph->node_count;
-    struct alikes alikes = {.routes = routes, .at = mem_alloc(routes->mem, nodes * sizeof *alikes.at)};
-    bool done = alike_table_widen(&alikes, &alikes.table, routes->mem, routes->kinds.size);
-    struct topo_pair *sums = mem_zalloc(routes->mem, (routes->switch_count + 1) * sizeof *sums);
-    size_t seen_bytes = 2 * ((size_t)routes->switch_count + 1) * sizeof(uint32_t);
-    uint32_t *seen_from = mem_alloc(routes->mem, seen_bytes);
-    done = done && alikes.at != NULL && sums != NULL && seen_from != NULL;
-    if (done) {
-        memset(seen_from, 0xff, seen_bytes);
+    const struct topo_routes *routes = visits->routes;
+    add_alike(alikes, host);
+    for (uint32_t i = routes->switch_start[host]; i < routes->neighbour_start[host + 1]; i++) {
+        add_kind(visits, routes->neighbour_ports[i]);
     }
+}
+
+bool topo_routes_each_pair(struct topo_routes *routes, const struct topo_visitor *visitor)
+{
+    struct mem *mem = routes->mem;
+    size_t nodes = routes->graph->node_count;
+    size_t switches = (size_t)routes->switch_count + 1;
+    size_t ports = (size_t)routes->neighbour_count + 1;
+    struct alikes alikes = {.routes = routes, .at = mem_alloc(mem, nodes * sizeof *alikes.at)};
+    struct visits visits = {.routes = routes,
+                            .visitor = visitor,
+                            .sums = mem_zalloc(mem, switches * sizeof *visits.sums),
+                            .kinds = mem_alloc(mem, ports * sizeof *visits.kinds),
+                            .kind_count = mem_zalloc(mem, switches * sizeof *visits.kind_count)};
+    bool done = alike_table_widen(&alikes, &alikes.table, mem, routes->kinds.size) && alikes.at != NULL &&
+                visits.sums != NULL && visits.kinds != NULL && visits.kind_count != NULL;
     for (uint32_t node = 0; done && node < nodes; node++) {
         if (topo_rows_is_host(routes, node)) {
-            add_alike(&alikes, node);
+            add_host(&visits, &alikes, node);
         }
     }
-    done = done && visit_all(routes, &alikes, sums, seen_from, visit, context);
-    mem_free(routes->mem, alikes.at, nodes * sizeof *alikes.at);
-    alike_table_free(&alikes.table, routes->mem);
-    mem_free(routes->mem, sums, (routes->switch_count + 1) * sizeof *sums);
-    mem_free(routes->mem, seen_from, seen_bytes);
+    done = done && visit_all(&visits, &alikes);
+    mem_free(mem, alikes.at, nodes * sizeof *alikes.at);
+    alike_table_free(&alikes.table, mem);
+    mem_free(mem, visits.sums, switches * sizeof *visits.sums);
+    mem_free(mem, visits.kinds, ports * sizeof *visits.kinds);
+    mem_free(mem, visits.kind_count, switches * sizeof *visits.kind_count);
     return done;
 }

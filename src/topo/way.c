@@ -94,6 +94,12 @@ struct extremes {
     uint64_t round_trip_ns, window;
 };
 
+static bool topo_way_is_wider(const void *context, const struct topo_pair *pair)
+{
+    const struct extremes *extremes = context;
+    return topo_way_round_trip_ns(pair) > extremes->round_trip_ns || topo_way_window(pair) > extremes->window;
+}
+
 static void topo_way_widen(void *context, const struct topo_pair *pair)
 {
     struct extremes *extremes = context;
@@ -106,7 +112,8 @@ static void topo_way_widen(void *context, const struct topo_pair *pair)
 bool topo_way_extremes(struct topo_routes *routes, uint64_t *round_trip_ns, uint64_t *window)
 {
     struct extremes extremes = {0};
-    if (!topo_routes_each_pair(routes, topo_way_widen, &extremes)) {
+    const struct topo_visitor visitor = {topo_way_is_wider, topo_way_widen, &extremes};
+    if (!topo_routes_each_pair(routes, &visitor)) {
         return false;
     }
     *round_trip_ns = extremes.round_trip_ns;
