@@ -109,14 +109,21 @@ struct net_fold {
 
 struct net;
 
+/* What went over a port. */
+struct net_carried {
+    double bytes, busy_ns;
+};
+
 /* Messages that are like one that is sent, in everything but the wires they go over, which are nobody else's: where
  * that one goes over a port of some place, each of them goes over its own of the same place, or, where there are
  * several, over one like it. They are not sent; the network counts them with the one that is. */
 struct net_twins {
     uint32_t count;
+    uint32_t places;
     const uint32_t *place;        /* by port, of the message that is sent */
     const bool *is_choice;        /* by port: it is one of several that such a message could take there */
     const uint32_t *const *ports; /* by twin and place */
+    struct net_carried *carried;  /* by place: what each of them has sent there and count_twins has not seen yet */
 };
 
 /* Ends of a message are ranks. Beyond them: in a wired machine its switches by their numbers; in a network of
@@ -144,6 +151,8 @@ struct net_ops {
     /* May be NULL, which means no. Whether its answer will stand in any case, and whether it counts twins; known before
      * the first message. */
     bool (*takes_twins)(const struct net *net);
+    /* Where twins are taken: these are to come no more, and what they carried is for the figures. */
+    void (*count_twins)(struct net *net, struct net_twins *twins);
     /* May be NULL where net_fixed_path is all there is to it. Fewer links are enough from now on; false: no memory. */
     bool (*fold)(struct net *net);
 };

@@ -42,11 +42,6 @@ struct flow {
 
 POOL_DEFINE(flows, struct flow, next);
 
-/* What went over a port as fluid. */
-struct flow_carried {
-    double bytes, busy_ns;
-};
-
 struct flow_net {
     struct net *net;
     const struct packet_machine *machine;
@@ -67,7 +62,7 @@ struct flow_net {
     uint64_t packet_ns;  /* of a full one at the first host */
     bool settling;       /* an event is on its way */
     struct flow_counts counts;
-    struct flow_carried *carried; /* by port */
+    struct net_carried *carried; /* by port, as fluid */
     struct histogram_fine durations, slowdowns;
     uint64_t lost; /* messages without a way, and the first one's ends */
     uint32_t lost_src, lost_dst;
@@ -118,6 +113,8 @@ bool flow_controls_start(struct flow_net *network, uint32_t flow);
 
 /* So much of a message, in full packets, has gone over its links, and its acknowledgements back. */
 void flow_count_links(struct flow_net *network, uint32_t index, double packets);
+/* net_ops.count_twins */
+void flow_count_twins(struct net *net, struct net_twins *twins);
 /* A message has arrived, now; what it takes alone, as fct.txt has it. */
 uint64_t flow_count_message(struct flow_net *network, const struct flow *flow);
 /* Adds the fluid's part to what packets counted, or to nothing. */

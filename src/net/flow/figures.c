@@ -6,41 +6,61 @@
 
 /* What one message puts on each of its ports: there, then back. */
 struct load {
-    struct flow_carried there, back; /* busy in multiples of the port's own cost */
+    struct net_carried there, back; /* busy in multiples of the port's own cost */
 };
+
+static void add_load(struct net_carried *sum, const struct net_carried *load, double cost)
+{
+    sum->bytes += load->bytes;
+    sum->busy_ns += load->busy_ns * cost;
+}
 
 static void add_way(struct flow_net *network, const uint32_t *ways, const struct flow *flow, const struct load *load)
 {
     for (uint32_t i = 0; i < flow->hops_there; i++) {
-        network->carried[ways[i]].bytes += load->there.bytes;
-        network->carried[ways[i]].busy_ns += load->there.busy_ns * network->data_cost[ways[i]];
+        add_load(&network->carried[ways[i]], &load->there, network->data_cost[ways[i]]);
     }
     for (uint32_t i = network->half; i < network->half + flow->hops_back; i++) {
-        network->carried[ways[i]].bytes += load->back.bytes;
-        network->carried[ways[i]].busy_ns += load->back.busy_ns * network->ack_cost[ways[i]];
+        add_load(&network->carried[ways[i]], &load->back, network->ack_cost[ways[i]]);
     }
 }
 
-/* The ways of a message that is like this one; of several, those it would have taken itself. */
-static void twin_ways(struct flow_net *network, const struct flow *flow, uint32_t index, uint32_t twin, bool has_choice)
+/* The ways of a message that is like this one: of several, those it would have taken itself. */
+static void twin_ways(struct flow_net *network, const struct flow *flow, uint32_t index, uint32_t twin)
 {
     const struct share_use *uses = share_uses(&network->share, index);
     const uint32_t *ports = flow->twins->ports[twin];
     const uint32_t *place = flow->twins->place;
     const struct topo_port *graph_ports = network->machine->graph->ports;
     uint32_t half = network->half;
+    uint32_t src = graph_ports[ports[place[uses[0].link]]].node;
+    uint32_t dst = graph_ports[ports[place[uses[half].link]]].node;
+    (void)topo_way_find(&network->routes, src, dst, flow->source_port, TOPO_WAY_DATA_PORT, network->way, half);
+    (void)topo_way_find(&network->routes, dst, src, TOPO_WAY_DATA_PORT, flow->source_port, network->way + half, half);
+}
+
+/* Where there is no choice, all twins put the same on the same places. */
+static void add_places(struct flow_net *network, const struct flow *flow, const struct load *load)
+{
+    const uint32_t *place = flow->twins->place;
     for (uint32_t i = 0; i < flow->hops_there; i++) {
-        network->way[i] = ports[place[uses[i].link]];
+        uint32_t port = network->way[i];
+        add_load(&flow->twins->carried[place[port]], &load->there, network->data_cost[port]);
     }
-    for (uint32_t i = half; i < half + flow->hops_back; i++) {
-        network->way[i] = ports[place[uses[i].link]];
+    for (uint32_t i = network->half; i < network->half + flow->hops_back; i++) {
+        uint32_t port = network->way[i];
+        add_load(&flow->twins->carried[place[port]], &load->back, network->ack_cost[port]);
     }
-    if (has_choice) {
-        uint32_t src = graph_ports[network->way[0]].node;
-        uint32_t dst = graph_ports[network->way[half]].node;
-        (void)topo_way_find(&network->routes, src, dst, flow->source_port, TOPO_WAY_DATA_PORT, network->way, half);
-        (void)topo_way_find(&network->routes, dst, src, TOPO_WAY_DATA_PORT, flow->source_port, network->way + half,
-                            half);
+}
+
+void flow_count_twins(struct net *net, struct net_twins *twins)
+{
+    struct flow_net *network = net->state;
+    for (uint32_t i = 0; i < twins->places; i++) {
+        for (uint32_t twin = 0; twin < twins->count; twin++) {
+            add_load(&network->carried[twins->ports[twin][i]], &twins->carried[i], 1);
+        }
+        twins->carried[i] = (struct net_carried){0};
     }
 }
 
@@ -58,8 +78,11 @@ void flow_count_links(struct flow_net *network, uint32_t index, double packets)
         has_choice |= is_way && flow->twins != NULL && flow->twins->is_choice[uses[i].link];
     }
     add_way(network, network->way, flow, &load);
-    for (uint32_t twin = 0; flow->twins != NULL && twin < flow->twins->count; twin++) {
-        twin_ways(network, flow, index, twin, has_choice);
+    if (flow->twins != NULL && !has_choice) {
+        add_places(network, flow, &load);
+    }
+    for (uint32_t twin = 0; has_choice && twin < flow->twins->count; twin++) {
+        twin_ways(network, flow, index, twin);
         add_way(network, network->way, flow, &load);
     }
 }

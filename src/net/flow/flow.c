@@ -562,6 +562,7 @@ const struct net_ops net_shares = {
     .explain = flow_explain,
     .figures = flow_figures,
     .takes_twins = judge_takes_twins,
+    .count_twins = flow_count_twins,
 };
 
 const struct net_ops net_flow = {
@@ -575,6 +576,7 @@ const struct net_ops net_flow = {
     .instead = judge_instead,
     .doubtful = judge_doubtful,
     .takes_twins = judge_takes_twins,
+    .count_twins = flow_count_twins,
 };
 
 const struct net_ops net_auto = {

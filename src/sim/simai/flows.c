@@ -33,6 +33,10 @@ static uint32_t simai_flows_member_count(const struct simai *simai, const struct
 static void free_twins(struct simai *simai, struct net_twins *twins)
 {
     if (twins != NULL) {
+        if (simai->net.state != NULL) {
+            simai->net.ops->count_twins(&simai->net, twins);
+        }
+        mem_free(simai->mem, twins->carried, (size_t)twins->places * sizeof *twins->carried);
         mem_free(simai->mem, (void *)(uintptr_t)twins->ports, (size_t)twins->count * sizeof *twins->ports);
         mem_free(simai->mem, twins, sizeof *twins);
     }

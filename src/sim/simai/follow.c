@@ -144,10 +144,13 @@ static void open_or_follow(struct simai *simai, uint32_t index)
 /* What the network is to know of a collective's followers. */
 static void tell_twins(struct simai *simai, struct simai_coll *coll)
 {
+    const struct simai_kin *kin = &simai->twins.kin[coll->group];
     struct net_twins *twins = mem_zalloc(simai->mem, sizeof *twins);
+    struct net_carried *carried = mem_zalloc(simai->mem, (size_t)kin->port_count * sizeof *carried);
     const uint32_t **ports = mem_zalloc(simai->mem, (size_t)coll->follower_count * sizeof *ports);
-    if (twins == NULL || ports == NULL) {
+    if (twins == NULL || ports == NULL || carried == NULL) {
         mem_free(simai->mem, twins, sizeof *twins);
+        mem_free(simai->mem, carried, (size_t)kin->port_count * sizeof *carried);
         mem_free(simai->mem, ports, (size_t)coll->follower_count * sizeof *ports);
         simai->queue.failed = true;
         return;
@@ -157,6 +160,8 @@ static void tell_twins(struct simai *simai, struct simai_coll *coll)
         ports[--at] = simai->twins.kin[simai->colls.at[follower].group].ports;
     }
     *twins = (struct net_twins){.count = coll->follower_count,
+                                .places = kin->port_count,
+                                .carried = carried,
                                 .place = simai->twins.place,
                                 .is_choice = simai->twins.is_choice,
                                 .ports = ports};
