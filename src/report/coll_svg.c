@@ -2,13 +2,16 @@
 /*
  * A panel a channel. Rings: a server a row, its ranks in ring order from left to right, the hop to the next server
  * between the rows and the way back at the left. Trees: a rank a circle, placed by its depth and by the order of the
- * ranks. Positions are whole numbers, so that the picture is the same everywhere.
+ * ranks. Of many servers, ranks in one, or ranks in a tree the first and the last are drawn and the others counted.
+ * Positions are whole numbers, so that the picture is the same everywhere.
  */
 #include <inttypes.h>
 
 #include "report/coll.h"
+#include "report/number.h"
+#include "report/slots.h"
 
-enum { CELL = 44, RADIUS = 15, MARGIN = 40, HEAD = 30, PANELS = 16 };
+enum { CELL = 44, RADIUS = 15, MARGIN = 40, HEAD = 30, PANELS = 16, ROWS = 6, COLUMNS = 16, TREE_RANKS = 40 };
 
 static const char *const colours[] = {"#3a79b7", "#d9742b", "#5b9a3c", "#8e56b3",
                                       "#c94f7c", "#2f8f8f", "#a5822a", "#5c6773"};
@@ -74,22 +77,66 @@ static const struct nccl_ring_place *report_coll_svg_place_of(const struct nccl_
     return &ring[lo];
 }
 
-static struct panel ring_size(const struct report_coll *coll)
+/* Servers, and the most ranks in one. */
+static void report_coll_svg_count_rows(const struct report_coll *coll, uint32_t *rows, uint32_t *columns)
 {
     const struct nccl_ring_place *ring = coll->channels->rings;
-    uint32_t rows = 0;
-    uint32_t columns = 0;
     uint32_t run = 0;
+    *rows = 0;
+    *columns = 0;
     for (uint32_t i = 0; i < coll->channels->ring_size; i++) {
         run++;
         bool last = i + 1 == coll->channels->ring_size;
         if (last || ring[i + 1].node_recv != ring[i].node_recv) {
-            rows++;
-            columns = run > columns ? run : columns;
+            (*rows)++;
+            *columns = run > *columns ? run : *columns;
             run = 0;
         }
     }
-    return (struct panel){.width = (columns + 1) * CELL, .height = rows * CELL * 3 / 2 + HEAD};
+}
+
+static struct panel ring_size(const struct report_coll *coll)
+{
+    uint32_t rows = 0;
+    uint32_t columns = 0;
+    report_coll_svg_count_rows(coll, &rows, &columns);
+    return (struct panel){.width = (report_slots(columns, COLUMNS) + 1) * CELL,
+                          .height = report_slots(rows, ROWS) * CELL * 3 / 2 + HEAD};
+}
+
+static void put_more(uint32_t x, uint32_t y, uint32_t count, const char *what, FILE *stream)
+{
+    (void)fprintf(stream, "<text x=\"%" PRIu32 "\" y=\"%" PRIu32 "\">+%" PRIu32 "%s</text>\n", x, y + 4, count, what);
+}
+
+/* One server: its ranks from `at` on, in ring order. Returns where the ring leaves it, and the last rank's place in the
+ * picture. Nothing is drawn where `shown` is false. */
+static const struct nccl_ring_place *draw_server(const struct nccl_ring_place *ring, uint32_t size,
+                                                 const struct nccl_ring_place *at, bool shown, uint32_t begin,
+                                                 uint32_t y, const char *colour, uint32_t *end_x, FILE *stream)
+{
+    uint32_t count = 1;
+    for (const struct nccl_ring_place *next = at; next->node_send != next->rank && count < size; count++) {
+        next = report_coll_svg_place_of(ring, size, next->next);
+    }
+    for (uint32_t i = 0;; i++) {
+        uint32_t slot = report_slot(i, count, COLUMNS);
+        uint32_t x = begin + slot * CELL;
+        bool folded = count > COLUMNS && slot == COLUMNS - 2;
+        if (shown && folded && i == COLUMNS - 2) {
+            put_more(x, y, count - COLUMNS + 1, "", stream);
+        } else if (shown && !folded) {
+            report_coll_svg_put_rank(x, y, at->rank, colour, stream);
+        }
+        *end_x = x;
+        if (i + 1 == count) {
+            return at;
+        }
+        if (shown && (!folded || report_slot(i + 1, count, COLUMNS) != slot)) {
+            put_line(x + RADIUS, y, x + CELL - RADIUS, y, colour, stream);
+        }
+        at = report_coll_svg_place_of(ring, size, at->next);
+    }
 }
 
 static void report_coll_svg_draw_ring(const struct report_coll *coll, uint32_t channel, const struct panel *panel,
@@ -100,23 +147,27 @@ static void report_coll_svg_draw_ring(const struct report_coll *coll, uint32_t c
     const char *colour = colours[channel % (sizeof colours / sizeof colours[0])];
     const struct nccl_ring_place *at = report_coll_svg_place_of(ring, size, ring[0].node_recv);
     uint32_t begin = panel->left + CELL;
-    uint32_t x = begin;
-    uint32_t y = panel->top + HEAD + CELL / 2;
-    uint32_t first_y = y;
+    uint32_t first_y = panel->top + HEAD + CELL / 2;
+    uint32_t rows = 0;
+    uint32_t columns = 0;
+    report_coll_svg_count_rows(coll, &rows, &columns);
     (void)fprintf(stream, "<text class=\"h\" x=\"%" PRIu32 "\" y=\"%" PRIu32 "\">ring %" PRIu32 "</text>\n",
                   panel->left, panel->top + 16, channel);
-    for (uint32_t i = 0; i < size; i++) {
-        report_coll_svg_put_rank(x, y, at->rank, colour, stream);
-        bool last = i + 1 == size;
-        if (last) {
+    for (uint32_t row = 0; row < rows; row++) {
+        uint32_t slot = report_slot(row, rows, ROWS);
+        uint32_t y = first_y + slot * (CELL * 3 / 2);
+        bool folded = rows > ROWS && slot == ROWS - 2;
+        uint32_t x = begin;
+        at = draw_server(ring, size, at, !folded, begin, y, colour, &x, stream);
+        if (folded && row == ROWS - 2) {
+            put_more(begin + 2 * CELL, y, rows - ROWS + 1, " servers", stream);
+        }
+        if (row + 1 == rows) {
             put_turn(panel, x, y, begin, first_y, 2, colour, stream);
-        } else if (at->node_send == at->rank) {
+        } else if (!folded) {
             put_turn(panel, x, y, begin, y + CELL * 3 / 2, 12, colour, stream);
-            x = begin;
-            y += CELL * 3 / 2;
-        } else {
-            put_line(x + RADIUS, y, x + CELL - RADIUS, y, colour, stream);
-            x += CELL;
+        } else if (report_slot(row + 1, rows, ROWS) != slot) {
+            put_turn(panel, begin + 2 * CELL, y, begin, y + CELL * 3 / 2, 12, colour, stream);
         }
         at = report_coll_svg_place_of(ring, size, at->next);
     }
@@ -149,36 +200,85 @@ static uint32_t depth_of(const struct report_coll *coll, const struct nccl_tree_
     return depth;
 }
 
-static struct panel tree_size(const struct report_coll *coll)
+/* The ranks that are drawn, by their places in the group: all of a small tree, else those near its root. */
+struct drawn_tree {
+    uint32_t at[TREE_RANKS], depth[TREE_RANKS];
+    uint32_t count, deepest;
+};
+
+static void choose_ranks(const struct report_coll *coll, const struct nccl_tree_place *tree, struct drawn_tree *drawn)
 {
-    uint32_t deepest = 0;
-    for (uint32_t c = 0; c < coll->channels->tree_count && c < PANELS; c++) {
-        const struct nccl_tree_place *tree = coll->channels->trees + (size_t)c * coll->channels->rank_count;
-        for (uint32_t i = 0; i < coll->channels->rank_count; i++) {
-            uint32_t depth = depth_of(coll, tree, i);
-            deepest = depth > deepest ? depth : deepest;
+    uint32_t count = coll->channels->rank_count;
+    uint32_t by_depth[TREE_RANKS] = {0};
+    uint32_t within = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t depth = depth_of(coll, tree, i);
+        by_depth[depth < TREE_RANKS ? depth : TREE_RANKS - 1]++;
+    }
+    drawn->deepest = 0;
+    drawn->count = 0;
+    for (uint32_t sum = by_depth[0]; drawn->deepest + 1 < TREE_RANKS; drawn->deepest++) {
+        sum += by_depth[drawn->deepest + 1];
+        if (sum > TREE_RANKS || by_depth[drawn->deepest + 1] == 0) {
+            break;
         }
     }
-    return (struct panel){.width = (coll->channels->rank_count + 1) * CELL, .height = (deepest + 2) * CELL + HEAD};
+    for (uint32_t i = 0; i < count && within < TREE_RANKS; i++) {
+        uint32_t depth = depth_of(coll, tree, i);
+        if (depth <= drawn->deepest) {
+            drawn->at[within] = i;
+            drawn->depth[within++] = depth;
+        }
+    }
+    drawn->count = within;
+}
+
+static uint32_t report_coll_svg_column_of(const struct drawn_tree *drawn, uint32_t at)
+{
+    uint32_t column = 0;
+    while (column + 1 < drawn->count && drawn->at[column] < at) {
+        column++;
+    }
+    return column;
+}
+
+static struct panel tree_size(const struct report_coll *coll)
+{
+    struct panel panel = {0};
+    for (uint32_t c = 0; c < coll->channels->tree_count && c < PANELS; c++) {
+        struct drawn_tree drawn;
+        choose_ranks(coll, coll->channels->trees + (size_t)c * coll->channels->rank_count, &drawn);
+        uint32_t width = (drawn.count + 1) * CELL;
+        uint32_t height = (drawn.deepest + 2) * CELL + HEAD;
+        panel.width = width > panel.width ? width : panel.width;
+        panel.height = height > panel.height ? height : panel.height;
+    }
+    return panel;
 }
 
 static void report_coll_svg_draw_tree(const struct report_coll *coll, uint32_t channel, const struct panel *panel,
                                       FILE *stream)
 {
-    uint32_t count = coll->channels->rank_count;
-    const struct nccl_tree_place *tree = coll->channels->trees + (size_t)channel * count;
+    const struct nccl_tree_place *tree = coll->channels->trees + (size_t)channel * coll->channels->rank_count;
     const char *colour = colours[channel % (sizeof colours / sizeof colours[0])];
     uint32_t top = panel->top + HEAD + CELL / 2;
-    (void)fprintf(stream, "<text class=\"h\" x=\"%" PRIu32 "\" y=\"%" PRIu32 "\">tree %" PRIu32 "</text>\n",
-                  panel->left, panel->top + 16, channel);
-    for (uint32_t i = 0; i < count; i++) {
+    struct drawn_tree drawn;
+    choose_ranks(coll, tree, &drawn);
+    (void)fprintf(stream, "<text class=\"h\" x=\"%" PRIu32 "\" y=\"%" PRIu32 "\">tree %" PRIu32, panel->left,
+                  panel->top + 16, channel);
+    if (drawn.count < coll->channels->rank_count) {
+        (void)fprintf(stream, ", and %" PRIu32 " ranks below these", coll->channels->rank_count - drawn.count);
+    }
+    (void)fputs("</text>\n", stream);
+    for (uint32_t i = 0; i < drawn.count; i++) {
+        const struct nccl_tree_place *place = &tree[drawn.at[i]];
         uint32_t x = panel->left + CELL / 2 + i * CELL;
-        uint32_t y = top + depth_of(coll, tree, i) * CELL;
-        if (tree[i].up >= 0) {
-            uint32_t above = tree_index(coll, (uint32_t)tree[i].up);
+        uint32_t y = top + drawn.depth[i] * CELL;
+        if (place->up >= 0) {
+            uint32_t above = report_coll_svg_column_of(&drawn, tree_index(coll, (uint32_t)place->up));
             put_line(x, y - RADIUS, panel->left + CELL / 2 + above * CELL, y - CELL + RADIUS, colour, stream);
         }
-        report_coll_svg_put_rank(x, y, tree[i].rank, colour, stream);
+        report_coll_svg_put_rank(x, y, place->rank, colour, stream);
     }
 }
 
@@ -194,8 +294,8 @@ void report_coll_svg(const struct report_coll *coll, FILE *stream)
     (void)fprintf(stream, "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%" PRIu32 "\" height=\"%" PRIu32 "\">\n",
                   2 * MARGIN + columns * (panel.width + MARGIN), 2 * MARGIN + rows * (panel.height + MARGIN));
     report_coll_svg_put_style(stream);
-    (void)fprintf(stream, "<text class=\"h\" x=\"%d\" y=\"24\">%s of %" PRIu64 " bytes over %" PRIu32 " ranks", MARGIN,
-                  coll->type, coll->bytes, coll->group->rank_count);
+    (void)fprintf(stream, "<text class=\"h\" x=\"%d\" y=\"24\">%s of %s over %" PRIu32 " ranks", MARGIN, coll->type,
+                  report_bytes((double)coll->bytes).text, coll->group->rank_count);
     if (shown < count) {
         (void)fprintf(stream, "; %" PRIu32 " of %" PRIu32 " channels", shown, count);
     }

@@ -133,14 +133,6 @@ static enum orr_status take_dims(struct topo_drawing *drawing, const char *text,
 
 /* ---- what the ways to lay it out share ---- */
 
-uint32_t topo_lay_slot(uint32_t index, uint32_t size, uint32_t room)
-{
-    if (size <= room || index < room - 2) {
-        return index;
-    }
-    return index == size - 1 ? room - 1 : room - 2;
-}
-
 /* The drawing reaches as far as what stands in it. */
 static void grow(struct topo_drawing *drawing, int32_t x, int32_t y)
 {

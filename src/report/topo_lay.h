@@ -6,6 +6,7 @@
 #ifndef ORR_REPORT_TOPO_LAY_H
 #define ORR_REPORT_TOPO_LAY_H
 
+#include "report/slots.h"
 #include "report/topo_drawing.h"
 
 enum {
@@ -14,14 +15,6 @@ enum {
     TOPO_LAY_GPU = 34,  /* from one GPU to the next */
     TOPO_LAY_SWITCH = 46,
 };
-
-/* A long row shows its beginning and its end: of `size` things with `room` places, the place of thing `index`; the last
- * place but one is for all that are left out. */
-uint32_t topo_lay_slot(uint32_t index, uint32_t size, uint32_t room);
-static inline uint32_t topo_lay_slots(uint32_t size, uint32_t room)
-{
-    return size < room ? size : room;
-}
 
 /* A new box for the node, or one more node in the box `at`. */
 uint32_t topo_lay_box(struct topo_drawing *drawing, uint32_t node, int32_t x, int32_t y);

@@ -37,12 +37,12 @@ static void on_circle(uint32_t slot, uint32_t slots, double radius, int32_t cent
 
 bool topo_lay_circle(struct topo_drawing *drawing, uint32_t hosts)
 {
-    uint32_t slots = topo_lay_slots(hosts, CIRCLE_ROOM);
+    uint32_t slots = report_slots(hosts, CIRCLE_ROOM);
     double radius = slots < 8 ? 80 : (double)slots * 46 / 6.283;
     int32_t middle = (int32_t)radius + TOPO_LAY_MARGIN + TOPO_LAY_GPU;
     int32_t centre[2] = {middle < 240 ? 240 : middle, TOPO_LAY_HEAD + (int32_t)radius + TOPO_LAY_GPU / 2};
     for (uint32_t host = 0; host < hosts; host++) {
-        uint32_t slot = topo_lay_slot(host, hosts, CIRCLE_ROOM);
+        uint32_t slot = report_slot(host, hosts, CIRCLE_ROOM);
         int32_t at[2];
         if (host > 0 && drawing->box_count > slot) {
             topo_lay_into(drawing, host, slot);
@@ -68,7 +68,7 @@ static void topo_shapes_find_steps(const struct topo_drawing *drawing, int32_t s
 {
     uint32_t slots[TOPO_DRAWING_DIMS] = {1, 1, 1, 1, 1, 1, 1, 1};
     for (uint32_t d = 0; d < drawing->dim_count; d++) {
-        slots[d] = topo_lay_slots(drawing->dims[d], room_of(drawing, d));
+        slots[d] = report_slots(drawing->dims[d], room_of(drawing, d));
     }
     int32_t deep = drawing->dim_count > 2 ? (int32_t)slots[2] : 0;
     int32_t step[2] = {deep > 0 ? DEEP_X * deep + 20 : STEP, deep > 0 ? DEEP_Y * deep + 20 : STEP};
@@ -90,7 +90,7 @@ static void place_grid(struct topo_drawing *drawing, uint32_t hosts, int32_t ste
 {
     int32_t origin[2] = {TOPO_LAY_MARGIN + TOPO_LAY_GPU, TOPO_LAY_HEAD + TOPO_LAY_GPU};
     if (drawing->dim_count > 2) {
-        origin[1] += DEEP_Y * (int32_t)(topo_lay_slots(drawing->dims[2], CUBE_ROOM) - 1);
+        origin[1] += DEEP_Y * (int32_t)(report_slots(drawing->dims[2], CUBE_ROOM) - 1);
     }
     for (uint32_t node = 0; node < hosts; node++) {
         int32_t at[2] = {origin[0], origin[1]};
@@ -99,11 +99,11 @@ static void place_grid(struct topo_drawing *drawing, uint32_t hosts, int32_t ste
         uint32_t stride = 1;
         for (uint32_t d = 0; d < drawing->dim_count; d++) {
             uint32_t size = drawing->dims[d];
-            uint32_t slot = topo_lay_slot(rest % size, size, room_of(drawing, d));
+            uint32_t slot = report_slot(rest % size, size, room_of(drawing, d));
             at[0] += (int32_t)slot * steps[d][0];
             at[1] += (int32_t)slot * steps[d][1];
             place += slot * stride;
-            stride *= topo_lay_slots(size, room_of(drawing, d));
+            stride *= report_slots(size, room_of(drawing, d));
             rest /= size;
         }
         if (box_at[place] == TOPO_NOT_DRAWN) {
@@ -120,7 +120,7 @@ bool topo_lay_grid(struct topo_drawing *drawing, uint32_t hosts)
     int32_t steps[TOPO_DRAWING_DIMS][2] = {{0}};
     uint32_t places = 1;
     for (uint32_t d = 0; d < drawing->dim_count; d++) {
-        places *= topo_lay_slots(drawing->dims[d], room_of(drawing, d)); /* no more than there are hosts */
+        places *= report_slots(drawing->dims[d], room_of(drawing, d)); /* no more than there are hosts */
     }
     uint32_t *box_at = mem_alloc(drawing->mem, (size_t)places * sizeof *box_at);
     if (box_at == NULL) {
@@ -193,9 +193,9 @@ static void place_at(struct topo_drawing *drawing, uint32_t node, uint32_t *box,
 static void topo_shapes_place_group(struct topo_drawing *drawing, const struct topo_neighbours *near, uint32_t first,
                                     uint32_t size, const int32_t at[2], uint32_t boxes[ROUTER_ROOM][2])
 {
-    uint32_t slots = topo_lay_slots(size, ROUTER_ROOM);
+    uint32_t slots = report_slots(size, ROUTER_ROOM);
     for (uint32_t i = 0; i < size; i++) {
-        uint32_t slot = topo_lay_slot(i, size, ROUTER_ROOM);
+        uint32_t slot = report_slot(i, size, ROUTER_ROOM);
         int32_t x = at[0] + (2 * (int32_t)slot - (int32_t)(slots - 1)) * TOPO_LAY_SWITCH / 2;
         place_at(drawing, first + i, &boxes[slot][0], x, at[1] - 8);
         for (uint32_t n = near->start[first + i]; n < near->start[first + i + 1]; n++) {
@@ -229,20 +229,20 @@ bool topo_lay_groups(struct topo_drawing *drawing, const struct topo_neighbours 
         return true;
     }
     uint32_t groups = (drawing->graph->node_count - hosts) / size;
-    uint32_t slots = topo_lay_slots(groups, GROUP_ROOM);
-    uint32_t row = topo_lay_slots(size, ROUTER_ROOM);
+    uint32_t slots = report_slots(groups, GROUP_ROOM);
+    uint32_t row = report_slots(size, ROUTER_ROOM);
     double radius = (double)slots * (double)((row < 3 ? 3 : row) * TOPO_LAY_SWITCH + 30) / 6.283;
     radius = radius < 170 ? 170 : radius;
     int32_t centre[2] = {(int32_t)radius + TOPO_LAY_MARGIN + 110, TOPO_LAY_HEAD + (int32_t)radius + GROUP_HEIGHT / 2};
     for (uint32_t group = 0; group < groups;) {
-        uint32_t slot = topo_lay_slot(group, groups, GROUP_ROOM);
+        uint32_t slot = report_slot(group, groups, GROUP_ROOM);
         uint32_t boxes[ROUTER_ROOM][2];
         uint32_t end = group + 1;
         int32_t at[2];
         for (uint32_t i = 0; i < ROUTER_ROOM; i++) {
             boxes[i][0] = boxes[i][1] = TOPO_NOT_DRAWN;
         }
-        while (end < groups && topo_lay_slot(end, groups, GROUP_ROOM) == slot) {
+        while (end < groups && report_slot(end, groups, GROUP_ROOM) == slot) {
             end++;
         }
         on_circle(slot, slots, radius, centre, at);

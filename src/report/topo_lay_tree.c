@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/map.h"
 #include "report/number.h"
 #include "report/topo_lay.h"
 
@@ -242,13 +243,6 @@ static bool tree_find_parts(struct tree *tree)
 
 /* ---- which are alike ---- */
 
-static uint64_t tree_mixed(uint64_t value)
-{
-    value = (value ^ (value >> 31)) * UINT64_C(0x9e3779b97f4a7c15);
-    value = (value ^ (value >> 29)) * UINT64_C(0xbf58476d1ce4e5b9);
-    return value ^ (value >> 32);
-}
-
 /* Links from a part's own switches down are told in its frame. */
 static void count_links(struct tree *tree)
 {
@@ -275,12 +269,12 @@ static void find_likenesses(struct tree *tree)
 {
     for (uint32_t i = 0; i < tree->part_count; i++) {
         struct part *part = &tree->parts[i];
-        uint64_t sum = tree_mixed(part->stage + 1u) + tree_mixed(part->own_count + UINT64_C(1000)) +
-                       tree_mixed(part->links) + tree_mixed(part->rate_least) + tree_mixed(part->rate_most ^ 1);
+        uint64_t sum = map_mix(part->stage + 1u) + map_mix(part->own_count + UINT64_C(1000)) + map_mix(part->links) +
+                       map_mix(part->rate_least) + map_mix(part->rate_most ^ 1);
         for (uint32_t child = part->child; child != NONE; child = tree->parts[child].next) {
-            sum += tree_mixed(tree->parts[child].likeness);
+            sum += map_mix(tree->parts[child].likeness);
         }
-        part->likeness = tree_mixed(sum);
+        part->likeness = map_mix(sum);
     }
 }
 
@@ -319,7 +313,7 @@ static uint32_t room_for(const struct tree *tree, const struct part *child, uint
 
 static uint32_t own_slots(const struct part *part)
 {
-    return topo_lay_slots(part->own_count, OWN_ROOM);
+    return report_slots(part->own_count, OWN_ROOM);
 }
 
 static struct extent measure_part(const struct tree *tree, uint32_t at);
@@ -446,7 +440,7 @@ static void place_own(struct tree *tree, const struct part *part, int32_t left, 
     uint32_t last = NONE;
     uint32_t last_slot = NONE;
     for (uint32_t node = part->own; node != NONE; node = tree->next_own[node], index++) {
-        uint32_t slot = topo_lay_slot(index, part->own_count, OWN_ROOM);
+        uint32_t slot = report_slot(index, part->own_count, OWN_ROOM);
         int32_t x = left + width / 2 + (2 * (int32_t)slot - (int32_t)(slots - 1)) * TOPO_LAY_SWITCH / 2;
         if (slot == last_slot) {
             topo_lay_into(tree->drawing, node, last);

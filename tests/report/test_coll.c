@@ -103,34 +103,47 @@ static unsigned count_of(const char *text, const char *part)
     return count;
 }
 
+/* The picture of an all-reduce, read back. */
+static const char *draw(uint32_t gpus, const char *algorithm)
+{
+    static char text[1 << 20];
+    struct orr_coll_options options;
+    char path[] = "/tmp/orrery-coll-XXXXXX";
+    int made = mkstemp(path);
+    CHECK(made >= 0 && close(made) == 0, "a file of its own");
+    orr_coll_options_init(&options);
+    options.gpus = gpus;
+    options.tp = gpus;
+    options.algo = algorithm;
+    options.svg = path;
+    (void)show(&options);
+    FILE *file = fopen(path, "r");
+    CHECK(file != NULL, "%s was drawn", algorithm);
+    text[fread(text, 1, sizeof text - 1, file)] = '\0';
+    (void)fclose(file);
+    (void)unlink(path);
+    CHECK_CONTAINS(text, "<svg");
+    CHECK_CONTAINS(text, "</svg>");
+    CHECK(strstr(text, "nan") == NULL, "a place that is no number");
+    return text;
+}
+
 static void every_channel_has_a_panel_in_the_picture(void **state)
 {
     (void)state;
-    static const char *const algorithms[] = {"ring", "tree"};
-    for (size_t i = 0; i < COUNT_OF(algorithms); i++) {
-        struct orr_coll_options options;
-        char path[] = "/tmp/orrery-coll-XXXXXX";
-        static char text[1 << 20];
-        int made = mkstemp(path);
-        CHECK(made >= 0 && close(made) == 0, "a file of its own");
-        orr_coll_options_init(&options);
-        options.gpus = 16;
-        options.tp = 16;
-        options.algo = algorithms[i];
-        options.svg = path;
-        (void)show(&options);
-        FILE *file = fopen(path, "r");
-        CHECK(file != NULL, "%s was drawn", algorithms[i]);
-        text[fread(text, 1, sizeof text - 1, file)] = '\0';
-        (void)fclose(file);
-        (void)unlink(path);
-        CHECK_CONTAINS(text, "<svg");
-        CHECK_CONTAINS(text, "</svg>");
-        CHECK(strstr(text, "nan") == NULL, "a place that is no number");
-        char named[32];
-        (void)snprintf(named, sizeof named, "\">%s ", algorithms[i]); /* the head of a panel */
-        CHECK_U64(count_of(text, named), i == 0 ? 8 : 16, "panels: 8 rings, or 16 trees");
-    }
+    CHECK_U64(count_of(draw(16, "ring"), "\">ring "), 8, "rings");
+    CHECK_U64(count_of(draw(16, "tree"), "\">tree "), 16, "trees");
+}
+
+static void of_many_servers_a_few_are_drawn_and_the_others_counted(void **state)
+{
+    (void)state;
+    const char *rings = draw(256, "ring");
+    CHECK_U64(count_of(rings, "<circle"), 8 * 5 * 8, "ranks of five servers in eight rings");
+    CHECK_CONTAINS(rings, "+27 servers");
+    const char *trees = draw(256, "tree");
+    CHECK(count_of(trees, "<circle") <= 16 * 40, "%u ranks are drawn", count_of(trees, "<circle"));
+    CHECK_CONTAINS(trees, " ranks below these");
 }
 
 static void a_wrong_word_names_the_nearest(void **state)
@@ -169,4 +182,5 @@ static void a_degree_of_tensor_parallelism_left_open_follows_from_the_group(void
 
 TEST_MAIN(the_table_says_what_moves_and_the_drawing_how, trees_and_switches_are_drawn_by_server,
           holes_of_simai_are_filled_by_default, every_channel_has_a_panel_in_the_picture,
-          a_wrong_word_names_the_nearest, a_degree_of_tensor_parallelism_left_open_follows_from_the_group)
+          of_many_servers_a_few_are_drawn_and_the_others_counted, a_wrong_word_names_the_nearest,
+          a_degree_of_tensor_parallelism_left_open_follows_from_the_group)
