@@ -23,6 +23,7 @@
 #include "orrery/machine.h"
 #include "orrery/op.h"
 #include "orrery/plan.h"
+#include "orrery/report.h"
 #include "orrery/run.h"
 #include "orrery/simai.h"
 #include "orrery/sweep.h"

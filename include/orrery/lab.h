@@ -31,6 +31,7 @@ struct orr_lab_options {
     bool auto_calibrate;                /* run the traced world first, fit it to the measured steps, and use that */
     uint32_t virtual_scale, world_size; /* ranks for each trace; ranks. At most one of them */
     bool timeline;                      /* also timeline.json.gz */
+    const char *report;                 /* also a page of the run (orrery/report.h): its file */
 };
 
 void orr_lab_options_init(struct orr_lab_options *options); /* the defaults; orr_run_options_free(&options->run) */

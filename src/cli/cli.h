@@ -63,6 +63,7 @@ extern const struct cli_command cli_coll;
 extern const struct cli_command cli_op;
 extern const struct cli_command cli_machine;
 extern const struct cli_command cli_plan;
+extern const struct cli_command cli_report;
 extern const struct cli_command cli_train;
 extern const char *const cli_train_headings[PARAM_GROUPS]; /* of the rows that train and plan share */
 extern const struct cli_command cli_validate;
@@ -141,6 +142,12 @@ void cli_print_schema(const struct cli_command *command, const char *path, FILE 
     {                                                                                                                  \
         "json", .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "OUT", .place = offsetof(type, field),             \
                 .help = "Also write JSON to the file OUT; - is standard output, in place of the text"                  \
+    }
+#define CLI_ROW_REPORT(type, field)                                                                                    \
+    {                                                                                                                  \
+        "report", .kind = PARAM_PATH, .group = PARAM_OUTPUT, .flags = PARAM_SINGLE, .value = "FILE",                   \
+                  .place = offsetof(type, field),                                                                      \
+                  .help = "Also write a page to open in a browser (HTML, docs/report.md)"                              \
     }
 #define CLI_ROW_CSV(type, field)                                                                                       \
     {                                                                                                                  \
@@ -221,7 +228,13 @@ ORR_MUST_CHECK enum orr_status cli_text_close(struct cli_text *made, enum orr_st
  * or NULL. */
 struct cli_forms {
     const char *json, *csv;
+    const char *report; /* the file of a page with the JSON in it; or NULL */
+    int argc;           /* what was typed, which the page shows: of a command with --report */
+    char **argv;
 };
+/* Makes a page of one document and writes it; argc 0: how to repeat it is not told. */
+ORR_MUST_CHECK enum orr_status cli_report_text(const char *path, int argc, char **argv, const char *name,
+                                               const char *json, size_t size, struct orr_error *err);
 /* The files that an answer is made of. */
 struct cli_inputs {
     const char *const *list;

@@ -39,6 +39,7 @@ static const struct param rows[] = {
      .help = "A name for the run, also part of its folder's"},
     {"timeline", .kind = PARAM_FLAG, .group = PARAM_OUTPUT, .flags = PARAM_SINGLE, AT(lab.timeline),
      .help = "Also timeline.json.gz, for Perfetto"},
+    CLI_ROW_REPORT(struct lab_command, lab.report),
     {"quiet", .letter = 'q', .kind = PARAM_FLAG, .group = PARAM_OTHER, AT(quiet),
      .help = "Neither warnings nor progress"},
     {"no-progress", .kind = PARAM_FLAG, .group = PARAM_OTHER, .flags = PARAM_RARE, AT(no_progress),
@@ -82,6 +83,9 @@ static enum orr_status cli_lab_run_simulate(struct lab_command *command, FILE *s
     struct orr_lab_result result;
     struct watch watch;
     enum orr_status status = cli_limit_default(&command->lab.run.memory_limit, err);
+    if (status == ORR_OK && command->lab.report != NULL) {
+        status = cli_check_writable("--report", command->lab.report, err);
+    }
     if (status == ORR_OK) {
         status = watch_init(&watch, NULL, !command->quiet && !command->no_progress, err);
     }

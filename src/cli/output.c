@@ -232,8 +232,36 @@ enum orr_status cli_forms_check(const struct cli_forms *forms, struct cli_inputs
         return error_set(err, ORR_EINVAL, "--json and --csv both want %s",
                          cli_output_is_stdout(forms->json) ? "standard output" : forms->json);
     }
+    if (cli_output_is_stdout(forms->report)) {
+        return error_set(err, ORR_EINVAL, "--report: \"-\" (standard output) is not for a page; name a file");
+    }
+    if (forms->report != NULL && (forms->json != NULL && strcmp(forms->report, forms->json) == 0)) {
+        return error_set(err, ORR_EINVAL, "--json and --report both want %s", forms->json);
+    }
     enum orr_status status = check_form("--json", forms->json, inputs, err);
-    return status == ORR_OK ? check_form("--csv", forms->csv, inputs, err) : status;
+    status = status == ORR_OK ? check_form("--csv", forms->csv, inputs, err) : status;
+    return status == ORR_OK ? check_form("--report", forms->report, inputs, err) : status;
+}
+
+static enum orr_status put_report(const struct cli_forms *forms,
+                                  enum orr_status (*answer)(void *context, enum orr_form form, FILE *stream,
+                                                            struct orr_error *err),
+                                  void *context, struct orr_error *err)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = text_stream_open(&text, &size);
+    if (stream == NULL) {
+        return no_room(err);
+    }
+    enum orr_status status = answer(context, ORR_FORM_JSON, stream, err);
+    bool failed = fclose(stream) != 0;
+    status = status == ORR_OK && failed ? no_room(err) : status;
+    status = status == ORR_OK
+                 ? cli_report_text(forms->report, forms->argc, forms->argv, forms->argv[0], text, size, err)
+                 : status;
+    free(text);
+    return status;
 }
 
 enum orr_status cli_forms_put(const struct cli_forms *forms,
@@ -255,5 +283,5 @@ enum orr_status cli_forms_put(const struct cli_forms *forms,
             status = cli_text_close(&made, status, paths[form], err);
         }
     }
-    return status;
+    return status == ORR_OK && forms->report != NULL ? put_report(forms, answer, context, err) : status;
 }

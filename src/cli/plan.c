@@ -9,7 +9,11 @@ struct plan_options {
     struct cli_forms forms;
 };
 
-static const struct param plan_rows[] = {CLI_ROW_JSON(struct plan_options, forms.json), {0}};
+static const struct param plan_rows[] = {
+    CLI_ROW_JSON(struct plan_options, forms.json),
+    CLI_ROW_REPORT(struct plan_options, forms.report),
+    {0},
+};
 
 static enum orr_status plan_answer(void *context, enum orr_form form, FILE *stream, struct orr_error *err)
 {
@@ -37,6 +41,8 @@ static int plan_run(const struct cli_command *self, int argc, char **argv)
     if (!cli_begin(self, argc, argv, &options, &code)) {
         return code;
     }
+    options.forms.argc = argc;
+    options.forms.argv = argv;
     enum orr_status status = cli_forms_check(&options.forms, (struct cli_inputs){&options.plan.job.model, 1}, &err);
     status = status == ORR_OK ? watch_init(&watch, NULL, false, &err) : status;
     if (status != ORR_OK) {

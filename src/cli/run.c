@@ -49,7 +49,8 @@ static int cli_run_simulate(struct run_options *options, struct cli_warnings *wa
         watch_finish(&watch, WATCH_FAILED);
         return cli_fail(&err);
     }
-    options->run.keep_intervals = options->out.timeline != NULL || options->out.comm_intervals != NULL;
+    options->run.keep_intervals =
+        options->out.timeline != NULL || options->out.report != NULL || options->out.comm_intervals != NULL;
     bool named = options->run.compat == ORR_COMPAT_ASTRA && options->run.backend == ORR_BACKEND_PACKET;
     options->run.keep_flows = named || options->out.fct != NULL || options->out.pfc != NULL;
     options->run.keep_queues = named || options->out.qlen != NULL;
@@ -81,6 +82,8 @@ static int cli_run_with(const struct cli_command *self, bool lenient, int argc, 
     struct orr_error err = {0};
     enum cli_help help = CLI_HELP_NONE;
     int exit_code = 0;
+    options->out.argc = argc;
+    options->out.argv = argv;
     if (run_options_read(self, lenient, argc, argv, options, &vector, &help, &err) != ORR_OK) {
         exit_code = cli_fail(&err);
     } else if (help != CLI_HELP_NONE) {

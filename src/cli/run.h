@@ -16,7 +16,9 @@
 struct run_outputs {
     enum orr_output format; /* of standard output */
     bool format_given;
-    const char *json, *csv, *timeline;
+    const char *json, *csv, *timeline, *report;
+    int argc; /* what was typed, for the page of --report */
+    char **argv;
     const char *fct, *pfc, *qlen, *comm_intervals;
     const char *local_mem; /* prefix of the files of the system file's track-local-mem */
     const char *simai;     /* folder of SimAI's files */

@@ -7,6 +7,7 @@
 #include "cli/run.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* Reports what went wrong with one output; the exit code is that of the first. False when the others are not worth
  * trying: memory that ran out is said once. */
@@ -28,6 +29,20 @@ static bool write_standard_output(const struct run_outputs *outputs, const struc
     }
     *exit_code = cli_stdout_failed(err.text);
     return true;
+}
+
+static enum orr_status cli_run_execute_report(const struct run_outputs *outputs, const struct orr_run *run,
+                                              struct orr_error *err)
+{
+    struct orr_report *report = NULL;
+    char *command = cli_quote_command(outputs->argc, outputs->argv);
+    enum orr_status status = orr_report_open(NULL, 0, &report, err);
+    status = status == ORR_OK ? orr_report_command(report, command, err) : status;
+    status = status == ORR_OK ? orr_report_add_run(report, outputs->argv[0], run, err) : status;
+    status = status == ORR_OK ? orr_report_write(report, outputs->report, NULL, err) : status;
+    orr_report_close(report);
+    free(command);
+    return status;
 }
 
 /* Standard output comes first: it is the result, and cannot fail for want of room for the others. */
@@ -53,6 +68,10 @@ static int write_outputs(const struct run_outputs *outputs, const struct orr_run
         if (files[i].path != NULL && orr_run_write(run, files[i].output, files[i].path, NULL, &err) != ORR_OK) {
             go_on = note_failure(&err, &exit_code);
         }
+    }
+    struct orr_error err = {0};
+    if (go_on && outputs->report != NULL && cli_run_execute_report(outputs, run, &err) != ORR_OK) {
+        (void)note_failure(&err, &exit_code);
     }
     return exit_code;
 }

@@ -22,6 +22,8 @@ const struct param run_output_rows[] = {
              "wires links.csv and, where memory is tracked, memory.csv"},
     {"timeline", .commands = BOTH, OUTPUT(timeline), .flags = PARAM_SINGLE,
      .help = "Also write a timeline for Perfetto or chrome://tracing. Compressed when the name ends in .gz"},
+    {"report", .commands = BOTH, OUTPUT(report), .flags = PARAM_SINGLE,
+     .help = "Also write a page to open in a browser (HTML, docs/report.md), the timeline in it"},
     {"dump-comm-intervals", .commands = BOTH, OUTPUT(comm_intervals), .flags = PARAM_SINGLE | PARAM_RARE,
      .help = "Also write, as CSV, when each communication of each rank was in flight"},
     {"fct", .commands = BOTH, OUTPUT(fct), .flags = PARAM_SINGLE | PARAM_RARE | PARAM_WIRED,

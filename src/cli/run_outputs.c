@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { INPUTS_MOST = 8, OUTPUTS = 13 }; /* --csv is its folder and the five files in it */
+enum { INPUTS_MOST = 8, OUTPUTS = 14 }; /* --csv is its folder and the five files in it */
 
 struct place {
     const char *option;
@@ -201,6 +201,7 @@ static enum orr_status check_conflicts(const struct run_outputs *outputs, const 
             {
                 cli_run_outputs_place_of("--json", outputs->json),
                 cli_run_outputs_place_of("--timeline", outputs->timeline),
+                cli_run_outputs_place_of("--report", outputs->report),
                 cli_run_outputs_place_of("--dump-comm-intervals", outputs->comm_intervals),
                 cli_run_outputs_place_of("--status-file", outputs->status_file),
                 cli_run_outputs_place_of("--csv", outputs->csv),
@@ -258,6 +259,7 @@ enum orr_status run_outputs_check(const struct run_outputs *outputs, const struc
     } places[] = {
         {"--json", outputs->json, cli_check_writable},
         {"--timeline", outputs->timeline, cli_check_writable},
+        {"--report", outputs->report, cli_check_writable},
         {"--dump-comm-intervals", outputs->comm_intervals, cli_check_writable},
         {"--status-file", outputs->status_file, cli_check_writable},
         {"--fct", outputs->fct, cli_check_writable},

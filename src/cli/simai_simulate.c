@@ -184,7 +184,7 @@ static int cli_simai_simulate_simulate(struct simulate_options *options)
         return cli_fail(&err);
     }
     of->keep_flows = out->fct != NULL || out->pfc != NULL || options->as_original;
-    of->keep_intervals = out->timeline != NULL || out->comm_intervals != NULL;
+    of->keep_intervals = out->timeline != NULL || out->report != NULL || out->comm_intervals != NULL;
     of->progress = watch_progress;
     of->progress_context = &watch;
     enum orr_status status = orr_simai_open(&options->simai, &run, &err);
@@ -221,6 +221,8 @@ static int run_simulate(const struct cli_command *self, int argc, char **argv, b
     if (cli_simai_simulate_read_environment(&options, &err) != ORR_OK) {
         return cli_fail(&err);
     }
+    options.out.argc = argc;
+    options.out.argv = argv;
     if (cli_begin(self, argc, argv, &options, &exit_code)) {
         char *typed = options.store == NULL ? NULL : cli_quote_command(argc, argv);
         options.command = typed;

@@ -19,7 +19,9 @@ struct sweep_command {
     uint64_t only[ONLY_MOST];
     uint64_t best;
     enum orr_sweep_rank by;
-    const char *csv, *json;
+    const char *csv, *json, *report;
+    int argc; /* as typed */
+    char **argv;
     bool dry, quiet, no_progress;
 };
 
@@ -101,6 +103,8 @@ static const struct param rows[] = {
      .help = "Also write all points as CSV; - is standard output, in place of the table"},
     {"json", .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "FILE", AT(json),
      .help = "Also write all points as JSON; - is standard output, in place of the table"},
+    {"report", .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "FILE", AT(report),
+     .help = "Also write a page to open in a browser (HTML, docs/report.md)"},
     CLI_ROW_STORE(struct sweep_command, sweep.store),
     {"no-progress", .kind = PARAM_FLAG, .group = PARAM_OTHER, AT(no_progress),
      .help = "No progress line on a terminal"},
@@ -165,14 +169,14 @@ static enum orr_status cli_sweep_check_outputs(const struct sweep_command *comma
 {
     const struct {
         const char *option, *path;
-    } outputs[] = {{"--csv", command->csv}, {"--json", command->json}};
+    } outputs[] = {{"--csv", command->csv}, {"--json", command->json}, {"--report", command->report}};
     bool both = command->csv != NULL && command->json != NULL && strcmp(command->csv, command->json) == 0;
     if (both) {
         return error_set(err, ORR_EINVAL, "--csv and --json both want %s", command->csv);
     }
     for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
         const char *path = outputs[i].path;
-        if (path == NULL || strcmp(path, "-") == 0) {
+        if (path == NULL || (strcmp(path, "-") == 0 && path != command->report)) {
             continue;
         }
         enum orr_status status = cli_check_name(outputs[i].option, path, err);
@@ -198,7 +202,7 @@ static bool is_trace(const char *path)
 static enum orr_status check_inputs(const struct sweep_command *command, const struct sweep_points *points,
                                     struct orr_error *err)
 {
-    const char *const outputs[] = {command->csv, command->json};
+    const char *const outputs[] = {command->csv, command->json, command->report};
     for (uint64_t i = 0; i < points->count; i++) {
         const struct orr_run_options *run = points->jobs[i].run;
         const struct orr_lab_options *lab = points->jobs[i].lab;
@@ -209,7 +213,7 @@ static enum orr_status check_inputs(const struct sweep_command *command, const s
                                       run != NULL ? run->groups : NULL,
                                       points->jobs[i].calibration};
         const char *workload = run != NULL ? run->workload : lab->run.workload;
-        for (size_t o = 0; o < 2; o++) {
+        for (size_t o = 0; o < sizeof outputs / sizeof outputs[0]; o++) {
             bool same = outputs[o] != NULL && workload != NULL &&
                         (cli_is_rank_file(outputs[o], workload) || (lab != NULL && is_trace(outputs[o])));
             for (size_t k = 0; outputs[o] != NULL && k < sizeof inputs / sizeof inputs[0]; k++) {
@@ -250,6 +254,26 @@ static void print_points(const struct orr_sweep_plan *plan)
     }
 }
 
+static enum orr_status cli_sweep_write_report(const struct sweep_command *command, const struct orr_sweep *sweep,
+                                              struct orr_error *err)
+{
+    FILE *stream = NULL;
+    char *text = NULL;
+    size_t size = 0;
+    enum orr_status status = orr_stream_text(&text, &size, &stream, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    status = orr_sweep_write(sweep, ORR_SWEEP_JSON, command->by, 0, NULL, stream, err);
+    enum orr_status closed = orr_stream_close(stream, status == ORR_OK ? err : NULL);
+    status = status == ORR_OK ? closed : status;
+    status = status == ORR_OK
+                 ? cli_report_text(command->report, command->argc, command->argv, command->argv[0], text, size, err)
+                 : status;
+    orr_free(text);
+    return status;
+}
+
 /* The files come first, so that none is missing when the reader of the table has gone away. */
 static enum orr_status cli_sweep_write_results(const struct sweep_command *command, const struct orr_sweep *sweep,
                                                struct orr_error *err)
@@ -266,6 +290,9 @@ static enum orr_status cli_sweep_write_results(const struct sweep_command *comma
         if (files[i].path != NULL) {
             status = orr_sweep_write(sweep, files[i].form, command->by, 0, dash ? NULL : files[i].path, stdout, err);
         }
+    }
+    if (status == ORR_OK && command->report != NULL) {
+        status = cli_sweep_write_report(command, sweep, err);
     }
     if (status == ORR_OK && table_wanted) {
         status = orr_sweep_write(sweep, ORR_SWEEP_TEXT, command->by, command->best, NULL, stdout, err);
@@ -389,7 +416,7 @@ static char *typed_command(int own, int argc, char **argv)
 
 static int cli_sweep_run_command(const struct cli_command *self, int argc, char **argv)
 {
-    struct sweep_command command = {.dry = false};
+    struct sweep_command command = {.argc = argc, .argv = argv};
     struct orr_error err = {0};
     int code = 0;
     int own = 1;

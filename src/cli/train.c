@@ -36,6 +36,7 @@ static const struct param train_rows[] = {
      .place = offsetof(struct train_options, prices),
      .help = "Price list of orrery cost: parameter 'gpu-hour' from what the machine costs"},
     CLI_ROW_JSON(struct train_options, forms.json),
+    CLI_ROW_REPORT(struct train_options, forms.report),
     {0},
 };
 
@@ -101,6 +102,8 @@ static int train_run(const struct cli_command *self, int argc, char **argv)
     if (!cli_begin(self, argc, argv, &options, &code)) {
         return code;
     }
+    options.forms.argc = argc;
+    options.forms.argv = argv;
     enum orr_status status = options.prices != NULL ? train_price(&options, &err) : ORR_OK;
     if (status != ORR_OK) {
         return cli_end(status, &err);

@@ -101,7 +101,7 @@ void lab_plan_run_options(struct lab_plan *plan, struct orr_run_options *run)
     run->backend_open = false;
     run->policy = plan->policy;
     run->strict = run->strict || (plan->notices != NULL && plan->notices->strict);
-    run->keep_intervals = options->timeline;
+    run->keep_intervals = options->timeline || options->report != NULL;
     run->keep_issue_order = true; /* for stdout.log */
     run->grow = plan->grows;
     if (plan->files.topology != NULL) { /* a file of that name in the current folder is another machine's */

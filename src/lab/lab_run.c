@@ -139,6 +139,17 @@ static enum orr_status keep_file(struct lab_plan *plan, const struct orr_run *ru
     return path == NULL ? mem_error(&plan->mem, "a path", err) : orr_run_write(run, output, path, NULL, err);
 }
 
+static enum orr_status lab_run_report(const struct lab_plan *plan, const struct orr_run *run, struct orr_error *err)
+{
+    struct orr_report *report = NULL;
+    enum orr_status status = orr_report_open(NULL, plan->options->run.memory_limit, &report, err);
+    status = status == ORR_OK ? orr_report_command(report, plan->options->command, err) : status;
+    status = status == ORR_OK ? orr_report_add_run(report, plan->name, run, err) : status;
+    status = status == ORR_OK ? orr_report_write(report, plan->options->report, NULL, err) : status;
+    orr_report_close(report);
+    return status;
+}
+
 static void pass_warnings(const struct lab_plan *plan, const struct orr_run *run)
 {
     for (size_t i = 0; plan->notices != NULL && plan->notices->warn != NULL && i < orr_run_warning_count(run); i++) {
@@ -203,6 +214,9 @@ static enum orr_status lab_run_keep(void *context, const struct orr_run *run, st
     pass_warnings(plan, run);
     for (size_t i = 0; status == ORR_OK && i < sizeof files / sizeof files[0]; i++) {
         status = files[i].wanted ? keep_file(plan, run, files[i].output, files[i].name, err) : ORR_OK;
+    }
+    if (status == ORR_OK && plan->options->report != NULL) {
+        status = lab_run_report(plan, run, err);
     }
     if (status == ORR_OK && keeping->stream != NULL) {
         struct report_lab lab = lab_run_describe(plan);

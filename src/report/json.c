@@ -16,6 +16,7 @@ enum { SHARE_DECIMALS = 6, TIME_DECIMALS = 3 };
 
 static void report_json_write_head(struct json_writer *json, const struct sim_result *result)
 {
+    json_write_member_string(json, "kind", "run");
     json_write_member_u64(json, "schema_version", REPORT_JSON_SCHEMA_VERSION);
     json_write_member_string(json, "generator", "orrery " ORR_VERSION);
     json_write_member_string(json, "state", report_state_name(report_state_of(result)));

@@ -150,6 +150,7 @@ void report_plan_json(const struct orr_plan_result *result, FILE *stream)
     struct json_writer writer;
     json_write_begin(&writer, stream);
     json_write_object(&writer, false);
+    json_write_member_string(&writer, "kind", "plan");
     json_write_member_u64(&writer, "plans", result->plans);
     json_write_member_u64(&writer, "predicted", result->predicted);
     json_write_member_bool(&writer, "interrupted", result->interrupted);

@@ -314,6 +314,7 @@ void report_sweep_json(const struct report_sweep *sweep, FILE *stream)
     struct json_writer writer;
     json_write_begin(&writer, stream);
     json_write_object(&writer, false);
+    json_write_member_string(&writer, "kind", "sweep");
     json_write_member_string(&writer, "version", orr_version());
     json_write_member_string(&writer, "name", sweep->name);
     json_write_member_u64(&writer, "points", sweep->counts.points);

@@ -179,6 +179,7 @@ void report_train_json(const struct orr_train_result *result, FILE *stream)
     struct json_writer writer;
     json_write_begin(&writer, stream);
     json_write_object(&writer, false);
+    json_write_member_string(&writer, "kind", "train");
     json_write_member_string(&writer, "model", result->model.name);
     json_write_member_string(&writer, "device", result->device);
     json_write_member_string(&writer, "framework", result->framework);

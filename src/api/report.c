@@ -1,0 +1,262 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The public functions that make a page of results. Every document goes by way of the text that --json writes, so that
+ * a page made in one call and one made from files later are the same. What a path holds is told by its first bytes.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/text_stream.h"
+#include "io/outfile.h"
+#include "io/stream.h"
+#include "orrery.h"
+#include "report/page.h"
+
+struct orr_report {
+    struct page page;
+};
+
+enum orr_status orr_report_open(const char *language, uint64_t memory_limit, struct orr_report **report,
+                                struct orr_error *err)
+{
+    struct orr_report *opened = calloc(1, sizeof *opened);
+    if (opened == NULL) {
+        return error_set(err, ORR_ENOMEM, "out of memory for a report");
+    }
+    enum orr_status status = page_init(&opened->page, language, memory_limit, err);
+    if (status != ORR_OK) {
+        orr_report_close(opened);
+        return status;
+    }
+    *report = opened;
+    return ORR_OK;
+}
+
+void orr_report_close(struct orr_report *report)
+{
+    if (report != NULL) {
+        page_free(&report->page);
+        free(report);
+    }
+}
+
+enum orr_status orr_report_command(struct orr_report *report, const char *command, struct orr_error *err)
+{
+    struct page *page = &report->page;
+    page->command = command == NULL ? NULL : arena_strndup(&page->arena, command, strlen(command));
+    return command != NULL && page->command == NULL ? mem_error(&page->mem, "the command of a report", err) : ORR_OK;
+}
+
+size_t orr_report_count(const struct orr_report *report)
+{
+    return report->page.count;
+}
+
+enum orr_status orr_report_add(struct orr_report *report, const char *name, const char *json, size_t size,
+                               struct orr_error *err)
+{
+    return page_add(&report->page, name, json, size, err);
+}
+
+/* ---- documents that a function of ours prints ---- */
+
+struct report_made {
+    FILE *stream;
+    char *text;
+    size_t size;
+};
+
+static enum orr_status report_made_open(struct report_made *made, struct orr_error *err)
+{
+    *made = (struct report_made){0};
+    made->stream = text_stream_open(&made->text, &made->size);
+    return made->stream == NULL ? error_set(err, ORR_ENOMEM, "out of memory making the report") : ORR_OK;
+}
+
+/* Ends it, whatever came of printing, and adds what was printed. */
+static enum orr_status report_made_add(struct orr_report *report, struct report_made *made, enum orr_status status,
+                                       enum page_kind kind, const char *name, struct orr_error *err)
+{
+    bool failed = fclose(made->stream) != 0;
+    if (status == ORR_OK) {
+        status = failed ? error_set(err, ORR_ENOMEM, "out of memory making the report")
+                        : page_add_made(&report->page, kind, name, made->text, made->size, err);
+    }
+    free(made->text);
+    return status;
+}
+
+enum orr_status orr_report_add_run(struct orr_report *report, const char *name, const struct orr_run *run,
+                                   struct orr_error *err)
+{
+    struct report_made made;
+    enum orr_status status = report_made_open(&made, err);
+    if (status == ORR_OK) {
+        status = orr_run_write(run, ORR_OUTPUT_JSON, NULL, made.stream, err);
+        status = report_made_add(report, &made, status, PAGE_RUN, name, err);
+    }
+    return status;
+}
+
+/* ---- stores ---- */
+
+static enum orr_status report_add_stored(struct orr_report *report, const char *store, int64_t run,
+                                         struct orr_error *err)
+{
+    struct report_made made;
+    char name[64];
+    if (run == 0) {
+        (void)snprintf(name, sizeof name, "the newest run");
+    } else {
+        (void)snprintf(name, sizeof name, "run %lld", (long long)run);
+    }
+    enum orr_status status = report_made_open(&made, err);
+    if (status == ORR_OK) {
+        status = orr_store_show(store, run, ORR_STORE_JSON, made.stream, err);
+        status = report_made_add(report, &made, status, PAGE_STORED, name, err);
+    }
+    return status;
+}
+
+static enum orr_status report_add_difference(struct orr_report *report, const char *store, int64_t before,
+                                             int64_t after, struct orr_error *err)
+{
+    struct report_made made;
+    char name[80];
+    bool same = false;
+    (void)snprintf(name, sizeof name, "run %lld against run %lld", (long long)after, (long long)before);
+    enum orr_status status = report_made_open(&made, err);
+    if (status == ORR_OK) {
+        status = orr_store_diff(store, before, after, ORR_STORE_JSON, made.stream, &same, err);
+        status = report_made_add(report, &made, status, PAGE_DIFFERENCE, name, err);
+    }
+    return status;
+}
+
+static enum orr_status report_add_store(struct orr_report *report, const char *store, struct orr_error *err)
+{
+    const struct orr_store_filter all = {0};
+    struct report_made made;
+    enum orr_status status = report_made_open(&made, err);
+    if (status == ORR_OK) {
+        status = orr_store_list(store, &all, ORR_STORE_JSON, made.stream, err);
+        status = report_made_add(report, &made, status, PAGE_STORE, store, err);
+    }
+    return status == ORR_OK ? report_add_stored(report, store, 0, err) : status;
+}
+
+/* "3,5" behind the store's name. */
+static enum orr_status report_add_runs(struct orr_report *report, const char *store, const char *list,
+                                       struct orr_error *err)
+{
+    int64_t first = 0;
+    enum orr_status status = ORR_OK;
+    for (const char *at = list; status == ORR_OK && *at != '\0';) {
+        char *end = NULL;
+        errno = 0;
+        long long run = strtoll(at, &end, 10);
+        if (errno != 0 || end == at || run < 1 || (*end != '\0' && *end != ',') || (*end == ',' && end[1] == '\0')) {
+            return error_set(err, ORR_EINVAL, "%s:%s: the runs of a store are numbers from 1, with commas between them",
+                             store, list);
+        }
+        status = report_add_stored(report, store, run, err);
+        if (status == ORR_OK && first != 0) {
+            status = report_add_difference(report, store, first, run, err);
+        }
+        first = first == 0 ? run : first;
+        at = *end == ',' ? end + 1 : end;
+    }
+    return status;
+}
+
+/* ---- paths ---- */
+
+struct report_bytes {
+    void *bytes;
+    size_t size, capacity;
+};
+
+static enum orr_status report_read(const char *path, struct mem *mem, struct report_bytes *into, struct orr_error *err)
+{
+    struct io_stream *stream = NULL;
+    size_t got = 1;
+    enum orr_status status = io_stream_open(path, mem, &stream, err);
+    while (status == ORR_OK && got > 0) {
+        if (!mem_reserve_bytes(mem, &into->bytes, &into->capacity, into->size, 1 << 16)) {
+            status = mem_error(mem, "a document of the report", err);
+            break;
+        }
+        status = io_stream_read(stream, (char *)into->bytes + into->size, into->capacity - into->size, &got, err);
+        into->size += status == ORR_OK ? got : 0;
+    }
+    io_stream_close(stream);
+    return status;
+}
+
+static enum orr_status report_add_text(struct orr_report *report, const char *path, struct orr_error *err)
+{
+    static const char magic[] = "SQLite format 3";
+    struct mem *mem = &report->page.mem;
+    struct report_bytes read = {0};
+    enum orr_status status = report_read(path, mem, &read, err);
+    bool store = status == ORR_OK && read.size > sizeof magic && memcmp(read.bytes, magic, sizeof magic) == 0;
+    if (status == ORR_OK && !store) {
+        status = page_add(&report->page, path, read.bytes, read.size, err);
+    }
+    mem_free(mem, read.bytes, read.capacity);
+    return store ? report_add_store(report, path, err) : status;
+}
+
+static enum orr_status report_add_folder(struct orr_report *report, const char *folder, struct orr_error *err)
+{
+    struct stat found;
+    char *path = arena_printf(&report->page.arena, "%s/result.json", folder);
+    if (path == NULL) {
+        return mem_error(&report->page.mem, "a path", err);
+    }
+    if (stat(path, &found) != 0) {
+        return error_set(err, ORR_EINVAL, "%s: a folder without result.json; accepted: the folder of a lab run",
+                         folder);
+    }
+    return report_add_text(report, path, err);
+}
+
+enum orr_status orr_report_add_file(struct orr_report *report, const char *path, struct orr_error *err)
+{
+    struct stat found;
+    const char *colon = strrchr(path, ':');
+    bool exists = stat(path, &found) == 0;
+    if (exists && S_ISDIR(found.st_mode)) {
+        return report_add_folder(report, path, err);
+    }
+    if (!exists && colon != NULL && colon > path) {
+        char *store = arena_strndup(&report->page.arena, path, (size_t)(colon - path));
+        return store == NULL              ? mem_error(&report->page.mem, "a path", err)
+               : stat(store, &found) == 0 ? report_add_runs(report, store, colon + 1, err)
+                                          : report_add_text(report, path, err);
+    }
+    return report_add_text(report, path, err);
+}
+
+/* ---- the page ---- */
+
+enum orr_status orr_report_write(const struct orr_report *report, const char *path, FILE *stream, struct orr_error *err)
+{
+    struct io_outfile *file = NULL;
+    if (path == NULL) {
+        enum orr_status status = page_write(&report->page, stream, err);
+        return status != ORR_OK ? status : error_of_stream(stream, "the report", err);
+    }
+    enum orr_status status = io_outfile_open(path, IO_OUTFILE_PLAIN, &file, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    status = page_write(&report->page, io_outfile_stream(file), err);
+    if (status != ORR_OK) {
+        io_outfile_abort(file);
+        return status;
+    }
+    return io_outfile_commit(file, err);
+}
