@@ -33,6 +33,12 @@ struct view_edge {
     bool backward;     /* against the order: part of a cycle */
 };
 
+/* When a layer began: the least start of its boxes' first nodes. */
+struct view_tick {
+    double y;
+    double start_us; /* after the trace's first; NAN: not recorded */
+};
+
 struct view {
     const struct trace_document *document;
     struct view_box *boxes; /* parents before children where there is an order */
@@ -41,6 +47,7 @@ struct view {
     uint64_t hidden_nodes;  /* beyond the limit, not drawn */
     uint64_t missing_edges; /* dependencies on nodes that are not there */
     double width, height;
+    struct view_tick *ticks; /* by layer; NULL: the trace says no starts */
     struct arena arena;
 };
 
@@ -62,6 +69,10 @@ ORR_MUST_CHECK enum orr_status view_layout(struct view *view, struct mem *mem, s
 enum { VIEW_LABEL_ROOM = 128 };
 void view_box_label(const struct view *view, const struct view_box *box, char name[VIEW_LABEL_ROOM],
                     char detail[VIEW_LABEL_ROOM]);
+
+/* The ticks worth writing, from `*layer` on: those that differ in words from the one before. False: no more. */
+struct report_number;
+bool view_next_tick(const struct view *view, uint32_t *layer, struct report_number *text, double *y);
 
 /* A drawing that stands alone, and a page around it to move, zoom and search in. */
 void view_write_svg(const struct view *view, FILE *stream);

@@ -9,8 +9,11 @@
  */
 #include "report/view.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "report/number.h"
 
 enum {
     SWEEPS = 6,
@@ -21,6 +24,7 @@ enum {
     GAP_Y = 34,
     ROW_GAP_Y = 10,
     MARGIN = 24,
+    TICKS = 64, /* for the time at the left */
     HEAD = 64
 };
 
@@ -337,12 +341,63 @@ static void place_boxes(struct layout *layout)
         least = box == 0 || b->x < least ? b->x : least;
         most = box == 0 || b->x + b->width > most ? b->x + b->width : most;
     }
+    double left = MARGIN + (view->ticks != NULL ? (double)TICKS : 0.0);
     for (uint32_t box = 0; box < view->box_count; box++) {
-        view->boxes[box].x += MARGIN - least;
+        view->boxes[box].x += left - least;
     }
-    view->width = most - least + 2.0 * MARGIN;
+    view->width = most - least + left + MARGIN;
     view->width = view->width < 640 ? 640 : view->width;
     view->height = y + MARGIN;
+}
+
+/* Starts of the layers, where the trace has any. False when memory is refused. */
+static bool find_ticks(struct view *view)
+{
+    const struct trace_document *document = view->document;
+    uint64_t first = UINT64_MAX;
+    uint64_t last = 0;
+    for (uint32_t box = 0; box < view->box_count; box++) {
+        uint64_t start = document->nodes[view->boxes[box].first]->start_time_micros;
+        first = start < first ? start : first;
+        last = start > last ? start : last;
+    }
+    if (view->layer_count == 0 || last == 0 || first == last) {
+        return true;
+    }
+    view->ticks = arena_alloc(&view->arena, view->layer_count * sizeof *view->ticks);
+    if (view->ticks == NULL) {
+        return false;
+    }
+    for (uint32_t layer = 0; layer < view->layer_count; layer++) {
+        view->ticks[layer] = (struct view_tick){0, (double)NAN};
+    }
+    for (uint32_t i = 0; i < view->box_count; i++) {
+        const struct view_box *box = &view->boxes[i];
+        struct view_tick *tick = &view->ticks[box->layer];
+        double start = (double)(document->nodes[box->first]->start_time_micros - first);
+        if (isnan(tick->start_us) || start < tick->start_us) {
+            tick->start_us = start;
+        }
+    }
+    return true;
+}
+
+bool view_next_tick(const struct view *view, uint32_t *layer, struct report_number *text, double *y)
+{
+    for (; view->ticks != NULL && *layer < view->layer_count; (*layer)++) {
+        const struct view_tick *tick = &view->ticks[*layer];
+        if (isnan(tick->start_us)) {
+            continue;
+        }
+        struct report_number here = report_time(tick->start_us * 1000);
+        if (*layer == 0 || strcmp(here.text, text->text) != 0) {
+            *text = here;
+            *y = tick->y;
+            (*layer)++;
+            return true;
+        }
+    }
+    return false;
 }
 
 enum orr_status view_layout(struct view *view, struct mem *mem, struct orr_error *err)
@@ -361,7 +416,11 @@ enum orr_status view_layout(struct view *view, struct mem *mem, struct orr_error
     for (uint32_t box = 0; box < view->box_count; box++) {
         measure_box(view, &view->boxes[box]);
     }
+    bool enough = find_ticks(view);
     place_boxes(&layout);
+    for (uint32_t box = 0; view->ticks != NULL && box < view->box_count; box++) {
+        view->ticks[view->boxes[box].layer].y = view->boxes[box].y;
+    }
     arena_free(&arena);
-    return ORR_OK;
+    return enough ? ORR_OK : mem_error(mem, "the picture of a trace", err);
 }

@@ -104,6 +104,11 @@ static void report_view_pdf_put_head(const struct view *view, FILE *stream)
                        view->hidden_nodes);
     }
     put_text(24, view->height - 42, 11, line, stream);
+    struct report_number time = {0};
+    double y = 0;
+    for (uint32_t layer = 0; view_next_tick(view, &layer, &time, &y);) {
+        put_text(24, view->height - y - 22, 10, time.text, stream);
+    }
 }
 
 /* Writes one object and remembers its place; `at` counts the file's bytes. */

@@ -137,6 +137,13 @@ static void put_drawing(const struct view *view, FILE *stream)
     report_view_svg_put_style(stream);
     (void)fputs("<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", stream);
     report_view_svg_put_head(view, stream);
+    struct report_number time = {0};
+    double y = 0;
+    for (uint32_t layer = 0; view_next_tick(view, &layer, &time, &y);) {
+        (void)fputs("<text class=\"d\" x=\"24\" y=\"", stream);
+        report_view_svg_put_number(y + 22, stream);
+        (void)fprintf(stream, "\">%s</text>\n", time.text);
+    }
     for (uint32_t i = 0; i < view->edge_count; i++) {
         put_edge(view, &view->edges[i], stream);
     }
@@ -155,12 +162,16 @@ void view_write_svg(const struct view *view, FILE *stream)
 static const char page_head[] =
     "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Orrery trace</title>\n"
     "<style>html,body{margin:0;height:100%;overflow:hidden;background:#fff;font:13px Helvetica,Arial,sans-serif}\n"
-    "#bar{position:fixed;top:8px;right:8px;background:#fffd;border:1px solid #ccc;border-radius:6px;padding:6px 8px}\n"
-    "#bar input{width:14em}#stage{width:100%;height:100%;cursor:grab;touch-action:none}\n"
+    "#bar{position:fixed;z-index:2;top:8px;right:8px;background:#fffd;border:1px solid "
+    "#ccc;border-radius:6px;padding:6px 8px}\n"
+    "#bar "
+    "input{width:14em}#stage{position:relative;z-index:1;overflow:hidden;width:100%;height:100%;cursor:grab;touch-"
+    "action:none}\n"
     "#stage>svg{transform-origin:0 0;position:absolute}.hit rect{stroke:#d00!important;stroke-width:3!important}\n"
     "</style></head><body>\n"
     "<div id=\"bar\"><label>find <input id=\"find\" type=\"search\" placeholder=\"name, id, all-reduce …\"></label>\n"
-    "<span id=\"count\"></span> <button id=\"all\">whole</button> <button id=\"one\">1:1</button></div>\n"
+    "<span id=\"count\"></span> <button id=\"all\" title=\"the whole trace\">whole</button> <button "
+    "id=\"one\">1:1</button></div>\n"
     "<div id=\"stage\">\n";
 
 static const char page_tail[] =

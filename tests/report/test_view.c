@@ -17,6 +17,8 @@ struct node {
     size_t dep_count;
 };
 
+static uint64_t apart_us; /* from one node's start to the next's */
+
 static struct trace_document *document_of(const struct node *nodes, size_t count, struct mem *mem)
 {
     char path[64];
@@ -29,7 +31,7 @@ static struct trace_document *document_of(const struct node *nodes, size_t count
     for (size_t i = 0; i < count; i++) {
         et_node_begin(writer, nodes[i].id, et_text(nodes[i].name), nodes[i].type);
         et_node_data_deps(writer, nodes[i].deps, nodes[i].dep_count);
-        et_node_times(writer, 0, 10);
+        et_node_times(writer, apart_us > 0 ? 1000 + i * apart_us : 0, 10);
         et_attr_bool(writer, "is_cpu_op", nodes[i].host);
         if (nodes[i].type == TRACE_COLL) {
             et_attr_int64(writer, "comm_type", 0);
@@ -169,6 +171,28 @@ static void every_form_is_whole_and_escapes_names(void **state)
     trace_document_free(document);
 }
 
+static void layers_of_a_recorded_trace_say_when_they_began(void **state)
+{
+    (void)state;
+    struct mem mem = {0};
+    for (unsigned recorded = 0; recorded < 2; recorded++) {
+        char *text = NULL;
+        size_t size = 0;
+        apart_us = recorded * 1500;
+        struct trace_document *document = document_of(sample, COUNT_OF(sample), &mem);
+        struct view view = view_of(document, (struct view_options){.unfolded = true}, &mem);
+        FILE *stream = open_memstream(&text, &size);
+        view_write_svg(&view, stream);
+        (void)fclose(stream);
+        bool told = strstr(text, ">1.500 ms</text>") != NULL && strstr(text, ">9.000 ms</text>") != NULL;
+        CHECK(told == (recorded == 1), "recorded %u", recorded);
+        free(text);
+        view_free(&view);
+        trace_document_free(document);
+    }
+    apart_us = 0;
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -177,6 +201,7 @@ int main(void)
         cmocka_unit_test(cycles_and_missing_nodes_are_drawn_as_such),
         cmocka_unit_test(what_exceeds_the_limit_is_counted),
         cmocka_unit_test(every_form_is_whole_and_escapes_names),
+        cmocka_unit_test(layers_of_a_recorded_trace_say_when_they_began),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
