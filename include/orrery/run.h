@@ -177,8 +177,8 @@ struct orr_run_options {  /* NOLINT(clang-analyzer-optin.performance.Padding): i
     const struct orr_workload *loaded;
     struct orr_tuning tuning;
     bool source_given; /* tuning.source is meant as it is; else forced_ns and gpu_mhz imply one */
-    /* What ranks compute on, where they differ: "0-3=h100,4-7=mi300x:x1.1" (docs/run.md); NULL: all as the system file
-     * says. Borrowed until orr_run_open returns. */
+    /* What ranks compute on, where they differ: "0-3=h100,4-7=mi300x:x1.1:linkx0.5", or a file that says it
+     * (docs/faults.md); NULL: all as the system file says. Borrowed until orr_run_open returns. */
     const char *devices;
     uint64_t rto_ns;      /* PACKET: after how long what was lost is sent again; 0 = four round trips and 1 ms */
     bool no_fast_forward; /* PACKET: send every packet, even where traffic repeats itself; the results are the same */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which device each rank computes on, as the user lists it: "0-3=h100,4-7=mi300x:x1.1" (struct orr_run_options,
- * devices). The names stand for what their makers publish, so that a list of names needs no data sheets at hand.
+ * devices). The names stand for what their makers publish, so that a list of names needs no data sheets at hand. A row
+ * of a file is put together as an entry of the list, so that both mean the same.
  */
 #include "config/devices.h"
 
@@ -12,15 +13,17 @@
 
 #include "base/words.h"
 #include "compute/device.h"
+#include "io/csv.h"
+#include "io/json.h"
 #include "presets.h"
 
-enum { KINDS_MOST = 256, PART_MOST = 64 };
+enum { KINDS_MOST = UINT16_MAX, PART_MOST = 64, PLACE_MOST = 300, ENTRY_MOST = 600 };
 
 struct list {
-    const char *text; /* all of it, for messages */
+    char where[PLACE_MOST]; /* before a message: "devices", or a file and its line */
     uint32_t ranks;
     struct sim_device *kinds;
-    uint32_t kind_count;
+    uint32_t kind_count, kind_capacity;
     uint16_t *of_rank;
     struct arena *arena;
     struct orr_error *err;
@@ -28,7 +31,7 @@ struct list {
 
 static enum orr_status config_devices_complain(const struct list *list, const char *at, size_t length, const char *what)
 {
-    return error_set(list->err, ORR_EINVAL, "devices: \"%.*s\" %s", (int)(length < 80 ? length : 80), at, what);
+    return error_set(list->err, ORR_EINVAL, "%s: \"%.*s\" %s", list->where, (int)(length < 80 ? length : 80), at, what);
 }
 
 /* A number above 0 and what follows it, or NULL. Digits are wanted first: strtod would take "inf" and "0x1" too. */
@@ -80,30 +83,55 @@ static bool config_devices_read_name(const char *part, struct sim_device *device
     return false;
 }
 
-static bool read_factor(const char *part, struct sim_device *device)
+/* "x1.25", "linkx0.5". */
+static bool read_factor(const char *part, const char *word, double *factor)
 {
-    const char *end = part[0] == 'x' ? read_positive(part + 1, &device->scale) : NULL;
-    return end != NULL && *end == '\0' && device->scale >= 1e-6 && device->scale <= 1e6;
+    const char *at = skip_word(part, word);
+    const char *end = at > part ? read_positive(at, factor) : NULL;
+    return end != NULL && *end == '\0' && *factor >= 1e-6 && *factor <= 1e6;
+}
+
+/* "@5300GB/s": of the memory alone. */
+static bool read_memory_rate(const char *part, struct sim_device *device)
+{
+    double gbytes = 0;
+    const char *end = part[0] == '@' ? read_positive(part + 1, &gbytes) : NULL;
+    end = end == NULL ? NULL : skip_word(end, "GB/s");
+    device->memory_rate = end != NULL ? gbytes * 1e9 : device->memory_rate;
+    return end != NULL && *end == '\0' && gbytes <= 1e9;
+}
+
+/* What a part says of a device that has nothing of it yet; false: nothing that is known. */
+static bool read_part_alone(const char *part, struct sim_device *said)
+{
+    *said = (struct sim_device){0};
+    return read_factor(part, "x", &said->scale) || read_factor(part, "linkx", &said->link_factor) ||
+           read_memory_rate(part, said) || config_devices_read_name(part, said) || read_rates(part, said);
 }
 
 static enum orr_status config_devices_read_part(const struct list *list, const char *part, struct sim_device *device)
 {
-    bool rated = device->peak_flops > 0;
-    bool scaled = device->scale > 0;
-    if ((!scaled && read_factor(part, device)) ||
-        (!rated && (config_devices_read_name(part, device) || read_rates(part, device)))) {
+    struct sim_device said;
+    if (read_part_alone(part, &said)) {
+        bool rates = said.peak_flops > 0;
+        if ((said.scale > 0 && device->scale > 0) || (said.link_factor > 0 && device->link_factor > 0) ||
+            (rates && device->peak_flops > 0)) {
+            return config_devices_complain(list, part, strlen(part),
+                                           "says again what the device has been given already");
+        }
+        device->scale = said.scale > 0 ? said.scale : device->scale;
+        device->link_factor = said.link_factor > 0 ? said.link_factor : device->link_factor;
+        device->peak_flops = rates ? said.peak_flops : device->peak_flops;
+        /* The memory's rate alone goes before a name's, whichever comes first. */
+        bool own = said.memory_rate > 0 && !(rates && device->memory_rate > 0);
+        device->memory_rate = own ? said.memory_rate : device->memory_rate;
         return ORR_OK;
-    }
-    struct sim_device again = {0};
-    if ((scaled && read_factor(part, &again)) ||
-        (rated && (config_devices_read_name(part, &again) || read_rates(part, &again)))) {
-        return config_devices_complain(list, part, strlen(part), "says again what the device has been given already");
     }
     const char *near = error_nearest(part, device_names);
     return error_set(list->err, ORR_EINVAL,
-                     "devices: \"%s\" is neither a device%s%s%s nor TFLOPS@GB/s (1307@5300) nor a factor of compute "
-                     "times (x1.25); devices are %s",
-                     part, near != NULL ? " (did you mean \"" : "", near != NULL ? near : "",
+                     "%s: \"%s\" is neither a device%s%s%s nor TFLOPS@GB/s (1307@5300) nor a factor of compute "
+                     "times (x1.25) or of link rates (linkx0.5); devices are %s",
+                     list->where, part, near != NULL ? " (did you mean \"" : "", near != NULL ? near : "",
                      near != NULL ? "\"?)" : "", config_device_names());
 }
 
@@ -127,6 +155,7 @@ static enum orr_status config_devices_read_kind(struct list *list, const char *a
         enum orr_status status = config_devices_read_part(list, part, device);
         if (status != ORR_OK || colon == NULL) {
             device->scale = device->scale > 0 ? device->scale : 1.0;
+            device->link_factor = device->link_factor > 0 ? device->link_factor : 1.0;
             return status;
         }
         at = colon;
@@ -157,12 +186,12 @@ static enum orr_status take_ranks(struct list *list, const char *at, const char 
         }
         if (last >= list->ranks) {
             return error_set(list->err, ORR_ERANGE,
-                             "devices: there is no rank %" PRIu32 "; the machine has ranks 0 to %" PRIu32, last,
+                             "%s: there is no rank %" PRIu32 "; the machine has ranks 0 to %" PRIu32, list->where, last,
                              list->ranks - 1);
         }
         for (uint32_t rank = first; rank <= last; rank++) {
             if (list->of_rank[rank] != 0) {
-                return error_set(list->err, ORR_EINVAL, "devices: rank %" PRIu32 " is given two devices", rank);
+                return error_set(list->err, ORR_EINVAL, "%s: rank %" PRIu32 " is given two devices", list->where, rank);
             }
             list->of_rank[rank] = (uint16_t)list->kind_count;
         }
@@ -173,17 +202,36 @@ static enum orr_status take_ranks(struct list *list, const char *at, const char 
     }
 }
 
+static enum orr_status room_for_kind(struct list *list)
+{
+    if (list->kind_count == KINDS_MOST) {
+        return error_set(list->err, ORR_ERANGE, "%s: more than %d entries", list->where, KINDS_MOST - 1);
+    }
+    if (list->kind_count < list->kind_capacity) {
+        return ORR_OK;
+    }
+    uint32_t capacity = list->kind_capacity * 2;
+    struct sim_device *larger = arena_zalloc(list->arena, capacity * sizeof *larger);
+    if (larger == NULL) {
+        return error_set(list->err, ORR_ENOMEM, "out of memory reading the list of devices");
+    }
+    memcpy(larger, list->kinds, list->kind_count * sizeof *larger);
+    list->kinds = larger;
+    list->kind_capacity = capacity;
+    return ORR_OK;
+}
+
 static enum orr_status take_entry(struct list *list, const char *at, size_t length)
 {
     const char *equals = memchr(at, '=', length);
     if (equals == NULL) {
-        return config_devices_complain(list, at, length, "is not RANKS=DEVICE, as in 4-7=mi300x");
+        return config_devices_complain(list, at, length, "is not RANKS=DEVICE, as in 4-7=mi300x, nor a file");
     }
-    if (list->kind_count == KINDS_MOST) {
-        return error_set(list->err, ORR_ERANGE, "devices: more than %d entries", KINDS_MOST - 1);
+    enum orr_status status = room_for_kind(list);
+    if (status == ORR_OK) {
+        status = config_devices_read_kind(list, equals + 1, length - (size_t)(equals + 1 - at),
+                                          &list->kinds[list->kind_count]);
     }
-    enum orr_status status =
-        config_devices_read_kind(list, equals + 1, length - (size_t)(equals + 1 - at), &list->kinds[list->kind_count]);
     if (status == ORR_OK) {
         status = take_ranks(list, at, equals);
     }
@@ -208,29 +256,213 @@ const char *config_device_names(void)
     return all + 2;
 }
 
+static enum orr_status list_begin(struct list *list, uint32_t ranks, struct arena *arena, struct orr_error *err)
+{
+    *list = (struct list){
+        .where = "devices", .ranks = ranks, .arena = arena, .err = err, .kind_count = 1, .kind_capacity = 16};
+    list->kinds = arena_zalloc(arena, list->kind_capacity * sizeof *list->kinds);
+    list->of_rank = arena_zalloc(arena, ranks * sizeof *list->of_rank);
+    if (list->kinds == NULL || list->of_rank == NULL) {
+        return error_set(err, ORR_ENOMEM, "out of memory reading the list of devices");
+    }
+    list->kinds[0] = (struct sim_device){.scale = 1.0, .link_factor = 1.0};
+    return ORR_OK;
+}
+
+static enum orr_status list_end(const struct list *list, const char *text, struct sim_devices *devices)
+{
+    char *copy = arena_strndup(list->arena, text, strlen(text));
+    if (copy == NULL) {
+        return error_set(list->err, ORR_ENOMEM, "out of memory reading the list of devices");
+    }
+    *devices = (struct sim_devices){
+        .text = copy, .kinds = list->kinds, .kind_count = list->kind_count, .of_rank = list->of_rank};
+    return ORR_OK;
+}
+
 enum orr_status config_parse_devices(const char *text, uint32_t ranks, struct arena *arena, struct sim_devices *devices,
                                      struct orr_error *err)
 {
-    struct list list = {.text = text, .ranks = ranks, .arena = arena, .err = err, .kind_count = 1};
-    list.kinds = arena_zalloc(arena, KINDS_MOST * sizeof *list.kinds);
-    list.of_rank = arena_zalloc(arena, ranks * sizeof *list.of_rank);
-    char *copy = arena_strndup(arena, text, strlen(text));
-    if (list.kinds == NULL || list.of_rank == NULL || copy == NULL) {
-        return error_set(err, ORR_ENOMEM, "out of memory reading the list of devices");
-    }
-    list.kinds[0].scale = 1.0;
-    for (const char *at = text;; at++) {
+    struct list list;
+    enum orr_status status = list_begin(&list, ranks, arena, err);
+    for (const char *at = text; status == ORR_OK; at++) {
         size_t length = strcspn(at, ",");
-        enum orr_status status = take_entry(&list, at, length);
-        if (status != ORR_OK) {
-            return status;
-        }
+        status = take_entry(&list, at, length);
         at += length;
         if (*at == '\0') {
             break;
         }
     }
-    *devices =
-        (struct sim_devices){.text = copy, .kinds = list.kinds, .kind_count = list.kind_count, .of_rank = list.of_rank};
-    return ORR_OK;
+    return status == ORR_OK ? list_end(&list, text, devices) : status;
+}
+
+/* ---- a file ---- */
+
+enum column { RANKS, DEVICE, COMPUTE_FACTOR, TFLOPS, MEMORY, LINK_FACTOR, COLUMN_COUNT };
+
+static const char *const columns[] = {"ranks", "device", "compute_factor", "tflops", "memory", "link_factor", NULL};
+
+static enum orr_status find_column(const struct list *list, const char *name, enum column *column)
+{
+    for (uint32_t i = 0; i < COLUMN_COUNT; i++) {
+        if (strcmp(name, columns[i]) == 0) {
+            *column = (enum column)i;
+            return ORR_OK;
+        }
+    }
+    char shown[64];
+    const char *near = error_nearest(name, columns);
+    return error_set(list->err, ORR_EINVAL,
+                     "%s: no column \"%s\"%s%s%s; there are ranks, device, compute_factor, tflops, memory (GB/s) and "
+                     "link_factor",
+                     list->where, io_text_printable(name, shown, sizeof shown), near != NULL ? " (did you mean \"" : "",
+                     near != NULL ? near : "", near != NULL ? "\"?)" : "");
+}
+
+/* A row as an entry of the list: "0-3+8=h100:x1.1:@4000:linkx0.5". */
+static enum orr_status take_cells(struct list *list, const char *const cells[COLUMN_COUNT])
+{
+    static const char *const before[] = {"", "", "x", "", "@", "linkx"};
+    char entry[ENTRY_MOST];
+    if (cells[RANKS] == NULL || cells[RANKS][0] == '\0') {
+        return error_set(list->err, ORR_EINVAL, "%s: no ranks, as in 0-3 or 0-3+8-11", list->where);
+    }
+    size_t length = (size_t)snprintf(entry, sizeof entry, "%s", cells[RANKS]);
+    char between = '=';
+    for (uint32_t i = DEVICE; i < COLUMN_COUNT && length < sizeof entry; i++) {
+        if (cells[i] == NULL || cells[i][0] == '\0') {
+            continue;
+        }
+        if (strpbrk(cells[i], ":,=") != NULL && i != DEVICE) {
+            char shown[PART_MOST];
+            return error_set(list->err, ORR_EINVAL, "%s: %s \"%s\" is not a number above 0", list->where, columns[i],
+                             io_text_printable(cells[i], shown, sizeof shown));
+        }
+        bool pair = i == TFLOPS && cells[MEMORY] != NULL && cells[MEMORY][0] != '\0';
+        if (i == TFLOPS && !pair) {
+            return error_set(list->err, ORR_EINVAL, "%s: tflops needs memory (GB/s) beside it", list->where);
+        }
+        length += (size_t)snprintf(entry + length, sizeof entry - length, "%c%s%s", between, before[i], cells[i]);
+        if (pair && length < sizeof entry) {
+            length += (size_t)snprintf(entry + length, sizeof entry - length, "@%s", cells[MEMORY]);
+            i++;
+        }
+        between = ':';
+    }
+    if (length >= sizeof entry) {
+        return error_set(list->err, ORR_EINVAL, "%s: the row is longer than %d characters", list->where,
+                         ENTRY_MOST - 1);
+    }
+    for (char *at = entry; *at != '\0'; at++) {
+        *at = (unsigned char)*at < 0x20 ? '?' : *at; /* messages quote it */
+    }
+    return between == ':' ? take_entry(list, entry, length)
+                          : error_set(list->err, ORR_EINVAL, "%s: the row says nothing of its ranks", list->where);
+}
+
+static void devices_place_at(struct list *list, const char *name, uint64_t line)
+{
+    (void)snprintf(list->where, sizeof list->where, "%.200s:%" PRIu64, name, line);
+}
+
+static enum orr_status take_csv(struct list *list, const char *name, const char *text, size_t size, struct mem *mem)
+{
+    struct csv_reader *reader = NULL;
+    enum column column_of[COLUMN_COUNT];
+    enum orr_status status = csv_reader_open_text(name, text, size, mem, &reader, list->err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    const struct csv_row *header = csv_reader_header(reader);
+    devices_place_at(list, name, header->line);
+    if (header->count > COLUMN_COUNT) {
+        status = error_set(list->err, ORR_EINVAL, "%s: %" PRIu32 " columns, and there are %d", list->where,
+                           header->count, COLUMN_COUNT);
+    }
+    for (uint32_t i = 0; i < header->count && status == ORR_OK; i++) {
+        status = find_column(list, header->fields[i].text, &column_of[i]);
+    }
+    struct csv_row row;
+    bool more = status == ORR_OK;
+    while (more && status == ORR_OK) {
+        const char *cells[COLUMN_COUNT] = {NULL};
+        status = csv_reader_next(reader, &row, &more, list->err);
+        for (uint32_t i = 0; status == ORR_OK && more && i < row.count; i++) {
+            cells[column_of[i]] = row.fields[i].text;
+        }
+        if (status == ORR_OK && more) {
+            devices_place_at(list, name, row.line);
+            status = take_cells(list, cells);
+        }
+    }
+    csv_reader_close(reader);
+    return status;
+}
+
+static enum orr_status take_json_row(struct list *list, const char *name, const struct io_value *row)
+{
+    enum { NUMBER_MOST = 40 };
+    const char *cells[COLUMN_COUNT] = {NULL};
+    char numbers[COLUMN_COUNT][NUMBER_MOST];
+    devices_place_at(list, name, row->line);
+    if (row->kind != IO_MAP) {
+        return error_set(list->err, ORR_EINVAL, "%s: not an object such as {\"ranks\": \"4-7\", \"device\": \"h100\"}",
+                         list->where);
+    }
+    for (const struct io_value *value = row->first; value != NULL; value = value->next) {
+        enum column column = RANKS;
+        enum orr_status status = find_column(list, value->key, &column);
+        if (status != ORR_OK) {
+            return status;
+        }
+        if (value->kind == IO_INTEGER) {
+            (void)snprintf(numbers[column], NUMBER_MOST, "%" PRId64, value->integer);
+        } else if (value->kind == IO_REAL) {
+            (void)snprintf(numbers[column], NUMBER_MOST, "%.17g", value->real);
+        } else if (value->kind != IO_TEXT) {
+            return error_set(list->err, ORR_EINVAL, "%s: \"%s\" is neither a number nor a text", list->where,
+                             columns[column]);
+        }
+        cells[column] = value->kind == IO_TEXT ? value->text : numbers[column];
+    }
+    return take_cells(list, cells);
+}
+
+static enum orr_status take_json(struct list *list, const char *name, const char *text, size_t size)
+{
+    struct io_value *root = NULL;
+    enum orr_status status = io_json_parse(name, text, size, list->arena, &root, list->err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    if (root->kind == IO_MAP && root->count == 1 && strcmp(root->first->key, "devices") == 0) {
+        root = root->first;
+    }
+    if (root->kind != IO_LIST) {
+        return error_set(list->err, ORR_EINVAL, "%s:%" PRIu32 ": not a list of objects, one for each kind of rank",
+                         name, root->line);
+    }
+    for (const struct io_value *row = root->first; row != NULL && status == ORR_OK; row = row->next) {
+        status = take_json_row(list, name, row);
+    }
+    return status;
+}
+
+enum orr_status config_parse_devices_file(const char *name, const char *text, size_t size, uint32_t ranks,
+                                          struct arena *arena, struct sim_devices *devices, struct orr_error *err)
+{
+    struct list list;
+    enum orr_status status = list_begin(&list, ranks, arena, err);
+    size_t blank = 0;
+    while (blank < size && strchr(" \t\r\n", text[blank]) != NULL) {
+        blank++;
+    }
+    bool json = blank < size && (text[blank] == '[' || text[blank] == '{');
+    if (status == ORR_OK) {
+        status = json ? take_json(&list, name, text, size) : take_csv(&list, name, text, size, arena->mem);
+    }
+    if (status == ORR_OK && list.kind_count == 1) {
+        status = error_set(err, ORR_EINVAL, "%s: no device in it", name);
+    }
+    return status == ORR_OK ? list_end(&list, name, devices) : status;
 }

@@ -40,6 +40,7 @@ struct aware {
     uint64_t first_link[TOPO_MAX_DIMS + 1]; /* a dimension's links are consecutive */
     struct transits transits;
     struct net_touch *touches; /* folded: by link */
+    double *factors;           /* of the rate, by link; NULL: 1. Folded: of all */
 };
 
 /* Places in the link table: simple addresses matter more than a few unused entries. */
@@ -59,6 +60,38 @@ static uint64_t lay_out_links(struct aware *aware, const struct topo_dims *dims,
     return places;
 }
 
+/* Of a link by its place in the table. */
+static double factor_of(const struct net *net, uint32_t d, uint32_t place)
+{
+    const struct topo_dim *dim = &net->dims->dim[d];
+    uint32_t each = dim->kind == TOPO_FULLY_CONNECTED ? dim->size : 2;
+    uint32_t rank = place / each;
+    uint32_t from = topo_coordinate(dim, rank);
+    uint32_t to = place % each; /* of a mesh */
+    if (dim->kind == TOPO_SWITCH) {
+        return topo_link_factor(net->dims, rank, net->dims->ranks);
+    }
+    if (dim->kind == TOPO_RING) {
+        to = (to == 0 ? from + 1 : from + dim->size - 1) % dim->size;
+    }
+    return topo_link_factor(net->dims, rank, rank + (to - from) * dim->stride);
+}
+
+static bool make_factors(struct net *net, size_t places)
+{
+    struct aware *aware = net->state;
+    if (net->dims->link_factors == NULL) {
+        return true;
+    }
+    aware->factors = mem_alloc(net->mem, places * sizeof *aware->factors);
+    for (uint32_t d = 0; aware->factors != NULL && d < net->dims->count; d++) {
+        for (uint64_t link = aware->first_link[d]; link < aware->first_link[d + 1]; link++) {
+            aware->factors[link] = factor_of(net, d, (uint32_t)(link - aware->first_link[d]));
+        }
+    }
+    return aware->factors != NULL;
+}
+
 static enum orr_status aware_open(struct net *net, struct orr_error *err)
 {
     struct aware *aware = mem_zalloc(net->mem, sizeof *aware);
@@ -72,7 +105,7 @@ static enum orr_status aware_open(struct net *net, struct orr_error *err)
                          places, UINT32_MAX);
     }
     aware->links = mem_zalloc(net->mem, (size_t)places * sizeof *aware->links);
-    if (aware->links == NULL || !transits_init(&aware->transits, net->mem)) {
+    if (aware->links == NULL || !transits_init(&aware->transits, net->mem) || !make_factors(net, (size_t)places)) {
         return mem_error(net->mem, "the table of links", err);
     }
     return ORR_OK;
@@ -82,6 +115,8 @@ static void free_links(struct net *net, struct aware *aware)
 {
     size_t places = (size_t)aware->first_link[net->dims->count];
     mem_free(net->mem, aware->links, places * sizeof *aware->links);
+    mem_free(net->mem, aware->factors, places * sizeof *aware->factors);
+    aware->factors = NULL;
     if (aware->touches != NULL) {
         mem_free(net->mem, aware->touches, places * sizeof *aware->touches);
     }
@@ -94,7 +129,7 @@ static bool aware_fold(struct net *net)
     size_t places = (size_t)lay_out_links(aware, net->dims, 1);
     aware->links = mem_zalloc(net->mem, places * sizeof *aware->links);
     aware->touches = mem_zalloc(net->mem, places * sizeof *aware->touches);
-    return aware->links != NULL && aware->touches != NULL;
+    return aware->links != NULL && aware->touches != NULL && make_factors(net, places);
 }
 
 static void aware_close(struct net *net)
@@ -209,7 +244,8 @@ static void net_aware_transmit(struct net *net, uint32_t index, uint32_t link, u
     struct transit *transit = &aware->transits.at[index];
     const struct topo_dim *dim = &net->dims->dim[d];
     struct event_queue *queue = net->queue;
-    double serialise = (double)transit->bytes / dim->bytes_per_ns;
+    double rate = aware->factors == NULL ? dim->bytes_per_ns : dim->bytes_per_ns * aware->factors[link];
+    double serialise = (double)transit->bytes / rate;
     uint64_t arrival = ticks_from_double(dim->latency_ns + serialise);
     if (transit->stretch != 1.0) {
         arrival = ticks_from_double((double)arrival * transit->stretch);

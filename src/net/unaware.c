@@ -34,7 +34,11 @@ static struct net_path unaware_path(const struct net *net, uint32_t src, uint32_
     }
     const struct topo_dim *dim = &net->dims->dim[d];
     uint32_t hops = at_switch ? 1 : hops_between(dim, from, to);
-    double serialise = (double)bytes / dim->bytes_per_ns;
+    double rate = dim->bytes_per_ns;
+    if (net->dims->link_factors != NULL) {
+        rate *= topo_link_factor(net->dims, src, dst);
+    }
+    double serialise = (double)bytes / rate;
     return (struct net_path){
         .delay_ns = ticks_from_double((double)hops * dim->latency_ns + serialise),
         .serialise_ns = ticks_from_double(serialise),

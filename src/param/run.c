@@ -197,8 +197,9 @@ const struct param param_run[] = {
     {"devices", .kind = PARAM_TEXT, .group = PARAM_COMPUTE, .flags = PARAM_RARE, .commands = RUN_LAB, .value = "LIST",
      AT(devices),
      .help = "What ranks compute on, where they differ: 0-3=h100,4-7=mi300x. A device is a name or TFLOPS@GB/s "
-             "(1307@5300), for the roofline, and x with a factor of its compute times, for any source; or both: "
-             "4-7=mi300x:x1.1. Ranks that are not named are as the system file says"},
+             "(1307@5300), for the roofline, x with a factor of its compute times, for any source, linkx with one of "
+             "the rates of its links; or several: 4-7=mi300x:x1.1:linkx0.5. Ranks that are not named are as the system "
+             "file says. Without '=': a file, CSV or JSON"},
 
     /* ---- the program around it ---- */
     {"memory-limit", .kind = PARAM_SIZE, .group = PARAM_OTHER, .flags = PARAM_RARE, .commands = PARAM_OF_ALL,

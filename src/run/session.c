@@ -222,6 +222,43 @@ static enum orr_status replay_alone(struct orr_run *run, const struct orr_run_op
     return status == ORR_OK && options->memory != NULL ? read_memory(run, options, err) : status;
 }
 
+/* A list, or the name of a file that has one: the entries of a list have an '='. */
+static enum orr_status session_read_devices(struct orr_run *run, const struct orr_run_options *options,
+                                            struct orr_error *err)
+{
+    struct sim_config *config = &run->config;
+    struct sim_devices *devices = &config->devices;
+    uint32_t ranks = config->dims.ranks;
+    enum orr_status status = ORR_OK;
+    if (strchr(options->devices, '=') == NULL && run_file_exists(options, options->devices)) {
+        struct run_file file;
+        status = run_file_open(options, NULL, options->devices, &run->arena, &file, err);
+        if (status == ORR_OK) {
+            status = config_parse_devices_file(file.text.name, file.text.text, file.text.size, ranks, &run->arena,
+                                               devices, err);
+            run_file_close(&file);
+        }
+    } else {
+        status = config_parse_devices(options->devices, ranks, &run->arena, devices, err);
+    }
+    bool links = false;
+    for (uint32_t kind = 0; status == ORR_OK && kind < devices->kind_count; kind++) {
+        links = links || devices->kinds[kind].link_factor != 1.0;
+    }
+    if (status != ORR_OK || !links) {
+        return status;
+    }
+    double *factors = arena_alloc(&run->arena, ranks * sizeof *factors);
+    if (factors == NULL) {
+        return mem_error(&run->mem, "the rates of links", err);
+    }
+    for (uint32_t rank = 0; rank < ranks; rank++) {
+        factors[rank] = sim_device_of(config, rank)->link_factor;
+    }
+    config->dims.link_factors = factors;
+    return ORR_OK;
+}
+
 static enum orr_status run_session_read_configuration(struct orr_run *run, const struct orr_run_options *options,
                                                       struct config_custom *custom, struct orr_error *err)
 {
@@ -235,6 +272,12 @@ static enum orr_status run_session_read_configuration(struct orr_run *run, const
         status = wired ? lab_wired_read(options, &run->arena, &run->notes, &run->wired, &config->dims, err)
                        : read_network(run, options, err);
     }
+    if (status == ORR_OK && options->devices != NULL) {
+        status = session_read_devices(run, options, err);
+    }
+    if (status == ORR_OK && wired) {
+        status = lab_wired_settle(options, &config->dims, &run->notes, &run->wired, err);
+    }
     config->packet = wired ? &run->wired.machine : NULL;
     if (status == ORR_OK && wired) {
         config->gpus_per_server = run->wired.extra.gpus_per_server;
@@ -245,9 +288,6 @@ static enum orr_status run_session_read_configuration(struct orr_run *run, const
     }
     if (status == ORR_OK) {
         status = run_session_settle_backend(run, options->backend_open, err);
-    }
-    if (status == ORR_OK && options->devices != NULL) {
-        status = config_parse_devices(options->devices, config->dims.ranks, &run->arena, &config->devices, err);
     }
     return status == ORR_OK && options->memory != NULL ? read_memory(run, options, err) : status;
 }

@@ -119,6 +119,49 @@ static enum orr_status note_marks(const struct lab_wired *wired, struct notes *n
     return ORR_OK;
 }
 
+/* A link that is slower marks at queues as much shorter. */
+static enum orr_status scale_marks(struct packet_config *config, uint64_t before_bps, uint64_t now_bps,
+                                   struct orr_error *err)
+{
+    if (has_marks(config, now_bps) || !has_marks(config, before_bps)) {
+        return ORR_OK;
+    }
+    if (config->mark_count == PACKET_MARKS_MOST) {
+        return error_set(err, ORR_ERANGE, "devices: links have more than %d different rates", PACKET_MARKS_MOST);
+    }
+    uint32_t like = 0;
+    while (config->marks[like].rate_bps != before_bps) {
+        like++;
+    }
+    double factor = (double)now_bps / (double)before_bps;
+    struct packet_mark mark = config->marks[like];
+    config->marks[config->mark_count++] = (struct packet_mark){.rate_bps = now_bps,
+                                                               .kmin_bytes = mark.kmin_bytes * factor,
+                                                               .kmax_bytes = mark.kmax_bytes * factor,
+                                                               .pmax = mark.pmax};
+    return ORR_OK;
+}
+
+/* The links of ranks that have a factor of their own. */
+static enum orr_status scale_rates(struct lab_wired *wired, const struct topo_dims *dims, struct orr_error *err)
+{
+    enum orr_status status = ORR_OK;
+    for (uint32_t i = 0; i < wired->graph.link_count && status == ORR_OK; i++) {
+        struct topo_link *link = &wired->graph.links[i];
+        double factor = link->a < dims->ranks || link->b < dims->ranks ? topo_link_factor(dims, link->a, link->b) : 1.0;
+        uint64_t before = link->rate_bps;
+        double scaled = (double)before * factor + 0.5;
+        if (!(scaled >= 1.0 && scaled < 1e18)) {
+            return error_set(err, ORR_ERANGE,
+                             "devices: a link of %" PRIu64 " b/s at node %" PRIu32 " cannot be %g times as fast",
+                             before, link->a, factor);
+        }
+        link->rate_bps = factor == 1.0 ? before : (uint64_t)scaled;
+        status = link->rate_bps != before ? scale_marks(&wired->config, before, link->rate_bps, err) : ORR_OK;
+    }
+    return status;
+}
+
 static bool add_change(struct lab_wired *wired, uint64_t time_ns, uint32_t link, bool down)
 {
     if (!mem_reserve(wired->mem, (void **)&wired->changes, &wired->change_capacity, (uint64_t)wired->change_count + 1,
@@ -302,8 +345,15 @@ enum orr_status lab_wired_read(const struct orr_run_options *options, struct are
     if (status == ORR_OK) {
         status = run_wired_check_ranks(wired, dims, err);
     }
-    if (status == ORR_OK) {
-        status = note_marks(wired, notes, err);
+    return status;
+}
+
+enum orr_status lab_wired_settle(const struct orr_run_options *options, const struct topo_dims *dims,
+                                 struct notes *notes, struct lab_wired *wired, struct orr_error *err)
+{
+    enum orr_status status = note_marks(wired, notes, err);
+    if (status == ORR_OK && dims->link_factors != NULL) {
+        status = scale_rates(wired, dims, err);
     }
     if (status == ORR_OK) {
         status = take_options(wired, options, err);

@@ -50,6 +50,10 @@ struct lab_wired {
 ORR_MUST_CHECK enum orr_status lab_wired_read(const struct orr_run_options *options, struct arena *arena,
                                               struct notes *notes, struct lab_wired *wired, struct topo_dims *dims,
                                               struct orr_error *err);
+/* What the options say beyond the files, and the factors of `dims` in the rates of links; checks that all of it fits
+ * together, and fills the machine. */
+ORR_MUST_CHECK enum orr_status lab_wired_settle(const struct orr_run_options *options, const struct topo_dims *dims,
+                                                struct notes *notes, struct lab_wired *wired, struct orr_error *err);
 /* Fills the machine from what was read, and says which of its reports are kept. */
 void lab_wired_listen(struct lab_wired *wired, bool flows, bool queues);
 void lab_wired_free(struct lab_wired *wired);

@@ -14,13 +14,16 @@ static double network_ns(const struct sim_config *config, double bytes)
 {
     double slowest = 0.0;
     double latency = 0.0;
+    double least = 1.0;
+    double most = 1.0;
+    topo_link_factor_range(&config->dims, &least, &most);
     for (uint32_t d = 0; d < config->dims.count; d++) {
         const struct topo_dim *dim = &config->dims.dim[d];
         double ns = dim->bytes_per_ns > 0.0 ? bytes / dim->bytes_per_ns : 0.0;
         slowest = ns > slowest ? ns : slowest;
         latency += dim->latency_ns * dim->size;
     }
-    return slowest + latency;
+    return slowest / least + latency;
 }
 
 /* What a rank does with the bytes of a collective beside sending them: spec analytical §8. */

@@ -16,7 +16,7 @@ bool sim_uses_roofline(const struct sim_config *config)
 
 const struct sim_device *sim_device_of(const struct sim_config *config, uint32_t rank)
 {
-    static const struct sim_device same = {.scale = 1.0};
+    static const struct sim_device same = {.scale = 1.0, .link_factor = 1.0};
     const struct sim_devices *devices = &config->devices;
     return devices->kinds == NULL ? &same : &devices->kinds[devices->of_rank[rank]];
 }
@@ -116,13 +116,19 @@ static enum orr_status check_cycles(const struct sim *sim, const struct tally *t
 static enum orr_status check_device(const struct sim_config *config, const struct sim_device *device,
                                     struct orr_error *err)
 {
+    if (device->link_factor != 1.0 && config->timing != NULL) {
+        return error_set(err, ORR_EINVAL,
+                         "devices: \"%s\" changes the rates of links, and with parameter 'collective-times' model "
+                         "collectives do not go over links",
+                         device->name);
+    }
     if (device->name != NULL && config->system.replay_only) {
         return error_set(err, ORR_EINVAL,
                          "devices: \"%s\" changes nothing where the system file says replay-only: nodes take the time "
                          "they carry",
                          device->name);
     }
-    if (device->peak_flops > 0 && !sim_uses_roofline(config)) {
+    if ((device->peak_flops > 0 || device->memory_rate > 0) && !sim_uses_roofline(config)) {
         return error_set(err, ORR_EINVAL,
                          "devices: the rates of \"%s\" are for the roofline, and this run does not take compute times "
                          "from it; parameter 'comp-source' roofline does, and a factor (x1.25) holds for any source",

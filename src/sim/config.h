@@ -84,6 +84,7 @@ struct sim_memory {
 struct sim_device {
     double peak_flops, memory_rate; /* operations and bytes a second, for the roofline; 0: the system file's */
     double scale;                   /* factor of the time of GPU compute */
+    double link_factor;             /* of the rate of the rank's links; topo_dims.link_factors or the wires have it */
     const char *name;               /* as it was given; NULL: as the system file says */
 };
 

@@ -79,11 +79,14 @@ static struct reach wired_reach(const struct topo_graph *graph, uint32_t ranks)
 static struct reach dims_reach(const struct topo_dims *dims, uint64_t spanned, uint32_t ranks)
 {
     struct reach reach = {.ranks = ranks, .latency_ns = UINT64_MAX};
+    double least = 1;
+    double most = 1;
+    topo_link_factor_range(dims, &least, &most);
     for (uint32_t d = 0; d < dims->count; d++) {
         if ((spanned >> d & 1) != 0) {
             const struct topo_dim *dim = &dims->dim[d];
             uint64_t latency = whole_ns(dim->latency_ns);
-            reach.bytes_per_ns += links_of(dim) * dim->bytes_per_ns;
+            reach.bytes_per_ns += links_of(dim) * dim->bytes_per_ns * most;
             reach.latency_ns = latency < reach.latency_ns ? latency : reach.latency_ns;
         }
     }

@@ -183,7 +183,8 @@ static int64_t sum_ways(struct sim *sim, const struct sim_ring_meeting *meeting)
     int64_t sum = 0;
     struct net_path path = {0};
     for (uint32_t place = 0; place < size; place++) {
-        if (place == 0 || phase->ring.members != NULL) { /* every step of a grid's ring is as long */
+        /* Every step of a grid's ring is as long, on links that are all alike. */
+        if (place == 0 || phase->ring.members != NULL || sim->config->dims.link_factors != NULL) {
             path = net_fixed_path(&sim->net, rank_at(sim, meeting, place),
                                   rank_at(sim, meeting, place + 1 == size ? 0 : place + 1), phase->message_bytes);
         }

@@ -21,6 +21,9 @@ static const char *refuses_traces(const struct sim_config *config)
         if (devices->kinds != NULL && devices->of_rank[rank] != devices->of_rank[0]) {
             return "ranks compute on different devices";
         }
+        if (config->dims.link_factors != NULL && config->dims.link_factors[rank] != config->dims.link_factors[0]) {
+            return "ranks have links of different rates";
+        }
     }
     return NULL;
 }

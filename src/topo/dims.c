@@ -3,6 +3,7 @@
  * a transfer time is truncated (spec analytical §1). */
 #include "topo/dims.h"
 
+#include <math.h>
 #include <stddef.h>
 
 const char *topo_kind_name(enum topo_kind kind)
@@ -30,6 +31,25 @@ int topo_dims_finish(struct topo_dims *dims)
     }
     dims->ranks = (uint32_t)ranks;
     return 1;
+}
+
+static double factor_at(const struct topo_dims *dims, uint32_t node)
+{
+    return node < dims->ranks ? dims->link_factors[node] : INFINITY; /* a switch is as fast as what it is joined to */
+}
+
+double topo_link_factor(const struct topo_dims *dims, uint32_t a, uint32_t b)
+{
+    return dims->link_factors == NULL ? 1.0 : fmin(factor_at(dims, a), factor_at(dims, b));
+}
+
+void topo_link_factor_range(const struct topo_dims *dims, double *least, double *most)
+{
+    *least = *most = dims->link_factors == NULL ? 1.0 : dims->link_factors[0];
+    for (uint32_t rank = 1; dims->link_factors != NULL && rank < dims->ranks; rank++) {
+        *least = fmin(*least, dims->link_factors[rank]);
+        *most = fmax(*most, dims->link_factors[rank]);
+    }
 }
 
 uint32_t topo_rank_moved(const struct topo_dims *dims, uint32_t rank, uint32_t offset)

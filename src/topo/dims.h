@@ -36,11 +36,18 @@ struct topo_dims {
     uint32_t count;
     uint32_t ranks; /* product of the sizes */
     struct topo_dim dim[TOPO_MAX_DIMS];
+    const double *link_factors; /* by rank: of the rate of its links; NULL: 1 everywhere. Borrowed */
 };
 
 /* Fills strides, rank count and bytes_per_ns from the kinds, sizes and bandwidths. False when the product of the sizes
  * does not fit 31 bits. */
 int topo_dims_finish(struct topo_dims *dims);
+
+/* Of the rate of what joins two nodes, either of which may be a switch (a number from `ranks` on): as fast as the
+ * slower end. */
+double topo_link_factor(const struct topo_dims *dims, uint32_t a, uint32_t b);
+/* The least and the largest of all ranks' factors. */
+void topo_link_factor_range(const struct topo_dims *dims, double *least, double *most);
 
 /* Where `rank` gets by as many places on in each dimension as `offset` has there, round and round. */
 uint32_t topo_rank_moved(const struct topo_dims *dims, uint32_t rank, uint32_t offset);

@@ -34,6 +34,7 @@ struct plain {
     struct plain_event events[EVENTS];
     uint32_t event_count;
     struct route routes[MESSAGES];
+    const struct topo_dims *dims;
 };
 
 static struct plain plain;
@@ -107,7 +108,11 @@ static void schedule(uint64_t time, enum kind kind, uint32_t what)
 static void transmit(struct plain_link *link, uint32_t index, const struct plain_message *message, uint64_t now,
                      uint32_t link_index)
 {
-    double serialise = (double)message->bytes / (link->dim->bandwidth_gibps * 1073741824.0 / 1000000000.0);
+    const double *factors = plain.dims->link_factors;
+    double factor = factors != NULL && link->from < plain.dims->ranks ? factors[link->from] : 1e9;
+    factor = factors != NULL && link->to < plain.dims->ranks && factors[link->to] < factor ? factors[link->to] : factor;
+    double rate = link->dim->bandwidth_gibps * 1073741824.0 / 1000000000.0;
+    double serialise = (double)message->bytes / (factors != NULL ? rate * factor : rate);
     link->busy = 1;
     schedule(now + (uint64_t)(link->dim->latency_ns + serialise), ARRIVE, index);
     schedule(now + (uint64_t)serialise, FREE, link_index);
@@ -154,6 +159,7 @@ static void handle(const struct plain_event *event, struct plain_message *messag
 void plain_network_run(const struct topo_dims *dims, struct plain_message *messages, uint32_t count)
 {
     CHECK(count <= MESSAGES, "there are few messages");
+    plain.dims = dims;
     plain.link_count = 0;
     plain.event_count = 0;
     for (uint32_t i = 0; i < count; i++) {

@@ -187,14 +187,19 @@ static void draw_machine(struct prng *prng, struct topo_dims *dims)
 static void any_traffic_arrives_when_the_plain_network_says(void **state)
 {
     (void)state;
-    enum { TRIALS = 60, MESSAGES = 150 };
+    enum { TRIALS = 60, MESSAGES = 150, MOST_RANKS = 125 };
     for (uint64_t seed = 1; seed <= TRIALS; seed++) {
         struct prng prng = {seed};
         struct road road = {0};
         struct orr_error err = {0};
         struct plain_message want[MESSAGES];
         struct plain_message got[MESSAGES];
+        double factors[MOST_RANKS];
         draw_machine(&prng, &road.dims);
+        for (uint32_t rank = 0; rank < road.dims.ranks; rank++) {
+            factors[rank] = prng_below(&prng, 3) == 0 ? 0.25 * (1 + prng_below(&prng, 8)) : 1.0;
+        }
+        road.dims.link_factors = seed % 2 == 0 ? factors : NULL;
         draw_traffic(&prng, want, MESSAGES, road.dims.ranks);
         memcpy(got, want, sizeof got);
         CHECK(event_queue_init(&road.queue, &road.mem), "memory is given");

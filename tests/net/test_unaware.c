@@ -65,6 +65,24 @@ static void a_delay_is_hops_times_latency_plus_one_serialisation(void **state)
     }
 }
 
+static void a_way_is_as_fast_as_its_slower_end(void **state)
+{
+    (void)state;
+    static const double factors[8] = {1, 0.5, 2, 2, 1, 1, 1, 1};
+    struct topo_dims dims = {.count = 1, .dim = {DIM(SWITCH, 8, 50, 500)}, .link_factors = factors};
+    struct mem mem = {0};
+    struct net net;
+    struct orr_error err = {0};
+    CHECK(topo_dims_finish(&dims), "the machine is small enough");
+    CHECK_OK(net_init(&net, &net_unaware, &dims, NULL, &mem, &err), &err);
+    CHECK_U64(net_fixed_path(&net, 0, 4, 32768).delay_ns, 1610, "as it is");
+    CHECK_U64(net_fixed_path(&net, 0, 1, 32768).delay_ns, 1000 + 1220, "half as fast");
+    CHECK_U64(net_fixed_path(&net, 2, 1, 32768).delay_ns, 1000 + 1220, "the slower end");
+    CHECK_U64(net_fixed_path(&net, 0, 2, 32768).delay_ns, 1610, "one fast end makes no fast link");
+    CHECK_U64(net_fixed_path(&net, 3, 2, 32768).delay_ns, 1000 + 305, "two do");
+    net_free(&net);
+}
+
 static void a_delay_too_long_to_count_is_kept_within_the_clock(void **state)
 {
     (void)state;
@@ -101,4 +119,4 @@ static void the_two_ways_between_a_pair_take_the_same_time(void **state)
 }
 
 TEST_MAIN(a_delay_is_hops_times_latency_plus_one_serialisation, a_delay_too_long_to_count_is_kept_within_the_clock,
-          the_two_ways_between_a_pair_take_the_same_time)
+          the_two_ways_between_a_pair_take_the_same_time, a_way_is_as_fast_as_its_slower_end)

@@ -12,6 +12,7 @@ static const char *const machines[] = {"ring:16",        "ring:17",          "ri
 struct job {
     struct bench bench;
     uint32_t members[MOST_RANKS];
+    double link_factors[MOST_RANKS];
 };
 
 /* Two groups that split the ranks, in some order. */
@@ -70,6 +71,10 @@ static void open_job(struct job *job, uint64_t seed)
     config->system.optimization = prng_below(&prng, 3) == 0 ? SIM_BASELINE : SIM_LOCAL_BW_AWARE;
     config->queues_per_dim = 1 + prng_below(&prng, 2);
     config->no_symmetry = true;
+    for (uint32_t rank = 0; rank < config->dims.ranks; rank++) {
+        job->link_factors[rank] = prng_below(&prng, 8) == 0 ? 0.5 : 1.0;
+    }
+    config->dims.link_factors = prng_below(&prng, 4) == 0 ? job->link_factors : NULL;
     split(job, &prng);
     uint64_t last[MOST_RANKS] = {0};
     uint64_t before[MOST_RANKS] = {0};

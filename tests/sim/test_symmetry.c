@@ -77,6 +77,11 @@ static void random_settings(struct bench *bench, struct prng *prng)
     config->contention = prng_below(prng, 5) == 0 ? 0.5 : 0;
     config->keep_issue_order = prng_below(prng, 2) == 0;
     config->no_memo = true;
+    static double link_factors[64];
+    for (uint32_t rank = 0; rank < COUNT_OF(link_factors); rank++) {
+        link_factors[rank] = 0.5;
+    }
+    config->dims.link_factors = prng_below(prng, 6) == 0 ? link_factors : NULL;
     for (uint32_t d = 0; d < config->dims.count; d++) {
         config->dims.dim[d].latency_ns = prng_below(prng, 3) == 0 ? prng_below(prng, 20) : 500;
     }
