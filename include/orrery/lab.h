@@ -72,6 +72,9 @@ ORR_MUST_CHECK enum orr_status orr_store_show(const char *store, int64_t run, en
 ORR_MUST_CHECK enum orr_status orr_store_diff(const char *store, int64_t before, int64_t after,
                                               enum orr_store_form form, FILE *stream, bool *same,
                                               struct orr_error *err);
+/* The times of both as a picture (SVG). */
+ORR_MUST_CHECK enum orr_status orr_store_chart(const char *store, int64_t before, int64_t after, FILE *stream,
+                                               struct orr_error *err);
 
 /* How to do a run again. Owned by the caller, who gives it back. */
 struct orr_store_command {

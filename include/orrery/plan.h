@@ -68,10 +68,12 @@ void orr_plan_options_init(struct orr_plan_options *options);
 ORR_MUST_CHECK enum orr_status orr_plan_search(const struct orr_plan_options *options, struct orr_plan_result **result,
                                                struct orr_error *err);
 
-/* For people; as JSON. */
+/* For people; as JSON; time against memory as a picture (SVG). */
 ORR_MUST_CHECK enum orr_status orr_plan_print(const struct orr_plan_result *result, FILE *stream,
                                               struct orr_error *err);
 ORR_MUST_CHECK enum orr_status orr_plan_json(const struct orr_plan_result *result, FILE *stream, struct orr_error *err);
+ORR_MUST_CHECK enum orr_status orr_plan_chart(const struct orr_plan_result *result, FILE *stream,
+                                              struct orr_error *err);
 
 ORR_END
 

@@ -114,11 +114,12 @@ struct orr_sweep_result {
 void orr_sweep_progress(const struct orr_sweep *sweep, struct orr_sweep_progress *end);
 void orr_sweep_result(const struct orr_sweep *sweep, uint64_t point, struct orr_sweep_result *result);
 
-enum orr_sweep_form { ORR_SWEEP_TEXT, ORR_SWEEP_CSV, ORR_SWEEP_JSON };
+enum orr_sweep_form { ORR_SWEEP_TEXT, ORR_SWEEP_CSV, ORR_SWEEP_JSON, ORR_SWEEP_CHART };
 enum orr_sweep_rank { ORR_SWEEP_BY_TIME, ORR_SWEEP_BY_EXPOSED, ORR_SWEEP_BY_COMM, ORR_SWEEP_BY_COMPUTE };
 
 /* TEXT: the points, best first, at most `best` (0: all), and those that failed or stalled with the reason. CSV and
- * JSON: all points in their own order, each with its rank. To `path`, or to `stream` where that is NULL. */
+ * JSON: all points in their own order, each with its rank. CHART: the best as bars (SVG). To `path`, or to `stream`
+ * where that is NULL. */
 ORR_MUST_CHECK enum orr_status orr_sweep_write(const struct orr_sweep *sweep, enum orr_sweep_form form,
                                                enum orr_sweep_rank by, uint64_t best, const char *path, FILE *stream,
                                                struct orr_error *err);

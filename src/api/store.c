@@ -60,16 +60,35 @@ enum orr_status orr_store_show(const char *store, int64_t run, enum orr_store_fo
     return close_store(&opened, status, stream, err);
 }
 
+/* The two runs of a comparison. */
+static enum orr_status read_two(struct opened *opened, const char *store, int64_t before, int64_t after,
+                                struct store_view views[2], struct orr_error *err)
+{
+    enum orr_status status = api_store_open_store(opened, store, err);
+    for (int i = 0; status == ORR_OK && i < 2; i++) {
+        status =
+            store_read_view(opened->store, i == 0 ? before : after, STORE_READ_RESULTS, &opened->arena, &views[i], err);
+    }
+    return status;
+}
+
+enum orr_status orr_store_chart(const char *store, int64_t before, int64_t after, FILE *stream, struct orr_error *err)
+{
+    struct opened opened;
+    struct store_view views[2];
+    enum orr_status status = read_two(&opened, store, before, after, views, err);
+    if (status == ORR_OK) {
+        store_chart_diff(&views[0], &views[1], stream);
+    }
+    return close_store(&opened, status, stream, err);
+}
+
 enum orr_status orr_store_diff(const char *store, int64_t before, int64_t after, enum orr_store_form form, FILE *stream,
                                bool *same, struct orr_error *err)
 {
     struct opened opened;
     struct store_view views[2];
-    enum orr_status status = api_store_open_store(&opened, store, err);
-    for (int i = 0; status == ORR_OK && i < 2; i++) {
-        status =
-            store_read_view(opened.store, i == 0 ? before : after, STORE_READ_RESULTS, &opened.arena, &views[i], err);
-    }
+    enum orr_status status = read_two(&opened, store, before, after, views, err);
     bool found = false;
     if (status == ORR_OK) {
         (form == ORR_STORE_JSON ? store_json_diff : store_text_diff)(&views[0], &views[1], stream);

@@ -105,8 +105,8 @@ static enum orr_status make_rows(const struct orr_sweep *sweep, struct arena *ar
 
 static void api_sweep_put(const struct report_sweep *report, enum orr_sweep_form form, uint64_t best, FILE *stream)
 {
-    if (form == ORR_SWEEP_TEXT) {
-        report_sweep_text(report, best, stream);
+    if (form == ORR_SWEEP_TEXT || form == ORR_SWEEP_CHART) {
+        (form == ORR_SWEEP_TEXT ? report_sweep_text : report_sweep_chart)(report, best, stream);
     } else {
         (form == ORR_SWEEP_CSV ? report_sweep_csv : report_sweep_json)(report, stream);
     }

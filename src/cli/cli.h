@@ -149,6 +149,11 @@ void cli_print_schema(const struct cli_command *command, const char *path, FILE 
                   .place = offsetof(type, field),                                                                      \
                   .help = "Also write a page to open in a browser (HTML, docs/report.md)"                              \
     }
+#define CLI_ROW_CHART(type, field)                                                                                     \
+    {                                                                                                                  \
+        "chart", .kind = PARAM_PATH, .group = PARAM_OUTPUT, .flags = PARAM_SINGLE, .value = "FILE.svg",                \
+                 .place = offsetof(type, field), .help = "Also draw it (SVG)"                                          \
+    }
 #define CLI_ROW_CSV(type, field)                                                                                       \
     {                                                                                                                  \
         "csv", .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "OUT", .place = offsetof(type, field),              \
@@ -228,10 +233,16 @@ ORR_MUST_CHECK enum orr_status cli_text_close(struct cli_text *made, enum orr_st
  * or NULL. */
 struct cli_forms {
     const char *json, *csv;
+    const char *chart;  /* the file of a picture; the command draws it (cli_chart_put); or NULL */
     const char *report; /* the file of a page with the JSON in it; or NULL */
     int argc;           /* what was typed, which the page shows: of a command with --report */
     char **argv;
 };
+ORR_MUST_CHECK enum orr_status cli_chart_check(const char *path, struct orr_error *err);
+/* Writes what `draw` draws to the file that --chart named; does nothing where it named none. */
+ORR_MUST_CHECK enum orr_status
+cli_chart_put(const char *path, enum orr_status (*draw)(void *context, FILE *stream, struct orr_error *err),
+              void *context, struct orr_error *err);
 /* Makes a page of one document and writes it; argc 0: how to repeat it is not told. */
 ORR_MUST_CHECK enum orr_status cli_report_text(const char *path, int argc, char **argv, const char *name,
                                                const char *json, size_t size, struct orr_error *err);

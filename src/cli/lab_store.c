@@ -35,6 +35,8 @@ static const struct param list_rows[] = {
 static const struct param show_rows[] = {
     CLI_ROW_STORE(struct store_options, store), CLI_ROW_JSON(struct store_options, forms.json), {0}};
 
+static const struct param diff_rows[] = {CLI_ROW_CHART(struct store_options, forms.chart), {0}};
+
 static const struct param_table show_tables[] = {{show_rows, 0, 0}, {0}};
 
 /* The numbers of runs behind the options. */
@@ -60,6 +62,12 @@ static enum orr_status answer(void *context, enum orr_form as, FILE *stream, str
                           &options->same, err);
 }
 
+static enum orr_status cli_lab_store_draw(void *context, FILE *stream, struct orr_error *err)
+{
+    const struct store_options *options = context;
+    return orr_store_chart(options->store, (int64_t)options->runs[0], (int64_t)options->runs[1], stream, err);
+}
+
 static enum orr_status cli_lab_store_check(const struct cli_command *self, const struct store_options *options,
                                            struct orr_error *err)
 {
@@ -83,6 +91,7 @@ static int cli_lab_store_run(const struct cli_command *self, int argc, char **ar
     }
     enum orr_status status = cli_lab_store_check(self, &options, &err);
     status = status != ORR_OK ? status : cli_forms_put(&options.forms, answer, &options, &err);
+    status = status != ORR_OK ? status : cli_chart_put(options.forms.chart, cli_lab_store_draw, &options, &err);
     return status != ORR_OK ? cli_end(status, &err) : options.same ? 0 : 1;
 }
 
@@ -106,7 +115,7 @@ static const struct cli_usage show_usage = {
 };
 
 static const struct cli_usage diff_usage = {
-    .tables = show_tables,
+    .tables = (const struct param_table[]){{show_rows, 0, 0}, {diff_rows, 0, 0}, {0}},
     .forms = "BEFORE AFTER",
     .about = "Compare two runs: settings and inputs that differ, and all results with the change in percent.",
     .notes = "Exit code: 0 when the simulated results are the same, 1 when they differ, 2 when a run is not there.",

@@ -224,6 +224,16 @@ static enum orr_status check_form(const char *option, const char *path, struct c
     return cli_check_writable(option, path, err);
 }
 
+/* A name that promises another format would hold what no program opens by it. */
+enum orr_status cli_chart_check(const char *path, struct orr_error *err)
+{
+    size_t length = path != NULL ? strlen(path) : 0;
+    if (path == NULL || (length > 4 && strcmp(path + length - 4, ".svg") == 0)) {
+        return ORR_OK;
+    }
+    return error_set(err, ORR_EINVAL, "--chart: charts are written as SVG; %s does not end in .svg", path);
+}
+
 enum orr_status cli_forms_check(const struct cli_forms *forms, struct cli_inputs inputs, struct orr_error *err)
 {
     bool both = forms->json != NULL && forms->csv != NULL &&
@@ -240,7 +250,25 @@ enum orr_status cli_forms_check(const struct cli_forms *forms, struct cli_inputs
     }
     enum orr_status status = check_form("--json", forms->json, inputs, err);
     status = status == ORR_OK ? check_form("--csv", forms->csv, inputs, err) : status;
+    status = status == ORR_OK ? cli_chart_check(forms->chart, err) : status;
+    status = status == ORR_OK ? check_form("--chart", forms->chart, inputs, err) : status;
     return status == ORR_OK ? check_form("--report", forms->report, inputs, err) : status;
+}
+
+enum orr_status cli_chart_put(const char *path,
+                              enum orr_status (*draw)(void *context, FILE *stream, struct orr_error *err),
+                              void *context, struct orr_error *err)
+{
+    struct cli_text made;
+    if (path == NULL) {
+        return ORR_OK;
+    }
+    enum orr_status status = cli_text_open(&made, err);
+    if (status == ORR_OK) {
+        status = draw(context, made.stream, err);
+        status = cli_text_close(&made, status, path, err);
+    }
+    return status;
 }
 
 static enum orr_status put_report(const struct cli_forms *forms,

@@ -12,6 +12,7 @@ struct plan_options {
 static const struct param plan_rows[] = {
     CLI_ROW_JSON(struct plan_options, forms.json),
     CLI_ROW_REPORT(struct plan_options, forms.report),
+    CLI_ROW_CHART(struct plan_options, forms.chart),
     {0},
 };
 
@@ -19,6 +20,11 @@ static enum orr_status plan_answer(void *context, enum orr_form form, FILE *stre
 {
     const struct orr_plan_result *result = context;
     return form == ORR_FORM_JSON ? orr_plan_json(result, stream, err) : orr_plan_print(result, stream, err);
+}
+
+static enum orr_status plan_draw(void *context, FILE *stream, struct orr_error *err)
+{
+    return orr_plan_chart(context, stream, err);
 }
 
 /* The whole of it takes seconds, so that a line of progress would only flicker: the wish to stop is all there is. */
@@ -54,6 +60,9 @@ static int plan_run(const struct cli_command *self, int argc, char **argv)
     status = orr_plan_search(&options.plan, &result, &err);
     watch_end(&watch);
     enum orr_status put = result != NULL ? cli_forms_put(&options.forms, plan_answer, result, &later) : ORR_OK;
+    if (result != NULL && put == ORR_OK && result->count > 0) {
+        put = cli_chart_put(options.forms.chart, plan_draw, result, &later);
+    }
     bool none = status == ORR_OK && put == ORR_OK && result->count == 0;
     watch_finish(&watch, status == ORR_OK ? WATCH_DONE : WATCH_FAILED);
     free(result);

@@ -19,7 +19,7 @@ struct sweep_command {
     uint64_t only[ONLY_MOST];
     uint64_t best;
     enum orr_sweep_rank by;
-    const char *csv, *json, *report;
+    const char *csv, *json, *report, *chart;
     int argc; /* as typed */
     char **argv;
     bool dry, quiet, no_progress;
@@ -105,6 +105,7 @@ static const struct param rows[] = {
      .help = "Also write all points as JSON; - is standard output, in place of the table"},
     {"report", .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "FILE", AT(report),
      .help = "Also write a page to open in a browser (HTML, docs/report.md)"},
+    CLI_ROW_CHART(struct sweep_command, chart),
     CLI_ROW_STORE(struct sweep_command, sweep.store),
     {"no-progress", .kind = PARAM_FLAG, .group = PARAM_OTHER, AT(no_progress),
      .help = "No progress line on a terminal"},
@@ -169,14 +170,19 @@ static enum orr_status cli_sweep_check_outputs(const struct sweep_command *comma
 {
     const struct {
         const char *option, *path;
-    } outputs[] = {{"--csv", command->csv}, {"--json", command->json}, {"--report", command->report}};
+    } outputs[] = {
+        {"--csv", command->csv}, {"--json", command->json}, {"--report", command->report}, {"--chart", command->chart}};
+    enum orr_status chart = cli_chart_check(command->chart, err);
+    if (chart != ORR_OK) {
+        return chart;
+    }
     bool both = command->csv != NULL && command->json != NULL && strcmp(command->csv, command->json) == 0;
     if (both) {
         return error_set(err, ORR_EINVAL, "--csv and --json both want %s", command->csv);
     }
     for (size_t i = 0; i < sizeof outputs / sizeof outputs[0]; i++) {
         const char *path = outputs[i].path;
-        if (path == NULL || (strcmp(path, "-") == 0 && path != command->report)) {
+        if (path == NULL || (strcmp(path, "-") == 0 && path != command->report && path != command->chart)) {
             continue;
         }
         enum orr_status status = cli_check_name(outputs[i].option, path, err);
@@ -202,7 +208,7 @@ static bool is_trace(const char *path)
 static enum orr_status check_inputs(const struct sweep_command *command, const struct sweep_points *points,
                                     struct orr_error *err)
 {
-    const char *const outputs[] = {command->csv, command->json, command->report};
+    const char *const outputs[] = {command->csv, command->json, command->report, command->chart};
     for (uint64_t i = 0; i < points->count; i++) {
         const struct orr_run_options *run = points->jobs[i].run;
         const struct orr_lab_options *lab = points->jobs[i].lab;
@@ -290,6 +296,9 @@ static enum orr_status cli_sweep_write_results(const struct sweep_command *comma
         if (files[i].path != NULL) {
             status = orr_sweep_write(sweep, files[i].form, command->by, 0, dash ? NULL : files[i].path, stdout, err);
         }
+    }
+    if (status == ORR_OK && command->chart != NULL) {
+        status = orr_sweep_write(sweep, ORR_SWEEP_CHART, command->by, command->best, command->chart, NULL, err);
     }
     if (status == ORR_OK && command->report != NULL) {
         status = cli_sweep_write_report(command, sweep, err);

@@ -380,6 +380,12 @@ enum orr_status orr_plan_print(const struct orr_plan_result *result, FILE *strea
     return error_of_stream(stream, "the plans", err);
 }
 
+enum orr_status orr_plan_chart(const struct orr_plan_result *result, FILE *stream, struct orr_error *err)
+{
+    report_plan_chart(result, stream);
+    return error_of_stream(stream, "the chart", err);
+}
+
 enum orr_status orr_plan_json(const struct orr_plan_result *result, FILE *stream, struct orr_error *err)
 {
     report_plan_json(result, stream);

@@ -2,8 +2,11 @@
 #include "report/plan.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "io/json_write.h"
+#include "report/chart.h"
 #include "report/train.h"
 
 enum { PLAN_PARTS_TOLD = 3 };
@@ -174,4 +177,49 @@ void report_plan_json(const struct orr_plan_result *result, FILE *stream)
     }
     json_write_object_end(&writer);
     json_write_end(&writer);
+}
+
+/* ---- the chart ---- */
+
+enum { PLAN_LABEL = 96 };
+
+static void plan_chart_label(const struct orr_train_plan *plan, const char *before, char label[PLAN_LABEL])
+{
+    (void)snprintf(label, PLAN_LABEL,
+                   "%stp %" PRIu32 " pp %" PRIu32 " cp %" PRIu32 " ep %" PRIu32 " dp %" PRIu32 " zero %" PRIu32
+                   " micro %" PRIu32,
+                   before, plan->tp, plan->pp, plan->cp, plan->ep, plan->dp, plan->zero, plan->micro_batch);
+}
+
+static int plan_chart_order(const void *a, const void *b)
+{
+    const struct chart_point *p = a;
+    const struct chart_point *q = b;
+    if (p->x != q->x) {
+        return p->x < q->x ? -1 : 1;
+    }
+    return p->y < q->y ? -1 : p->y > q->y ? 1 : strcmp(p->label, q->label);
+}
+
+void report_plan_chart(const struct orr_plan_result *result, FILE *stream)
+{
+    char labels[ORR_PLAN_TOP + 1][PLAN_LABEL];
+    struct chart_point points[ORR_PLAN_TOP + 1];
+    char title[160];
+    struct chart_points chart = {
+        .title = title, .x = "memory of a GPU, GB", .y = "step, ms", .points = points, .count = 0};
+    for (uint32_t i = 0; i < result->count + (result->has_own ? 1 : 0); i++) {
+        const struct orr_train_result *row = i < result->count ? &result->rows[i].result : &result->own;
+        plan_chart_label(&row->plan, i < result->count ? "" : "own: ", labels[i]);
+        bool on_front = i < result->count && result->rows[i].on_front;
+        points[chart.count++] = (struct chart_point){.x = (double)row->memory.total * 1e-9,
+                                                     .y = (double)row->step_ns * 1e-6,
+                                                     .label = labels[i],
+                                                     .joined = on_front,
+                                                     .named = on_front || i == result->count};
+    }
+    qsort(points, chart.count, sizeof points[0], plan_chart_order);
+    (void)snprintf(title, sizeof title, "%" PRIu32 " of %" PRIu64 " plans; joined: none is both faster and smaller",
+                   chart.count, result->predicted);
+    chart_points_put(&chart, stream);
 }

@@ -8,6 +8,8 @@
 #include "orrery/plan.h"
 
 void report_plan_text(const struct orr_plan_result *result, FILE *stream);
+/* Time against memory (SVG), the front joined. */
+void report_plan_chart(const struct orr_plan_result *result, FILE *stream);
 void report_plan_json(const struct orr_plan_result *result, FILE *stream);
 
 #endif

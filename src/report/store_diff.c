@@ -9,6 +9,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "report/chart.h"
 #include "report/number.h"
 
 enum figure_kind { FIGURE_TIME, FIGURE_COUNT, FIGURE_BYTES };
@@ -401,4 +402,40 @@ void store_json_diff(const struct store_view *before, const struct store_view *a
     json_write_member_bool(&json, "same", store_same_results(before, after));
     json_write_object_end(&json);
     json_write_end(&json);
+}
+
+/* ---- the chart ---- */
+
+/* Times alone: counts and bytes have another scale, and how long it took to simulate is no result. */
+void store_chart_diff(const struct store_view *before, const struct store_view *after, FILE *stream)
+{
+    struct figures figures;
+    struct chart_bar bars[2 * FIGURES_MOST] = {{0}};
+    struct report_number values[2 * FIGURES_MOST];
+    struct report_number changes[FIGURES_MOST];
+    char title[160];
+    char names[2][32];
+    struct chart_bars chart = {.title = title, .parts = {names[0], names[1]}, .bars = bars};
+    find_figures(before, after, &figures);
+    for (int which = 0; which < 2; which++) {
+        (void)snprintf(names[which], sizeof names[which], "run %" PRId64, which == 0 ? before->run.id : after->run.id);
+    }
+    (void)snprintf(title, sizeof title, "runs %" PRId64 " and %" PRId64, before->run.id, after->run.id);
+    for (uint32_t i = 0; i < figures.count; i++) {
+        const struct figure *figure = &figures.rows[i];
+        if (figure->kind != FIGURE_TIME || !figure->known[0] || !figure->known[1] ||
+            strcmp(figure->key, "wall_ns") == 0 || (figure->value[0] == 0 && figure->value[1] == 0)) {
+            continue;
+        }
+        changes[i] = change(figure);
+        for (int which = 0; which < 2; which++) {
+            struct chart_bar *bar = &bars[chart.count];
+            values[chart.count] = amount(figure, which);
+            bar->label = which == 0 ? figure->name : changes[i].text;
+            bar->value = values[chart.count].text;
+            bar->parts[which] = figure->value[which];
+            chart.count++;
+        }
+    }
+    chart_bars_put(&chart, stream);
 }

@@ -95,6 +95,8 @@ void store_json_all_end(struct store_json *json);
 
 /* What differs, and all results with the second's change from the first. Settings are sorted by key. */
 void store_text_diff(const struct store_view *before, const struct store_view *after, FILE *stream);
+/* The times of both as bars (SVG). */
+void store_chart_diff(const struct store_view *before, const struct store_view *after, FILE *stream);
 void store_json_diff(const struct store_view *before, const struct store_view *after, FILE *stream);
 /* Whether what was simulated came out the same: state, times, ranks, collectives. What the machine that ran it took
  * (time, memory) does not count. */

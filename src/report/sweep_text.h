@@ -37,5 +37,7 @@ void report_sweep_text(const struct report_sweep *sweep, uint64_t best, FILE *st
 /* A row a point; nothing in it depends on when or by whom it was run. */
 void report_sweep_csv(const struct report_sweep *sweep, FILE *stream);
 void report_sweep_json(const struct report_sweep *sweep, FILE *stream);
+/* The best as bars (SVG), 64 at most. */
+void report_sweep_chart(const struct report_sweep *sweep, uint64_t best, FILE *stream);
 
 #endif

@@ -44,16 +44,17 @@ static void one_thread_and_eight_write_the_same_bytes(void **state)
     prepare();
     static const char points[] =
         " -q --vary network.bandwidth=10..40 --vary jitter=0,0.5 --vary network.npus_count=4,8,9"
-        " --store t%d.db --csv t%d.csv --json t%d.json -j %d" RUN_OPTIONS;
+        " --store t%d.db --csv t%d.csv --json t%d.json --chart t%d.svg -j %d" RUN_OPTIONS;
     char line[400];
     for (int threads = 1; threads <= 8; threads += 7) {
-        (void)snprintf(line, sizeof line, points, threads, threads, threads, threads);
+        (void)snprintf(line, sizeof line, points, threads, threads, threads, threads, threads);
         char words[420];
         (void)snprintf(words, sizeof words, "sweep%s", line);
         CHECK_EXIT(program_run(words), 1); /* there is no trace of a ninth rank */
     }
     char *one = read_copy("t1.csv");
     CHECK_TEXT(program_read("t8.csv", NULL), one);
+    CHECK_CONTAINS(program_read("t1.svg", NULL), "the best 20 of 186 points");
     CHECK_U64(line_count(one), 1 + 31 * 2 * 3, "a line a point");
     CHECK_CONTAINS(one, "3,10,0,9,failed,,0,0,0,0,0,0,unaware,w/ar.8.et: cannot be opened");
     free(one);
