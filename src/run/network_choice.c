@@ -34,7 +34,9 @@ static bool names_nccl(const char *text)
 bool lab_system_names_nccl(const char *path, const struct orr_override *overrides, size_t override_count)
 {
     for (size_t i = 0; i < override_count; i++) {
-        if (strcmp(overrides[i].file, "system") == 0 && names_nccl(overrides[i].value)) {
+        /* A key whose file is found out later is of the system's where its value is an algorithm. */
+        bool of_system = overrides[i].file == NULL || strcmp(overrides[i].file, "system") == 0;
+        if (of_system && names_nccl(overrides[i].value)) {
             return true;
         }
     }
@@ -92,10 +94,11 @@ struct survey {
 
 static void look_at_system(struct survey *survey, const char *system, const struct orr_sweep_job *job)
 {
-    bool seen =
-        job->override_count == 0 && system != NULL && survey->system != NULL && strcmp(system, survey->system) == 0;
+    size_t overrides = job->override_count + (job->run != NULL ? job->run->override_count : 0);
+    bool seen = overrides == 0 && system != NULL && survey->system != NULL && strcmp(system, survey->system) == 0;
     if (!survey->nccl && !seen) {
-        survey->nccl = lab_system_names_nccl(system, job->overrides, job->override_count);
+        survey->nccl = lab_system_names_nccl(system, job->overrides, job->override_count) ||
+                       (job->run != NULL && lab_system_names_nccl(NULL, job->run->overrides, job->run->override_count));
         survey->system = system;
     }
 }

@@ -43,6 +43,37 @@ static void the_machine_chooses_the_network_where_nobody_does(void **state)
     }
 }
 
+/* Time of an all-reduce on a ring, with a key of a file set before anybody knows which files there are. */
+static uint64_t time_with(const char *set)
+{
+    struct orr_error err = {0};
+    struct orr_run *run = NULL;
+    const char *prefix = folder_path("set");
+    const struct orr_gen_options job = {.type = "all-reduce", .bytes = 1 << 20, .npus = 4, .prefix = prefix};
+    const char *words[][2] = {
+        {"workload", prefix}, {"machine", "ring"}, {"bandwidth", "400"}, {"latency", "1"}, {"set", set}};
+    struct orr_run_options *options = orr_run_options_new();
+    assert_non_null(options);
+    CHECK_OK(orr_gen(&job, &err), &err);
+    for (size_t i = 0; i < COUNT_OF(words); i++) {
+        CHECK_OK(orr_run_set(options, words[i][0], words[i][1], &err), &err);
+    }
+    CHECK_OK(orr_run_open(options, &run, &err), &err);
+    orr_run_options_delete(options);
+    CHECK_OK(orr_run_execute(run, &err), &err);
+    uint64_t time_ns = orr_run_time_ns(run);
+    orr_run_close(run);
+    return time_ns;
+}
+
+static void a_key_is_set_on_a_machine_that_makes_its_own_files(void **state)
+{
+    (void)state;
+    uint64_t short_ns = time_with("endpoint-delay=0");
+    uint64_t long_ns = time_with("system.endpoint-delay=1000");
+    CHECK(long_ns > short_ns, "%llu ns and %llu ns", (unsigned long long)short_ns, (unsigned long long)long_ns);
+}
+
 static void nothing_is_told_of_a_run_that_was_not_executed(void **state)
 {
     (void)state;
@@ -181,7 +212,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CHECK_MAP(the_machine_chooses_the_network_where_nobody_does, nothing_is_told_of_a_run_that_was_not_executed,
-                  dimensions_and_intervals_are_rows, the_table_of_links_says_what_the_rows_say,
-                  a_stall_says_who_waits_for_whom_since_when)};
+                  dimensions_and_intervals_are_rows, a_key_is_set_on_a_machine_that_makes_its_own_files,
+                  the_table_of_links_says_what_the_rows_say, a_stall_says_who_waits_for_whom_since_when)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
