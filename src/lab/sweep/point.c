@@ -104,7 +104,7 @@ static const char *sweep_point_command_of(const struct making *making)
                         command + sizeof start - 1);
 }
 
-/* The job's own behind those that the plan of a lab run has. */
+/* The job's own behind those that its run, or the plan of a lab run, has. */
 static enum orr_status set_overrides(struct making *making, const struct orr_sweep_job *job, struct orr_error *err)
 {
     struct orr_run_options *run = &making->experiment.options;
@@ -235,8 +235,6 @@ static void lab_sweep_point_make(struct making *making, const struct orr_sweep_j
         .tag = sweep->options->tag != NULL ? sweep->options->tag : orr_sweep_plan_name(sweep->options->plan)};
     if (job->run != NULL) {
         making->experiment.options = *job->run;
-        making->experiment.options.overrides = NULL;
-        making->experiment.options.override_count = 0;
         making->experiment.options.backend = sweep_network_of(sweep, making->made->point);
         making->experiment.options.backend_open = false;
     } else {
