@@ -62,6 +62,9 @@ struct orr_error {
 };
 
 const char *orr_version(void);
+/* sizeof a struct of this interface, by its name ("orr_node"), as this library was compiled; 0: it tells of none of
+ * that name. For other languages, which write structs down by themselves and had better find out that they differ. */
+size_t orr_struct_size(const char *name);
 const char *orr_status_text(enum orr_status status);
 int orr_status_exit_code(enum orr_status status);
 

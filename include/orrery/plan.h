@@ -62,11 +62,20 @@ struct orr_plan_result {
 };
 
 void orr_plan_options_init(struct orr_plan_options *options);
+/* As those of orrery/train.h: by the names that `orrery plan` has. */
+struct orr_plan_options *orr_plan_options_new(void);
+void orr_plan_options_delete(struct orr_plan_options *options); /* NULL is fine */
+ORR_MUST_CHECK enum orr_status orr_plan_set(struct orr_plan_options *options, const char *name, const char *value,
+                                            struct orr_error *err);
 
 /* ORR_EINVAL where the job cannot be, or `fix` names what is not searched. ORR_EINTR: ended by the callback; `*result`
  * is given then too, unless nothing was predicted. The caller frees `result` with free(). */
 ORR_MUST_CHECK enum orr_status orr_plan_search(const struct orr_plan_options *options, struct orr_plan_result **result,
                                                struct orr_error *err);
+
+/* The same, told at once as TEXT or JSON. */
+ORR_MUST_CHECK enum orr_status orr_plan_tell(const struct orr_plan_options *options, enum orr_form form, FILE *stream,
+                                             struct orr_error *err);
 
 /* For people; as JSON; time against memory as a picture (SVG). */
 ORR_MUST_CHECK enum orr_status orr_plan_print(const struct orr_plan_result *result, FILE *stream,

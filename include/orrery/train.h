@@ -76,8 +76,9 @@ ORR_MUST_CHECK enum orr_status orr_train_model_settle(struct orr_train_model *mo
 void orr_train_model_count(const struct orr_train_model *model, struct orr_train_parameters *parameters);
 /* Whether `what` is the path of a file, and no preset's name. */
 bool orr_train_model_is_file(const char *what);
-/* Presets, a line each; with `name`, one of them with its shape, parameters and source. */
-ORR_MUST_CHECK enum orr_status orr_train_model_list(const char *name, FILE *stream, struct orr_error *err);
+/* Presets, a line each; with `name`, one of them with its shape, parameters and source. As TEXT or JSON. */
+ORR_MUST_CHECK enum orr_status orr_train_model_list(const char *name, enum orr_form form, FILE *stream,
+                                                    struct orr_error *err);
 /* All presets as one JSON document; and all frameworks (presets/frameworks). */
 ORR_MUST_CHECK enum orr_status orr_train_models_json(FILE *stream, struct orr_error *err);
 ORR_MUST_CHECK enum orr_status orr_train_frameworks_json(FILE *stream, struct orr_error *err);
@@ -179,6 +180,13 @@ struct orr_train_options {
 
 void orr_train_options_init(struct orr_train_options *options);
 
+/* For programs that do not know the struct (other languages): options on the heap with the defaults, or NULL; set by
+ * the names that `orrery train` has, as orr_run_set does it; `value` is borrowed as long as the options are used. */
+struct orr_train_options *orr_train_options_new(void);
+void orr_train_options_delete(struct orr_train_options *options); /* NULL is fine */
+ORR_MUST_CHECK enum orr_status orr_train_set(struct orr_train_options *options, const char *name, const char *value,
+                                             struct orr_error *err);
+
 /* Bytes of one GPU, of the stage that needs most, as an allocator of tensors counts at its peak. `fragmentation` is
  * what it holds without need; `device`, what tensors can have of a device's memory. */
 struct orr_train_memory {
@@ -249,6 +257,10 @@ struct orr_train_written {
  * ASTRA-sim (docs/train.md). ORR_EINVAL names what has no such form; ORR_ERANGE: more bytes than are written. */
 ORR_MUST_CHECK enum orr_status orr_train_write(const struct orr_train_options *options, const char *prefix,
                                                struct orr_train_written *written, struct orr_error *err);
+
+/* The same, told at once as TEXT or JSON. */
+ORR_MUST_CHECK enum orr_status orr_train_tell(const struct orr_train_options *options, enum orr_form form, FILE *stream,
+                                              struct orr_error *err);
 
 /* For people; as JSON. */
 ORR_MUST_CHECK enum orr_status orr_train_print(const struct orr_train_result *result, FILE *stream,

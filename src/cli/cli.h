@@ -66,6 +66,8 @@ extern const struct cli_command cli_plan;
 extern const struct cli_command cli_report;
 extern const struct cli_command cli_train;
 extern const char *const cli_train_headings[PARAM_GROUPS]; /* of the rows that train and plan share */
+/* Their word that is no option: the model, once. */
+ORR_MUST_CHECK enum orr_status cli_take_model(const char **model, const char *word);
 extern const struct cli_command cli_validate;
 extern const struct cli_command cli_completion;
 extern const struct cli_command cli_config;

@@ -35,6 +35,13 @@ static bool plan_goes_on(void *context, uint64_t predicted, uint64_t plans)
     return watch_progress(context, &nothing);
 }
 
+static enum orr_status plan_argument(void *into, const char *word, struct orr_error *err)
+{
+    struct plan_options *options = into;
+    (void)err;
+    return cli_take_model(&options->plan.job.model, word);
+}
+
 static int plan_run(const struct cli_command *self, int argc, char **argv)
 {
     struct plan_options options = {0};
@@ -76,13 +83,15 @@ static const struct param_table plan_tables[] = {{param_train, 0, offsetof(struc
 
 static const struct cli_usage plan_usage = {
     .tables = plan_tables,
+    .forms = "[MODEL]",
+    .argument = plan_argument,
     .headings = cli_train_headings,
     .about = "Search how a model is best divided over a machine: every legal combination of tensor, pipeline, context, "
              "expert and data parallelism, ZeRO, micro-batch, chunks and recompute is predicted as orrery train does "
              "it. Degrees that are given are your own plan, which the best is compared with.",
-    .examples = "  orrery plan --model llama3-8b --machine dgx-h100:2 --global-batch 128\n"
-                "  orrery plan --model llama3-70b --machine dgx-h100:8 --tp 8 --pp 4\n"
-                "  orrery plan --model mixtral-8x7b --machine dgx-h100:8 --fix tp=1,zero=1\n",
+    .examples = "  orrery plan llama3-8b --machine dgx-h100:2 --global-batch 128\n"
+                "  orrery plan llama3-70b --machine dgx-h100:8 --tp 8 --pp 4\n"
+                "  orrery plan mixtral-8x7b --machine dgx-h100:8 --fix tp=1,zero=1\n",
 };
 
 const struct cli_command cli_plan = {

@@ -76,6 +76,33 @@ static enum orr_status train_one(const struct train_options *options, struct orr
     return status == ORR_OK && options->output != NULL ? train_write(options, err) : status;
 }
 
+static enum orr_status train_list(void *context, enum orr_form form, FILE *stream, struct orr_error *err)
+{
+    const struct train_options *options = context;
+    return orr_train_model_list(options->list[0] != '\0' ? options->list : NULL, form, stream, err);
+}
+
+/* The first word is the model, with --list too. */
+enum orr_status cli_take_model(const char **model, const char *word)
+{
+    if (*model != NULL) {
+        return ORR_EINVAL;
+    }
+    *model = word;
+    return ORR_OK;
+}
+
+static enum orr_status train_argument(void *into, const char *word, struct orr_error *err)
+{
+    struct train_options *options = into;
+    (void)err;
+    if (options->list != NULL && options->list[0] == '\0') {
+        options->list = word;
+        return ORR_OK;
+    }
+    return cli_take_model(&options->train.model, word);
+}
+
 /* A GPU's share of what the machine costs in an hour; without a machine, of as many GPUs in servers. */
 static enum orr_status train_price(struct train_options *options, struct orr_error *err)
 {
@@ -109,7 +136,7 @@ static int train_run(const struct cli_command *self, int argc, char **argv)
         return cli_end(status, &err);
     }
     if (options.list != NULL) {
-        status = orr_train_model_list(options.list[0] != '\0' ? options.list : NULL, stdout, &err);
+        status = cli_forms_put(&options.forms, train_list, &options, &err);
     } else if (options.table != NULL) {
         status = train_table(&options, &err);
     } else {
@@ -128,14 +155,16 @@ const char *const cli_train_headings[PARAM_GROUPS] = {[PARAM_WHAT] = "Model:",
 
 static const struct cli_usage train_usage = {
     .tables = train_tables,
+    .forms = "[MODEL]",
+    .argument = train_argument,
     .headings = cli_train_headings,
     .about =
         "Tell how long a training step takes, what bounds it and whether it fits into memory, from a description: a "
         "model, a machine, and how the one is divided over the other.",
-    .examples = "  orrery train --model llama3-8b --machine dgx-h100:4 --tp 2 --global-batch 128\n"
-                "  orrery train --model gpt2 --gpu h200 --micro-batch 8 --json -\n"
-                "  orrery train --model llama3-8b --machine dgx-h100:2 --gpus 16 --tp 2 --pp 2 --backend aware\n"
-                "  orrery train --model llama3-8b --machine dgx-h100:2 --gpus 16 --tp 2 --pp 2 -o traces/step\n"
+    .examples = "  orrery train llama3-8b --machine dgx-h100:4 --tp 2 --global-batch 128\n"
+                "  orrery train gpt2 --gpu h200 --micro-batch 8 --json -\n"
+                "  orrery train llama3-8b --machine dgx-h100:2 --gpus 16 --tp 2 --pp 2 --backend aware\n"
+                "  orrery train llama3-8b --machine dgx-h100:2 --gpus 16 --tp 2 --pp 2 -o traces/step\n"
                 "  orrery train --table runs.csv -o predicted.csv\n",
 };
 

@@ -235,6 +235,21 @@ enum orr_status param_read(const struct param *row, const char *where, const cha
     return status;
 }
 
+enum orr_status param_set(const struct param_table *tables, const char *whose, const char *name, const char *text,
+                          void *options, struct orr_error *err)
+{
+    struct param_found found = param_find(tables, name, strlen(name));
+    if (found.row != NULL) {
+        return param_read(found.row, NULL, text, (char *)options + found.at, err);
+    }
+    const char *names[PARAM_NAMES_MOST + 1];
+    (void)param_names(tables, names);
+    const char *nearest = error_nearest(name, names);
+    return error_set(err, ORR_EINVAL, "%s has no parameter \"%.80s\"%s%s%s", whose, name,
+                     nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
+                     nearest != NULL ? "\"?" : "");
+}
+
 void param_defaults(const struct param_table *tables, void *options)
 {
     for (; tables->rows != NULL; tables++) {

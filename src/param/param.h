@@ -125,6 +125,10 @@ size_t param_names(const struct param_table *tables, const char *names[PARAM_NAM
  * 'NAME'". `text` may be NULL for a flag and where the value may be left out. */
 ORR_MUST_CHECK enum orr_status param_read(const struct param *row, const char *where, const char *text, void *into,
                                           struct orr_error *err);
+/* Reads `text` into the parameter of that name, wherever its table's struct lies in `options`. An unknown name is
+ * refused with the nearest: "WHOSE has no parameter ...". */
+ORR_MUST_CHECK enum orr_status param_set(const struct param_table *tables, const char *whose, const char *name,
+                                         const char *text, void *options, struct orr_error *err);
 /* The defaults of all rows that have one; what has none is left as it is. */
 void param_defaults(const struct param_table *tables, void *options);
 /* Whether a value that is in the struct already could have been read: a word that exists, a number in its bounds. */

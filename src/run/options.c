@@ -48,16 +48,7 @@ void orr_run_watch(struct orr_run_options *options, bool (*progress)(void *conte
 
 enum orr_status orr_run_set(struct orr_run_options *options, const char *name, const char *value, struct orr_error *err)
 {
-    struct param_found found = param_find(tables, name, strlen(name));
-    if (found.row != NULL) {
-        return param_read(found.row, NULL, value, options, err);
-    }
-    const char *names[PARAM_NAMES_MOST + 1];
-    (void)param_names(tables, names);
-    const char *nearest = error_nearest(name, names);
-    return error_set(err, ORR_EINVAL, "a run has no parameter \"%.80s\"%s%s%s", name,
-                     nearest != NULL ? "; did you mean \"" : "", nearest != NULL ? nearest : "",
-                     nearest != NULL ? "\"?" : "");
+    return param_set(tables, "a run", name, value, options, err);
 }
 
 /* As with any parameter the last one counts. Returns how many of the first `count` are left. */

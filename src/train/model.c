@@ -273,6 +273,14 @@ static void model_print_line(const struct orr_train_model *model, FILE *stream)
     (void)fputc('\n', stream);
 }
 
+/* The numbers that make up a shape, in the order they are told. */
+#define MODEL_NUMBERS(X)                                                                                               \
+    X(layers)                                                                                                          \
+    X(hidden)                                                                                                          \
+    X(ffn) X(heads) X(kv_heads) X(head_dim) X(v_head_dim) X(kv_rank) X(q_rank) X(rope_dim) X(vocab) X(seq)             \
+        X(positions) X(experts) X(topk) X(expert_ffn) X(shared_experts) X(dense_layers) X(image) X(patch) X(classes)   \
+            X(tables)
+
 static void model_print_number(const char *name, uint64_t value, FILE *stream)
 {
     if (value != 0) {
@@ -285,11 +293,9 @@ static void model_print_whole(const struct orr_train_model *model, FILE *stream)
     struct orr_train_parameters count;
     orr_train_model_count(model, &count);
     (void)fprintf(stream, "%s (%s)\n", model->name, model_family_word(model->family));
-#define SHOW(field) model_print_number(#field, model->field, stream)
-    SHOW(layers), SHOW(hidden), SHOW(ffn), SHOW(heads), SHOW(kv_heads), SHOW(head_dim), SHOW(v_head_dim), SHOW(kv_rank);
-    SHOW(q_rank), SHOW(rope_dim), SHOW(vocab), SHOW(seq), SHOW(positions), SHOW(experts), SHOW(topk), SHOW(expert_ffn);
-    SHOW(shared_experts), SHOW(dense_layers), SHOW(image), SHOW(patch), SHOW(classes), SHOW(tables);
-#undef SHOW
+#define SHOW_X(field) model_print_number(#field, model->field, stream);
+    MODEL_NUMBERS(SHOW_X)
+#undef SHOW_X
     (void)fprintf(stream, "  %-16s%s%s%s\n", "linear layers", model->bias ? "biased" : "without bias",
                   model->gated ? ", gated" : "", model->tied ? ", head tied to the embedding" : "");
     model_print_number("parameters", count.total, stream);
@@ -299,59 +305,80 @@ static void model_print_whole(const struct orr_train_model *model, FILE *stream)
     (void)fprintf(stream, "  %-16s%s\n", "source", model->source);
 }
 
-enum orr_status orr_train_model_list(const char *name, FILE *stream, struct orr_error *err)
+static void model_json(const struct orr_train_model *model, bool flat, struct json_writer *writer)
+{
+    struct orr_train_parameters count;
+    orr_train_model_count(model, &count);
+    json_write_object(writer, flat);
+    json_write_member_string(writer, "name", model->name);
+    json_write_member_string(writer, "family", model_family_word(model->family));
+    json_write_member_u64(writer, "parameters", count.total);
+    json_write_member_u64(writer, "active_parameters", count.active);
+#define SHOW_X(field) json_write_member_u64(writer, #field, model->field);
+    MODEL_NUMBERS(SHOW_X)
+#undef SHOW_X
+    json_write_member_bool(writer, "bias", model->bias);
+    json_write_member_bool(writer, "gated", model->gated);
+    json_write_member_bool(writer, "tied", model->tied);
+    json_write_member_string(writer, "source", model->source);
+    json_write_object_end(writer);
+}
+
+static enum orr_status model_list_all(struct json_writer *writer, FILE *stream, struct orr_error *err)
 {
     struct orr_train_model model;
-    if (name != NULL) {
-        enum orr_status status = orr_train_model_find(name, &model, err);
-        if (status != ORR_OK) {
-            return status;
-        }
-        model_print_whole(&model, stream);
-        return error_of_stream(stream, "the model", err);
+    if (writer == NULL) {
+        (void)fprintf(stream, "%-18s %-7s %9s\n", "model", "family", "billions");
+    } else {
+        json_write_object(writer, false);
+        json_write_key(writer, "models");
+        json_write_array(writer, false);
     }
-    (void)fprintf(stream, "%-18s %-7s %9s\n", "model", "family", "billions");
     for (size_t i = 0; i < MODEL_PRESETS; i++) {
         model = model_presets[i].model;
         enum orr_status status = orr_train_model_settle(&model, err);
         if (status != ORR_OK) {
             return status;
         }
-        model_print_line(&model, stream);
+        if (writer == NULL) {
+            model_print_line(&model, stream);
+        } else {
+            model_json(&model, true, writer);
+        }
     }
-    return error_of_stream(stream, "the list of models", err);
+    if (writer != NULL) {
+        json_write_array_end(writer);
+        json_write_object_end(writer);
+    }
+    return ORR_OK;
+}
+
+enum orr_status orr_train_model_list(const char *name, enum orr_form form, FILE *stream, struct orr_error *err)
+{
+    struct orr_train_model model;
+    struct json_writer writer;
+    struct json_writer *json = form == ORR_FORM_JSON ? &writer : NULL;
+    enum orr_status status = name != NULL ? orr_train_model_find(name, &model, err) : ORR_OK;
+    if (status != ORR_OK) {
+        return status;
+    }
+    if (json != NULL) {
+        json_write_begin(json, stream);
+    }
+    if (name == NULL) {
+        status = model_list_all(json, stream, err);
+    } else if (json != NULL) {
+        model_json(&model, false, json);
+    } else {
+        model_print_whole(&model, stream);
+    }
+    if (json != NULL && status == ORR_OK) {
+        json_write_end(json);
+    }
+    return status == ORR_OK ? error_of_stream(stream, name != NULL ? "the model" : "the list of models", err) : status;
 }
 
 enum orr_status orr_train_models_json(FILE *stream, struct orr_error *err)
 {
-    struct json_writer writer;
-    json_write_begin(&writer, stream);
-    json_write_object(&writer, false);
-    json_write_key(&writer, "models");
-    json_write_array(&writer, false);
-    for (size_t i = 0; i < MODEL_PRESETS; i++) {
-        struct orr_train_model model = model_presets[i].model;
-        struct orr_train_parameters count;
-        enum orr_status status = orr_train_model_settle(&model, err);
-        if (status != ORR_OK) {
-            return status;
-        }
-        orr_train_model_count(&model, &count);
-        json_write_object(&writer, true);
-        json_write_member_string(&writer, "name", model.name);
-        json_write_member_string(&writer, "family", model_family_word(model.family));
-        json_write_member_u64(&writer, "parameters", count.total);
-        json_write_member_u64(&writer, "active_parameters", count.active);
-        json_write_member_u64(&writer, "layers", model.layers);
-        json_write_member_u64(&writer, "hidden", model.hidden);
-        json_write_member_u64(&writer, "heads", model.heads);
-        json_write_member_u64(&writer, "seq", model.seq);
-        json_write_member_u64(&writer, "experts", model.experts);
-        json_write_member_string(&writer, "source", model.source);
-        json_write_object_end(&writer);
-    }
-    json_write_array_end(&writer);
-    json_write_object_end(&writer);
-    json_write_end(&writer);
-    return error_of_stream(stream, "the list of models", err);
+    return orr_train_model_list(NULL, ORR_FORM_JSON, stream, err);
 }

@@ -58,4 +58,25 @@ static void what_makes_no_sense_is_refused_in_one_line(void **state)
     }
 }
 
-TEST_MAIN(a_price_makes_a_cost, a_price_list_makes_the_price_of_a_gpu, what_makes_no_sense_is_refused_in_one_line)
+static void the_first_word_is_the_model(void **state)
+{
+    (void)state;
+    program_enter();
+    const struct program_result *result = program_run(JOB "--json named.json");
+    CHECK_EXIT(result, 0);
+    result = program_run("train llama3-8b --machine dgx-h100:2 --gpus 16 --global-batch 32 --json -");
+    CHECK_EXIT(result, 0);
+    CHECK_TEXT(result->out, program_read("named.json", NULL));
+    result = program_run("train llama3-8b gpt2 --machine dgx-h100:2");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "unexpected argument \"gpt2\"");
+    result = program_run("train --list llama3-8b --json -");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "\"parameters\": 8030261248");
+    result = program_run("plan gpt2 --machine dgx-h100 --fix tp=1,pp=1,cp=1 --top 1");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "Job           gpt2 on 8 x h100");
+}
+
+TEST_MAIN(the_first_word_is_the_model, a_price_makes_a_cost, a_price_list_makes_the_price_of_a_gpu,
+          what_makes_no_sense_is_refused_in_one_line)
