@@ -67,6 +67,9 @@ struct orr_plan_options *orr_plan_options_new(void);
 void orr_plan_options_delete(struct orr_plan_options *options); /* NULL is fine */
 ORR_MUST_CHECK enum orr_status orr_plan_set(struct orr_plan_options *options, const char *name, const char *value,
                                             struct orr_error *err);
+/* The fields progress and progress_context. */
+void orr_plan_watch(struct orr_plan_options *options,
+                    bool (*progress)(void *context, uint64_t predicted, uint64_t plans), void *context);
 
 /* ORR_EINVAL where the job cannot be, or `fix` names what is not searched. ORR_EINTR: ended by the callback; `*result`
  * is given then too, unless nothing was predicted. The caller frees `result` with free(). */

@@ -61,6 +61,13 @@ enum orr_status orr_plan_set(struct orr_plan_options *options, const char *name,
     return param_set(by_name_plan, "a plan", name, value, options, err);
 }
 
+void orr_plan_watch(struct orr_plan_options *options,
+                    bool (*progress)(void *context, uint64_t predicted, uint64_t plans), void *context)
+{
+    options->progress = progress;
+    options->progress_context = context;
+}
+
 enum orr_status orr_plan_tell(const struct orr_plan_options *options, enum orr_form form, FILE *stream,
                               struct orr_error *err)
 {
