@@ -85,7 +85,7 @@ install: ## into PREFIX (/usr/local), below DESTDIR
 	@DESTDIR="$(DESTDIR)" meson install -C $(BUILD) --no-rebuild --quiet
 	@if [ -z "$(DESTDIR)" ] && [ "$$(id -u)" = 0 ]; then ldconfig; fi
 
-deb: ## Debian packages: build-deb/orrery_*.deb, liborrery-dev_*.deb
+deb: ## Debian packages: build-deb/orrery_*, liborrery0_*, liborrery-dev_*, python3-orrery_*.deb
 	@tools/setup-deps deb
 	@tools/configure build-deb -Dprefix=/usr -Dtests=disabled
 	@tools/build build-deb front
