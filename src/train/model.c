@@ -277,9 +277,26 @@ static void model_print_line(const struct orr_train_model *model, FILE *stream)
 #define MODEL_NUMBERS(X)                                                                                               \
     X(layers)                                                                                                          \
     X(hidden)                                                                                                          \
-    X(ffn) X(heads) X(kv_heads) X(head_dim) X(v_head_dim) X(kv_rank) X(q_rank) X(rope_dim) X(vocab) X(seq)             \
-        X(positions) X(experts) X(topk) X(expert_ffn) X(shared_experts) X(dense_layers) X(image) X(patch) X(classes)   \
-            X(tables)
+    X(ffn)                                                                                                             \
+    X(heads)                                                                                                           \
+    X(kv_heads)                                                                                                        \
+    X(head_dim)                                                                                                        \
+    X(v_head_dim)                                                                                                      \
+    X(kv_rank)                                                                                                         \
+    X(q_rank)                                                                                                          \
+    X(rope_dim)                                                                                                        \
+    X(vocab)                                                                                                           \
+    X(seq)                                                                                                             \
+    X(positions)                                                                                                       \
+    X(experts)                                                                                                         \
+    X(topk)                                                                                                            \
+    X(expert_ffn)                                                                                                      \
+    X(shared_experts)                                                                                                  \
+    X(dense_layers)                                                                                                    \
+    X(image)                                                                                                           \
+    X(patch)                                                                                                           \
+    X(classes)                                                                                                         \
+    X(tables)
 
 static void model_print_number(const char *name, uint64_t value, FILE *stream)
 {
