@@ -167,7 +167,7 @@ def models() -> Rows:
     >>> [row["parameters"] for row in models() if row["name"] == "llama3-70b"]
     [70553706496]
     """
-    return Rows(json.loads(text_of(lambda stream: call(lib.orr_train_model_list, None, FORM_JSON, stream))))
+    return Rows(json.loads(text_of(lambda stream: call(lib.orr_train_models_json, stream)))["models"])
 
 
 def model(name: PathLike) -> Answer:

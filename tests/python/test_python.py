@@ -76,7 +76,7 @@ class SameNumbers(unittest.TestCase):
                          program("op", "predict", "--op", "gemm", "--shape", "4096x4096x4096", "--device", "b200",
                                  "--dtype", "fp8"))
         self.assertEqual(dict(orrery.machine("dgx-h100:4")), program("machine", "show", "dgx-h100:4"))
-        self.assertEqual(orrery.models(), program("train", "--list"))
+        self.assertEqual(orrery.models(), program("train", "--list")["models"])
         self.assertEqual(dict(orrery.model("llama3-8b")), program("train", "--list", "llama3-8b"))
 
     def test_a_recording_is_imported_as_the_program_does_it(self):
