@@ -152,7 +152,7 @@ static void the_lists_as_json_have_all_that_the_text_has(void **state)
     size_t size = 0;
     FILE *stream = NULL;
     CHECK_OK(orr_stream_text(&lines, &size, &stream, &err), &err);
-    CHECK_OK(orr_train_model_list(NULL, stream, &err), &err);
+    CHECK_OK(orr_train_model_list(NULL, ORR_FORM_TEXT, stream, &err), &err);
     CHECK_OK(orr_stream_close(stream, &err), &err);
     CHECK_OK(orr_stream_text(&json, &size, &stream, &err), &err);
     CHECK_OK(orr_train_models_json(stream, &err), &err);
