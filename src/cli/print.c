@@ -108,13 +108,8 @@ char *cli_quote_command(int argc, char **argv)
     }
     (void)fputs(argv[0], stream);
     for (int i = 1; i < argc; i++) {
-        static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+@%";
-        bool bare = argv[i][0] != '\0' && argv[i][strspn(argv[i], plain)] == '\0';
-        (void)fputs(bare ? " " : " '", stream);
-        for (const char *at = argv[i]; *at != '\0'; at++) {
-            (void)(*at == '\'' ? fputs("'\\''", stream) : fputc(*at, stream));
-        }
-        (void)fputs(bare ? "" : "'", stream);
+        (void)fputc(' ', stream);
+        param_write_word(argv[i], stream);
     }
     if (fclose(stream) != 0) {
         free(text);

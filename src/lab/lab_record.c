@@ -112,59 +112,42 @@ void lab_plan_run_options(struct lab_plan *plan, struct orr_run_options *run)
     }
 }
 
-const char *lab_shell_word(struct arena *arena, const char *word)
+/* What was written to a stream into memory, in the arena; NULL when there was no memory for it. */
+static const char *lab_record_written(struct arena *arena, FILE *stream, char **text, const size_t *size, bool failed)
 {
-    static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:,=+@%";
-    size_t length = strlen(word);
-    if (length > 0 && strspn(word, plain) == length) {
-        return word;
-    }
-    char *made = arena_alloc(arena, 4 * length + 3);
-    char *at = made;
-    if (made == NULL) {
-        return NULL;
-    }
-    *at++ = '\'';
-    for (; *word != '\0'; word++) {
-        if (*word == '\'') {
-            memcpy(at, "'\\''", 4);
-            at += 4;
-        } else {
-            *at++ = *word;
-        }
-    }
-    *at++ = '\'';
-    *at = '\0';
-    return made;
+    failed = stream == NULL || fclose(stream) != 0 || failed;
+    const char *kept = failed ? NULL : arena_strndup(arena, *text, *size);
+    free(*text);
+    return kept;
 }
 
-static const char *add_parameter(struct lab_plan *plan, const char *line, const struct param *row, const char *value)
+const char *lab_shell_word(struct arena *arena, const char *word)
 {
-    const char *word = value[0] == '\0' ? value : lab_shell_word(&plan->arena, value);
-    return word == NULL || line == NULL
-               ? NULL
-               : arena_printf(&plan->arena, "%s --%s%s%s", line, row->name, value[0] == '\0' ? "" : " ", word);
+    char *made = NULL;
+    size_t size = 0;
+    FILE *stream = text_stream_open(&made, &size);
+    if (stream != NULL) {
+        param_write_word(word, stream);
+    }
+    return lab_record_written(arena, stream, &made, &size, false);
 }
 
 /* Every parameter of the run that is not as it would be by itself; the network and the policy always. */
 const char *lab_plan_repeat(struct lab_plan *plan)
 {
-    const char *line = "orrery run";
+    char *made = NULL;
+    size_t size = 0;
+    struct orr_error unsaid = {0};
     struct orr_run_options run;
     struct orr_run_options initial;
     orr_run_options_init(&initial);
+    initial.backend = (enum orr_backend)(-1);
+    initial.policy = (enum orr_policy)(-1);
     lab_plan_run_options(plan, &run);
-    for (const struct param *row = param_run; row->name != NULL; row++) {
-        bool always = strcmp(row->name, "backend") == 0 || strcmp(row->name, "policy") == 0;
-        const char *value = always || row->kind == PARAM_READ || !param_same(row, &run, &initial) ? "" : NULL;
-        for (size_t index = 0; value != NULL; index++) {
-            if (!lab_parameter_text(&plan->arena, row, &run, index, &value)) {
-                return NULL;
-            }
-            line = value == NULL ? line : add_parameter(plan, line, row, value);
-        }
-    }
-    return line;
+    FILE *stream = text_stream_open(&made, &size);
+    bool failed = stream == NULL || fputs("orrery run", stream) < 0 ||
+                  param_write_command(param_run, 0, &run, &initial, stream, &unsaid) != ORR_OK;
+    return lab_record_written(&plan->arena, stream, &made, &size, failed);
 }
 
 /* ---- the manifest ---- */

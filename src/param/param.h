@@ -139,6 +139,13 @@ bool param_same(const struct param *row, const void *a, const void *b);
  * NULL, and beyond the first where one value is all there is. A flag that is on writes nothing. */
 bool param_write(const struct param *row, const void *from, size_t index, FILE *stream);
 
+/* A word that a shell gives back as it was. */
+void param_write_word(const char *word, FILE *stream);
+/* " --NAME VALUE" of every row of `commands` (0: any) whose value is another than that of `initial`; PARAM_READ rows
+ * wherever they have something to write. A word of `initial` that is none (-1) has its row written always. */
+ORR_MUST_CHECK enum orr_status param_write_command(const struct param *rows, unsigned commands, const void *from,
+                                                   const void *initial, FILE *stream, struct orr_error *err);
+
 /* What "parameter 'NAME'" is on a command line: "--NAME". Everything else of `text` stays. Returns what snprintf
  * would. */
 size_t param_spell(const char *text, char *spelled, size_t room);

@@ -50,6 +50,18 @@ static enum orr_status train_read_overlap(const struct param *row, const char *t
     return ORR_OK;
 }
 
+static bool train_write_overlap(const struct param *row, const void *from, size_t index, FILE *stream)
+{
+    uint32_t bits = ((const struct orr_train_options *)from)->plan.overlap;
+    (void)row;
+    for (size_t i = 0; index == 0 && i < 4; i++) {
+        bool first = (bits & (train_overlaps[i].bit - 1)) == 0;
+        (void)((bits & train_overlaps[i].bit) != 0 ? fprintf(stream, "%s%s", first ? "" : ",", train_overlaps[i].word)
+                                                   : 0);
+    }
+    return index == 0 && bits != 0;
+}
+
 static enum orr_status train_read_open(const struct param *row, const char *text, void *into, struct orr_error *err)
 {
     char where[40];
@@ -60,6 +72,13 @@ static enum orr_status train_read_open(const struct param *row, const char *text
         *(int *)(void *)((char *)into + row->place) = value;
     }
     return status;
+}
+
+static bool train_write_open(const struct param *row, const void *from, size_t index, FILE *stream)
+{
+    int value = *(const int *)(const void *)((const char *)from + row->place);
+    (void)(index == 0 && value >= 0 ? fputs(value != 0 ? "true" : "false", stream) : 0);
+    return index == 0 && value >= 0;
 }
 
 /* How many heads share keys and values follows from their numbers; only latent attention is another thing. */
@@ -74,6 +93,14 @@ static enum orr_status train_read_attention(const struct param *row, const char 
     enum orr_status status = param_parse_word(where, text, kinds, &index, err);
     options->latent = status == ORR_OK && index == 3;
     return status;
+}
+
+static bool train_write_attention(const struct param *row, const void *from, size_t index, FILE *stream)
+{
+    (void)row;
+    bool told = index == 0 && ((const struct orr_train_options *)from)->latent;
+    (void)(told ? fputs("mla", stream) : 0);
+    return told;
 }
 
 /* "3,4,6,3", also in brackets. */
@@ -99,6 +126,16 @@ static enum orr_status train_read_blocks(const struct param *row, const char *te
                      text, ORR_TRAIN_STAGES);
 }
 
+static bool train_write_blocks(const struct param *row, const void *from, size_t index, FILE *stream)
+{
+    const uint32_t *blocks = ((const struct orr_train_options *)from)->shape.blocks;
+    (void)row;
+    for (int i = 0; index == 0 && i < ORR_TRAIN_STAGES && blocks[i] != 0; i++) {
+        (void)fprintf(stream, "%s%u", i == 0 ? "" : ",", blocks[i]);
+    }
+    return index == 0 && blocks[0] != 0;
+}
+
 /* Tables of runs also say "moe" and "cnn". */
 static enum orr_status train_read_family(const struct param *row, const char *text, void *into, struct orr_error *err)
 {
@@ -116,6 +153,14 @@ static enum orr_status train_read_family(const struct param *row, const char *te
     return status;
 }
 
+static bool train_write_family(const struct param *row, const void *from, size_t index, FILE *stream)
+{
+    enum orr_train_family family = ((const struct orr_train_options *)from)->shape.family;
+    (void)row;
+    (void)(index == 0 && family != 0 ? fputs(train_families[family], stream) : 0);
+    return index == 0 && family != 0;
+}
+
 #define AT(field) .place = offsetof(struct orr_train_options, field)
 #define SHAPE(at)                                                                                                      \
     .kind = PARAM_COUNT32, .group = PARAM_WHAT, .flags = PARAM_RARE, .value = "N", AT(shape.at), .most = INT32_MAX
@@ -126,7 +171,7 @@ const struct param param_train[] = {
     {"model", .letter = 'm', .kind = PARAM_TEXT, .group = PARAM_WHAT, .value = "NAME|FILE", AT(model),
      .help = "A preset's name (parameter 'list') or a config.json as Hugging Face has it"},
     {"family", .synonyms = "kind", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_RARE, .value = "NAME",
-     .read = train_read_family, .help = "Without parameter 'model': what kind it is"},
+     .read = train_read_family, .write = train_write_family, .help = "Without parameter 'model': what kind it is"},
     {"layers", SHAPE(layers), .help = "Layers"},
     {"hidden", SHAPE(hidden), .help = "Width of the hidden state"},
     {"ffn", SHAPE(ffn), .help = "Width inside the MLP"},
@@ -134,7 +179,8 @@ const struct param param_train[] = {
     {"kv-heads", SHAPE(kv_heads), .help = "Heads of keys and values"},
     {"head-dim", SHAPE(head_dim), .help = "Width of a head"},
     {"attention", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_RARE, .value = "mha|gqa|mla",
-     .read = train_read_attention, .help = "mla: keys and values through a latent state, by default DeepSeek's"},
+     .read = train_read_attention, .write = train_write_attention,
+     .help = "mla: keys and values through a latent state, by default DeepSeek's"},
     {"kv-rank", SHAPE(kv_rank), .help = "Width of the latent state of keys and values"},
     {"q-rank", SHAPE(q_rank), .help = "Width of the latent state of queries"},
     {"rope-dim", SHAPE(rope_dim), .help = "Of a head's width what carries positions, with mla"},
@@ -149,11 +195,11 @@ const struct param param_train[] = {
     {"patch", SHAPE(patch), .unwritten = "16", .help = "Pixels of the side of a patch that is a token of a ViT"},
     {"classes", SHAPE(classes), .unwritten = "1000", .help = "What pictures are told apart into"},
     {"blocks", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_RARE, .value = "LIST", .read = train_read_blocks,
-     .help = "Of a ResNet or VGG: blocks of each stage"},
+     .write = train_write_blocks, .help = "Of a ResNet or VGG: blocks of each stage"},
     {"gated", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_RARE, .value = "BOOL", AT(gated),
-     .read = train_read_open, .help = "Whether the MLP is gated"},
+     .read = train_read_open, .write = train_write_open, .help = "Whether the MLP is gated"},
     {"tied", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_RARE, .value = "BOOL", AT(tied),
-     .read = train_read_open, .help = "Whether the head is the embedding"},
+     .read = train_read_open, .write = train_write_open, .help = "Whether the head is the embedding"},
     {"seq", DEGREE(seq), .unwritten = "the model's", .help = "Tokens of a sample"},
     {"machine", .synonyms = "topology", .kind = PARAM_TEXT, .group = PARAM_MACHINE, .value = "NAME|LINE", AT(machine),
      .help = "What it runs on: a name or a line (orrery machine list)"},
@@ -187,7 +233,7 @@ const struct param param_train[] = {
     {"schedule", .group = PARAM_COMPUTE, WORDS(schedule, train_schedules), .initial = "1f1b",
      .help = "Of the pipeline"},
     {"overlap", .kind = PARAM_READ, .group = PARAM_COMPUTE, .value = "LIST", .read = train_read_overlap,
-     .help = "Communication that runs beside compute: dp,tp,pp,ep or none"},
+     .write = train_write_overlap, .help = "Communication that runs beside compute: dp,tp,pp,ep or none"},
     {"framework", .kind = PARAM_TEXT, .group = PARAM_COMPUTE, .value = "NAME", AT(framework),
      .unwritten = "megatron; of one GPU torch",
      .help = "Who carries it out: megatron, nemo, deepspeed, nanotron, fsdp, "

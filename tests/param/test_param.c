@@ -271,8 +271,31 @@ static void words_and_numbers_of_simai_that_are_none_are_refused(void **state)
     CHECK_TEXT(err.text, "parameter 'nic': -1 is no bandwidth: one is above 0");
 }
 
+static void options_are_written_as_the_command_that_gives_them(void **state)
+{
+    (void)state;
+    static const struct param_table tables[] = {{param_train, 0, 0}, {0}};
+    static const char *const said[][2] = {{"family", "resnet"},  {"layers", "50"},   {"attention", "mla"},
+                                          {"blocks", "3,4,6,3"}, {"gated", "false"}, {"machine", "dgx-h100:2 > rail"},
+                                          {"tp", "2"},           {"sp", NULL},       {"overlap", "dp,pp"}};
+    struct orr_train_options options, initial;
+    orr_train_options_init(&options);
+    orr_train_options_init(&initial);
+    for (size_t i = 0; i < COUNT_OF(said); i++) {
+        struct param_found found = param_find(tables, said[i][0], strlen(said[i][0]));
+        CHECK_OK(param_read(found.row, NULL, said[i][1], &options, &err), &err);
+    }
+    char text[512] = "";
+    FILE *stream = fmemopen(text, sizeof text, "w");
+    CHECK_OK(param_write_command(param_train, 0, &options, &initial, stream, &err), &err);
+    param_write_word("it's", stream);
+    (void)fclose(stream);
+    CHECK_TEXT(text, " --family resnet --layers 50 --attention mla --blocks 3,4,6,3 --gated false --machine "
+                     "'dgx-h100:2 > rail' --tp 2 --sp --overlap dp,pp'it'\\''s'");
+}
+
 TEST_MAIN(every_default_is_one_that_its_row_can_read_and_write, what_is_set_by_name_is_written_as_it_was,
           microseconds_are_whole_ones, a_name_that_does_not_exist_is_refused_with_the_nearest,
           the_library_refuses_what_the_program_cannot_say, a_front_end_spells_parameters_as_options,
           no_two_rows_of_a_run_share_a_name_a_letter_or_a_place, a_simulation_of_simai_is_refused_what_it_cannot_have,
-          words_and_numbers_of_simai_that_are_none_are_refused)
+          words_and_numbers_of_simai_that_are_none_are_refused, options_are_written_as_the_command_that_gives_them)
