@@ -14,6 +14,7 @@
 #ifndef ORRERY_H
 #define ORRERY_H
 
+#include "orrery/advise.h"
 #include "orrery/base.h"
 #include "orrery/calib.h"
 #include "orrery/colltime.h"

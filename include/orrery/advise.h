@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * What holds a job up and what would help: findings with their evidence, and changes that were each simulated. Also the
+ * collectives of a job tuned by simulation. Included by orrery.h.
+ */
+#ifndef ORRERY_ADVISE_H
+#define ORRERY_ADVISE_H
+
+#include <stdio.h>
+
+#include "orrery/run.h"
+#include "orrery/train.h"
+
+ORR_BEGIN
+
+struct orr_advice_number {
+    const char *name; /* with its unit: "wait_ns", "rank" */
+    double value;
+};
+
+/* Something that holds the job up. */
+struct orr_advice_finding {
+    const char *id; /* "straggler", "late-ranks", "slow-link", … (docs/advise.md) */
+    const char *title;
+    const char *severity; /* "high", "medium" or "low", by the share */
+    double share;         /* of the step; 0: not told */
+    const char *const *evidence;
+    size_t evidence_count;
+    const struct orr_advice_number *numbers;
+    size_t number_count;
+};
+
+/* A change that helps; the job was simulated with it. */
+struct orr_advice_suggestion {
+    const char *title;
+    const char *kind;    /* "setting": of software; "machine": another one; "job": the job itself changes */
+    const char *change;  /* options to add to the command of the job */
+    const char *repeat;  /* the whole command, which gives after_ns */
+    const char *network; /* that before_ns and after_ns are of, where it is another than the advice's */
+    uint64_t before_ns, after_ns;
+    double gain; /* share of before_ns */
+};
+
+/* A change that is not suggested. */
+struct orr_advice_trial {
+    const char *title, *change;
+    const char *because; /* "no gain", or a reason */
+};
+
+/* Texts and lists belong to it. */
+struct orr_advice {
+    const char *command; /* of the job */
+    const char *network; /* that all runs were simulated on; "": they were predicted */
+    uint64_t before_ns;
+    uint64_t simulations;
+    const char *summary; /* where the time goes, one sentence */
+    const struct orr_advice_finding *findings;
+    size_t finding_count;
+    const struct orr_advice_suggestion *suggestions; /* the largest gain first */
+    size_t suggestion_count;
+    const struct orr_advice_trial *trials;
+    size_t trial_count;
+};
+
+/* Start from orr_advise_options_init. */
+struct orr_advise_options {
+    size_t size;      /* of this struct */
+    uint32_t tries;   /* simulations at most */
+    uint32_t threads; /* 0: all processors */
+};
+
+void orr_advise_options_init(struct orr_advise_options *options);
+
+/* A job of traces. ORR_ESTALL where it stalls; warnings of its run go to `notices` (or NULL). The caller frees what it
+ * gets. */
+ORR_MUST_CHECK enum orr_status orr_advise_run(const struct orr_run_options *job,
+                                              const struct orr_advise_options *options,
+                                              const struct orr_notices *notices, struct orr_advice **advice,
+                                              struct orr_error *err);
+/* A training step; with job->simulates all times are those of the simulated step. */
+ORR_MUST_CHECK enum orr_status orr_advise_train(const struct orr_train_options *job,
+                                                const struct orr_advise_options *options, struct orr_advice **advice,
+                                                struct orr_error *err);
+void orr_advice_free(struct orr_advice *advice); /* NULL is fine */
+
+/* For people; as JSON ("kind": "advice"). */
+ORR_MUST_CHECK enum orr_status orr_advice_print(const struct orr_advice *advice, FILE *stream, struct orr_error *err);
+ORR_MUST_CHECK enum orr_status orr_advice_json(const struct orr_advice *advice, FILE *stream, struct orr_error *err);
+
+ORR_END
+
+#endif

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* `orrery advise`: what holds a job up and what would help, of traces (`advise run`) or of a training step (`advise
+ * train`). */
+#include "cli/run.h"
+
+struct advise_common {
+    struct orr_advise_options advise;
+    struct cli_forms forms;
+};
+
+#define AT(field) .place = offsetof(struct advise_common, field)
+
+static const struct param advise_rows[] = {
+    {"tries", .kind = PARAM_COUNT32, .group = PARAM_SIMULATION, .value = "N", AT(advise.tries), .least = 1,
+     .most = 1000000, .initial = "200", .help = "Simulations at most"},
+    {"threads", .letter = 'j', .kind = PARAM_COUNT32, .group = PARAM_OTHER, .value = "N", AT(advise.threads),
+     .most = 1024, .unwritten = "all processors", .help = "Simulations at once"},
+    CLI_ROW_JSON(struct advise_common, forms.json),
+    {0},
+};
+
+static enum orr_status advise_answer(void *context, enum orr_form form, FILE *stream, struct orr_error *err)
+{
+    const struct orr_advice *advice = context;
+    return form == ORR_FORM_JSON ? orr_advice_json(advice, stream, err) : orr_advice_print(advice, stream, err);
+}
+
+static int advise_put(const struct advise_common *common, enum orr_status status, struct orr_advice *advice,
+                      struct orr_error *err)
+{
+    status = status == ORR_OK ? cli_forms_put(&common->forms, advise_answer, advice, err) : status;
+    orr_advice_free(advice);
+    return cli_end(status, err);
+}
+
+/* ---- traces ---- */
+
+struct advise_run_options {
+    struct orr_run_options run;
+    struct advise_common common;
+    const char *calibration;
+    bool quiet;
+};
+
+static const struct param advise_run_rows[] = {
+    {"calibration", .kind = PARAM_PATH, .group = PARAM_COMPUTE, .flags = PARAM_RARE, .value = "FILE",
+     .place = offsetof(struct advise_run_options, calibration),
+     .help = "Calibration file (orrery calib fit): gives --compute-factor, --host-factor and --launch-overhead where "
+             "they are not given"},
+    CLI_ROW_QUIET(struct advise_run_options, quiet),
+    {0},
+};
+
+static int advise_run_run(const struct cli_command *self, int argc, char **argv)
+{
+    struct advise_run_options options = {0};
+    struct orr_error err = {0};
+    struct orr_advice *advice = NULL;
+    int code = 0;
+    orr_run_options_init(&options.run);
+    orr_advise_options_init(&options.common.advise);
+    if (!cli_begin(self, argc, argv, &options, &code)) {
+        orr_run_options_free(&options.run);
+        return code;
+    }
+    struct cli_warnings warnings = {.quiet = options.quiet};
+    const struct orr_notices notices = cli_notices(&warnings, options.run.strict);
+    const char *inputs[] = {options.run.system, options.run.network, options.run.memory,
+                            options.run.groups, options.run.logical, options.calibration};
+    enum orr_status status = cli_forms_check(&options.common.forms, (struct cli_inputs){inputs, 6}, &err);
+    status = status == ORR_OK ? cli_limit_default(&options.run.memory_limit, &err) : status;
+    if (status == ORR_OK && options.calibration != NULL) {
+        status = orr_calib_tuning(options.calibration, &notices, &options.run.tuning, &err);
+    }
+    status = status == ORR_OK ? orr_advise_run(&options.run, &options.common.advise, &notices, &advice, &err) : status;
+    cli_warnings_end(&warnings);
+    code = advise_put(&options.common, status, advice, &err);
+    orr_run_options_free(&options.run);
+    return code;
+}
+
+static const struct param_table advise_run_tables[] = {
+    {param_run, PARAM_OF_RUN, offsetof(struct advise_run_options, run)},
+    {advise_rows, 0, offsetof(struct advise_run_options, common)},
+    {advise_run_rows, 0, 0},
+    {0}};
+
+static const struct cli_usage advise_run_usage = {
+    .tables = advise_run_tables,
+    .forms = "--workload PREFIX --machine NAME",
+    .about = "Say what holds a job of traces up, with evidence, and what would help: every suggestion is the job "
+             "simulated with the change, and the line that repeats it.",
+    .examples = "  orrery advise run -w traces/job --machine dgx-h100:2\n"
+                "  orrery advise run -w traces/job -s system.json -n network.yml --json advice.json\n",
+    .ending = "Exit codes: those of orrery run.",
+};
+
+static const struct cli_command advise_run_command = {.name = "run",
+                                                      .summary = "traces on a machine, with the options of orrery run",
+                                                      .usage = &advise_run_usage,
+                                                      .run = advise_run_run};
+
+/* ---- a training step ---- */
+
+struct advise_train_options {
+    struct orr_train_options train;
+    struct advise_common common;
+};
+
+static int advise_train_run(const struct cli_command *self, int argc, char **argv)
+{
+    struct advise_train_options options = {0};
+    struct orr_error err = {0};
+    struct orr_advice *advice = NULL;
+    int code = 0;
+    orr_train_options_init(&options.train);
+    orr_advise_options_init(&options.common.advise);
+    if (!cli_begin(self, argc, argv, &options, &code)) {
+        return code;
+    }
+    enum orr_status status = cli_forms_check(&options.common.forms, (struct cli_inputs){&options.train.model, 1}, &err);
+    status = status == ORR_OK ? orr_advise_train(&options.train, &options.common.advise, &advice, &err) : status;
+    return advise_put(&options.common, status, advice, &err);
+}
+
+static const struct param_table advise_train_tables[] = {
+    {param_train, 0, offsetof(struct advise_train_options, train)},
+    {advise_rows, 0, offsetof(struct advise_train_options, common)},
+    {0}};
+
+static const struct cli_usage advise_train_usage = {
+    .tables = advise_train_tables,
+    .headings = cli_train_headings,
+    .about = "Say what holds a training step up and what would help: overlap, micro-batches, recompute, pipeline "
+             "schedules, other plans. Every suggestion is the step predicted again (with --backend simulated again) "
+             "with the change, and the line that repeats it.",
+    .examples = "  orrery advise train --model llama3-8b --machine dgx-h100:2 --tp 2 --global-batch 128\n",
+};
+
+static const struct cli_command advise_train_command = {.name = "train",
+                                                        .summary =
+                                                            "a step of a model, with the options of orrery train",
+                                                        .usage = &advise_train_usage,
+                                                        .run = advise_train_run};
+
+static const struct cli_command *const advise_commands[] = {&advise_run_command, &advise_train_command, NULL};
+
+const struct cli_command cli_advise = {.name = "advise",
+                                       .summary = "what holds a job up, and what would help",
+                                       .subcommands = advise_commands,
+                                       .run = cli_dispatch};
