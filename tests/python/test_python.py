@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What the Python package promises, one fact a test. ORRERY is the program, ORRERY_LIBRARY the library beside it."""
+import contextlib
 import ctypes
 import doctest
 import importlib
+import io
 import json
 import os
 import pkgutil
@@ -158,6 +160,19 @@ class Page(unittest.TestCase):
         finally:
             os.chdir(folder)
         self.assertEqual(names["done"].best[0]["machine"], "torus3d")
+
+
+    def test_every_cell_of_the_notebook_runs(self):
+        cells = json.loads((ROOT / "examples/notebook.ipynb").read_text())["cells"]
+        names = {}
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            for cell in cells:
+                if cell["cell_type"] == "code":
+                    self.assertEqual(cell["outputs"], [], "kept without outputs")
+                    exec("".join(cell["source"]), names)
+        self.assertIn("tokens/s over the first plan", printed.getvalue())
+        fast, slow = names["runs"].values()
+        self.assertLess(fast.time_ns, slow.time_ns)
 
 
 class Package(unittest.TestCase):
