@@ -12,6 +12,7 @@ the rest.
 from ._ask import coll_time, machine, machines, op_predict
 from ._errors import InputError, Interrupted, LibraryError, LimitError, OrreryError, Stall
 from ._library import version
+from ._report import report
 from ._run import Run, run
 from ._sweep import Sweep, sweep
 from ._table import Answer, Rows, table_of
@@ -21,6 +22,6 @@ from ._train import Plan, Train, model, models, plan, train, train_workload
 __all__ = [
     "Answer", "InputError", "Interrupted", "LibraryError", "LimitError", "OrreryError", "Plan", "Rank", "Rows", "Run",
     "Stall", "Sweep", "Trace", "Train", "Workload", "coll_time", "collective", "import_recording", "machine",
-    "machines", "model", "models", "op_predict", "plan", "run", "sweep", "table_of", "train", "train_workload",
+    "machines", "model", "models", "op_predict", "plan", "report", "run", "sweep", "table_of", "train", "train_workload",
     "version",
 ]

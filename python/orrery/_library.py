@@ -31,7 +31,7 @@ RESULTS: dict[str, Any] = {
     "orr_import_options_init": None, "orr_train_options_new": c.c_void_p, "orr_train_options_delete": None,
     "orr_plan_options_new": c.c_void_p, "orr_plan_options_delete": None, "orr_plan_watch": None, "orr_op_data_close": None,
     "orr_coll_op_name": c.c_char_p, "orr_coll_algo_name": c.c_char_p, "orr_coll_proto_name": c.c_char_p,
-    "orr_sweep_plan_close": None, "orr_sweep_plan_point_count": c.c_uint64,
+    "orr_report_close": None, "orr_sweep_plan_close": None, "orr_sweep_plan_point_count": c.c_uint64,
     "orr_sweep_plan_key_count": c.c_size_t, "orr_sweep_plan_value": c.c_char_p, "orr_sweep_close": None,
 }
 

@@ -65,7 +65,7 @@ class Run(Answer):
 
     def __init__(self, handle: c.c_void_p, told_intervals: bool) -> None:
         super().__init__(json.loads(_written(handle, "json")))
-        self._handle = handle
+        self.handle = handle  # struct orr_run *
         self._told_intervals = told_intervals
         self._close = weakref.finalize(self, lib.orr_run_close, handle)
 
@@ -101,12 +101,12 @@ class Run(Answer):
 
     @property
     def warnings(self) -> list[str]:
-        return [lib.orr_run_warning(self._handle, c.c_size_t(index)).decode()
-                for index in range(lib.orr_run_warning_count(self._handle))]
+        return [lib.orr_run_warning(self.handle, c.c_size_t(index)).decode()
+                for index in range(lib.orr_run_warning_count(self.handle))]
 
     def _rows(self, function: Any, row: c.Structure) -> Rows:
         rows = Rows()
-        while function(self._handle, c.c_uint32(len(rows)), c.byref(row)):
+        while function(self.handle, c.c_uint32(len(rows)), c.byref(row)):
             rows.append({name: _plain(getattr(row, name)) for name, *_ in row._fields_})
         return rows
 
@@ -127,20 +127,20 @@ class Run(Answer):
     def findings(self) -> Rows:
         """Of a run that stalled: why, and what to change."""
         rows, row = Rows(), _structs.Finding()
-        while lib.orr_run_finding(self._handle, c.c_uint32(len(rows)), c.byref(row)):
+        while lib.orr_run_finding(self.handle, c.c_uint32(len(rows)), c.byref(row)):
             rows.append({"kind": _plain(row.kind), "text": _plain(row.text), "fix": _plain(row.fix),
                          "ranks": row.ranks[:row.rank_count], "nodes": row.nodes[:row.node_count]})
         return rows
 
     def text(self) -> str:
         """What `orrery run` prints."""
-        return _written(self._handle, "text")
+        return _written(self.handle, "text")
 
     def write(self, path: PathLike, form: str) -> None:
         """Writes a report: text, json, csv (a folder), astra, comm-intervals; timeline with `intervals=True`."""
         if form not in OUTPUTS:
             raise ValueError(f"form {form!r} is none of {', '.join(OUTPUTS)}")
-        call(lib.orr_run_write, self._handle, OUTPUTS[form], os.fspath(path).encode(), None)
+        call(lib.orr_run_write, self.handle, OUTPUTS[form], os.fspath(path).encode(), None)
 
     def timeline(self, path: PathLike) -> None:
         """Chrome trace events, for Perfetto; of a run with `intervals=True`."""

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import Any
 
 from ._html import bar, table
+from ._library import PathLike
 
 
 class Rows(list[dict[str, Any]]):
@@ -66,6 +67,12 @@ class Answer(Mapping[str, Any]):
     def parts(self) -> list[tuple[str, float]]:
         """What the time is made of, for the drawing; nothing: there is none."""
         return []
+
+    def report(self, path: PathLike, *, lang: str = "en") -> None:
+        """One page to open and to share; `orrery.report` puts several on one."""
+        from ._report import report  # that module needs this one
+
+        report(path, self, lang=lang)
 
     def _repr_html_(self) -> str:
         facts = [{"": key, "value": said} for key, said in self.summary().items()]

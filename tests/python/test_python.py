@@ -300,6 +300,26 @@ class Tables(unittest.TestCase):
         self.assertNotIn("<b>", orrery.Rows([{"<b>": "<b>"}])._repr_html_())
 
 
+class Report(unittest.TestCase):
+    def test_a_page_has_the_documents_that_were_given(self):
+        run = orrery.run(orrery.collective("all-reduce", 1 << 20, ranks=8), intervals=True, **RING)
+        step = orrery.train("gpt2", gpu="h100", micro_batch=8)
+        with tempfile.TemporaryDirectory() as folder:
+            orrery.report(f"{folder}/both.html", run, step, names=["the ring", "the step"], lang="zh-TW")
+            run.report(f"{folder}/one.html")
+            both, one = Path(f"{folder}/both.html").read_text(), Path(f"{folder}/one.html").read_text()
+        for said in ("the ring", "the step", str(step.step_ns)):
+            self.assertIn(said, both)
+        self.assertNotIn(str(step.step_ns), one)
+
+    def test_what_is_no_result_is_refused_in_the_librarys_words(self):
+        with self.assertRaisesRegex(orrery.InputError, "nowhere.json"):
+            orrery.report("/tmp/never.html", "nowhere.json")
+        with self.assertRaises(orrery.InputError):
+            orrery.report("/tmp/never.html", orrery.machine("dgx-h100"))
+        self.assertFalse(os.path.exists("/tmp/never.html"))
+
+
 class Typed(unittest.TestCase):
     def test_the_package_is_clean_under_mypy_strict(self):
         for python in (sys.executable, "/usr/bin/python3"):
