@@ -12,6 +12,20 @@ ORR_BEGIN
  * vpp: says (Megatron's virtual pipeline stages), which shrinks the bubble and multiplies the messages by that. */
 enum orr_simai_schedule { ORR_SIMAI_1F1B, ORR_SIMAI_INTERLEAVED };
 
+/*
+ * Where compute times come from. MODEL: rows that have none (1 ns and less, as AICB writes them without a GPU) get
+ * those of the operator model. The text says how the job is divided and how large its messages are; the shape of the
+ * model it does not say.
+ */
+enum orr_simai_times { ORR_SIMAI_TIMES_GIVEN, ORR_SIMAI_TIMES_MODEL };
+struct orr_simai_compute {
+    enum orr_simai_times times;
+    const char *model;  /* as of orr_train_model_find */
+    const char *device; /* h100, mi300x … */
+    uint32_t micro_batch,
+        seq; /* sequences of a micro-batch, tokens of one; 0: follows from the other and the messages */
+};
+
 /* ---- SimAI's analytical mode ----------------------------------------------------------------------------------- */
 
 /*
@@ -31,11 +45,12 @@ struct orr_simai_analytical {
     double
         pp_overlap; /* below 0: not given, which is 0 where a bandwidth for it is known; with compat 1, as in SimAI */
     enum orr_simai_schedule
-        schedule;          /* with compat SimAI's estimate, which divides by vpp:, whatever is asked for here */
-    const char *csv[2];    /* where to write SimAI's table; NULL: not */
-    const char *chart;     /* where to write a page with a chart; NULL: not */
-    const char *label;     /* of table and page; NULL: the workload */
-    bool japanese;         /* labels of the chart */
+        schedule;       /* with compat SimAI's estimate, which divides by vpp:, whatever is asked for here */
+    const char *csv[2]; /* where to write SimAI's table; NULL: not */
+    const char *chart;  /* where to write a page with a chart; NULL: not */
+    const char *label;  /* of table and page; NULL: the workload */
+    bool japanese;      /* labels of the chart */
+    struct orr_simai_compute compute;
     bool compat;           /* SimAI's numbers, slips included */
     uint64_t memory_limit; /* bytes; 0 = 80 % of the machine */
 };
@@ -63,9 +78,10 @@ struct orr_simai_simulation {
     enum orr_simai_schedule schedule; /* of pipeline stages; not with compat, which has none */
     uint64_t send_latency_ns;         /* before a message starts: AS_SEND_LAT; only with has_send_latency */
     bool has_send_latency;            /* without it: 6 us, and 6 ms with compat */
-    bool nvls, pxn;                   /* AS_NVLS_ENABLE, AS_PXN_ENABLE */
-    bool nvls_tree;                   /* AS_NVLSTREE_ENABLE: of groups on several servers alone */
-    bool compat;                      /* as SimAI 1.6: no pipeline, no expert groups without tensor parallelism … */
+    struct orr_simai_compute compute;
+    bool nvls, pxn; /* AS_NVLS_ENABLE, AS_PXN_ENABLE */
+    bool nvls_tree; /* AS_NVLSTREE_ENABLE: of groups on several servers alone */
+    bool compat;    /* as SimAI 1.6: no pipeline, no expert groups without tensor parallelism … */
 };
 void orr_simai_simulation_init(struct orr_simai_simulation *options); /* the defaults */
 

@@ -11,6 +11,7 @@
 #include "model/aicb/physical.h"
 #include "model/aicb/training.h"
 #include "orrery.h"
+#include "train/row_times.h"
 
 enum { NAME_BYTES = 512 };
 
@@ -19,6 +20,7 @@ struct orr_aicb {
     struct mem mem;
     struct arena arena; /* texts of options, the path */
     struct aicb_options options;
+    struct aicb_part_times part_times; /* where the options ask for them */
     const char *path;
 };
 
@@ -200,6 +202,25 @@ static enum orr_status api_aicb_write_to(struct orr_aicb *aicb, FILE *stream, st
     return error_set(err, ORR_EINVAL, "no such generator");
 }
 
+/* What the operator model says of the rows, where it is asked. */
+static enum orr_status ask_times(struct orr_aicb *aicb, struct orr_error *err)
+{
+    struct aicb_options *o = &aicb->options;
+    o->part_times = NULL;
+    if (o->compute_times != AICB_TIMES_MODEL) {
+        return o->device == NULL
+                   ? ORR_OK
+                   : error_set(err, ORR_EINVAL, "parameter 'device' needs parameter 'compute-times' model");
+    }
+    if (o->compat) {
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'compute-times' model: AICB measures on a GPU; leave parameter 'compat' out");
+    }
+    enum orr_status status = row_times_of_aicb(o, &aicb->mem, &aicb->part_times, err);
+    o->part_times = &aicb->part_times;
+    return status;
+}
+
 static enum orr_status api_aicb_write_file(struct orr_aicb *aicb, struct notes *notes, struct orr_error *err)
 {
     struct io_outfile *file = NULL;
@@ -231,6 +252,9 @@ static enum orr_status write_noting(struct orr_aicb *aicb, const char *path, str
     }
     if (status == ORR_OK) {
         status = choose_path(aicb, path, err);
+    }
+    if (status == ORR_OK && aicb->kind == ORR_AICB_TRAINING) {
+        status = ask_times(aicb, err);
     }
     return status == ORR_OK ? api_aicb_write_file(aicb, notes, err) : status;
 }

@@ -12,12 +12,14 @@
 
 #include "base/notes.h"
 #include "model/aicb/fixes.h"
+#include "model/aicb/part_times.h"
 
 enum { AICB_OPTIONS_MAX = 96 };
 
 enum aicb_frame { AICB_FRAME_MEGATRON, AICB_FRAME_DEEPSPEED, AICB_FRAME_COLLECTIVE_TEST, AICB_FRAME_DEEPSEEK };
 enum aicb_phase { AICB_PHASE_DECODE, AICB_PHASE_PREFILL };
 enum aicb_routing { AICB_ROUTING_ROUND_ROBIN, AICB_ROUTING_UNIFORM_RANDOM };
+enum aicb_time_source { AICB_TIMES_GIVEN, AICB_TIMES_MODEL };
 enum aicb_norm { AICB_NORM_LAYER, AICB_NORM_RMS };
 enum aicb_position { AICB_POSITION_LEARNED, AICB_POSITION_ROPE };
 
@@ -40,6 +42,7 @@ struct aicb_options {
     const char *gpu_type;
     const char *dtype;
     const char *comp_filepath;
+    const char *device; /* ours: whose times the operator model tells */
     const char *config_file, *result_dir;
     const char *test_comm;
     const char *gated_linear_unit, *activation_func;
@@ -71,6 +74,7 @@ struct aicb_options {
     enum aicb_frame frame;
     enum aicb_phase phase;
     enum aicb_routing moe_routing_strategy;
+    enum aicb_time_source compute_times;        /* ours */
     enum aicb_norm normalization;               /* ours */
     enum aicb_position position_embedding_type; /* ours */
 
@@ -83,8 +87,9 @@ struct aicb_options {
     bool bias_gelu_fusion, openai_gelu, onnx_safe, squared_relu, overlap_version;
     bool amp_enabled, contiguous_gradients;
 
-    bool compat;           /* read files and name outputs as AICB does; fail where it fails */
-    struct aicb_fixes fix; /* none with compat */
+    bool compat;                              /* read files and name outputs as AICB does; fail where it fails */
+    struct aicb_fixes fix;                    /* none with compat */
+    const struct aicb_part_times *part_times; /* ours: what the operator model says; NULL: not asked */
     bool given[AICB_OPTIONS_MAX];
 };
 

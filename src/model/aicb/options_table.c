@@ -9,6 +9,7 @@
 static const char *const frames[] = {"Megatron", "DeepSpeed", "collective_test", "DeepSeek", NULL};
 static const char *const phases[] = {"decode", "prefill", NULL};
 static const char *const routings[] = {"RoundRobin", "UniformRandom", NULL};
+static const char *const time_sources[] = {"given", "model", NULL};
 static const char *const norms[] = {"LayerNorm", "RMSNorm", NULL};
 static const char *const positions[] = {"learned_absolute", "rope", NULL};
 
@@ -158,6 +159,17 @@ static const struct aicb_option rows[] = {
      .ours = true,
      FIELD(untie_embeddings_and_output_weights),
      .help = "The output layer has weights of its own"},
+    CHOICE("compute-times", compute_times, T, T, time_sources, true,
+           "Where compute times come from. given: from parameter 'comp_filepath', else 1 ns a row; model: from the "
+           "operator model, by each row's shapes on parameter 'device'"),
+    {.name = "device",
+     .kind = AICB_TEXT,
+     .taken_by = T,
+     .affects = T,
+     .ours = true,
+     FIELD(device),
+     .help = "Whose compute times parameter 'compute-times' model takes: h100, mi300x and more (orrery op list). "
+             "Default: gpu_type"},
     CHOICE("phase", phase, INFER, INFER, phases, false, "A token a sequence, or whole sequences"),
     TEXT("config_file", config_file, INFER, INFER, NULL, "JSON with the model's shape. Default: the family's preset"),
     TEXT("result_dir", result_dir, INFER, INFER, NULL, "Where AICB writes; here where -o is not given"),

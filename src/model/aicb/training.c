@@ -70,7 +70,9 @@ static void add_gradients(struct training *t, struct aicb_rows *rows)
     struct aicb_pass reduce = aicb_training_in_group(t, ranks, AICB_REDUCESCATTER, aicb_mul(4, dense, &t->overflow));
     training_add(t, rows, (struct aicb_row){"grad_gather", idle, idle, gather});
     training_add(t, rows, (struct aicb_row){"grad_param_comm", idle, idle, reduce});
-    int64_t update = t->times == NULL ? 1 : forward_time(t) + backward_time(t);
+    int64_t update = t->o->part_times != NULL ? t->o->part_times->of[AICB_PART_UPDATE].forward
+                     : t->times == NULL       ? 1
+                                              : forward_time(t) + backward_time(t);
     training_add(t, rows, (struct aicb_row){"grad_param_compute", idle, {update, NULL, 0}, idle});
 }
 
@@ -129,7 +131,13 @@ static void add_reductions(struct training *t, struct aicb_rows *rows, const cha
 static void add_loss(struct training *t, struct aicb_rows *rows)
 {
     static const char *const names[] = {"cross_entropy1", "cross_entropy2", "cross_entropy3", NULL};
+    uint32_t first = rows->count;
     add_reductions(t, rows, names, aicb_mul(4, t->s.tokens, &t->overflow));
+    if (t->status == ORR_OK && t->o->part_times != NULL) {
+        const struct aicb_part_time *loss = &t->o->part_times->of[AICB_PART_LOSS];
+        rows->items[first].forward.compute_ns = loss->forward;
+        rows->items[first].input_gradient.compute_ns = loss->input_gradient;
+    }
 }
 
 /* The embedding's gradient where the first and the last stage share it; the format has no group of these two. */
@@ -209,7 +217,14 @@ static enum orr_status aicb_training_read_times(struct training *t, struct arena
                                                 struct orr_error *err)
 {
     const struct aicb_options *o = t->o;
-    bool wanted = o->compat ? o->aiob_enable : o->aiob_enable || o->comp_filepath != NULL;
+    if (o->part_times != NULL && o->comp_filepath != NULL) {
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'compute-times' model and parameter 'comp_filepath' both say compute times; one is "
+                         "needed");
+    }
+    bool wanted = o->part_times != NULL ? false
+                  : o->compat           ? o->aiob_enable
+                                        : o->aiob_enable || o->comp_filepath != NULL;
     if (!wanted) {
         return ORR_OK;
     }

@@ -26,7 +26,7 @@ static void add_split(struct training *t, struct aicb_rows *rows, const struct a
         row.forward = (struct aicb_pass){1, AICB_ALLGATHER, doubled};
         break;
     case AICB_PIECE_EXPERTS:
-        training_add_experts(t, rows, 1, 1);
+        training_add_experts(t, rows, (struct aicb_part_time){1, 1, 1});
         return;
     case AICB_PIECE_LINEAR:
         if (t->status == ORR_OK) {

@@ -27,10 +27,6 @@ bool training_has_cp(const struct training *t)
 
 /* ---- times ------------------------------------------------------------------------------------------------------ */
 
-struct layer_time {
-    int64_t forward, input_gradient, weight_gradient;
-};
-
 /* The section by itself; 1 counts as missing. */
 static int64_t own_time(const struct training *t, const char *name)
 {
@@ -53,10 +49,20 @@ static bool is_half(const struct training *t, const struct aicb_piece *piece, bo
     return t->model.split && linear && !(own && t->o->fix.layer_times);
 }
 
-static struct layer_time aicb_training_rows_time_of(const struct training *t, const struct aicb_piece *piece)
+/* What the operator model says of a piece, or 0 of what computes nothing. */
+static struct aicb_part_time modelled_time(struct training *t, const struct aicb_piece *piece)
 {
+    t->part = aicb_part_of(piece->name, strlen(piece->name), t->part);
+    return t->o->part_times->of[t->part];
+}
+
+static struct aicb_part_time aicb_training_rows_time_of(struct training *t, const struct aicb_piece *piece)
+{
+    if (t->o->part_times != NULL) {
+        return modelled_time(t, piece);
+    }
     if (t->times == NULL) {
-        return (struct layer_time){1, 1, 1};
+        return (struct aicb_part_time){1, 1, 1};
     }
     int64_t ns = own_time(t, piece->name);
     if (piece->kind == AICB_PIECE_FINAL && t->o->fix.final_layer && ns == AICB_NO_TIME) {
@@ -70,13 +76,16 @@ static struct layer_time aicb_training_rows_time_of(const struct training *t, co
     int64_t forward = doubled ? 2 * ns : ns;
     int64_t again = recomputes && t->o->fix.recompute && !own ? t->times->flash : 0;
     if (is_half(t, piece, own)) {
-        return (struct layer_time){forward / 2, (ns + again) / 2, ns / 2};
+        return (struct aicb_part_time){forward / 2, (ns + again) / 2, ns / 2};
     }
-    return (struct layer_time){forward, ns + again, ns};
+    return (struct aicb_part_time){forward, ns + again, ns};
 }
 
 static int64_t embedding_time(struct training *t)
 {
+    if (t->o->part_times != NULL) {
+        return t->o->part_times->of[AICB_PART_EMBEDDING].forward;
+    }
     if (t->times == NULL) {
         return 1;
     }
@@ -99,7 +108,10 @@ static void aicb_training_rows_add_embedding(struct training *t, struct aicb_row
         .name = piece->name,
         .forward = training_tp(t, ns, scattered ? AICB_REDUCESCATTER : AICB_ALLREDUCE, t->activations),
         .input_gradient = {1, NULL, 0},
-        .weight_gradient = {t->o->fix.embedding_backward ? ns : t->stale, NULL, 0},
+        .weight_gradient = {t->o->part_times != NULL       ? t->o->part_times->of[AICB_PART_EMBEDDING].weight_gradient
+                            : t->o->fix.embedding_backward ? ns
+                                                           : t->stale,
+                            NULL, 0},
     };
     if (scattered) {
         row.input_gradient = training_tp(t, 1, AICB_ALLGATHER, t->activations);
@@ -117,7 +129,7 @@ static int64_t gathered_bytes(struct training *t, const struct aicb_piece *piece
 
 static void add_linear(struct training *t, struct aicb_rows *rows, const struct aicb_piece *piece)
 {
-    struct layer_time time = aicb_training_rows_time_of(t, piece);
+    struct aicb_part_time time = aicb_training_rows_time_of(t, piece);
     struct aicb_row row = {
         piece->name, {time.forward, NULL, 0}, {time.input_gradient, NULL, 0}, {time.weight_gradient, NULL, 0}};
     bool fixed = t->o->fix.backward_exchange;
@@ -137,7 +149,7 @@ static void add_linear(struct training *t, struct aicb_rows *rows, const struct 
     training_add(t, rows, row);
 }
 
-void training_add_experts(struct training *t, struct aicb_rows *rows, int64_t forward_ns, int64_t backward_ns)
+void training_add_experts(struct training *t, struct aicb_rows *rows, struct aicb_part_time time)
 {
     const struct aicb_options *o = t->o;
     static const char name[] = "mlp_moelayer";
@@ -153,9 +165,11 @@ void training_add_experts(struct training *t, struct aicb_rows *rows, int64_t fo
     /* FP8 with a 4-byte scale every 128 values, of the bytes that 2 a value take. */
     int64_t dispatched = o->frame == AICB_FRAME_DEEPSEEK ? aicb_mul(sent, 33, &t->overflow) / 64 : sent;
     int64_t count_bytes = aicb_mul(2 * o->num_experts, o->ep * o->tp, &t->overflow);
-    int64_t weights_ns = o->fix.expert_backward ? backward_ns : 1;
     const struct aicb_row experts[] = {
-        {name, {forward_ns, counts, counts == NULL ? 0 : count_bytes}, {backward_ns, NULL, 0}, {weights_ns, NULL, 0}},
+        {name,
+         {time.forward, counts, counts == NULL ? 0 : count_bytes},
+         {time.input_gradient, NULL, 0},
+         {time.weight_gradient, NULL, 0}},
         {name,
          {1, to_experts, to_experts == NULL ? 0 : dispatched},
          {1, to_experts, to_experts == NULL ? 0 : sent},
@@ -216,9 +230,10 @@ void training_add_layers(struct training *t, struct aicb_rows *rows)
             break;
         case AICB_PIECE_EXPERTS:
             if (t->model.split) {
-                struct layer_time time = aicb_training_rows_time_of(t, piece);
+                struct aicb_part_time time = aicb_training_rows_time_of(t, piece);
                 t->stale = time.weight_gradient;
-                training_add_experts(t, rows, time.forward, time.input_gradient);
+                time.weight_gradient = t->o->fix.expert_backward ? time.weight_gradient : 1;
+                training_add_experts(t, rows, time);
                 break;
             }
             add_linear(t, rows, piece);

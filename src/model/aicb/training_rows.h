@@ -19,6 +19,7 @@ struct training {
     struct orr_error *err;
     int64_t activations; /* T: bytes of a micro-batch between layers */
     int64_t stale;       /* the weight gradient's time of the row timed last */
+    enum aicb_part part; /* of the row before, where the operator model says times */
     bool overflow;
     enum orr_status status; /* of the first row that failed */
 };
@@ -33,7 +34,7 @@ struct aicb_pass training_tp(const struct training *t, int64_t compute_ns, const
 bool training_has_cp(const struct training *t);
 
 /* The five rows of experts (§2.5); times are those of the first. */
-void training_add_experts(struct training *t, struct aicb_rows *rows, int64_t forward_ns, int64_t backward_ns);
+void training_add_experts(struct training *t, struct aicb_rows *rows, struct aicb_part_time time);
 
 /* One micro-batch. */
 void training_add_layers(struct training *t, struct aicb_rows *rows);
