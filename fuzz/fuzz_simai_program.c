@@ -3,6 +3,7 @@
  * refusal is one printable line, what is accepted can be unrolled for its first and last stage, and nothing stays in
  * the account. */
 #include <stdio.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -30,8 +31,11 @@ static void read_text(const char *path, bool compat)
     struct fuzz_reading reading;
     struct run_simai_program made;
     fuzz_reading_begin(&reading);
-    enum orr_status status =
-        run_simai_program_read(path, GPUS, compat, !compat, &reading.arena, &reading.notes, &made, &reading.err);
+    struct aicb_part_times times; /* of every part, so that names that are known are filled */
+    memset(&times, 1, sizeof times);
+    const struct run_simai_reading how = {
+        .path = path, .gpus = GPUS, .compat = compat, .interleaved = !compat, .times = compat ? NULL : &times};
+    enum orr_status status = run_simai_program_read(&how, &reading.arena, &reading.notes, &made, &reading.err);
     fuzz_check_status(&reading, status);
     if (status == ORR_OK) {
         if (made.program.stages == 0 || GPUS % made.program.stages != 0 || made.program.row_count == 0) {

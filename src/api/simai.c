@@ -8,10 +8,12 @@
 #include "io/file.h"
 #include "io/outfile.h"
 #include "model/simai/analytical.h"
+#include "model/simai/fill.h"
 #include "model/simai/table.h"
 #include "param/param.h"
 #include "report/simai.h"
 #include "report/simai_table.h"
+#include "train/row_times.h"
 
 static const char default_ratios[] = "astra-sim-alibabacloud/inputs/ratio"; /* where SimAI itself looks */
 
@@ -225,6 +227,18 @@ static enum orr_status api_simai_run(struct job *job, FILE *stream, struct orr_e
     return status;
 }
 
+/* Of rows without compute times, where the operator model is asked for them. */
+static enum orr_status fill_times(struct job *job, struct orr_error *err)
+{
+    const struct orr_simai_analytical *options = job->options;
+    struct aicb_part_times times;
+    if (options->compute.times != ORR_SIMAI_TIMES_MODEL) {
+        return ORR_OK;
+    }
+    enum orr_status status = row_times_of_text(&job->text, &options->compute, options->gpus, &job->mem, &times, err);
+    return status == ORR_OK ? simai_fill_times(&job->text, &times, &job->notes, err) : status;
+}
+
 /* ---- AICB's table ---- */
 
 static enum orr_status fill_table(struct job *job, const char *path, struct simai_table_sums *sums,
@@ -253,6 +267,12 @@ static enum orr_status run_table(struct job *job, FILE *stream, struct orr_error
     struct simai_table_sums sums;
     if (options->chart != NULL) {
         return error_set(err, ORR_EINVAL, "%s: a table of AICB's has no chart", options->workload);
+    }
+    if (options->compute.times == ORR_SIMAI_TIMES_MODEL) {
+        return error_set(err, ORR_EINVAL,
+                         "parameter 'compute-times': %s is a table of AICB's, in which rows have no "
+                         "compute times",
+                         options->workload);
     }
     job->machine.compat = false; /* SimAI reads no such file */
     enum orr_status status = fill_table(job, options->csv[0], &sums, err);
@@ -287,7 +307,8 @@ static enum orr_status run_workload(struct job *job, FILE *stream, struct orr_er
     }
     status = simai_text_read(job->options->workload, &job->mem, true, &job->text, err);
     if (status == ORR_OK) {
-        status = api_simai_run(job, stream, err);
+        status = fill_times(job, err);
+        status = status == ORR_OK ? api_simai_run(job, stream, err) : status;
         text_free(&job->text.workload);
     }
     return status;

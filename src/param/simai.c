@@ -6,12 +6,51 @@
 static const char *const schedules[] = {"1f1b", "interleaved", NULL};
 static const char *const languages[] = {"en", "ja", NULL};
 static const char *const compats[] = {"none", "simai", NULL};
+static const char *const time_sources[] = {"given", "model", NULL};
 static const char *const switches[] = {"0", "1", NULL};
 
 #define COMPAT_ROW(text)                                                                                               \
     {                                                                                                                  \
         "compat", .kind = PARAM_CHOICE, .group = PARAM_OTHER, .value = "NAME", AT(compat), .words = compats,           \
                   .help = text                                                                                         \
+    }
+#define COMPUTE_ROWS                                                                                                   \
+    {"compute-times",                                                                                                  \
+     .kind = PARAM_WORD,                                                                                               \
+     .group = PARAM_COMPUTE,                                                                                           \
+     .value = "NAME",                                                                                                  \
+     AT(compute.times),                                                                                                \
+     .words = time_sources,                                                                                            \
+     .first = ORR_SIMAI_TIMES_GIVEN,                                                                                   \
+     .initial = "given",                                                                                               \
+     .help = "given: as the workload says them; model: rows without one (1 ns, as AICB writes them without a GPU) "    \
+             "take what the operator model says of parameter 'model' on parameter 'device'"},                          \
+        {"model",                                                                                                      \
+         .kind = PARAM_TEXT,                                                                                           \
+         .group = PARAM_COMPUTE,                                                                                       \
+         .value = "NAME",                                                                                              \
+         AT(compute.model),                                                                                            \
+         .help = "The workload's model for parameter 'compute-times' model: a preset's name or a "                     \
+                 "config.json. The text says no shapes"},                                                              \
+        {"device",                                                                                                     \
+         .kind = PARAM_TEXT,                                                                                           \
+         .group = PARAM_COMPUTE,                                                                                       \
+         .value = "NAME",                                                                                              \
+         AT(compute.device),                                                                                           \
+         .help = "Whose times parameter 'compute-times' model takes: h100, mi300x (orrery op list)"},                  \
+        {"micro-batch",                                                                                                \
+         .kind = PARAM_COUNT32,                                                                                        \
+         .group = PARAM_COMPUTE,                                                                                       \
+         .value = "N",                                                                                                 \
+         AT(compute.micro_batch),                                                                                      \
+         .least = 1,                                                                                                   \
+         .most = INT32_MAX,                                                                                            \
+         .help = "Sequences of a micro-batch, for the same",                                                           \
+         .unwritten = "what the messages' sizes leave of parameter 'seq'"},                                            \
+    {                                                                                                                  \
+        "seq", .kind = PARAM_COUNT32, .group = PARAM_COMPUTE, .value = "N", AT(compute.seq), .least = 1,               \
+               .most = INT32_MAX, .help = "Tokens of a sequence, for the same",                                        \
+               .unwritten = "what the messages' sizes leave of parameter 'micro-batch'"                                \
     }
 #define SCHEDULE_ROW(text)                                                                                             \
     {                                                                                                                  \
@@ -61,6 +100,7 @@ const struct param param_simai_analytical[] = {
      .unwritten = "0, with parameter 'compat' simai 1"},
     SCHEDULE_ROW("What pipeline stages do in which order. 1f1b: one forward, one backward in turn; interleaved: the "
                  "same in as many chunks as vpp: says, which is what parameter 'compat' simai reckons with"),
+    COMPUTE_ROWS,
     {"lang", .letter = 'l', .kind = PARAM_CHOICE, .group = PARAM_OUTPUT, .value = "en|ja", AT(japanese),
      .words = languages, .initial = "en", .help = "Language of the chart"},
     COMPAT_ROW("simai: SimAI's own numbers, with what is wrong in them (docs/differences.md)"),
@@ -79,6 +119,22 @@ void orr_simai_analytical_init(struct orr_simai_analytical *options)
     param_defaults(tables, options);
 }
 
+static enum orr_status check_times(const struct orr_simai_compute *compute, bool compat, struct orr_error *err)
+{
+    const char *other = compute->model != NULL      ? "model"
+                        : compute->device != NULL   ? "device"
+                        : compute->micro_batch != 0 ? "micro-batch"
+                        : compute->seq != 0         ? "seq"
+                                                    : NULL;
+    if (compute->times == ORR_SIMAI_TIMES_MODEL) {
+        return compat ? error_set(err, ORR_EINVAL,
+                                  "parameter 'compute-times': SimAI takes the workload's; leave parameter 'compat' out")
+                      : ORR_OK;
+    }
+    return other == NULL ? ORR_OK
+                         : error_set(err, ORR_EINVAL, "parameter '%s' needs parameter 'compute-times' model", other);
+}
+
 static enum orr_status check_own(const struct param *rows, const void *options, struct orr_error *err)
 {
     enum orr_status status = ORR_OK;
@@ -92,7 +148,8 @@ enum orr_status param_simai_analytical_check(const struct orr_simai_analytical *
 {
     struct orr_simai_analytical said = *options;
     said.pp_overlap = said.pp_overlap < 0 ? 0 : said.pp_overlap; /* below 0: not given */
-    return check_own(param_simai_analytical, &said, err);
+    enum orr_status status = check_own(param_simai_analytical, &said, err);
+    return status == ORR_OK ? check_times(&options->compute, options->compat, err) : status;
 }
 
 /* ---- message by message ---- */
@@ -114,6 +171,7 @@ const struct param param_simai_simulation[] = {
              "up to 16 million of them; auto: shares where they are right, else packets"},
     SCHEDULE_ROW("What pipeline stages do in which order. 1f1b: one forward, one backward in turn; interleaved: the "
                  "same in as many chunks as vpp: says"),
+    COMPUTE_ROWS,
     {"send-latency", .kind = PARAM_TIME, .group = PARAM_ENVIRONMENT, .value = "TIME", AT(send_latency_ns),
      .given = offsetof(struct orr_simai_simulation, has_send_latency), .unit = "us",
      .help = "Before a message starts [AS_SEND_LAT]. 3us, 7200ns; a bare number is in us, as in SimAI 1.6 (1.7 counts "
@@ -189,6 +247,7 @@ enum orr_status param_simai_simulation_check(const struct orr_simai_simulation *
     }
     enum orr_status status = check_own(param_simai_simulation, options, err);
     status = status == ORR_OK ? check_run(&options->run, err) : status;
+    status = status == ORR_OK ? check_times(&options->compute, options->compat, err) : status;
     if (status == ORR_OK && options->compat && options->schedule != ORR_SIMAI_1F1B) {
         status =
             error_set(err, ORR_EINVAL,

@@ -55,6 +55,10 @@ struct orr_run {
 };
 
 /* With what every run has: its account, its options but the executor's. NULL: out of memory, said in `err`. */
+/* orr_simai_open, its options checked; rows without a compute time have that of `times`, unless NULL. */
+ORR_MUST_CHECK enum orr_status session_simai_open(const struct orr_simai_simulation *options,
+                                                  const struct aicb_part_times *times, struct orr_run **run,
+                                                  struct orr_error *err);
 struct orr_run *session_new(const struct orr_run_options *options, struct orr_error *err);
 /* The values its files came to, and what it left behind; valid until orr_run_close. */
 /* Fills config.timing where the options ask for times of collectives: of the GPU they name, else of the machine's, else

@@ -166,15 +166,18 @@ static enum orr_status set_network(struct orr_run *run, const struct orr_simai_s
 /* ---- opening ---- */
 
 static enum orr_status run_simai_open_read_rows(struct orr_run *run, const struct orr_simai_simulation *options,
-                                                struct orr_error *err)
+                                                const struct aicb_part_times *times, struct orr_error *err)
 {
     static const struct net_ops *const networks[] = {
         [ORR_BACKEND_PACKET] = &net_packet, [ORR_BACKEND_FLOW] = &net_flow, [ORR_BACKEND_AUTO] = &net_auto};
     struct session_rows *rows = &run->rows;
     uint32_t gpus = rows->config.job.gpus;
-    enum orr_status status =
-        run_simai_program_read(options->run.workload, gpus, options->compat, options->schedule == ORR_SIMAI_INTERLEAVED,
-                               &run->arena, &run->notes, &rows->program, err);
+    const struct run_simai_reading reading = {.path = options->run.workload,
+                                              .gpus = gpus,
+                                              .compat = options->compat,
+                                              .interleaved = options->schedule == ORR_SIMAI_INTERLEAVED,
+                                              .times = times};
+    enum orr_status status = run_simai_program_read(&reading, &run->arena, &run->notes, &rows->program, err);
     if (status == ORR_OK) {
         status =
             run_simai_nodes_make(&rows->program.program, options->run.workload, gpus, &run->arena, &run->shared, err);
@@ -198,21 +201,18 @@ static enum orr_status run_simai_open_read_rows(struct orr_run *run, const struc
     return simai_open(&rows->config, &run->mem, &run->notes, &rows->simai, err);
 }
 
-enum orr_status orr_simai_open(const struct orr_simai_simulation *options, struct orr_run **run, struct orr_error *err)
+enum orr_status session_simai_open(const struct orr_simai_simulation *options, const struct aicb_part_times *times,
+                                   struct orr_run **run, struct orr_error *err)
 {
-    enum orr_status status = param_simai_simulation_check(options, err);
-    if (status != ORR_OK) {
-        return status;
-    }
     struct orr_run *opened = session_new(&options->run, err);
     if (opened == NULL) {
         return ORR_ENOMEM;
     }
     struct orr_simai_simulation own = *options;
-    status = own.run.machine != NULL ? name_machine(opened, &own, err) : ORR_OK;
+    enum orr_status status = own.run.machine != NULL ? name_machine(opened, &own, err) : ORR_OK;
     status = status == ORR_OK ? read_machine(opened, &own, err) : status;
     status = status == ORR_OK ? set_network(opened, &own, err) : status;
-    status = status == ORR_OK ? run_simai_open_read_rows(opened, &own, err) : status;
+    status = status == ORR_OK ? run_simai_open_read_rows(opened, &own, times, err) : status;
     if (status != ORR_OK) {
         orr_run_close(opened);
         return status;

@@ -8,6 +8,7 @@
 
 #include "convert/text/simai_batches.h"
 #include "model/simai/collective.h"
+#include "model/simai/fill.h"
 
 struct program_reader {
     const char *path;
@@ -15,6 +16,7 @@ struct program_reader {
     struct arena *arena;
     struct notes *notes;
     struct run_simai_program *made;
+    const struct aicb_part_times *times;
     uint32_t gpus;
     bool compat, interleaved;
 };
@@ -278,6 +280,9 @@ static enum orr_status run_simai_program_read_text(struct program_reader *reader
         status = notes_add(reader->notes, err, "%s: %" PRIu32 " rows where the second line says %" PRId64, reader->path,
                            reader->text.workload.layer_count, reader->text.workload.written_count);
     }
+    if (status == ORR_OK && reader->times != NULL) {
+        status = simai_fill_times(&reader->text, reader->times, reader->notes, err);
+    }
     status = status == ORR_OK ? read_degrees(reader, err) : status;
     status = status == ORR_OK ? run_simai_program_read_rows(reader, err) : status;
     status = status == ORR_OK ? read_batches(reader, err) : status;
@@ -285,18 +290,18 @@ static enum orr_status run_simai_program_read_text(struct program_reader *reader
     return status;
 }
 
-enum orr_status run_simai_program_read(const char *path, uint32_t gpus, bool compat, bool interleaved,
-                                       struct arena *arena, struct notes *notes, struct run_simai_program *made,
-                                       struct orr_error *err)
+enum orr_status run_simai_program_read(const struct run_simai_reading *reading, struct arena *arena,
+                                       struct notes *notes, struct run_simai_program *made, struct orr_error *err)
 {
     struct run_simai_program filled = {.tp = 1};
-    struct program_reader reader = {.path = path,
+    struct program_reader reader = {.path = reading->path,
                                     .arena = arena,
                                     .notes = notes,
                                     .made = &filled,
-                                    .gpus = gpus,
-                                    .compat = compat,
-                                    .interleaved = interleaved};
+                                    .times = reading->times,
+                                    .gpus = reading->gpus,
+                                    .compat = reading->compat,
+                                    .interleaved = reading->interleaved};
     enum orr_status status = run_simai_program_read_text(&reader, arena->mem, err);
     if (status == ORR_OK) {
         *made = filled;

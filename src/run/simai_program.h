@@ -8,6 +8,7 @@
 #define ORR_RUN_SIMAI_PROGRAM_H
 
 #include "base/notes.h"
+#include "model/aicb/part_times.h"
 #include "sim/simai/program.h"
 #include "trace/graph.h"
 
@@ -16,11 +17,18 @@ struct run_simai_program {
     uint32_t tp, ep, cp; /* of the header, at least 1, as its pp, vpp and ga */
 };
 
-/* Everything in the arena. `gpus` are the machine's. Compat: read as SimAI reads, with one pipeline stage. Interleaved:
- * a stage's rows are cut into as many chunks as the header's vpp: says. */
-ORR_MUST_CHECK enum orr_status run_simai_program_read(const char *path, uint32_t gpus, bool compat, bool interleaved,
-                                                      struct arena *arena, struct notes *notes,
-                                                      struct run_simai_program *made, struct orr_error *err);
+struct run_simai_reading {
+    const char *path;
+    uint32_t gpus;                       /* the machine's */
+    bool compat;                         /* as SimAI reads, with one pipeline stage */
+    bool interleaved;                    /* a stage's rows are cut into as many chunks as the header's vpp: says */
+    const struct aicb_part_times *times; /* of rows that have none; or NULL */
+};
+
+/* Everything in the arena. */
+ORR_MUST_CHECK enum orr_status run_simai_program_read(const struct run_simai_reading *reading, struct arena *arena,
+                                                      struct notes *notes, struct run_simai_program *made,
+                                                      struct orr_error *err);
 
 /* The rows as the nodes of one trace that all ranks share (simai_node_of), for reports; in the arena, and nothing of it
  * to be freed. `path` is the workload's. */
