@@ -31,5 +31,6 @@
 #include "orrery/tools.h"
 #include "orrery/trace.h"
 #include "orrery/train.h"
+#include "orrery/watch.h"
 
 #endif
