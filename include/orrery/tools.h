@@ -98,6 +98,27 @@ ORR_MUST_CHECK enum orr_status orr_trace_merge(const char *const *inputs, size_t
                                                bool parallel, uint64_t memory_limit, const struct orr_notices *notices,
                                                FILE *stream, struct orr_error *err);
 
+/* ---- archives: all traces of a job in one file, NAME.etz (docs/formats.md) ---- */
+
+/* An archive is a prefix like any other: the trace of rank R in it has the path NAME.etz.R.et, for every function that
+ * reads traces, and functions that write a prefix make an archive where that ends in ".etz". */
+struct orr_pack_result {
+    uint32_t ranks;
+    uint32_t different; /* traces that are kept; the others are one of them with other ids or other partners */
+    uint32_t told;      /* of these, kept as what differs from another */
+    uint64_t bytes;     /* of all traces as files */
+    uint64_t packed;    /* of the archive */
+};
+
+/* Makes an archive of PREFIX.0.et, PREFIX.1.et … (or of the only such traces of a folder) and of their groups file. */
+ORR_MUST_CHECK enum orr_status orr_trace_pack(const char *workload, const char *archive, uint64_t memory_limit,
+                                              struct orr_pack_result *result, struct orr_error *err);
+/* The same files again, byte for byte, under another prefix. */
+ORR_MUST_CHECK enum orr_status orr_trace_unpack(const char *archive, const char *prefix, uint64_t memory_limit,
+                                                uint32_t *ranks, struct orr_error *err);
+/* How many ranks an archive has; 0: there is none at `path`. */
+uint32_t orr_trace_archived(const char *path);
+
 struct orr_diff_options {
     bool by_name;          /* nodes are the same by name and order instead of by id */
     double tolerance;      /* share by which durations may differ */

@@ -17,6 +17,7 @@
 #include "convert/tensorflow.h"
 #include "convert/text/simai.h"
 #include "convert/text/text.h"
+#include "io/etz.h"
 
 typedef enum orr_status convert_function(const struct convert_request *request, struct convert_summary *summary,
                                          struct orr_error *err);
@@ -103,8 +104,15 @@ static enum orr_status convert(const struct orr_convert_options *options, enum o
         .notes = notes,
     };
     const struct converter *converter = &converters[format];
-    return options->compat_chakra ? converter->compat(&request, summary, err)
-                                  : converter->function(&request, summary, err);
+    struct etz_output out;
+    enum orr_status status = etz_output_begin(options->output, &out, err);
+    if (status == ORR_OK) {
+        request.output = out.folder != NULL && format == ORR_FORMAT_PYTORCH ? out.first : out.prefix;
+        status = options->compat_chakra ? converter->compat(&request, summary, err)
+                                        : converter->function(&request, summary, err);
+        status = etz_output_end(&out, status, mem, err);
+    }
+    return status;
 }
 
 enum orr_status orr_trace_convert(const struct orr_convert_options *options, const struct orr_notices *notices,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Data-parallel steps: orr_gen_ddp. */
+#include "io/etz.h"
 #include "model/ddp/step.h"
 #include "orrery.h"
 
@@ -73,7 +74,12 @@ enum orr_status orr_gen_ddp(const struct orr_ddp_options *options, struct orr_dd
                                   .backward_us = options->backward_us,
                                   .optimizer_us = options->optimizer_us,
                                   .steps = options->steps};
-    status = ddp_step_write(&step, options->prefix, options->npus, &mem, err);
+    struct etz_output out;
+    status = etz_output_begin(options->prefix, &out, err);
+    if (status == ORR_OK) {
+        status = ddp_step_write(&step, out.prefix, options->npus, &mem, err);
+        status = etz_output_end(&out, status, &mem, err);
+    }
     if (status == ORR_OK) {
         *summary = (struct orr_ddp_summary){.buckets = buckets.count, .first_bytes = buckets.items[0]};
         for (uint32_t i = 0; i < buckets.count; i++) {

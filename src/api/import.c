@@ -8,6 +8,7 @@
 
 #include "api/import_one.h"
 #include "base/error.h"
+#include "io/etz.h"
 #include "report/table.h"
 
 void orr_import_options_init(struct orr_import_options *options)
@@ -267,7 +268,12 @@ enum orr_status import_pairs(const struct orr_import_options *options, const cha
                              struct mem *mem, FILE *stream, struct import_sum *sum, struct orr_error *err)
 {
     struct import_result result = {0};
-    struct import_request request = {.prefix = options->prefix,
+    struct etz_output out;
+    enum orr_status status = etz_output_begin(options->prefix, &out, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    struct import_request request = {.prefix = out.prefix,
                                      .pattern_rest = pattern_rest,
                                      .pairs = pairs,
                                      .pair_count = count,
@@ -280,7 +286,9 @@ enum orr_status import_pairs(const struct orr_import_options *options, const cha
                                      .jobs = job_count(options->jobs),
                                      .memory_limit = options->memory_limit,
                                      .strict = notices != NULL && notices->strict};
-    enum orr_status status = import_run(&request, mem, &result, err);
+    status = import_run(&request, mem, &result, err);
+    result.prefix = out.folder != NULL ? options->prefix : result.prefix; /* the traces' names in the archive */
+    status = etz_output_end(&out, status, mem, err);
     api_import_pass_on(&result, notices);
     if (status == ORR_OK && stream != NULL) {
         api_import_write_report(&result, stream);

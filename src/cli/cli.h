@@ -38,6 +38,7 @@ struct cli_usage {
 struct cli_words {
     char **list;
     size_t count;
+    bool unfolded; /* by cli_words_unfold: the list and its texts are to be freed */
 };
 
 struct cli_command {

@@ -62,12 +62,11 @@ static bool read_options(const struct cli_command *self, int argc, char **argv, 
     if (!cli_begin(self, argc, argv, options, exit_code)) {
         return false;
     }
-    if (options->files.count == 0) {
-        (void)error_set(&err, ORR_EINVAL, "no file given; %s needs one or more .et files", argv[0]);
-        *exit_code = cli_fail(&err);
-        return false;
-    }
-    return true;
+    enum orr_status status = options->files.count == 0
+                                 ? error_set(&err, ORR_EINVAL, "no file given; %s needs one or more .et files", argv[0])
+                                 : cli_words_unfold(&options->files, &err);
+    *exit_code = status != ORR_OK ? cli_fail(&err) : 0;
+    return status == ORR_OK;
 }
 
 enum trace_verb { VERB_SHOW, VERB_STAT, VERB_CHECK };
@@ -158,9 +157,11 @@ static int cli_trace_run_show(const struct cli_command *self, int argc, char **a
 {
     struct trace_options options = {0};
     int exit_code = 0;
-    return read_options(self, argc, argv, &options, &exit_code)
-               ? each_file(&(struct trace_answers){VERB_SHOW, stdout, NULL}, &options)
-               : exit_code;
+    if (read_options(self, argc, argv, &options, &exit_code)) {
+        exit_code = each_file(&(struct trace_answers){VERB_SHOW, stdout, NULL}, &options);
+        cli_words_free(&options.files);
+    }
+    return exit_code;
 }
 
 static int cli_trace_run_stat(const struct cli_command *self, int argc, char **argv)
@@ -173,19 +174,24 @@ static int cli_trace_run_stat(const struct cli_command *self, int argc, char **a
     struct orr_error err = {0};
     const struct cli_inputs inputs = {(const char *const *)options.files.list, options.files.count};
     if (cli_forms_check(&options.forms, inputs, &err) != ORR_OK) {
-        return cli_fail(&err);
+        exit_code = cli_fail(&err);
+    } else {
+        exit_code = options.forms.json != NULL ? stat_json(&options, &err)
+                                               : each_file(&(struct trace_answers){VERB_STAT, stdout, NULL}, &options);
     }
-    return options.forms.json != NULL ? stat_json(&options, &err)
-                                      : each_file(&(struct trace_answers){VERB_STAT, stdout, NULL}, &options);
+    cli_words_free(&options.files);
+    return exit_code;
 }
 
 static int cli_trace_run_check(const struct cli_command *self, int argc, char **argv)
 {
     struct trace_options options = {0};
     int exit_code = 0;
-    return read_options(self, argc, argv, &options, &exit_code)
-               ? each_file(&(struct trace_answers){VERB_CHECK, stdout, NULL}, &options)
-               : exit_code;
+    if (read_options(self, argc, argv, &options, &exit_code)) {
+        exit_code = each_file(&(struct trace_answers){VERB_CHECK, stdout, NULL}, &options);
+        cli_words_free(&options.files);
+    }
+    return exit_code;
 }
 
 static const struct param_table show_tables[] = {
@@ -235,25 +241,13 @@ static const struct cli_command trace_check = {
 /* In the order a job goes through them: record, import, look, change, show. */
 static const struct cli_command *const verbs[] = {
     &cli_trace_recipe, /* one a line */
-    &cli_trace_ready,
-    &cli_trace_import,
-    &cli_trace_link,
-    &cli_trace_convert,
-    &trace_show,
-    &trace_stat,
-    &trace_check,
-    &cli_trace_fix,
-    &cli_trace_simplify,
-    &cli_trace_scale,
-    &cli_trace_rewrite,
-    &cli_trace_cut,
-    &cli_trace_merge,
-    &cli_trace_compose,
-    &cli_trace_diff,
-    &cli_trace_export,
-    &cli_trace_view,
-    &cli_trace_timeline,
-    NULL,
+    &cli_trace_ready,   &cli_trace_import,   &cli_trace_link,
+    &cli_trace_convert, &trace_show,         &trace_stat,
+    &trace_check,       &cli_trace_fix,      &cli_trace_simplify,
+    &cli_trace_scale,   &cli_trace_rewrite,  &cli_trace_cut,
+    &cli_trace_merge,   &cli_trace_compose,  &cli_trace_pack,
+    &cli_trace_unpack,  &cli_trace_diff,     &cli_trace_export,
+    &cli_trace_view,    &cli_trace_timeline, NULL,
 };
 
 const struct cli_command cli_trace = {

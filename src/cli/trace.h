@@ -58,6 +58,13 @@ extern const struct cli_command cli_trace_scale;
 extern const struct cli_command cli_trace_rewrite;
 extern const struct cli_command cli_trace_cut;
 extern const struct cli_command cli_trace_merge;
+extern const struct cli_command cli_trace_pack;
+extern const struct cli_command cli_trace_unpack;
+
+/* Puts the traces that are in it in the place of each archive (NAME.etz). */
+ORR_MUST_CHECK enum orr_status cli_words_unfold(struct cli_words *words, struct orr_error *err);
+void cli_words_free(struct cli_words *words);
+
 extern const struct cli_command cli_trace_compose;
 extern const struct cli_command cli_trace_diff;
 extern const struct cli_command cli_trace_export;

@@ -2,6 +2,8 @@
 /* Where results go is settled before any file is read: a name that cannot be is told at once. */
 #include "cli/trace_edit.h"
 
+#include "cli/trace.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -97,6 +99,11 @@ static enum orr_status cli_trace_edit_lay_out(struct cli_edit *edit, const char 
     if (ways == 2) {
         return error_set(err, ORR_EINVAL, "-o and --in-place both say where to write; give one");
     }
+    size_t length = edit->output == NULL ? 0 : strlen(edit->output);
+    if (length > 4 && strcmp(edit->output + length - 4, ".etz") == 0) {
+        return error_set(err, ORR_EINVAL, "-o %s: files are written, of which orrery trace pack makes an archive",
+                         edit->output);
+    }
     if (ways == 0 && !edit->dry_run) {
         return error_set(err, ORR_EINVAL, "missing -o OUT (where to write), --in-place or --dry-run");
     }
@@ -124,7 +131,8 @@ bool cli_edit_begin(const struct cli_command *self, int argc, char **argv, struc
     if (!cli_begin(self, argc, argv, edit, exit_code)) {
         return false;
     }
-    enum orr_status status = cli_trace_edit_lay_out(edit, argv[0], &err);
+    enum orr_status status = cli_words_unfold(&edit->files, &err);
+    status = status != ORR_OK ? status : cli_trace_edit_lay_out(edit, argv[0], &err);
     status = status != ORR_OK ? status : cli_limit_default(&edit->memory_limit, &err);
     if (status != ORR_OK) {
         *exit_code = cli_edit_end(edit, status, &err);
@@ -147,6 +155,7 @@ int cli_edit_end(struct cli_edit *edit, enum orr_status status, const struct orr
     free(edit->edits);
     edit->made = NULL;
     edit->edits = NULL;
+    cli_words_free(&edit->files);
     cli_warnings_end(&edit->warnings);
     return cli_end(status, err);
 }

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "io/etz.h"
 #include "io/outfile.h"
 
 void file_buffer_init(struct file_buffer *buffer, struct mem *mem)
@@ -46,7 +47,10 @@ enum orr_status file_open_regular(const char *path, int *fd, uint64_t *size, str
 {
     int opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     if (opened < 0) {
-        return error_system(err, errno, "%s: cannot be opened", path);
+        int reason = errno;
+        bool through = false;
+        enum orr_status status = etz_open_member(path, fd, size, &through, err);
+        return through ? status : error_system(err, reason, "%s: cannot be opened", path);
     }
     struct stat info;
     enum orr_status status = ORR_OK;
@@ -68,6 +72,11 @@ enum orr_status file_check_regular(const char *path, struct orr_error *err)
 {
     struct stat info;
     if (stat(path, &info) != 0 || access(path, R_OK) != 0) {
+        int reason = errno;
+        if (etz_has(path)) {
+            return ORR_OK;
+        }
+        errno = reason;
         return error_system(err, errno, "%s: cannot be opened", path);
     }
     return S_ISREG(info.st_mode)
@@ -224,10 +233,21 @@ enum orr_status file_window_rewind(struct file_window *window, struct orr_error 
     return window_fill(window, err);
 }
 
+bool file_size(const char *path, uint64_t *size)
+{
+    struct orr_error unsaid = {0};
+    int fd = -1;
+    bool read = file_open_regular(path, &fd, size, &unsaid) == ORR_OK;
+    if (read) {
+        (void)close(fd);
+    }
+    return read;
+}
+
 bool file_exists(const char *path)
 {
     struct stat info;
-    return stat(path, &info) == 0;
+    return stat(path, &info) == 0 || etz_has(path);
 }
 
 bool file_is_same(const char *a, const char *b)

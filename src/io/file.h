@@ -2,7 +2,9 @@
 /*
  * Files read into accounted memory, whole or through a window. Everything that can be wrong with a path (missing,
  * unreadable, a directory, a device, too large for the memory limit) is said here once, in one line that starts with
- * the path; readers above only see bytes. Knows no format. What is written piece by piece goes through io/outfile.h.
+ * the path; readers above only see bytes. Traces in an archive
+ * are files to whoever reads (io/etz.h). Knows no format itself. What is written piece by piece goes through
+ * io/outfile.h.
  */
 #ifndef ORR_IO_FILE_H
 #define ORR_IO_FILE_H
@@ -68,6 +70,10 @@ ORR_MUST_CHECK enum orr_status file_open_regular(const char *path, int *fd, uint
 
 /* The same without opening it: closing a file takes away the locks that other parts of the program hold on it. */
 ORR_MUST_CHECK enum orr_status file_check_regular(const char *path, struct orr_error *err);
+
+/* How many bytes a regular file has, of a trace in an archive those that it unpacks to; false where it cannot be read.
+ */
+bool file_size(const char *path, uint64_t *size);
 
 /* Whether anything is there under this name; a dangling link is not. */
 bool file_exists(const char *path);

@@ -17,6 +17,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "io/etz.h"
 #include "io/pack.h"
 
 enum { TEMPORARY_TRIES = 100, STREAM_BUFFER = 1 << 16 };
@@ -172,6 +173,10 @@ static enum orr_status write_error(const char *path, int reason, struct orr_erro
 enum orr_status io_outfile_open(const char *path, enum io_outfile_form form, struct io_outfile **file,
                                 struct orr_error *err)
 {
+    if (etz_has(path)) {
+        return error_set(err, ORR_EIO,
+                         "%.300s: is in an archive, which stays as it is; orrery trace unpack makes files", path);
+    }
     struct io_outfile *made = calloc(1, sizeof *made);
     if (made == NULL || (made->shown = strdup(path)) == NULL) {
         free(made);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "io/etz.h"
 #include "io/file.h"
 #include "trace/document.h"
 #include "trace/graph.h"
@@ -102,6 +103,22 @@ enum orr_status model_gen_encode(const struct model_gen *gen, struct mem *mem, u
     return trace_document_encode(&metadata, nodes, count, mem, bytes, size, err);
 }
 
+static enum orr_status model_gen_pack(const uint8_t *bytes, size_t size, const char *output, uint32_t ranks,
+                                      struct mem *mem, struct orr_error *err)
+{
+    struct etz_writer *archive = NULL;
+    struct etz_counts counts;
+    enum orr_status status = etz_writer_open(output, mem, &archive, err);
+    for (uint32_t rank = 0; rank < ranks && status == ORR_OK; rank++) {
+        status = etz_writer_add(archive, bytes, size, err);
+    }
+    if (status == ORR_OK) {
+        return etz_writer_commit(archive, &counts, err);
+    }
+    etz_writer_abort(archive);
+    return status;
+}
+
 enum orr_status model_gen_write(const struct model_gen *gen, const char *prefix, uint32_t ranks, struct mem *mem,
                                 struct orr_error *err)
 {
@@ -110,6 +127,10 @@ enum orr_status model_gen_write(const struct model_gen *gen, const char *prefix,
     enum orr_status status = model_gen_encode(gen, mem, &bytes, &size, err);
     if (status != ORR_OK) {
         return status;
+    }
+    if (etz_is_output(prefix)) {
+        status = model_gen_pack(bytes, size, prefix, ranks, mem, err);
+        ranks = 0;
     }
     for (uint32_t rank = 0; rank < ranks && status == ORR_OK; rank++) {
         char *path;

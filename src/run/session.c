@@ -12,6 +12,7 @@
 #include "coll/timing/timing.h"
 #include "config/config.h"
 #include "config/devices.h"
+#include "io/file.h"
 #include "param/param.h"
 #include "run/files.h"
 #include "run/network_choice.h"
@@ -20,7 +21,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 static enum orr_status load_custom(struct orr_run *run, const char *path, const struct trace_set **set,
@@ -390,11 +390,11 @@ static enum orr_status count_steps(struct orr_run *run, const struct orr_run_opt
 {
     enum { MOST_BYTES = 64 << 20 };
     const char *first = arena_printf(&run->arena, "%s.0.et", options->workload);
-    struct stat st;
+    uint64_t bytes = 0;
     if (first == NULL) {
         return mem_error(&run->mem, "a path", err);
     }
-    return options->loaded == NULL && stat(first, &st) == 0 && st.st_size <= MOST_BYTES
+    return options->loaded == NULL && file_size(first, &bytes) && bytes <= MOST_BYTES
                ? lab_workload_steps(options->workload, &run->mem, &run->config.steps, err)
                : ORR_OK;
 }

@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "config/kind.h"
 #include "convert/pytorch/import/import.h"
+#include "io/etz.h"
 #include "io/file.h"
 #include "trace/record_edit.h"
 #include "trace/steps.h"
@@ -44,6 +46,13 @@ static size_t prefix_length(const char *name, uint64_t *rank)
     }
     *rank = strtoull(name + at, NULL, 10);
     return at - 1;
+}
+
+/* An archive is the prefix of what is in it (io/etz.h). */
+static bool is_archive_name(const char *name)
+{
+    size_t length = strlen(name);
+    return length > 4 && strcmp(name + length - 4, ".etz") == 0;
 }
 
 static void add_prefix(struct finder *finder, const char *name, size_t length)
@@ -82,6 +91,7 @@ static enum orr_status look_through(struct finder *finder, struct orr_error *err
     for (const struct dirent *entry = readdir(folder); entry != NULL; entry = readdir(folder)) {
         uint64_t rank = 0;
         size_t length = prefix_length(entry->d_name, &rank);
+        length = length == 0 && is_archive_name(entry->d_name) ? strlen(entry->d_name) : length;
         if (length > 0) {
             add_prefix(finder, entry->d_name, length);
         }
@@ -103,6 +113,15 @@ static enum orr_status run_workload_find_count_ranks(struct lab_workload *found,
     char *path = arena_alloc(arena, room);
     if (path == NULL) {
         return mem_error(arena->mem, "a path", err);
+    }
+    if (etz_is_archive(found->prefix)) {
+        struct etz_reader archive;
+        enum orr_status status = etz_open(found->prefix, &archive, err);
+        found->ranks = archive.ranks;
+        etz_close(&archive);
+        return status != ORR_OK || found->ranks > 0
+                   ? status
+                   : error_set(err, ORR_EINVAL, "%.300s: the archive has no traces", found->prefix);
     }
     for (found->ranks = 0; found->ranks < RANKS_MOST; found->ranks++) {
         (void)snprintf(path, room, "%s.%" PRIu32 ".et", found->prefix, found->ranks);
@@ -144,12 +163,14 @@ static enum orr_status check_row(const char *folder, const char *name, const str
 static bool holds_groups(const char *path)
 {
     char text[256];
-    FILE *stream = fopen(path, "rb");
-    size_t got = stream != NULL ? fread(text, 1, sizeof text, stream) : 0;
-    if (stream != NULL) {
-        (void)fclose(stream);
+    struct orr_error unsaid = {0};
+    uint64_t size = 0;
+    int fd = -1;
+    ssize_t got = file_open_regular(path, &fd, &size, &unsaid) == ORR_OK ? read(fd, text, sizeof text) : 0;
+    if (fd >= 0) {
+        (void)close(fd);
     }
-    return config_kind_of(text, got) == CONFIG_KIND_GROUPS;
+    return config_kind_of(text, got > 0 ? (size_t)got : 0) == CONFIG_KIND_GROUPS;
 }
 
 enum orr_status lab_workload_groups(const char *prefix, struct arena *arena, const char **groups, struct orr_error *err)

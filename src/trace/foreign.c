@@ -4,6 +4,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "io/etz.h"
+
 static size_t skip_space(const uint8_t *bytes, size_t size, size_t at)
 {
     while (at < size && (bytes[at] == ' ' || bytes[at] == '\t' || bytes[at] == '\n' || bytes[at] == '\r')) {
@@ -30,6 +32,9 @@ const char *trace_foreign(const uint8_t *bytes, size_t size)
 {
     if (size >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b) {
         return "the file is compressed with gzip; unpack it first";
+    }
+    if (size >= ETZ_MAGIC_BYTES && memcmp(bytes, ETZ_MAGIC, ETZ_MAGIC_BYTES) == 0) {
+        return "the file is an archive of traces; the one of rank R has the archive's name with .R.et behind it";
     }
     if (is_json(bytes, size)) {
         return "the file is JSON; a Chakra ET file (protobuf) is wanted, which orrery trace import makes of recordings "

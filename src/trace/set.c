@@ -10,6 +10,7 @@
 #include <xxhash.h>
 
 #include "base/map.h"
+#include "io/etz.h"
 #include "io/file.h"
 #include "trace/graph_build.h"
 
@@ -110,6 +111,8 @@ struct load {
     struct notes *notes;
     struct orr_error *err;
     struct file_window file;
+    struct etz_reader archive; /* that the prefix is; closed: they are files */
+    uint32_t *of_content;      /* of the archive: the first rank that has it, plus 1 */
     struct digest_map bytes; /* of a file in full → a rank that has it; of a large one only if its start came twice */
     struct digest_map starts;  /* of a large file's first bytes and size → the first rank that has them */
     struct digest_map twice;   /* the same, once that rank's file has been hashed in full */
@@ -261,14 +264,45 @@ static enum orr_status load_large(struct load *load, char *path)
     return status == ORR_OK ? load_unless_known(load, digest) : status;
 }
 
+/* A rank whose trace in the archive is another's but for the ids has its graph, without being unpacked. */
+static enum orr_status load_from_archive(struct load *load, bool *known)
+{
+    struct trace_set *set = load->set;
+    struct etz_place place;
+    struct etz_place first;
+    *known = false;
+    enum orr_status status = etz_find(&load->archive, set->rank_count, &place, load->err);
+    if (status != ORR_OK || place.by_rank) {
+        return status;
+    }
+    uint32_t *of_content = &load->of_content[place.content];
+    if (*of_content == 0) {
+        *of_content = set->rank_count + 1;
+        return ORR_OK;
+    }
+    status = etz_find(&load->archive, *of_content - 1, &first, load->err);
+    if (status == ORR_OK) {
+        struct trace_rank *rank = &set->ranks[set->rank_count++];
+        *rank = set->ranks[*of_content - 1];
+        rank->id_offset += place.base - first.base;
+        *known = true;
+    }
+    return status;
+}
+
 static enum orr_status load_rank(struct load *load, char *path)
 {
     struct trace_set *set = load->set;
+    bool known = false;
     if (!mem_reserve(load->mem, (void **)&set->ranks, &load->rank_capacity, (uint64_t)set->rank_count + 1,
                      sizeof *set->ranks)) {
         return trace_set_no_memory(load);
     }
-    enum orr_status status = file_window_open(&load->file, path, load->err);
+    enum orr_status status = load->of_content != NULL ? load_from_archive(load, &known) : ORR_OK;
+    if (status != ORR_OK || known) {
+        return status;
+    }
+    status = file_window_open(&load->file, path, load->err);
     if (status != ORR_OK) {
         return status;
     }
@@ -431,19 +465,37 @@ struct trace_set *trace_set_new(const char *prefix, uint32_t ranks, uint32_t gra
     return set;
 }
 
+static enum orr_status open_archive(struct load *load)
+{
+    enum orr_status status = etz_open(load->set->prefix, &load->archive, load->err);
+    if (status == ORR_OK) {
+        load->of_content = mem_zalloc(load->mem, ((size_t)load->archive.contents + 1) * sizeof *load->of_content);
+        status = load->of_content != NULL ? ORR_OK : trace_set_no_memory(load);
+    }
+    return status;
+}
+
+static void close_archive(struct load *load)
+{
+    mem_free(load->mem, load->of_content, ((size_t)load->archive.contents + 1) * sizeof *load->of_content);
+    etz_close(&load->archive);
+}
+
 enum orr_status trace_set_load(const char *prefix, uint32_t ranks, bool as_many_as_exist, struct mem *mem,
                                struct notes *notes, struct trace_set **set, struct orr_error *err)
 {
-    struct load load = {.set = set_new(prefix, mem), .mem = mem, .notes = notes, .err = err};
+    struct load load = {.set = set_new(prefix, mem), .mem = mem, .notes = notes, .err = err, .archive = {.fd = -1}};
     if (load.set == NULL) {
         return trace_set_no_memory(&load);
     }
     file_window_init(&load.file, mem);
-    enum orr_status status = load_ranks(&load, ranks, as_many_as_exist);
+    enum orr_status status = etz_is_archive(prefix) ? open_archive(&load) : ORR_OK;
+    status = status == ORR_OK ? load_ranks(&load, ranks, as_many_as_exist) : status;
     if (status == ORR_OK && !set_trim(&load)) {
         status = trace_set_no_memory(&load);
     }
     file_window_free(&load.file);
+    close_archive(&load);
     digest_map_free(&load.bytes, mem);
     digest_map_free(&load.starts, mem);
     digest_map_free(&load.twice, mem);

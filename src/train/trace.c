@@ -7,12 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text_stream.h"
+#include "io/etz.h"
 #include "run/workload_shared.h"
 #include "trace/replicate_graph.h"
 #include "train/roles.h"
 
 /* What is written at most: more is no file that anyone takes away. */
 #define TRACE_WRITE_MOST_BYTES (UINT64_C(16) << 30)
+#define TRACE_PACK_MOST_BYTES  (UINT64_C(256) << 30) /* made one after the other; the archive is small */
 /* Of a node in a file, about. */
 enum { TRACE_NODE_BYTES = 110 };
 
@@ -43,35 +46,76 @@ uint32_t train_trace_busiest(const struct predict_job *job, const struct step_la
 /* ---- files ---- */
 
 static enum orr_status train_trace_check_size(const struct predict_job *job, const struct work *work,
-                                              const char *prefix, struct orr_error *err)
+                                              const char *prefix, bool archived, struct orr_error *err)
 {
     uint64_t each = (uint64_t)work->node_count * TRACE_NODE_BYTES;
+    uint64_t most = archived ? TRACE_PACK_MOST_BYTES : TRACE_WRITE_MOST_BYTES;
     uint64_t all = each * job->plan.gpus; /* 2^32 nodes of 2^31 ranks fit 64 bits beside a factor of 2 */
-    if (each == 0 || all / each != job->plan.gpus || all > TRACE_WRITE_MOST_BYTES) {
+    if (each == 0 || all / each != job->plan.gpus || all > most) {
         return error_set(err, ORR_ERANGE,
                          "%.200s: %" PRIu32 " traces of about %.3g MB each are more than the %.3g GB that are written; "
                          "fewer samples (parameter 'global-batch') or ranks (parameter 'dp') make them less, and so "
                          "does parameter 'merge-kernels'; parameter 'backend' simulates without files",
-                         prefix, job->plan.gpus, (double)each * 1e-6, (double)TRACE_WRITE_MOST_BYTES * 1e-9);
+                         prefix, job->plan.gpus, (double)each * 1e-6, (double)most * 1e-9);
     }
     return ORR_OK;
 }
 
+/* What `work` puts into a stream, as bytes of the archive: the trace of a rank, or the groups (`rank` UINT32_MAX). */
+static enum orr_status train_trace_pack(const struct work *work, uint32_t rank, uint32_t ranks,
+                                        struct etz_writer *archive, struct orr_error *err)
+{
+    char *bytes = NULL;
+    size_t size = 0;
+    FILE *stream = text_stream_open(&bytes, &size);
+    enum orr_status status = stream == NULL ? error_set(err, ORR_ENOMEM, "out of memory for a trace") : ORR_OK;
+    if (status == ORR_OK && rank == UINT32_MAX) {
+        work_groups_put(work, ranks, stream);
+    } else if (status == ORR_OK) {
+        status = work_write_stream(work, stream, rank, ranks, err);
+    }
+    if (stream != NULL && fclose(stream) != 0 && status == ORR_OK) {
+        status = error_set(err, ORR_ENOMEM, "out of memory for a trace");
+    }
+    if (status == ORR_OK) {
+        status = rank == UINT32_MAX ? etz_writer_add_side(archive, ".groups.json", (const uint8_t *)bytes, size, err)
+                                    : etz_writer_add(archive, (const uint8_t *)bytes, size, err);
+    }
+    free(bytes);
+    return status;
+}
+
+static enum orr_status train_trace_pack_stage(const struct work *work, uint32_t first, uint32_t end, uint32_t ranks,
+                                              struct etz_writer *archive, struct convert_summary *summary,
+                                              struct orr_error *err)
+{
+    enum orr_status status =
+        first == 0 && work_has_groups(work, ranks) ? train_trace_pack(work, UINT32_MAX, ranks, archive, err) : ORR_OK;
+    for (uint32_t rank = first; status == ORR_OK && rank < end; rank++) {
+        status = train_trace_pack(work, rank, ranks, archive, err);
+        work_count(work, summary);
+    }
+    return status;
+}
+
 static enum orr_status train_trace_write_stage(const struct predict_job *job, const struct role_request *request,
-                                               uint32_t stage, const char *prefix, struct mem *mem,
-                                               struct convert_summary *summary, struct orr_error *err)
+                                               uint32_t stage, const char *prefix, struct etz_writer *archive,
+                                               struct mem *mem, struct convert_summary *summary, struct orr_error *err)
 {
     uint32_t block = job->plan.tp * job->plan.cp * job->plan.dp;
     struct work work;
     work_init(&work, mem);
     enum orr_status status = role_build(request, stage, &work, err);
     if (status == ORR_OK && stage == 0) {
-        status = train_trace_check_size(job, &work, prefix, err);
+        status = train_trace_check_size(job, &work, prefix, archive != NULL, err);
     }
-    if (status == ORR_OK) {
+    if (status == ORR_OK && archive != NULL) {
+        status =
+            train_trace_pack_stage(&work, stage * block, (stage + 1) * block, job->plan.gpus, archive, summary, err);
+    } else if (status == ORR_OK) {
         status = work_write_ranks(&work, prefix, stage * block, (stage + 1) * block, job->plan.gpus, summary, err);
     }
-    if (status == ORR_OK && stage == 0) {
+    if (status == ORR_OK && stage == 0 && archive == NULL) {
         status = work_write_groups(&work, prefix, job->plan.gpus, err);
     }
     work_free(&work);
@@ -87,8 +131,18 @@ static enum orr_status train_trace_write(const struct predict_job *job, bool mer
         status = step_layout_make(&job->cost, &job->job, mem, &layout, err);
     }
     struct role_request request = train_trace_request(job, layout, merged);
+    struct etz_writer *archive = NULL;
+    struct etz_counts counts;
+    if (status == ORR_OK && etz_is_output(prefix)) {
+        status = etz_writer_open(prefix, mem, &archive, err);
+    }
     for (uint32_t stage = 0; status == ORR_OK && stage < job->plan.pp; stage++) {
-        status = train_trace_write_stage(job, &request, stage, prefix, mem, summary, err);
+        status = train_trace_write_stage(job, &request, stage, prefix, archive, mem, summary, err);
+    }
+    if (status == ORR_OK && archive != NULL) {
+        status = etz_writer_commit(archive, &counts, err);
+    } else {
+        etz_writer_abort(archive);
     }
     step_layout_free(layout, mem);
     return status;

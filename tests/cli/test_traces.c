@@ -211,8 +211,80 @@ static void a_finding_gives_exit_code_2(void **state)
     CHECK_CONTAINS(result->out, "twice.et: 1 finding\n");
 }
 
+static void an_archive_is_a_prefix_like_any_other(void **state)
+{
+    (void)state;
+    program_enter();
+    program_write_machine(4, 4);
+    CHECK_EXIT(program_run("gen three-node --bytes 2MiB --npus 4 -o files/three"), 0);
+    const struct program_result *result = program_run("trace pack files -o packed/three.etz");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "Packed 4 traces of ");
+    CHECK_CONTAINS(result->out, "packed/three.etz of ");
+    CHECK_CONTAINS(result->out, ": 1 different, 0 of them told by another.");
+    CHECK_CONTAINS(result->out, "Next: orrery run --workload packed/three.etz");
+    CHECK_EXIT(program_run("gen three-node --bytes 2MiB --npus 4 -o made.etz"), 0);
+    CHECK_EXIT(program_run("trace unpack made.etz -o again/three"), 0);
+    for (int rank = 0; rank < 4; rank++) {
+        char path[64];
+        char first[1024];
+        size_t size = 0;
+        (void)snprintf(path, sizeof path, "files/three.%d.et", rank);
+        const char *bytes = program_read(path, &size);
+        CHECK(size > 0 && size < sizeof first, "a small trace");
+        memcpy(first, bytes, size);
+        (void)snprintf(path, sizeof path, "again/three.%d.et", rank);
+        CHECK(memcmp(first, program_read(path, &size), size) == 0, "rank %d", rank);
+    }
+    char *astra = strdup(program_run("run -w files/three -s system.json -n network.yml --format astra")->out);
+    CHECK_TEXT(program_run("run -w made.etz -s system.json -n network.yml --format astra")->out, astra);
+    free(astra);
+    result = program_run("lab run --workload packed --topology ring");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, ": 4 traces");
+    result = program_run("trace check made.etz");
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->out, "made.etz.3.et: 0 findings");
+    CHECK_EXIT(program_run("trace diff made.etz.1.et files/three.2.et"), 0);
+    CHECK_EXIT(program_run("trace scale made.etz --compute 2 -o twice"), 0);
+    CHECK(program_exists("twice.3.et"), "an archive's traces are changed one by one");
+}
+
+static void what_is_wrong_with_an_archive_is_said(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *says;
+    } cases[] = {
+        {"trace pack -o a.etz", "missing PREFIX"},
+        {"trace pack ar", "missing -o NAME.etz"},
+        {"trace pack ar -o a.zip", "\"a.zip\" is no name of an archive, which ends in .etz"},
+        {"trace pack nowhere -o a.etz", "nowhere.0.et: no such file"},
+        {"trace unpack system.json -o u", "system.json: is no archive of traces"},
+        {"trace unpack ar.etz -o u.etz", "\"u.etz\" is the name of an archive"},
+        {"trace show ar.etz.7.et", "ar.etz: has no rank 7; its ranks are 0 to 3"},
+        {"trace view ar.etz -o v.svg", "the file is an archive of traces"},
+        {"trace fix ar.etz --in-place", "is in an archive, which stays as it is"},
+        {"trace fix ar.etz -o b.etz", "of which orrery trace pack makes an archive"},
+        {"run -w cut.etz -s system.json -n network.yml", "cut.etz: the archive is damaged"},
+    };
+    program_enter();
+    program_write_machine(4, 4);
+    CHECK_EXIT(program_run("gen collective --type all-reduce --bytes 1MiB --npus 4 -o ar.etz"), 0);
+    size_t size = 0;
+    const char *bytes = program_read("ar.etz", &size);
+    program_write("cut.etz", bytes, size - 1);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        const struct program_result *result = program_run(cases[i].line);
+        CHECK(result->exit_code == 2 || result->exit_code == 1, "%s: %d", cases[i].line, result->exit_code);
+        CHECK_ONE_LINE(result);
+        CHECK_CONTAINS(result->err, cases[i].says);
+    }
+}
+
 TEST_MAIN(gen_makes_folders_and_says_what_to_do_next, the_three_nodes_are_those_of_the_tutorial,
           show_stat_and_check_take_several_files, one_bad_file_does_not_hide_the_others,
           statistics_as_json_go_where_json_says, a_recipe_is_a_script_for_the_vendor,
           a_recipe_has_what_was_picked_as_its_defaults, a_recipe_knows_the_models_of_the_script,
-          a_trace_is_drawn_in_the_form_its_ending_says, a_finding_gives_exit_code_2)
+          a_trace_is_drawn_in_the_form_its_ending_says, a_finding_gives_exit_code_2,
+          an_archive_is_a_prefix_like_any_other, what_is_wrong_with_an_archive_is_said)

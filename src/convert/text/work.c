@@ -82,28 +82,18 @@ void work_group_ids(const struct work *work, uint32_t ranks, struct work_group_i
     }
 }
 
-static enum orr_status text_work_write_groups(const struct work *work, const struct work_group_ids *ids,
-                                              const char *prefix, uint32_t ranks, struct orr_error *err)
+void work_groups_put(const struct work *work, uint32_t ranks, FILE *stream)
 {
-    char *path = NULL;
-    struct io_outfile *file = NULL;
-    int length = (int)(work->plain ? strlen(prefix) : rank_path_prefix(prefix));
-    if (asprintf(&path, "%.*s.groups.json", length, prefix) < 0) {
-        return error_set(err, ORR_ENOMEM, "%s: out of memory", prefix);
-    }
-    enum orr_status status = io_outfile_open(path, IO_OUTFILE_PLAIN, &file, err);
-    free(path);
-    if (status != ORR_OK) {
-        return status;
-    }
+    struct work_group_ids ids;
     struct json_writer json;
-    json_write_begin(&json, io_outfile_stream(file));
+    work_group_ids(work, ranks, &ids);
+    json_write_begin(&json, stream);
     json_write_object(&json, false);
     for (unsigned kind = WORK_TP; kind < WORK_GROUPS; kind++) {
         const struct work_layout *layout = &work->layouts[kind];
-        for (uint32_t group = 0; ids->first[kind] != 0 && group < ranks / layout->count; group++) {
+        for (uint32_t group = 0; ids.first[kind] != 0 && group < ranks / layout->count; group++) {
             char key[16];
-            (void)snprintf(key, sizeof key, "%" PRIu32, ids->first[kind] + group);
+            (void)snprintf(key, sizeof key, "%" PRIu32, ids.first[kind] + group);
             json_write_key(&json, key);
             json_write_array(&json, true);
             for (uint32_t member = 0; member < layout->count; member++) {
@@ -114,7 +104,17 @@ static enum orr_status text_work_write_groups(const struct work *work, const str
     }
     json_write_object_end(&json);
     json_write_end(&json);
-    return io_outfile_commit(file, err);
+}
+
+bool work_has_groups(const struct work *work, uint32_t ranks)
+{
+    struct work_group_ids ids;
+    bool grouped = false;
+    work_group_ids(work, ranks, &ids);
+    for (unsigned kind = WORK_TP; kind < WORK_GROUPS; kind++) {
+        grouped = grouped || ids.first[kind] != 0;
+    }
+    return grouped;
 }
 
 /* ---- files ---- */
@@ -232,7 +232,7 @@ static enum orr_status text_work_write_rank(struct rank_file *file, const char *
     return et_writer_commit(file->writer, err);
 }
 
-static void count_rank(const struct work *work, struct convert_summary *summary)
+void work_count(const struct work *work, struct convert_summary *summary)
 {
     summary->files++;
     summary->nodes += work->node_count;
@@ -272,7 +272,7 @@ enum orr_status work_write_ranks(const struct work *work, const char *prefix, ui
         file.rank = rank;
         file.first_id = work->plain ? (uint64_t)rank * work->node_count : 0;
         status = text_work_write_rank(&file, prefix, err);
-        count_rank(work, summary);
+        work_count(work, summary);
     }
     mem_free(work->mem, file.deps, most * sizeof *file.deps);
     return status;
@@ -298,13 +298,22 @@ enum orr_status work_write_stream(const struct work *work, FILE *stream, uint32_
 
 enum orr_status work_write_groups(const struct work *work, const char *prefix, uint32_t ranks, struct orr_error *err)
 {
-    struct work_group_ids ids;
-    bool grouped = false;
-    work_group_ids(work, ranks, &ids);
-    for (unsigned kind = WORK_TP; kind < WORK_GROUPS; kind++) {
-        grouped = grouped || ids.first[kind] != 0;
+    char *path = NULL;
+    struct io_outfile *file = NULL;
+    int length = (int)(work->plain ? strlen(prefix) : rank_path_prefix(prefix));
+    if (!work_has_groups(work, ranks)) {
+        return ORR_OK;
     }
-    return grouped ? text_work_write_groups(work, &ids, prefix, ranks, err) : ORR_OK;
+    if (asprintf(&path, "%.*s.groups.json", length, prefix) < 0) {
+        return error_set(err, ORR_ENOMEM, "%s: out of memory", prefix);
+    }
+    enum orr_status status = io_outfile_open(path, IO_OUTFILE_PLAIN, &file, err);
+    free(path);
+    if (status != ORR_OK) {
+        return status;
+    }
+    work_groups_put(work, ranks, io_outfile_stream(file));
+    return io_outfile_commit(file, err);
 }
 
 enum orr_status work_write(const struct work *work, const char *prefix, uint32_t ranks, struct convert_summary *summary,

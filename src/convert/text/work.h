@@ -92,6 +92,11 @@ ORR_MUST_CHECK enum orr_status work_write_ranks(const struct work *work, const c
                                                 struct orr_error *err);
 ORR_MUST_CHECK enum orr_status work_write_groups(const struct work *work, const char *prefix, uint32_t ranks,
                                                  struct orr_error *err);
+/* Whether there are groups, and what is in their file. */
+bool work_has_groups(const struct work *work, uint32_t ranks);
+void work_groups_put(const struct work *work, uint32_t ranks, FILE *stream);
+/* Counts the file of one rank. */
+void work_count(const struct work *work, struct convert_summary *summary);
 /* The bytes of one rank's file, into a stream whose errors the caller looks at. */
 ORR_MUST_CHECK enum orr_status work_write_stream(const struct work *work, FILE *stream, uint32_t rank, uint32_t ranks,
                                                  struct orr_error *err);

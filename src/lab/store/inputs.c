@@ -5,8 +5,8 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <sys/stat.h>
 
+#include "io/file.h"
 #include "io/hash.h"
 
 static const char *store_inputs_place_of(const struct store_run *run, const char *path, struct arena *arena)
@@ -17,12 +17,10 @@ static const char *store_inputs_place_of(const struct store_run *run, const char
 /* False when it is not there. */
 static bool add_size(const char *path, uint64_t *bytes)
 {
-    struct stat found;
-    if (stat(path, &found) != 0 || !S_ISREG(found.st_mode)) {
-        return false;
-    }
-    *bytes += (uint64_t)found.st_size;
-    return true;
+    uint64_t size = 0;
+    bool there = file_size(path, &size);
+    *bytes += size;
+    return there;
 }
 
 /* The `rank`-th file of the input; NULL when there is no memory. */
