@@ -152,7 +152,7 @@ enum orr_status etz_output_begin(const char *output, struct etz_output *out, str
                               : etz_output_end(out, error_set(err, ORR_ENOMEM, "out of memory for a path"), NULL, err);
 }
 
-static void remove_folder(const char *path)
+static void etz_remove_folder(const char *path)
 {
     DIR *folder = opendir(path);
     for (const struct dirent *entry = folder == NULL ? NULL : readdir(folder); entry != NULL; entry = readdir(folder)) {
@@ -169,7 +169,7 @@ enum orr_status etz_output_end(struct etz_output *out, enum orr_status status, s
     struct etz_counts counts;
     if (out->folder != NULL) {
         status = status == ORR_OK ? etz_pack_files(out->made, out->output, mem, &counts, err) : status;
-        remove_folder(out->folder);
+        etz_remove_folder(out->folder);
     }
     free(out->folder);
     free(out->made);

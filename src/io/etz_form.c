@@ -124,7 +124,7 @@ static uint32_t find_name(const struct etz_bytes *names, uint32_t wanted, struct
 }
 
 /* False where the list is full. */
-static bool put_name(struct etz_form *form, struct wire_field *attribute)
+static bool etz_put_name(struct etz_form *form, struct wire_field *attribute)
 {
     uint32_t count = 0;
     uint32_t number = find_name(&form->names, 0, attribute, &count);
@@ -159,7 +159,7 @@ static bool put_dependencies(struct etz_bytes *form, const struct wire_field *li
     return true;
 }
 
-static void put_bytes(struct etz_bytes *form, const uint8_t *from, const uint8_t *to)
+static void etz_put_bytes(struct etz_bytes *form, const uint8_t *from, const uint8_t *to)
 {
     if (to > from) {
         etz_bytes_number(form, (uint64_t)(to - from) << 2 | PART_BYTES);
@@ -168,7 +168,7 @@ static void put_bytes(struct etz_bytes *form, const uint8_t *from, const uint8_t
 }
 
 /* A field that is not copied, in the form; false for any other. `*well` becomes false where it is not well-formed. */
-static bool put_field(struct etz_form *form, struct wire_field *field, uint64_t id, bool *well)
+static bool etz_put_field(struct etz_form *form, struct wire_field *field, uint64_t id, bool *well)
 {
     uint64_t value = 0;
     if (field->tag == TAG_CTRL || field->tag == TAG_DATA) {
@@ -186,11 +186,11 @@ static bool put_field(struct etz_form *form, struct wire_field *field, uint64_t 
         form->by_rank = true;
         return true;
     }
-    return is_group_name(field) && put_name(form, field);
+    return is_group_name(field) && etz_put_name(form, field);
 }
 
 /* The parts behind the id. What is copied between two others is one part, and stands before the one that ends it. */
-static bool put_parts(struct etz_form *form, const uint8_t *at, const uint8_t *end, uint64_t id)
+static bool etz_put_parts(struct etz_form *form, const uint8_t *at, const uint8_t *end, uint64_t id)
 {
     const uint8_t *copied = at;
     bool well = true;
@@ -201,15 +201,15 @@ static bool put_parts(struct etz_form *form, const uint8_t *at, const uint8_t *e
             return false;
         }
         size_t before = form->body.size;
-        put_bytes(&form->body, copied, at);
-        if (put_field(form, &field, id, &well)) {
+        etz_put_bytes(&form->body, copied, at);
+        if (etz_put_field(form, &field, id, &well)) {
             copied = next;
         } else {
             form->body.size = before; /* copied with what follows */
         }
         at = next;
     }
-    put_bytes(&form->body, copied, end);
+    etz_put_bytes(&form->body, copied, end);
     etz_bytes_number(&form->body, PART_END);
     return well;
 }
@@ -240,7 +240,7 @@ bool etz_form_make(const uint8_t *file, size_t size, struct etz_form *form)
         id.value = has_id ? id.value : 0;
         form->base = first ? id.value : form->base;
         put_distance(&form->body, id.value - (first ? form->base : before));
-        if (!put_parts(form, has_id ? parts : at, at + length, id.value)) {
+        if (!etz_put_parts(form, has_id ? parts : at, at + length, id.value)) {
             return false;
         }
         before = id.value;
@@ -258,7 +258,7 @@ struct undoing {
     struct etz_bytes list;
 };
 
-static bool take_number(struct undoing *undoing, uint64_t *value)
+static bool etz_take_number(struct undoing *undoing, uint64_t *value)
 {
     const uint8_t *next = wire_varint(undoing->at, undoing->end, value);
     undoing->at = next != NULL ? next : undoing->at;
@@ -268,12 +268,12 @@ static bool take_number(struct undoing *undoing, uint64_t *value)
 static bool take_distance(struct undoing *undoing, uint64_t *distance)
 {
     uint64_t value = 0;
-    bool taken = take_number(undoing, &value);
+    bool taken = etz_take_number(undoing, &value);
     *distance = (uint64_t)wire_zigzag(value);
     return taken;
 }
 
-static bool take_bytes(struct undoing *undoing, uint64_t length, struct etz_bytes *into)
+static bool etz_take_bytes(struct undoing *undoing, uint64_t length, struct etz_bytes *into)
 {
     if (length > (uint64_t)(undoing->end - undoing->at)) {
         return false;
@@ -293,7 +293,7 @@ static void close_list(struct undoing *undoing, uint64_t tag)
     undoing->list.size = 0;
 }
 
-static bool take_part(struct undoing *undoing, uint64_t head, uint64_t id)
+static bool etz_take_part(struct undoing *undoing, uint64_t head, uint64_t id)
 {
     uint64_t distance = 0;
     uint64_t tag = 0;
@@ -308,16 +308,16 @@ static bool take_part(struct undoing *undoing, uint64_t head, uint64_t id)
         close_list(undoing, TAG_ATTRIBUTE);
         return true;
     case PART_BYTES:
-        return take_bytes(undoing, head >> 2, &undoing->record);
+        return etz_take_bytes(undoing, head >> 2, &undoing->record);
     case PART_PARTNER:
-        if (!take_bytes(undoing, head >> 2, &undoing->list) || !take_distance(undoing, &distance)) {
+        if (!etz_take_bytes(undoing, head >> 2, &undoing->list) || !take_distance(undoing, &distance)) {
             return false;
         }
         etz_bytes_number(&undoing->list, distance + undoing->form->rank);
         close_list(undoing, TAG_ATTRIBUTE);
         return true;
     case PART_DEPENDENCIES:
-        if (!take_number(undoing, &tag)) {
+        if (!etz_take_number(undoing, &tag)) {
             return false;
         }
         for (uint64_t i = 0; i < head >> 2; i++) {
@@ -333,7 +333,7 @@ static bool take_part(struct undoing *undoing, uint64_t head, uint64_t id)
     }
 }
 
-static bool take_record(struct undoing *undoing, uint64_t id)
+static bool etz_take_record(struct undoing *undoing, uint64_t id)
 {
     uint64_t head = 0;
     undoing->record.size = 0;
@@ -341,11 +341,11 @@ static bool take_record(struct undoing *undoing, uint64_t id)
         etz_bytes_number(&undoing->record, TAG_ID);
         etz_bytes_number(&undoing->record, id);
     }
-    while (take_number(undoing, &head)) {
+    while (etz_take_number(undoing, &head)) {
         if (head == PART_END) {
             return !undoing->record.refused;
         }
-        if (!take_part(undoing, head, id)) {
+        if (!etz_take_part(undoing, head, id)) {
             return false;
         }
     }
@@ -362,15 +362,15 @@ bool etz_form_undo(const struct etz_form *form, struct etz_bytes *file)
     uint64_t length = 0;
     uint64_t id = form->base;
     uint64_t distance = 0;
-    bool whole = take_number(&undoing, &length);
+    bool whole = etz_take_number(&undoing, &length);
     if (whole) {
         etz_bytes_number(file, length);
-        whole = take_bytes(&undoing, length, file);
+        whole = etz_take_bytes(&undoing, length, file);
     }
     while (whole && undoing.at < undoing.end) {
         whole = take_distance(&undoing, &distance);
         id += distance;
-        whole = whole && take_record(&undoing, id);
+        whole = whole && etz_take_record(&undoing, id);
         if (whole) {
             etz_bytes_number(file, undoing.record.size);
             etz_bytes_put(file, undoing.record.at, undoing.record.size);

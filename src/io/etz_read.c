@@ -23,13 +23,13 @@ uint32_t etz_check_of(const uint8_t *row, size_t size)
     return (uint32_t)XXH3_64bits(row, size - ETZ_CHECK_BYTES);
 }
 
-static enum orr_status damaged(const struct etz_reader *reader, const char *what, struct orr_error *err)
+static enum orr_status etz_damaged(const struct etz_reader *reader, const char *what, struct orr_error *err)
 {
     return error_set(err, ORR_EINVAL, "%.300s: the archive is damaged: %s", reader->path, what);
 }
 
-static enum orr_status read_at(const struct etz_reader *reader, uint64_t offset, void *into, size_t size,
-                               struct orr_error *err)
+static enum orr_status etz_read_at(const struct etz_reader *reader, uint64_t offset, void *into, size_t size,
+                                   struct orr_error *err)
 {
     size_t got = 0;
     while (got < size) {
@@ -38,19 +38,19 @@ static enum orr_status read_at(const struct etz_reader *reader, uint64_t offset,
             return error_system(err, errno, "%.300s: cannot be read", reader->path);
         }
         if (part == 0) {
-            return damaged(reader, "it ends too early", err);
+            return etz_damaged(reader, "it ends too early", err);
         }
         got += part > 0 ? (size_t)part : 0;
     }
     return ORR_OK;
 }
 
-static enum orr_status read_row(const struct etz_reader *reader, uint64_t offset, uint8_t *row, size_t size,
-                                struct orr_error *err)
+static enum orr_status etz_read_row(const struct etz_reader *reader, uint64_t offset, uint8_t *row, size_t size,
+                                    struct orr_error *err)
 {
-    enum orr_status status = read_at(reader, offset, row, size, err);
+    enum orr_status status = etz_read_at(reader, offset, row, size, err);
     if (status == ORR_OK && wire_fixed32(row + size - ETZ_CHECK_BYTES) != etz_check_of(row, size)) {
-        status = damaged(reader, "a row of its index", err);
+        status = etz_damaged(reader, "a row of its index", err);
     }
     return status;
 }
@@ -60,12 +60,12 @@ static enum orr_status read_trailer(struct etz_reader *reader, uint64_t size, st
     enum { ROW = ETZ_TRAILER_BYTES - ETZ_MAGIC_BYTES, LEAST = ETZ_MAGIC_BYTES + ETZ_TRAILER_BYTES };
     uint8_t row[ROW];
     char magic[ETZ_MAGIC_BYTES];
-    if (size < LEAST || read_at(reader, 0, magic, sizeof magic, err) != ORR_OK ||
+    if (size < LEAST || etz_read_at(reader, 0, magic, sizeof magic, err) != ORR_OK ||
         memcmp(magic, ETZ_MAGIC, sizeof magic) != 0) {
         return error_set(err, ORR_EINVAL, "%.300s: is no archive of traces (orrery trace pack makes one)",
                          reader->path);
     }
-    enum orr_status status = read_row(reader, size - ETZ_TRAILER_BYTES, row, ROW, err);
+    enum orr_status status = etz_read_row(reader, size - ETZ_TRAILER_BYTES, row, ROW, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -78,7 +78,7 @@ static enum orr_status read_trailer(struct etz_reader *reader, uint64_t size, st
                     (uint64_t)reader->sides * ETZ_SIDE_BYTES;
     bool fits = reader->index >= ETZ_MAGIC_BYTES && reader->index <= size && rows <= size &&
                 reader->index + rows + ETZ_TRAILER_BYTES == size && (reader->ranks > 0) == (reader->runs > 0);
-    return fits ? ORR_OK : damaged(reader, "its index", err);
+    return fits ? ORR_OK : etz_damaged(reader, "its index", err);
 }
 
 enum orr_status etz_open(const char *path, struct etz_reader *reader, struct orr_error *err)
@@ -110,10 +110,10 @@ static enum orr_status read_content(const struct etz_reader *reader, uint32_t nu
 {
     uint8_t row[ETZ_CONTENT_BYTES];
     if (number >= reader->contents) {
-        return damaged(reader, "it names a trace that it does not have", err);
+        return etz_damaged(reader, "it names a trace that it does not have", err);
     }
     enum orr_status status =
-        read_row(reader, reader->index + (uint64_t)number * ETZ_CONTENT_BYTES, row, sizeof row, err);
+        etz_read_row(reader, reader->index + (uint64_t)number * ETZ_CONTENT_BYTES, row, sizeof row, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -125,15 +125,15 @@ static enum orr_status read_content(const struct etz_reader *reader, uint32_t nu
                                     .form = wire_fixed32(row + 36)};
     bool inside = content->offset >= ETZ_MAGIC_BYTES && content->offset <= reader->index &&
                   content->packed <= reader->index - content->offset;
-    return inside && content->form < ETZ_CONTENT_FORMS ? ORR_OK : damaged(reader, "the place of a trace", err);
+    return inside && content->form < ETZ_CONTENT_FORMS ? ORR_OK : etz_damaged(reader, "the place of a trace", err);
 }
 
-static enum orr_status read_run(const struct etz_reader *reader, uint32_t number, struct etz_run *run,
-                                struct orr_error *err)
+static enum orr_status etz_read_run(const struct etz_reader *reader, uint32_t number, struct etz_run *run,
+                                    struct orr_error *err)
 {
     uint8_t row[ETZ_RUN_BYTES];
     uint64_t runs = reader->index + (uint64_t)reader->contents * ETZ_CONTENT_BYTES;
-    enum orr_status status = read_row(reader, runs + (uint64_t)number * ETZ_RUN_BYTES, row, sizeof row, err);
+    enum orr_status status = etz_read_row(reader, runs + (uint64_t)number * ETZ_RUN_BYTES, row, sizeof row, err);
     if (status == ORR_OK) {
         *run = (struct etz_run){wire_fixed32(row), wire_fixed32(row + 4), wire_fixed64(row + 8), wire_fixed64(row + 16),
                                 wire_fixed32(row + 24)};
@@ -142,8 +142,8 @@ static enum orr_status read_run(const struct etz_reader *reader, uint32_t number
 }
 
 /* The last run that begins at the rank or before. */
-static enum orr_status find_run(const struct etz_reader *reader, uint32_t rank, struct etz_run *found,
-                                struct orr_error *err)
+static enum orr_status etz_find_run(const struct etz_reader *reader, uint32_t rank, struct etz_run *found,
+                                    struct orr_error *err)
 {
     struct etz_run run = {0};
     uint32_t low = 0;
@@ -154,16 +154,16 @@ static enum orr_status find_run(const struct etz_reader *reader, uint32_t rank, 
     }
     while (high - low > 1) {
         uint32_t middle = low + (high - low) / 2;
-        enum orr_status status = read_run(reader, middle, &run, err);
+        enum orr_status status = etz_read_run(reader, middle, &run, err);
         if (status != ORR_OK) {
             return status;
         }
         low = run.first <= rank ? middle : low;
         high = run.first <= rank ? high : middle;
     }
-    enum orr_status status = read_run(reader, low, &run, err);
+    enum orr_status status = etz_read_run(reader, low, &run, err);
     if (status == ORR_OK && run.first > rank) {
-        status = damaged(reader, "its ranks", err);
+        status = etz_damaged(reader, "its ranks", err);
     }
     *found = run;
     return status;
@@ -173,7 +173,7 @@ enum orr_status etz_find(const struct etz_reader *reader, uint32_t rank, struct 
 {
     struct etz_run run;
     struct etz_content content;
-    enum orr_status status = find_run(reader, rank, &run, err);
+    enum orr_status status = etz_find_run(reader, rank, &run, err);
     status = status == ORR_OK ? read_content(reader, run.content, &content, err) : status;
     if (status == ORR_OK) {
         *place = (struct etz_place){run.content, content.form == ETZ_FORM_BY_RANK || run.names != 0,
@@ -185,15 +185,15 @@ enum orr_status etz_find(const struct etz_reader *reader, uint32_t rank, struct 
 /* ---- contents ---- */
 
 /* `prefix`: the bytes it was packed against, or nothing. */
-static enum orr_status unpack(const struct etz_reader *reader, const struct etz_content *content,
-                              const struct etz_bytes *prefix, struct etz_bytes *bytes, struct orr_error *err)
+static enum orr_status etz_unpack(const struct etz_reader *reader, const struct etz_content *content,
+                                  const struct etz_bytes *prefix, struct etz_bytes *bytes, struct orr_error *err)
 {
     struct etz_bytes packed = {.mem = bytes->mem};
     ZSTD_DCtx *context = ZSTD_createDCtx();
     bool room = context != NULL &&
                 mem_reserve_bytes(packed.mem, (void **)&packed.at, &packed.capacity, 0, (size_t)content->packed + 1) &&
                 mem_reserve_bytes(bytes->mem, (void **)&bytes->at, &bytes->capacity, 0, (size_t)content->unpacked + 1);
-    enum orr_status status = room ? read_at(reader, content->offset, packed.at, (size_t)content->packed, err)
+    enum orr_status status = room ? etz_read_at(reader, content->offset, packed.at, (size_t)content->packed, err)
                                   : error_set(err, ORR_ENOMEM, "%.300s: out of memory for a trace of %" PRIu64 " bytes",
                                               reader->path, content->unpacked);
     if (status == ORR_OK) {
@@ -206,7 +206,7 @@ static enum orr_status unpack(const struct etz_reader *reader, const struct etz_
         bool same =
             !ZSTD_isError(made) && made == content->unpacked && (uint64_t)XXH3_64bits(bytes->at, made) == content->hash;
         bytes->size = same ? made : 0;
-        status = same ? ORR_OK : damaged(reader, "a trace in it does not unpack to what was packed", err);
+        status = same ? ORR_OK : etz_damaged(reader, "a trace in it does not unpack to what was packed", err);
     }
     etz_bytes_free(&packed);
     (void)ZSTD_freeDCtx(context);
@@ -214,8 +214,8 @@ static enum orr_status unpack(const struct etz_reader *reader, const struct etz_
 }
 
 /* What claims to be large must lie there in some length, with what it was packed against. */
-static enum orr_status check_size(const struct etz_reader *reader, const struct etz_content *content,
-                                  uint64_t like_packed, struct orr_error *err)
+static enum orr_status etz_check_size(const struct etz_reader *reader, const struct etz_content *content,
+                                      uint64_t like_packed, struct orr_error *err)
 {
     uint64_t packed = content->packed + like_packed;
     bool large = content->unpacked > ETZ_LARGE_BYTES && content->unpacked / ETZ_MOST_TIMES > packed;
@@ -226,8 +226,8 @@ static enum orr_status check_size(const struct etz_reader *reader, const struct 
                : ORR_OK;
 }
 
-static enum orr_status read_bytes(const struct etz_reader *reader, uint32_t number, struct etz_content *content,
-                                  struct etz_bytes *bytes, struct orr_error *err)
+static enum orr_status etz_read_bytes(const struct etz_reader *reader, uint32_t number, struct etz_content *content,
+                                      struct etz_bytes *bytes, struct orr_error *err)
 {
     struct etz_content like = {0};
     struct etz_bytes prefix = {.mem = bytes->mem};
@@ -235,13 +235,13 @@ static enum orr_status read_bytes(const struct etz_reader *reader, uint32_t numb
     enum orr_status status = read_content(reader, number, content, err);
     if (status == ORR_OK && content->like > 0) {
         status = read_content(reader, content->like - 1, &like, err);
-        status =
-            status == ORR_OK && like.like != 0 ? damaged(reader, "a trace is told by one that is told", err) : status;
-        status = status == ORR_OK ? check_size(reader, &like, 0, err) : status;
-        status = status == ORR_OK ? unpack(reader, &like, &none, &prefix, err) : status;
+        status = status == ORR_OK && like.like != 0 ? etz_damaged(reader, "a trace is told by one that is told", err)
+                                                    : status;
+        status = status == ORR_OK ? etz_check_size(reader, &like, 0, err) : status;
+        status = status == ORR_OK ? etz_unpack(reader, &like, &none, &prefix, err) : status;
     }
-    status = status == ORR_OK ? check_size(reader, content, like.packed, err) : status;
-    status = status == ORR_OK ? unpack(reader, content, &prefix, bytes, err) : status;
+    status = status == ORR_OK ? etz_check_size(reader, content, like.packed, err) : status;
+    status = status == ORR_OK ? etz_unpack(reader, content, &prefix, bytes, err) : status;
     etz_bytes_free(&prefix);
     return status;
 }
@@ -254,10 +254,10 @@ enum orr_status etz_read_rank(const struct etz_reader *reader, uint32_t rank, st
     struct etz_content names;
     struct etz_form form;
     etz_form_init(&form, bytes->mem);
-    enum orr_status status = find_run(reader, rank, &run, err);
-    status = status == ORR_OK ? read_bytes(reader, run.content, &content, &form.body, err) : status;
+    enum orr_status status = etz_find_run(reader, rank, &run, err);
+    status = status == ORR_OK ? etz_read_bytes(reader, run.content, &content, &form.body, err) : status;
     if (status == ORR_OK && run.names != 0) {
-        status = read_bytes(reader, run.names - 1, &names, &form.names, err);
+        status = etz_read_bytes(reader, run.names - 1, &names, &form.names, err);
     }
     if (status == ORR_OK && content.form == ETZ_PLAIN) {
         etz_bytes_free(bytes);
@@ -271,7 +271,7 @@ enum orr_status etz_read_rank(const struct etz_reader *reader, uint32_t rank, st
         form.base = run.base + (rank - run.first) * run.step;
         status = etz_form_undo(&form, bytes) ? ORR_OK
                  : bytes->refused            ? mem_error(bytes->mem, "a trace of an archive", err)
-                                             : damaged(reader, "a trace in it is no row of records", err);
+                                             : etz_damaged(reader, "a trace in it is no row of records", err);
     }
     etz_form_free(&form);
     return status;
@@ -284,15 +284,15 @@ enum orr_status etz_read_side(const struct etz_reader *reader, uint32_t side, ch
     struct etz_content content;
     uint64_t sides =
         reader->index + (uint64_t)reader->contents * ETZ_CONTENT_BYTES + (uint64_t)reader->runs * ETZ_RUN_BYTES;
-    enum orr_status status = read_row(reader, sides + (uint64_t)side * ETZ_SIDE_BYTES, row, sizeof row, err);
+    enum orr_status status = etz_read_row(reader, sides + (uint64_t)side * ETZ_SIDE_BYTES, row, sizeof row, err);
     if (status == ORR_OK && (memchr(row, '\0', ETZ_SIDE_NAME) == NULL || memchr(row, '/', ETZ_SIDE_NAME) != NULL)) {
-        status = damaged(reader, "the name of a file in it", err);
+        status = etz_damaged(reader, "the name of a file in it", err);
     }
     if (status != ORR_OK) {
         return status;
     }
     memcpy(name, row, ETZ_SIDE_NAME);
-    return bytes == NULL ? ORR_OK : read_bytes(reader, wire_fixed32(row + ETZ_SIDE_NAME), &content, bytes, err);
+    return bytes == NULL ? ORR_OK : etz_read_bytes(reader, wire_fixed32(row + ETZ_SIDE_NAME), &content, bytes, err);
 }
 
 /* ---- by path ---- */

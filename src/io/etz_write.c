@@ -233,8 +233,8 @@ static enum orr_status add_content(struct etz_writer *writer, const uint8_t *byt
 /* ---- ranks ---- */
 
 /* A rank goes on the last run where it has its content and a base that follows: the second rank says by how much. */
-static enum orr_status add_rank(struct etz_writer *writer, uint32_t content, uint32_t names, uint64_t base,
-                                struct orr_error *err)
+static enum orr_status etz_add_rank(struct etz_writer *writer, uint32_t content, uint32_t names, uint64_t base,
+                                    struct orr_error *err)
 {
     uint32_t rank = writer->counts.ranks++;
     struct etz_run *last = writer->run_count > 0 ? &writer->runs[writer->run_count - 1] : NULL;
@@ -279,7 +279,7 @@ enum orr_status etz_writer_add(struct etz_writer *writer, const uint8_t *bytes, 
         status = add_content(writer, form->names.at, form->names.size, ETZ_PLAIN, &names, err);
         names++;
     }
-    return status == ORR_OK ? add_rank(writer, content, names, same ? form->base : 0, err) : status;
+    return status == ORR_OK ? etz_add_rank(writer, content, names, same ? form->base : 0, err) : status;
 }
 
 enum orr_status etz_writer_add_side(struct etz_writer *writer, const char *ending, const uint8_t *bytes, size_t size,
@@ -304,7 +304,7 @@ enum orr_status etz_writer_add_side(struct etz_writer *writer, const char *endin
 
 /* ---- the index ---- */
 
-static void write_row(struct etz_writer *writer, uint8_t *row, size_t size)
+static void etz_write_row(struct etz_writer *writer, uint8_t *row, size_t size)
 {
     etz_put32(row + size - ETZ_CHECK_BYTES, etz_check_of(row, size));
     etz_write(writer, row, size);
@@ -322,7 +322,7 @@ static void write_index(struct etz_writer *writer)
         etz_put64(row + 24, content->hash);
         etz_put32(row + 32, content->like);
         etz_put32(row + 36, content->form);
-        write_row(writer, row, sizeof row);
+        etz_write_row(writer, row, sizeof row);
     }
     for (uint32_t i = 0; i < writer->run_count; i++) {
         uint8_t row[ETZ_RUN_BYTES] = {0};
@@ -331,13 +331,13 @@ static void write_index(struct etz_writer *writer)
         etz_put64(row + 8, writer->runs[i].base);
         etz_put64(row + 16, writer->runs[i].step);
         etz_put32(row + 24, writer->runs[i].names);
-        write_row(writer, row, sizeof row);
+        etz_write_row(writer, row, sizeof row);
     }
     for (uint32_t i = 0; i < writer->side_count; i++) {
         uint8_t row[ETZ_SIDE_BYTES] = {0};
         memcpy(row, writer->sides[i].ending, ETZ_SIDE_NAME);
         etz_put32(row + ETZ_SIDE_NAME, writer->sides[i].content);
-        write_row(writer, row, sizeof row);
+        etz_write_row(writer, row, sizeof row);
     }
     uint8_t trailer[ETZ_TRAILER_BYTES - ETZ_MAGIC_BYTES] = {0};
     etz_put64(trailer, index);
@@ -345,7 +345,7 @@ static void write_index(struct etz_writer *writer)
     etz_put32(trailer + 12, writer->run_count);
     etz_put32(trailer + 16, writer->side_count);
     etz_put32(trailer + 20, writer->counts.ranks);
-    write_row(writer, trailer, sizeof trailer);
+    etz_write_row(writer, trailer, sizeof trailer);
     etz_write(writer, ETZ_MAGIC, ETZ_MAGIC_BYTES);
 }
 
