@@ -69,14 +69,15 @@ void advise_find(struct advise_document *document, const char *id, double share,
     const char **evidence = arena_zalloc(&document->arena, EVIDENCE_MOST * sizeof *evidence);
     struct orr_advice_number *numbers = arena_zalloc(&document->arena, NUMBERS_MOST * sizeof *numbers);
     document->failed = document->failed || evidence == NULL || numbers == NULL;
-    document->findings[shown->finding_count++] = (struct orr_advice_finding){.id = id,
-                                                                             .title = title,
-                                                                             .severity = share >= 0.25  ? "high"
-                                                                                         : share >= 0.1 ? "medium"
-                                                                                                        : "low",
-                                                                             .share = share,
-                                                                             .evidence = evidence,
-                                                                             .numbers = numbers};
+    document->findings[shown->finding_count++] =
+        (struct orr_advice_finding){.id = id,
+                                    .title = title,
+                                    .severity = share >= 0.25 || share == 0 ? "high"
+                                                : share >= 0.1              ? "medium"
+                                                                            : "low",
+                                    .share = share,
+                                    .evidence = evidence,
+                                    .numbers = numbers};
 }
 
 static struct orr_advice_finding *advise_last(struct advise_document *document)

@@ -235,6 +235,8 @@ static void a_training_step_is_advised_and_repeats(void **state)
     CHECK(check_repeats(document, "step_time_ns") >= 2, "recompute and plan");
     document = advice("train --model llama3-8b --machine dgx-h100:1 --tp 2 --global-batch 32 --no-neighbours");
     CHECK_FINDS(document, "memory-full");
+    const char *full = strstr(document, "memory-full");
+    CHECK(full != NULL && strstr(full, "\"high\"") != NULL && strstr(full, "\"high\"") - full < 200, "%s", document);
 }
 
 static void threads_and_tries_change_nothing_but_what_is_tried(void **state)
