@@ -190,6 +190,11 @@ static void bring_near(struct event_queue *queue)
     }
 }
 
+void event_queue_keep_cause(struct event_queue *queue, uint32_t event)
+{
+    queue->causes[event] = queue->cause;
+}
+
 bool event_queue_next_time(struct event_queue *queue)
 {
     uint32_t done = (uint32_t)queue->now % EVENT_WHEEL;

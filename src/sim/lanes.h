@@ -26,13 +26,11 @@ static inline void sim_lane_send(struct sim *sim, uint32_t index)
     lane->under_way++;
     if (sim->net.contention) {
         net_send(&sim->net, index | SIM_LANE_FLAG, lane->route.src, lane->route.dst, lane->route.bytes, 1.0);
-        return;
-    }
-    if (__builtin_expect(sim->symmetry != NULL, 0)) {
+    } else if (__builtin_expect(sim->order.watched && sim->symmetry != NULL, 0)) {
         sim_lane_push_folded(sim, index);
-        return;
+    } else {
+        (void)event_queue_push(&sim->queue, sim->queue.now + lane->route.delay_ns, SIM_EVENT_LANE_ARRIVAL, index, 0);
     }
-    (void)event_queue_push(&sim->queue, sim->queue.now + lane->route.delay_ns, SIM_EVENT_LANE_ARRIVAL, index, 0);
 }
 
 static inline void sim_lane_recv(struct sim *sim, uint32_t index, uint32_t stream)

@@ -135,6 +135,17 @@ static enum orr_status fail_late(struct sim *sim, struct orr_error *err)
     return error_set(err, ORR_EFAIL, "simulated time has passed 2^62 ns; a duration, size or latency is out of range");
 }
 
+/* For the shortcuts, which have to know what is caused by what. */
+static void note_cause(struct sim *sim)
+{
+    if (sim->symmetry != NULL) {
+        sim_symmetry_event(sim);
+    }
+    if (sim->rings != NULL) {
+        sim_rings_event(sim);
+    }
+}
+
 static enum orr_status sim_run_loop(struct sim *sim, struct orr_error *err)
 {
     struct event event;
@@ -144,11 +155,8 @@ static enum orr_status sim_run_loop(struct sim *sim, struct orr_error *err)
             return fail_late(sim, err);
         }
         look_ahead(sim);
-        if (__builtin_expect(sim->symmetry != NULL, 0)) {
-            sim_symmetry_event(sim);
-        }
-        if (sim->rings != NULL) {
-            sim_rings_event(sim);
+        if (__builtin_expect(sim->order.watched, 0)) {
+            note_cause(sim);
         }
         sim_run_handle(sim, &event);
         if (sim->net.machine != NULL && sim->result.nodes_done == sim->result.nodes) {
