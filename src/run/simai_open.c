@@ -13,6 +13,9 @@
 
 enum { SEND_LATENCY_NS = 6000, SEND_LATENCY_COMPAT_NS = 6000000, LINK_HEADER_BYTES = 14, LONG_SEQ_BYTES = 4 };
 
+/* Pipelines of fewer ranks are done in seconds without recalling what was done before (sim/simai/recall.h). */
+enum { RECALL_RANKS = 512 };
+
 /* ---- the machine ---- */
 
 /* NVLink switches that reduce: of SimAI 1.6's types two count, by default all since. */
@@ -197,6 +200,7 @@ static enum orr_status run_simai_open_read_rows(struct orr_run *run, const struc
     rows->config.machine = &run->wired.machine;
     rows->config.network = networks[options->run.backend];
     rows->config.compat = options->compat;
+    rows->config.recall_ranks = RECALL_RANKS;
     rows->config.merge_channels = options->run.backend == ORR_BACKEND_FLOW && !options->run.no_fast_forward;
     return simai_open(&rows->config, &run->mem, &run->notes, &rows->simai, err);
 }

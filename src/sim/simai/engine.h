@@ -15,6 +15,7 @@
 #include "base/pool.h"
 #include "sim/simai/ops.h"
 #include "sim/simai/plan.h"
+#include "sim/simai/recall.h"
 #include "sim/simai/simai.h"
 #include "sim/simai/twins.h"
 #include "sim/tally.h"
@@ -26,6 +27,8 @@ enum simai_event {
     SIMAI_EVENT_UPDATED,                /* a rank's part in a collective is over, its update too */
     SIMAI_EVENT_TIMED,                  /* a collective whose time was told is over */
     SIMAI_EVENT_GATHER,                 /* the collectives that ranks have come to since the last one begin */
+    SIMAI_EVENT_RECALLED,               /* members of a collective that was carried out before are done */
+    SIMAI_EVENT_COMES,                  /* a member comes to the collective of a side run, or begins it */
 };
 
 /* Every hop of the memory bus takes so long (spec packet B7), and one read or write of memory: a reduction is two reads
@@ -42,7 +45,8 @@ enum simai_line { SIMAI_LINE_MODEL, SIMAI_LINE_DATA, SIMAI_LINES };
 
 struct simai_member {
     uint32_t sends_left, recvs_left;
-    uint32_t part; /* the rank's part, 0 before it has come to the collective */
+    uint32_t part;    /* the rank's part, 0 before it has come to the collective */
+    uint64_t came_ns; /* where it may be one that was carried out before (recall.h) */
     bool started;
     bool reduces; /* SimAI's toggle: whether the messages of an all-reduce are being reduced */
 };
@@ -61,6 +65,7 @@ struct simai_coll {
     uint32_t followers, follower_count; /* the first, and how many there are */
     uint32_t next_follower;             /* of the same leader */
     struct net_twins *twins;            /* for the network, with followers */
+    const struct simai_known *known;    /* the same, carried out before */
     uint32_t came, came_count, came_at; /* ranks that came last: the first in simai.gathered, and in which gathering */
     uint32_t next;                      /* of the same group; free list */
 };
@@ -144,8 +149,10 @@ struct simai {
     uint32_t *place_of[NCCL_GROUP_TYPES]; /* by rank: place in that group */
     struct simai_plans plans;
     struct simai_twins twins;
-    bool gathers;               /* collectives begin by instants: on fluid networks */
-    struct simai_start *starts; /* not gathered yet */
+    struct simai_recall recall;
+    const struct simai_op *only_op; /* in a side run: what is carried out */
+    bool gathers;                   /* collectives begin by instants: on fluid networks */
+    struct simai_start *starts;     /* not gathered yet */
     uint32_t start_count, start_capacity;
     struct simai_start *gathered; /* by the last gathering */
     uint32_t gathered_count, gathered_capacity;
@@ -190,10 +197,17 @@ void simai_coll_free(struct simai *simai, uint32_t coll);
 /* Whether SimAI would ever count a message of this size as sent (spec packet B6). */
 bool simai_is_counted_sent(const struct simai_config *config, uint64_t bytes);
 
-/* What the row says of it. */
+/* What it is for ranks of that stage, and what the row says of it. */
+const struct simai_op *simai_coll_op(const struct simai *simai, const struct simai_coll *coll);
 const struct simai_cell *simai_coll_cell(const struct simai *simai, const struct simai_coll *coll);
 /* The rank that is this member of the group is done with it. */
 void simai_coll_end_member(struct simai *simai, uint32_t coll, uint32_t member);
+
+/* ---- run.c ---- */
+
+void simai_handle(struct simai *simai, const struct event *event);
+/* Gives back everything but the structure itself. */
+void simai_clear(struct simai *simai);
 
 /* ---- timed.c ---- */
 

@@ -90,10 +90,19 @@ static bool fill_coll(struct simai *simai, struct simai_coll *coll)
     return true;
 }
 
+static const struct simai_op *simai_flows_op_at(const struct simai *simai, uint32_t rank, uint32_t op)
+{
+    return simai->only_op != NULL ? simai->only_op : &simai->ops[simai_stage_of(simai, rank)].at[op];
+}
+
+const struct simai_op *simai_coll_op(const struct simai *simai, const struct simai_coll *coll)
+{
+    return simai_flows_op_at(simai, group_of(simai, coll)->ranks[0], coll->op);
+}
+
 const struct simai_cell *simai_coll_cell(const struct simai *simai, const struct simai_coll *coll)
 {
-    uint32_t stage = simai_stage_of(simai, group_of(simai, coll)->ranks[0]);
-    const struct simai_op *op = &simai->ops[stage].at[coll->op];
+    const struct simai_op *op = simai_coll_op(simai, coll);
     return &simai->config->program->rows[op->row].cells[op->phase];
 }
 
@@ -145,7 +154,7 @@ static uint32_t make_coll(struct simai *simai, uint32_t group_index, uint32_t op
 
 uint32_t simai_coll_join(struct simai *simai, uint32_t rank, uint32_t op_index, uint32_t part)
 {
-    const struct simai_op *op = &simai->ops[simai_stage_of(simai, rank)].at[op_index];
+    const struct simai_op *op = simai_flows_op_at(simai, rank, op_index);
     const struct simai_cell *cell = &simai->config->program->rows[op->row].cells[op->phase];
     uint32_t group = simai->group_of[cell->group][rank];
     uint32_t index = simai->groups[group].colls;
@@ -173,8 +182,7 @@ uint32_t simai_coll_join(struct simai *simai, uint32_t rank, uint32_t op_index, 
  */
 static uint64_t bus_ns(const struct simai *simai, struct simai_coll *coll, const struct nccl_flow *flow)
 {
-    uint32_t stage = simai_stage_of(simai, group_of(simai, coll)->ranks[0]);
-    const struct simai_op *op = &simai->ops[stage].at[coll->op];
+    const struct simai_op *op = simai_coll_op(simai, coll);
     struct simai_member *member = simai_flows_member_of(simai, coll, flow->src);
     uint32_t place = (uint32_t)(member - coll->members);
     uint32_t *left = &coll->rounds[(size_t)place * coll->plan->channels + flow->channel];
@@ -215,7 +223,11 @@ void simai_coll_end_member(struct simai *simai, uint32_t coll_index, uint32_t pl
         return;
     }
     member->part = 0;
-    simai_part_done(simai, part);
+    if (simai->recall.done != NULL) {
+        simai_recall_done(simai, place);
+    } else {
+        simai_part_done(simai, part);
+    }
     if (--simai->colls.at[coll_index].ranks_left == 0) {
         simai_coll_free(simai, coll_index);
     }
@@ -264,6 +276,8 @@ void simai_coll_start(struct simai *simai, uint32_t coll_index, uint32_t rank)
     member->started = true;
     if (simai->config->run->timing != NULL) {
         simai_timed_start(simai, coll_index);
+    } else if (simai_recall_takes(simai, coll_index)) {
+        simai_recall_start(simai, coll_index, place);
     } else if (simai->gathers) {
         simai_gather_later(simai, coll_index, place);
     } else {

@@ -112,9 +112,10 @@ enum orr_status simai_open(const struct simai_config *config, struct mem *mem, s
 }
 
 /* Everything but the run itself. */
-static void simai_run_clear(struct simai *simai)
+void simai_clear(struct simai *simai)
 {
     struct mem *mem = simai->mem;
+    simai_recall_close(simai);
     net_free(&simai->net);
     for (uint32_t group = 0; group < simai->group_count; group++) {
         while (simai->groups[group].colls != 0) {
@@ -140,7 +141,7 @@ void simai_close(struct simai *simai)
 {
     if (simai != NULL) {
         struct mem *mem = simai->mem;
-        simai_run_clear(simai);
+        simai_clear(simai);
         mem_free(mem, simai, sizeof *simai);
     }
 }
@@ -153,7 +154,7 @@ static enum orr_status start_over(struct simai *simai, const struct net_ops *car
     if (simai->parted) {
         together = contended || together == SIMAI_APART ? SIMAI_APART : (uint8_t)(together - 1);
     }
-    simai_run_clear(simai);
+    simai_clear(simai);
     *simai = (struct simai){
         .config = simai->config, .mem = simai->mem, .notes = simai->notes, .carrier = carrier, .together = together};
     const struct packet_machine *machine = simai->config->machine;
@@ -175,7 +176,7 @@ const struct sim_result *simai_result(const struct simai *simai)
 
 /* ---- the loop ---- */
 
-static void simai_run_handle(struct simai *simai, const struct event *event)
+void simai_handle(struct simai *simai, const struct event *event)
 {
     if (event->kind < NET_EVENT_KINDS) {
         uint32_t message = net_handle(&simai->net, event);
@@ -202,6 +203,12 @@ static void simai_run_handle(struct simai *simai, const struct event *event)
         break;
     case SIMAI_EVENT_GATHER:
         simai_gather(simai);
+        break;
+    case SIMAI_EVENT_RECALLED:
+        simai_recall_end(simai, event->a, event->b);
+        break;
+    case SIMAI_EVENT_COMES:
+        simai_recall_comes(simai, event->a, event->b >> 1, (event->b & 1) != 0);
         break;
     }
 }
@@ -243,7 +250,7 @@ static enum orr_status simai_run_loop(struct simai *simai, bool (*progress)(void
         if (simai->queue.now > TICKS_MAX_NOW) {
             return error_set(err, ORR_EFAIL, "simulated time has passed 2^62 ns; a compute time is out of range");
         }
-        simai_run_handle(simai, &event);
+        simai_handle(simai, &event);
         if (--until_progress == 0) {
             until_progress = PROGRESS_EVERY;
             struct orr_progress now = simai_run_progress_now(simai);
@@ -304,6 +311,9 @@ static enum orr_status simai_run_play(struct simai *simai, bool (*progress)(void
     bool with_twins = simai->plans.merged && simai->together != SIMAI_APART && simai->net.ops->takes_twins != NULL &&
                       simai->net.ops->takes_twins(&simai->net);
     enum orr_status status = with_twins ? simai_twins_find(simai, err) : ORR_OK;
+    if (status == ORR_OK && simai->twins.kinds > 0 && simai_recall_is_for(simai)) {
+        status = simai_recall_open(simai, err);
+    }
     if (status != ORR_OK) {
         return status;
     }

@@ -26,6 +26,9 @@ struct simai_config {
     bool compat;         /* as SimAI 1.6, which also means that what it never finishes is not finished */
     bool merge_channels; /* the network is fluid: channels on the same way are one message */
     bool every_group;    /* none follows another that is like it; the result is the same */
+    /* In a pipeline of so many ranks or more, collectives that were carried out before are not again; 0: never. The
+     * result is the same but for what the end of one and the beginning of the next do to each other. */
+    uint32_t recall_ranks;
 };
 
 struct simai;

@@ -154,14 +154,17 @@ static enum orr_status go_collective(struct walk *walk, int32_t type, bool *ring
     return status;
 }
 
-/* Bits of the collectives' types that groups of a type carry out. */
-static void find_used(const struct simai_program *program, uint64_t used[NCCL_GROUP_TYPES])
+/* Bits of the collectives' types that groups of a type carry out; and whether two at a time, of both lines. */
+static void find_used(const struct simai_program *program, uint64_t used[NCCL_GROUP_TYPES], bool both[NCCL_GROUP_TYPES])
 {
+    unsigned lines[NCCL_GROUP_TYPES] = {0};
     for (uint32_t row = 0; row < program->row_count; row++) {
         for (unsigned phase = 0; phase < SIMAI_PHASES; phase++) {
             const struct simai_cell *cell = &program->rows[row].cells[phase];
             if (cell->type != SIMAI_NO_COMM) {
                 used[cell->group] |= UINT64_C(1) << cell->type;
+                lines[cell->group] |= phase == SIMAI_WG ? 1 : 2;
+                both[cell->group] = lines[cell->group] == 3;
             }
         }
     }
@@ -177,7 +180,9 @@ static enum orr_status go_group(struct walk *walk, uint64_t types, bool *known, 
     walk->port_count = 0;
     walk->mark = 0;
     mark_with(walk, (uint64_t)group->rank_count << 32 | group->switch_count);
-    mark_with(walk, simai_stage_of(simai, group->ranks[0]));
+    if (!simai_recall_is_for(simai)) { /* those who follow do the same at the same time */
+        mark_with(walk, simai_stage_of(simai, group->ranks[0]));
+    }
     for (int32_t type = 0; type < 64 && status == ORR_OK && *known; type++) {
         if ((types >> type & 1) != 0) {
             status = go_collective(walk, type, &rings, known, err);
@@ -211,13 +216,15 @@ static enum orr_status go_all(struct walk *walk, bool *known, struct orr_error *
 {
     struct simai *simai = walk->simai;
     uint64_t used[NCCL_GROUP_TYPES] = {0};
+    bool both[NCCL_GROUP_TYPES] = {false};
     enum orr_status status = ORR_OK;
-    find_used(simai->config->program, used);
+    find_used(simai->config->program, used, both);
     for (uint32_t group = 0; group < simai->group_count && status == ORR_OK && *known; group++) {
         const struct nccl_group *one = &simai->groups[group].nccl;
         bool is_used = one->rank_count > 1 && simai->group_of[one->type][one->ranks[0]] == group;
         if (is_used && used[one->type] != 0) {
             walk->group = group;
+            walk->shares[group] |= both[one->type] && simai_recall_is_for(simai);
             status = go_group(walk, used[one->type], known, err);
         } else {
             walk->shares[group] = true;
