@@ -26,6 +26,7 @@
 #include "orrery/plan.h"
 #include "orrery/report.h"
 #include "orrery/run.h"
+#include "orrery/serve.h"
 #include "orrery/simai.h"
 #include "orrery/sweep.h"
 #include "orrery/tools.h"

@@ -59,6 +59,10 @@ bool orr_machine_is_file(const char *name);
 ORR_MUST_CHECK enum orr_status orr_machine_show(const char *name, uint32_t ranks, enum orr_form form, FILE *stream,
                                                 struct orr_error *err);
 
+/* How many ranks it has: `asked`, which must be those it says; 0: those it says, of one that leaves it open few. */
+ORR_MUST_CHECK enum orr_status orr_machine_ranks(const char *name, uint32_t asked, uint32_t *ranks,
+                                                 struct orr_error *err);
+
 /* ---- wired machines ---- */
 
 struct orr_topo_setting {

@@ -152,6 +152,21 @@ static enum orr_status api_machine_settle(const char *name, uint32_t ranks, stru
                                arena, rates, times, err);
 }
 
+enum orr_status orr_machine_ranks(const char *name, uint32_t asked, uint32_t *ranks, struct orr_error *err)
+{
+    struct lab_machine machine = {0};
+    struct lab_quantities rates, times;
+    struct mem mem = {0};
+    struct arena arena;
+    arena_init(&arena, &mem);
+    enum orr_status status = api_machine_settle(name, asked, &machine, &arena, &rates, &times, err);
+    if (status == ORR_OK) {
+        *ranks = machine.ranks;
+    }
+    arena_free(&arena);
+    return status;
+}
+
 /* A machine and all that is known of it. */
 struct shown {
     const char *name;

@@ -67,6 +67,7 @@ extern const struct cli_command cli_advise;
 extern const struct cli_command cli_plan;
 extern const struct cli_command cli_report;
 extern const struct cli_command cli_follow;
+extern const struct cli_command cli_serve;
 extern const struct cli_command cli_train;
 extern const char *const cli_train_headings[PARAM_GROUPS]; /* of the rows that train and plan share */
 /* Their word that is no option: the model, once. */
