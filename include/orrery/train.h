@@ -140,6 +140,7 @@ struct orr_train_plan {
     enum orr_train_schedule schedule;
     uint32_t overlap; /* ORR_TRAIN_OVERLAP_* */
     bool compile;
+    bool cuda_graphs; /* kernels of a whole step are launched by one graph, so that the host needs no time for each */
     enum orr_train_optimizer optimizer;
 };
 
@@ -163,6 +164,7 @@ struct orr_train_options {
     uint32_t gpus_per_node;       /* 0: the machine's */
     struct orr_train_plan plan;
     const char *framework;     /* NULL: megatron, for one GPU torch */
+    const char *release;       /* of the framework, "26.04"; NULL: the newest that is known */
     const char *framework_set; /* changes of its numbers: "gemm=1.1,host_layer=500"; or NULL */
     double ep_imbalance;       /* tokens of the busiest expert's rank over the mean; 0: 1 */
     double power_watts;        /* that the GPU may take; 0: its own limit */

@@ -238,8 +238,13 @@ const struct param param_train[] = {
      .unwritten = "megatron; of one GPU torch",
      .help = "Who carries it out: megatron, nemo, deepspeed, nanotron, fsdp, "
              "torchtitan, llm-foundry, torch"},
+    {"release", .kind = PARAM_TEXT, .group = PARAM_COMPUTE, .flags = PARAM_RARE, .value = "YY.MM", AT(release),
+     .unwritten = "the newest that is known",
+     .help = "The framework's software release (NVIDIA's containers: 25.11), where measured runs show a difference"},
     {"framework-set", .kind = PARAM_TEXT, .group = PARAM_COMPUTE, .flags = PARAM_RARE, .value = "NAME=NUMBER,...",
      AT(framework_set), .help = "Change numbers of the framework (docs/train.md)"},
+    {"cuda-graphs", .kind = PARAM_FLAG, .group = PARAM_COMPUTE, .value = "BOOL", .flags = PARAM_OPTIONAL,
+     AT(plan.cuda_graphs), .help = "Kernels of a whole step are one CUDA graph: the host needs no time for each"},
     {"compile", .kind = PARAM_FLAG, .group = PARAM_COMPUTE, .value = "BOOL", .flags = PARAM_OPTIONAL, AT(plan.compile),
      .help = "Fused by torch.compile"},
     {"ep-imbalance", .kind = PARAM_REAL, .group = PARAM_COMPUTE, .flags = PARAM_RARE, .value = "FACTOR",

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "base/words.h"
 #include "io/json_write.h"
 #include "orrery/train.h"
@@ -124,6 +125,64 @@ enum orr_status framework_set(struct framework *framework, const char *text, str
         at = end + (*end == ',');
     }
     return ORR_OK;
+}
+
+/* ---- releases ---- */
+
+/* Like 26.04.01: numbers with points between them, up to a blank or the end. False: it is none. */
+static bool framework_read_release(const char *text, const char *ends, double *release)
+{
+    double unit = 1;
+    *release = 0;
+    for (const char *at = text;; at++) {
+        char *end = NULL;
+        if (*at < '0' || *at > '9') {
+            return false;
+        }
+        unsigned long part = strtoul(at, &end, 10);
+        if (part > 9999 || unit > 1e8) {
+            return false;
+        }
+        *release += (double)part / unit;
+        unit *= 1e4;
+        if (*end == '\0' || strchr(ends, *end) != NULL) {
+            return true;
+        }
+        if (*end != '.') {
+            return false;
+        }
+        at = end;
+    }
+}
+
+enum orr_status framework_take_release(struct framework *framework, const char *release, struct orr_error *err)
+{
+    double asked = 0, from = 0, factor = 0;
+    if (release == NULL) {
+        return ORR_OK;
+    }
+    if (!framework_read_release(release, " ", &asked)) {
+        return error_set(err, ORR_EINVAL, "parameter 'release': \"%.40s\" is none; one is 26.04 or 25.11.01", release);
+    }
+    for (const char *at = framework->releases; at != NULL && *at != '\0'; at += strspn(at, " ")) {
+        if (framework_read_release(at, "=", &from) && (factor == 0 || from <= asked)) {
+            factor = plain_strtod(strchr(at, '=') + 1, NULL);
+        }
+        at += strcspn(at, " ");
+    }
+    double *const times[] = {&framework->gemm,          &framework->attention,     &framework->stream,
+                             &framework->comm,          &framework->host_layer_us, &framework->host_op_us,
+                             &framework->host_micro_us, &framework->host_step_us,  &framework->host_tp_us};
+    for (size_t i = 0; factor > 0 && i < sizeof times / sizeof times[0]; i++) {
+        *times[i] *= factor;
+    }
+    return ORR_OK;
+}
+
+void framework_take_graphs(struct framework *framework)
+{
+    framework->host_layer_us = framework->host_op_us = framework->host_tp_us = 0;
+    framework->host_micro_us = framework->host_pipeline_us = 0;
 }
 
 enum orr_status orr_train_frameworks_json(FILE *stream, struct orr_error *err)

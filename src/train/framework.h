@@ -16,6 +16,9 @@ struct framework {
     const char *name, *synonyms, *source;
     /* What tools/fit-frameworks fitted on the fitted half of which sources' runs; a blank between two. */
     const char *fit_sources, *fit_numbers;
+    /* How much longer all of it takes with older releases: "25.11=1.08 26.02=1.045 26.04=1.0", rising; of a release in
+     * between the one before holds, of a later one the last. "": the runs show no difference. */
+    const char *releases;
     bool unfused_attention; /* scores are written to memory: products, softmax and dropout of their own */
     bool eager;             /* PyTorch itself, operator by operator (train/work_eager.h) */
     bool fused;             /* bias, activation, dropout and sum in one kernel each */
@@ -58,6 +61,12 @@ struct framework {
 ORR_MUST_CHECK enum orr_status framework_find(const char *name, const struct framework **framework,
                                               struct orr_error *err);
 const struct framework *framework_at(size_t index); /* NULL behind the last */
+
+/* As a release carries it out; NULL: the newest. ORR_EINVAL where it is no release. */
+ORR_MUST_CHECK enum orr_status framework_take_release(struct framework *framework, const char *release,
+                                                      struct orr_error *err);
+/* Kernels are launched by graphs of whole steps: the host needs no time for them. */
+void framework_take_graphs(struct framework *framework);
 
 /* Changes numbers by name: "gemm=1.1,host_layer=500". ORR_EINVAL names the nearest. */
 ORR_MUST_CHECK enum orr_status framework_set(struct framework *framework, const char *text, struct orr_error *err);

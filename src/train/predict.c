@@ -429,6 +429,12 @@ enum orr_status predict_settle(struct predict_data *data, const struct orr_train
         job->framework = *named;
         predict_optimizer(&job->plan, &job->framework);
         job->framework_name = named->name;
+        status = framework_take_release(&job->framework, options->release, err);
+    }
+    if (status == ORR_OK) {
+        if (job->plan.cuda_graphs) {
+            framework_take_graphs(&job->framework);
+        }
         status = options->framework_set != NULL ? framework_set(&job->framework, options->framework_set, err) : ORR_OK;
     }
     if (status != ORR_OK) {

@@ -2,6 +2,7 @@
 /* All rows are read first; then each is a set of options of its own, predicted on any thread. */
 #include "train/runs.h"
 
+#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -207,11 +208,27 @@ static enum orr_status runs_read_field(const struct runs_column *column, const c
     return param_read(row, column->name, text, options, err);
 }
 
+/* What NVIDIA's recipes say in words: those that change a step. Columns of the row go before them. All-to-alls beside
+ * compute show in runs of whole graphs alone: without them the same runs take as long as if none were. */
+static void runs_read_notes(const char *notes, struct orr_train_options *options)
+{
+    static const char release[] = "NeMo ";
+    const char *at = strstr(notes, release);
+    if (strstr(notes, "cuda_graph_impl=full_iteration") != NULL) {
+        options->plan.cuda_graphs = true;
+        options->plan.overlap |= strstr(notes, "moe_a2a_overlap=True") != NULL ? ORR_TRAIN_OVERLAP_EP : 0;
+    }
+    if (at != NULL && isdigit((unsigned char)at[sizeof release - 1])) {
+        options->release = at + sizeof release - 1;
+    }
+}
+
 enum orr_status runs_row_options(const struct runs *runs, const struct runs_row *row,
                                  const struct orr_train_options *defaults, struct orr_train_options *options,
                                  struct orr_error *err)
 {
     *options = *defaults;
+    runs_read_notes(runs_field(runs, row, RUNS_NOTES), options);
     for (uint32_t i = 0; i < runs->column_count; i++) {
         const struct runs_column *column = &runs->columns[i];
         const char *text = row->fields[i];

@@ -350,6 +350,84 @@ static void power_and_price_follow_from_the_parts(void **state)
     CHECK(answered(&options).watts < 350, "no more than it may take");
 }
 
+static void graphs_of_whole_steps_leave_the_host_nothing_to_launch(void **state)
+{
+    (void)state;
+    struct orr_train_options options = asked("mixtral-8x7b", "dgx-h100:8", 64);
+    options.plan.ep = 8;
+    options.without_neighbours = true;
+    struct orr_train_result launched = answered(&options);
+    options.plan.cuda_graphs = true;
+    struct orr_train_result graphs = answered(&options);
+    CHECK(launched.launch_ns > 0 && graphs.launch_ns == 0, "%" PRIu64 " ns, with graphs %" PRIu64, launched.launch_ns,
+          graphs.launch_ns);
+    CHECK_U64(graphs.forward_ns, launched.forward_ns, "kernels are the same");
+}
+
+static void older_releases_take_longer_where_runs_show_it(void **state)
+{
+    (void)state;
+    static const char *const releases[] = {"24.01", "25.11", "26.02.01", "26.04", "27.12", NULL};
+    struct orr_train_options options = asked("llama3-70b", "dgx-h100:8", 64);
+    options.plan.tp = 8;
+    options.without_neighbours = true;
+    uint64_t steps[COUNT_OF(releases)];
+    for (size_t i = 0; i < COUNT_OF(releases); i++) {
+        options.release = releases[i];
+        steps[i] = answered(&options).step_ns;
+    }
+    CHECK_U64(steps[0], steps[1], "before the first that is known: as that");
+    CHECK(steps[1] > steps[2] && steps[2] > steps[3], "%" PRIu64 ", %" PRIu64 ", %" PRIu64, steps[1], steps[2],
+          steps[3]);
+    CHECK_U64(steps[4], steps[3], "after the last that is known: as that");
+    CHECK_U64(steps[5], steps[3], "not said: the newest");
+    static const char *const wrong[] = {"", "new", "26.", "26.04-rc1", "1.2.3.4", "26..4"};
+    for (size_t i = 0; i < COUNT_OF(wrong); i++) {
+        struct orr_train_result result;
+        options.release = wrong[i];
+        CHECK(orr_train_step(&options, &result, &err) == ORR_EINVAL, "\"%s\"", wrong[i]);
+    }
+}
+
+/* What NVIDIA's recipes say in words, and in columns. */
+static void notes_of_a_table_say_what_its_columns_would(void **state)
+{
+    (void)state;
+    static const char head[] = "model,gpu,gpus,ep,framework,notes,cuda_graphs,overlap_ep,release\n";
+    static const char *const rows[] = {
+        "mixtral-8x7b,h100,64,8,megatron,NeMo 26.08 | cuda_graph_impl=full_iteration;moe_a2a_overlap=True,,,\n",
+        "mixtral-8x7b,h100,64,8,megatron,,1,1,26.08\n", "mixtral-8x7b,h100,64,8,megatron,,,,\n",
+        "mixtral-8x7b,h100,64,8,megatron,moe_a2a_overlap=True,,,\n"};
+    double steps[COUNT_OF(rows)];
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        const char *path = folder_path("notes.csv");
+        FILE *file = fopen(path, "w");
+        CHECK(file != NULL, "%s", path);
+        (void)fprintf(file, "%s%s", head, rows[i]);
+        (void)fclose(file);
+        struct orr_train_options defaults;
+        struct orr_train_table table = {.input = path, .defaults = &defaults, .threads = 1};
+        struct orr_train_table_result sum;
+        char *text = NULL;
+        size_t size = 0;
+        FILE *stream = open_memstream(&text, &size);
+        orr_train_options_init(&defaults);
+        defaults.without_neighbours = true;
+        CHECK_OK(orr_train_predict_table(&table, stream, NULL, &sum, &err), &err);
+        (void)fclose(stream);
+        CHECK_U64(sum.predicted, 1, "%s", text);
+        const char *line = strchr(text, '\n') + 1;
+        for (int field = 0; field < 9; field++) {
+            line = strchr(line, ',') + 1;
+        }
+        steps[i] = strtod(line, NULL);
+        free(text);
+    }
+    CHECK(steps[0] > 0 && steps[0] == steps[1], "%g s by notes, %g by columns", steps[0], steps[1]);
+    CHECK(steps[0] < steps[2], "%g s, without any of it %g", steps[0], steps[2]);
+    CHECK(steps[2] == steps[3], "all-to-alls hide in graphs alone: %g and %g s", steps[2], steps[3]);
+}
+
 /* One machine more than there is room for at once: the first ones are forgotten, and asked again give the same. */
 static void a_trainer_answers_as_a_step_by_itself_does_however_often_it_is_asked(void **state)
 {
@@ -413,6 +491,9 @@ int main(void)
         cmocka_unit_test(heads_of_odd_width_take_longer),
         cmocka_unit_test(a_table_goes_on_past_rows_that_cannot_be),
         cmocka_unit_test(power_and_price_follow_from_the_parts),
+        cmocka_unit_test(graphs_of_whole_steps_leave_the_host_nothing_to_launch),
+        cmocka_unit_test(older_releases_take_longer_where_runs_show_it),
+        cmocka_unit_test(notes_of_a_table_say_what_its_columns_would),
         cmocka_unit_test(a_trainer_answers_as_a_step_by_itself_does_however_often_it_is_asked),
         cmocka_unit_test(a_simulated_step_can_be_stopped),
         cmocka_unit_test(tensor_parallelism_beyond_a_server_waits_for_the_ranks_outside),
