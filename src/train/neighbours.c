@@ -38,7 +38,8 @@ enum { NEIGHBOURS_ASKED = 128 };
     X(EXPERTS, 0.0012, job_log2(model->experts + 1.0))                                                                 \
     X(COMM, 0.001, job_share(result, result->exposed_comm_ns))                                                         \
     X(BUBBLE, 0.0012, job_share(result, result->bubble_ns))                                                            \
-    X(LAUNCH, 6.7, job_share(result, result->launch_ns))
+    X(LAUNCH, 6.7, job_share(result, result->launch_ns))                                                               \
+    X(GRAPHS, 4, plan->cuda_graphs)
 
 enum job_feature {
 #define FEATURE_X(name, weight, value) JOB_##name,
@@ -48,8 +49,10 @@ enum job_feature {
 };
 
 /* Standard deviations, in ln: of what a device and dtype share, of what a network shares, of the rest; of a run
- * measured again. And how alike jobs are on different devices, on different networks. */
+ * measured again, and of one of quality C: those are small jobs that wait for the host, on machines that are inferred,
+ * and equal ones differ by that much. And how alike jobs are on different devices, on different networks. */
 static const double spread_device = 0.0045, spread_network = 0.002, spread_job = 0.15, spread_again = 0.009;
+static const double spread_again_c = 0.15;
 static const double alike_devices = 0.7, alike_networks = 0.7;
 
 struct job {
@@ -106,6 +109,7 @@ static double job_covariance(const struct job *a, const struct job *b)
 struct neighbour {
     struct job job;
     double time, memory; /* ln(measured / predicted); memory NAN: not measured */
+    double again;        /* variance of the same measured again */
     struct neighbours_self self;
 };
 
@@ -135,9 +139,11 @@ static double neighbour_off(double measured, double predicted)
 static struct neighbour neighbour_of(const struct runs *runs, const struct runs_row *row)
 {
     double memory = (double)row->result.memory.total * 1e-9;
+    double again = strcmp(runs_field(runs, row, RUNS_QUALITY), "C") == 0 ? spread_again_c : spread_again;
     return (struct neighbour){.job = job_of(&row->result, runs_text(runs, row, "interconnect")),
                               .time = neighbour_off(row->measured_s, (double)row->result.step_ns * 1e-9),
                               .memory = row->measured_gb > 0 ? neighbour_off(row->measured_gb, memory) : NAN,
+                              .again = again * again,
                               .self = runs_self(runs, row)};
 }
 
@@ -276,7 +282,7 @@ static void circle_factor(struct circle *circle)
     for (uint32_t i = 0; i < circle->count; i++) {
         for (uint32_t j = 0; j <= i; j++) {
             double sum = job_covariance(&circle->runs[i]->job, &circle->runs[j]->job);
-            sum += i == j ? spread_again * spread_again : 0;
+            sum += i == j ? circle->runs[i]->again : 0;
             for (uint32_t k = 0; k < j; k++) {
                 sum -= circle->factor[i][k] * circle->factor[j][k];
             }
@@ -288,7 +294,11 @@ static void circle_factor(struct circle *circle)
 /* What is to be added to ln(predicted), and its variance left; the factor is made. */
 static double circle_answer(struct circle *circle, const struct job *job, double *variance)
 {
-    double *rest = circle->solved, answer = 0, known = 0;
+    double *rest = circle->solved, answer = 0, known = 0, again = 0, all = 0;
+    for (uint32_t i = 0; i < circle->count; i++) { /* what measures it will spread as those did that are like it */
+        again += circle->alike[i] * circle->runs[i]->again;
+        all += circle->alike[i];
+    }
     for (uint32_t i = 0; i < circle->count; i++) { /* both sides through the factor once: their product is the answer */
         double alike = circle->alike[i], value = circle->values[i];
         for (uint32_t k = 0; k < i; k++) {
@@ -301,7 +311,7 @@ static double circle_answer(struct circle *circle, const struct job *job, double
         known += rest[i] * rest[i];
     }
     *variance = job_covariance(job, job) - known;
-    *variance = *variance > 0 ? *variance : 0;
+    *variance = (*variance > 0 ? *variance : 0) + (all > 0 ? again / all : 0);
     return answer;
 }
 
