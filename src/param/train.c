@@ -164,7 +164,8 @@ static bool train_write_family(const struct param *row, const void *from, size_t
 #define AT(field) .place = offsetof(struct orr_train_options, field)
 #define SHAPE(at)                                                                                                      \
     .kind = PARAM_COUNT32, .group = PARAM_WHAT, .flags = PARAM_RARE, .value = "N", AT(shape.at), .most = INT32_MAX
-#define DEGREE(at)      .kind = PARAM_COUNT32, .group = PARAM_GROWTH, .value = "N", AT(plan.at), .most = INT32_MAX
+#define DEGREE(at)                                                                                                     \
+    .kind = PARAM_COUNT32, .group = PARAM_GROWTH, .value = "N", AT(plan.at), .least = 1, .most = INT32_MAX
 #define WORDS(at, list) .kind = PARAM_WORD, .value = "NAME", AT(plan.at), .words = list
 
 const struct param param_train[] = {

@@ -155,13 +155,19 @@ static bool framework_read_release(const char *text, const char *ends, double *r
     }
 }
 
+bool framework_is_release(const char *text)
+{
+    double release;
+    return framework_read_release(text, " ,;|)", &release);
+}
+
 enum orr_status framework_take_release(struct framework *framework, const char *release, struct orr_error *err)
 {
     double asked = 0, from = 0, factor = 0;
     if (release == NULL) {
         return ORR_OK;
     }
-    if (!framework_read_release(release, " ", &asked)) {
+    if (!framework_read_release(release, " ,;|)", &asked)) {
         return error_set(err, ORR_EINVAL, "parameter 'release': \"%.40s\" is none; one is 26.04 or 25.11.01", release);
     }
     for (const char *at = framework->releases; at != NULL && *at != '\0'; at += strspn(at, " ")) {

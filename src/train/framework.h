@@ -62,6 +62,8 @@ ORR_MUST_CHECK enum orr_status framework_find(const char *name, const struct fra
                                               struct orr_error *err);
 const struct framework *framework_at(size_t index); /* NULL behind the last */
 
+/* Whether a text begins with a release, up to a blank, a mark or the end: "26.04.01". */
+bool framework_is_release(const char *text);
 /* As a release carries it out; NULL: the newest. ORR_EINVAL where it is no release. */
 ORR_MUST_CHECK enum orr_status framework_take_release(struct framework *framework, const char *release,
                                                       struct orr_error *err);

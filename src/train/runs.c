@@ -2,7 +2,6 @@
 /* All rows are read first; then each is a set of options of its own, predicted on any thread. */
 #include "train/runs.h"
 
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 #include "base/thread_pool.h"
 #include "io/csv.h"
 #include "param/param.h"
+#include "train/framework.h"
 #include "train/model.h"
 
 void runs_init(struct runs *runs, struct mem *mem)
@@ -218,7 +218,7 @@ static void runs_read_notes(const char *notes, struct orr_train_options *options
         options->plan.cuda_graphs = true;
         options->plan.overlap |= strstr(notes, "moe_a2a_overlap=True") != NULL ? ORR_TRAIN_OVERLAP_EP : 0;
     }
-    if (at != NULL && isdigit((unsigned char)at[sizeof release - 1])) {
+    if (at != NULL && framework_is_release(at + sizeof release - 1)) {
         options->release = at + sizeof release - 1;
     }
 }

@@ -397,7 +397,8 @@ static void notes_of_a_table_say_what_its_columns_would(void **state)
     static const char *const rows[] = {
         "mixtral-8x7b,h100,64,8,megatron,NeMo 26.08 | cuda_graph_impl=full_iteration;moe_a2a_overlap=True,,,\n",
         "mixtral-8x7b,h100,64,8,megatron,,1,1,26.08\n", "mixtral-8x7b,h100,64,8,megatron,,,,\n",
-        "mixtral-8x7b,h100,64,8,megatron,moe_a2a_overlap=True,,,\n"};
+        "mixtral-8x7b,h100,64,8,megatron,moe_a2a_overlap=True,,,\n",
+        "mixtral-8x7b,h100,64,8,megatron,NeMo 25.; NeMo 1.2.3.4 and whatever people write,,,\n"};
     double steps[COUNT_OF(rows)];
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
         const char *path = folder_path("notes.csv");
@@ -425,6 +426,7 @@ static void notes_of_a_table_say_what_its_columns_would(void **state)
     }
     CHECK(steps[0] > 0 && steps[0] == steps[1], "%g s by notes, %g by columns", steps[0], steps[1]);
     CHECK(steps[0] < steps[2], "%g s, without any of it %g", steps[0], steps[2]);
+    CHECK(steps[2] == steps[4], "what is no release in a note is none: %g and %g s", steps[2], steps[4]);
     CHECK(steps[2] == steps[3], "all-to-alls hide in graphs alone: %g and %g s", steps[2], steps[3]);
 }
 
