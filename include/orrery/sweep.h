@@ -83,6 +83,10 @@ struct orr_sweep_options {
     bool fresh;                       /* points that are in the store are run again */
     const uint64_t *only;             /* these points, even where they are in the store, and no others; or NULL */
     size_t only_count;
+    /* Divided: this call runs points `shard`, `shard` + `shards` … (from 1), and keeps them in a file beside the store
+     * (docs/cluster.md). `shards` 0: it is not. */
+    uint32_t shard, shards;
+    bool collect; /* the points of such files are put into the store, and none is run */
     /* Several times a second, on the calling thread; a false return ends the sweep. May be NULL. */
     bool (*progress)(void *context, const struct orr_sweep_progress *now);
     void *progress_context;
@@ -90,9 +94,10 @@ struct orr_sweep_options {
 
 struct orr_sweep;
 
-/* Runs every point that the store does not have yet, and keeps each as a run when it ends. Points that fail or stall
- * are results, not errors. ORR_EINTR: ended by the callback; what has ended is kept and can be written. `*sweep` is
- * given on ORR_OK and ORR_EINTR. Warnings of the points are told once each. */
+/* Runs every point that the store does not have yet, and keeps each as a run when it ends. With `collect`, ORR_EINTR
+ * also where points are missing. Points that fail or stall are results, not errors. ORR_EINTR: ended by the callback;
+ * what has ended is kept and can be written. `*sweep` is given on ORR_OK and ORR_EINTR. Warnings of the points are told
+ * once each. */
 ORR_MUST_CHECK enum orr_status orr_sweep_run(const struct orr_sweep_options *options, const struct orr_notices *notices,
                                              struct orr_sweep **sweep, struct orr_error *err);
 void orr_sweep_close(struct orr_sweep *sweep); /* NULL is fine */

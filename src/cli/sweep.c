@@ -10,7 +10,7 @@
 #include "cli/lab.h"
 #include "cli/watch.h"
 
-enum { ONLY_MOST = 256 };
+enum { SWEEP_TASKS = 64, SWEEP_SHARDS_MOST = 100000, ONLY_MOST = 256 };
 
 struct sweep_command {
     struct orr_sweep_plan_options plan;
@@ -19,6 +19,7 @@ struct sweep_command {
     uint64_t only[ONLY_MOST];
     uint64_t best;
     enum orr_sweep_rank by;
+    struct sweep_slurm slurm;
     const char *csv, *json, *report, *chart;
     int argc; /* as typed */
     char **argv;
@@ -73,6 +74,27 @@ static enum orr_status cli_sweep_take_file(void *into, const char *word, struct 
     return ORR_OK;
 }
 
+/* "K/N", K of 1 to N. */
+static enum orr_status cli_sweep_read_shard(const struct param *row, const char *text, void *into,
+                                            struct orr_error *err)
+{
+    struct sweep_command *command = into;
+    const char *slash = strchr(text, '/');
+    char first[24];
+    uint64_t shard = 0;
+    uint64_t shards = 0;
+    (void)row;
+    (void)snprintf(first, sizeof first, "%.*s", (int)strcspn(text, "/"), text);
+    enum orr_status status =
+        slash == NULL ? error_set(err, ORR_EINVAL, "parameter 'shard': \"%.60s\" is not K/N, part K of N", text)
+                      : param_parse_count("parameter 'shard'", slash + 1, 1, SWEEP_SHARDS_MOST, &shards, err);
+    status = status == ORR_OK ? param_parse_count("parameter 'shard'", first, 1, shards, &shard, err) : status;
+    command->sweep.shard = (uint32_t)shard;
+    command->sweep.shards = (uint32_t)shards;
+    return status;
+}
+
+static const char *const slurm_forms[] = {"array", "mpi", NULL};                   /* enum sweep_slurm_form */
 static const char *const figures[] = {"time", "exposed", "comm", "compute", NULL}; /* enum orr_sweep_rank */
 
 #define AT(field) .place = offsetof(struct sweep_command, field)
@@ -91,6 +113,19 @@ static const struct param rows[] = {
      .help = "Run points again that the store has already"},
     {"point", .kind = PARAM_READ, .group = PARAM_SIMULATION, .value = "N,...", .read = cli_sweep_read_points,
      .help = "Run these points again, and no others"},
+    {"shard", .kind = PARAM_READ, .group = PARAM_SIMULATION, .value = "K/N", .read = cli_sweep_read_shard,
+     .help =
+         "Run the K-th of N parts, and keep its points in a file beside the store, for machines that share a folder "
+         "(docs/cluster.md)"},
+    {"collect", .kind = PARAM_FLAG, .group = PARAM_SIMULATION, AT(sweep.collect),
+     .help = "Put the points of all shards into the store, and run none"},
+    {"slurm", .kind = PARAM_PATH, .group = PARAM_SIMULATION, .value = "FILE", AT(slurm.file),
+     .help = "Write a batch script for Slurm that runs this sweep on many machines and collects it; run nothing"},
+    {"slurm-form", .kind = PARAM_WORD, .group = PARAM_SIMULATION, .value = "NAME", AT(slurm.form), .words = slurm_forms,
+     .initial = "array", .help = "Of that script: an array of shards, or one job of MPI (a build with MPI)"},
+    {"slurm-tasks", .kind = PARAM_COUNT32, .group = PARAM_SIMULATION, .value = "N", AT(slurm.tasks), .least = 1,
+     .most = SWEEP_SHARDS_MOST, .unwritten = "as many as points, 64 at most",
+     .help = "Of that script: shards, or processes"},
     {"dry-run", .kind = PARAM_FLAG, .group = PARAM_SIMULATION, AT(dry),
      .help = "Check everything and show the points; run none"},
     {"tag", .kind = PARAM_TEXT, .group = PARAM_OUTPUT, .value = "NAME", AT(sweep.tag),
@@ -374,9 +409,18 @@ static int with_points(struct sweep_command *command, const struct orr_sweep_pla
         exit_code = cli_fail(&err);
     } else if (command->dry) {
         print_points(plan);
+    } else if (command->slurm.file != NULL) {
+        uint64_t count = orr_sweep_plan_point_count(plan);
+        uint32_t most = count < SWEEP_TASKS ? (uint32_t)count : SWEEP_TASKS;
+        command->slurm.tasks = command->slurm.tasks > 0 ? command->slurm.tasks : most;
+        command->slurm.threads = command->sweep.threads;
+        exit_code = cli_end(sweep_slurm_write(&command->slurm, command->sweep.command, &err), &err);
     } else {
         command->quiet = warnings.quiet = command->quiet || points.quiet;
         command->no_progress = command->no_progress || points.no_progress;
+        if (command->sweep.shards > 0) { /* files are of all points: they are written when these are collected */
+            command->csv = command->json = command->report = command->chart = NULL;
+        }
         command->sweep.plan = plan;
         command->sweep.jobs = points.jobs;
         command->sweep.base = base;
@@ -405,18 +449,36 @@ static int execute(struct sweep_command *command, int word_count, char **words)
     return exit_code;
 }
 
-/* What was typed, less --point: the store has the command of each point, and puts it in again. */
+/* Options that say which points are run where, and the words they take. */
+static const struct {
+    const char *option;
+    int words;
+} places[] = {{"--point", 1}, {"--shard", 1},      {"--collect", 0},
+              {"--slurm", 1}, {"--slurm-form", 1}, {"--slurm-tasks", 1}};
+
+/* How many words of a command line an option of `places` takes, its own included; 0: it is none. */
+static int place_words(const char *word)
+{
+    size_t length = strcspn(word, "=");
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        if (strlen(places[i].option) == length && strncmp(places[i].option, word, length) == 0) {
+            return word[length] == '=' ? 1 : 1 + places[i].words;
+        }
+    }
+    return 0;
+}
+
+/* What was typed, less these: the store has the command of each point, and puts --point in again. */
 static char *typed_command(int own, int argc, char **argv)
 {
     char **kept = calloc((size_t)argc + 1, sizeof *kept);
     int count = 0;
-    for (int i = 0; kept != NULL && i < argc; i++) {
-        size_t length = i < own ? strcspn(argv[i], "=") : 0;
-        bool point = length == 7 && strncmp(argv[i], "--point", length) == 0;
-        i += point && argv[i][length] == '\0' ? 1 : 0; /* and its value */
-        if (!point) {
+    for (int i = 0; kept != NULL && i < argc;) {
+        int words = i < own ? place_words(argv[i]) : 0;
+        if (words == 0) {
             kept[count++] = argv[i];
         }
+        i += words > 0 ? words : 1;
     }
     char *text = kept == NULL ? NULL : cli_quote_command(count, kept);
     free(kept);

@@ -39,6 +39,19 @@ ORR_MUST_CHECK enum orr_status sweep_points_make(const struct orr_sweep_plan *pl
                                                  struct orr_error *err);
 void sweep_points_free(struct sweep_points *points);
 
+/* A sweep as a batch script. */
+enum sweep_slurm_form { SWEEP_SLURM_ARRAY, SWEEP_SLURM_MPI };
+
+struct sweep_slurm {
+    const char *file; /* NULL: none */
+    enum sweep_slurm_form form;
+    uint32_t tasks, threads;
+};
+
+/* `command` is the sweep as typed, less what is about the script. Says what was written. */
+ORR_MUST_CHECK enum orr_status sweep_slurm_write(const struct sweep_slurm *slurm, const char *command,
+                                                 struct orr_error *err);
+
 /* What the points share, quoted: "run --workload traces/job". The caller frees it; NULL when there is no memory. */
 char *sweep_points_base(const struct sweep_points *points);
 

@@ -440,6 +440,62 @@ static void a_file_describes_a_sweep_and_the_command_line_adds_to_it(void **stat
     CHECK_CONTAINS(program_run("lab show --store f.db")->out, "system.preferred-dataset-splits  2\n");
 }
 
+static void shards_that_are_collected_give_what_one_process_gives(void **state)
+{
+    (void)state;
+    prepare();
+    static const char sweep[] = "sweep -q --vary network.bandwidth=10..24 --vary network.npus_count=4,8,9 --vary "
+                                "jitter=0,0.5 -j 1 --store %s --csv %s%s" RUN_OPTIONS;
+    char line[400];
+    char part[40];
+    (void)snprintf(line, sizeof line, sweep, "all.db", "all.csv", "");
+    CHECK_EXIT(program_run(line), 1);
+    for (int shard = 1; shard <= 4; shard++) {
+        (void)snprintf(part, sizeof part, " --shard %d/4", shard);
+        (void)snprintf(line, sizeof line, sweep, "parts.db", "parts.csv", part);
+        CHECK_EXIT(program_run(line), 1);
+        CHECK(!program_exists("parts.csv") && !program_exists("parts.db"), "a shard keeps its points for itself");
+    }
+    /* The last shard is cut as a kill would cut it: nothing of it is believed, and it goes on from there. */
+    size_t size = 0;
+    const char *bytes = program_read("parts.db.4-of-4.points", &size);
+    program_write("parts.db.4-of-4.points", bytes, size - 100);
+    (void)snprintf(line, sizeof line, sweep, "parts.db", "parts.csv", " --collect");
+    const struct program_result *result = program_run(line);
+    CHECK_EXIT(result, 1);
+    CHECK_CONTAINS(result->err, "1 of 90 points are in no shard's file; the same command without --collect runs them");
+    (void)snprintf(line, sizeof line, sweep, "parts.db", "parts.csv", part);
+    (void)program_run(line);
+    (void)snprintf(line, sizeof line, sweep, "parts.db", "parts.csv", " --collect");
+    CHECK_EXIT(program_run(line), 1); /* there is no trace of a ninth rank */
+    char *whole = read_copy("all.csv");
+    CHECK_TEXT(program_read("parts.csv", NULL), whole);
+    free(whole);
+}
+
+static void a_batch_script_has_the_sweep_in_it(void **state)
+{
+    (void)state;
+    prepare();
+    CHECK_EXIT(program_run("sweep --slurm job.sh --slurm-tasks 4 --vary network.bandwidth=10..24" RUN_OPTIONS), 0);
+    const char *script = program_read("job.sh", NULL);
+    CHECK_CONTAINS(script, "#SBATCH --array=1-4\n");
+    CHECK_CONTAINS(script, "exec orrery sweep --shard \"$SLURM_ARRAY_TASK_ID/4\" --threads 1 --vary "
+                           "network.bandwidth=10..24 -- --workload w/ar");
+    CHECK_CONTAINS(script, "exec orrery sweep --collect --vary network.bandwidth=10..24 -- --workload w/ar");
+    CHECK_EXIT(program_run("sweep --slurm job.sh --slurm-form mpi --vary network.bandwidth=10..24 -j 3" RUN_OPTIONS),
+               0);
+    script = program_read("job.sh", NULL);
+    CHECK_CONTAINS(script, "#SBATCH --ntasks=15\n");
+    CHECK_CONTAINS(script, "#SBATCH --cpus-per-task=3\n");
+    CHECK_CONTAINS(script, "exec mpirun orrery sweep --vary network.bandwidth=10..24 -j 3 -- --workload w/ar");
+    CHECK_CONTAINS(program_run("sweep --vary seed=1,2 --shard 3" RUN_OPTIONS)->err, "--shard: \"3\" is not K/N");
+    CHECK_CONTAINS(program_run("sweep --vary seed=1,2 --shard 3/2" RUN_OPTIONS)->err,
+                   "--shard: 3 is not between 1 and 2");
+    CHECK_CONTAINS(program_run("sweep --vary seed=1,2 --shard 1/2 --collect" RUN_OPTIONS)->err,
+                   "cannot be run and collected at once");
+}
+
 TEST_MAIN(one_thread_and_eight_write_the_same_bytes, a_point_gives_what_a_single_run_gives,
           a_lab_point_gives_what_a_lab_run_gives_and_makes_no_folder,
           a_sweep_that_is_killed_ten_times_loses_nothing_and_does_nothing_twice,
@@ -449,4 +505,5 @@ TEST_MAIN(one_thread_and_eight_write_the_same_bytes, a_point_gives_what_a_single
           options_that_no_point_can_have_are_refused_before_anything_runs,
           another_calibration_makes_another_sweep_and_is_an_input_of_its_runs,
           a_memory_limit_is_a_point_s_own_whatever_came_before_it, a_strict_point_makes_no_other_strict,
-          a_file_describes_a_sweep_and_the_command_line_adds_to_it)
+          a_file_describes_a_sweep_and_the_command_line_adds_to_it,
+          shards_that_are_collected_give_what_one_process_gives, a_batch_script_has_the_sweep_in_it)

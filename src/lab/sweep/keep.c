@@ -6,10 +6,11 @@
  *
  * Numbers of points count from 1 in the store, as they do for people.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lab/sweep/sweep.h"
+#include "lab/sweep/shard.h"
 #include "run/network_choice.h"
 
 static enum orr_sweep_state sweep_keep_state_of(enum lab_run_state state)
@@ -101,6 +102,12 @@ static enum orr_status read_kept(struct orr_sweep *sweep, struct orr_error *err)
     return status;
 }
 
+/* Every `shards`-th point is this call's; all of them where it is not divided. */
+static bool is_ours(const struct orr_sweep_options *options, uint64_t point)
+{
+    return options->shards == 0 || point % options->shards == options->shard - 1;
+}
+
 static bool is_asked_for(const struct orr_sweep *sweep, uint64_t point)
 {
     const struct orr_sweep_options *options = sweep->options;
@@ -119,7 +126,7 @@ static void sweep_keep_choose(struct orr_sweep *sweep)
     for (uint64_t point = 0; point < sweep->points; point++) {
         enum orr_sweep_state state = sweep->results[point].state;
         bool has = (state == ORR_SWEEP_DONE || state == ORR_SWEEP_STALLED) && !options->fresh;
-        if (options->only != NULL ? is_asked_for(sweep, point) : !has) {
+        if (is_ours(options, point) && (options->only != NULL ? is_asked_for(sweep, point) : !has)) {
             sweep->todo[sweep->todo_count++] = point;
             sweep->results[point] = (struct orr_sweep_result){0};
         } else {
@@ -128,28 +135,6 @@ static void sweep_keep_choose(struct orr_sweep *sweep)
             sweep->now.kept += state == ORR_SWEEP_MISSING ? 0 : 1;
         }
     }
-}
-
-enum orr_status sweep_keep_open(struct orr_sweep *sweep, struct orr_error *err)
-{
-    const struct orr_sweep_options *options = sweep->options;
-    char fingerprint[IO_HASH_TEXT];
-    enum orr_status status = sweep_inputs_fingerprint(&sweep->inputs, options, sweep->points, fingerprint, err);
-    if (status == ORR_OK) {
-        const char *path = options->store != NULL ? options->store : "runs/orrery.db";
-        status = lab_store_open(path, IO_DATABASE_WRITE, &sweep->store, err);
-    }
-    if (status == ORR_OK) {
-        status = lab_store_sweep(sweep->store, orr_sweep_plan_name(options->plan), fingerprint, options->command,
-                                 &sweep->number, err);
-    }
-    if (status == ORR_OK) {
-        status = read_kept(sweep, err);
-    }
-    if (status == ORR_OK) {
-        sweep_keep_choose(sweep);
-    }
-    return status;
 }
 
 /* ---- what comes ---- */
@@ -217,6 +202,10 @@ static enum orr_status sweep_keep_settle(struct orr_sweep *sweep, const struct s
 
 static enum orr_status commit(struct orr_sweep *sweep, struct sweep_made *made, struct orr_error *err)
 {
+    if (sweep->shard_fd >= 0) {
+        enum orr_status added = sweep_shard_add(sweep, made, err);
+        return added == ORR_OK ? sweep_keep_settle(sweep, made, err) : added;
+    }
     enum orr_status status = lab_store_batch(sweep->store, err);
     if (status == ORR_OK) {
         status = lab_store_batch_end(sweep->store, keep_one(sweep, made, err), err);
@@ -234,4 +223,61 @@ enum orr_status sweep_keep_add(struct orr_sweep *sweep, struct sweep_made *made,
     }
     sweep_made_free(made);
     return status;
+}
+
+/* ---- opening ---- */
+
+/* A point that a shard had already. What has failed is tried again, so that only what stays is settled. */
+static enum orr_status keep_seen(struct orr_sweep *sweep, struct sweep_made *made, struct orr_error *err)
+{
+    bool stays = made->recording == ORR_OK && made->outcome.state != LAB_RUN_FAILED;
+    enum orr_status status = stays && !sweep->options->fresh ? sweep_keep_settle(sweep, made, err) : ORR_OK;
+    sweep_made_free(made);
+    sweep->ended = 0; /* counted with what was kept */
+    sweep->now = (struct orr_sweep_progress){.points = sweep->points};
+    return status;
+}
+
+static enum orr_status keep_open_store(struct orr_sweep *sweep, const char *fingerprint, struct orr_error *err)
+{
+    const struct orr_sweep_options *options = sweep->options;
+    const char *path = options->store != NULL ? options->store : "runs/orrery.db";
+    enum orr_status status = lab_store_open(path, IO_DATABASE_WRITE, &sweep->store, err);
+    if (status == ORR_OK) {
+        status = lab_store_sweep(sweep->store, orr_sweep_plan_name(options->plan), fingerprint, options->command,
+                                 &sweep->number, err);
+    }
+    return status == ORR_OK ? read_kept(sweep, err) : status;
+}
+
+/* What is to be run is looked for in the shards' files instead. */
+static enum orr_status keep_collect(struct orr_sweep *sweep, const char *fingerprint, struct orr_error *err)
+{
+    bool *wanted = arena_zalloc(&sweep->arena, (size_t)sweep->points * sizeof *wanted);
+    if (wanted == NULL) {
+        return mem_error(&sweep->mem, "the points of a sweep", err);
+    }
+    for (uint64_t i = 0; i < sweep->todo_count; i++) {
+        wanted[sweep->todo[i]] = true;
+    }
+    return sweep_shards_gather(sweep, fingerprint, wanted, sweep_keep_add, err);
+}
+
+enum orr_status sweep_keep_open(struct orr_sweep *sweep, struct orr_error *err)
+{
+    const struct orr_sweep_options *options = sweep->options;
+    char fingerprint[IO_HASH_TEXT];
+    if (options->shards > 0 && (options->shard == 0 || options->shard > options->shards || options->collect)) {
+        return error_set(err, ORR_EINVAL, "shard %" PRIu32 " of %" PRIu32 " cannot be%s", options->shard,
+                         options->shards, options->collect ? " run and collected at once" : "");
+    }
+    enum orr_status status = sweep_inputs_fingerprint(&sweep->inputs, options, sweep->points, fingerprint, err);
+    if (status == ORR_OK) {
+        status = options->shards > 0 ? sweep_shard_open(sweep, fingerprint, keep_seen, err)
+                                     : keep_open_store(sweep, fingerprint, err);
+    }
+    if (status == ORR_OK) {
+        sweep_keep_choose(sweep);
+    }
+    return status == ORR_OK && options->collect ? keep_collect(sweep, fingerprint, err) : status;
 }

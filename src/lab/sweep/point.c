@@ -24,6 +24,18 @@ struct making {
     struct lab_texts texts;
 };
 
+struct sweep_made *sweep_made_new(uint64_t point)
+{
+    struct sweep_made *made = calloc(1, sizeof *made);
+    if (made != NULL) {
+        made->point = point;
+        arena_init(&made->arena, &made->mem);
+        notes_init(&made->warnings, &made->mem, false);
+        lab_record_init(&made->record);
+    }
+    return made;
+}
+
 void sweep_made_free(struct sweep_made *made)
 {
     if (made != NULL) {
@@ -266,18 +278,14 @@ static uint64_t limit_of(const struct orr_sweep_job *job)
 struct sweep_made *sweep_point_make(struct orr_sweep *sweep, uint64_t point)
 {
     const struct orr_sweep_job *job = &sweep->options->jobs[point];
-    struct sweep_made *made = calloc(1, sizeof *made);
+    struct sweep_made *made = sweep_made_new(point);
     struct making *making = calloc(1, sizeof *making);
     if (made == NULL || making == NULL) {
-        free(made);
+        sweep_made_free(made);
         free(making);
         return NULL;
     }
     struct sweep_workload *workload = sweep_inputs_take(&sweep->inputs, point, limit_of(job));
-    made->point = point;
-    arena_init(&made->arena, &made->mem);
-    notes_init(&made->warnings, &made->mem, false);
-    lab_record_init(&made->record);
     making->sweep = sweep;
     making->made = made;
     lab_sweep_point_make(making, job, workload);

@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "lab/sweep/exec.h"
 #include "run/network_choice.h"
@@ -135,6 +136,7 @@ enum orr_status orr_sweep_run(const struct orr_sweep_options *options, const str
         return error_set(err, ORR_ENOMEM, "out of memory: a sweep needs %zu bytes", sizeof *opened);
     }
     opened->options = options;
+    opened->shard_fd = -1;
     opened->points = orr_sweep_plan_point_count(options->plan);
     opened->now.points = opened->points;
     opened->strict = notices != NULL && notices->strict;
@@ -146,7 +148,7 @@ enum orr_status orr_sweep_run(const struct orr_sweep_options *options, const str
         status = tell_network(notices, err);
     }
     if (status == ORR_OK) {
-        status = sweep_carry_out(opened, err);
+        status = options->collect ? ORR_OK : sweep_carry_out(opened, err);
         tell_warnings(opened, notices);
     }
     lab_store_close(opened->store);
@@ -158,6 +160,12 @@ enum orr_status orr_sweep_run(const struct orr_sweep_options *options, const str
     *sweep = opened;
     opened->now.running = 0;
     opened->now.left = opened->todo_count - opened->ended;
+    if (options->collect && opened->now.left > 0) {
+        return error_set(err, ORR_EINTR,
+                         "%" PRIu64 " of %" PRIu64 " points are in no shard's file; the same command without parameter "
+                         "'collect' runs them",
+                         opened->now.left, opened->points);
+    }
     return opened->ended == opened->todo_count
                ? ORR_OK
                : error_set(err, ORR_EINTR, "interrupted; the same command goes on where it was stopped");
@@ -167,6 +175,9 @@ void orr_sweep_close(struct orr_sweep *sweep)
 {
     if (sweep == NULL) {
         return;
+    }
+    if (sweep->shard_fd >= 0) {
+        (void)close(sweep->shard_fd);
     }
     sweep_inputs_free(&sweep->inputs);
     intern_free(&sweep->lines);

@@ -48,6 +48,8 @@ struct orr_sweep {
     atomic_int_least64_t running; /* work in points that run, in thousandths of a point */
     /* of the calling thread */
     struct lab_store *store;
+    int shard_fd;                     /* of a shard, in the place of the store; -1: none */
+    struct sweep_made **gathered;     /* by point, while shards are read */
     int64_t number;                   /* of the sweep in the store */
     uint64_t *todo;                   /* points to run */
     uint64_t todo_count;              /* of the `points` there is room for */
@@ -63,7 +65,8 @@ struct orr_sweep {
 
 /* On any thread: runs one point to whatever end; NULL when there is no memory. */
 struct sweep_made *sweep_point_make(struct orr_sweep *sweep, uint64_t point);
-void sweep_made_free(struct sweep_made *made); /* NULL is fine */
+struct sweep_made *sweep_made_new(uint64_t point); /* empty; NULL when there is no memory */
+void sweep_made_free(struct sweep_made *made);     /* NULL is fine */
 
 /* The network a point runs on: the one that was asked for, else that of all. */
 enum orr_backend sweep_network_of(const struct orr_sweep *sweep, uint64_t point);
