@@ -103,7 +103,7 @@ static enum orr_status read_kept(struct orr_sweep *sweep, struct orr_error *err)
 }
 
 /* Every `shards`-th point is this call's; all of them where it is not divided. */
-static bool is_ours(const struct orr_sweep_options *options, uint64_t point)
+static bool sweep_keep_is_ours(const struct orr_sweep_options *options, uint64_t point)
 {
     return options->shards == 0 || point % options->shards == options->shard - 1;
 }
@@ -126,7 +126,7 @@ static void sweep_keep_choose(struct orr_sweep *sweep)
     for (uint64_t point = 0; point < sweep->points; point++) {
         enum orr_sweep_state state = sweep->results[point].state;
         bool has = (state == ORR_SWEEP_DONE || state == ORR_SWEEP_STALLED) && !options->fresh;
-        if (is_ours(options, point) && (options->only != NULL ? is_asked_for(sweep, point) : !has)) {
+        if (sweep_keep_is_ours(options, point) && (options->only != NULL ? is_asked_for(sweep, point) : !has)) {
             sweep->todo[sweep->todo_count++] = point;
             sweep->results[point] = (struct orr_sweep_result){0};
         } else {
