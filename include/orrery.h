@@ -19,6 +19,7 @@
 #include "orrery/calib.h"
 #include "orrery/colltime.h"
 #include "orrery/doctor.h"
+#include "orrery/faults.h"
 #include "orrery/gen.h"
 #include "orrery/lab.h"
 #include "orrery/machine.h"

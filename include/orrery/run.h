@@ -89,6 +89,18 @@ struct orr_tuning {
     uint64_t launch_ns;   /* from the moment a collective, send or receive could start until it does */
 };
 
+/* Times of GPU compute that vary by chance (docs/faults.md): each is multiplied by a factor drawn from the seed and
+ * from what it belongs to, and from nothing else. `spread` S: NORMAL, LOGNORMAL: mean 1, standard deviation S; UNIFORM:
+ * from 1-S to 1+S; EXPONENTIAL: 1 and S times a number of mean 1. */
+enum orr_noise_kind { ORR_NOISE_NONE, ORR_NOISE_NORMAL, ORR_NOISE_LOGNORMAL, ORR_NOISE_UNIFORM, ORR_NOISE_EXPONENTIAL };
+/* What has a factor of its own: every node of every rank, every rank, or the whole run. */
+enum orr_noise_per { ORR_NOISE_PER_NODE, ORR_NOISE_PER_RANK, ORR_NOISE_PER_STEP };
+struct orr_noise {
+    enum orr_noise_kind kind;
+    enum orr_noise_per per;
+    double spread; /* 0 to 10; UNIFORM to 1 */
+};
+
 /* A key of a configuration file and the value it has in this run, whatever the file says (docs/sweeps.md). */
 struct orr_override {
     const char *file;   /* the option that names the file: "system", "network", "memory", "logical" */
@@ -149,8 +161,12 @@ struct orr_run_options {  /* NOLINT(clang-analyzer-optin.performance.Padding): i
     uint32_t queues_per_dim;    /* at least 1 */
     double injection_scale;     /* multiplies the endpoint delay */
     bool rendezvous;
-    double jitter;         /* J: each message's delay is multiplied by 1 + J*u, u in [0,1) */
-    uint64_t seed;         /* of the jitter, and of what lossy links lose */
+    double jitter;          /* J: each message's delay is multiplied by 1 + J*u, u in [0,1) */
+    struct orr_noise noise; /* of the time of GPU compute */
+    /* Ranks whose GPU compute is slower: "2:1.3x", two ranks by the seed; "ranks=3+17-19:2x", these; commas between
+     * several. NULL: none. Borrowed until orr_run_open returns. */
+    const char *stragglers;
+    uint64_t seed;         /* of jitter, noise and stragglers, and of what lossy links lose */
     uint64_t memory_limit; /* bytes; 0 = 80 % of the machine */
     bool strict;           /* warnings become errors */
     bool keep_intervals;   /* needed for ORR_OUTPUT_TIMELINE and ORR_OUTPUT_COMM_INTERVALS */

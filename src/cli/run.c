@@ -34,6 +34,29 @@ static enum orr_status cli_run_take_named_files(struct run_options *options, con
     return named || options->out.local_mem != NULL ? cli_run_check_outputs(options, err) : ORR_OK;
 }
 
+static enum orr_status repeat_answer(void *context, enum orr_form form, FILE *stream, struct orr_error *err)
+{
+    return orr_repeat_write(context, form, stream, err);
+}
+
+/* The same job by many seeds. */
+static int cli_run_repeat(struct run_options *options, struct watch *watch, struct cli_warnings *warnings)
+{
+    struct orr_error err = {0};
+    struct orr_repeat *result = NULL;
+    watch_begin(watch);
+    enum orr_status status = orr_run_repeat(&options->run, options->repeat, options->threads, &result, &err);
+    watch_end(watch);
+    cli_warnings_end(warnings);
+    const struct cli_forms forms = {.json = options->out.format == ORR_OUTPUT_JSON ? "-" : options->out.json};
+    if (status == ORR_OK) {
+        status = cli_forms_put(&forms, repeat_answer, result, &err);
+    }
+    orr_repeat_free(result);
+    watch_finish(watch, status == ORR_OK ? WATCH_DONE : status == ORR_EINTR ? WATCH_INTERRUPTED : WATCH_FAILED);
+    return status == ORR_OK ? 0 : cli_fail(&err);
+}
+
 static int cli_run_simulate(struct run_options *options, struct cli_warnings *warnings)
 {
     struct orr_error err = {0};
@@ -57,6 +80,9 @@ static int cli_run_simulate(struct run_options *options, struct cli_warnings *wa
     options->run.keep_issue_order = options->out.format == ORR_OUTPUT_ASTRA;
     options->run.progress = watch_progress;
     options->run.progress_context = &watch;
+    if (options->repeat > 0) {
+        return cli_run_repeat(options, &watch, warnings);
+    }
     struct orr_run *run = NULL;
     if (orr_run_open(&options->run, &run, &err) != ORR_OK) {
         cli_warnings_end(warnings);

@@ -32,6 +32,8 @@ struct run_options {
     struct run_outputs out;
     const char *topology; /* the file the network configuration names, once it is known */
     const char *calibration;
+    uint64_t repeat;  /* runs by as many seeds; 0: one run */
+    uint32_t threads; /* of them; 0: as many as there are processors */
 };
 
 /* A file that is read, and the option that names it. */

@@ -59,6 +59,11 @@ static const struct param rows[] = {
     {"calibration", .kind = PARAM_PATH, .group = PARAM_COMPUTE, .flags = PARAM_RARE, .value = "FILE", AT(calibration),
      .help = "Calibration file (orrery calib fit): gives --compute-factor, --host-factor and --launch-overhead where "
              "they are not given"},
+    {"repeat", .kind = PARAM_COUNT, .group = PARAM_SIMULATION, .flags = PARAM_RARE, .value = "N", AT(repeat),
+     .least = 1, .most = 10000000,
+     .help = "Run by N seeds, from --seed on, and tell mean, p50, p90, p99 and worst beside the run without chance"},
+    {"threads", .letter = 'j', .kind = PARAM_COUNT32, .group = PARAM_SIMULATION, .flags = PARAM_RARE, .value = "N",
+     AT(threads), .most = 1024, .help = "Of --repeat; the answer is the same", .unwritten = "one for each processor"},
     {"qbb-enabled", .kind = PARAM_READ, .group = PARAM_OTHER, .flags = PARAM_HIDDEN, .value = "BOOL", .read = read_qbb,
      .help = "What ns-3's attribute of that name becomes"},
     {0},
@@ -130,6 +135,22 @@ enum orr_status run_outputs_settle(struct run_outputs *outputs, struct orr_error
     return ORR_OK;
 }
 
+static enum orr_status check_repeat(const struct run_options *options, struct orr_error *err)
+{
+    static const struct run_outputs none;
+    if (options->repeat == 0) {
+        return options->threads == 0 ? ORR_OK : error_set(err, ORR_EINVAL, "--threads is for --repeat");
+    }
+    for (const struct param *row = run_output_rows; row->name != NULL; row++) {
+        bool kept = strcmp(row->name, "json") == 0 || strcmp(row->name, "status-file") == 0;
+        if ((row->flags & PARAM_SINGLE) != 0 && !kept && !param_same(row, &options->out, &none) &&
+            options->out.format != ORR_OUTPUT_JSON) {
+            return error_set(err, ORR_EINVAL, "--%s is of one run; --repeat has text and --json", row->name);
+        }
+    }
+    return ORR_OK;
+}
+
 static enum orr_status cli_run_options_settle(struct run_options *options, struct orr_error *err)
 {
     enum orr_status status = orr_run_settle(&options->run, err);
@@ -138,6 +159,9 @@ static enum orr_status cli_run_options_settle(struct run_options *options, struc
     }
     if (status == ORR_OK) {
         status = run_outputs_settle(&options->out, err);
+    }
+    if (status == ORR_OK) {
+        status = check_repeat(options, err);
     }
     return status == ORR_OK ? cli_limit_default(&options->run.memory_limit, err) : status;
 }

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/plain.h"
 #include "base/words.h"
 #include "compute/device.h"
 #include "io/csv.h"
@@ -41,7 +42,7 @@ static const char *read_positive(const char *at, double *value)
     if (strspn(at, "0123456789.") == 0 || (at[0] == '0' && (at[1] == 'x' || at[1] == 'X'))) {
         return NULL;
     }
-    *value = strtod(at, &end);
+    *value = plain_strtod(at, &end);
     return isfinite(*value) && *value > 0 ? end : NULL;
 }
 
@@ -170,6 +171,14 @@ static const char *config_devices_read_rank(const char *at, uint32_t *rank)
     return number < UINT32_MAX ? at + digits : NULL;
 }
 
+const char *config_rank_range(const char *at, uint32_t *first, uint32_t *last)
+{
+    const char *end = config_devices_read_rank(at, first);
+    *last = *first;
+    end = end != NULL && *end == '-' ? config_devices_read_rank(end + 1, last) : end;
+    return *last >= *first ? end : NULL;
+}
+
 /* "0-3", "5", "0-3+8-11", up to '='. */
 static enum orr_status take_ranks(struct list *list, const char *at, const char *equals)
 {
@@ -177,10 +186,8 @@ static enum orr_status take_ranks(struct list *list, const char *at, const char 
     for (;;) {
         uint32_t first = 0;
         uint32_t last = 0;
-        const char *end = config_devices_read_rank(at, &first);
-        last = first;
-        end = end != NULL && *end == '-' ? config_devices_read_rank(end + 1, &last) : end;
-        if (end == NULL || end > equals || (end < equals && *end != '+') || last < first) {
+        const char *end = config_rank_range(at, &first, &last);
+        if (end == NULL || end > equals || (end < equals && *end != '+')) {
             return config_devices_complain(list, whole, (size_t)(equals - whole),
                                            "is not a list of ranks such as 0-3+8-11");
         }
@@ -418,7 +425,7 @@ static enum orr_status take_json_row(struct list *list, const char *name, const 
         if (value->kind == IO_INTEGER) {
             (void)snprintf(numbers[column], NUMBER_MOST, "%" PRId64, value->integer);
         } else if (value->kind == IO_REAL) {
-            (void)snprintf(numbers[column], NUMBER_MOST, "%.17g", value->real);
+            (void)plain_snprintf(numbers[column], NUMBER_MOST, "%.17g", value->real);
         } else if (value->kind != IO_TEXT) {
             return error_set(list->err, ORR_EINVAL, "%s: \"%s\" is neither a number nor a text", list->where,
                              columns[column]);

@@ -28,6 +28,9 @@ ORR_MUST_CHECK enum orr_status config_parse_devices_file(const char *name, const
                                                          uint32_t ranks, struct arena *arena,
                                                          struct sim_devices *devices, struct orr_error *err);
 
+/* "0-3" or "5", as lists of ranks have them; what is behind it, or NULL: it is none. */
+const char *config_rank_range(const char *at, uint32_t *first, uint32_t *last);
+
 /* The names, for messages: "v100, a100, ...". */
 const char *config_device_names(void);
 

@@ -73,6 +73,9 @@ enum param_group {
     PARAM_GROUPS
 };
 
+/* ORR_ERANGE or ORR_EINVAL: what a program wrote into the struct is no noise. */
+ORR_MUST_CHECK enum orr_status param_noise_check(const struct orr_noise *noise, struct orr_error *err);
+
 struct param {
     const char *name;     /* NULL ends a list of rows */
     const char *synonyms; /* older names, a blank between two; or NULL */

@@ -132,10 +132,20 @@ const struct param param_run[] = {
      .value = "X", AT(injection_scale), .initial = "1", .help = "Multiplies the system file's endpoint-delay"},
     {"rendezvous", .kind = PARAM_FLAG, .group = PARAM_NETWORK, .flags = PARAM_RARE | PARAM_OPTIONAL,
      .commands = RUN_LAB, .value = "BOOL", AT(rendezvous), .help = "Send data only after the receiver asked for it"},
-    {"jitter", .kind = PARAM_REAL, .group = PARAM_NETWORK, .flags = PARAM_RARE, .commands = RUN_LAB, .value = "J",
-     AT(jitter), .initial = "0", .help = "Multiply each message's delay by 1 + J*u, u random in [0,1)"},
-    {"seed", .kind = PARAM_COUNT, .group = PARAM_NETWORK, .flags = PARAM_RARE, .commands = RUN_LAB, .value = "N",
-     AT(seed), .initial = "0", .help = "Seed of the jitter, and of what lossy links lose"},
+    {"jitter", .kind = PARAM_READ, .group = PARAM_SIMULATION, .flags = PARAM_RARE | PARAM_MANY, .commands = RUN_LAB,
+     .value = "HOW", .read = param_run_read_jitter, .write = param_run_write_jitter,
+     .help = "Chance. normal:5%, lognormal:5%, uniform:5% or exponential:5% varies the time of GPU compute, of each "
+             "node; with :rank or :step behind it, of each rank or of all alike. A number J multiplies each message's "
+             "delay by 1 + J*u, u random in [0,1)",
+     .unwritten = "none"},
+    {"stragglers", .kind = PARAM_TEXT, .group = PARAM_SIMULATION, .flags = PARAM_RARE, .commands = RUN_LAB,
+     .value = "LIST", AT(stragglers),
+     .help =
+         "Ranks whose GPU compute is slower: 2:1.3x, two ranks by the seed; ranks=3+17-19:2x, these; commas between "
+         "several",
+     .unwritten = "none"},
+    {"seed", .kind = PARAM_COUNT, .group = PARAM_SIMULATION, .flags = PARAM_RARE, .commands = RUN_LAB, .value = "N",
+     AT(seed), .initial = "0", .help = "Seed of jitter and stragglers, and of what lossy links lose"},
 
     /* ---- what runs at once, and how long compute takes ---- */
     {"policy", .kind = PARAM_WORD, .group = PARAM_COMPUTE, .commands = RUN_LAB, .value = "NAME", AT(policy),

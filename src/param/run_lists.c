@@ -2,6 +2,8 @@
 /* Parameters of a run that are more than one value: lists that grow with every time they are given. */
 #include "param/run.h"
 
+#include "base/plain.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,6 +114,90 @@ bool param_run_write_set(const struct param *row, const void *from, size_t index
     const struct orr_override *set = &options->overrides[index];
     (void)fprintf(stream, "%s%s%s=%s", set->file != NULL ? set->file : "", set->file != NULL ? "." : "", set->key,
                   set->value);
+    return true;
+}
+
+/* ---- chance ---- */
+
+/* Of messages: a number alone. */
+static const struct param message_jitter = {"jitter", .kind = PARAM_REAL,
+                                            .place = offsetof(struct orr_run_options, jitter), .initial = "0"};
+
+static const char *const noise_kinds[] = {"none", "normal", "lognormal", "uniform", "exponential", NULL};
+static const char *const noise_pers[] = {"node", "rank", "step", NULL};
+
+/* The index of the `length` bytes in the list of words; that of its end: none of them. */
+static size_t param_word_index(const char *const *words, const char *text, size_t length)
+{
+    size_t i = 0;
+    while (words[i] != NULL && (strlen(words[i]) != length || strncmp(words[i], text, length) != 0)) {
+        i++;
+    }
+    return i;
+}
+
+/* "5%", "0.05". */
+static const char *read_noise_spread(const char *text, double *spread)
+{
+    char *end = NULL;
+    if (strspn(text, "0123456789.") == 0) {
+        return NULL;
+    }
+    *spread = plain_strtod(text, &end);
+    *spread = *end == '%' ? *spread / 100.0 : *spread;
+    return *end == '%' ? end + 1 : end;
+}
+
+enum orr_status param_noise_check(const struct orr_noise *noise, struct orr_error *err)
+{
+    double most = noise->kind == ORR_NOISE_UNIFORM ? 1.0 : 10.0;
+    if ((unsigned)noise->kind > ORR_NOISE_EXPONENTIAL || (unsigned)noise->per > ORR_NOISE_PER_STEP) {
+        return error_set(err, ORR_EINVAL, "parameter 'jitter': %d and %d are no kind of chance", (int)noise->kind,
+                         (int)noise->per);
+    }
+    return noise->spread >= 0.0 && noise->spread <= most
+               ? ORR_OK
+               : error_set(err, ORR_ERANGE, "parameter 'jitter': a spread of %g is not between 0 and %g", noise->spread,
+                           most);
+}
+
+enum orr_status param_run_read_jitter(const struct param *row, const char *text, void *into, struct orr_error *err)
+{
+    struct orr_run_options *options = into;
+    const char *colon = strchr(text, ':');
+    size_t kind = param_word_index(noise_kinds, text, colon != NULL ? (size_t)(colon - text) : strlen(text));
+    if (colon == NULL && noise_kinds[kind] == NULL) {
+        return param_read(&message_jitter, NULL, text, into, err);
+    }
+    struct orr_noise noise = {0};
+    const char *end = colon != NULL ? read_noise_spread(colon + 1, &noise.spread) : NULL;
+    size_t per = end != NULL && *end == ':' ? param_word_index(noise_pers, end + 1, strlen(end + 1)) : 0;
+    bool ends = end != NULL && (*end == '\0' || *end == ':');
+    if (noise_kinds[kind] == NULL || kind == 0 || !ends || noise_pers[per] == NULL) {
+        return error_set(err, ORR_EINVAL,
+                         "parameter '%s': \"%.60s\" is neither a number nor normal:5%%, lognormal:5%%, uniform:5%% or "
+                         "exponential:5%%, with :node, :rank or :step behind it",
+                         row->name, text);
+    }
+    noise.kind = (enum orr_noise_kind)kind;
+    noise.per = (enum orr_noise_per)per;
+    enum orr_status status = param_noise_check(&noise, err);
+    options->noise = status == ORR_OK ? noise : options->noise;
+    return status;
+}
+
+bool param_run_write_jitter(const struct param *row, const void *from, size_t index, FILE *stream)
+{
+    const struct orr_run_options *options = from;
+    const struct orr_noise *noise = &options->noise;
+    (void)row;
+    if (options->jitter != 0.0 && index == 0) {
+        return param_write(&message_jitter, from, 0, stream);
+    }
+    if (noise->kind == ORR_NOISE_NONE || index > (options->jitter != 0.0 ? 1 : 0)) {
+        return false;
+    }
+    (void)plain_fprintf(stream, "%s:%.15g:%s", noise_kinds[noise->kind], noise->spread, noise_pers[noise->per]);
     return true;
 }
 

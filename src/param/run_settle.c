@@ -70,6 +70,13 @@ static enum orr_status check_rows(const struct orr_run_options *options, struct 
                              row->name);
         }
     }
+    if (!(options->jitter >= 0.0) || options->jitter > 1e300) {
+        return error_set(err, ORR_ERANGE, "parameter 'jitter': %g must be a number of at least 0", options->jitter);
+    }
+    enum orr_status status = param_noise_check(&options->noise, err);
+    if (status != ORR_OK) {
+        return status;
+    }
     if (options->link_down_count > 0 && !wired) {
         return error_set(err, ORR_EINVAL, "parameter 'link-down' needs parameter 'backend' packet, flow or auto");
     }
@@ -94,9 +101,13 @@ static enum orr_status check_growth(const struct orr_run_options *options, struc
         return error_set(err, ORR_EINVAL, "a replay without a network file has no %s",
                          options->grow ? "machine to grow to" : "wires");
     }
-    if (options->replay && options->devices != NULL) {
-        return error_set(err, ORR_EINVAL,
-                         "parameter 'devices' changes nothing in a replay: nodes take the time they carry");
+    const char *compute = options->devices != NULL                ? "devices"
+                          : options->stragglers != NULL           ? "stragglers"
+                          : options->noise.kind != ORR_NOISE_NONE ? "jitter"
+                                                                  : NULL;
+    if (options->replay && compute != NULL) {
+        return error_set(err, ORR_EINVAL, "parameter '%s' changes nothing in a replay: nodes take the time they carry",
+                         compute);
     }
     return ORR_OK;
 }

@@ -16,6 +16,7 @@
 #include "param/param.h"
 #include "run/files.h"
 #include "run/network_choice.h"
+#include "run/stragglers.h"
 #include "run/workload_find.h"
 #include "run/workload_shared.h"
 
@@ -275,6 +276,10 @@ static enum orr_status run_session_read_configuration(struct orr_run *run, const
     if (status == ORR_OK && options->devices != NULL) {
         status = session_read_devices(run, options, err);
     }
+    if (status == ORR_OK && options->stragglers != NULL) {
+        status = run_stragglers_read(options->stragglers, config->dims.ranks, options->seed, &run->arena,
+                                     &config->straggling, err);
+    }
     if (status == ORR_OK && wired) {
         status = lab_wired_settle(options, &config->dims, &run->notes, &run->wired, err);
     }
@@ -459,6 +464,7 @@ struct orr_run *session_new(const struct orr_run_options *options, struct orr_er
         .queues_per_dim = options->queues_per_dim,
         .rendezvous = options->rendezvous,
         .jitter = options->jitter,
+        .noise = options->noise,
         .seed = options->seed,
         .tuning = options->tuning,
         .keep_intervals = options->keep_intervals,

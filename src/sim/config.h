@@ -120,6 +120,8 @@ struct sim_config {
     uint32_t queues_per_dim;
     bool rendezvous;
     double jitter;
+    struct orr_noise noise;
+    const double *straggling; /* by rank: factor of the time of GPU compute; NULL: nobody is slower */
     uint64_t seed;
     uint64_t steps; /* training steps in the traces, for the reports; 0: not told */
     struct orr_tuning tuning;
@@ -135,6 +137,10 @@ struct sim_config {
 
 /* Whether GPU compute nodes go by the roofline: the run's word before the system file's. compute_time.c. */
 bool sim_uses_roofline(const struct sim_config *config);
+/* Whether times of GPU compute vary from rank to rank by chance. noise.c. */
+bool sim_noise_parts_ranks(const struct sim_config *config);
+/* The factor of one node's time of GPU compute. */
+double sim_noise_factor(const struct sim_config *config, uint32_t rank, uint32_t node);
 const struct sim_device *sim_device_of(const struct sim_config *config, uint32_t rank);
 
 #endif

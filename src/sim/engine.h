@@ -16,6 +16,7 @@
  * - symmetry: one rank for all, where they do the same; rings: phases worked out at once;
  *   order: what both must not change
  * - account: where time went; check: whether traces and machine fit together, before the run
+ * - noise: compute that varies by chance
  * - optimum: how short the run could have been at best
  * - usage, spill: what ranks held in memory, and where what did not fit would go
  * - stall: what to say when nothing can go on; waits, dependency_cycle: what it is made from

@@ -361,6 +361,9 @@ void sim_optimum_find(struct sim *sim, struct sim_optimum *optimum)
     }
     struct walk walk = {.sim = sim, .custom = is_custom(sim->config)};
     *optimum = (struct sim_optimum){0};
+    if (sim->config->noise.kind != ORR_NOISE_NONE || sim->config->straggling != NULL) {
+        return; /* what a node takes at least is for chance to say */
+    }
     if (walk_begin(&walk, most)) {
         find_reaches(&walk);
         walk_ranks(&walk);

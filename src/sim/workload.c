@@ -52,6 +52,17 @@ static void issue_timed(struct sim *sim, uint32_t rank, uint32_t node, uint64_t 
     sim_call_after(sim, rank, duration_ns, SIM_CALL_NODE_DONE, node, rank);
 }
 
+/* GPU compute, with what chance adds to it or takes from it; something is always left. */
+static void issue_gpu_compute(struct sim *sim, uint32_t rank, uint32_t node, uint64_t duration_ns)
+{
+    double factor = sim_noise_factor(sim->config, rank, node);
+    if (factor != 1.0 && duration_ns > 0) {
+        duration_ns = ticks_from_double((double)duration_ns * factor + 0.5);
+        duration_ns = duration_ns > 0 ? duration_ns : 1;
+    }
+    issue_timed(sim, rank, node, duration_ns, true);
+}
+
 static void issue_roofline(struct sim *sim, uint32_t rank, uint32_t node)
 {
     const struct trace_node *trace_node = &sim->ranks[rank].graph->nodes[node];
@@ -69,7 +80,7 @@ static void issue_roofline(struct sim *sim, uint32_t rank, uint32_t node)
     result->compute_utilization += estimate.compute_share * weight;
     result->memory_utilization += estimate.memory_share * weight;
     result->operation_intensity += estimate.intensity * weight;
-    issue_timed(sim, rank, node, sim_compute_scaled(sim->config, device, estimate.duration_ns), true);
+    issue_gpu_compute(sim, rank, node, sim_compute_scaled(sim->config, device, estimate.duration_ns));
 }
 
 static void issue_send(struct sim *sim, uint32_t rank, uint32_t node)
@@ -114,7 +125,7 @@ static void issue_compute(struct sim *sim, uint32_t rank, uint32_t node)
     } else if (sim_uses_roofline(sim->config)) {
         issue_roofline(sim, rank, node);
     } else {
-        issue_timed(sim, rank, node, sim_compute_ns(sim->config, sim_device_of(sim->config, rank), trace_node), true);
+        issue_gpu_compute(sim, rank, node, sim_compute_ns(sim->config, sim_device_of(sim->config, rank), trace_node));
     }
 }
 

@@ -110,5 +110,73 @@ static void a_file_of_devices_that_is_wrong_is_told_with_its_line(void **state)
     CHECK_CONTAINS(result->err, "\"none.csv\" is not RANKS=DEVICE, as in 4-7=mi300x, nor a file");
 }
 
-TEST_MAIN(factors_of_one_change_nothing, all_links_at_half_their_rate_are_a_network_of_half_the_rate,
+static void jitter_of_nothing_changes_nothing(void **state)
+{
+    (void)state;
+    prepare();
+    for (size_t i = 0; i < COUNT_OF(networks); i++) {
+        const char *plain = run_lines(networks[i].options, "");
+        CHECK_TEXT(run_lines(networks[i].options, "--jitter normal:0% --seed 5"), plain);
+        CHECK_TEXT(run_lines(networks[i].options, "--stragglers 3:1x --jitter lognormal:0:rank"), plain);
+    }
+}
+
+static void a_named_straggler_is_a_device_of_that_factor(void **state)
+{
+    (void)state;
+    prepare();
+    for (size_t i = 0; i < COUNT_OF(networks); i++) {
+        const char *device = run_lines(networks[i].options, "--devices 2-3=x9");
+        CHECK_TEXT(run_lines(networks[i].options, "--stragglers ranks=2-3:9x"), device);
+    }
+}
+
+static uint64_t figure(const char *json, const char *key)
+{
+    const char *at = strstr(json, key);
+    CHECK(at != NULL, "%s is told", key);
+    return strtoull(at + strlen(key) + 2, NULL, 10);
+}
+
+#define NOISY "run --no-progress -w w/three -s system.json -n network.yml --jitter lognormal:3 --stragglers 1:4x "
+
+static void many_seeds_give_the_same_figures_on_any_number_of_threads(void **state)
+{
+    (void)state;
+    prepare();
+    static char first[1 << 16];
+    (void)snprintf(first, sizeof first, "%.60000s", program_run(NOISY "--seed 3 --repeat 24 -j 1 --json -")->out);
+    CHECK_TEXT(program_run(NOISY "--seed 3 --repeat 24 -j 3 --json -")->out, first);
+    uint64_t worst = figure(first, "\"worst_ns\"");
+    CHECK(worst > figure(first, "\"plain_ns\""), "some seed is slower than none");
+    CHECK(figure(first, "\"p50_ns\"") <= figure(first, "\"p99_ns\""), "percentiles ascend");
+    char line[300];
+    (void)snprintf(line, sizeof line, NOISY "--seed %" PRIu64 " --json -", figure(first, "\"worst_seed\""));
+    const struct program_result *one = program_run(line);
+    CHECK_EXIT(one, 0);
+    CHECK_U64(figure(one->out, "\"time_ns\""), worst, "the worst seed by itself");
+}
+
+static void what_is_of_one_run_is_not_repeated(void **state)
+{
+    (void)state;
+    prepare();
+    const struct program_result *result = program_run(NOISY "--repeat 2 --csv tables");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "--csv is of one run; --repeat has text and --json");
+    result = program_run(NOISY "-j 2");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "--threads is for --repeat");
+    result = program_run(NOISY "--jitter gauss:5%");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "--jitter: \"gauss:5%\" is neither a number nor normal:5%");
+    CHECK_EXIT(program_run(NOISY "--jitter uniform:101%"), 2);
+    result = program_run("run -w w/three --replay --jitter normal:5%");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "--jitter changes nothing in a replay");
+}
+
+TEST_MAIN(jitter_of_nothing_changes_nothing, a_named_straggler_is_a_device_of_that_factor,
+          many_seeds_give_the_same_figures_on_any_number_of_threads, what_is_of_one_run_is_not_repeated,
+          factors_of_one_change_nothing, all_links_at_half_their_rate_are_a_network_of_half_the_rate,
           one_slow_link_is_waited_for_by_all, a_file_of_devices_that_is_wrong_is_told_with_its_line)
