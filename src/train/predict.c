@@ -311,6 +311,12 @@ static enum orr_status predict_model_of(const struct orr_train_options *options,
         model->head_dim = model->kv_rank == 0 ? 0 : model->head_dim;
         model->v_head_dim = model->kv_rank == 0 ? 0 : model->v_head_dim;
     }
+    if (shape->heads != 0 && model->kv_heads == model->heads) {
+        model->kv_heads = 0; /* as many as heads */
+    }
+    if (shape->hidden != 0 && model->ffn == 4 * model->hidden) {
+        model->ffn = 0;
+    }
     OVER(layers), OVER(hidden), OVER(ffn), OVER(heads), OVER(kv_heads), OVER(head_dim), OVER(vocab), OVER(experts);
     OVER(topk), OVER(expert_ffn), OVER(shared_experts), OVER(dense_layers), OVER(image), OVER(positions);
     OVER(patch), OVER(classes);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery train` and `orrery validate` as users type them: prices, tables, what is refused. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "tests/cli/program.h"
 
 #define JOB "train --model llama3-8b --machine dgx-h100:2 --gpus 16 --global-batch 32 "
@@ -58,6 +61,21 @@ static void what_makes_no_sense_is_refused_in_one_line(void **state)
     }
 }
 
+/* A preset with other numbers is what the same numbers say without it: keys and values follow the heads, the MLP the
+ * hidden size, where they did so before. */
+static void what_followed_from_a_presets_numbers_follows_from_the_new_ones(void **state)
+{
+    (void)state;
+    static const char preset[] = "train --model gpt2 --hidden 1024 --heads 16 --gpu h100 --gpus 1 --json -";
+    static const char whole[] =
+        "train --model gpt2 --hidden 1024 --heads 16 --kv-heads 16 --ffn 4096 --gpu h100 --gpus 1 --json -";
+    program_enter();
+    CHECK_EXIT(program_run(preset), 0);
+    char *one = strdup(program_run(preset)->out);
+    CHECK_TEXT(program_run(whole)->out, one);
+    free(one);
+}
+
 static void the_first_word_is_the_model(void **state)
 {
     (void)state;
@@ -78,5 +96,5 @@ static void the_first_word_is_the_model(void **state)
     CHECK_CONTAINS(result->out, "Job           gpt2 on 8 x h100");
 }
 
-TEST_MAIN(the_first_word_is_the_model, a_price_makes_a_cost, a_price_list_makes_the_price_of_a_gpu,
-          what_makes_no_sense_is_refused_in_one_line)
+TEST_MAIN(what_followed_from_a_presets_numbers_follows_from_the_new_ones, the_first_word_is_the_model,
+          a_price_makes_a_cost, a_price_list_makes_the_price_of_a_gpu, what_makes_no_sense_is_refused_in_one_line)
