@@ -269,6 +269,9 @@ ORR_MUST_CHECK enum orr_status orr_train_print(const struct orr_train_result *re
                                                struct orr_error *err);
 ORR_MUST_CHECK enum orr_status orr_train_json(const struct orr_train_result *result, FILE *stream,
                                               struct orr_error *err);
+/* What the step's time is made of, as a picture (SVG). */
+ORR_MUST_CHECK enum orr_status orr_train_chart(const struct orr_train_result *result, FILE *stream,
+                                               struct orr_error *err);
 
 /* ---- tables ------------------------------------------------------------------------------------------------------ */
 

@@ -107,6 +107,13 @@ struct advise_train_options {
     struct advise_common common;
 };
 
+static enum orr_status advise_train_argument(void *into, const char *word, struct orr_error *err)
+{
+    struct advise_train_options *options = into;
+    (void)err;
+    return cli_take_model(&options->train.model, word);
+}
+
 static int advise_train_run(const struct cli_command *self, int argc, char **argv)
 {
     struct advise_train_options options = {0};
@@ -130,11 +137,13 @@ static const struct param_table advise_train_tables[] = {
 
 static const struct cli_usage advise_train_usage = {
     .tables = advise_train_tables,
+    .forms = "[MODEL]",
+    .argument = advise_train_argument,
     .headings = cli_train_headings,
     .about = "Say what holds a training step up and what would help: overlap, micro-batches, recompute, pipeline "
              "schedules, other plans. Every suggestion is the step predicted again (with --backend simulated again) "
              "with the change, and the line that repeats it.",
-    .examples = "  orrery advise train --model llama3-8b --machine dgx-h100:2 --tp 2 --global-batch 128\n",
+    .examples = "  orrery advise train llama3-8b --machine dgx-h100:2 --tp 2 --global-batch 128\n",
 };
 
 static const struct cli_command advise_train_command = {.name = "train",

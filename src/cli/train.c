@@ -36,6 +36,7 @@ static const struct param train_rows[] = {
      .place = offsetof(struct train_options, prices),
      .help = "Price list of orrery cost: parameter 'gpu-hour' from what the machine costs"},
     CLI_ROW_JSON(struct train_options, forms.json),
+    CLI_ROW_CHART(struct train_options, forms.chart),
     CLI_ROW_REPORT(struct train_options, forms.report),
     {0},
 };
@@ -67,12 +68,18 @@ static enum orr_status train_answer(void *context, enum orr_form form, FILE *str
     return form == ORR_FORM_JSON ? orr_train_json(result, stream, err) : orr_train_print(result, stream, err);
 }
 
+static enum orr_status train_draw(void *context, FILE *stream, struct orr_error *err)
+{
+    return orr_train_chart(context, stream, err);
+}
+
 static enum orr_status train_one(const struct train_options *options, struct orr_error *err)
 {
     struct orr_train_result result;
     enum orr_status status = cli_forms_check(&options->forms, (struct cli_inputs){&options->train.model, 1}, err);
     status = status == ORR_OK ? orr_train_step(&options->train, &result, err) : status;
     status = status == ORR_OK ? cli_forms_put(&options->forms, train_answer, &result, err) : status;
+    status = status == ORR_OK ? cli_chart_put(options->forms.chart, train_draw, &result, err) : status;
     return status == ORR_OK && options->output != NULL ? train_write(options, err) : status;
 }
 

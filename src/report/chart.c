@@ -42,9 +42,10 @@ static void chart_begin(int height, const char *title, FILE *stream)
 
 /* ---- bars ---- */
 
-static double length_of(const struct chart_bar *bar)
+/* Where a bar ends. */
+static double end_of(const struct chart_bar *bar)
 {
-    double sum = 0;
+    double sum = bar->from;
     for (uint32_t i = 0; i < CHART_PARTS; i++) {
         sum += bar->parts[i];
     }
@@ -81,7 +82,7 @@ void chart_bars_put(const struct chart_bars *chart, FILE *stream)
 {
     double longest = 0;
     for (uint32_t i = 0; i < chart->count; i++) {
-        longest = fmax(longest, length_of(&chart->bars[i]));
+        longest = fmax(longest, end_of(&chart->bars[i]));
     }
     double scale = longest > 0 ? (WIDTH - LABEL - VALUE) / longest : 0;
     chart_begin(HEAD + (int)chart->count * BAR_STEP + 16, chart->title, stream);
@@ -89,7 +90,7 @@ void chart_bars_put(const struct chart_bars *chart, FILE *stream)
     for (uint32_t i = 0; i < chart->count; i++) {
         const struct chart_bar *bar = &chart->bars[i];
         int y = HEAD + (int)i * BAR_STEP;
-        double x = LABEL;
+        double x = LABEL + bar->from * scale;
         (void)fputs("<g><title>", stream);
         chart_put_words(bar->label, stream);
         (void)fputs(": ", stream);

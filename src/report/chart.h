@@ -14,6 +14,7 @@ enum { CHART_PARTS = 4 };
 
 struct chart_bar {
     const char *label;         /* at the left */
+    double from;               /* where it begins; none below 0 */
     double parts[CHART_PARTS]; /* one after the other; none below 0 */
     const char *value;         /* behind the bar */
 };

@@ -2,10 +2,12 @@
 #include "report/train.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/plain.h"
 #include "io/json_write.h"
 #include "param/param.h"
+#include "report/chart.h"
 
 #define TRAIN_MEMORY(X)                                                                                                \
     X("weights", weights)                                                                                              \
@@ -221,4 +223,52 @@ void report_train_json(const struct orr_train_result *result, FILE *stream)
     train_json_simulated(&result->simulated, &writer);
     json_write_object_end(&writer);
     json_write_end(&writer);
+}
+
+/* ---- the chart ---- */
+
+enum { CHART_COMPUTE, CHART_COMMUNICATION, CHART_WAITING, TRAIN_LABEL = 48 };
+
+/* Which colour a part has. */
+static int train_part_kind(const char *key)
+{
+    return strncmp(key, "exposed", 7) == 0                                  ? CHART_COMMUNICATION
+           : strcmp(key, "bubble_ns") == 0 || strcmp(key, "launch_ns") == 0 ? CHART_WAITING
+                                                                            : CHART_COMPUTE;
+}
+
+void report_train_chart(const struct orr_train_result *result, FILE *stream)
+{
+#define PART_X(key, name, field) {key, name, result->field},
+    const struct {
+        const char *key, *name;
+        uint64_t ns;
+    } parts[] = {REPORT_TRAIN_PARTS(PART_X)};
+#undef PART_X
+    struct chart_bar bars[TRAIN_PARTS_ALL + 1] = {{0}};
+    char values[TRAIN_PARTS_ALL + 1][TRAIN_LABEL], title[200];
+    struct chart_bars chart = {
+        .title = title, .parts = {"compute", "communication not hidden", "waiting"}, .bars = bars};
+    struct chart_bar whole = {.label = "step", .value = values[TRAIN_PARTS_ALL]};
+    double from = 0;
+    for (size_t i = 0; i < TRAIN_PARTS_ALL; i++) {
+        int kind = train_part_kind(parts[i].key);
+        double ms = (double)parts[i].ns * 1e-6;
+        if (parts[i].ns == 0) {
+            continue;
+        }
+        struct chart_bar *bar = &bars[chart.count];
+        *bar = (struct chart_bar){.label = parts[i].name, .from = from, .value = values[chart.count]};
+        bar->parts[kind] = ms;
+        whole.parts[kind] += ms;
+        (void)plain_snprintf(values[chart.count++], TRAIN_LABEL, "%.1f ms, %.1f %%", ms,
+                             100.0 * (double)parts[i].ns / (double)result->step_ns);
+        from += ms;
+    }
+    (void)plain_snprintf(values[TRAIN_PARTS_ALL], TRAIN_LABEL, "%.1f ms", (double)result->step_ns * 1e-6);
+    bars[chart.count++] = whole;
+    (void)plain_snprintf(title, sizeof title, "%s on %" PRIu32 " x %s: %.0f tokens/s, MFU %.1f %%, %.1f GB a GPU",
+                         result->model.name, result->plan.gpus, result->device, result->tokens_per_s, 100 * result->mfu,
+                         (double)result->memory.total * 1e-9);
+    chart_bars_put(&chart, stream);
 }

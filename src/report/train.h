@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A predicted step as a person reads it, and as JSON. */
+/* A predicted step as a person reads it, as JSON, and as a chart. */
 #ifndef ORR_REPORT_TRAIN_H
 #define ORR_REPORT_TRAIN_H
 
@@ -23,5 +23,7 @@
 
 void report_train_text(const struct orr_train_result *result, FILE *stream);
 void report_train_json(const struct orr_train_result *result, FILE *stream);
+/* The parts as steps of a stair, the whole below them (SVG). */
+void report_train_chart(const struct orr_train_result *result, FILE *stream);
 
 #endif

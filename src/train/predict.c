@@ -519,3 +519,9 @@ enum orr_status orr_train_json(const struct orr_train_result *result, FILE *stre
     report_train_json(result, stream);
     return error_of_stream(stream, "the step", err);
 }
+
+enum orr_status orr_train_chart(const struct orr_train_result *result, FILE *stream, struct orr_error *err)
+{
+    report_train_chart(result, stream);
+    return error_of_stream(stream, "the chart", err);
+}

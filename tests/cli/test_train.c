@@ -96,5 +96,19 @@ static void the_first_word_is_the_model(void **state)
     CHECK_CONTAINS(result->out, "Job           gpt2 on 8 x h100");
 }
 
-TEST_MAIN(what_followed_from_a_presets_numbers_follows_from_the_new_ones, the_first_word_is_the_model,
-          a_price_makes_a_cost, a_price_list_makes_the_price_of_a_gpu, what_makes_no_sense_is_refused_in_one_line)
+static void a_chart_has_the_parts_of_the_step(void **state)
+{
+    (void)state;
+    program_enter();
+    CHECK_EXIT(program_run(JOB "--tp 2 --chart step.svg"), 0);
+    const char *picture = program_read("step.svg", NULL);
+    CHECK_CONTAINS(picture, "<svg");
+    CHECK_CONTAINS(picture, "llama3-8b on 16 x h100: ");
+    CHECK_CONTAINS(picture, "tensor-parallel communication");
+    CHECK(strstr(picture, "pipeline bubble") == NULL, "there is none: %s", picture);
+    CHECK_EXIT(program_run(JOB "--chart step.png"), 2);
+}
+
+TEST_MAIN(a_chart_has_the_parts_of_the_step, what_followed_from_a_presets_numbers_follows_from_the_new_ones,
+          the_first_word_is_the_model, a_price_makes_a_cost, a_price_list_makes_the_price_of_a_gpu,
+          what_makes_no_sense_is_refused_in_one_line)
