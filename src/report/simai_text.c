@@ -175,10 +175,6 @@ static void print_advice(const struct report_simai *report, FILE *stream)
     if (!said) {
         (void)fputs("  no part but compute takes 5% of the time: faster GPUs or a better kernel.\n", stream);
     }
-    if (report->compute * NS_PER_US <= 2.0 * REPORT_SIMAI_PHASES * report->row_count) {
-        (void)fputs("  (The workload has no compute times, only 1 ns a row: communication by itself is shown.)\n",
-                    stream);
-    }
     if (report->pp > 1 && report->pp_bytes > 0 && report->messages_hide) {
         (void)fputs("  (What pipeline stages send is taken to hide behind compute; -pp_o 0 counts it in full.)\n",
                     stream);
@@ -199,7 +195,12 @@ void report_simai_text(const struct report_simai *report, FILE *stream)
         (void)fputs("The total is no number, as in SimAI: the header lacks degrees (pp:, ga:, vpp:).\n", stream);
         return;
     }
-    (void)fprintf(stream, "Total: %s\n\n", report_time(report->total * 1000).text);
+    bool is_bare = report->compute * NS_PER_US <= 2.0 * REPORT_SIMAI_PHASES * report->row_count;
+    (void)fprintf(stream, "Total: %s%s\n\n", report_time(report->total * 1000).text,
+                  is_bare
+                      ? "\nNO STEP TIME: the workload has no compute times, only 1 ns a row. This is communication by "
+                        "itself."
+                      : "");
     report_simai_text_print_parts(report, stream);
     (void)fputs("\nDearest rows (same name, size and phase added up):\n", stream);
     print_dearest(report, stream);
