@@ -22,7 +22,7 @@ all: ## build/orrery and the library (the default)
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
 
-demo: all ## three small simulations and what they say
+demo: all ## four questions answered, and a page of them (build/demo/report.html)
 	@tools/demo $(BUILD)
 
 examples: all ## every script of examples/, with what it prints
