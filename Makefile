@@ -12,7 +12,7 @@ SANITIZE      = -Dtests=enabled -Dbuildtype=debugoptimized -Db_lundef=false
 SANITIZER    ?= clang
 LEAKS        ?= $(if $(filter aarch64,$(shell uname -m)),0,1)
 
-.PHONY: all help demo examples test test-long test-oom bench lint format asan tsan valgrind fuzz install deb deb-check coverage clean
+.PHONY: all help demo site examples test test-long test-oom bench lint format asan tsan valgrind fuzz install deb deb-check coverage clean
 
 all: ## build/orrery and the library (the default)
 	@tools/setup-deps build
@@ -24,6 +24,9 @@ help: ## this list
 
 demo: all ## four questions answered, and a page of them (build/demo/report.html)
 	@tools/demo $(BUILD)
+
+site: ## the pages as a static site with search: build/site/index.html
+	@tools/site $(BUILD)/site
 
 examples: all ## every script of examples/, with what it prints
 	@tools/run-examples $(BUILD)
