@@ -16,20 +16,21 @@
 
 static const struct machine_row {
     const char *name, *synonyms, *summary, *device, *source;
+    uint32_t gpus; /* of a server; 0: not one of servers */
 } rows[] = {
 #define SERVER_X(name, synonyms, summary, defaults, type, device, gpus, fabric, rate, delay, nic, every, rails, pcie,  \
                  pairs, pair_count, source)                                                                            \
-    {name, synonyms, summary, device, source},
+    {name, synonyms, summary, device, source, gpus},
     PRESET_SERVERS(SERVER_X)
 #undef SERVER_X
 #define GRID_X(name, synonyms, summary, device, kind, ranks, rate, latency, source)                                    \
-    {name, synonyms, summary, device, source},
+    {name, synonyms, summary, device, source, 0},
         PRESET_GRIDS(GRID_X)
 #undef GRID_X
 };
 
 static const struct machine_row kinds[] = {
-#define KIND_X(name, word, dims, join, wires, wired, about) {word, "", about, "", ""},
+#define KIND_X(name, word, dims, join, wires, wired, about) {word, "", about, "", "", 0},
     LAB_MACHINES(KIND_X)
 #undef KIND_X
 };
@@ -38,9 +39,14 @@ static const struct machine_row kinds[] = {
     {                                                                                                                  \
         label, REPORT_COLUMN_TEXT, REPORT_IN_BOTH, 0, offsetof(struct machine_row, field)                              \
     }
-static const struct report_column columns[] = {ROW("name", name),       ROW("synonyms", synonyms),
-                                               ROW("summary", summary), ROW("device", device),
-                                               ROW("source", source),   {0}};
+static const struct report_column columns[] = {
+    ROW("name", name),
+    ROW("synonyms", synonyms),
+    ROW("summary", summary),
+    ROW("device", device),
+    ROW("source", source),
+    {"gpus_per_server", REPORT_COLUMN_U32, REPORT_IN_BOTH, 0, offsetof(struct machine_row, gpus)},
+    {0}};
 
 enum { ROWS = sizeof rows / sizeof rows[0], KINDS = sizeof kinds / sizeof kinds[0] };
 

@@ -7,9 +7,17 @@ import select
 import signal
 import socket
 import subprocess
+import sys
 import urllib.parse
 
 ORRERY = os.environ["ORRERY"]
+
+
+def skip_without_server():
+    """Ends the test where there is nothing to test."""
+    if b"without libmicrohttpd" in subprocess.run([ORRERY, "serve", "/nonexistent"], capture_output=True, check=False).stderr:
+        print("SKIPPED: built without libmicrohttpd")
+        sys.exit(77)
 
 
 class Server:

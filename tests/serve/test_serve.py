@@ -10,11 +10,9 @@ import sys
 import tempfile
 import unittest
 
-from server import ORRERY, Server, orrery
+from server import ORRERY, Server, orrery, skip_without_server
 
-if b"without libmicrohttpd" in subprocess.run([ORRERY, "serve", "/nonexistent"], capture_output=True).stderr:
-    print("SKIPPED: built without libmicrohttpd")
-    sys.exit(77)
+skip_without_server()
 
 STEP = {"model": "llama3-8b", "machine": "dgx-h100:2", "tp": "2", "global-batch": "64"}
 
