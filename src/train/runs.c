@@ -52,7 +52,7 @@ struct neighbours_self runs_self(const struct runs *runs, const struct runs_row 
 
 /* ---- reading ---- */
 
-static const struct param *runs_param(const char *column)
+const struct param *runs_param(const char *column)
 {
     static const struct param_table tables[] = {{param_train, 0, 0}, {0}};
     char name[48];
@@ -134,6 +134,8 @@ static enum orr_status runs_keep_row(struct runs *runs, const struct csv_row *cs
     }
     row->measured_s = runs_number(runs, row, RUNS_STEP);
     row->measured_gb = runs_number(runs, row, RUNS_MEMORY);
+    row->measured_s = row->measured_s > 0 ? row->measured_s : runs_number(runs, row, RUNS_STEP_MS) * 1e-3;
+    row->measured_gb = row->measured_gb > 0 ? row->measured_gb : runs_number(runs, row, RUNS_PEAK) * 1e-9;
     runs->row_count++;
     return ORR_OK;
 }
@@ -229,6 +231,13 @@ enum orr_status runs_row_options(const struct runs *runs, const struct runs_row 
 {
     *options = *defaults;
     runs_read_notes(runs_field(runs, row, RUNS_NOTES), options);
+    if (runs_field(runs, row, RUNS_CONFIG)[0] == '{') {
+        enum orr_status status =
+            runs_config_read(runs_field(runs, row, RUNS_KIND), runs_field(runs, row, RUNS_CONFIG), options, err);
+        if (status != ORR_OK) {
+            return runs_refuse(status, err);
+        }
+    }
     for (uint32_t i = 0; i < runs->column_count; i++) {
         const struct runs_column *column = &runs->columns[i];
         const char *text = row->fields[i];

@@ -22,7 +22,11 @@ enum { RUNS_COLUMNS_MOST = 256, RUNS_STATUS = 200 };
     X(STEP, "step_s")                                                                                                  \
     X(MEMORY, "memory_gb")                                                                                             \
     X(QUALITY, "quality")                                                                                              \
-    X(NOTES, "notes")
+    X(NOTES, "notes")                                                                                                  \
+    X(KIND, "kind")                                                                                                    \
+    X(CONFIG, "config")                                                                                                \
+    X(STEP_MS, "step_ms")                                                                                              \
+    X(PEAK, "peak_bytes")
 
 enum runs_meaning {
 #define RUNS_X(symbol, name) RUNS_##symbol,
@@ -78,6 +82,12 @@ const char *runs_field(const struct runs *runs, const struct runs_row *row, enum
 
 /* The same of any column. */
 const char *runs_text(const struct runs *runs, const struct runs_row *row, const char *column);
+
+/* The parameter that a column of this name is; NULL: none. */
+const struct param *runs_param(const char *column);
+/* What the columns `kind` and `config` of a step of one GPU say. ORR_EINVAL: no JSON object, no such network. */
+ORR_MUST_CHECK enum orr_status runs_config_read(const char *kind, const char *text, struct orr_train_options *options,
+                                                struct orr_error *err);
 
 /* How the row calls itself. */
 struct neighbours_self runs_self(const struct runs *runs, const struct runs_row *row);

@@ -389,45 +389,91 @@ static void older_releases_take_longer_where_runs_show_it(void **state)
     }
 }
 
+/* Seconds that a table of one row predicts, which stand behind `columns` others. */
+static double table_seconds(const char *head, const char *row, int columns)
+{
+    const char *path = folder_path("row.csv");
+    FILE *file = fopen(path, "w");
+    CHECK(file != NULL, "%s", path);
+    (void)fprintf(file, "%s\n%s\n", head, row);
+    (void)fclose(file);
+    struct orr_train_options defaults;
+    struct orr_train_table table = {.input = path, .defaults = &defaults, .threads = 1};
+    struct orr_train_table_result sum;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    CHECK(stream != NULL, "no memory");
+    orr_train_options_init(&defaults);
+    defaults.without_neighbours = true;
+    CHECK_OK(orr_train_predict_table(&table, stream, NULL, &sum, &err), &err);
+    (void)fclose(stream);
+    const char *status = strrchr(text, ',');
+    double seconds = -1;
+    if (sum.predicted == 1) {
+        const char *at = strchr(text, '\n') + 1;
+        bool quoted = false;
+        for (; columns > 0; at++) {
+            quoted = *at == '"' ? !quoted : quoted;
+            columns -= *at == ',' && !quoted;
+        }
+        seconds = strtod(at, NULL);
+    } else {
+        (void)snprintf(err.text, sizeof err.text, "%s", status);
+    }
+    free(text);
+    return seconds;
+}
+
 /* What NVIDIA's recipes say in words, and in columns. */
 static void notes_of_a_table_say_what_its_columns_would(void **state)
 {
     (void)state;
-    static const char head[] = "model,gpu,gpus,ep,framework,notes,cuda_graphs,overlap_ep,release\n";
+    static const char head[] = "model,gpu,gpus,ep,framework,notes,cuda_graphs,overlap_ep,release";
     static const char *const rows[] = {
-        "mixtral-8x7b,h100,64,8,megatron,NeMo 26.08 | cuda_graph_impl=full_iteration;moe_a2a_overlap=True,,,\n",
-        "mixtral-8x7b,h100,64,8,megatron,,1,1,26.08\n", "mixtral-8x7b,h100,64,8,megatron,,,,\n",
-        "mixtral-8x7b,h100,64,8,megatron,moe_a2a_overlap=True,,,\n",
-        "mixtral-8x7b,h100,64,8,megatron,NeMo 25.; NeMo 1.2.3.4 and whatever people write,,,\n"};
+        "mixtral-8x7b,h100,64,8,megatron,NeMo 26.08 | cuda_graph_impl=full_iteration;moe_a2a_overlap=True,,,",
+        "mixtral-8x7b,h100,64,8,megatron,,1,1,26.08", "mixtral-8x7b,h100,64,8,megatron,,,,",
+        "mixtral-8x7b,h100,64,8,megatron,moe_a2a_overlap=True,,,",
+        "mixtral-8x7b,h100,64,8,megatron,NeMo 25.; NeMo 1.2.3.4 and whatever people write,,,"};
     double steps[COUNT_OF(rows)];
     for (size_t i = 0; i < COUNT_OF(rows); i++) {
-        const char *path = folder_path("notes.csv");
-        FILE *file = fopen(path, "w");
-        CHECK(file != NULL, "%s", path);
-        (void)fprintf(file, "%s%s", head, rows[i]);
-        (void)fclose(file);
-        struct orr_train_options defaults;
-        struct orr_train_table table = {.input = path, .defaults = &defaults, .threads = 1};
-        struct orr_train_table_result sum;
-        char *text = NULL;
-        size_t size = 0;
-        FILE *stream = open_memstream(&text, &size);
-        orr_train_options_init(&defaults);
-        defaults.without_neighbours = true;
-        CHECK_OK(orr_train_predict_table(&table, stream, NULL, &sum, &err), &err);
-        (void)fclose(stream);
-        CHECK_U64(sum.predicted, 1, "%s", text);
-        const char *line = strchr(text, '\n') + 1;
-        for (int field = 0; field < 9; field++) {
-            line = strchr(line, ',') + 1;
-        }
-        steps[i] = strtod(line, NULL);
-        free(text);
+        steps[i] = table_seconds(head, rows[i], 9);
     }
     CHECK(steps[0] > 0 && steps[0] == steps[1], "%g s by notes, %g by columns", steps[0], steps[1]);
     CHECK(steps[0] < steps[2], "%g s, without any of it %g", steps[0], steps[2]);
     CHECK(steps[2] == steps[4], "what is no release in a note is none: %g and %g s", steps[2], steps[4]);
     CHECK(steps[2] == steps[3], "all-to-alls hide in graphs alone: %g and %g s", steps[2], steps[3]);
+}
+
+/* As collect/bench_steps.py writes them: the shape is an object in one column. */
+static void a_step_with_its_shape_in_one_column_is_that_of_many_columns(void **state)
+{
+    (void)state;
+    static const char head[] = "gpu,kind,config,dtype,compile,recompute,optimizer";
+    static const char columns[] = "gpu,model,family,layers,hidden,ffn,heads,kv_heads,vocab,seq,experts,topk,expert_ffn,"
+                                  "image,patch,gated,tied,micro_batch,global_batch,dtype,compile,recompute,optimizer";
+    static const struct {
+        const char *step, *same;
+    } rows[] = {
+        {"h200,gpt,\"{\"\"layers\"\": 24, \"\"hidden\"\": 1024, \"\"ffn\"\": 4096, \"\"heads\"\": 16, \"\"vocab\"\": "
+         "50304, "
+         "\"\"seq\"\": 1024, \"\"mbs\"\": 8, \"\"experts\"\": 0}\",bf16,0,0,adamw",
+         "h200,,gpt,24,1024,4096,16,,50304,1024,,,,,,0,0,8,8,bf16,0,none,adamw"},
+        {"h200,moe,\"{\"\"layers\"\": 8, \"\"hidden\"\": 2048, \"\"ffn\"\": 5632, \"\"heads\"\": 16, \"\"kv_heads\"\": "
+         "16, "
+         "\"\"vocab\"\": 32000, \"\"seq\"\": 4096, \"\"mbs\"\": 2, \"\"experts\"\": 8, \"\"topk\"\": "
+         "2}\",bf16,1,1,adamw",
+         "h200,,llama,8,2048,,16,16,32000,4096,8,2,5632,,,1,0,2,2,bf16,1,full,adamw"},
+        {"h200,cnn,\"{\"\"net\"\": \"\"resnet50\"\", \"\"layers\"\": [3, 4, 6, 3], \"\"image\"\": 224, \"\"mbs\"\": "
+         "128}\",bf16,0,0,sgd",
+         "h200,resnet50,,,,,,,,,,,,224,,,,128,128,bf16,0,none,sgd"},
+    };
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        double step = table_seconds(head, rows[i].step, 7), same = table_seconds(columns, rows[i].same, 23);
+        CHECK(step > 0 && step == same, "row %zu: %g and %g s", i, step, same);
+    }
+    CHECK(table_seconds(head, "h200,gpt,\"{layers\",bf16,0,0,adamw", 7) < 0, "no JSON");
+    CHECK(table_seconds(head, "h200,cnn,\"{\"\"net\"\": \"\"lenet\"\"}\",bf16,0,0,sgd", 7) < 0, "no such network");
 }
 
 /* One machine more than there is room for at once: the first ones are forgotten, and asked again give the same. */
@@ -496,6 +542,7 @@ int main(void)
         cmocka_unit_test(graphs_of_whole_steps_leave_the_host_nothing_to_launch),
         cmocka_unit_test(older_releases_take_longer_where_runs_show_it),
         cmocka_unit_test(notes_of_a_table_say_what_its_columns_would),
+        cmocka_unit_test(a_step_with_its_shape_in_one_column_is_that_of_many_columns),
         cmocka_unit_test(a_trainer_answers_as_a_step_by_itself_does_however_often_it_is_asked),
         cmocka_unit_test(a_simulated_step_can_be_stopped),
         cmocka_unit_test(tensor_parallelism_beyond_a_server_waits_for_the_ranks_outside),
