@@ -10,7 +10,7 @@
 static void bars_are_as_long_as_what_they_show(void **state)
 {
     (void)state;
-    static const struct chart_bar bars[] = {{"all", {30, 10}, "40"}, {"half", {20}, "20"}};
+    static const struct chart_bar bars[] = {{"all", 0, {30, 10}, "40"}, {"half", 0, {20}, "20"}};
     const struct chart_bars chart = {"t", {"a", "b"}, bars, 2};
     chart_bars_put(&chart, printed_begin());
     const char *text = printed_end();
@@ -23,7 +23,7 @@ static void bars_are_as_long_as_what_they_show(void **state)
 static void names_cannot_break_a_chart(void **state)
 {
     (void)state;
-    static const struct chart_bar bars[] = {{"<b> & \"c\"", {0}, "</text>"}};
+    static const struct chart_bar bars[] = {{"<b> & \"c\"", 0, {0}, "</text>"}};
     static const struct chart_point points[] = {{1, 2, "<script>", false, true}};
     const struct chart_bars lying = {"<t>", {NULL}, bars, 1};
     const struct chart_points spread = {"<t>", "<x>", "<y>", points, 1};
