@@ -1,110 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * HTTP by libmicrohttpd, seen by this file alone. One thread has all connections and does nothing that takes time: what
- * does is put in a bounded queue for a few workers while its connection sleeps, so that hundreds of slow or senseless
- * requests do not hold up a good one. A connection that does not bring a whole request, or does not take its answer, in
- * a number of seconds is cut off, however slowly it goes on sending.
- *
- * `lock` guards queue, connections and streams. It is taken before the library's own locks, never the other way round.
+ * One thread has all connections and does nothing that takes time: what does is put in a bounded queue for a few workers
+ * while its connection sleeps, so that hundreds of slow or senseless requests do not hold up a good one. A connection
+ * that does not bring a whole request, or does not take its answer, in a number of seconds is cut off, however slowly it
+ * goes on sending.
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <microhttpd.h>
 #include <netinet/in.h>
-#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "io/json_write.h"
+#include "serve/http.h"
 #include "serve/jobs.h"
 
-enum {
-    HTTP_WORKERS = 64,
-    HTTP_WAITING = 64,      /* requests for workers */
-    HTTP_STREAMS = 64,      /* events that are followed */
-    HTTP_MEMORY = 32 << 10, /* bytes of a request's head */
-    HTTP_WRITE_S = 60,
-    HTTP_BEAT_S = 10 /* between two signs of life of a stream */
-};
-
-/* Codes whose names changed between releases of libmicrohttpd. */
-enum { HTTP_TOO_LARGE = 413, HTTP_STALLED = 422 };
-
-enum link_phase { LINK_READS, LINK_WORKS, LINK_WRITES, LINK_STREAMS };
-
-/* A connection. */
-struct http_link {
-    struct http_link *next, *before;
-    int socket;
-    enum link_phase phase;
-    uint64_t since_ns;
-};
-
-enum call_state { CALL_NEW, CALL_READS, CALL_WORKS, CALL_ANSWERED };
-
-/* A request on it. */
-struct http_call {
-    struct http_call *next; /* in the queue */
-    struct orr_serve *serve;
-    struct MHD_Connection *connection;
-    enum call_state state;
-    char *target, *body;
-    size_t body_size;
-    bool sets_cookie;
-    struct serve_request request;
-    struct serve_answer answer;
-    enum orr_status status;
-    struct orr_error err;
-    char *text; /* that the answer wrote */
-    size_t size;
-};
-
-/* A connection that follows a job. */
-struct http_stream {
-    struct orr_serve *serve;
-    struct MHD_Connection *connection;
-    uint64_t job, seen, beat_ns;
-    bool is_asleep;
-};
-
-struct orr_serve {
-    struct serve_room room;
-    uint64_t patience_ns;
-    struct MHD_Daemon *daemon;
-    int listener; /* -1 once it is the daemon's */
-    char url[96], token[SERVE_TOKEN + 1], cookie[32];
-    pthread_mutex_t lock;
-    pthread_cond_t wake, tick;
-    pthread_t workers[HTTP_WORKERS], ticker;
-    uint32_t worker_count;
-    bool has_ticker, is_closing;
-    struct http_call *first, *last;
-    uint32_t waiting;
-    struct http_link *links;
-    struct http_stream *streams[HTTP_STREAMS];
-};
-
 /* ---- connections ---- */
-
-static struct http_link *http_link_of(struct MHD_Connection *connection)
-{
-    const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-    return info != NULL ? info->socket_context : NULL;
-}
-
-static void http_phase(struct orr_serve *serve, struct MHD_Connection *connection, enum link_phase phase)
-{
-    struct http_link *link = http_link_of(connection);
-    if (link != NULL) {
-        (void)pthread_mutex_lock(&serve->lock);
-        link->phase = phase;
-        link->since_ns = serve_now_ns();
-        (void)pthread_mutex_unlock(&serve->lock);
-    }
-}
 
 static void http_connected(void *context, struct MHD_Connection *connection, void **kept,
                            enum MHD_ConnectionNotificationCode code)
@@ -148,240 +61,6 @@ static void http_cut_off(const struct orr_serve *serve, uint64_t now_ns)
             (link->phase == LINK_WRITES && ns >= (uint64_t)HTTP_WRITE_S * 1000000000U)) {
             (void)shutdown(link->socket, SHUT_RDWR);
         }
-    }
-}
-
-/* ---- streams ---- */
-
-static void http_wake_streams(struct orr_serve *serve)
-{
-    (void)pthread_mutex_lock(&serve->lock);
-    for (size_t i = 0; i < HTTP_STREAMS; i++) {
-        struct http_stream *stream = serve->streams[i];
-        if (stream != NULL && stream->is_asleep) {
-            stream->is_asleep = false;
-            MHD_resume_connection(stream->connection);
-        }
-    }
-    (void)pthread_mutex_unlock(&serve->lock);
-}
-
-static void http_job_changed(void *context)
-{
-    http_wake_streams(context);
-}
-
-static ssize_t http_stream_read(void *context, uint64_t position, char *bytes, size_t room)
-{
-    struct http_stream *stream = context;
-    struct orr_serve *serve = stream->serve;
-    char event[SERVE_EVENT];
-    (void)position;
-    (void)pthread_mutex_lock(&serve->lock);
-    uint64_t now = serve_now_ns();
-    int length = serve->is_closing ? -1 : serve_jobs_event(serve->room.jobs, stream->job, &stream->seen, event);
-    if (length == 0 && now - stream->beat_ns > (uint64_t)HTTP_BEAT_S * 1000000000U) {
-        length = snprintf(event, sizeof event, ":\n\n"); /* who has gone away is noticed when this cannot be sent */
-    }
-    if (length == 0) {
-        stream->is_asleep = true;
-        MHD_suspend_connection(stream->connection);
-    }
-    (void)pthread_mutex_unlock(&serve->lock);
-    if (length < 0 || (size_t)length > room) {
-        return MHD_CONTENT_READER_END_OF_STREAM;
-    }
-    stream->beat_ns = length > 0 ? now : stream->beat_ns;
-    memcpy(bytes, event, (size_t)length);
-    return length;
-}
-
-static void http_stream_free(void *context)
-{
-    struct http_stream *stream = context;
-    struct orr_serve *serve = stream->serve;
-    (void)pthread_mutex_lock(&serve->lock);
-    for (size_t i = 0; i < HTTP_STREAMS; i++) {
-        serve->streams[i] = serve->streams[i] == stream ? NULL : serve->streams[i];
-    }
-    (void)pthread_mutex_unlock(&serve->lock);
-    free(stream);
-}
-
-static struct http_stream *http_stream_make(struct http_call *call)
-{
-    struct orr_serve *serve = call->serve;
-    struct http_stream *stream = calloc(1, sizeof *stream);
-    size_t i = 0;
-    if (stream == NULL) {
-        return NULL;
-    }
-    *stream = (struct http_stream){.serve = serve,
-                                   .connection = call->connection,
-                                   .job = strtoull(call->request.word, NULL, 10),
-                                   .beat_ns = serve_now_ns()};
-    (void)pthread_mutex_lock(&serve->lock);
-    while (i < HTTP_STREAMS && serve->streams[i] != NULL) {
-        i++;
-    }
-    if (i < HTTP_STREAMS) {
-        serve->streams[i] = stream;
-    }
-    (void)pthread_mutex_unlock(&serve->lock);
-    if (i == HTTP_STREAMS) {
-        free(stream);
-        return NULL;
-    }
-    return stream;
-}
-
-/* ---- answers ---- */
-
-static unsigned http_code(enum orr_status status)
-{
-    switch (status) {
-    case ORR_OK:
-        return MHD_HTTP_OK;
-    case ORR_EINVAL:
-    case ORR_ERANGE:
-        return MHD_HTTP_BAD_REQUEST;
-    case ORR_EIO:
-        return MHD_HTTP_NOT_FOUND;
-    case ORR_ESTALL:
-        return HTTP_STALLED;
-    case ORR_ENOMEM:
-    case ORR_EINTR:
-        return MHD_HTTP_SERVICE_UNAVAILABLE;
-    default:
-        return MHD_HTTP_INTERNAL_SERVER_ERROR;
-    }
-}
-
-/* What an answer is refused with: its code and one line. */
-static void http_refuse(struct http_call *call, unsigned code, const char *text)
-{
-    call->status = error_set(&call->err, ORR_EINVAL, "%s", text);
-    call->answer.code = code;
-}
-
-static void http_write_error(struct http_call *call)
-{
-    struct json_writer writer;
-    FILE *stream = NULL;
-    struct orr_error unsaid = {0};
-    free(call->text);
-    call->text = NULL;
-    if (orr_stream_text(&call->text, &call->size, &stream, &unsaid) == ORR_OK) {
-        json_write_begin(&writer, stream);
-        json_write_object(&writer, true);
-        json_write_member_string(&writer, "error",
-                                 call->status == ORR_EINTR ? "it took longer than an answer may take" : call->err.text);
-        json_write_object_end(&writer);
-        json_write_end(&writer);
-        if (orr_stream_close(stream, &unsaid) != ORR_OK) {
-            call->text = NULL;
-        }
-    }
-    call->answer.code = call->answer.code >= 400 ? call->answer.code : http_code(call->status);
-    call->answer.type = "application/json";
-}
-
-static void http_headers(const struct http_call *call, struct MHD_Response *response)
-{
-    static const char *const always[][2] = {{"X-Content-Type-Options", "nosniff"},
-                                            {"X-Frame-Options", "DENY"},
-                                            {"Referrer-Policy", "no-referrer"},
-                                            {"Cache-Control", "no-store"},
-                                            {"Cross-Origin-Resource-Policy", "same-origin"},
-                                            {"Cross-Origin-Opener-Policy", "same-origin"}};
-    for (size_t i = 0; i < sizeof always / sizeof always[0]; i++) {
-        (void)MHD_add_response_header(response, always[i][0], always[i][1]);
-    }
-    /* A page that lies in the folder may run its own scripts, but as nobody's: it cannot ask us anything. */
-    (void)MHD_add_response_header(
-        response, "Content-Security-Policy",
-        call->answer.is_foreign
-            ? "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline' blob:; style-src "
-              "'unsafe-inline'; img-src data: blob:; font-src data:; worker-src blob:"
-            : "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src "
-              "'self'; "
-              "base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
-    (void)MHD_add_response_header(response, "Content-Type", call->answer.type);
-    if (call->answer.code == MHD_HTTP_SERVICE_UNAVAILABLE || call->answer.code == MHD_HTTP_TOO_MANY_REQUESTS) {
-        (void)MHD_add_response_header(response, "Retry-After", "1");
-    }
-    if (call->sets_cookie) {
-        char cookie[128];
-        (void)snprintf(cookie, sizeof cookie, "%s=%s; Path=/; HttpOnly; SameSite=Strict", call->serve->cookie,
-                       call->serve->token);
-        (void)MHD_add_response_header(response, "Set-Cookie", cookie);
-    }
-}
-
-static struct MHD_Response *http_response(struct http_call *call)
-{
-    if (call->status != ORR_OK) {
-        http_write_error(call);
-    }
-    if (call->status == ORR_OK && call->answer.file >= 0) {
-        struct MHD_Response *response = MHD_create_response_from_fd64(call->answer.file_bytes, call->answer.file);
-        call->answer.file = response != NULL ? -1 : call->answer.file;
-        return response;
-    }
-    if (call->status == ORR_OK && call->answer.bytes != NULL) {
-        return MHD_create_response_from_buffer(call->answer.size, (void *)(uintptr_t)call->answer.bytes,
-                                               MHD_RESPMEM_PERSISTENT);
-    }
-    char *text = call->text;
-    call->text = NULL;
-    return text != NULL ? MHD_create_response_from_buffer(call->size, text, MHD_RESPMEM_MUST_FREE)
-                        : MHD_create_response_from_buffer(0, (void *)(uintptr_t) "", MHD_RESPMEM_PERSISTENT);
-}
-
-static enum MHD_Result http_send(struct http_call *call, struct MHD_Response *response)
-{
-    if (response == NULL) {
-        return MHD_NO;
-    }
-    http_headers(call, response);
-    http_phase(call->serve, call->connection, LINK_WRITES);
-    call->state = CALL_ANSWERED;
-    enum MHD_Result sent = MHD_queue_response(call->connection, call->answer.code, response);
-    MHD_destroy_response(response);
-    return sent;
-}
-
-static enum MHD_Result http_send_events(struct http_call *call)
-{
-    struct http_stream *stream = http_stream_make(call);
-    if (stream == NULL) {
-        http_refuse(call, MHD_HTTP_SERVICE_UNAVAILABLE, "too many jobs are followed at once");
-        return http_send(call, http_response(call));
-    }
-    call->answer.type = "text/event-stream";
-    struct MHD_Response *response =
-        MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, http_stream_read, stream, http_stream_free);
-    if (response == NULL) {
-        http_stream_free(stream);
-        return MHD_NO;
-    }
-    enum MHD_Result sent = http_send(call, response);
-    http_phase(call->serve, call->connection, LINK_STREAMS);
-    return sent;
-}
-
-static void http_answer(struct http_call *call)
-{
-    struct orr_error closing = {0};
-    call->status = orr_stream_text(&call->text, &call->size, &call->answer.stream, &call->err);
-    if (call->status != ORR_OK) {
-        return;
-    }
-    call->status = call->request.route->answer(&call->serve->room, &call->request, &call->answer, &call->err);
-    enum orr_status closed = orr_stream_close(call->answer.stream, &closing);
-    if (call->status == ORR_OK && closed != ORR_OK) {
-        call->status = closed;
-        call->err = closing;
     }
 }
 
@@ -431,7 +110,7 @@ static enum MHD_Result http_queue(struct http_call *call)
     (void)pthread_mutex_unlock(&serve->lock);
     if (full) {
         http_refuse(call, MHD_HTTP_SERVICE_UNAVAILABLE, "too many requests wait already");
-        return http_send(call, http_response(call));
+        return http_send(call);
     }
     return MHD_YES;
 }
@@ -577,7 +256,7 @@ static enum MHD_Result http_dispatch(struct http_call *call)
         call->status = serve_request_read(&call->request, NULL, &call->err);
     }
     if (call->status != ORR_OK) {
-        return http_send(call, http_response(call));
+        return http_send(call);
     }
     call->answer.type = route->type != NULL ? route->type : "application/json";
     if (route->how == SERVE_EVENTS) {
@@ -587,7 +266,7 @@ static enum MHD_Result http_dispatch(struct http_call *call)
         return http_queue(call);
     }
     http_answer(call);
-    return http_send(call, http_response(call));
+    return http_send(call);
 }
 
 static enum MHD_Result http_handle(void *context, struct MHD_Connection *connection, const char *url,
@@ -603,7 +282,7 @@ static enum MHD_Result http_handle(void *context, struct MHD_Connection *connect
     case CALL_NEW:
         call->state = CALL_READS;
         http_check(call, method);
-        return call->status == ORR_OK ? MHD_YES : http_send(call, http_response(call));
+        return call->status == ORR_OK ? MHD_YES : http_send(call);
     case CALL_READS:
         if (*upload_size > 0) {
             bool taken = http_take(call, upload, *upload_size);
@@ -612,13 +291,18 @@ static enum MHD_Result http_handle(void *context, struct MHD_Connection *connect
         }
         return http_dispatch(call);
     case CALL_WORKS:
-        return http_send(call, http_response(call));
+        return http_send(call);
     default:
         return MHD_NO;
     }
 }
 
 /* ---- opening and closing ---- */
+
+static void http_job_changed(void *context)
+{
+    http_wake_streams(context);
+}
 
 static enum orr_status http_listen(struct orr_serve *serve, uint32_t port, struct orr_error *err)
 {
