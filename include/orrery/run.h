@@ -460,6 +460,7 @@ enum orr_output {
     ORR_OUTPUT_SIMAI_UTILIZATION, /* SimAI's test1_dimension_utilization_0.csv */
     ORR_OUTPUT_SIMAI_LOG,         /* what SimAI prints of a run, without dates and thread numbers */
     ORR_OUTPUT_SIMAI_FILES,       /* `path` is a folder: the files that SimAI leaves in one */
+    ORR_OUTPUT_COLUMNS,           /* the timeline for a page (orrery/report.h), in columns: needs keep_intervals */
 };
 
 /* Where the network configuration of a PACKET run wants FCT, PFC or QLEN written, and the system file's track-local-mem

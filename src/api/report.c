@@ -97,6 +97,14 @@ enum orr_status orr_report_add_run(struct orr_report *report, const char *name, 
         status = orr_run_write(run, ORR_OUTPUT_JSON, NULL, made.stream, err);
         status = report_made_add(report, &made, status, PAGE_RUN, name, err);
     }
+    if (status != ORR_OK || orr_run_interval_count(run) == 0) {
+        return status;
+    }
+    status = report_made_open(&made, err);
+    if (status == ORR_OK) {
+        status = orr_run_write(run, ORR_OUTPUT_COLUMNS, NULL, made.stream, err);
+        status = report_made_add(report, &made, status, PAGE_TIMELINE, name, err);
+    }
     return status;
 }
 

@@ -5,6 +5,7 @@
 
 #include "io/outfile.h"
 #include "report/astra.h"
+#include "report/columns.h"
 #include "report/comm_intervals.h"
 #include "report/csv.h"
 #include "report/json.h"
@@ -32,6 +33,8 @@ static enum orr_status report_write_to(const struct sim_result *result, enum orr
         return ORR_OK;
     case ORR_OUTPUT_TIMELINE:
         return report_timeline_write(result, stream, err);
+    case ORR_OUTPUT_COLUMNS:
+        return report_columns_write(result, REPORT_COLUMNS_EVENTS, stream, err);
     case ORR_OUTPUT_COMM_INTERVALS:
         return report_comm_intervals_write(result, stream, err);
     case ORR_OUTPUT_SIMAI_CSV:
