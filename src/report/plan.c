@@ -130,22 +130,26 @@ void report_plan_text(const struct orr_plan_result *result, FILE *stream)
 
 static void plan_json_row(struct json_writer *writer, const struct orr_train_result *row)
 {
-    const struct orr_train_plan *plan = &row->plan;
-    json_write_member_u64(writer, "tp", plan->tp);
-    json_write_member_u64(writer, "pp", plan->pp);
-    json_write_member_u64(writer, "cp", plan->cp);
-    json_write_member_u64(writer, "ep", plan->ep);
-    json_write_member_u64(writer, "dp", plan->dp);
-    json_write_member_u64(writer, "vpp", plan->vpp);
-    json_write_member_u64(writer, "zero", plan->zero);
-    json_write_member_u64(writer, "micro_batch", plan->micro_batch);
-    json_write_member_string(writer, "recompute", plan_recomputes[plan->recompute]);
+    report_train_plan_json(&row->plan, writer);
     json_write_member_u64(writer, "step_time_ns", row->step_ns);
+#define PART_X(key, name, field) json_write_member_u64(writer, key, row->field);
+    REPORT_TRAIN_PARTS(PART_X)
+#undef PART_X
     json_write_member_fixed(writer, "tokens_per_s_per_gpu", row->tokens_per_s_per_gpu, 3);
     json_write_member_fixed(writer, "mfu", row->mfu, 4);
     json_write_member_u64(writer, "memory_bytes", row->memory.total);
     json_write_member_bool(writer, "fits", row->memory.fits);
     json_write_member_string(writer, "bound_by", row->bound_by);
+}
+
+static void plan_json_job(struct json_writer *writer, const struct orr_train_result *row)
+{
+    json_write_member_string(writer, "model", row->model.name);
+    json_write_member_string(writer, "device", row->device);
+    json_write_member_string(writer, "framework", row->framework);
+    json_write_member_u64(writer, "gpus", row->plan.gpus);
+    json_write_member_u64(writer, "global_batch", row->plan.global_batch);
+    json_write_member_u64(writer, "seq", row->plan.seq);
 }
 
 void report_plan_json(const struct orr_plan_result *result, FILE *stream)
@@ -154,6 +158,7 @@ void report_plan_json(const struct orr_plan_result *result, FILE *stream)
     json_write_begin(&writer, stream);
     json_write_object(&writer, false);
     json_write_member_string(&writer, "kind", "plan");
+    plan_json_job(&writer, result->count > 0 ? &result->rows[0].result : &result->smallest);
     json_write_member_u64(&writer, "plans", result->plans);
     json_write_member_u64(&writer, "predicted", result->predicted);
     json_write_member_bool(&writer, "interrupted", result->interrupted);

@@ -176,6 +176,22 @@ static void train_json_price(const struct orr_train_result *result, struct json_
     }
 }
 
+void report_train_plan_json(const struct orr_train_plan *plan, struct json_writer *writer)
+{
+#define WORD_X(symbol, word) word,
+    static const char *const recomputes[] = {ORR_TRAIN_RECOMPUTES(WORD_X)};
+#undef WORD_X
+    json_write_member_u64(writer, "tp", plan->tp);
+    json_write_member_u64(writer, "pp", plan->pp);
+    json_write_member_u64(writer, "cp", plan->cp);
+    json_write_member_u64(writer, "ep", plan->ep);
+    json_write_member_u64(writer, "dp", plan->dp);
+    json_write_member_u64(writer, "vpp", plan->vpp);
+    json_write_member_u64(writer, "zero", plan->zero);
+    json_write_member_u64(writer, "micro_batch", plan->micro_batch);
+    json_write_member_string(writer, "recompute", recomputes[plan->recompute]);
+}
+
 void report_train_json(const struct orr_train_result *result, FILE *stream)
 {
     struct json_writer writer;
@@ -187,6 +203,12 @@ void report_train_json(const struct orr_train_result *result, FILE *stream)
     json_write_member_string(&writer, "framework", result->framework);
     json_write_member_u64(&writer, "gpus", result->plan.gpus);
     json_write_member_u64(&writer, "parameters", result->parameters.total);
+    json_write_key(&writer, "plan");
+    json_write_object(&writer, true);
+    report_train_plan_json(&result->plan, &writer);
+    json_write_member_u64(&writer, "global_batch", result->plan.global_batch);
+    json_write_member_u64(&writer, "seq", result->plan.seq);
+    json_write_object_end(&writer);
     json_write_member_u64(&writer, "step_time_ns", result->step_ns);
 #define PART_X(key, name, field) json_write_member_u64(&writer, key, result->field);
     REPORT_TRAIN_PARTS(PART_X)

@@ -21,6 +21,10 @@
     X("launch_ns", "waiting for the host", launch_ns)                                                                  \
     X("optimizer_ns", "optimizer", optimizer_ns)
 
+struct json_writer;
+
+/* How it is divided, as members of an object. */
+void report_train_plan_json(const struct orr_train_plan *plan, struct json_writer *writer);
 void report_train_text(const struct orr_train_result *result, FILE *stream);
 void report_train_json(const struct orr_train_result *result, FILE *stream);
 /* The parts as steps of a stair, the whole below them (SVG). */
