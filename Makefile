@@ -12,7 +12,7 @@ SANITIZE      = -Dtests=enabled -Dbuildtype=debugoptimized -Db_lundef=false
 SANITIZER    ?= clang
 LEAKS        ?= $(if $(filter aarch64,$(shell uname -m)),0,1)
 
-.PHONY: all help demo site examples test test-long test-oom bench lint format asan tsan valgrind fuzz install deb deb-check coverage clean
+.PHONY: all help demo site examples web test test-web test-long test-oom bench lint format asan tsan valgrind fuzz install deb deb-check coverage clean
 
 all: ## build/orrery and the library (the default)
 	@tools/setup-deps build
@@ -30,6 +30,14 @@ site: ## the pages as a static site with search: build/site/index.html
 
 examples: all ## every script of examples/, with what it prints
 	@tools/run-examples $(BUILD)
+
+web: ## web/dist/report.html from its TypeScript sources (needs node)
+	@tools/setup-deps web
+	@cd web && npm ci --no-audit --no-fund --loglevel=error && npx tsc --noEmit && node build.mjs
+
+test-web: all ## the page in Chromium: every section, no fault of access, a million events
+	@tools/setup-deps web-test
+	@tools/test-web $(BUILD)
 
 test: ## the tests; ends with "N passed, N failed"
 	@tools/setup-deps test

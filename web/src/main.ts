@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// The page: what each document is drawn by, in which order, and what belongs to the whole page: language, theme, print.
+import "uplot/dist/uPlot.min.css";
+import "./style.css";
+import { compareSection } from "./compare";
+import { readReport, type Named, type Report } from "./documents";
+import { clear, freshId, h, svg } from "./dom";
+import * as f from "./format";
+import { adviceSection, differenceSection, planResult, storedResult, storeResult, sweepResult } from "./lists";
+import type { Result } from "./result";
+import { runResult, timelineSection, views } from "./run";
+import { languageTag, s, setLanguage } from "./strings";
+import { decode, fromChrome, type Timeline } from "./timeline-data";
+import { trainResult } from "./train";
+import { command, redrawCharts, section, type Section } from "./widgets";
+
+const timelines = new Map<Named, Timeline>();
+
+function timelineOf(entry: Named | undefined): Timeline | null {
+  if (entry?.kind !== "timeline" && entry?.kind !== "chrome") return null;
+  const known = timelines.get(entry) ?? (entry.kind === "timeline" ? decode(entry.document) : fromChrome(entry.document));
+  timelines.set(entry, known);
+  return known;
+}
+
+/** A timeline that follows a run belongs to it. */
+function collect(report: Report): { results: Result[]; loose: Section[] } {
+  const results: Result[] = [];
+  const loose: Section[] = [];
+  report.entries.forEach((entry, index) => {
+    const next = report.entries[index + 1];
+    switch (entry.kind) {
+      case "run": results.push(runResult(entry.document, timelineOf(next), entry.name, entry.command)); break;
+      case "train": results.push(trainResult(entry.document, entry.command)); break;
+      case "plan": results.push(planResult(entry.document, entry.name, entry.command)); break;
+      case "sweep": results.push(sweepResult(entry.document, entry.name, entry.command)); break;
+      case "store": results.push(storeResult(entry.document, entry.name)); break;
+      case "stored": results.push(storedResult(entry.document)); break;
+      case "difference": loose.push(differenceSection(entry.document, entry.name)); break;
+      case "advice": loose.push(adviceSection(entry.document)); break;
+      case "timeline":
+      case "chrome": {
+        const timeline = timelineOf(entry);
+        if (report.entries[index - 1]?.kind !== "run" && timeline) {
+          results.push({ title: entry.name, subtitle: s("timeline"), command: entry.command, settings: {}, sum: null, figures: [[s("time"), f.time(timeline.end)]],
+            sections: () => [timelineSection(timeline, entry.name)] });
+        }
+      }
+    }
+  });
+  return { results, loose };
+}
+
+function logo(): SVGElement {
+  return svg("svg", { viewBox: "0 0 64 64", class: "logo", "aria-hidden": "true" },
+    svg("circle", { cx: 32, cy: 32, r: 29, class: "orbit" }), svg("circle", { cx: 32, cy: 32, r: 18, class: "orbit" }), svg("circle", { cx: 32, cy: 32, r: 8, class: "sun" }),
+    svg("circle", { cx: 50, cy: 32, r: 3.5, class: "planet" }), svg("circle", { cx: 17.5, cy: 7, r: 4.5, class: "planet-2" }));
+}
+
+function resultBlock(result: Result, open: boolean): { element: HTMLElement; sections: Section[]; id: string } {
+  const id = freshId("r");
+  const sections: Section[] = [];
+  const body = h("div", { class: "result-body" });
+  const fill = (): void => {
+    if (body.childElementCount > 0) return;
+    if (result.above) body.append(h("section", { class: "card", "aria-label": s("equation") }, h("h3", {}, s("equation")), h("p", { class: "hint" }, s("equationHint")), ...[result.above()].flat().filter((one): one is HTMLElement => one instanceof HTMLElement)));
+    const made = result.sections();
+    if (result.command !== null) made.push(section(s("repeat"), null, command(result.command)));
+    made.forEach((one) => body.append(one.element));
+    sections.push(...made);
+  };
+  if (open) fill();
+  const element = h("details", { class: "result", id, open }, h("summary", {}, h("div", { class: "headline" },
+    h("div", {}, h("h2", {}, result.title), h("p", { class: "muted" }, result.subtitle)),
+    h("div", { class: "figures" }, result.figures.map(([label, value], i) => h("div", { class: i === 0 && "first" }, h("span", {}, label), h("b", {}, value)))))), body);
+  element.addEventListener("toggle", () => {
+    if (element.open) fill();
+  });
+  return { element, sections, id };
+}
+
+function dark(): boolean {
+  const set = document.documentElement.dataset["theme"];
+  return set ? set === "dark" : window.matchMedia("(prefers-color-scheme: dark)").matches;
+}
+
+function themed(): void {
+  views.forEach((view) => view.themed());
+  redrawCharts();
+}
+
+function build(report: Report): void {
+  const app = document.getElementById("app");
+  if (!app) return;
+  clear(app);
+  views.length = 0;
+  document.documentElement.lang = languageTag();
+  const { results, loose } = collect(report);
+  document.title = results[0] ? `${results[0].title} · ${s("title")}` : s("title");
+  const theme = h("button", { type: "button", "aria-label": s("themeLabel"), title: s("themeLabel") }, "◐");
+  theme.addEventListener("click", () => {
+    document.documentElement.dataset["theme"] = dark() ? "light" : "dark";
+    themed();
+  });
+  const language = h("button", { type: "button", "aria-label": s("languageLabel"), lang: languageTag() === "en" ? "zh-TW" : "en" }, s("language"));
+  language.addEventListener("click", () => {
+    setLanguage(languageTag() === "en" ? "zh-TW" : "en");
+    build(report);
+  });
+  const compare = compareSection(results);
+  const blocks = results.map((result, i) => resultBlock(result, i === 0 || results.length <= 3));
+  const links = [...(compare ? [compare] : []), ...loose, ...(blocks.length === 1 ? blocks[0]?.sections ?? [] : blocks.map((block, i) => ({ id: block.id, title: results[i]?.title ?? "" })))];
+  app.append(
+    h("a", { class: "skip", href: "#results" }, s("skip")),
+    h("header", { class: "top" }, logo(), h("div", { class: "brand" }, h("h1", {}, s("title")), h("p", {}, s("lead"))), h("span", { class: "grow" }), language, theme,
+      h("button", { type: "button", onclick: () => window.print() }, s("print"))),
+    h("nav", { class: "contents", "aria-label": s("contents") }, links.map((one) => h("a", { href: `#${one.id}` }, one.title))),
+    h("main", { id: "results", tabindex: -1 }, results.length + loose.length === 0 && h("p", { class: "card" }, s("empty")),
+      compare?.element, loose.map((one) => one.element), blocks.map((block) => block.element)),
+    h("footer", {}, s("madeBy", { generator: report.generator })));
+}
+
+const report = readReport();
+setLanguage(report.language);
+build(report);
+window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", themed);
+window.addEventListener("beforeprint", () => document.querySelectorAll("details.result").forEach((one) => one.setAttribute("open", "")));
