@@ -228,7 +228,12 @@ static enum orr_status report_add_folder(struct orr_report *report, const char *
         return error_set(err, ORR_EINVAL, "%s: a folder without result.json; accepted: the folder of a lab run",
                          folder);
     }
-    return report_add_text(report, path, err);
+    enum orr_status status = report_add_text(report, path, err);
+    path = status == ORR_OK ? arena_printf(&report->page.arena, "%s/timeline.json.gz", folder) : NULL;
+    if (status == ORR_OK && path == NULL) {
+        return mem_error(&report->page.mem, "a path", err);
+    }
+    return status == ORR_OK && stat(path, &found) == 0 ? report_add_text(report, path, err) : status;
 }
 
 enum orr_status orr_report_add_file(struct orr_report *report, const char *path, struct orr_error *err)

@@ -48,6 +48,10 @@ static void every_command_with_results_writes_a_page(void **state)
         (void)snprintf(want, sizeof want, "\"command\": \"orrery %.30s", commands[i].line);
         CHECK_CONTAINS(program_read("a.html", NULL), want);
     }
+    CHECK_CONTAINS(program_read("a.html", NULL), "{\"kind\": \"timeline\", \"name\": ");
+    CHECK_EXIT(program_run("lab run --workload w/ar --topology ring -o kept -q --timeline"), 0);
+    CHECK_EXIT(program_run("report kept/0001_8gpu_ring_8 -o a.html"), 0);
+    CHECK_CONTAINS(program_read("a.html", NULL), "{\"kind\": \"chrome\", \"name\": \"kept/0001_8gpu_ring_8/timeline");
     CHECK_EXIT(program_run("report runs/orrery.db -o a.html"), 0);
     CHECK_CONTAINS(program_read("a.html", NULL), "{\"kind\": \"store\", \"name\": \"runs/orrery.db\"");
     CHECK_EXIT(program_run("lab run --workload w/ar --topology ring -o runs -q --bandwidth 50Gbps"), 0);

@@ -57,6 +57,11 @@ export function count(value: number): string {
   return Number.isInteger(value) ? value.toLocaleString("en-US") : digits(value);
 }
 
+/** What people call a file: its name without folders and ending; of a kept run its folder's. */
+export function fileName(path: string): string {
+  return path.replace(/\/result\.json$/, "").split("/").pop()?.replace(/\.(json|json\.gz|zst)$/, "") || path;
+}
+
 export function number(value: number, most = 4): string {
   return digits(value, most);
 }

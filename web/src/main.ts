@@ -42,7 +42,7 @@ function collect(report: Report): { results: Result[]; loose: Section[] } {
       case "chrome": {
         const timeline = timelineOf(entry);
         if (report.entries[index - 1]?.kind !== "run" && timeline) {
-          results.push({ title: entry.name, subtitle: s("timeline"), command: entry.command, settings: {}, sum: null, figures: [[s("time"), f.time(timeline.end)]],
+          results.push({ title: f.fileName(entry.name), subtitle: s("timeline"), command: entry.command, settings: {}, sum: null, figures: [[s("time"), f.time(timeline.end)]],
             sections: () => [timelineSection(timeline, entry.name)] });
         }
       }

@@ -307,7 +307,7 @@ export function runResult(document: RunDocument, timeline: Timeline | null, name
     [s("optimum"), document.optimum ? s("optimumText", { time: f.time(document.optimum.ns), times: f.number(document.optimum.times, 3) }) : null]]),
   document.bound && h("p", { class: "bound" }, document.bound.text));
   return {
-    title: /^orrery /.test(name) ? workload ?? name : name, subtitle: `${f.count(document.ranks)} ranks · ${shape || ""} · ${settings["backend"] ?? ""}`, command, settings,
+    title: /^orrery /.test(name) ? workload ?? name : f.fileName(name), subtitle: `${f.count(document.ranks)} ranks · ${shape || ""} · ${settings["backend"] ?? ""}`, command, settings,
     sum: sumOf(document, timeline), figures: [[s("stepTime"), f.time(document.time_ns)], [s("ranks"), f.count(document.ranks)],
       ...(document.optimum ? [[s("optimum"), f.time(document.optimum.ns)] as [string, string]] : [])],
     above: () => [stall(document), equationByRank(document, timeline)],

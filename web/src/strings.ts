@@ -19,7 +19,6 @@ const table = {
   notTold: ["The command is not known.", "不知道當時的指令。"],
   // what the numbers are
   stepTime: ["Step time", "單步時間"],
-  runTime: ["Simulated time", "模擬時間"],
   equation: ["Where the time goes", "時間花在哪裡"],
   equationHint: ["The parts add up to the whole. Choose one to see what it is made of.", "各部分相加等於總時間。點選任一部分看它的組成。"],
   meanRank: ["mean of all ranks", "所有 rank 的平均"],
@@ -120,7 +119,6 @@ const table = {
   links: ["Machine and links", "機器與連線"],
   dimensions: ["Dimensions", "維度"],
   dimension: ["Dimension", "維度"],
-  size: ["Size", "大小"],
   latency: ["Latency", "延遲"],
   busy: ["Busy", "忙碌"],
   linkHeat: ["Utilisation of every link, from (row) to (column)", "每條連線的使用率：從（列）到（行）"],
@@ -143,9 +141,7 @@ const table = {
   memory: ["Memory", "記憶體"],
   memoryOverTime: ["Memory held over time", "記憶體用量隨時間變化"],
   capacity: ["capacity", "容量"],
-  peak: ["Peak", "峰值"],
   holders: ["Largest tensors at the peak of rank {n}", "rank {n} 峰值時最大的張量"],
-  tensor: ["Tensor", "張量"],
   weights: ["weights", "權重"],
   gradients: ["gradients", "梯度"],
   optimizerStates: ["optimizer", "最佳化器狀態"],
@@ -170,7 +166,6 @@ const table = {
   trustHint: ["Measured runs near this job: how far the prediction by pieces was off on each. The band is the error in two of three cases.", "與此工作相近的實測：逐項預測與實測的差距。色帶是三次中有兩次的誤差範圍。"],
   trustNone: ["No measured run is near this job; the prediction is by pieces alone.", "沒有相近的實測；此預測只由各部分相加而得。"],
   trustRange: ["{low} to {high} in two of three cases", "三次中有兩次落在 {low} 到 {high}"],
-  measuredRun: ["Measured run", "實測"],
   error: ["Error", "誤差"],
   simulatedBeside: ["Predicted and simulated", "預測與模擬"],
   predicted: ["Predicted", "預測"],
@@ -231,10 +226,6 @@ export function setLanguage(word: string): void {
 
 export function languageTag(): string {
   return language === 1 ? "zh-TW" : "en";
-}
-
-export function isKey(word: string): word is Key {
-  return word in table;
 }
 
 export function s(key: Key, values: Record<string, string | number> = {}): string {
