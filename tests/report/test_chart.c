@@ -10,13 +10,14 @@
 static void bars_are_as_long_as_what_they_show(void **state)
 {
     (void)state;
-    static const struct chart_bar bars[] = {{"all", 0, {30, 10}, "40"}, {"half", 0, {20}, "20"}};
+    static const struct chart_bar bars[] = {{"all", 0, {30, 10}, "40"}, {"half", 10, {20}, "20"}};
     const struct chart_bars chart = {"t", {"a", "b"}, bars, 2};
     chart_bars_put(&chart, printed_begin());
     const char *text = printed_end();
-    CHECK_CONTAINS(text, "width=\"337.5\""); /* three quarters of 450 */
-    CHECK_CONTAINS(text, "width=\"112.5\""); /* the rest of it */
-    CHECK_CONTAINS(text, "width=\"225.0\""); /* half */
+    CHECK_CONTAINS(text, "width=\"337.5\"");   /* three quarters of 450 */
+    CHECK_CONTAINS(text, "width=\"112.5\"");   /* the rest of it */
+    CHECK_CONTAINS(text, "width=\"225.0\"");   /* half */
+    CHECK_CONTAINS(text, "<rect x=\"412.5\""); /* which begins a quarter to the right of 300 */
     CHECK_CONTAINS(text, "</svg>");
 }
 
