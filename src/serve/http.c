@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * One thread has all connections and does nothing that takes time: what does is put in a bounded queue for a few workers
- * while its connection sleeps, so that hundreds of slow or senseless requests do not hold up a good one. A connection
- * that does not bring a whole request, or does not take its answer, in a number of seconds is cut off, however slowly it
- * goes on sending.
+ * One thread has all connections and does nothing that takes time: what does is put in a bounded queue for a few
+ * workers while its connection sleeps, so that hundreds of slow or senseless requests do not hold up a good one. A
+ * connection that does not bring a whole request, or does not take its answer, in a number of seconds is cut off,
+ * however slowly it goes on sending.
  */
 #include <arpa/inet.h>
 #include <errno.h>
