@@ -75,6 +75,8 @@ static bool take_arrays(struct topo_routes *routes)
     }
     routes->number = mem_zalloc(mem, nodes * sizeof *routes->number);
     routes->switches = mem_zalloc(mem, nodes * sizeof *routes->switches);
+    routes->part = mem_zalloc(mem, nodes * sizeof *routes->part);
+    routes->in_part = mem_zalloc(mem, nodes * sizeof *routes->in_part);
     routes->row_of = mem_zalloc(mem, nodes * sizeof *routes->row_of);
     routes->kinds.at = mem_zalloc(mem, routes->kinds.size * sizeof *routes->kinds.at);
     routes->kind_node = mem_zalloc(mem, (nodes + 1) * sizeof *routes->kind_node);
@@ -86,10 +88,39 @@ static bool take_arrays(struct topo_routes *routes)
     routes->down = mem_zalloc(mem, graph->link_count);
     routes->known_room = 4 * (uint64_t)routes->kinds.size < KNOWN_MOST ? 4 * routes->kinds.size : KNOWN_MOST;
     routes->known = mem_zalloc(mem, routes->known_room * sizeof *routes->known);
-    return routes->known != NULL && routes->neighbours != NULL && routes->number != NULL && routes->switches != NULL &&
-           routes->row_of != NULL && routes->kinds.at != NULL && routes->kind_node != NULL && routes->rows != NULL &&
+    routes->fans = mem_zalloc(mem, TOPO_FANS * sizeof *routes->fans);
+    return routes->part != NULL && routes->in_part != NULL && routes->known != NULL && routes->fans != NULL &&
+           routes->neighbours != NULL && routes->number != NULL && routes->switches != NULL && routes->row_of != NULL &&
+           routes->kinds.at != NULL && routes->kind_node != NULL && routes->rows != NULL &&
            routes->neighbour_start != NULL && routes->switch_start != NULL && routes->neighbour_ports != NULL &&
            routes->down != NULL;
+}
+
+static uint32_t topo_routes_part_of(const struct topo_routes *routes, uint32_t number)
+{
+    while (routes->part[number] != number) {
+        routes->part[number] = routes->part[routes->part[number]];
+        number = routes->part[number];
+    }
+    return number;
+}
+
+/* A search need not look on when it has met all there are; servers' own switches hang together with none. */
+static void find_parts_of(struct topo_routes *routes)
+{
+    for (uint32_t number = 0; number < routes->switch_count; number++) {
+        routes->part[number] = number;
+    }
+    for (uint32_t number = 0; number < routes->switch_count; number++) {
+        uint32_t node = routes->switches[number];
+        for (uint32_t i = routes->switch_start[node]; i < routes->neighbour_start[node + 1]; i++) {
+            routes->part[topo_routes_part_of(routes, routes->neighbours[i])] = topo_routes_part_of(routes, number);
+        }
+    }
+    for (uint32_t number = 0; number < routes->switch_count; number++) {
+        routes->part[number] = topo_routes_part_of(routes, number);
+        routes->in_part[routes->part[number]]++;
+    }
 }
 
 enum orr_status topo_routes_init(struct topo_routes *routes, const struct topo_graph *graph, uint32_t payload_bytes,
@@ -116,6 +147,7 @@ enum orr_status topo_routes_init(struct topo_routes *routes, const struct topo_g
         routes->neighbours[i] = topo_rows_is_host(routes, node) ? node : routes->number[node];
     }
     mem_free(mem, list, graph->port_count * sizeof *list);
+    find_parts_of(routes);
     return ORR_OK;
 }
 
@@ -151,6 +183,8 @@ void topo_routes_free(struct topo_routes *routes)
     drop_rows(routes);
     mem_free(mem, routes->number, nodes * sizeof *routes->number);
     mem_free(mem, routes->switches, nodes * sizeof *routes->switches);
+    mem_free(mem, routes->part, nodes * sizeof *routes->part);
+    mem_free(mem, routes->in_part, nodes * sizeof *routes->in_part);
     mem_free(mem, routes->row_of, nodes * sizeof *routes->row_of);
     mem_free(mem, routes->kinds.at, routes->kinds.size * sizeof *routes->kinds.at);
     mem_free(mem, routes->kind_node, (nodes + 1) * sizeof *routes->kind_node);
@@ -161,6 +195,7 @@ void topo_routes_free(struct topo_routes *routes)
     mem_free(mem, routes->neighbours, graph->port_count * sizeof *routes->neighbours);
     mem_free(mem, routes->down, graph->link_count);
     mem_free(mem, routes->known, routes->known_room * sizeof *routes->known);
+    mem_free(mem, routes->fans, TOPO_FANS * sizeof *routes->fans);
     *routes = (struct topo_routes){0};
 }
 
@@ -244,6 +279,7 @@ void topo_routes_set_down(struct topo_routes *routes, uint32_t link, bool down)
     memset(routes->row_of, 0, routes->graph->node_count * sizeof *routes->row_of);
     memset(routes->kinds.at, 0, routes->kinds.size * sizeof *routes->kinds.at);
     memset(routes->known, 0, routes->known_room * sizeof *routes->known);
+    memset(routes->fans, 0, TOPO_FANS * sizeof *routes->fans);
 }
 
 /* ---- the search ---- */
@@ -252,6 +288,17 @@ static void meet(struct topo_row *row, uint32_t number, uint32_t met_by, uint16_
 {
     row->line[row->count++] = number;
     row->seen[number] = (struct topo_seen){.place = row->count, .met_by = met_by, .hops = hops};
+}
+
+/* How many more a search can meet that begins at this switch too. */
+static uint32_t in_new_part(const struct topo_routes *routes, const struct topo_row *row, uint32_t number)
+{
+    for (uint32_t i = 0; i < row->count; i++) {
+        if (routes->part[row->line[i]] == routes->part[number]) {
+            return 0;
+        }
+    }
+    return routes->in_part[routes->part[number]];
 }
 
 struct topo_row *topo_rows_to(struct topo_routes *routes, uint32_t node)
@@ -272,6 +319,7 @@ struct topo_row *topo_rows_to(struct topo_routes *routes, uint32_t node)
     uint32_t at = routes->switch_start[node];
     for (uint32_t root = next_root(routes, node, &at, UINT32_MAX); root != UINT32_MAX;
          root = next_root(routes, node, &at, root)) {
+        row->most += in_new_part(routes, row, routes->number[root]);
         meet(row, routes->number[root], UINT32_MAX, 0);
     }
     return row;
@@ -279,7 +327,7 @@ struct topo_row *topo_rows_to(struct topo_routes *routes, uint32_t node)
 
 bool topo_rows_go_on(const struct topo_routes *routes, struct topo_row *row)
 {
-    if (row->at == row->count || row->count == routes->switch_count) {
+    if (row->at == row->count || row->count == row->most) {
         return false; /* nobody is in line, or nobody is left to be met */
     }
     uint32_t number = row->line[row->at++];

@@ -28,6 +28,7 @@ struct topo_row {
     struct topo_seen *seen; /* by switch */
     uint32_t *line;         /* numbers of switches in the order met */
     uint32_t count, at;     /* met, and whose neighbours have been looked at */
+    uint32_t most;          /* that can be met */
 };
 
 /* The way the search took first, summed up (spec packet A6). */
@@ -44,12 +45,23 @@ struct topo_known {
     struct topo_pair pair; /* rate 0: not asked for, or there is no way */
 };
 
+/* The ports of a switch on equal ways to a host, which flows past it ask for again and again. */
+enum { TOPO_FAN_MOST = 126, TOPO_FANS = 512 };
+
+struct topo_fan {
+    uint32_t from, to; /* from equals to: none */
+    uint32_t count;
+    uint32_t ports[TOPO_FAN_MOST];
+};
+
 MAP_STRUCT(topo_kinds, uint32_t); /* from 1 */
 
 struct topo_routes {
     const struct topo_graph *graph;
     uint32_t *number;   /* by node: among the switches */
     uint32_t *switches; /* nodes, by number */
+    uint32_t *part; /* by number: a switch that stands for all it hangs together with, over switches, links down too */
+    uint32_t *in_part; /* by number of such a one: how many they are */
     uint32_t switch_count;
     struct topo_row *rows; /* by kind of destination, from 1 */
     uint32_t row_count;
@@ -66,6 +78,7 @@ struct topo_routes {
     bool any_down;
     struct topo_known *known; /* pairs asked for before, each at the place of its hash */
     uint32_t known_room;      /* a power of two */
+    struct topo_fan *fans;    /* the same for equal ways: TOPO_FANS of them */
     uint32_t payload_bytes;
     bool parallel; /* parallel links are ways of their own */
     struct mem *mem;

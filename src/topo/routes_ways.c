@@ -105,10 +105,14 @@ static struct topo_pair sum_way(const struct topo_routes *routes, struct topo_ro
     return pair;
 }
 
+static uint32_t pair_hash(uint32_t from, uint32_t to)
+{
+    return ((from * UINT32_C(0x9e3779b1)) ^ (to * UINT32_C(0x85ebca6b))) >> 12;
+}
+
 static struct topo_known *topo_routes_place_of(const struct topo_routes *routes, uint32_t from, uint32_t to)
 {
-    uint32_t hash = (from * UINT32_C(0x9e3779b1)) ^ (to * UINT32_C(0x85ebca6b));
-    return &routes->known[(hash >> 12) & (routes->known_room - 1)];
+    return &routes->known[pair_hash(from, to) & (routes->known_room - 1)];
 }
 
 static bool topo_routes_is_of(const struct topo_known *known, uint32_t from, uint32_t to)
@@ -221,7 +225,16 @@ uint32_t topo_routes_next(struct topo_routes *routes, uint32_t node, uint32_t ho
         ports[0] = known->next;
         return 1;
     }
+    struct topo_fan *fan = &routes->fans[pair_hash(node, host) % TOPO_FANS];
+    if (fan->from == node && fan->to == host && node != host && fan->count <= room) {
+        memcpy(ports, fan->ports, fan->count * sizeof *ports);
+        return fan->count;
+    }
     uint32_t count = find_next(routes, node, host, ports, room);
+    if (count > 1 && count <= TOPO_FAN_MOST && count <= room) {
+        *fan = (struct topo_fan){.from = node, .to = host, .count = count};
+        memcpy(fan->ports, ports, count * sizeof *ports);
+    }
     if (is_known && count == 1 && room > 0) {
         known->next = ports[0];
     } else if (count == 1 && room > 0 &&
