@@ -25,6 +25,7 @@
 #include "bench/large_bench.h"
 #include "bench/op_bench.h"
 #include "bench/packet_bench.h"
+#include "bench/scale_bench.h"
 #include "bench/simai_bench.h"
 #include "bench/sweep_bench.h"
 #include "bench/trace_bench.h"
@@ -204,6 +205,7 @@ struct options {
     bool quick;
     uint64_t load_mb;
     uint64_t kineto_mb;
+    const char *svg; /* where `scale` draws, or NULL */
     unsigned repeat; /* each case so many times; the quickest counts, since other work on the machine only adds */
 };
 
@@ -417,6 +419,12 @@ static bool large_run(int index, const struct options *options)
     return bench_large_run(index, options->repeat);
 }
 
+static bool scale_run(int index, const struct options *options)
+{
+    (void)index;
+    return bench_scale_run(options->repeat, options->svg);
+}
+
 static bool simai_run(int index, const struct options *options)
 {
     return bench_simai_run(index, options->repeat);
@@ -464,6 +472,7 @@ static const struct suite {
     {bench_packet_name, bench_packet_title, bench_packet_is_quick, packet_run, NULL},
     {bench_forward_name, bench_forward_title, bench_forward_is_quick, forward_run, NULL},
     {bench_large_name, bench_large_title, NULL, large_run, NULL},
+    {bench_scale_name, bench_scale_title, NULL, scale_run, NULL},
     {bench_simai_name, bench_simai_title, NULL, simai_run, NULL},
     {bench_lab_name, bench_lab_title, NULL, lab_run, NULL},
     {bench_op_name, bench_op_title, NULL, op_run, NULL},
@@ -499,13 +508,15 @@ static int run_suite(const struct suite *suite, const struct options *options, b
 
 static int usage(FILE *stream, int status)
 {
-    fprintf(stream, "usage: orrery-bench [--case NAME] [--quick] [--repeat N] [--load-mb N] [--kineto-mb N]\n"
-                    "Runs the benchmark cases; exits 1 when a cycle count is wrong, never for being slow.\n"
-                    "  --quick       leave out the two long cases and read 64 MB\n"
-                    "  --repeat N    run each case N times and print the quickest (3)\n"
-                    "  --load-mb N   how many MB of traces the reading case writes and reads (256)\n"
-                    "  --kineto-mb N how many MB of Kineto trace the last two cases read, with its host trace (300)\n"
-                    "  --case NAME   only this one:\n");
+    fprintf(stream,
+            "usage: orrery-bench [--case NAME] [--quick] [--repeat N] [--svg FILE] [--load-mb N] [--kineto-mb N]\n"
+            "Runs the benchmark cases; exits 1 when a cycle count is wrong, never for being slow.\n"
+            "  --quick       leave out the two long cases and read 64 MB\n"
+            "  --repeat N    run each case N times and print the quickest (3)\n"
+            "  --svg FILE    where the case `scale` draws its lines\n"
+            "  --load-mb N   how many MB of traces the reading case writes and reads (256)\n"
+            "  --kineto-mb N how many MB of Kineto trace the last two cases read, with its host trace (300)\n"
+            "  --case NAME   only this one:\n");
     for (int s = 0; s < SUITES; s++)
         for (int i = 0; suites[s].name(i) != NULL; i++)
             fprintf(stream, "    %-15s %s\n", suites[s].name(i), suites[s].title(i));
@@ -524,6 +535,8 @@ int main(int argc, char **argv)
             options.only = argv[++i];
         else if (strcmp(argv[i], "--repeat") == 0 && i + 1 < argc && atoi(argv[i + 1]) > 0)
             options.repeat = (unsigned)atoi(argv[++i]);
+        else if (strcmp(argv[i], "--svg") == 0 && i + 1 < argc)
+            options.svg = argv[++i];
         else if (strcmp(argv[i], "--load-mb") == 0 && i + 1 < argc)
             options.load_mb = strtoull(argv[++i], NULL, 10);
         else if (strcmp(argv[i], "--kineto-mb") == 0 && i + 1 < argc)
