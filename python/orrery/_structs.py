@@ -108,7 +108,8 @@ SWEEP_PROGRESS = c.CFUNCTYPE(c.c_bool, c.c_void_p, c.POINTER(SweepProgress))
 class SweepOptions(c.Structure):
     _fields_ = [("plan", c.c_void_p), ("jobs", c.POINTER(SweepJob)), ("base", c.c_char_p), ("store", c.c_char_p),
                 ("command", c.c_char_p), ("tag", c.c_char_p), ("threads", c.c_uint32), ("fresh", c.c_bool),
-                ("only", c.POINTER(c.c_uint64)), ("only_count", c.c_size_t), ("progress", SWEEP_PROGRESS),
+                ("only", c.POINTER(c.c_uint64)), ("only_count", c.c_size_t), ("shard", c.c_uint32),
+                ("shards", c.c_uint32), ("collect", c.c_bool), ("progress", SWEEP_PROGRESS),
                 ("progress_context", c.c_void_p)]
 
 
