@@ -96,7 +96,7 @@ export interface DifferenceDocument {
 }
 
 export interface AdviceDocument {
-  kind: "advice";
+  kind: "advice"; summary?: string;
   findings: { id: string; title: string; severity?: string | number; evidence?: string[]; numbers?: Record<string, number | string> }[];
   suggestions: { title: string; change?: string; before_ns?: number; after_ns?: number; gain?: number }[];
 }

@@ -134,7 +134,7 @@ export function differenceSection(document: DifferenceDocument, name: string): S
 }
 
 export function adviceSection(document: AdviceDocument): Section {
-  return section(s("advice"), null,
+  return section(s("advice"), document.summary ?? null,
     h("h4", {}, s("findings")), document.findings.length === 0 ? h("p", {}, s("noFindings")) :
       h("ul", { class: "findings" }, document.findings.map((one) => h("li", { class: `severity-${String(one.severity ?? "").toLowerCase()}` }, h("strong", {}, one.title),
         (one.evidence ?? []).length > 0 && h("ul", {}, (one.evidence ?? []).map((text) => h("li", {}, typeof text === "string" ? text : JSON.stringify(text))))))),

@@ -23,7 +23,7 @@ function timelineOf(entry: Named | undefined): Timeline | null {
   return known;
 }
 
-/** A timeline that follows a run belongs to it. */
+/** A timeline that follows a run belongs to it; advice and differences stand below the first result's equation. */
 function collect(report: Report): { results: Result[]; loose: Section[] } {
   const results: Result[] = [];
   const loose: Section[] = [];
@@ -57,14 +57,14 @@ function logo(): SVGElement {
     svg("circle", { cx: 50, cy: 32, r: 3.5, class: "planet" }), svg("circle", { cx: 17.5, cy: 7, r: 4.5, class: "planet-2" }));
 }
 
-function resultBlock(result: Result, open: boolean): { element: HTMLElement; sections: Section[]; id: string } {
+function resultBlock(result: Result, open: boolean, besides: Section[]): { element: HTMLElement; sections: Section[]; id: string } {
   const id = freshId("r");
   const sections: Section[] = [];
   const body = h("div", { class: "result-body" });
   const fill = (): void => {
     if (body.childElementCount > 0) return;
     if (result.above) body.append(h("section", { class: "card", "aria-label": s("equation") }, h("h3", {}, s("equation")), h("p", { class: "hint" }, s("equationHint")), ...[result.above()].flat().filter((one): one is HTMLElement => one instanceof HTMLElement)));
-    const made = result.sections();
+    const made = [...besides, ...result.sections()];
     if (result.command !== null) made.push(section(s("repeat"), null, command(result.command)));
     made.forEach((one) => body.append(one.element));
     sections.push(...made);
@@ -108,15 +108,15 @@ function build(report: Report): void {
     build(report);
   });
   const compare = compareSection(results);
-  const blocks = results.map((result, i) => resultBlock(result, i === 0 || results.length <= 3));
-  const links = [...(compare ? [compare] : []), ...loose, ...(blocks.length === 1 ? blocks[0]?.sections ?? [] : blocks.map((block, i) => ({ id: block.id, title: results[i]?.title ?? "" })))];
+  const blocks = results.map((result, i) => resultBlock(result, i === 0 || results.length <= 3, i === 0 ? loose : []));
+  const links = [...(compare ? [compare] : []), ...(blocks.length === 1 ? [] : loose), ...(blocks.length === 1 ? blocks[0]?.sections ?? [] : blocks.map((block, i) => ({ id: block.id, title: results[i]?.title ?? "" })))];
   app.append(
     h("a", { class: "skip", href: "#results" }, s("skip")),
     h("header", { class: "top" }, logo(), h("div", { class: "brand" }, h("h1", {}, s("title")), h("p", {}, s("lead"))), h("span", { class: "grow" }), language, theme,
       h("button", { type: "button", onclick: () => window.print() }, s("print"))),
     h("nav", { class: "contents", "aria-label": s("contents") }, links.map((one) => h("a", { href: `#${one.id}` }, one.title))),
     h("main", { id: "results", tabindex: -1 }, results.length + loose.length === 0 && h("p", { class: "card" }, s("empty")),
-      compare?.element, loose.map((one) => one.element), blocks.map((block) => block.element)),
+      compare?.element, blocks.length === 0 && loose.map((one) => one.element), blocks.map((block) => block.element)),
     h("footer", {}, s("madeBy", { generator: report.generator })));
 }
 
