@@ -87,6 +87,63 @@ void orr_advice_free(struct orr_advice *advice); /* NULL is fine */
 ORR_MUST_CHECK enum orr_status orr_advice_print(const struct orr_advice *advice, FILE *stream, struct orr_error *err);
 ORR_MUST_CHECK enum orr_status orr_advice_json(const struct orr_advice *advice, FILE *stream, struct orr_error *err);
 
+/* ---- the collectives of a job, tuned ------------------------------------------------------------------------------
+ */
+
+/* Start from orr_tune_options_init. */
+struct orr_tune_options {
+    size_t size;        /* of this struct */
+    uint32_t tries;     /* simulations at most */
+    uint32_t threads;   /* 0: all processors */
+    const char *system; /* where the system file is to be, for `repeat`; NULL: "system.json" */
+    bool nccl;          /* settings of NCCL are wanted too */
+};
+
+/* A setting that is another now. */
+struct orr_tuned_setting {
+    const char *key; /* of the system file; "order of dimensions" */
+    const char *before, *after;
+    uint64_t alone_ns; /* the job with this one changed and no other; 0: it does not run so */
+};
+
+/* Collectives of one kind and size. */
+struct orr_tuned_collective {
+    const char *type;
+    uint32_t group_size;
+    uint64_t bytes, count;      /* count: each rank's participation */
+    double before_ns, after_ns; /* in the mean */
+};
+
+/* Texts and lists belong to it. */
+struct orr_tuned {
+    const char *command, *network;
+    uint64_t before_ns, after_ns; /* of the job; the same where nothing is better */
+    uint64_t combinations, simulations;
+    bool is_whole; /* all combinations were looked at: none is better; else none next to it is */
+    bool ran_out;  /* of tries: neither is known */
+    const struct orr_tuned_setting *settings;
+    size_t setting_count;
+    const struct orr_tuned_collective *collectives;
+    size_t collective_count;
+    const char *file; /* the system file, with which `repeat` takes after_ns */
+    const char *repeat;
+    const char *nccl; /* environment variables of NCCL with what they gain as comments; NULL: not asked for */
+};
+
+void orr_tune_options_init(struct orr_tune_options *options);
+
+/* Algorithms of each kind of collective, chunks, chunks in flight, the order of dimensions. Where the job leaves the
+ * network open, one whose links are shared. Nothing is written; the caller frees what it gets. */
+ORR_MUST_CHECK enum orr_status orr_tune_collectives(const struct orr_run_options *job,
+                                                    const struct orr_tune_options *options,
+                                                    const struct orr_notices *notices, struct orr_tuned **tuned,
+                                                    struct orr_error *err);
+void orr_tuned_free(struct orr_tuned *tuned); /* NULL is fine */
+
+/* For people; as JSON ("kind": "tuning"). */
+ORR_MUST_CHECK enum orr_status orr_tuned_print(const struct orr_tuned *tuned, FILE *stream, struct orr_error *err);
+ORR_MUST_CHECK enum orr_status orr_tuned_json(const struct orr_tuned *tuned, FILE *stream, struct orr_error *err);
+
 ORR_END
 
 #endif

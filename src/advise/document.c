@@ -45,15 +45,18 @@ void orr_advice_free(struct orr_advice *advice)
 
 const char *advise_text(struct advise_document *document, const char *format, ...)
 {
-    char text[1024];
-    va_list list;
+    va_list list, again;
     va_start(list, format);
-    int length = plain_vsnprintf(text, sizeof text, format, list);
+    va_copy(again, list);
+    int length = plain_vsnprintf(NULL, 0, format, list);
+    char *text = length < 0 ? NULL : arena_alloc(&document->arena, (size_t)length + 1);
+    if (text != NULL) {
+        (void)plain_vsnprintf(text, (size_t)length + 1, format, again);
+    }
+    va_end(again);
     va_end(list);
-    size_t kept = length < 0 ? 0 : (size_t)length < sizeof text ? (size_t)length : sizeof text - 1;
-    const char *copy = arena_strndup(&document->arena, text, kept);
-    document->failed = document->failed || copy == NULL;
-    return copy != NULL ? copy : "";
+    document->failed = document->failed || text == NULL;
+    return text != NULL ? text : "";
 }
 
 /* ---- findings ---- */

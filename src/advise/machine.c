@@ -30,7 +30,7 @@ unsigned advise_kinds_of(const struct sim_result *result)
 
 /* ---- algorithms ---- */
 
-static const char *advise_algorithm_name(const struct coll_impl *impl, char room[32])
+static const char *advise_algorithm_name(struct advise_document *document, const struct coll_impl *impl)
 {
     static const char *const nccl[] = {"nccl", "ncclRing", "ncclTree", "ncclNvls"};
     static const char *const plain[] = {"ring", "direct", "halvingDoubling", "doubleBinaryTree"};
@@ -39,15 +39,10 @@ static const char *advise_algorithm_name(const struct coll_impl *impl, char room
         return nccl[impl->nccl];
     }
     const char *name = (impl->one ? one : plain)[impl->algo];
-    if (impl->window == 0) {
-        return name;
-    }
-    (void)snprintf(room, 32, "%s%u", name, impl->window);
-    return room;
+    return impl->window == 0 ? name : advise_text(document, "%s%u", name, impl->window);
 }
 
-/* "a" or "[a, b]". */
-static const char *advise_list_text(struct advise_document *document, const char *const *words, uint32_t count)
+const char *advise_words_text(struct advise_document *document, const char *const *words, uint32_t count)
 {
     const char *text = "";
     for (uint32_t i = 0; i < count; i++) {
@@ -56,15 +51,15 @@ static const char *advise_list_text(struct advise_document *document, const char
     return count == 1 ? text : advise_text(document, "[%s]", text);
 }
 
-const char *advise_way_text(struct advise_document *document, const struct sim_config *config, enum sim_native native)
+struct advise_way advise_way_now(struct advise_document *document, const struct sim_config *config,
+                                 enum sim_native native)
 {
     const struct sim_implementation *used = &config->system.implementation[native];
-    const char *words[TOPO_MAX_DIMS];
-    char room[TOPO_MAX_DIMS][32];
+    struct advise_way way = {.count = used->count};
     for (uint32_t i = 0; i < used->count; i++) {
-        words[i] = advise_algorithm_name(&used->list[i], room[i]);
+        way.words[i] = advise_algorithm_name(document, &used->list[i]);
     }
-    return used->count == 0 ? NULL : advise_list_text(document, words, used->count);
+    return way;
 }
 
 /* What a dimension can do; the kinds that the engine refuses are left out. */
@@ -83,16 +78,27 @@ static uint32_t advise_algorithms_of(const struct topo_dim *dim, enum sim_native
 }
 
 struct advise_listing {
-    struct advise_document *document;
     struct advise_ways *ways;
-    const char *present;
+    struct advise_way now;
 };
 
-static void advise_way_add(const struct advise_listing *listing, const char *const *words, uint32_t count)
+static bool advise_way_same(const struct advise_way *a, const struct advise_way *b)
 {
-    const char *text = advise_list_text(listing->document, words, count);
-    if (listing->present == NULL || strcmp(text, listing->present) != 0) {
-        listing->ways->texts[listing->ways->count++] = text;
+    bool same = a->count == b->count;
+    for (uint32_t i = 0; same && i < a->count; i++) {
+        same = strcmp(a->words[i], b->words[i]) == 0;
+    }
+    return same;
+}
+
+static void advise_way_add(const struct advise_listing *listing, const struct advise_way *way)
+{
+    bool met = advise_way_same(way, &listing->now);
+    for (uint32_t i = 0; i < listing->ways->count && !met; i++) {
+        met = advise_way_same(way, &listing->ways->list[i]);
+    }
+    if (!met) {
+        listing->ways->list[listing->ways->count++] = *way;
     }
 }
 
@@ -100,41 +106,36 @@ static void advise_list_whole(const struct advise_listing *listing, const struct
                               enum sim_native native, uint32_t total)
 {
     for (uint32_t number = 0; number < total; number++) {
-        const char *chosen[TOPO_MAX_DIMS];
+        struct advise_way chosen = {.count = dims->count};
         uint32_t left = number;
         for (uint32_t d = dims->count; d-- > 0;) {
             const char *words[4];
             uint32_t each = advise_algorithms_of(&dims->dim[d], native, words);
-            chosen[d] = words[left % each];
+            chosen.words[d] = words[left % each];
             left /= each;
         }
-        advise_way_add(listing, chosen, dims->count);
+        advise_way_add(listing, &chosen);
     }
 }
 
 /* Where there are too many: one algorithm everywhere, or another in one dimension of the present list. */
-static void advise_list_near(const struct advise_listing *listing, const struct sim_config *config,
-                             enum sim_native native)
+static void advise_list_near(const struct advise_listing *listing, const struct topo_dims *dims, enum sim_native native)
 {
     static const char *const everywhere[] = {"ring", "direct"};
-    const struct sim_implementation *used = &config->system.implementation[native];
-    const struct topo_dims *dims = &config->dims;
-    const char *chosen[TOPO_MAX_DIMS];
-    char room[TOPO_MAX_DIMS][32];
     for (uint32_t i = 0; i < 2; i++) {
+        struct advise_way chosen = {.count = dims->count};
         for (uint32_t d = 0; d < dims->count; d++) {
-            chosen[d] = everywhere[i];
+            chosen.words[d] = everywhere[i];
         }
-        advise_way_add(listing, chosen, dims->count);
+        advise_way_add(listing, &chosen);
     }
-    for (uint32_t d = 0; used->count == dims->count && d < dims->count; d++) {
+    for (uint32_t d = 0; listing->now.count == dims->count && d < dims->count; d++) {
         const char *words[4];
         uint32_t each = advise_algorithms_of(&dims->dim[d], native, words);
         for (uint32_t i = 0; i < each; i++) {
-            for (uint32_t k = 0; k < dims->count; k++) {
-                chosen[k] = k == d ? words[i] : advise_algorithm_name(&used->list[k], room[k]);
-            }
-            advise_way_add(listing, chosen, dims->count);
+            struct advise_way chosen = listing->now;
+            chosen.words[d] = words[i];
+            advise_way_add(listing, &chosen);
         }
     }
 }
@@ -149,22 +150,22 @@ struct advise_ways advise_ways_of(struct advise_document *document, const struct
         const char *words[4];
         total = total > most ? total : total * advise_algorithms_of(&dims->dim[d], native, words);
     }
-    struct advise_ways ways = {.whole = total <= most};
-    size_t room = (ways.whole ? (size_t)total : 2 + 4 * (size_t)dims->count) + 3;
-    ways.texts = arena_alloc(&document->arena, room * sizeof *ways.texts);
-    if (ways.texts == NULL) {
+    struct advise_ways ways = {0};
+    size_t room = (total <= most ? (size_t)total : 2 + 4 * (size_t)dims->count) + 3;
+    ways.list = arena_alloc(&document->arena, room * sizeof *ways.list);
+    if (ways.list == NULL) {
         document->failed = true;
         return ways;
     }
-    struct advise_listing listing = {document, &ways, advise_way_text(document, config, native)};
-    if (ways.whole) {
+    struct advise_listing listing = {&ways, advise_way_now(document, config, native)};
+    if (total <= most) {
         advise_list_whole(&listing, dims, native, (uint32_t)total);
     } else {
-        advise_list_near(&listing, config, native);
+        advise_list_near(&listing, dims, native);
     }
     /* NCCL's channels send at once: without contention each would have the link to itself. */
     for (uint32_t i = 0; config->backend != ORR_BACKEND_UNAWARE && i < (native == SIM_ALL_REDUCE ? 3 : 2); i++) {
-        advise_way_add(&listing, &nccl[i], 1);
+        advise_way_add(&listing, &(struct advise_way){.words = {nccl[i]}, .count = 1});
     }
     return ways;
 }
@@ -265,7 +266,7 @@ const char *advise_rates_text(struct advise_document *document, const struct top
         bool changed = dim == d || dim == UINT32_MAX;
         words[d] = advise_rate_text(document, dims->dim[d].bandwidth_gibps * (changed ? factor : 1));
     }
-    return advise_list_text(document, words, dims->count);
+    return advise_words_text(document, words, dims->count);
 }
 
 const char *advise_latencies_text(struct advise_document *document, const struct topo_dims *dims, uint32_t dim,
@@ -276,11 +277,11 @@ const char *advise_latencies_text(struct advise_document *document, const struct
         bool changed = dim == d || dim == UINT32_MAX;
         words[d] = advise_number_text(document, dims->dim[d].latency_ns * (changed ? factor : 1), "");
     }
-    return advise_list_text(document, words, dims->count);
+    return advise_words_text(document, words, dims->count);
 }
 
 void advise_set_order(struct advise_document *document, const struct sim_config *config, const uint8_t *order,
-                      struct advise_change *change)
+                      const struct advise_way *const ways[SIM_NATIVE_COUNT], struct advise_change *change)
 {
     const char *kinds[TOPO_MAX_DIMS], *sizes[TOPO_MAX_DIMS];
     struct topo_dims turned = config->dims;
@@ -289,19 +290,20 @@ void advise_set_order(struct advise_document *document, const struct sim_config 
         kinds[d] = topo_kind_name(turned.dim[d].kind);
         sizes[d] = advise_text(document, "%u", turned.dim[d].size);
     }
-    advise_set(change, "network.topology", advise_list_text(document, kinds, turned.count));
-    advise_set(change, "network.npus_count", advise_list_text(document, sizes, turned.count));
+    advise_set(change, "network.topology", advise_words_text(document, kinds, turned.count));
+    advise_set(change, "network.npus_count", advise_words_text(document, sizes, turned.count));
     advise_set(change, "network.bandwidth", advise_rates_text(document, &turned, UINT32_MAX, 1));
     advise_set(change, "network.latency", advise_latencies_text(document, &turned, UINT32_MAX, 1));
     for (uint32_t native = 0; native < SIM_NATIVE_COUNT; native++) {
-        const struct sim_implementation *used = &config->system.implementation[native];
-        const char *words[TOPO_MAX_DIMS];
-        char room[TOPO_MAX_DIMS][32];
-        for (uint32_t d = 0; used->count == turned.count && d < turned.count; d++) {
-            words[d] = advise_algorithm_name(&used->list[order[d]], room[d]);
+        struct advise_way now = advise_way_now(document, config, (enum sim_native)native);
+        const struct advise_way *way = ways != NULL && ways[native] != NULL ? ways[native] : &now;
+        struct advise_way turned_way = *way;
+        for (uint32_t d = 0; way->count == turned.count && d < turned.count; d++) {
+            turned_way.words[d] = way->words[order[d]];
         }
-        if (used->count == turned.count) {
-            advise_set(change, advise_native_keys[native], advise_list_text(document, words, turned.count));
+        if (way->count == turned.count || way != &now) {
+            advise_set(change, advise_native_keys[native],
+                       advise_words_text(document, turned_way.words, turned_way.count));
         }
     }
 }

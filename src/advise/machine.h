@@ -19,24 +19,34 @@ extern const char *const advise_native_names[SIM_NATIVE_COUNT];
 /* Which kinds a run had, as bits 1 << enum sim_native; kinds with traces of their own are left out. */
 unsigned advise_kinds_of(const struct sim_result *result);
 
-/* Lists of algorithms, one a dimension: "[ring, direct]", "ring". The one in use is not among them. */
-struct advise_ways {
-    const char **texts;
-    uint32_t count;
-    bool whole; /* all combinations; else those that differ from the present one in one dimension, or nowhere */
+/* A list of algorithms, one a dimension; one alone for all of them. */
+struct advise_way {
+    const char *words[TOPO_MAX_DIMS];
+    uint32_t count; /* 0: none is named */
 };
-/* At most `most` combinations are listed whole. */
+/* "[ring, direct]", "ring". */
+const char *advise_words_text(struct advise_document *document, const char *const *words, uint32_t count);
+/* The one in use. */
+struct advise_way advise_way_now(struct advise_document *document, const struct sim_config *config,
+                                 enum sim_native native);
+
+/* The others there are. */
+struct advise_ways {
+    struct advise_way *list;
+    uint32_t count;
+};
+/* All combinations where those are `most` at most; else those that differ from the present one in one dimension, or
+ * are the same in all. */
 struct advise_ways advise_ways_of(struct advise_document *document, const struct sim_config *config,
                                   enum sim_native native, uint32_t most);
-/* The one in use; NULL: none is named. */
-const char *advise_way_text(struct advise_document *document, const struct sim_config *config, enum sim_native native);
 
 /* Orders of the dimensions: order[i] is the present one that becomes dimension i. The first is the present one. */
 enum { ADVISE_ORDERS = 24 };
 uint32_t advise_orders_of(const struct sim_config *config, uint8_t orders[ADVISE_ORDERS][TOPO_MAX_DIMS]);
-/* The keys of the network file, and of lists of algorithms, in that order. */
+/* The keys of the network file in that order, and with them the lists of algorithms: those of `ways` by enum
+ * sim_native, where they are not NULL, else those in use. */
 void advise_set_order(struct advise_document *document, const struct sim_config *config, const uint8_t *order,
-                      struct advise_change *change);
+                      const struct advise_way *const ways[SIM_NATIVE_COUNT], struct advise_change *change);
 /* "1, 0, 2" */
 const char *advise_order_text(struct advise_document *document, const struct sim_config *config, const uint8_t *order);
 

@@ -27,10 +27,11 @@ static void change_algorithms(struct advise_document *document, const struct sim
         struct advise_ways ways = advise_ways_of(document, result->config, (enum sim_native)native, WAYS_MOST);
         const char *family = advise_text(document, "algorithm of %s", advise_native_names[native]);
         for (uint32_t i = 0; i < ways.count; i++) {
+            const char *text = advise_words_text(document, ways.list[i].words, ways.list[i].count);
             struct advise_change *change =
                 advise_change(document, changes, family, "setting",
-                              advise_text(document, "Carry out %s by %s", advise_native_names[native], ways.texts[i]));
-            advise_set(change, advise_native_keys[native], ways.texts[i]);
+                              advise_text(document, "Carry out %s by %s", advise_native_names[native], text));
+            advise_set(change, advise_native_keys[native], text);
             change->contends = true;
         }
     }
@@ -69,7 +70,7 @@ static void change_order(struct advise_document *document, const struct sim_conf
                           advise_text(document, "Order the dimensions %s (neighbouring ranks along dimension %u)",
                                       advise_order_text(document, config, orders[i]), orders[i][0]));
         change->contends = true;
-        advise_set_order(document, config, orders[i], change);
+        advise_set_order(document, config, orders[i], NULL, change);
     }
 }
 

@@ -274,7 +274,8 @@ static void train_find_parts(const struct train_advice *advice)
             continue;
         }
         advise_find(document, ids[i], ns / step,
-                    advise_text(document, "%s takes %s of the step", parts[i].name, report_share(ns, step).text));
+                    advise_text(document, "%c%s%s", parts[i].name[0] - 'a' + 'A', parts[i].name + 1,
+                                strncmp(ids[i], "exposed", 7) == 0 ? " that nothing hides" : ""));
         advise_evidence(document, "%s: %s of %s", parts[i].name, report_time(ns).text, report_time(step).text);
         if (strcmp(ids[i], "bubble") == 0) {
             uint64_t micro = (uint64_t)plan->micro_batch * plan->dp;

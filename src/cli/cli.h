@@ -65,6 +65,7 @@ extern const struct cli_command cli_op;
 extern const struct cli_command cli_machine;
 extern const struct cli_command cli_advise;
 extern const struct cli_command cli_goodput;
+extern const struct cli_command cli_tune;
 extern const struct cli_command cli_plan;
 extern const struct cli_command cli_report;
 extern const struct cli_command cli_follow;

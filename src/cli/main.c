@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 static const struct cli_command *const commands[] = {
-    &cli_run,     &cli_train,  &cli_plan,       &cli_goodput, &cli_advise,  &cli_validate, &cli_sweep,
-    &cli_lab,     &cli_report, &cli_serve,      &cli_follow,  &cli_calib,   &cli_gen,      &cli_trace,
-    &cli_machine, &cli_topo,   &cli_coll,       &cli_op,      &cli_simai,   &cli_calc,     &cli_cost,
-    &cli_doctor,  &cli_config, &cli_completion, &cli_help,    &cli_version, NULL,
+    &cli_run,   &cli_train,   &cli_plan,   &cli_goodput,    &cli_advise, &cli_tune,    &cli_validate,
+    &cli_sweep, &cli_lab,     &cli_report, &cli_serve,      &cli_follow, &cli_calib,   &cli_gen,
+    &cli_trace, &cli_machine, &cli_topo,   &cli_coll,       &cli_op,     &cli_simai,   &cli_calc,
+    &cli_cost,  &cli_doctor,  &cli_config, &cli_completion, &cli_help,   &cli_version, NULL,
 };
 
 static int run_orrery(const struct cli_command *self, int argc, char **argv)

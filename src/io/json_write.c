@@ -234,6 +234,25 @@ void json_write_fixed(struct json_writer *writer, double value, int decimals)
     }
 }
 
+void json_write_real(struct json_writer *writer, double value)
+{
+    char text[40];
+    if (!isfinite(value)) {
+        json_write_null(writer);
+        return;
+    }
+    separate(writer);
+    for (int digits = 15; digits <= 17; digits++) {
+        (void)plain_snprintf(text, sizeof text, "%.*g", digits, value);
+        if (plain_strtod(text, NULL) == value) {
+            break;
+        }
+    }
+    for (const char *at = text; *at != '\0'; at++) {
+        put_char(writer, *at);
+    }
+}
+
 void json_write_member_u64(struct json_writer *writer, const char *key, uint64_t value)
 {
     json_write_key(writer, key);

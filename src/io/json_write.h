@@ -43,6 +43,9 @@ void json_write_ns_as_us(struct json_writer *writer, uint64_t ns);
 /* Rounded to `decimals`; null where the value is no finite number. */
 void json_write_fixed(struct json_writer *writer, double value, int decimals);
 
+/* As short as a reader gets the same number back; null likewise. */
+void json_write_real(struct json_writer *writer, double value);
+
 /* A key with its value; a text that is NULL is null. */
 void json_write_member_u64(struct json_writer *writer, const char *key, uint64_t value);
 void json_write_member_i64(struct json_writer *writer, const char *key, int64_t value);
