@@ -65,7 +65,8 @@ bool advise_view_fill(struct advise_view *view, struct arena *arena)
     balance->most_ns = work[balance->most_rank];
     balance->least_ns = work[balance->least_rank];
     qsort(work, ranks, sizeof *work, findings_compare);
-    balance->median_ns = (double)work[(ranks - 1) / 2];
+    uint32_t middle = (ranks - 1) / 2;
+    balance->median_ns = (double)work[middle];
     find_ahead(result, balance);
     if (view->has_causes) {
         view->shares.late = view->causes.late_ns / all;

@@ -115,11 +115,11 @@ static uint32_t trial_prepare(struct advise_job *job, struct advise_changes *cha
         change.because = change.before_ns == 0 ? job->not_shared
                          : count == left       ? "not tried: no tries were left (parameter 'tries')"
                                                : NULL;
-        changes->list[i] = change;
-        if (change.because == NULL) {
+        if (change.because == NULL && first + count != i) {
             changes->list[i] = changes->list[first + count];
-            changes->list[first + count++] = change;
         }
+        changes->list[change.because == NULL ? first + count : i] = change;
+        count += change.because == NULL ? 1 : 0;
     }
     return count;
 }

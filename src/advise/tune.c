@@ -507,15 +507,16 @@ enum orr_status orr_tune_collectives(const struct orr_run_options *job, const st
     struct orr_workload *loaded = NULL;
     struct tune *tune = calloc(1, sizeof *tune);
     struct tune_made *made = calloc(1, sizeof *made);
-    enum orr_status status =
-        tune == NULL || made == NULL ? error_set(err, ORR_ENOMEM, "out of memory for tuning") : ORR_OK;
-    if (status == ORR_OK) {
-        tune->made = made;
-        tune->job = (struct advise_job){.options = *job,
-                                        .tries = options->tries,
-                                        .threads = options->threads != 0 ? options->threads : thread_pool_processors()};
-        status = orr_run_settle(&tune->job.options, err);
+    if (tune == NULL || made == NULL) {
+        free(tune);
+        free(made);
+        return error_set(err, ORR_ENOMEM, "out of memory for tuning");
     }
+    tune->made = made;
+    tune->job = (struct advise_job){.options = *job,
+                                    .tries = options->tries,
+                                    .threads = options->threads != 0 ? options->threads : thread_pool_processors()};
+    enum orr_status status = orr_run_settle(&tune->job.options, err);
     if (status == ORR_OK) {
         tune->job.document = made->document = advise_document_new(job->memory_limit, err);
         status = made->document == NULL ? ORR_ENOMEM : ORR_OK;
@@ -528,7 +529,7 @@ enum orr_status orr_tune_collectives(const struct orr_run_options *job, const st
     orr_workload_close(loaded);
     free(tune);
     if (status != ORR_OK) {
-        orr_tuned_free(made != NULL ? &made->shown : NULL);
+        orr_tuned_free(&made->shown);
         return status;
     }
     *tuned = &made->shown;

@@ -202,7 +202,7 @@ enum orr_status tune_system_text(struct advise_document *document, const struct 
     }
     uint32_t count = tune_said_of(options, change, said);
     enum orr_status status = tune_read_system(document, options, run, &root, err);
-    if (status != ORR_OK) {
+    if (status != ORR_OK || root == NULL) {
         return status;
     }
     char *made = NULL;
