@@ -25,7 +25,8 @@ orrery advise run -w traces/even -s system.json -n network4.yml | told | head -n
 
 echo
 echo "3. A pipeline of eight stages with two micro-batches"
-orrery advise train --model llama3-8b --machine dgx-h100:1 --pp 8 --global-batch 2 --no-neighbours | told
+orrery advise train --model llama3-8b --machine dgx-h100:1 --pp 8 --global-batch 2 --no-neighbours | told |
+    sed -n 's/^\(  [0-9]\. [^(]*[^( ]\).*/\1/p' | head -n 3 # numbers follow the operators' fit
 
 echo
 echo "4. An all-reduce on a torus of 16: settings chosen one by one, written down and run again"
