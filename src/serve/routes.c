@@ -6,6 +6,8 @@
 
 static const struct serve_route routes[] = {
     {"/", SERVE_GET, SERVE_AT_ONCE, NULL, NULL, serve_page, "text/html; charset=utf-8", "The page"},
+    {"/live.js", SERVE_GET, SERVE_AT_ONCE, NULL, NULL, serve_page, "text/javascript; charset=utf-8", "Its script"},
+    {"/live.css", SERVE_GET, SERVE_AT_ONCE, NULL, NULL, serve_page, "text/css; charset=utf-8", "Its style"},
     {"/openapi.json", SERVE_GET, SERVE_AT_ONCE, NULL, NULL, serve_answer_openapi, NULL, "This document"},
     {"/api/version", SERVE_GET, SERVE_AT_ONCE, NULL, NULL, serve_answer_version, NULL,
      "The version, and whether a store and a folder are served"},

@@ -4,7 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { compareSection } from "./compare";
 import { readReport, type Named, type Report } from "./documents";
-import { clear, freshId, h, svg } from "./dom";
+import { clear, freshId, h } from "./dom";
 import * as f from "./format";
 import { adviceSection, differenceSection, planResult, storedResult, storeResult, sweepResult } from "./lists";
 import type { Result } from "./result";
@@ -12,7 +12,7 @@ import { runResult, timelineSection, views } from "./run";
 import { languageTag, s, setLanguage } from "./strings";
 import { decode, fromChrome, type Timeline } from "./timeline-data";
 import { trainResult } from "./train";
-import { command, redrawCharts, section, type Section } from "./widgets";
+import { command, dark, logo, redrawCharts, section, type Section } from "./widgets";
 
 const timelines = new Map<Named, Timeline>();
 
@@ -51,12 +51,6 @@ function collect(report: Report): { results: Result[]; loose: Section[] } {
   return { results, loose };
 }
 
-function logo(): SVGElement {
-  return svg("svg", { viewBox: "0 0 64 64", class: "logo", "aria-hidden": "true" },
-    svg("circle", { cx: 32, cy: 32, r: 29, class: "orbit" }), svg("circle", { cx: 32, cy: 32, r: 18, class: "orbit" }), svg("circle", { cx: 32, cy: 32, r: 8, class: "sun" }),
-    svg("circle", { cx: 50, cy: 32, r: 3.5, class: "planet" }), svg("circle", { cx: 17.5, cy: 7, r: 4.5, class: "planet-2" }));
-}
-
 function resultBlock(result: Result, open: boolean, besides: Section[]): { element: HTMLElement; sections: Section[]; id: string } {
   const id = freshId("r");
   const sections: Section[] = [];
@@ -77,11 +71,6 @@ function resultBlock(result: Result, open: boolean, besides: Section[]): { eleme
     if (element.open) fill();
   });
   return { element, sections, id };
-}
-
-function dark(): boolean {
-  const set = document.documentElement.dataset["theme"];
-  return set ? set === "dark" : window.matchMedia("(prefers-color-scheme: dark)").matches;
 }
 
 function themed(): void {

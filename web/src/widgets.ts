@@ -125,11 +125,16 @@ export interface ChartOptions {
   logX?: boolean; height?: number; xCategories?: string[];
 }
 
-const charts: { plot: () => void }[] = [];
+let charts: { place: HTMLElement; plot: () => void }[] = [];
 
 /** Colours are the theme's: drawn again when it changes. */
 export function redrawCharts(): void {
   charts.forEach((one) => one.plot());
+}
+
+/** Those that are on the page no more. */
+export function forgetCharts(): void {
+  charts = charts.filter((one) => one.place.isConnected);
 }
 
 export function chart(options: ChartOptions): HTMLElement {
@@ -171,7 +176,7 @@ export function chart(options: ChartOptions): HTMLElement {
     width = place.clientWidth;
     plot();
   }).observe(place);
-  charts.push({ plot });
+  charts.push({ place, plot });
   return h("figure", {}, h("figcaption", {}, options.label), place);
 }
 
@@ -182,4 +187,15 @@ export function command(text: string | null): HTMLElement {
     void navigator.clipboard?.writeText(text).then(() => (button.textContent = s("copied")));
   });
   return h("div", { class: "command" }, h("pre", { tabindex: 0 }, h("code", {}, text)), button);
+}
+
+export function logo(): SVGElement {
+  return svg("svg", { viewBox: "0 0 64 64", class: "logo", "aria-hidden": "true" },
+    svg("circle", { cx: 32, cy: 32, r: 29, class: "orbit" }), svg("circle", { cx: 32, cy: 32, r: 18, class: "orbit" }), svg("circle", { cx: 32, cy: 32, r: 8, class: "sun" }),
+    svg("circle", { cx: 50, cy: 32, r: 3.5, class: "planet" }), svg("circle", { cx: 17.5, cy: 7, r: 4.5, class: "planet-2" }));
+}
+
+export function dark(): boolean {
+  const set = document.documentElement.dataset["theme"];
+  return set ? set === "dark" : window.matchMedia("(prefers-color-scheme: dark)").matches;
 }
