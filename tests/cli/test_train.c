@@ -85,6 +85,7 @@ static void the_first_word_is_the_model(void **state)
     result = program_run("train llama3-8b --machine dgx-h100:2 --gpus 16 --global-batch 32 --json -");
     CHECK_EXIT(result, 0);
     CHECK_TEXT(result->out, program_read("named.json", NULL));
+    CHECK_EXIT(program_run(JOB "--zero 0"), 0);
     result = program_run("train llama3-8b gpt2 --machine dgx-h100:2");
     CHECK_EXIT(result, 2);
     CHECK_CONTAINS(result->err, "unexpected argument \"gpt2\"");
