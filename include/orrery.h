@@ -17,6 +17,7 @@
 #include "orrery/advise.h"
 #include "orrery/base.h"
 #include "orrery/calib.h"
+#include "orrery/cluster.h"
 #include "orrery/colltime.h"
 #include "orrery/doctor.h"
 #include "orrery/faults.h"

@@ -6,6 +6,7 @@
 #ifndef ORRERY_PLAN_H
 #define ORRERY_PLAN_H
 
+#include "orrery/cluster.h"
 #include "orrery/train.h"
 
 ORR_BEGIN
@@ -38,6 +39,7 @@ struct orr_plan_options {
      * found is told. May be NULL. */
     bool (*progress)(void *context, uint64_t predicted, uint64_t plans);
     void *progress_context;
+    struct orr_cluster *cluster; /* the processes that predict, each with so many threads; NULL: this one */
 };
 
 enum { ORR_PLAN_TOP = 64 };
@@ -72,7 +74,8 @@ void orr_plan_watch(struct orr_plan_options *options,
                     bool (*progress)(void *context, uint64_t predicted, uint64_t plans), void *context);
 
 /* ORR_EINVAL where the job cannot be, or `fix` names what is not searched. ORR_EINTR: ended by the callback; `*result`
- * is given then too, unless nothing was predicted. The caller frees `result` with free(). */
+ * is given then too, unless nothing was predicted. In a worker of a cluster it is NULL. The caller frees `result` with
+ * free(). */
 ORR_MUST_CHECK enum orr_status orr_plan_search(const struct orr_plan_options *options, struct orr_plan_result **result,
                                                struct orr_error *err);
 

@@ -3,6 +3,7 @@
 #ifndef ORRERY_SWEEP_H
 #define ORRERY_SWEEP_H
 
+#include "orrery/cluster.h"
 #include "orrery/lab.h"
 #include "orrery/run.h"
 
@@ -86,7 +87,8 @@ struct orr_sweep_options {
     /* Divided: this call runs points `shard`, `shard` + `shards` … (from 1), and keeps them in a file beside the store
      * (docs/cluster.md). `shards` 0: it is not. */
     uint32_t shard, shards;
-    bool collect; /* the points of such files are put into the store, and none is run */
+    struct orr_cluster *cluster; /* the processes that run the points, each with so many threads; NULL: this one */
+    bool collect;                /* the points of such files are put into the store, and none is run */
     /* Several times a second, on the calling thread; a false return ends the sweep. May be NULL. */
     bool (*progress)(void *context, const struct orr_sweep_progress *now);
     void *progress_context;
@@ -95,9 +97,9 @@ struct orr_sweep_options {
 struct orr_sweep;
 
 /* Runs every point that the store does not have yet, and keeps each as a run when it ends. With `collect`, ORR_EINTR
- * also where points are missing. Points that fail or stall are results, not errors. ORR_EINTR: ended by the callback;
- * what has ended is kept and can be written. `*sweep` is given on ORR_OK and ORR_EINTR. Warnings of the points are told
- * once each. */
+ * also where points are missing. In a worker of a cluster `*sweep` is NULL. Points that fail or stall are results, not
+ * errors. ORR_EINTR: ended by the callback; what has ended is kept and can be written. `*sweep` is given on ORR_OK and
+ * ORR_EINTR. Warnings of the points are told once each. */
 ORR_MUST_CHECK enum orr_status orr_sweep_run(const struct orr_sweep_options *options, const struct orr_notices *notices,
                                              struct orr_sweep **sweep, struct orr_error *err);
 void orr_sweep_close(struct orr_sweep *sweep); /* NULL is fine */

@@ -109,8 +109,8 @@ class SweepOptions(c.Structure):
     _fields_ = [("plan", c.c_void_p), ("jobs", c.POINTER(SweepJob)), ("base", c.c_char_p), ("store", c.c_char_p),
                 ("command", c.c_char_p), ("tag", c.c_char_p), ("threads", c.c_uint32), ("fresh", c.c_bool),
                 ("only", c.POINTER(c.c_uint64)), ("only_count", c.c_size_t), ("shard", c.c_uint32),
-                ("shards", c.c_uint32), ("collect", c.c_bool), ("progress", SWEEP_PROGRESS),
-                ("progress_context", c.c_void_p)]
+                ("shards", c.c_uint32), ("cluster", c.c_void_p), ("collect", c.c_bool),
+                ("progress", SWEEP_PROGRESS), ("progress_context", c.c_void_p)]
 
 
 # What each is called in orrery.h.

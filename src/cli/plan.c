@@ -63,14 +63,16 @@ static int plan_run(const struct cli_command *self, int argc, char **argv)
     }
     options.plan.progress = plan_goes_on;
     options.plan.progress_context = &watch;
+    status = orr_cluster_open(&options.plan.cluster, &err);
     watch_begin(&watch);
-    status = orr_plan_search(&options.plan, &result, &err);
+    status = status == ORR_OK ? orr_plan_search(&options.plan, &result, &err) : status;
     watch_end(&watch);
+    orr_cluster_close(options.plan.cluster);
     enum orr_status put = result != NULL ? cli_forms_put(&options.forms, plan_answer, result, &later) : ORR_OK;
     if (result != NULL && put == ORR_OK && result->count > 0) {
         put = cli_chart_put(options.forms.chart, plan_draw, result, &later);
     }
-    bool none = status == ORR_OK && put == ORR_OK && result->count == 0;
+    bool none = status == ORR_OK && put == ORR_OK && result != NULL && result->count == 0; /* NULL: a worker's */
     watch_finish(&watch, status == ORR_OK ? WATCH_DONE : WATCH_FAILED);
     free(result);
     return none ? 1 : status != ORR_OK ? cli_end(status, &err) : cli_end(put, &later);

@@ -384,6 +384,7 @@ static int cli_sweep_run_sweep(struct sweep_command *command, struct cli_warning
     enum orr_status printed = sweep == NULL ? ORR_OK : cli_sweep_write_results(command, sweep, &later);
     int exit_code = status != ORR_OK    ? cli_fail(&err)
                     : printed != ORR_OK ? cli_end(printed, &later)
+                    : sweep == NULL     ? 0 /* a worker */
                                         : exit_code_of(sweep);
     watch_finish(&watch.watch, exit_code == 0 ? WATCH_DONE : WATCH_FAILED);
     orr_sweep_close(sweep);
@@ -499,12 +500,16 @@ static int cli_sweep_run_command(const struct cli_command *self, int argc, char 
         return code;
     }
     char *typed = typed_command(own, argc, argv);
-    if (typed == NULL) {
-        (void)error_set(&err, ORR_ENOMEM, "out of memory");
-        return cli_fail(&err);
-    }
+    enum orr_status status =
+        typed == NULL ? error_set(&err, ORR_ENOMEM, "out of memory") : orr_cluster_open(&command.sweep.cluster, &err);
+    bool worker = orr_cluster_is_worker(command.sweep.cluster);
+    bool alone = command.dry || command.slurm.file != NULL || command.sweep.collect; /* the first process does that */
+    command.quiet = command.quiet || worker;
     command.sweep.command = typed;
-    int exit_code = execute(&command, own < argc ? argc - own - 1 : 0, argv + own + (own < argc));
+    int exit_code = status != ORR_OK  ? cli_fail(&err)
+                    : worker && alone ? 0
+                                      : execute(&command, own < argc ? argc - own - 1 : 0, argv + own + (own < argc));
+    orr_cluster_close(command.sweep.cluster);
     free(typed);
     return exit_code;
 }

@@ -4,10 +4,13 @@
  * measured runs near them, which takes ten times as long, and ranked again.
  */
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "base/thread_pool.h"
+#include "io/crew.h"
 #include "orrery/plan.h"
 #include "planner/space.h"
 #include "report/plan.h"
@@ -15,7 +18,7 @@
 #include "train/neighbours.h"
 #include "train/predict.h"
 
-enum { SEARCH_FINALISTS = 384, SEARCH_BATCH_TOKENS = 4 << 20 };
+enum { SEARCH_BLOCK = 64, SEARCH_FINALISTS = 384, SEARCH_BATCH_TOKENS = 4 << 20 };
 
 /* What is kept of a plan that was predicted. */
 struct search_seen {
@@ -35,7 +38,8 @@ struct search {
     double room;                   /* bytes that a plan may need */
     uint64_t until_ns;             /* 0: no end */
     uint64_t taken;                /* plans predicted so far */
-    bool is_telling, is_ended;     /* the finalists' turn: neither time nor callback end it; the callback did */
+    atomic_bool is_ended;          /* the callback did it, or the leader is gone */
+    bool is_telling;               /* the finalists' turn: neither time nor callback end it */
     uint32_t *finalists, finalist_count;
     struct orr_train_result *finals;
 };
@@ -137,6 +141,73 @@ static enum orr_status search_every(struct search *search, uint64_t count, void 
                                     .context = search,
                                     .tick_ms = 50};
     return thread_pool_run(threads, &work, err);
+}
+
+/* ---- by other processes too: plans go by numbers of blocks, what was seen of them comes as bytes ---- */
+
+static uint64_t search_block_plans(const struct search *search, uint64_t block)
+{
+    uint64_t left = search->space.count - block * SEARCH_BLOCK;
+    return left < SEARCH_BLOCK ? left : SEARCH_BLOCK;
+}
+
+static bool search_block_make(void *context, uint64_t block, struct etz_bytes *bytes)
+{
+    struct search *search = context;
+    uint64_t plans = search_block_plans(search, block);
+    for (uint64_t i = 0; i < plans && !search->is_ended; i++) {
+        (void)search_plan(search, block * SEARCH_BLOCK + i);
+    }
+    etz_bytes_put(bytes, &search->seen[block * SEARCH_BLOCK], plans * sizeof *search->seen);
+    return !bytes->refused;
+}
+
+static bool search_block_take(void *context, uint64_t block, const uint8_t *bytes, size_t size)
+{
+    struct search *search = context;
+    uint64_t plans = search_block_plans(search, block);
+    if (size == plans * sizeof *search->seen) {
+        memcpy(&search->seen[block * SEARCH_BLOCK], bytes, size);
+        search->taken += plans;
+    }
+    return true;
+}
+
+static void search_block_stop(void *context)
+{
+    struct search *search = context;
+    search->is_ended = true;
+}
+
+static bool search_is_worker(const struct search *search)
+{
+    return search->options->cluster != NULL && search->options->cluster->is_worker;
+}
+
+static enum orr_status search_blocks(struct search *search, struct orr_error *err)
+{
+    struct orr_cluster *cluster = search->options->cluster;
+    uint64_t count = (search->space.count + SEARCH_BLOCK - 1) / SEARCH_BLOCK;
+    uint32_t threads =
+        search->options->threads != 0 ? search->options->threads : 1; /* there is a process a processor */
+    uint64_t *pieces = mem_alloc(&search->mem, count * sizeof *pieces);
+    if (pieces == NULL) {
+        return mem_error(&search->mem, "the plans", err);
+    }
+    for (uint64_t i = 0; i < count; i++) {
+        pieces[i] = i;
+    }
+    const struct crew_work work = {.pieces = pieces,
+                                   .count = count,
+                                   .make = search_block_make,
+                                   .take = search_block_take,
+                                   .tick = search_goes_on,
+                                   .stop = search_block_stop,
+                                   .context = search};
+    enum orr_status status =
+        cluster->is_worker ? crew_serve(cluster, threads, &work, err) : crew_lead(cluster, threads, &work, err);
+    mem_free(&search->mem, pieces, count * sizeof *pieces);
+    return status;
 }
 
 /* ---- ranking ---- */
@@ -295,7 +366,7 @@ static enum orr_status search_prepare(struct search *search, struct orr_error *e
     if (search->seen == NULL || search->finalists == NULL || search->finals == NULL) {
         return mem_error(&search->mem, "the plans", err);
     }
-    if (!search->job.without_neighbours) {
+    if (!search->job.without_neighbours && !search_is_worker(search)) {
         status = neighbours_open(search->data, any.framework, search->options->threads, &search->neighbours, err);
     }
     return status;
@@ -330,8 +401,13 @@ static enum orr_status search_run(struct search *search, struct orr_plan_result 
 {
     enum orr_status status = search_settle(search, err);
     status = status != ORR_OK ? status : search_prepare(search, err);
+    if (status == ORR_OK && search_is_worker(search)) {
+        return search_blocks(search, err);
+    }
     status = status != ORR_OK ? status : search_own(search, made, err);
-    status = status != ORR_OK ? status : search_every(search, search->space.count, search_plan, err);
+    status = status != ORR_OK                   ? status
+             : search->options->cluster != NULL ? search_blocks(search, err)
+                                                : search_every(search, search->space.count, search_plan, err);
     status = status != ORR_OK ? status : search_choose(search, err);
     search->is_telling = true;
     status = status != ORR_OK ? status : search_every(search, search->finalist_count, search_finalist, err);
@@ -360,7 +436,8 @@ enum orr_status orr_plan_search(const struct orr_plan_options *options, struct o
         status = error_set(err, ORR_EINTR, "interrupted; %llu of %llu plans were predicted",
                            (unsigned long long)made->predicted, (unsigned long long)made->plans);
     }
-    if (status == ORR_OK || (interrupted && made->predicted > 0)) {
+    bool worker = search_is_worker(&search);
+    if ((status == ORR_OK && !worker) || (interrupted && made->predicted > 0)) {
         *result = made;
     } else {
         free(made);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who carries the points of a sweep out. A sweep hands its points to an executor and gets results back on its own
- * thread, as they end; it does not know where they were made. Today there are the threads of this process; processes on
- * other machines would be another row of functions, and a result that is carried in bytes.
+ * thread, as they end; it does not know where they were made. These are the threads of this process; with processes on
+ * other machines, results are carried in bytes (io/crew.h).
  */
 #ifndef ORR_LAB_SWEEP_EXEC_H
 #define ORR_LAB_SWEEP_EXEC_H

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "io/crew.h"
 #include "lab/sweep/exec.h"
+#include "lab/sweep/wire.h"
 #include "run/network_choice.h"
 
 enum { WARNINGS_MOST = 200 };
@@ -44,8 +46,61 @@ static bool tick(void *context)
     return !atomic_load_explicit(&sweep->stop, memory_order_relaxed);
 }
 
+/* ---- by other processes too: points go as numbers, results come as bytes ---- */
+
+static bool sweep_crew_make(void *context, uint64_t point, struct etz_bytes *bytes)
+{
+    struct sweep_made *made = sweep_point_make(context, point);
+    bool carried = made != NULL && sweep_wire_put(made, bytes);
+    sweep_made_free(made);
+    return carried;
+}
+
+static bool sweep_crew_take(void *context, uint64_t point, const uint8_t *bytes, size_t size)
+{
+    struct orr_sweep *sweep = context;
+    struct sweep_made *made = sweep->status == ORR_OK ? sweep_wire_take(bytes, size) : NULL;
+    if (sweep->status == ORR_OK && (made == NULL || made->point != point)) {
+        sweep_made_free(made);
+        sweep->status =
+            error_set(&sweep->err, ORR_EFAIL, "what a worker sent for point %" PRIu64 " is no result", point + 1);
+    } else if (sweep->status == ORR_OK) {
+        sweep->status = sweep_keep_add(sweep, made, &sweep->err);
+    }
+    return sweep->status == ORR_OK;
+}
+
+static void sweep_crew_stop(void *context)
+{
+    struct orr_sweep *sweep = context;
+    atomic_store_explicit(&sweep->stop, true, memory_order_relaxed);
+}
+
+static enum orr_status sweep_crew_run(struct orr_sweep *sweep, struct orr_error *err)
+{
+    struct orr_cluster *cluster = sweep->options->cluster;
+    uint32_t threads = sweep->options->threads > 0 ? sweep->options->threads : 1; /* there is a process a processor */
+    const struct crew_work work = {.pieces = sweep->todo,
+                                   .count = sweep->todo_count,
+                                   .make = sweep_crew_make,
+                                   .take = sweep_crew_take,
+                                   .tick = tick,
+                                   .stop = sweep_crew_stop,
+                                   .context = sweep};
+    enum orr_status status =
+        cluster->is_worker ? crew_serve(cluster, threads, &work, err) : crew_lead(cluster, threads, &work, err);
+    if (status == ORR_OK && sweep->status != ORR_OK) {
+        *err = sweep->err;
+        status = sweep->status;
+    }
+    return status;
+}
+
 static enum orr_status sweep_carry_out(struct orr_sweep *sweep, struct orr_error *err)
 {
+    if (sweep->options->cluster != NULL) {
+        return sweep_crew_run(sweep, err);
+    }
     struct sweep_executor *executor = NULL;
     const struct sweep_work work = {
         .count = sweep->todo_count, .make = sweep_make, .take = sweep_take, .tick = tick, .context = sweep};
@@ -101,6 +156,11 @@ enum orr_backend sweep_network_of(const struct orr_sweep *sweep, uint64_t point)
     return job->lab->run.backend_open ? sweep->network : job->lab->run.backend;
 }
 
+static bool sweep_is_worker(const struct orr_sweep *sweep)
+{
+    return sweep->options->cluster != NULL && sweep->options->cluster->is_worker;
+}
+
 static enum orr_status sweep_prepare(struct orr_sweep *sweep, struct orr_error *err)
 {
     sweep->results = arena_zalloc(&sweep->arena, (size_t)sweep->points * sizeof *sweep->results);
@@ -113,7 +173,11 @@ static enum orr_status sweep_prepare(struct orr_sweep *sweep, struct orr_error *
         return status;
     }
     status = sweep_inputs_find(&sweep->inputs, sweep->options->jobs, sweep->points, err);
-    return status == ORR_OK ? sweep_keep_open(sweep, err) : status;
+    if (status != ORR_OK || !sweep_is_worker(sweep)) {
+        return status == ORR_OK ? sweep_keep_open(sweep, err) : status;
+    }
+    char unused[IO_HASH_TEXT]; /* calibrations are found with it */
+    return sweep_inputs_fingerprint(&sweep->inputs, sweep->options, sweep->points, unused, err);
 }
 
 /* The same line as of a single run, once. */
@@ -144,7 +208,7 @@ enum orr_status orr_sweep_run(const struct orr_sweep_options *options, const str
     intern_init(&opened->lines, &opened->mem);
     sweep_inputs_init(&opened->inputs);
     enum orr_status status = sweep_prepare(opened, err);
-    if (status == ORR_OK && opened->network == ORR_BACKEND_AWARE) {
+    if (status == ORR_OK && opened->network == ORR_BACKEND_AWARE && !sweep_is_worker(opened)) {
         status = tell_network(notices, err);
     }
     if (status == ORR_OK) {
@@ -153,7 +217,7 @@ enum orr_status orr_sweep_run(const struct orr_sweep_options *options, const str
     }
     lab_store_close(opened->store);
     opened->store = NULL;
-    if (status != ORR_OK) {
+    if (status != ORR_OK || sweep_is_worker(opened)) {
         orr_sweep_close(opened);
         return status;
     }
