@@ -82,6 +82,42 @@ ORR_MUST_CHECK enum orr_status orr_goodput_write(const struct orr_goodput_option
                                                  const struct orr_goodput *result, enum orr_form form, FILE *stream,
                                                  struct orr_error *err);
 
+/* ---- several jobs on one machine ----------------------------------------------------------------------------------
+ */
+
+struct orr_job_row {
+    char name[64];
+    uint32_t ranks;
+    uint64_t together_ns; /* until its last rank is done, with the others there */
+    uint64_t alone_ns;    /* on the same ranks, with the others idle */
+};
+
+/* One direction of a link that at least two jobs use, with what each of them puts on it alone. */
+struct orr_job_link {
+    uint32_t from, to;  /* nodes */
+    uint32_t jobs;      /* that use it */
+    uint64_t bytes;     /* of all of them, each alone */
+    double utilisation; /* with all of them there */
+};
+
+enum { ORR_JOB_LINKS = 20 };
+
+struct orr_jobs {
+    const struct orr_job_row *rows; /* as the options have them; live as long as the result */
+    uint32_t count;
+    uint32_t link_count;                      /* of those below */
+    uint32_t shared_links;                    /* how many there are; wired machines alone */
+    struct orr_job_link links[ORR_JOB_LINKS]; /* the busiest */
+    uint64_t queued_together, queued_alone;   /* AWARE: messages that found their link busy; of all jobs, each alone */
+};
+
+/* Runs the jobs of the options together, and each of them alone. Free the result with orr_jobs_free. */
+ORR_MUST_CHECK enum orr_status orr_jobs_run(const struct orr_run_options *options, struct orr_jobs **result,
+                                            struct orr_error *err);
+void orr_jobs_free(struct orr_jobs *result); /* NULL is fine */
+ORR_MUST_CHECK enum orr_status orr_jobs_write(const struct orr_jobs *result, enum orr_form form, FILE *stream,
+                                              struct orr_error *err);
+
 ORR_END
 
 #endif

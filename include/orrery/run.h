@@ -101,6 +101,16 @@ struct orr_noise {
     double spread; /* 0 to 10; UNIFORM to 1 */
 };
 
+/* A job among several on one machine. */
+struct orr_job {
+    const char *name;
+    const char *workload; /* prefix P: its rank R's trace is P.R.et; groups as beside a workload */
+    const char *ranks;    /* of the machine, in the order of the job's: "0-7+16-23"; NULL: by the placement */
+};
+
+/* Which free ranks of the machine jobs get that name none: the next ones; each in turn one; by the seed. */
+enum orr_placement { ORR_PLACEMENT_PACKED, ORR_PLACEMENT_SPREAD, ORR_PLACEMENT_RANDOM };
+
 /* A key of a configuration file and the value it has in this run, whatever the file says (docs/sweeps.md). */
 struct orr_override {
     const char *file;   /* the option that names the file: "system", "network", "memory", "logical" */
@@ -134,6 +144,12 @@ uint64_t orr_workload_bytes(const struct orr_workload *workload); /* of memory *
 struct orr_run_options {  /* NOLINT(clang-analyzer-optin.performance.Padding): in the order one reads them */
     size_t size;          /* of this struct, as orr_run_options_init writes it */
     const char *workload; /* prefix P: rank R's trace is P.R.et */
+    /* Instead of `workload`: several jobs on one machine, whose other ranks do nothing. Borrowed until orr_run_open
+     * returns. */
+    const struct orr_job *jobs;
+    size_t job_count;
+    enum orr_placement placement;
+    uint32_t only_job; /* 1 + the job that runs while the others' ranks do nothing; 0: all run */
     /* The machine in a few words: "dgx-h100:16", "128gpu_torus3d_16", a line, a file (docs/machines.md). Instead of
      * network and logical; without `system` one is made that fits it. NULL: the files say it. */
     const char *machine;
@@ -182,7 +198,8 @@ struct orr_run_options {  /* NOLINT(clang-analyzer-optin.performance.Padding): i
     bool parallel_links;                    /* PACKET: all links between two nodes carry traffic, not the last alone */
     const struct orr_link_down *link_downs; /* PACKET; borrowed until orr_run_open returns */
     size_t link_down_count;
-    bool grow; /* fill the machine, as `growth` says; else one trace a rank */
+    const char *faults; /* AWARE, PACKET: a file of links that are down or slow for a while (docs/faults.md); or NULL */
+    bool grow;          /* fill the machine, as `growth` says; else one trace a rank */
     struct orr_growth growth;
     const struct orr_override *overrides; /* borrowed until orr_run_open returns */
     size_t override_count;

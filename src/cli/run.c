@@ -39,6 +39,29 @@ static enum orr_status repeat_answer(void *context, enum orr_form form, FILE *st
     return orr_repeat_write(context, form, stream, err);
 }
 
+static enum orr_status jobs_answer(void *context, enum orr_form form, FILE *stream, struct orr_error *err)
+{
+    return orr_jobs_write(context, form, stream, err);
+}
+
+/* Several jobs, together and alone. */
+static int cli_run_jobs(struct run_options *options, struct watch *watch, struct cli_warnings *warnings)
+{
+    struct orr_error err = {0};
+    struct orr_jobs *result = NULL;
+    watch_begin(watch);
+    enum orr_status status = orr_jobs_run(&options->run, &result, &err);
+    watch_end(watch);
+    cli_warnings_end(warnings);
+    const struct cli_forms forms = {.json = options->out.format == ORR_OUTPUT_JSON ? "-" : options->out.json};
+    if (status == ORR_OK) {
+        status = cli_forms_put(&forms, jobs_answer, result, &err);
+    }
+    orr_jobs_free(result);
+    watch_finish(watch, status == ORR_OK ? WATCH_DONE : status == ORR_EINTR ? WATCH_INTERRUPTED : WATCH_FAILED);
+    return status == ORR_OK ? 0 : cli_fail(&err);
+}
+
 /* The same job by many seeds. */
 static int cli_run_repeat(struct run_options *options, struct watch *watch, struct cli_warnings *warnings)
 {
@@ -80,6 +103,9 @@ static int cli_run_simulate(struct run_options *options, struct cli_warnings *wa
     options->run.keep_issue_order = options->out.format == ORR_OUTPUT_ASTRA;
     options->run.progress = watch_progress;
     options->run.progress_context = &watch;
+    if (options->run.job_count > 0) {
+        return cli_run_jobs(options, &watch, warnings);
+    }
     if (options->repeat > 0) {
         return cli_run_repeat(options, &watch, warnings);
     }

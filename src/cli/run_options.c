@@ -138,14 +138,22 @@ enum orr_status run_outputs_settle(struct run_outputs *outputs, struct orr_error
 static enum orr_status check_repeat(const struct run_options *options, struct orr_error *err)
 {
     static const struct run_outputs none;
-    if (options->repeat == 0) {
-        return options->threads == 0 ? ORR_OK : error_set(err, ORR_EINVAL, "--threads is for --repeat");
+    bool jobs = options->run.job_count > 0;
+    if (options->repeat == 0 && options->threads > 0) {
+        return error_set(err, ORR_EINVAL, "--threads is for --repeat");
+    }
+    if (jobs && options->repeat > 0) {
+        return error_set(err, ORR_EINVAL, "--repeat does not go with --job");
+    }
+    if (options->repeat == 0 && !jobs) {
+        return ORR_OK;
     }
     for (const struct param *row = run_output_rows; row->name != NULL; row++) {
         bool kept = strcmp(row->name, "json") == 0 || strcmp(row->name, "status-file") == 0;
         if ((row->flags & PARAM_SINGLE) != 0 && !kept && !param_same(row, &options->out, &none) &&
             options->out.format != ORR_OUTPUT_JSON) {
-            return error_set(err, ORR_EINVAL, "--%s is of one run; --repeat has text and --json", row->name);
+            return error_set(err, ORR_EINVAL, "--%s is of one run; %s has text and --json", row->name,
+                             jobs ? "--job" : "--repeat");
         }
     }
     return ORR_OK;

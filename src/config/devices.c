@@ -14,8 +14,8 @@
 #include "base/plain.h"
 #include "base/words.h"
 #include "compute/device.h"
-#include "io/csv.h"
-#include "io/json.h"
+#include "config/rows.h"
+#include "io/value.h"
 #include "presets.h"
 
 enum { KINDS_MOST = UINT16_MAX, PART_MOST = 64, PLACE_MOST = 300, ENTRY_MOST = 600 };
@@ -309,35 +309,20 @@ enum column { RANKS, DEVICE, COMPUTE_FACTOR, TFLOPS, MEMORY, LINK_FACTOR, COLUMN
 
 static const char *const columns[] = {"ranks", "device", "compute_factor", "tflops", "memory", "link_factor", NULL};
 
-static enum orr_status find_column(const struct list *list, const char *name, enum column *column)
-{
-    for (uint32_t i = 0; i < COLUMN_COUNT; i++) {
-        if (strcmp(name, columns[i]) == 0) {
-            *column = (enum column)i;
-            return ORR_OK;
-        }
-    }
-    char shown[64];
-    const char *near = error_nearest(name, columns);
-    return error_set(list->err, ORR_EINVAL,
-                     "%s: no column \"%s\"%s%s%s; there are ranks, device, compute_factor, tflops, memory (GB/s) and "
-                     "link_factor",
-                     list->where, io_text_printable(name, shown, sizeof shown), near != NULL ? " (did you mean \"" : "",
-                     near != NULL ? near : "", near != NULL ? "\"?)" : "");
-}
-
 /* A row as an entry of the list: "0-3+8=h100:x1.1:@4000:linkx0.5". */
-static enum orr_status take_cells(struct list *list, const char *const cells[COLUMN_COUNT])
+static enum orr_status take_cells(void *context, const char *where, const char *const *cells, struct orr_error *err)
 {
+    struct list *list = context;
     static const char *const before[] = {"", "", "x", "", "@", "linkx"};
     char entry[ENTRY_MOST];
-    if (cells[RANKS] == NULL || cells[RANKS][0] == '\0') {
-        return error_set(list->err, ORR_EINVAL, "%s: no ranks, as in 0-3 or 0-3+8-11", list->where);
+    (void)snprintf(list->where, sizeof list->where, "%s", where);
+    if (cells[RANKS] == NULL) {
+        return error_set(err, ORR_EINVAL, "%s: no ranks, as in 0-3 or 0-3+8-11", list->where);
     }
     size_t length = (size_t)snprintf(entry, sizeof entry, "%s", cells[RANKS]);
     char between = '=';
     for (uint32_t i = DEVICE; i < COLUMN_COUNT && length < sizeof entry; i++) {
-        if (cells[i] == NULL || cells[i][0] == '\0') {
+        if (cells[i] == NULL) {
             continue;
         }
         if (strpbrk(cells[i], ":,=") != NULL && i != DEVICE) {
@@ -345,7 +330,7 @@ static enum orr_status take_cells(struct list *list, const char *const cells[COL
             return error_set(list->err, ORR_EINVAL, "%s: %s \"%s\" is not a number above 0", list->where, columns[i],
                              io_text_printable(cells[i], shown, sizeof shown));
         }
-        bool pair = i == TFLOPS && cells[MEMORY] != NULL && cells[MEMORY][0] != '\0';
+        bool pair = i == TFLOPS && cells[MEMORY] != NULL;
         if (i == TFLOPS && !pair) {
             return error_set(list->err, ORR_EINVAL, "%s: tflops needs memory (GB/s) beside it", list->where);
         }
@@ -367,106 +352,14 @@ static enum orr_status take_cells(struct list *list, const char *const cells[COL
                           : error_set(list->err, ORR_EINVAL, "%s: the row says nothing of its ranks", list->where);
 }
 
-static void devices_place_at(struct list *list, const char *name, uint64_t line)
-{
-    (void)snprintf(list->where, sizeof list->where, "%.200s:%" PRIu64, name, line);
-}
-
-static enum orr_status take_csv(struct list *list, const char *name, const char *text, size_t size, struct mem *mem)
-{
-    struct csv_reader *reader = NULL;
-    enum column column_of[COLUMN_COUNT];
-    enum orr_status status = csv_reader_open_text(name, text, size, mem, &reader, list->err);
-    if (status != ORR_OK) {
-        return status;
-    }
-    const struct csv_row *header = csv_reader_header(reader);
-    devices_place_at(list, name, header->line);
-    if (header->count > COLUMN_COUNT) {
-        status = error_set(list->err, ORR_EINVAL, "%s: %" PRIu32 " columns, and there are %d", list->where,
-                           header->count, COLUMN_COUNT);
-    }
-    for (uint32_t i = 0; i < header->count && status == ORR_OK; i++) {
-        status = find_column(list, header->fields[i].text, &column_of[i]);
-    }
-    struct csv_row row;
-    bool more = status == ORR_OK;
-    while (more && status == ORR_OK) {
-        const char *cells[COLUMN_COUNT] = {NULL};
-        status = csv_reader_next(reader, &row, &more, list->err);
-        for (uint32_t i = 0; status == ORR_OK && more && i < row.count; i++) {
-            cells[column_of[i]] = row.fields[i].text;
-        }
-        if (status == ORR_OK && more) {
-            devices_place_at(list, name, row.line);
-            status = take_cells(list, cells);
-        }
-    }
-    csv_reader_close(reader);
-    return status;
-}
-
-static enum orr_status take_json_row(struct list *list, const char *name, const struct io_value *row)
-{
-    enum { NUMBER_MOST = 40 };
-    const char *cells[COLUMN_COUNT] = {NULL};
-    char numbers[COLUMN_COUNT][NUMBER_MOST];
-    devices_place_at(list, name, row->line);
-    if (row->kind != IO_MAP) {
-        return error_set(list->err, ORR_EINVAL, "%s: not an object such as {\"ranks\": \"4-7\", \"device\": \"h100\"}",
-                         list->where);
-    }
-    for (const struct io_value *value = row->first; value != NULL; value = value->next) {
-        enum column column = RANKS;
-        enum orr_status status = find_column(list, value->key, &column);
-        if (status != ORR_OK) {
-            return status;
-        }
-        if (value->kind == IO_INTEGER) {
-            (void)snprintf(numbers[column], NUMBER_MOST, "%" PRId64, value->integer);
-        } else if (value->kind == IO_REAL) {
-            (void)plain_snprintf(numbers[column], NUMBER_MOST, "%.17g", value->real);
-        } else if (value->kind != IO_TEXT) {
-            return error_set(list->err, ORR_EINVAL, "%s: \"%s\" is neither a number nor a text", list->where,
-                             columns[column]);
-        }
-        cells[column] = value->kind == IO_TEXT ? value->text : numbers[column];
-    }
-    return take_cells(list, cells);
-}
-
-static enum orr_status take_json(struct list *list, const char *name, const char *text, size_t size)
-{
-    struct io_value *root = NULL;
-    enum orr_status status = io_json_parse(name, text, size, list->arena, &root, list->err);
-    if (status != ORR_OK) {
-        return status;
-    }
-    if (root->kind == IO_MAP && root->count == 1 && strcmp(root->first->key, "devices") == 0) {
-        root = root->first;
-    }
-    if (root->kind != IO_LIST) {
-        return error_set(list->err, ORR_EINVAL, "%s:%" PRIu32 ": not a list of objects, one for each kind of rank",
-                         name, root->line);
-    }
-    for (const struct io_value *row = root->first; row != NULL && status == ORR_OK; row = row->next) {
-        status = take_json_row(list, name, row);
-    }
-    return status;
-}
-
 enum orr_status config_parse_devices_file(const char *name, const char *text, size_t size, uint32_t ranks,
                                           struct arena *arena, struct sim_devices *devices, struct orr_error *err)
 {
     struct list list;
     enum orr_status status = list_begin(&list, ranks, arena, err);
-    size_t blank = 0;
-    while (blank < size && strchr(" \t\r\n", text[blank]) != NULL) {
-        blank++;
-    }
-    bool json = blank < size && (text[blank] == '[' || text[blank] == '{');
+    const struct config_rows rows = {.columns = columns, .key = "devices", .take = take_cells, .context = &list};
     if (status == ORR_OK) {
-        status = json ? take_json(&list, name, text, size) : take_csv(&list, name, text, size, arena->mem);
+        status = config_rows_read(name, text, size, arena, &rows, err);
     }
     if (status == ORR_OK && list.kind_count == 1) {
         status = error_set(err, ORR_EINVAL, "%s: no device in it", name);

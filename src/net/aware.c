@@ -10,6 +10,7 @@
  * down from a switch included, which is the one that other ranks' messages for it come by.
  */
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/pool.h"
 #include "base/ticks.h"
@@ -18,6 +19,7 @@
 struct link {
     uint32_t head, tail; /* transits waiting, 0 = none */
     uint32_t busy;
+    uint32_t down; /* by a fault: what comes waits */
 };
 
 /* A message on its way. */
@@ -41,6 +43,7 @@ struct aware {
     struct transits transits;
     struct net_touch *touches; /* folded: by link */
     double *factors;           /* of the rate, by link; NULL: 1. Folded: of all */
+    bool has_faults;           /* they are in the queue */
 };
 
 /* Places in the link table: simple addresses matter more than a few unused entries. */
@@ -77,10 +80,10 @@ static double factor_of(const struct net *net, uint32_t d, uint32_t place)
     return topo_link_factor(net->dims, rank, rank + (to - from) * dim->stride);
 }
 
-static bool make_factors(struct net *net, size_t places)
+static bool make_factors(struct net *net, size_t places, bool wanted)
 {
     struct aware *aware = net->state;
-    if (net->dims->link_factors == NULL) {
+    if (!wanted || aware->factors != NULL) {
         return true;
     }
     aware->factors = mem_alloc(net->mem, places * sizeof *aware->factors);
@@ -105,7 +108,8 @@ static enum orr_status aware_open(struct net *net, struct orr_error *err)
                          places, UINT32_MAX);
     }
     aware->links = mem_zalloc(net->mem, (size_t)places * sizeof *aware->links);
-    if (aware->links == NULL || !transits_init(&aware->transits, net->mem) || !make_factors(net, (size_t)places)) {
+    if (aware->links == NULL || !transits_init(&aware->transits, net->mem) ||
+        !make_factors(net, (size_t)places, net->dims->link_factors != NULL)) {
         return mem_error(net->mem, "the table of links", err);
     }
     return ORR_OK;
@@ -129,7 +133,7 @@ static bool aware_fold(struct net *net)
     size_t places = (size_t)lay_out_links(aware, net->dims, 1);
     aware->links = mem_zalloc(net->mem, places * sizeof *aware->links);
     aware->touches = mem_zalloc(net->mem, places * sizeof *aware->touches);
-    return aware->links != NULL && aware->touches != NULL && make_factors(net, places);
+    return aware->links != NULL && aware->touches != NULL && make_factors(net, places, net->dims->link_factors != NULL);
 }
 
 static void aware_close(struct net *net)
@@ -272,7 +276,7 @@ static void enter_link(struct net *net, uint32_t index)
         net_fold_touch(net, &aware->touches[link_index]);
     }
     struct link *link = &aware->links[link_index];
-    if (!link->busy) {
+    if (!link->busy && !link->down) {
         net_aware_transmit(net, index, link_index, d);
         return;
     }
@@ -286,9 +290,114 @@ static void enter_link(struct net *net, uint32_t index)
     net->stats[d].queued++;
 }
 
+/* ---- faults ---- */
+
+/* The links of a fault, one each way. */
+static uint32_t links_of_fault(const struct net *net, const struct net_fault *fault, uint32_t links[2])
+{
+    const struct aware *aware = net->state;
+    uint32_t d = fault->dim;
+    if (fault->b == NET_NO_MESSAGE) {
+        links[0] = (uint32_t)aware->first_link[d] + 2 * fault->a;
+        links[1] = links[0] + 1;
+        return d;
+    }
+    struct transit there = {.at = fault->a, .dst = fault->b};
+    struct transit back = {.at = fault->b, .dst = fault->a};
+    links[0] = net_aware_step(net, &there, &d);
+    links[1] = net_aware_step(net, &back, &d);
+    return d;
+}
+
+static void begin_next(struct net *net, uint32_t link_index, uint32_t d)
+{
+    struct aware *aware = net->state;
+    struct link *link = &aware->links[link_index];
+    uint32_t index = link->head;
+    if (index != 0 && !link->busy && !link->down) {
+        link->head = aware->transits.at[index].next;
+        net_aware_transmit(net, index, link_index, d);
+    }
+}
+
+/* What is on a link arrives; what comes after goes at the new rate. */
+static void fault_change_links(struct net *net, const struct net_fault *fault)
+{
+    struct aware *aware = net->state;
+    uint32_t links[2];
+    uint32_t d = links_of_fault(net, fault, links);
+    for (uint32_t i = 0; i < 2; i++) {
+        double own = factor_of(net, d, links[i] - (uint32_t)aware->first_link[d]);
+        aware->factors[links[i]] = own * fault->factor;
+        aware->links[links[i]].down = fault->factor == 0.0;
+        begin_next(net, links[i], d);
+    }
+}
+
+static void begin_faults(struct net *net)
+{
+    struct aware *aware = net->state;
+    aware->has_faults = true;
+    if (!make_factors(net, (size_t)aware->first_link[net->dims->count], true)) {
+        net->queue->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < net->fault_count; i++) {
+        if (net->faults[i].time_ns <= net->queue->now) {
+            fault_change_links(net, &net->faults[i]);
+        } else {
+            (void)event_queue_push(net->queue, net->faults[i].time_ns, NET_EVENT_LINK_FAULT, i, 0);
+        }
+    }
+}
+
+static uint32_t waiting_at(const struct aware *aware, const struct link *link)
+{
+    uint32_t count = 0;
+    for (uint32_t index = link->head; index != 0; index = aware->transits.at[index].next) {
+        count++;
+    }
+    return count;
+}
+
+/* Links that never come back, and what stands before them. */
+static uint32_t aware_explain(const struct net *net, struct arena *arena, struct net_stuck *stuck, uint32_t room)
+{
+    const struct aware *aware = net->state;
+    uint32_t told = 0;
+    for (uint32_t i = 0; i < net->fault_count && told < room; i++) {
+        const struct net_fault *fault = &net->faults[i];
+        uint32_t links[2];
+        (void)links_of_fault(net, fault, links);
+        uint32_t waiting = waiting_at(aware, &aware->links[links[0]]) + waiting_at(aware, &aware->links[links[1]]);
+        if (fault->factor != 0.0 || waiting == 0 || !aware->links[links[0]].down) {
+            continue;
+        }
+        bool at_switch = fault->b == NET_NO_MESSAGE;
+        char far_end[40];
+        (void)snprintf(far_end, sizeof far_end, at_switch ? "the switch of dimension %" PRIu32 : "rank %" PRIu32,
+                       at_switch ? fault->dim : fault->b);
+        const char *text = arena_printf(arena,
+                                        "the link between rank %" PRIu32 " and %s is down since %" PRIu64
+                                        " ns, and %" PRIu32 " message%s for it",
+                                        fault->a, far_end, fault->time_ns, waiting, waiting == 1 ? " waits" : "s wait");
+        if (text != NULL) {
+            stuck[told++] = (struct net_stuck){.text = text,
+                                               .fix = "let the link come back (until, in the file of parameter "
+                                                      "'faults')",
+                                               .ranks = {fault->a, at_switch ? fault->a : fault->b},
+                                               .rank_count = at_switch ? 1 : 2};
+        }
+    }
+    return told;
+}
+
 static void aware_send(struct net *net, uint32_t message, uint32_t src, uint32_t dst, uint64_t bytes, double stretch)
 {
     struct aware *aware = net->state;
+    if (net->fault_count > 0 && !aware->has_faults) {
+        begin_faults(net);
+    }
     /* After a refused allocation the caller may have nothing real to send; the loop is about to stop. */
     uint32_t index = net->queue->failed ? 0 : transits_take(&aware->transits, net->mem, &net->queue->failed);
     if (index == 0) {
@@ -308,11 +417,11 @@ static uint32_t aware_handle(struct net *net, const struct event *event)
             net_fold_touch(net, &aware->touches[event->a]);
         }
         link->busy = 0;
-        uint32_t index = link->head;
-        if (index != 0) {
-            link->head = aware->transits.at[index].next;
-            net_aware_transmit(net, index, event->a, event->b);
-        }
+        begin_next(net, event->a, event->b);
+        return NET_NO_MESSAGE;
+    }
+    if (event->kind == NET_EVENT_LINK_FAULT) {
+        fault_change_links(net, &net->faults[event->a]);
         return NET_NO_MESSAGE;
     }
     struct transit *transit = &aware->transits.at[event->a];
@@ -331,4 +440,5 @@ const struct net_ops net_aware = {.name = "congestion-aware",
                                   .close = aware_close,
                                   .send = aware_send,
                                   .handle = aware_handle,
+                                  .explain = aware_explain,
                                   .fold = aware_fold};

@@ -33,6 +33,7 @@ enum net_event_kind {
     NET_EVENT_PACKET_SAMPLE,
     NET_EVENT_PACKET_LINK,
     NET_EVENT_PACKET_CREDIT,
+    NET_EVENT_LINK_FAULT,
     NET_EVENT_KINDS
 };
 
@@ -86,6 +87,14 @@ struct net_stuck {
     const char *fix;  /* what to change, or NULL */
     uint32_t ranks[2];
     uint32_t rank_count;
+};
+
+/* From now on the links between two ranks, or of a rank and the switch of a dimension, have another rate, both ways. */
+struct net_fault {
+    uint64_t time_ns;
+    uint32_t a, b; /* `b` NET_NO_MESSAGE: the switch of dimension `dim` */
+    uint32_t dim;
+    double factor; /* of the rate; 0: nothing goes over them */
 };
 
 /* Where rank 0 stands for all ranks of a machine that looks the same from each (sim/symmetry.h): it sends each message
@@ -172,6 +181,8 @@ struct net {
     double moved_bytes;    /* of messages, that have arrived so far; unaware: not counted */
     struct net_dim_stats stats[TOPO_MAX_DIMS];
     struct net_fold fold;
+    const struct net_fault *faults; /* aware: set before the first message, borrowed; wired machines have their own */
+    uint32_t fault_count;
     const struct net_twins *twins; /* of the message being sent, valid until it has arrived; NULL = none */
     void *state;                   /* the model's own */
     const void *machine;           /* what a model needs beyond the dimensions (packet_machine), or NULL; borrowed */

@@ -26,11 +26,12 @@ enum packet_cc {
  * shortest. */
 enum packet_routing { PACKET_ROUTING_ECMP, PACKET_ROUTING_SPRAY, PACKET_ROUTING_ADAPTIVE };
 
-/* A link taken out of service or put back. */
+/* A link taken out of service, put back, or made slower. */
 struct packet_link_change {
     uint64_t time_ns;
     uint32_t link; /* of the graph */
     bool down;
+    double factor; /* of its rate, where it is not */
 };
 
 /* Marking of one egress rate: bytes and a probability. */

@@ -16,6 +16,7 @@ static const char *const policies[] = {"astra", "safe", "streams", NULL};
 static const char *const broadcasts[] = {"replay", "simulate", NULL};
 static const char *const collective_times[] = {"simulated", "model", NULL};
 static const char *const compats[] = {"none", "astra", NULL};
+static const char *const placements[] = {"packed", "spread", "random", NULL};
 static const char *const routings[] = {"ecmp", "spray", "adaptive", NULL};
 #define NAME(id, name) name,
 static const char *const controls[] = {ORR_CONGESTIONS(NAME) NULL};
@@ -47,6 +48,18 @@ const struct param param_run[] = {
      .value = "KEY=VALUE", .read = param_run_read_set, .write = param_run_write_set,
      .help = "Another value for a key of a file: network.bandwidth=100. The files are system, network, memory and "
              "logical; network.latency[1]=2us is one entry of a list. May be given several times"},
+
+    {"job", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_RARE | PARAM_MANY, .commands = PARAM_OF_RUN,
+     .value = "NAME=PREFIX[:RANKS]", .read = param_run_read_job, .write = param_run_write_job,
+     .help =
+         "One of several jobs on the machine, instead of parameter 'workload': its traces and, in the order of its "
+         "ranks, those of the machine it has (0-7+16-23). Tells each job's time with the others there and alone. May "
+         "be given up to 64 times"},
+    {"placement", .kind = PARAM_WORD, .group = PARAM_WHAT, .flags = PARAM_RARE, .commands = PARAM_OF_RUN,
+     .value = "NAME", AT(placement), .words = placements, .first = ORR_PLACEMENT_PACKED, .initial = "packed",
+     .help =
+         "Which free ranks jobs get that name none. packed: the next ones; spread: each job in turn one; random: by "
+         "parameter 'seed'"},
 
     /* ---- on what ---- */
     {"machine", "topology topo", .letter = 'm', .kind = PARAM_TEXT, .group = PARAM_MACHINE, .commands = PARAM_OF_ALL,
@@ -106,6 +119,11 @@ const struct param param_run[] = {
      .commands = RUN_LAB, .value = "A-B@T[..T]", .read = param_run_read_link_down, .write = param_run_write_link_down,
      .help = "On wires: the links between nodes A and B are out of service from time T on (2us, 1ms; a bare number is "
              "in us), for good or until another. May be given up to 64 times"},
+    {"faults", .kind = PARAM_PATH, .group = PARAM_NETWORK, .flags = PARAM_RARE, .commands = RUN_LAB, .value = "FILE",
+     AT(faults),
+     .help = "Links that are down or slow for a while: a table (CSV or JSON) with a, b, from, until and rate. Not for "
+             "the network that is unaware of congestion",
+     .unwritten = "none"},
     {"rto", .kind = PARAM_TIME, .group = PARAM_NETWORK, .flags = PARAM_RARE | PARAM_WIRED, .commands = RUN_LAB,
      .value = "TIME", AT(rto_ns), TIME_BOUNDS,
      .help = "On wires: when what was lost is sent again (500us, 4ms; a bare number is in us)",

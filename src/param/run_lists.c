@@ -8,13 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINK_DOWNS_MOST = 64, SETS_MOST = 32, SET_NAME = 80 };
+enum { LINK_DOWNS_MOST = 64, SETS_MOST = 32, SET_NAME = 80, JOBS_MOST = 64, JOB_TEXT = 512 };
 
 /* What orr_run_options.lists points to. */
 struct orr_run_lists {
     struct orr_link_down downs[LINK_DOWNS_MOST];
     struct orr_override sets[SETS_MOST];
     char names[SETS_MOST][SET_NAME];
+    struct orr_job jobs[JOBS_MOST];
+    char job_texts[JOBS_MOST][JOB_TEXT];
 };
 
 static enum orr_status lists_of(struct orr_run_options *options, struct orr_run_lists **lists, struct orr_error *err)
@@ -38,6 +40,10 @@ void orr_run_options_free(struct orr_run_options *options)
     if (options->overrides == options->lists->sets) {
         options->overrides = NULL;
         options->override_count = 0;
+    }
+    if (options->jobs == options->lists->jobs) {
+        options->jobs = NULL;
+        options->job_count = 0;
     }
     free(options->lists);
     options->lists = NULL;
@@ -114,6 +120,59 @@ bool param_run_write_set(const struct param *row, const void *from, size_t index
     const struct orr_override *set = &options->overrides[index];
     (void)fprintf(stream, "%s%s%s=%s", set->file != NULL ? set->file : "", set->file != NULL ? "." : "", set->key,
                   set->value);
+    return true;
+}
+
+/* ---- several jobs ---- */
+
+/* "A=traces/a:0-63"; what follows the last colon is ranks if it can be. */
+enum orr_status param_run_read_job(const struct param *row, const char *text, void *into, struct orr_error *err)
+{
+    struct orr_run_options *options = into;
+    struct orr_run_lists *lists = NULL;
+    enum orr_status status = lists_of(options, &lists, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    size_t count = options->jobs == lists->jobs ? options->job_count : 0;
+    const char *equals = strchr(text, '=');
+    if (equals == NULL || equals == text || equals[1] == '\0' || strlen(text) >= JOB_TEXT) {
+        return error_set(err, ORR_EINVAL, "parameter '%s': \"%.100s\" is not NAME=PREFIX or NAME=PREFIX:RANKS",
+                         row->name, text);
+    }
+    if (count == JOBS_MOST) {
+        return error_set(err, ORR_ERANGE, "parameter '%s' is given more than %d times", row->name, JOBS_MOST);
+    }
+    char *own = lists->job_texts[count];
+    memcpy(own, text, strlen(text) + 1);
+    char *colon = strrchr(own, ':');
+    bool ranked = colon != NULL && colon[1] != '\0' && colon[1 + strspn(colon + 1, "0123456789+-")] == '\0';
+    own[equals - text] = '\0';
+    if (ranked) {
+        *colon = '\0';
+    }
+    lists->jobs[count] =
+        (struct orr_job){.name = own, .workload = own + (equals - text) + 1, .ranks = ranked ? colon + 1 : NULL};
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(lists->jobs[i].name, own) == 0) {
+            return error_set(err, ORR_EINVAL, "parameter '%s': there are two jobs %.60s", row->name, own);
+        }
+    }
+    options->jobs = lists->jobs;
+    options->job_count = count + 1;
+    return ORR_OK;
+}
+
+bool param_run_write_job(const struct param *row, const void *from, size_t index, FILE *stream)
+{
+    const struct orr_run_options *options = from;
+    (void)row;
+    if (index >= options->job_count) {
+        return false;
+    }
+    const struct orr_job *job = &options->jobs[index];
+    (void)fprintf(stream, "%s=%s%s%s", job->name, job->workload, job->ranks != NULL ? ":" : "",
+                  job->ranks != NULL ? job->ranks : "");
     return true;
 }
 

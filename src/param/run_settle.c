@@ -22,9 +22,9 @@ static enum orr_status check_required(const struct orr_run_options *options, str
         {options->system, "system", "FILE (the system file, JSON)"},
         {options->network, "network", "FILE (the network file, YAML)"},
     };
-    /* A replay needs no machine, and one that is named needs no files. */
+    /* A replay needs no machine, and one that is named needs no files; jobs bring their traces. */
     size_t count = options->replay || options->machine != NULL ? 1 : sizeof needed / sizeof needed[0];
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = options->job_count > 0 ? 1 : 0; i < count; i++) {
         if (needed[i].value == NULL || needed[i].value[0] == '\0') {
             return error_set(err, ORR_EINVAL, "missing parameter '%s' %s", needed[i].name, needed[i].what);
         }
@@ -84,6 +84,22 @@ static enum orr_status check_rows(const struct orr_run_options *options, struct 
         return error_set(err, ORR_ERANGE, "parameter 'policy': %d is no value of it", (int)options->policy);
     }
     return ORR_OK;
+}
+
+/* What is said of one job, where there are several. */
+static enum orr_status check_jobs(const struct orr_run_options *options, struct orr_error *err)
+{
+    if (options->job_count == 0) {
+        return ORR_OK;
+    }
+    const char *other = options->workload != NULL ? "workload"
+                        : options->groups != NULL ? "groups"
+                        : options->grow           ? "grow"
+                        : options->loaded != NULL ? "workload"
+                        : options->replay         ? "replay"
+                                                  : NULL;
+    return other == NULL ? ORR_OK
+                         : error_set(err, ORR_EINVAL, "parameter '%s' does not go with parameter 'job'", other);
 }
 
 /* Said of how to grow without asking for it: a mistake rather than a wish. */
@@ -146,6 +162,9 @@ enum orr_status param_run_settle(struct orr_run_options *options, struct orr_err
     enum orr_status status = check_required(options, err);
     if (status == ORR_OK) {
         status = check_rows(options, err);
+    }
+    if (status == ORR_OK) {
+        status = check_jobs(options, err);
     }
     if (status == ORR_OK) {
         status = check_growth(options, err);

@@ -17,7 +17,7 @@ static struct report_number long_time(uint64_t ns)
     struct report_number number;
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         if ((double)ns >= 2 * units[i].ns) {
-            (void)snprintf(number.text, sizeof number.text, "%s %s", report_short((double)ns / units[i].ns).text,
+            (void)snprintf(number.text, sizeof number.text, "%.30s %s", report_short((double)ns / units[i].ns).text,
                            units[i].unit);
             return number;
         }
@@ -28,7 +28,7 @@ static struct report_number long_time(uint64_t ns)
 static struct report_number percent(double share)
 {
     struct report_number number;
-    (void)snprintf(number.text, sizeof number.text, "%s %%", report_fixed(share * 100.0, 2).text);
+    (void)snprintf(number.text, sizeof number.text, "%.30s %%", report_fixed(share * 100.0, 2).text);
     return number;
 }
 

@@ -54,14 +54,18 @@ static enum orr_status run_machine_settle_size(const struct orr_run_options *opt
     struct lab_machine *machine = &made->machine;
     uint32_t traces = 0;
     uint32_t told = lab_machine_told(machine);
-    enum orr_status status = count_traces(options, arena, &traces, err);
+    bool jobs = options->job_count > 0; /* whose ranks need not be all of the machine's */
+    enum orr_status status = jobs ? ORR_OK : count_traces(options, arena, &traces, err);
     if (status != ORR_OK) {
         return status;
     }
-    if (told == 0 && options->grow) {
+    if (told == 0 && (options->grow || jobs)) {
         return error_set(err, ORR_EINVAL,
-                         "parameter 'grow' needs a machine that says how many ranks it has, and %.80s does not",
-                         options->machine);
+                         "parameter '%s' needs a machine that says how many ranks it has, and %.80s does not",
+                         jobs ? "job" : "grow", options->machine);
+    }
+    if (jobs) {
+        return lab_machine_lay_out(machine, told, arena, &made->rates, &made->times, err);
     }
     if (told != 0 && told != traces && (told < traces || !options->grow)) {
         return run_machine_refuse_size(options, told, traces, err);

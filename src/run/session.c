@@ -11,12 +11,10 @@
 #include "coll/nccl.h"
 #include "coll/timing/timing.h"
 #include "config/config.h"
-#include "config/devices.h"
 #include "io/file.h"
 #include "param/param.h"
 #include "run/files.h"
 #include "run/network_choice.h"
-#include "run/stragglers.h"
 #include "run/workload_find.h"
 #include "run/workload_shared.h"
 
@@ -223,43 +221,6 @@ static enum orr_status replay_alone(struct orr_run *run, const struct orr_run_op
     return status == ORR_OK && options->memory != NULL ? read_memory(run, options, err) : status;
 }
 
-/* A list, or the name of a file that has one: the entries of a list have an '='. */
-static enum orr_status session_read_devices(struct orr_run *run, const struct orr_run_options *options,
-                                            struct orr_error *err)
-{
-    struct sim_config *config = &run->config;
-    struct sim_devices *devices = &config->devices;
-    uint32_t ranks = config->dims.ranks;
-    enum orr_status status = ORR_OK;
-    if (strchr(options->devices, '=') == NULL && run_file_exists(options, options->devices)) {
-        struct run_file file;
-        status = run_file_open(options, NULL, options->devices, &run->arena, &file, err);
-        if (status == ORR_OK) {
-            status = config_parse_devices_file(file.text.name, file.text.text, file.text.size, ranks, &run->arena,
-                                               devices, err);
-            run_file_close(&file);
-        }
-    } else {
-        status = config_parse_devices(options->devices, ranks, &run->arena, devices, err);
-    }
-    bool links = false;
-    for (uint32_t kind = 0; status == ORR_OK && kind < devices->kind_count; kind++) {
-        links = links || devices->kinds[kind].link_factor != 1.0;
-    }
-    if (status != ORR_OK || !links) {
-        return status;
-    }
-    double *factors = arena_alloc(&run->arena, ranks * sizeof *factors);
-    if (factors == NULL) {
-        return mem_error(&run->mem, "the rates of links", err);
-    }
-    for (uint32_t rank = 0; rank < ranks; rank++) {
-        factors[rank] = sim_device_of(config, rank)->link_factor;
-    }
-    config->dims.link_factors = factors;
-    return ORR_OK;
-}
-
 static enum orr_status run_session_read_configuration(struct orr_run *run, const struct orr_run_options *options,
                                                       struct config_custom *custom, struct orr_error *err)
 {
@@ -273,12 +234,8 @@ static enum orr_status run_session_read_configuration(struct orr_run *run, const
         status = wired ? lab_wired_read(options, &run->arena, &run->notes, &run->wired, &config->dims, err)
                        : read_network(run, options, err);
     }
-    if (status == ORR_OK && options->devices != NULL) {
-        status = session_read_devices(run, options, err);
-    }
-    if (status == ORR_OK && options->stragglers != NULL) {
-        status = run_stragglers_read(options->stragglers, config->dims.ranks, options->seed, &run->arena,
-                                     &config->straggling, err);
+    if (status == ORR_OK) {
+        status = session_take_faults(run, options, err);
     }
     if (status == ORR_OK && wired) {
         status = lab_wired_settle(options, &config->dims, &run->notes, &run->wired, err);
@@ -325,6 +282,11 @@ static enum orr_status read_traces(struct orr_run *run, const struct orr_run_opt
 {
     uint32_t ranks = run->config.dims.ranks;
     enum orr_status status = ORR_OK;
+    if (options->job_count > 0) {
+        status = run_jobs_take(&run->jobs, options, ranks, &run->arena, &run->notes, &run->traces, &run->config, err);
+        run->config.traces = run->traces;
+        return status;
+    }
     if (options->compat != ORR_COMPAT_ASTRA && run->traces == NULL) {
         status = lab_workload_surplus(options->workload, ranks, &run->arena, err);
     }
@@ -383,6 +345,11 @@ static enum orr_status read_tensors(struct orr_run *run, const struct orr_run_op
     if (!lab_rank_tensors_wanted(&run->config.system)) {
         return ORR_OK;
     }
+    if (options->job_count > 0) {
+        return error_set(err, ORR_EINVAL,
+                         "what ranks hold in memory is not told of several jobs: leave out "
+                         "track-local-mem and capacities of the system file");
+    }
     enum orr_status status = lab_rank_tensors_load(run->config.traces, options->workload, options->grow, &run->mem,
                                                    &run->notes, &run->tensors, err);
     run->config.tensors = run->tensors.of_rank;
@@ -407,7 +374,8 @@ static enum orr_status count_steps(struct orr_run *run, const struct orr_run_opt
 static enum orr_status open_all(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
 {
     struct config_custom custom = {0};
-    enum orr_status status = options->loaded == NULL ? lab_workload_hint(options->workload, &run->arena, err) : ORR_OK;
+    bool named = options->loaded == NULL && options->job_count == 0;
+    enum orr_status status = named ? lab_workload_hint(options->workload, &run->arena, err) : ORR_OK;
     status = status == ORR_OK ? run_session_read_configuration(run, options, &custom, err) : status;
     if (status == ORR_OK) {
         status = options->grow ? grow_traces(run, options, err) : read_traces(run, options, err);
@@ -424,7 +392,7 @@ static enum orr_status open_all(struct orr_run *run, const struct orr_run_option
     if (status == ORR_OK) {
         status = read_tensors(run, options, err);
     }
-    status = status == ORR_OK ? count_steps(run, options, err) : status;
+    status = status == ORR_OK && named ? count_steps(run, options, err) : status;
     if (status == ORR_OK) {
         status = sim_create(&run->config, &run->mem, &run->notes, &run->sim, err);
     }
@@ -581,6 +549,7 @@ void orr_run_close(struct orr_run *run)
     }
     lab_grown_free(&run->grown);
     trace_set_free(run->traces);
+    run_jobs_free(&run->jobs);
     lab_wired_free(&run->wired);
     arena_free(&run->arena);
     notes_free(&run->notes);

@@ -11,6 +11,7 @@
 #include "base/notes.h"
 #include "orrery.h"
 #include "run/growth.h"
+#include "run/jobs.h"
 #include "run/machine.h"
 #include "run/rank_tensors.h"
 #include "run/simai_program.h"
@@ -41,6 +42,7 @@ struct orr_run {
     struct trace_set *traces;   /* the run's own, or NULL: those of `shared` */
     struct trace_set shared;    /* a view of options.loaded, or the rows as nodes */
     struct lab_grown grown;     /* made of either, and borrowing from it */
+    struct run_jobs jobs;       /* where there are several; the traces are made of theirs */
     struct lab_rank_tensors tensors;
     struct session_custom *customs; /* in the arena; room for every path the configuration names */
     uint32_t custom_count;
@@ -65,6 +67,10 @@ struct orr_run *session_new(const struct orr_run_options *options, struct orr_er
  * of `device` (or NULL). */
 ORR_MUST_CHECK enum orr_status session_settle_times(struct orr_run *run, const struct orr_run_options *options,
                                                     const char *device, struct orr_error *err);
+
+/* Devices, faults and stragglers of the options, once the machine's dimensions are known (session_faults.c). */
+ORR_MUST_CHECK enum orr_status session_take_faults(struct orr_run *run, const struct orr_run_options *options,
+                                                   struct orr_error *err);
 
 const struct sim_config *session_config(const struct orr_run *run);
 const struct sim_result *session_result(const struct orr_run *run);

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "config/faults.h"
 #include "io/outfile.h"
 #include "net/cc/cc.h"
 #include "run/files.h"
@@ -162,45 +163,70 @@ static enum orr_status scale_rates(struct lab_wired *wired, const struct topo_di
     return status;
 }
 
-static bool add_change(struct lab_wired *wired, uint64_t time_ns, uint32_t link, bool down)
+static bool add_change(struct lab_wired *wired, uint64_t time_ns, uint32_t link, double factor)
 {
     if (!mem_reserve(wired->mem, (void **)&wired->changes, &wired->change_capacity, (uint64_t)wired->change_count + 1,
                      sizeof *wired->changes)) {
         return false;
     }
-    wired->changes[wired->change_count++] = (struct packet_link_change){time_ns, link, down};
+    wired->changes[wired->change_count++] = (struct packet_link_change){time_ns, link, factor == 0.0, factor};
     return true;
 }
 
-static enum orr_status take_link_downs(struct lab_wired *wired, const struct orr_run_options *options,
-                                       struct orr_error *err)
+/* Changes of all links between two nodes; tells how many there are. False: no memory. */
+static bool change_between(struct lab_wired *wired, const struct config_fault *fault, uint32_t *found)
 {
     const struct topo_graph *graph = &wired->graph;
-    for (size_t i = 0; i < options->link_down_count; i++) {
+    bool room = true;
+    *found = 0;
+    for (uint32_t link = 0; link < graph->link_count && room; link++) {
+        uint32_t a = graph->links[link].a;
+        uint32_t b = graph->links[link].b;
+        if ((a == fault->a && b == fault->b) || (a == fault->b && b == fault->a)) {
+            (*found)++;
+            room = add_change(wired, fault->from_ns, link, fault->factor) &&
+                   (fault->until_ns == UINT64_MAX || add_change(wired, fault->until_ns, link, 1.0));
+        }
+    }
+    return room;
+}
+
+static enum orr_status take_fault(struct lab_wired *wired, const struct config_fault *fault, struct orr_error *err)
+{
+    uint32_t found = 0;
+    if (fault->switch_dim >= 0) {
+        return error_set(err, ORR_EINVAL, "%s: a switch is a node with a number in %s", fault->where,
+                         wired->files.topology);
+    }
+    if (!change_between(wired, fault, &found)) {
+        return mem_error(wired->mem, "the links that change", err);
+    }
+    return found > 0
+               ? ORR_OK
+               : error_set(err, ORR_EINVAL, "%s: no link joins nodes %" PRIu32 " and %" PRIu32 ", so none can go down",
+                           fault->where, fault->a, fault->b);
+}
+
+static enum orr_status take_faults(struct lab_wired *wired, const struct orr_run_options *options,
+                                   struct orr_error *err)
+{
+    enum orr_status status = ORR_OK;
+    for (size_t i = 0; i < options->link_down_count && status == ORR_OK; i++) {
         const struct orr_link_down *one = &options->link_downs[i];
-        uint32_t found = 0;
-        bool room = true;
-        for (uint32_t link = 0; link < graph->link_count && room; link++) {
-            uint32_t a = graph->links[link].a;
-            uint32_t b = graph->links[link].b;
-            if ((a == one->a && b == one->b) || (a == one->b && b == one->a)) {
-                found++;
-                room = add_change(wired, one->down_ns, link, true) &&
-                       (one->up_ns == UINT64_MAX || add_change(wired, one->up_ns, link, false));
-            }
-        }
-        if (!room) {
-            return mem_error(wired->mem, "the links that go down", err);
-        }
-        if (found == 0) {
-            return error_set(err, ORR_EINVAL,
-                             "%s: no link joins nodes %" PRIu32 " and %" PRIu32 ", so none can go down",
-                             wired->files.topology, one->a, one->b);
-        }
+        const struct config_fault fault = {.where = wired->files.topology,
+                                           .a = one->a,
+                                           .b = one->b,
+                                           .switch_dim = -1,
+                                           .from_ns = one->down_ns,
+                                           .until_ns = one->up_ns};
+        status = take_fault(wired, &fault, err);
+    }
+    for (uint32_t i = 0; i < wired->fault_count && status == ORR_OK; i++) {
+        status = take_fault(wired, &wired->faults[i], err);
     }
     wired->config.link_changes = wired->changes;
     wired->config.link_change_count = wired->change_count;
-    return ORR_OK;
+    return status;
 }
 
 /* What the options say beyond the files. */
@@ -226,7 +252,7 @@ static enum orr_status take_options(struct lab_wired *wired, const struct orr_ru
     if (options->congestion != ORR_CONGESTION_FILE) {
         config->cc_mode = cc_law_called(controls[options->congestion])->number;
     }
-    return take_link_downs(wired, options, err);
+    return take_faults(wired, options, err);
 }
 
 static enum orr_status finish_dims(const struct lab_wired *wired, struct topo_dims *dims, struct orr_error *err)

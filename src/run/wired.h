@@ -42,6 +42,8 @@ struct lab_wired {
     uint32_t pause_count, pause_capacity;
     struct lab_queue *queues;
     uint32_t queue_count, queue_capacity;
+    const struct config_fault *faults; /* to be taken by lab_wired_settle; in the run's arena */
+    uint32_t fault_count;
     struct mem *mem;
 };
 

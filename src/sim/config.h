@@ -97,6 +97,7 @@ struct sim_devices {
 };
 
 struct packet_machine;
+struct net_fault; /* net/net.h */
 struct trace_tensors;
 
 struct timing_machine; /* coll/timing/timing.h */
@@ -109,6 +110,8 @@ struct sim_config {
     uint32_t group_count;
     const struct trace_set *traces; /* one rank per dims.ranks */
     enum orr_backend backend;
+    const struct net_fault *faults; /* ORR_BACKEND_AWARE: of its links, by time */
+    uint32_t fault_count;
     const struct packet_machine *packet; /* ORR_BACKEND_PACKET: the wired machine (net/packet/packet.h) */
     uint32_t gpus_per_server;            /* where its file says so, else 0 */
     bool has_nvls;                       /* its GPUs' NVLink switches reduce (nccl_gpu_has_nvls) */

@@ -26,6 +26,7 @@ static void sim_run_handle(struct sim *sim, const struct event *event)
     switch (event->kind) {
     case NET_EVENT_HOP:
     case NET_EVENT_LINK_FREE:
+    case NET_EVENT_LINK_FAULT:
     case NET_EVENT_PACKET_SENT:
     case NET_EVENT_PACKET_ARRIVED:
     case NET_EVENT_PACKET_TIMER:

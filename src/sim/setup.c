@@ -244,6 +244,8 @@ static enum orr_status sim_setup_fill(struct sim *sim, struct orr_error *err)
     const struct net_ops *carrier = sim->carrier != NULL ? sim->carrier : networks[config->backend];
     enum orr_status status = net_init_machine(&sim->net, carrier, &config->dims, config->packet,
                                               sim_message_off_network, sim, &sim->queue, sim->mem, err);
+    sim->net.faults = config->faults;
+    sim->net.fault_count = config->fault_count;
     if (status == ORR_OK && result->plain_because == NULL && !sim_symmetry_begin(sim)) {
         return mem_error(sim->mem, "the simulation's state", err);
     }

@@ -36,6 +36,9 @@ static const char *refuses_settings(const struct sim_config *config)
     if (config->backend != ORR_BACKEND_UNAWARE && config->backend != ORR_BACKEND_AWARE) {
         return "only networks of dimensions look the same from every rank";
     }
+    if (config->fault_count > 0) {
+        return "links have faults";
+    }
     if (config->rendezvous || config->jitter > 0.0) {
         return "messages wait for each other, or are each delayed by chance";
     }

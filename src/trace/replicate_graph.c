@@ -180,8 +180,9 @@ static enum orr_status replicate_graph_change_collective(struct making *making, 
     } else if ((node->has & TRACE_HAS_ROOT) != 0) {
         status = change_peer(making, node, &node->root);
     }
-    if (status == ORR_OK && group != NULL && group->from != group->to) {
-        status = replicate_graph_set_group(making, node, group->to, first_added);
+    int32_t to = group != NULL && group->from != group->to ? group->to : whole && group == NULL ? view->whole_to : 0;
+    if (status == ORR_OK && to != 0) {
+        status = replicate_graph_set_group(making, node, to, first_added);
     }
     return status;
 }

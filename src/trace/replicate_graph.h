@@ -15,6 +15,7 @@ struct replica_group {
 struct replica_view {
     const struct replica_group *groups; /* ascending `from` */
     uint32_t group_count;
+    int32_t whole_to;                /* the group that all ranks become; 0: they stay all */
     struct scale_factor whole_share; /* the same for collectives of all ranks */
     struct scale_factor comm, inner, compute;
     /* The rank in the larger job that does what `peer` did for this one; UINT32_MAX when there is none. */

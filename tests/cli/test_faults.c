@@ -1,62 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Clusters as they are, through the program: ranks that differ (docs/faults.md). What changes nothing changes nothing
  * to the integer, and what can be said in two ways ends the same. */
-#include "tests/cli/program.h"
-
-#include <stdlib.h>
-
-/* Eight hosts at one switch, of 100 or 50 Gbit/s. */
-static void write_wires(const char *config, const char *topology, const char *rate)
-{
-    char text[2048] = "9 1 8\n8\n";
-    for (int i = 0; i < 8; i++) {
-        size_t used = strlen(text);
-        (void)snprintf(text + used, sizeof text - used, "%d 8 %s 1us 0\n", i, rate);
-    }
-    program_write_text(topology, text);
-    (void)snprintf(text, sizeof text,
-                   "TOPOLOGY_FILE %s CC_MODE 12 L2_ACK_INTERVAL 1 L2_CHUNK_SIZE 4000 GLOBAL_T 0\n"
-                   "KMIN_MAP 1 100000000000 400 KMAX_MAP 1 100000000000 1600 PMAX_MAP 1 100000000000 0.2\n",
-                   topology);
-    program_write_text(config, text);
-}
-
-static void prepare(void)
-{
-    program_enter();
-    if (program_exists("w/three.0.et")) {
-        return;
-    }
-    program_write_machine(8, 4);
-    write_wires("config.txt", "topology.txt", "100Gbps");
-    write_wires("half.txt", "half-topology.txt", "50Gbps");
-    CHECK_EXIT(program_run("gen three-node --npus 8 -o w/three"), 0);
-}
-
-/* A network and the options that make it; `half`: all its links at half their rate. */
-static const struct {
-    const char *name, *options, *half;
-} networks[] = {
-    {"unaware", "-n network.yml --backend unaware", "-n network.yml --backend unaware --set network.bandwidth=25"},
-    {"aware", "-n network.yml --backend aware", "-n network.yml --backend aware --set network.bandwidth=25"},
-    {"packet", "-n config.txt --backend packet", "-n half.txt --backend packet"},
-    {"flow", "-n config.txt --backend flow", "-n half.txt --backend flow"},
-};
-
-/* What ASTRA-sim's lines say of every rank. */
-static const char *run_lines(const char *network, const char *more)
-{
-    static char kept[2][sizeof(((struct program_result *)NULL)->out)];
-    static int turn;
-    char line[600];
-    turn = !turn;
-    (void)snprintf(line, sizeof line, "run --no-progress -w w/three -s system.json %s %s --format astra", network,
-                   more);
-    const struct program_result *result = program_run(line);
-    CHECK_EXIT(result, 0);
-    (void)snprintf(kept[turn], sizeof kept[turn], "%s", result->out);
-    return kept[turn];
-}
+#include "tests/cli/cluster.h"
 
 static void factors_of_one_change_nothing(void **state)
 {
@@ -131,13 +76,6 @@ static void a_named_straggler_is_a_device_of_that_factor(void **state)
     }
 }
 
-static uint64_t figure(const char *json, const char *key)
-{
-    const char *at = strstr(json, key);
-    CHECK(at != NULL, "%s is told", key);
-    return strtoull(at + strlen(key) + 2, NULL, 10);
-}
-
 #define NOISY "run --no-progress -w w/three -s system.json -n network.yml --jitter lognormal:3 --stragglers 1:4x "
 
 static void many_seeds_give_the_same_figures_on_any_number_of_threads(void **state)
@@ -176,7 +114,138 @@ static void what_is_of_one_run_is_not_repeated(void **state)
     CHECK_CONTAINS(result->err, "--jitter changes nothing in a replay");
 }
 
-TEST_MAIN(jitter_of_nothing_changes_nothing, a_named_straggler_is_a_device_of_that_factor,
+/* ---- links that fail ---- */
+
+static const struct {
+    const char *options, *a, *b;
+} with_links[] = {{"-n network.yml --backend aware", "2", "3"},
+                  {"-n switch.yml --backend aware", "2", "switch"},
+                  {"-n config.txt --backend packet", "2", "8"},
+                  {"-n config.txt --backend flow", "2", "8"}};
+
+static void write_fault(const char *a, const char *b, const char *rest)
+{
+    char text[200];
+    (void)snprintf(text, sizeof text, "a,b,from,until,rate\n%s,%s,%s\n", a, b, rest);
+    program_write_text("faults.csv", text);
+}
+
+static void prepare_links(void)
+{
+    prepare();
+    program_write_text("switch.yml",
+                       "topology: [ Switch ]\nnpus_count: [ 8 ]\nbandwidth: [ 50.0 ]\nlatency: [ 500.0 ]\n");
+}
+
+static void a_fault_that_is_none_changes_nothing(void **state)
+{
+    (void)state;
+    prepare_links();
+    for (size_t i = 0; i < COUNT_OF(with_links); i++) {
+        const char *plain = run_lines(with_links[i].options, "");
+        write_fault(with_links[i].a, with_links[i].b, "10us,1ms,1");
+        CHECK_TEXT(run_lines(with_links[i].options, "--faults faults.csv"), plain);
+        write_fault(with_links[i].a, with_links[i].b, "10s,11s,down"); /* the job is over by then */
+        CHECK_TEXT(run_lines(with_links[i].options, "--faults faults.csv"), plain);
+    }
+}
+
+static void a_link_that_is_slow_or_down_for_a_while_is_waited_for(void **state)
+{
+    (void)state;
+    prepare_links();
+    for (size_t i = 0; i < COUNT_OF(with_links); i++) {
+        uint64_t plain = time_of(with_links[i].options, "");
+        write_fault(with_links[i].a, with_links[i].b, "20us,300us,0.25");
+        uint64_t slow = time_of(with_links[i].options, "--faults faults.csv");
+        write_fault(with_links[i].a, with_links[i].b, "20us,2ms,down");
+        uint64_t down = time_of(with_links[i].options, "--faults faults.csv");
+        CHECK(slow > plain, "case %zu: %" PRIu64 " slow, %" PRIu64 " plain", i, slow, plain);
+        CHECK(down > 2000000 && down > slow, "case %zu: nothing ends before the link is back: %" PRIu64, i, down);
+    }
+}
+
+static void a_rate_from_the_beginning_for_good_is_another_network(void **state)
+{
+    (void)state;
+    prepare_links();
+    char text[600] = "a,b,from,rate\n";
+    for (int i = 0; i < 8; i++) {
+        size_t used = strlen(text);
+        (void)snprintf(text + used, sizeof text - used, "%d,%d,0us,0.5\n", i, (i + 1) % 8);
+    }
+    program_write_text("half-ring.csv", text);
+    const char *half = run_lines(networks[1].half, "");
+    CHECK_TEXT(run_lines(networks[1].options, "--faults half-ring.csv"), half);
+}
+
+static void a_table_of_faults_is_what_the_option_says(void **state)
+{
+    (void)state;
+    prepare_links();
+    program_write_text("faults.json",
+                       "{\"faults\": [{\"a\": 8, \"b\": 2, \"from\": \"20us\", \"until\": \"900us\"}]}\n");
+    for (size_t i = 2; i < COUNT_OF(with_links); i++) {
+        const char *option = run_lines(with_links[i].options, "--link-down 2-8@20us..900us");
+        CHECK_TEXT(run_lines(with_links[i].options, "--faults faults.json"), option);
+    }
+}
+
+static void a_link_that_never_comes_back_is_a_stall_that_names_it(void **state)
+{
+    (void)state;
+    prepare_links();
+    write_fault("2", "3", "20us,,down");
+    const struct program_result *result =
+        program_run("run --no-progress -w w/three -s system.json -n network.yml --backend aware --faults faults.csv");
+    CHECK_EXIT(result, 4);
+    CHECK_CONTAINS(result->err, "the link between rank 2 and rank 3 is down since 20000 ns");
+    CHECK_CONTAINS(result->err, "let the link come back");
+    write_fault("2", "switch", "20us,,down");
+    result =
+        program_run("run --no-progress -w w/three -s system.json -n switch.yml --backend aware --faults faults.csv");
+    CHECK_EXIT(result, 4);
+    CHECK_CONTAINS(result->err, "between rank 2 and the switch of dimension 0 is down");
+}
+
+static void faults_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    prepare_links();
+    static const struct {
+        const char *network, *a, *b, *rest, *says;
+    } cases[] = {
+        {"-n network.yml --backend unaware", "2", "3", "1us,2us,0", "--faults needs a network with links"},
+        {"-n network.yml --backend aware", "2", "4", "1us,2us,0", "faults.csv:2: no link joins ranks 2 and 4"},
+        {"-n network.yml --backend aware", "2", "switch", "1us,2us,0", "faults.csv:2: no such switch joins rank 2"},
+        {"-n network.yml --backend aware", "2", "9", "1us,2us,0", "faults.csv:2: there is no rank 9"},
+        {"-n config.txt --backend packet", "2", "3", "1us,2us,0", "faults.csv:2: no link joins nodes 2 and 3"},
+        {"-n config.txt --backend packet", "2", "switch", "1us,2us,0",
+         "faults.csv:2: a switch is a node with a number"},
+        {"-n network.yml --backend aware", "2", "3", "2us,1us,0", "faults.csv:2: it is over before it begins"},
+        {"-n network.yml --backend aware", "2", "3", "soon,1us,0", "faults.csv:2: from \"soon\" is not a time"},
+        {"-n network.yml --backend aware", "2", "3", "1us,2us,fast",
+         "faults.csv:2: rate \"fast\" is not down or a factor"},
+        {"-n network.yml --backend aware", "2", "2", "1us,2us,0",
+         "faults.csv:2: b \"2\" is not the number of another node"},
+        {"-n network.yml --backend aware", "2", "3", "1us,5us,0\n3,2,4us,8us,0",
+         "faults.csv:3: the link has another fault"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char line[300];
+        write_fault(cases[i].a, cases[i].b, cases[i].rest);
+        (void)snprintf(line, sizeof line, "run --no-progress -w w/three -s system.json %s --faults faults.csv",
+                       cases[i].network);
+        const struct program_result *result = program_run(line);
+        CHECK_EXIT(result, 2);
+        CHECK_CONTAINS(result->err, cases[i].says);
+    }
+}
+
+TEST_MAIN(a_fault_that_is_none_changes_nothing, a_link_that_is_slow_or_down_for_a_while_is_waited_for,
+          a_rate_from_the_beginning_for_good_is_another_network, a_table_of_faults_is_what_the_option_says,
+          a_link_that_never_comes_back_is_a_stall_that_names_it, faults_that_cannot_be_are_refused,
+          jitter_of_nothing_changes_nothing, a_named_straggler_is_a_device_of_that_factor,
           many_seeds_give_the_same_figures_on_any_number_of_threads, what_is_of_one_run_is_not_repeated,
           factors_of_one_change_nothing, all_links_at_half_their_rate_are_a_network_of_half_the_rate,
           one_slow_link_is_waited_for_by_all, a_file_of_devices_that_is_wrong_is_told_with_its_line)

@@ -80,7 +80,8 @@ struct flow_judge *judge_open(struct flow_net *network, bool is_bounded)
     if (judge == NULL) {
         return NULL;
     }
-    judge->is_bounded = is_bounded;
+    /* Fluid knows nothing of links that change, whatever packets cost. */
+    judge->is_bounded = is_bounded && network->machine->config->link_change_count == 0;
     judge->only_packets = is_for_packets(network);
     judge->is_reacting = control_reacts(network);
     judge->seen = mem_zalloc(mem, ports * sizeof *judge->seen);

@@ -52,6 +52,13 @@ static struct mrg32k3a losses_of(const struct packet_net *network, uint64_t link
     return mrg32k3a_stream(UINT64_C(1) << 63 | mixed >> 1);
 }
 
+void packet_port_set_rate(struct packet_net *network, struct packet_port *port, uint64_t rate_bps)
+{
+    port->rate_bps = rate_bps;
+    port->full_ns = known_ns(network, network->full_size, rate_bps);
+    port->ack_ns = known_ns(network, network->ack_size, rate_bps);
+}
+
 static void set_ports(struct packet_net *network)
 {
     const struct topo_graph *graph = network->graph;
@@ -66,8 +73,7 @@ static void set_ports(struct packet_net *network)
                                                  .index = from->index,
                                                  .is_switch = graph->kinds[from->node] != TOPO_NODE_HOST,
                                                  .is_nvswitch = graph->kinds[from->node] == TOPO_NODE_NVSWITCH};
-        network->ports[i].full_ns = known_ns(network, network->full_size, link->rate_bps);
-        network->ports[i].ack_ns = known_ns(network, network->ack_size, link->rate_bps);
+        packet_port_set_rate(network, &network->ports[i], link->rate_bps);
     }
     /* Error 1 is the machine's own, shared; links with a rate of their own have one each, for both ends. */
     network->errors[1] = (struct packet_error){losses_of(network, graph->link_count), network->config->error_rate};
@@ -262,7 +268,7 @@ static bool set_course(struct packet_net *network, uint32_t index)
     if (!find_ways(network, index) || is_too_long(network, pair)) {
         return false;
     }
-    pair->max_rate_bps = network->ports[pair->port].rate_bps;
+    pair->max_rate_bps = network->graph->links[network->graph->ports[pair->port].link].rate_bps;
     pair->rate_bps = pair->max_rate_bps;
     set_window(network, pair);
     uint64_t unasked = pair->window > config->payload_bytes ? pair->window : config->payload_bytes;

@@ -269,6 +269,8 @@ void packet_routes_close(struct packet_net *network);
 uint32_t packet_route(struct packet_net *network, uint32_t node, const struct packet *packet);
 /* The link change of this number happens. */
 void packet_link_change(struct packet_net *network, uint32_t change);
+/* From the next packet on. */
+void packet_port_set_rate(struct packet_net *network, struct packet_port *port, uint64_t rate_bps);
 
 /* ---- credit.c ---- */
 

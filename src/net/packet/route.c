@@ -121,10 +121,20 @@ static void packet_route_change_port(struct packet_net *network, uint32_t index,
 void packet_link_change(struct packet_net *network, uint32_t number)
 {
     const struct packet_link_change *change = &network->config->link_changes[number];
-    topo_routes_set_down(&network->routes, change->link, change->down);
-    forget(network);
+    bool turns = network->routes.down[change->link] != change->down;
+    double rate = (double)network->graph->links[change->link].rate_bps * change->factor;
+    if (turns) {
+        topo_routes_set_down(&network->routes, change->link, change->down);
+        forget(network);
+    }
     for (uint32_t i = 0; i < network->graph->port_count; i++) {
-        if (network->graph->ports[i].link == change->link) {
+        if (network->graph->ports[i].link != change->link) {
+            continue;
+        }
+        if (!change->down) {
+            packet_port_set_rate(network, &network->ports[i], rate >= 1.0 ? (uint64_t)(rate + 0.5) : 1);
+        }
+        if (turns) {
             packet_route_change_port(network, i, change->down);
         }
     }
