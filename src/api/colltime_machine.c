@@ -14,8 +14,7 @@
 #include "calib/read.h"
 #include "coll/impl.h"
 #include "run/machine_files.h"
-#include "run/machine_name.h"
-#include "topo/make/grammar.h"
+#include "run/machine_read.h"
 
 static enum orr_status find_gpu(const char *name, const struct timing_gpu **gpu, struct orr_error *err)
 {
@@ -46,22 +45,22 @@ static enum orr_status read_rate(const char *text, double *gbytes, struct orr_er
  */
 static enum orr_status read_machine_line(struct lab_machine *named, struct orr_coll_timer *timer, struct orr_error *err)
 {
-    struct topo_levels levels = {0};
+    struct lab_line_network network = {0};
     struct lab_quantities rates = {0};
     struct lab_quantities times = {0};
     struct orr_error reason = {0};
-    enum orr_status status = topo_grammar_read(named->line, &levels, &reason);
+    enum orr_status status = lab_line_network_read(named->line, &network, &reason);
     if (status == ORR_OK) {
         status = lab_machine_made_dims(named, &timer->arena, &rates, &times, &reason);
     }
     if (status != ORR_OK) {
         return error_set(err, status, "parameter 'machine': \"%.80s\": %s", named->line, reason.text);
     }
-    timer->gpus = levels.gpus > 0 ? (uint32_t)levels.gpus : named->server->gpus;
-    timer->nodes = (uint32_t)levels.servers;
+    timer->gpus = (uint32_t)network.gpus;
+    timer->nodes = (uint32_t)network.servers;
     timer->machine.node_gpus = timer->gpus;
-    if (levels.level_count > 0 && levels.level[0].has_rate) {
-        timer->machine.nic_gbytes = (double)levels.level[0].rate.value / 8e9;
+    if (network.nic_gbytes > 0) {
+        timer->machine.nic_gbytes = network.nic_gbytes;
     }
     return ORR_OK;
 }

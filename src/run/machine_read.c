@@ -15,6 +15,7 @@
 #include "config/wired.h"
 #include "io/file.h"
 #include "run/wired_check.h"
+#include "topo/make/grammar.h"
 #include "topo/make/make.h"
 
 /* ---- quantities ---- */
@@ -220,6 +221,30 @@ static enum orr_status add_quantity(struct lab_quantities *list, uint64_t value,
     list->value[list->count] = value;
     list->text[list->count++] = text;
     return text != NULL && list->list != NULL ? ORR_OK : mem_error(arena->mem, "a list of quantities", err);
+}
+
+enum orr_status lab_line_network_read(const char *line, struct lab_line_network *network, struct orr_error *err)
+{
+    struct topo_levels levels;
+    double share = 1;
+    enum orr_status status = topo_grammar_read(line, &levels, err);
+    if (status != ORR_OK) {
+        return status;
+    }
+    for (unsigned i = 0; i < levels.level_count; i++) {
+        const struct topo_level *level = &levels.level[i];
+        share = level->has_ratio && level->down > level->up ? share * (double)level->up / (double)level->down : share;
+    }
+    *network = (struct lab_line_network){.gpus = levels.gpus != 0 ? levels.gpus : levels.server->gpus,
+                                         .servers = levels.servers};
+    if (levels.level_count > 0 && (levels.level[0].has_rate || share < 1)) {
+        struct topo_quantity rate = levels.level[0].rate;
+        if (!levels.level[0].has_rate) {
+            status = topo_rate_read(levels.level[0].name, levels.server->nic, &rate, err);
+        }
+        network->nic_gbytes = share * (double)rate.value / 8e9;
+    }
+    return status;
 }
 
 const char *lab_machine_made_of(const struct lab_machine *machine)

@@ -43,6 +43,14 @@ ORR_MUST_CHECK enum orr_status lab_machine_lay_out(struct lab_machine *machine, 
                                                    struct lab_quantities *rates, struct lab_quantities *times,
                                                    struct orr_error *err);
 
+/* What a line says of servers and their NICs. */
+struct lab_line_network {
+    uint64_t gpus, servers; /* GPUs in a server */
+    double nic_gbytes;      /* GB/s of a NIC: its own rate, or what the narrowest level leaves of it; 0: the server's */
+};
+ORR_MUST_CHECK enum orr_status lab_line_network_read(const char *line, struct lab_line_network *network,
+                                                     struct orr_error *err);
+
 /* The name or line that topo/make makes a MADE of. */
 const char *lab_machine_made_of(const struct lab_machine *machine);
 /* Ranks and dimensions of a MADE, servers settled, and the rates and latencies of each dimension: of a GPU's links

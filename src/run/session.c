@@ -17,6 +17,7 @@
 #include "run/network_choice.h"
 #include "run/workload_find.h"
 #include "run/workload_shared.h"
+#include "topo/make/grammar.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -150,6 +151,15 @@ enum orr_status session_settle_times(struct orr_run *run, const struct orr_run_o
         timing->nic_gbytes = (double)bps / 8e9;
         timing->nic_every = server->nic_every;
         timing->node_gpus = server->gpus;
+    }
+    if (server != NULL && named->line != NULL && topo_grammar_is_line(named->line)) {
+        struct lab_line_network network;
+        enum orr_status status = lab_line_network_read(named->line, &network, err);
+        if (status != ORR_OK) {
+            return status;
+        }
+        timing->nic_gbytes = network.nic_gbytes > 0 ? network.nic_gbytes : timing->nic_gbytes;
+        timing->node_gpus = (uint32_t)network.gpus;
     }
     timing_machine_settle(timing);
     run->config.timing = timing;

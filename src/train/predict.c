@@ -12,7 +12,7 @@
 #include "compute/device.h"
 #include "param/param.h"
 #include "report/train.h"
-#include "run/machine_name.h"
+#include "run/machine_read.h"
 #include "topo/make/grammar.h"
 #include "train/model.h"
 #include "train/simulate.h"
@@ -168,34 +168,21 @@ static void predict_nics(const char *text, uint32_t node_gpus, double *gbytes, u
     }
 }
 
-/* How many GPUs a line of servers and levels has, and what a NIC has of the network: its own rate, or what the
- * narrowest level leaves of it. */
+/* How many GPUs a line of servers and levels has, and what a NIC has of the network. */
 static enum orr_status predict_line(const char *line, struct predict_machine *machine, struct orr_error *err)
 {
-    struct topo_levels levels;
-    enum orr_status status = topo_grammar_read(line, &levels, err);
+    struct lab_line_network network;
+    enum orr_status status = lab_line_network_read(line, &network, err);
+    if (status == ORR_OK && network.gpus * network.servers > INT32_MAX) {
+        status = error_set(err, ORR_ERANGE, "parameter 'machine': more than 2147483647 GPUs");
+    }
     if (status != ORR_OK) {
         return status;
     }
-    uint64_t inside = levels.gpus != 0 ? levels.gpus : levels.server->gpus, gpus = inside * levels.servers;
-    double share = 1;
-    for (unsigned i = 0; i < levels.level_count; i++) {
-        const struct topo_level *level = &levels.level[i];
-        share = level->has_ratio && level->down > level->up ? share * (double)level->up / (double)level->down : share;
-    }
-    if (gpus > INT32_MAX) {
-        return error_set(err, ORR_ERANGE, "parameter 'machine': more than 2147483647 GPUs");
-    }
-    machine->gpus = (uint32_t)gpus;
-    machine->node_gpus = machine->node_gpus == 0 ? (uint32_t)inside : machine->node_gpus;
-    if (levels.level_count > 0 && (levels.level[0].has_rate || share < 1)) {
-        struct topo_quantity rate = levels.level[0].rate;
-        if (!levels.level[0].has_rate) {
-            status = topo_rate_read(levels.level[0].name, levels.server->nic, &rate, err);
-        }
-        machine->nic_gbytes = share * (double)rate.value / 8e9;
-    }
-    return status;
+    machine->gpus = (uint32_t)(network.gpus * network.servers);
+    machine->node_gpus = machine->node_gpus == 0 ? (uint32_t)network.gpus : machine->node_gpus;
+    machine->nic_gbytes = network.nic_gbytes > 0 ? network.nic_gbytes : machine->nic_gbytes;
+    return ORR_OK;
 }
 
 static enum orr_status predict_machine_of(const struct orr_train_options *options, struct predict_machine *machine,

@@ -210,6 +210,31 @@ static void a_run_takes_what_the_model_says(void **state)
     orr_coll_timer_close(timer);
 }
 
+/* What a line says of the NICs is asked in both ways. */
+static void a_line_of_slower_nics_is_as_slow_in_a_run_as_in_the_model(void **state)
+{
+    (void)state;
+    static const char *const machines[] = {"dgx-h100:2>rail:400Gbps", "dgx-h100:2>rail:100Gbps"};
+    double ns[2];
+    program_enter();
+    write_traces("all-reduce", 1 << 26, "w/l");
+    for (size_t i = 0; i < COUNT_OF(machines); i++) {
+        struct orr_coll_machine machine = {.machine = machines[i]};
+        struct orr_coll_question question = {.op = ORR_COLL_OP_ALL_REDUCE, .bytes = 1 << 26, .nodes = 2, .gpus = 8};
+        struct orr_coll_timer *timer = NULL;
+        struct orr_coll_answer answer;
+        struct orr_error err = {0};
+        char line[200];
+        CHECK_OK(orr_coll_timer_open(&machine, &timer, &err), &err);
+        CHECK_OK(orr_coll_time(timer, &question, &answer, &err), &err);
+        orr_coll_timer_close(timer);
+        (void)snprintf(line, sizeof line, "run -w w/l --machine %s --collective-times model", machines[i]);
+        ns[i] = step_ns(line);
+        CHECK_NEAR(ns[i], answer.us * 1e3, 0.0001);
+    }
+    CHECK(ns[1] > 1.5 * ns[0], "%g and %g", ns[0], ns[1]);
+}
+
 static void a_run_without_a_known_gpu_is_refused(void **state)
 {
     (void)state;
@@ -294,6 +319,6 @@ static void a_fit_gives_the_same_files_again_and_keeps_its_bar(void **state)
 TEST_MAIN(a_bad_row_does_not_end_a_table, a_line_of_machines_is_read_as_machine_show_reads_it,
           a_range_of_sizes_stands_beside_what_was_measured, every_row_of_a_table_has_a_time_or_a_reason,
           bad_tables_and_options_are_one_line, a_users_own_log_is_used_at_once, experts_take_about_what_deepep_says,
-          a_run_takes_what_the_model_says, a_run_without_a_known_gpu_is_refused,
-          a_rank_at_another_collective_is_a_stall_that_names_it, fitted_sets_are_within_four_percent,
-          a_fit_gives_the_same_files_again_and_keeps_its_bar)
+          a_run_takes_what_the_model_says, a_line_of_slower_nics_is_as_slow_in_a_run_as_in_the_model,
+          a_run_without_a_known_gpu_is_refused, a_rank_at_another_collective_is_a_stall_that_names_it,
+          fitted_sets_are_within_four_percent, a_fit_gives_the_same_files_again_and_keeps_its_bar)
