@@ -173,7 +173,7 @@ static const struct param_table compare_tables[] = {{compare_rows, 0, 0}, {0}};
 
 static int run_compare(const struct cli_command *self, int argc, char **argv)
 {
-    struct compare_options options = {.files = {NULL, 0}};
+    struct compare_options options = {0};
     struct orr_error err = {0};
     int code = 0;
     if (!cli_begin(self, argc, argv, &options, &code)) {
@@ -246,7 +246,7 @@ static const struct param_table fit_tables[] = {{fit_rows, 0, 0}, {0}};
 
 static int cli_coll_time_run_fit(const struct cli_command *self, int argc, char **argv)
 {
-    struct fit_options options = {.files = {NULL, 0}};
+    struct fit_options options = {0};
     struct orr_error err = {0};
     int code = 0;
     if (!cli_begin(self, argc, argv, &options, &code)) {

@@ -31,7 +31,7 @@ struct packet_link_change {
     uint64_t time_ns;
     uint32_t link; /* of the graph */
     bool down;
-    double factor; /* of its rate, where it is not */
+    double factor; /* of its rate, where it is not; 0: all of it */
 };
 
 /* Marking of one egress rate: bytes and a probability. */

@@ -296,8 +296,9 @@ static void draw_config(struct trial *trial, struct prng *prng)
     config->routing = one_in(prng, 10) ? PACKET_ROUTING_SPRAY : PACKET_ROUTING_ECMP;
     if (one_in(prng, 8)) {
         uint32_t link = prng_below(prng, (uint32_t)trial->graph.link_count);
-        trial->changes[0] = (struct packet_link_change){20000 + prng_below(prng, 100000), link, true};
-        trial->changes[1] = (struct packet_link_change){200000, link, false};
+        trial->changes[0] =
+            (struct packet_link_change){.time_ns = 20000 + prng_below(prng, 100000), .link = link, .down = true};
+        trial->changes[1] = (struct packet_link_change){.time_ns = 200000, .link = link};
         config->link_changes = trial->changes;
         config->link_change_count = 2;
     }

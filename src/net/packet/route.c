@@ -122,7 +122,7 @@ void packet_link_change(struct packet_net *network, uint32_t number)
 {
     const struct packet_link_change *change = &network->config->link_changes[number];
     bool turns = network->routes.down[change->link] != change->down;
-    double rate = (double)network->graph->links[change->link].rate_bps * change->factor;
+    double rate = (double)network->graph->links[change->link].rate_bps * (change->factor > 0 ? change->factor : 1);
     if (turns) {
         topo_routes_set_down(&network->routes, change->link, change->down);
         forget(network);
