@@ -61,13 +61,16 @@ class Server:
     def raw(self, data):
         """All that comes back for these bytes, until the other side is done."""
         with self.socket() as link:
-            link.sendall(data)
-            link.shutdown(socket.SHUT_WR)
             parts = []
+            try:
+                link.sendall(data)
+                link.shutdown(socket.SHUT_WR)
+            except OSError:
+                pass  # the other side has heard enough; what it said can still be read
             try:
                 while part := link.recv(65536):
                     parts.append(part)
-            except ConnectionResetError:
+            except OSError:
                 pass
         return b"".join(parts)
 
