@@ -17,6 +17,21 @@
 #include "serve/http.h"
 #include "serve/jobs.h"
 
+static void http_call_free(struct http_call *call)
+{
+    if (call == NULL) {
+        return;
+    }
+    serve_request_free(&call->request);
+    if (call->answer.file >= 0) {
+        (void)close(call->answer.file);
+    }
+    free(call->text);
+    free(call->target);
+    free(call->body);
+    free(call);
+}
+
 /* ---- connections ---- */
 
 static void http_connected(void *context, struct MHD_Connection *connection, void **kept,
@@ -47,6 +62,7 @@ static void http_connected(void *context, struct MHD_Connection *connection, voi
             link->next->before = link->before;
         }
         (void)pthread_mutex_unlock(&serve->lock);
+        http_call_free(link->call); /* the library says the end of a request only where it came to be handled */
         free(link);
         *kept = NULL;
     }
@@ -138,8 +154,11 @@ static void *http_tick(void *context)
 /* The target as it was sent: the library's own decoding would end a path at an encoded NUL. */
 static void *http_begun(void *context, const char *target, struct MHD_Connection *connection)
 {
-    struct http_call *call = calloc(1, sizeof *call);
+    struct http_link *link = http_link_of(connection);
+    struct http_call *call = link != NULL ? calloc(1, sizeof *call) : NULL;
     if (call != NULL) {
+        http_call_free(link->call);
+        link->call = call;
         *call = (struct http_call){.serve = context,
                                    .connection = connection,
                                    .target = strdup(target),
@@ -156,15 +175,12 @@ static void http_completed(void *context, struct MHD_Connection *connection, voi
     if (call == NULL) {
         return;
     }
+    struct http_link *link = http_link_of(connection);
     http_phase(context, connection, LINK_READS);
-    serve_request_free(&call->request);
-    if (call->answer.file >= 0) {
-        (void)close(call->answer.file);
+    if (link != NULL && link->call == call) {
+        link->call = NULL;
     }
-    free(call->text);
-    free(call->target);
-    free(call->body);
-    free(call);
+    http_call_free(call);
     *kept = NULL;
 }
 

@@ -32,6 +32,7 @@ struct http_link {
     int socket;
     enum link_phase phase;
     uint64_t since_ns;
+    struct http_call *call; /* its request, from the first line to the end of the answer; or NULL */
 };
 
 enum call_state { CALL_NEW, CALL_READS, CALL_WORKS, CALL_ANSWERED };
@@ -78,6 +79,8 @@ struct orr_serve {
     struct http_stream *streams[HTTP_STREAMS];
 };
 
+/* NULL where there was no memory for one. */
+struct http_link *http_link_of(struct MHD_Connection *connection);
 /* From now on the connection reads, works, writes or streams. */
 void http_phase(struct orr_serve *serve, struct MHD_Connection *connection, enum link_phase phase);
 

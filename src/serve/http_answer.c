@@ -8,7 +8,7 @@
 #include "serve/http.h"
 #include "serve/jobs.h"
 
-static struct http_link *http_link_of(struct MHD_Connection *connection)
+struct http_link *http_link_of(struct MHD_Connection *connection)
 {
     const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
     return info != NULL ? info->socket_context : NULL;
