@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "cli/watch.h"
 
 struct follow_options {
@@ -62,17 +63,10 @@ static bool follow_goes_on(struct watch *watch)
     return watch_progress(watch, &nothing);
 }
 
-static uint64_t follow_clock_ns(void)
-{
-    struct timespec now = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 /* Sleeps until the next look; false when it is time to end. `end_ns` 0: never by itself. */
 static bool follow_wait(struct watch *watch, uint64_t interval_ns, uint64_t end_ns)
 {
-    uint64_t now = follow_clock_ns();
+    uint64_t now = clock_now_ns();
     if (end_ns != 0 && now >= end_ns) {
         return false;
     }
@@ -208,7 +202,7 @@ static int follow_run(const struct cli_command *self, int argc, char **argv)
     }
     options.watch.folder = options.target;
     options.watch.step_ms = (double)options.step_ns * 1e-6;
-    uint64_t end_ns = options.for_ns != 0 ? follow_clock_ns() + options.for_ns : 0;
+    uint64_t end_ns = options.for_ns != 0 ? clock_now_ns() + options.for_ns : 0;
     watch_begin(&signals);
     code = is_folder ? follow_folder_run(&options, &signals, end_ns) : follow_status_run(&options, &signals, end_ns);
     watch_end(&signals);

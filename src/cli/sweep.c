@@ -5,8 +5,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "cli/lab.h"
 #include "cli/watch.h"
 
@@ -162,13 +162,6 @@ struct sweep_watch {
     uint64_t start_ns, next_ns;
 };
 
-static uint64_t cli_sweep_clock_ns(void)
-{
-    struct timespec now = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static void cli_sweep_draw(struct sweep_watch *watch, const struct orr_sweep_progress *now, double elapsed_s)
 {
     uint64_t ended = now->done + now->failed + now->stalled;
@@ -191,7 +184,7 @@ static bool on_progress(void *context, const struct orr_sweep_progress *now)
 {
     struct sweep_watch *watch = context;
     const struct orr_progress nothing = {0};
-    uint64_t clock = cli_sweep_clock_ns();
+    uint64_t clock = clock_now_ns();
     if (watch->draw && clock >= watch->next_ns) {
         cli_sweep_draw(watch, now, (double)(clock - watch->start_ns) / 1e9);
         watch->next_ns = clock + 200000000;
@@ -366,7 +359,7 @@ static int cli_sweep_run_sweep(struct sweep_command *command, struct cli_warning
     struct orr_error err = {0};
     struct orr_error later = {0};
     struct orr_sweep *sweep = NULL;
-    struct sweep_watch watch = {.start_ns = cli_sweep_clock_ns()};
+    struct sweep_watch watch = {.start_ns = clock_now_ns()};
     const struct orr_notices notices = cli_notices(warnings, false); /* each point says itself whether it is strict */
     enum orr_status status = watch_init(&watch.watch, NULL, !command->quiet && !command->no_progress, &err);
     if (status != ORR_OK) {

@@ -12,8 +12,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "base/clock.h"
 
 static const uint64_t second_ns = 1000000000;
 static const uint64_t first_draw_ns = 1000000000; /* a run shorter than this shows nothing */
@@ -34,13 +35,6 @@ static void on_signal(int number)
     }
     (void)sigaction(number, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
     (void)raise(number);
-}
-
-static uint64_t cli_watch_clock_ns(void)
-{
-    struct timespec now = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * second_ns + (uint64_t)now.tv_nsec;
 }
 
 static double events_per_s(const struct watch *watch)
@@ -110,7 +104,7 @@ static void update_status(struct watch *watch, enum watch_state state)
 
 enum orr_status watch_init(struct watch *watch, const char *status_file, bool progress, struct orr_error *err)
 {
-    *watch = (struct watch){.status_file = status_file, .start_ns = cli_watch_clock_ns()};
+    *watch = (struct watch){.status_file = status_file, .start_ns = clock_now_ns()};
     const char *terminal = getenv("TERM");
     watch->draw = progress && isatty(STDERR_FILENO) == 1 && (terminal == NULL || strcmp(terminal, "dumb") != 0);
     return status_file == NULL ? ORR_OK : write_status(watch, WATCH_RUNNING, err);
@@ -128,7 +122,7 @@ void watch_begin(struct watch *watch)
         watch->taken[i] = sigaction(wanted[i], NULL, &watch->before[i]) == 0 &&
                           watch->before[i].sa_handler != SIG_IGN && sigaction(wanted[i], &action, NULL) == 0;
     }
-    watch->start_ns = cli_watch_clock_ns();
+    watch->start_ns = clock_now_ns();
     watch->next_draw_ns = watch->start_ns + first_draw_ns;
     watch->next_status_ns = watch->start_ns;
 }
@@ -153,7 +147,7 @@ static void cli_watch_draw(struct watch *watch)
 bool watch_progress(void *context, const struct orr_progress *now)
 {
     struct watch *watch = context;
-    uint64_t clock = cli_watch_clock_ns();
+    uint64_t clock = clock_now_ns();
     watch->now = *now;
     watch->elapsed_ns = clock - watch->start_ns;
     if (watch->draw && clock >= watch->next_draw_ns) {
@@ -169,7 +163,7 @@ bool watch_progress(void *context, const struct orr_progress *now)
 
 void watch_end(struct watch *watch)
 {
-    watch->elapsed_ns = cli_watch_clock_ns() - watch->start_ns;
+    watch->elapsed_ns = clock_now_ns() - watch->start_ns;
     if (watch->drawn) {
         (void)fputs("\r\033[K", stderr);
         (void)fflush(stderr);

@@ -25,9 +25,9 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "io/wire.h"
 
 enum {
@@ -42,13 +42,6 @@ enum {
 
 #define CREW_NONE        UINT64_MAX
 #define CREW_ANSWER_MOST (UINT64_C(1) << 30)
-
-static int64_t crew_now_ms(void)
-{
-    struct timespec now = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* ---- where the leader is ---- */
 
@@ -256,7 +249,7 @@ struct crew_member {
     bool works; /* takes pieces */
     bool local;
     uint64_t at; /* the place in `pieces` of what it makes; CREW_NONE: nothing */
-    int64_t since_ms;
+    uint64_t since_ms;
     struct etz_bytes bytes; /* of its answer, so far */
 };
 
@@ -271,7 +264,7 @@ struct crew_leading {
     uint8_t *again;  /* handed out a second time */
     uint64_t *given; /* back: places to be handed out again */
     uint64_t given_count, next, taken_count;
-    int64_t longest_ms;
+    uint64_t longest_ms;
     bool stopped;
 };
 
@@ -319,10 +312,10 @@ static uint64_t crew_next(struct crew_leading *leading)
     if (leading->next < work->count) {
         return leading->next++;
     }
-    int64_t now = crew_now_ms();
+    uint64_t now = clock_now_ms();
     for (uint32_t i = 0; i < leading->count; i++) {
         const struct crew_member *member = &leading->members[i];
-        int64_t out_ms = now - member->since_ms;
+        uint64_t out_ms = now - member->since_ms;
         if (member->at != CREW_NONE && leading->again[member->at] == 0 && out_ms > PATIENCE_MS &&
             out_ms > PATIENCE_TIMES * leading->longest_ms) {
             leading->again[member->at] = 1;
@@ -343,7 +336,7 @@ static void crew_hand_out(struct crew_leading *leading)
         }
         uint64_t piece = htole64(leading->work->pieces[at]);
         member->at = at;
-        member->since_ms = crew_now_ms();
+        member->since_ms = clock_now_ms();
         if (crew_send(member->fd, &piece, sizeof piece)) {
             i++;
         } else {
@@ -360,7 +353,7 @@ static bool crew_take(struct crew_leading *leading, struct crew_member *member)
     if (at == CREW_NONE || wire_fixed64(member->bytes.at) != work->pieces[at]) {
         return false;
     }
-    int64_t took_ms = crew_now_ms() - member->since_ms;
+    uint64_t took_ms = clock_now_ms() - member->since_ms;
     leading->longest_ms = took_ms > leading->longest_ms ? took_ms : leading->longest_ms;
     member->at = CREW_NONE;
     if (leading->taken[at] == 0) {

@@ -6,6 +6,7 @@
  */
 #include "io/database.h"
 
+#include "base/clock.h"
 #include "io/file.h"
 #include "io/outfile.h"
 
@@ -13,7 +14,6 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { BUSY_MS = 60 * 1000, PAUSE_LONGEST_MS = 50 };
@@ -61,22 +61,15 @@ static enum orr_status io_database_fail(const struct io_database *database, int 
     return error_set(err, status_of(code), "%s: %s", database->path, sqlite3_errmsg(database->handle));
 }
 
-static int64_t io_database_now_ms(void)
-{
-    struct timespec now = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 /* io_database_run for what SQLite gives up at once where it should wait: a statement that has begun to read and then
  * wants the file for itself, like the switch to the write-ahead log, does not ask the busy handler, since two that did
  * so would wait for each other. It has let go of everything when it fails, so that it can be tried again. */
 static enum orr_status run_patiently(struct io_database *database, const char *sql, struct orr_error *err)
 {
-    int64_t end = io_database_now_ms() + BUSY_MS;
+    uint64_t end = clock_now_ms() + BUSY_MS;
     for (int pause = 1;; pause = pause * 2 > PAUSE_LONGEST_MS ? PAUSE_LONGEST_MS : pause * 2) {
         int code = sqlite3_exec(database->handle, sql, NULL, NULL, NULL);
-        if (code == SQLITE_OK || (code & 0xff) != SQLITE_BUSY || io_database_now_ms() >= end) {
+        if (code == SQLITE_OK || (code & 0xff) != SQLITE_BUSY || clock_now_ms() >= end) {
             return code == SQLITE_OK ? ORR_OK : io_database_fail(database, code, err);
         }
         (void)sqlite3_sleep(pause);

@@ -10,8 +10,8 @@
 #include "lab/experiment.h"
 
 #include <stdlib.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "lab/experiment_record.h"
 
 static enum lab_run_state lab_experiment_state_of(enum orr_status status)
@@ -48,13 +48,6 @@ static void read_outcome(const struct orr_run *run, struct lab_outcome *outcome)
 }
 
 /* ---- the run ---- */
-
-static uint64_t lab_experiment_now_ms(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
 
 /* Of a run that could not be opened (NULL) only the state is known. */
 static void settle_outcome(const struct orr_run *run, bool executed, enum orr_status status, uint64_t wall_ms,
@@ -98,7 +91,7 @@ enum orr_status lab_experiment_run(const struct lab_experiment *experiment, stru
     struct lab_outcome made = {0};
     struct lab_record record;
     lab_record_init(&record);
-    uint64_t begun = lab_experiment_now_ms();
+    uint64_t begun = clock_now_ms();
     enum orr_status status = orr_run_open(&experiment->options, &run, &why);
     enum orr_status entered = store == NULL ? ORR_OK : lab_record_describe(&record, experiment, run, &later);
     if (store != NULL && entered == ORR_OK) {
@@ -108,7 +101,7 @@ enum orr_status lab_experiment_run(const struct lab_experiment *experiment, stru
     if (status == ORR_OK && entered == ORR_OK) {
         status = orr_run_execute(run, &why);
     }
-    settle_outcome(run, entered == ORR_OK, status, lab_experiment_now_ms() - begun, &made);
+    settle_outcome(run, entered == ORR_OK, status, clock_now_ms() - begun, &made);
     if (store != NULL && entered == ORR_OK) {
         entered = lab_record_results(&record, experiment, run, &made, status == ORR_OK ? NULL : why.text, &later);
     }
@@ -138,12 +131,12 @@ enum orr_status lab_experiment_make(const struct lab_experiment *experiment,
     struct orr_error why = {0};
     struct orr_error later = {0};
     struct lab_outcome made = {0};
-    uint64_t begun = lab_experiment_now_ms();
+    uint64_t begun = clock_now_ms();
     enum orr_status status = orr_run_open(&experiment->options, &run, &why);
     if (status == ORR_OK) {
         status = orr_run_execute(run, &why);
     }
-    settle_outcome(run, true, status, lab_experiment_now_ms() - begun, &made);
+    settle_outcome(run, true, status, clock_now_ms() - begun, &made);
     enum orr_status described = lab_record_describe(record, experiment, run, &later);
     if (described == ORR_OK) {
         described = lab_record_results(record, experiment, run, &made, status == ORR_OK ? NULL : why.text, &later);

@@ -7,8 +7,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/thread_pool.h"
 #include "io/crew.h"
 #include "orrery/plan.h"
@@ -43,13 +43,6 @@ struct search {
     uint32_t *finalists, finalist_count;
     struct orr_train_result *finals;
 };
-
-static uint64_t search_now_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
 
 /* ---- one plan ---- */
 
@@ -118,7 +111,7 @@ static bool search_goes_on(void *context)
     search->is_ended =
         search->is_ended || (options->progress != NULL &&
                              !options->progress(options->progress_context, search->taken, search->space.count));
-    return !search->is_ended && (search->until_ns == 0 || search_now_ns() < search->until_ns);
+    return !search->is_ended && (search->until_ns == 0 || clock_now_ns() < search->until_ns);
 }
 
 static bool search_taken(void *context, uint64_t piece, void *made)
@@ -426,7 +419,7 @@ enum orr_status orr_plan_search(const struct orr_plan_options *options, struct o
 {
     struct search search = {.options = options, .job = options->job, .mem = {.limit = options->job.memory_limit}};
     struct orr_plan_result *made = calloc(1, sizeof *made);
-    search.until_ns = options->seconds > 0 ? search_now_ns() + (uint64_t)(options->seconds * 1e9) : 0;
+    search.until_ns = options->seconds > 0 ? clock_now_ns() + (uint64_t)(options->seconds * 1e9) : 0;
     enum orr_status status = made == NULL ? error_set(err, ORR_ENOMEM, "no memory for the plans") : ORR_OK;
     status = status != ORR_OK ? status : predict_open(&search.data, err);
     status = status != ORR_OK ? status : search_run(&search, made, err);

@@ -7,6 +7,7 @@
  * one account of memory, so that a limit covers reading and running alike, and is given back in reverse in one place.
  */
 #include "run/session.h"
+#include "base/clock.h"
 #include "base/units.h"
 #include "coll/nccl.h"
 #include "coll/timing/timing.h"
@@ -21,7 +22,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 static enum orr_status load_custom(struct orr_run *run, const char *path, const struct trace_set **set,
                                    struct orr_error *err)
@@ -506,13 +506,6 @@ const struct sim_result *session_result(const struct orr_run *run)
     return run->sim != NULL ? sim_result(run->sim) : simai_result(run->rows.simai);
 }
 
-static uint64_t run_session_now_ms(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 enum orr_status orr_run_execute(struct orr_run *run, struct orr_error *err)
 {
     if (run->executed) {
@@ -520,10 +513,10 @@ enum orr_status orr_run_execute(struct orr_run *run, struct orr_error *err)
     }
     run->executed = true;
     bool (*progress)(void *, const struct orr_progress *) = run->progress == NULL ? NULL : pass_progress;
-    uint64_t begun_ms = run_session_now_ms();
+    uint64_t begun_ms = clock_now_ms();
     enum orr_status status = run->sim != NULL ? sim_run(run->sim, progress, run, &run->ended)
                                               : simai_run(run->rows.simai, progress, run, &run->ended);
-    run->wall_ms = run_session_now_ms() - begun_ms;
+    run->wall_ms = clock_now_ms() - begun_ms;
     if (status == ORR_OK) {
         run->ended = (struct orr_error){.status = ORR_OK};
     } else if (err != NULL) {

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "serve/http.h"
 #include "serve/jobs.h"
 
@@ -46,7 +47,7 @@ static void http_connected(void *context, struct MHD_Connection *connection, voi
             free(link);
             return; /* is then cut off by the library's own limit alone */
         }
-        *link = (struct http_link){.socket = info->connect_fd, .since_ns = serve_now_ns()};
+        *link = (struct http_link){.socket = info->connect_fd, .since_ns = clock_now_ns()};
         *kept = link;
         (void)pthread_mutex_lock(&serve->lock);
         link->next = serve->links;
@@ -111,7 +112,7 @@ static enum MHD_Result http_queue(struct http_call *call)
 {
     struct orr_serve *serve = call->serve;
     call->state = CALL_WORKS;
-    call->request.until_ns = serve_now_ns() + serve->room.time_limit_ns;
+    call->request.until_ns = clock_now_ns() + serve->room.time_limit_ns;
     http_phase(serve, call->connection, LINK_WORKS);
     (void)pthread_mutex_lock(&serve->lock);
     bool full = serve->waiting >= HTTP_WAITING || serve->is_closing;
@@ -140,7 +141,7 @@ static void *http_tick(void *context)
         (void)clock_gettime(CLOCK_REALTIME, &until);
         until.tv_sec++;
         (void)pthread_cond_timedwait(&serve->tick, &serve->lock, &until);
-        http_cut_off(serve, serve_now_ns());
+        http_cut_off(serve, clock_now_ns());
         (void)pthread_mutex_unlock(&serve->lock);
         http_wake_streams(serve);
         (void)pthread_mutex_lock(&serve->lock);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "io/json_write.h"
 #include "serve/http.h"
 #include "serve/jobs.h"
@@ -20,7 +21,7 @@ void http_phase(struct orr_serve *serve, struct MHD_Connection *connection, enum
     if (link != NULL) {
         (void)pthread_mutex_lock(&serve->lock);
         link->phase = phase;
-        link->since_ns = serve_now_ns();
+        link->since_ns = clock_now_ns();
         (void)pthread_mutex_unlock(&serve->lock);
     }
 }
@@ -47,7 +48,7 @@ static ssize_t http_stream_read(void *context, uint64_t position, char *bytes, s
     char event[SERVE_EVENT];
     (void)position;
     (void)pthread_mutex_lock(&serve->lock);
-    uint64_t now = serve_now_ns();
+    uint64_t now = clock_now_ns();
     int length = serve->is_closing ? -1 : serve_jobs_event(serve->room.jobs, stream->job, &stream->seen, event);
     if (length == 0 && now - stream->beat_ns > (uint64_t)HTTP_BEAT_S * 1000000000U) {
         length = snprintf(event, sizeof event, ":\n\n"); /* who has gone away is noticed when this cannot be sent */
@@ -88,7 +89,7 @@ static struct http_stream *http_stream_make(struct http_call *call)
     *stream = (struct http_stream){.serve = serve,
                                    .connection = call->connection,
                                    .job = strtoull(call->request.word, NULL, 10),
-                                   .beat_ns = serve_now_ns()};
+                                   .beat_ns = clock_now_ns()};
     (void)pthread_mutex_lock(&serve->lock);
     while (i < HTTP_STREAMS && serve->streams[i] != NULL) {
         i++;

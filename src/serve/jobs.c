@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "io/json_write.h"
 
 enum { JOBS_KEPT = 64, JOBS_WAITING = 16, JOBS_TOLD_MS = 100 };
@@ -87,7 +88,7 @@ static bool job_progress(void *context, uint64_t predicted, uint64_t plans)
 {
     struct job *job = context;
     struct serve_jobs *jobs = job->jobs;
-    uint64_t now = serve_now_ns();
+    uint64_t now = clock_now_ns();
     (void)pthread_mutex_lock(&jobs->lock);
     bool goes_on = !job->is_stopped && !jobs->is_closing;
     bool tells = now >= job->told_ns + (uint64_t)JOBS_TOLD_MS * 1000000;
@@ -136,7 +137,7 @@ static void job_run(struct serve_jobs *jobs, struct job *job)
     job->state = status == ORR_OK ? JOB_DONE : status == ORR_EINTR ? JOB_CANCELLED : JOB_FAILED;
     job->result = text;
     job->result_size = size;
-    job->ended_ns = serve_now_ns();
+    job->ended_ns = clock_now_ns();
     job->predicted = status == ORR_OK ? job->plans : job->predicted;
     if (status != ORR_OK) {
         (void)snprintf(job->error, sizeof job->error, "%s", err.text);
@@ -167,7 +168,7 @@ static void *jobs_main(void *context)
             continue;
         }
         job->state = JOB_RUNNING;
-        job->begun_ns = serve_now_ns();
+        job->begun_ns = clock_now_ns();
         job->version++;
         (void)pthread_mutex_unlock(&jobs->lock);
         jobs_tell(jobs);
@@ -271,7 +272,7 @@ enum orr_status serve_jobs_stop(struct serve_jobs *jobs, uint64_t id, struct orr
     struct job *job = jobs_find(jobs, id);
     if (job != NULL && job->state == JOB_QUEUED) {
         job->state = JOB_CANCELLED;
-        job->begun_ns = job->ended_ns = serve_now_ns();
+        job->begun_ns = job->ended_ns = clock_now_ns();
         job->version++;
     } else if (job != NULL) {
         job->is_stopped = true;
@@ -285,7 +286,7 @@ enum orr_status serve_jobs_stop(struct serve_jobs *jobs, uint64_t id, struct orr
 
 static void job_write(const struct job *job, struct json_writer *writer)
 {
-    uint64_t until = job->ended_ns != 0 ? job->ended_ns : serve_now_ns();
+    uint64_t until = job->ended_ns != 0 ? job->ended_ns : clock_now_ns();
     json_write_object(writer, true);
     json_write_member_u64(writer, "id", job->id);
     json_write_member_string(writer, "kind", "plan");

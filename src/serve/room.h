@@ -71,7 +71,6 @@ bool serve_route_has(const struct serve_route *route, const struct param_table *
 
 /* For progress callbacks: whether it is too late for what the request asks. */
 bool serve_is_late(const struct serve_room *room, const struct serve_request *request);
-uint64_t serve_now_ns(void); /* of the monotonic clock */
 
 /* The pages that are part of the library (web/). */
 enum orr_status serve_page(struct serve_room *room, struct serve_request *request, struct serve_answer *answer,

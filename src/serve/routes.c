@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "serve/answers.h"
 
 static const struct serve_route routes[] = {
@@ -146,14 +146,7 @@ enum orr_status serve_request_read(struct serve_request *request, void *options,
 
 /* ---- time ---- */
 
-uint64_t serve_now_ns(void)
-{
-    struct timespec now = {0};
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000U + (uint64_t)now.tv_nsec;
-}
-
 bool serve_is_late(const struct serve_room *room, const struct serve_request *request)
 {
-    return atomic_load(&room->is_closing) || (request->until_ns != 0 && serve_now_ns() > request->until_ns);
+    return atomic_load(&room->is_closing) || (request->until_ns != 0 && clock_now_ns() > request->until_ns);
 }
