@@ -76,18 +76,9 @@ void orr_watch_close(struct orr_watch *watch)
 
 /* ---- what is expected ---- */
 
-static const struct io_value *watch_member(const struct io_value *map, const char *key)
-{
-    const struct io_value *at = map != NULL && map->kind == IO_MAP ? map->first : NULL;
-    while (at != NULL && strcmp(at->key, key) != 0) {
-        at = at->next;
-    }
-    return at;
-}
-
 static double watch_number(const struct io_value *map, const char *key)
 {
-    const struct io_value *value = watch_member(map, key);
+    const struct io_value *value = io_value_member(map, key);
     return value == NULL               ? (double)NAN
            : value->kind == IO_INTEGER ? (double)value->integer
            : value->kind == IO_REAL    ? value->real
@@ -97,7 +88,7 @@ static double watch_number(const struct io_value *map, const char *key)
 /* Of a step, in ms: train says it so; a run by its number of steps, and of the ranks' mean. */
 static struct calib_expected watch_expected_of(const struct io_value *root)
 {
-    const struct io_value *times = watch_member(root, "rank_time");
+    const struct io_value *times = io_value_member(root, "rank_time");
     double steps = watch_number(root, "steps");
     double each = (steps >= 1 ? steps : 1) * 1e6;
     if (!isnan(watch_number(root, "step_time_ns"))) {
@@ -107,8 +98,8 @@ static struct calib_expected watch_expected_of(const struct io_value *root)
                                        watch_number(root, "exposed_comm_ns") / 1e6};
     }
     return (struct calib_expected){watch_number(root, "time_ns") / each,
-                                   watch_number(watch_member(times, "compute_ns"), "mean") / each, (double)NAN,
-                                   watch_number(watch_member(times, "exposed_comm_ns"), "mean") / each};
+                                   watch_number(io_value_member(times, "compute_ns"), "mean") / each, (double)NAN,
+                                   watch_number(io_value_member(times, "exposed_comm_ns"), "mean") / each};
 }
 
 static enum orr_status watch_read_tree(const char *path, struct mem *mem, struct arena *arena, struct io_value **root,
@@ -297,18 +288,16 @@ static enum orr_status watch_take_new(struct orr_watch *watch, bool last, struct
 
 /* ---- what it says ---- */
 
+static const struct {
+    const char *word, *text;
+} watch_alarms[] = {
+#define WATCH_X(symbol, word, text) {word, text},
+    ORR_WATCH_ALARMS(WATCH_X)
+#undef WATCH_X
+};
+
 static void watch_put(const struct orr_watch *watch, const struct judged *judged, FILE *stream)
 {
-    static const char *const words[] = {
-#define WORD_X(symbol, word, text) word,
-        ORR_WATCH_ALARMS(WORD_X)
-#undef WORD_X
-    };
-    static const char *const texts[] = {
-#define TEXT_X(symbol, word, text) text,
-        ORR_WATCH_ALARMS(TEXT_X)
-#undef TEXT_X
-    };
     const struct calib_expected *measured = &judged->window.measured;
     (void)fprintf(stream, "window %u: %u rank%s, %llu step%s: %s a step", judged->number + 1, judged->window.ranks,
                   judged->window.ranks == 1 ? "" : "s", (unsigned long long)judged->window.steps,
@@ -330,11 +319,11 @@ static void watch_put(const struct orr_watch *watch, const struct judged *judged
     (void)fputc('\n', stream);
     for (uint32_t i = 0; i < judged->alarm_count; i++) {
         const struct calib_alarm *alarm = &judged->alarms[i];
-        (void)fprintf(stream, "ALARM %s: ", words[alarm->kind]);
+        (void)fprintf(stream, "ALARM %s: ", watch_alarms[alarm->kind].word);
         if (alarm->kind == ORR_WATCH_STRAGGLER && alarm->rank >= 0) {
             (void)fprintf(stream, "rank %lld computes longer than the others", (long long)alarm->rank);
         } else {
-            (void)fputs(texts[alarm->kind], stream);
+            (void)fputs(watch_alarms[alarm->kind].text, stream);
         }
         (void)plain_fprintf(stream, ": %s, %+.1f %% of %s\n", report_time(alarm->measured_ms * 1e6).text,
                             100 * (alarm->measured_ms / alarm->expected_ms - 1),
@@ -422,13 +411,8 @@ static void watch_json_times(struct json_writer *json, const char *key, const st
 
 static void watch_json_alarm(struct json_writer *json, const struct calib_alarm *alarm)
 {
-    static const char *const words[] = {
-#define WORD_X(symbol, word, text) word,
-        ORR_WATCH_ALARMS(WORD_X)
-#undef WORD_X
-    };
     json_write_object(json, true);
-    json_write_member_string(json, "alarm", words[alarm->kind]);
+    json_write_member_string(json, "alarm", watch_alarms[alarm->kind].word);
     if (alarm->rank >= 0) {
         json_write_member_i64(json, "rank", alarm->rank);
     }
@@ -479,8 +463,9 @@ enum orr_status orr_status_read(const char *path, struct orr_status_now *now, st
     struct io_value *root = NULL;
     arena_init(&arena, &mem);
     enum orr_status status = watch_read_tree(path, &mem, &arena, &root, err);
-    const struct io_value *state = status == ORR_OK ? watch_member(root, "state") : NULL;
-    if (status == ORR_OK && (state == NULL || state->kind != IO_TEXT || watch_member(root, "simulated_ns") == NULL)) {
+    const struct io_value *state = status == ORR_OK ? io_value_member(root, "state") : NULL;
+    if (status == ORR_OK &&
+        (state == NULL || state->kind != IO_TEXT || io_value_member(root, "simulated_ns") == NULL)) {
         status = error_set(err, ORR_EINVAL, "%s: is no status file of a run (parameter 'status-file')", path);
     }
     if (status == ORR_OK) {

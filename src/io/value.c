@@ -35,6 +35,15 @@ struct io_value *io_value_add(struct arena *arena, struct io_value *parent, enum
     return value;
 }
 
+const struct io_value *io_value_member(const struct io_value *map, const char *key)
+{
+    const struct io_value *found = map != NULL && map->kind == IO_MAP ? map->first : NULL;
+    while (found != NULL && strcmp(found->key, key) != 0) {
+        found = found->next;
+    }
+    return found;
+}
+
 /* Length of a run of decimal digits. */
 static size_t digits(const char *text)
 {

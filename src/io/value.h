@@ -40,6 +40,9 @@ struct io_value {
 /* A zeroed value of `kind`, appended to `parent` unless that is NULL. NULL when memory is refused. */
 struct io_value *io_value_add(struct arena *arena, struct io_value *parent, enum io_kind kind, uint32_t line);
 
+/* The value of a key; NULL where the map has none, and of what is no map, NULL included. */
+const struct io_value *io_value_member(const struct io_value *map, const char *key);
+
 /* Reads all of `text` as a decimal number: kind IO_INTEGER when it is whole and fits, else IO_REAL. False when it is no
  * number, not finite, or begins with a superfluous 0, which some readers take for octal. Independent of the locale. */
 bool io_number_parse(const char *text, struct io_value *number);

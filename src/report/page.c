@@ -65,25 +65,17 @@ enum orr_status page_add_made(struct page *page, enum page_kind kind, const char
     return ORR_OK;
 }
 
-static bool page_has(const struct io_value *map, const char *key)
-{
-    for (const struct io_value *value = map->first; value != NULL; value = value->next) {
-        if (strcmp(value->key, key) == 0) {
-            return true;
-        }
-    }
-    return false;
-}
-
 /* PAGE_KIND_COUNT: none. */
 static enum page_kind page_recognise(const struct io_value *root)
 {
     if (root->kind == IO_LIST) {
-        bool runs = root->count == 0 || (root->first->kind == IO_MAP && page_has(root->first, "fingerprint"));
+        bool runs =
+            root->count == 0 || (root->first->kind == IO_MAP && io_value_member(root->first, "fingerprint") != NULL);
         return runs ? PAGE_STORE : PAGE_KIND_COUNT;
     }
     for (int kind = 0; root->kind == IO_MAP && kind < PAGE_STORE; kind++) {
-        if (page_has(root, page_kinds[kind].key) && page_has(root, page_kinds[kind].other)) {
+        if (io_value_member(root, page_kinds[kind].key) != NULL &&
+            io_value_member(root, page_kinds[kind].other) != NULL) {
             return (enum page_kind)kind;
         }
     }

@@ -83,12 +83,8 @@ struct config_reader {
 
 static const struct io_value *config_find(const struct config_reader *reader, const char *key)
 {
-    for (const struct io_value *value = reader->root->first; value != NULL; value = value->next) {
-        if (strcmp(value->key, key) == 0) {
-            return value->kind == IO_NULL ? NULL : value;
-        }
-    }
-    return NULL;
+    const struct io_value *value = io_value_member(reader->root, key);
+    return value == NULL || value->kind == IO_NULL ? NULL : value;
 }
 
 static enum orr_status config_number(const struct config_reader *reader, const char *key, uint32_t *number)

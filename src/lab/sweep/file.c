@@ -152,15 +152,6 @@ static enum orr_status sweep_file_read_vary(const struct reading *reading, const
 
 /* ---- list ---- */
 
-static const struct io_value *sweep_file_find(const struct io_value *map, const char *key)
-{
-    const struct io_value *found = map->first;
-    while (found != NULL && strcmp(found->key, key) != 0) {
-        found = found->next;
-    }
-    return found;
-}
-
 /* The first entry says which keys there are, and all others have the same. */
 static enum orr_status read_entry(const struct reading *reading, const struct io_value *first,
                                   const struct io_value *entry, uint32_t group)
@@ -170,17 +161,17 @@ static enum orr_status read_entry(const struct reading *reading, const struct io
         return sweep_file_refuse(reading, entry, "a map of keys to values, as in {seed: 1}");
     }
     for (const struct io_value *one = entry->first; one != NULL; one = one->next) {
-        if (sweep_file_find(first, one->key) == NULL || sweep_file_find(entry, one->key) != one) {
+        if (io_value_member(first, one->key) == NULL || io_value_member(entry, one->key) != one) {
             char key[80];
             return error_set(reading->err, ORR_EINVAL, "%s:%" PRIu32 ": \"%s\" is %s", reading->name, one->key_line,
                              io_text_printable(one->key, key, sizeof key),
-                             sweep_file_find(first, one->key) == NULL
+                             io_value_member(first, one->key) == NULL
                                  ? "not in the first entry of the list; all have the same keys"
                                  : "there twice");
         }
     }
     for (const struct io_value *key = first->first; status == ORR_OK && key != NULL; key = key->next) {
-        const struct io_value *value = sweep_file_find(entry, key->key);
+        const struct io_value *value = io_value_member(entry, key->key);
         const char *text = NULL;
         if (value == NULL) {
             char shown[80];
@@ -269,7 +260,7 @@ static enum orr_status refuse_part(const struct reading *reading, const struct i
 
 static enum orr_status read_part(const struct reading *reading, const struct io_value *root, const struct io_value *one)
 {
-    if (sweep_file_find(root, one->key) != one) {
+    if (io_value_member(root, one->key) != one) {
         return error_set(reading->err, ORR_EINVAL, "%s:%" PRIu32 ": \"%s\" is there twice", reading->name,
                          one->key_line, one->key);
     }

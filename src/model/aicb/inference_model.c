@@ -102,14 +102,11 @@ struct config {
 static void aicb_inference_model_read_key(struct config *config, const char *key, int64_t least, int64_t *value)
 {
     enum { MOST = 1 << 20 };
-    const struct io_value *found = NULL;
     char shown[80];
     if (config->status != ORR_OK) {
         return;
     }
-    for (const struct io_value *item = config->root->first; item != NULL; item = item->next) {
-        found = strcmp(item->key, key) == 0 ? item : found;
-    }
+    const struct io_value *found = io_value_member(config->root, key);
     if (found == NULL) {
         config->status = error_set(config->err, ORR_EINVAL, "%s:%u: the key \"%s\" is missing", config->path,
                                    config->root->line, key);

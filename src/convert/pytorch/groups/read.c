@@ -216,16 +216,6 @@ static enum orr_status add_kineto(struct comm_groups *groups, int64_t rank, cons
 
 /* ---- the host trace ---- */
 
-static const struct io_value *groups_read_member(const struct io_value *map, const char *key)
-{
-    for (const struct io_value *value = map->kind == IO_MAP ? map->first : NULL; value != NULL; value = value->next) {
-        if (strcmp(value->key, key) == 0) {
-            return value;
-        }
-    }
-    return NULL;
-}
-
 static const char *groups_read_text_of(const struct io_value *value, char room[32])
 {
     if (value != NULL && value->kind == IO_TEXT) {
@@ -244,10 +234,10 @@ static enum orr_status say_entry(struct comm_groups *groups, int64_t rank, const
 {
     char name_room[32];
     char text_room[32];
-    struct groups_said said = {.name = groups_read_text_of(groups_read_member(entry, "pg_name"), name_room),
-                               .text = groups_read_text_of(groups_read_member(entry, "pg_desc"), text_room),
+    struct groups_said said = {.name = groups_read_text_of(io_value_member(entry, "pg_name"), name_room),
+                               .text = groups_read_text_of(io_value_member(entry, "pg_desc"), text_room),
                                .source = source};
-    const struct io_value *ranks = groups_read_member(entry, "ranks");
+    const struct io_value *ranks = io_value_member(entry, "ranks");
     if (said.name[0] == '\0' || ranks == NULL) {
         return ORR_OK;
     }
@@ -268,7 +258,7 @@ static enum orr_status say_entry(struct comm_groups *groups, int64_t rank, const
             status = groups_no_memory(groups, err);
         }
     }
-    const struct io_value *size = groups_read_member(entry, "group_size");
+    const struct io_value *size = io_value_member(entry, "group_size");
     if (status == ORR_OK && room.count == 0 && size != NULL && size->kind == IO_INTEGER) {
         status = say_world(groups, size->integer, source, err);
     }
