@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "base/sets.h"
 #include "report/number.h"
 #include "report/topo_lay.h"
 
@@ -54,15 +55,6 @@ struct tree {
 };
 
 /* ---- which parts there are ---- */
-
-static uint32_t tree_set_of(struct tree *tree, uint32_t node)
-{
-    while (tree->above[node] != node) {
-        tree->above[node] = tree->above[tree->above[node]];
-        node = tree->above[node];
-    }
-    return node;
-}
 
 /* A switch inside a server: all its links are to hosts, of which each has none faster and one that is slower. */
 static bool is_inner(const struct topo_graph *graph, uint32_t node)
@@ -156,14 +148,14 @@ static bool join_stage(struct tree *tree, uint8_t stage)
     for (uint32_t i = 0; i < graph->link_count; i++) {
         const struct topo_link *link = &graph->links[i];
         if (tree->stage_of[link->a] <= stage && tree->stage_of[link->b] <= stage) {
-            uint32_t a = tree_set_of(tree, link->a);
-            uint32_t b = tree_set_of(tree, link->b);
+            uint32_t a = sets_find(tree->above, link->a);
+            uint32_t b = sets_find(tree->above, link->b);
             tree->above[a > b ? a : b] = a > b ? b : a;
         }
     }
     bool enough = true;
     for (uint32_t node = 0; enough && node < graph->node_count; node++) {
-        uint32_t set = tree_set_of(tree, node);
+        uint32_t set = sets_find(tree->above, node);
         if (before[node] != NONE && tree->top[set] == NONE) {
             tree->top[set] = before[node]; /* alone so far: it stays what it is */
         } else if (before[node] != NONE) {
@@ -176,7 +168,7 @@ static bool join_stage(struct tree *tree, uint8_t stage)
     }
     for (uint32_t node = graph->node_count; enough && node-- > 0;) { /* backwards: lists begin with the least */
         if (graph->kinds[node] != TOPO_NODE_HOST && tree->stage_of[node] == stage) {
-            uint32_t part = part_at(tree, tree_set_of(tree, node), stage);
+            uint32_t part = part_at(tree, sets_find(tree->above, node), stage);
             enough = part != NONE;
             if (enough) {
                 tree->next_own[node] = tree->parts[part].own;

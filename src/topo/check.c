@@ -6,6 +6,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/sets.h"
+
 struct checker {
     const struct topo_graph *graph;
     const char *name;
@@ -206,15 +208,6 @@ static enum orr_status check_twice(struct checker *checker, struct orr_error *er
 
 /* ---- reaching ---- */
 
-static uint32_t find_set(uint32_t *set, uint32_t node)
-{
-    while (set[node] != node) {
-        set[node] = set[set[node]];
-        node = set[node];
-    }
-    return node;
-}
-
 /* Whether hosts `a` and `b` have a way on which no host forwards. */
 static bool has_way(const struct topo_graph *graph, uint32_t *set, uint32_t a, uint32_t b)
 {
@@ -223,7 +216,7 @@ static bool has_way(const struct topo_graph *graph, uint32_t *set, uint32_t a, u
         for (uint32_t j = graph->port_start[b]; j < graph->port_start[b + 1]; j++) {
             uint32_t far = graph->ports[graph->ports[j].peer].node;
             bool switches = graph->kinds[near] != TOPO_NODE_HOST && graph->kinds[far] != TOPO_NODE_HOST;
-            if (near == b || (switches && find_set(set, near) == find_set(set, far))) {
+            if (near == b || (switches && sets_find(set, near) == sets_find(set, far))) {
                 return true;
             }
         }
@@ -248,7 +241,7 @@ static enum orr_status check_reach(struct checker *checker, struct orr_error *er
         uint32_t a = graph->links[i].a;
         uint32_t b = graph->links[i].b;
         if (graph->kinds[a] != TOPO_NODE_HOST && graph->kinds[b] != TOPO_NODE_HOST) {
-            set[find_set(set, a)] = find_set(set, b);
+            set[sets_find(set, a)] = sets_find(set, b);
         }
     }
     uint32_t first = UINT32_MAX;

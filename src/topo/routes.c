@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sets.h"
+
 /* Rows kept at a time; a machine whose rows need more makes some of them again. */
 #define ROW_BYTES_MOST (UINT64_C(256) << 20)
 
@@ -96,15 +98,6 @@ static bool take_arrays(struct topo_routes *routes)
            routes->down != NULL;
 }
 
-static uint32_t topo_routes_part_of(const struct topo_routes *routes, uint32_t number)
-{
-    while (routes->part[number] != number) {
-        routes->part[number] = routes->part[routes->part[number]];
-        number = routes->part[number];
-    }
-    return number;
-}
-
 /* A search need not look on when it has met all there are; servers' own switches hang together with none. */
 static void find_parts_of(struct topo_routes *routes)
 {
@@ -114,11 +107,11 @@ static void find_parts_of(struct topo_routes *routes)
     for (uint32_t number = 0; number < routes->switch_count; number++) {
         uint32_t node = routes->switches[number];
         for (uint32_t i = routes->switch_start[node]; i < routes->neighbour_start[node + 1]; i++) {
-            routes->part[topo_routes_part_of(routes, routes->neighbours[i])] = topo_routes_part_of(routes, number);
+            routes->part[sets_find(routes->part, routes->neighbours[i])] = sets_find(routes->part, number);
         }
     }
     for (uint32_t number = 0; number < routes->switch_count; number++) {
-        routes->part[number] = topo_routes_part_of(routes, number);
+        routes->part[number] = sets_find(routes->part, number);
         routes->in_part[routes->part[number]]++;
     }
 }
