@@ -2,6 +2,8 @@
 /* A character at a time: names are short. */
 #include "io/xml_text.h"
 
+#include <string.h>
+
 void io_xml_text(FILE *stream, const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -24,4 +26,9 @@ void io_xml_text(FILE *stream, const char *text, size_t length)
             break;
         }
     }
+}
+
+void io_xml_put(FILE *stream, const char *text)
+{
+    io_xml_text(stream, text, strlen(text));
 }

@@ -9,5 +9,6 @@
 
 /* Characters that XML 1.0 does not have, even as references, become spaces. Errors are the stream's. */
 void io_xml_text(FILE *stream, const char *text, size_t length);
+void io_xml_put(FILE *stream, const char *text); /* all of it */
 
 #endif

@@ -23,11 +23,6 @@ enum {
 
 static const char *const part_colours[CHART_PARTS] = {"#3a79b7", "#d9742b", "#5b9a3c", "#8e56b3"};
 
-static void chart_put_words(const char *text, FILE *stream)
-{
-    io_xml_text(stream, text, strlen(text));
-}
-
 static void chart_begin(int height, const char *title, FILE *stream)
 {
     (void)fprintf(stream,
@@ -36,7 +31,7 @@ static void chart_begin(int height, const char *title, FILE *stream)
                   ".e{text-anchor:end}.m{text-anchor:middle}.g{stroke:#ddd;fill:none}</style>\n"
                   "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n<text class=\"t\" x=\"16\" y=\"24\">",
                   WIDTH, height, WIDTH, height);
-    chart_put_words(title, stream);
+    io_xml_put(stream, title);
     (void)fputs("</text>\n", stream);
 }
 
@@ -59,7 +54,7 @@ static void put_legend(const struct chart_bars *chart, FILE *stream)
         (void)fprintf(stream,
                       "<rect x=\"%zu\" y=\"38\" width=\"12\" height=\"12\" fill=\"%s\"/><text x=\"%zu\" y=\"48\">", x,
                       part_colours[i], x + 17);
-        chart_put_words(chart->parts[i], stream);
+        io_xml_put(stream, chart->parts[i]);
         (void)fputs("</text>\n", stream);
         x += 44 + 7 * strlen(chart->parts[i]);
     }
@@ -74,7 +69,7 @@ static void chart_put_label(const char *label, int y, FILE *stream)
         from++; /* not in the middle of a letter */
     }
     (void)fprintf(stream, "<text class=\"e\" x=\"%d\" y=\"%d\">%s", LABEL - 8, y, from > label ? "…" : "");
-    chart_put_words(from, stream);
+    io_xml_put(stream, from);
     (void)fputs("</text>", stream);
 }
 
@@ -92,9 +87,9 @@ void chart_bars_put(const struct chart_bars *chart, FILE *stream)
         int y = HEAD + (int)i * BAR_STEP;
         double x = LABEL + bar->from * scale;
         (void)fputs("<g><title>", stream);
-        chart_put_words(bar->label, stream);
+        io_xml_put(stream, bar->label);
         (void)fputs(": ", stream);
-        chart_put_words(bar->value, stream);
+        io_xml_put(stream, bar->value);
         (void)fputs("</title>", stream);
         chart_put_label(bar->label, y + 13, stream);
         for (uint32_t part = 0; part < CHART_PARTS; part++) {
@@ -106,7 +101,7 @@ void chart_bars_put(const struct chart_bars *chart, FILE *stream)
             x += width;
         }
         (void)plain_fprintf(stream, "<text x=\"%.1f\" y=\"%d\">", x + 6, y + 13);
-        chart_put_words(bar->value, stream);
+        io_xml_put(stream, bar->value);
         (void)fputs("</text></g>\n", stream);
     }
     (void)fputs("</svg>\n", stream);
@@ -160,10 +155,10 @@ static void put_axes(const struct chart_points *chart, const struct axis *x, con
                             SIDE_LEFT, at, WIDTH - SIDE_RIGHT, SIDE_LEFT - 6, at + 4, y->decimals, value);
     }
     (void)fprintf(stream, "<text class=\"m\" x=\"%d\" y=\"%d\">", (WIDTH + SIDE_LEFT) / 2, POINTS_HEIGHT - 14);
-    chart_put_words(chart->x, stream);
+    io_xml_put(stream, chart->x);
     (void)fprintf(stream, "</text><text class=\"m\" x=\"18\" y=\"%d\" transform=\"rotate(-90 18 %d)\">",
                   POINTS_HEIGHT / 2, POINTS_HEIGHT / 2);
-    chart_put_words(chart->y, stream);
+    io_xml_put(stream, chart->y);
     (void)fputs("</text>\n", stream);
 }
 
@@ -202,13 +197,13 @@ void chart_points_put(const struct chart_points *chart, FILE *stream)
         double at[2] = {right_of(&x, point->x), height_of(&y, point->y)};
         bool is_right = at[0] > WIDTH * 0.6;
         (void)plain_fprintf(stream, "<g><title>");
-        chart_put_words(point->label, stream);
+        io_xml_put(stream, point->label);
         (void)plain_fprintf(stream, "</title><circle cx=\"%.1f\" cy=\"%.1f\" r=\"%d\" fill=\"%s\"/>", at[0], at[1],
                             point->joined ? 5 : 3, point->joined ? part_colours[1] : part_colours[0]);
         if (point->named && fabs(at[1] - written) >= 14) {
             (void)plain_fprintf(stream, "<text%s x=\"%.1f\" y=\"%.1f\">", is_right ? " class=\"e\"" : "",
                                 at[0] + (is_right ? -9 : 9), at[1] - 6);
-            chart_put_words(point->label, stream);
+            io_xml_put(stream, point->label);
             (void)fputs("</text>", stream);
             written = at[1];
         }

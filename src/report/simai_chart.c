@@ -82,7 +82,7 @@ static void put_page(const struct report_simai *report, unsigned language, FILE 
         language == 0 ? "en" : "ja", headings[language], BAR_WIDTH);
     (void)fprintf(stream, "<h2>%s: %s us</h2>\n<p>%s: ", headings[language], report_fixed(report->total, 0).text,
                   model_words[language]);
-    io_xml_text(stream, report->label, strlen(report->label));
+    io_xml_put(stream, report->label);
     (void)fprintf(stream, "</p>\n<svg width=\"%d\" height=\"%u\" viewBox=\"0 0 %d %u\">\n", BAR_WIDTH, height,
                   BAR_WIDTH, height);
     put_bar(values, report->total, stream);

@@ -46,7 +46,7 @@ static void report_topo_svg_put_head(const struct topo_drawing *drawing, const c
     }
     (void)fputs("</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n<text class=\"h\" x=\"24\" y=\"24\">",
                 stream);
-    io_xml_text(stream, title, strlen(title));
+    io_xml_put(stream, title);
     (void)fputs("</text>\n", stream);
 }
 
@@ -113,7 +113,7 @@ static void report_topo_svg_put_box(const struct topo_box *box, FILE *stream)
 static void topo_svg_put_words(int32_t x, int32_t y, const char *text, FILE *stream)
 {
     (void)fprintf(stream, "<text class=\"w\" x=\"%" PRId32 "\" y=\"%" PRId32 "\">", x, y);
-    io_xml_text(stream, text, strlen(text));
+    io_xml_put(stream, text);
     (void)fputs("</text>\n", stream);
 }
 

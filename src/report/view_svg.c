@@ -20,11 +20,6 @@ static const struct {
     [VIEW_OTHER] = {"other", "#ffffff", "#999999"},
 };
 
-static void put_escaped(const char *text, FILE *stream)
-{
-    io_xml_text(stream, text, strlen(text));
-}
-
 static void report_view_svg_put_style(FILE *stream)
 {
     (void)fputs("<style>\n"
@@ -52,7 +47,7 @@ static void report_view_svg_put_head(const struct view *view, FILE *stream)
         used[view->boxes[box].kind] = true;
     }
     (void)fputs("<text class=\"h\" x=\"24\" y=\"24\">", stream);
-    put_escaped(view->document->name, stream);
+    io_xml_put(stream, view->document->name);
     (void)fprintf(stream, "</text>\n<text x=\"24\" y=\"42\">%" PRIu32 " nodes in %" PRIu32 " boxes, %" PRIu32 " edges",
                   view->document->node_count, view->box_count, view->edge_count);
     if (view->hidden_nodes > 0) {
@@ -102,13 +97,13 @@ static void report_view_svg_put_box(const struct view *view, const struct view_b
         (void)fprintf(stream, " to %" PRIu64 " (%" PRIu32 " nodes)", last->id, box->node_count);
     }
     (void)fputs("\n", stream);
-    put_escaped(first->name, stream);
+    io_xml_put(stream, first->name);
     if (box->node_count > 1) {
         (void)fputs("\n… ", stream);
-        put_escaped(last->name, stream);
+        io_xml_put(stream, last->name);
     }
     (void)fputs("\n", stream);
-    put_escaped(detail, stream);
+    io_xml_put(stream, detail);
     (void)fprintf(stream, "</title><rect class=\"k%u%s\" x=\"", (unsigned)box->kind, box->node_count > 1 ? " f" : "");
     report_view_svg_put_number(box->x, stream);
     (void)fputs("\" y=\"", stream);
@@ -122,7 +117,7 @@ static void report_view_svg_put_box(const struct view *view, const struct view_b
         (void)fputs("\" y=\"", stream);
         report_view_svg_put_number(box->y + (line == 0 ? 15 : 29), stream);
         (void)fputs("\">", stream);
-        put_escaped(line == 0 ? name : detail, stream);
+        io_xml_put(stream, line == 0 ? name : detail);
         (void)fputs("</text>", stream);
     }
     (void)fputs("</g>\n", stream);
