@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void check_settled(const struct lab_machine *machine)
+static void check_settled(const struct run_machine *machine)
 {
     uint64_t product = 1;
     for (uint32_t i = 0; i < machine->dim_count; i++) {
@@ -23,17 +23,17 @@ static void check_settled(const struct lab_machine *machine)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct fuzz_reading reading;
-    struct lab_machine machine;
+    struct run_machine machine;
     fuzz_reading_begin(&reading);
     char *word = arena_strndup(&reading.arena, (const char *)data, size);
     for (char *at = word; at != NULL && *at != '\0'; at++) {
         *at = (unsigned char)*at < 0x20 ? '?' : *at;
     }
     if (word != NULL) {
-        enum orr_status status = lab_machine_parse(word, &machine, &reading.err);
+        enum orr_status status = run_machine_parse(word, &machine, &reading.err);
         fuzz_check_status(&reading, status);
-        if (status == ORR_OK && machine.kind != LAB_MACHINE_FILE) {
-            status = lab_machine_settle(&machine, machine.ranks != 0 ? machine.ranks : 24, &reading.err);
+        if (status == ORR_OK && machine.kind != RUN_MACHINE_FILE) {
+            status = run_machine_settle(&machine, machine.ranks != 0 ? machine.ranks : 24, &reading.err);
             fuzz_check_status(&reading, status);
             if (status == ORR_OK) {
                 check_settled(&machine);

@@ -9,13 +9,13 @@ enum orr_status orr_trace_pack(const char *workload, const char *archive, uint64
 {
     struct mem mem = {.limit = memory_limit};
     struct arena arena;
-    struct lab_workload found;
+    struct run_workload found;
     struct etz_counts counts;
     if (!etz_is_output(archive)) {
         return error_set(err, ORR_EINVAL, "\"%.200s\" is no name of an archive, which ends in .etz", archive);
     }
     arena_init(&arena, &mem);
-    enum orr_status status = lab_workload_find(workload, NULL, NULL, &arena, &found, err);
+    enum orr_status status = run_workload_find(workload, NULL, NULL, &arena, &found, err);
     if (status == ORR_OK && found.prefix == NULL) {
         status = error_set(err, ORR_EINVAL, "%.300s: recordings, of which orrery trace import makes traces", workload);
     }

@@ -43,15 +43,15 @@ static enum orr_status read_rate(const char *text, double *gbytes, struct orr_er
 
 /* A line, "dgx-h100:2 > rail:200Gbps", is refused where `orrery machine show` refuses it; its NICs' rate is taken over.
  */
-static enum orr_status read_machine_line(struct lab_machine *named, struct orr_coll_timer *timer, struct orr_error *err)
+static enum orr_status read_machine_line(struct run_machine *named, struct orr_coll_timer *timer, struct orr_error *err)
 {
-    struct lab_line_network network = {0};
-    struct lab_quantities rates = {0};
-    struct lab_quantities times = {0};
+    struct run_line_network network = {0};
+    struct run_quantities rates = {0};
+    struct run_quantities times = {0};
     struct orr_error reason = {0};
-    enum orr_status status = lab_line_network_read(named->line, &network, &reason);
+    enum orr_status status = run_line_network_read(named->line, &network, &reason);
     if (status == ORR_OK) {
-        status = lab_machine_made_dims(named, &timer->arena, &rates, &times, &reason);
+        status = run_machine_made_dims(named, &timer->arena, &rates, &times, &reason);
     }
     if (status != ORR_OK) {
         return error_set(err, status, "parameter 'machine': \"%.80s\": %s", named->line, reason.text);
@@ -68,8 +68,8 @@ static enum orr_status read_machine_line(struct lab_machine *named, struct orr_c
 /* A name of presets/machines; what is not a server of GPUs has no collectives that were measured. */
 static enum orr_status read_name(const char *name, struct orr_coll_timer *timer, struct orr_error *err)
 {
-    struct lab_machine named;
-    enum orr_status status = lab_machine_parse(name, &named, err);
+    struct run_machine named;
+    enum orr_status status = run_machine_parse(name, &named, err);
     if (status != ORR_OK) {
         return status;
     }

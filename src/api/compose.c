@@ -41,7 +41,7 @@ static const struct {
 
 struct composing {
     const struct orr_compose_options *options;
-    struct lab_workload found;
+    struct run_workload found;
     struct compose_options compose;
     struct compose_cut cut;
     struct pattern backward;
@@ -159,7 +159,7 @@ static enum orr_status api_compose_settle(struct composing *c, struct orr_error 
                            options->gradient_bytes, options->dtype);
     }
     if (status == ORR_OK) {
-        status = lab_workload_find(options->input, NULL, NULL, &c->arena, &c->found, err);
+        status = run_workload_find(options->input, NULL, NULL, &c->arena, &c->found, err);
     }
     if (status == ORR_OK && c->found.prefix == NULL) {
         status = error_set(err, ORR_EINVAL, "%s: recordings, not traces; orrery trace import makes traces of them",

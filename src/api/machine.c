@@ -31,7 +31,7 @@ static const struct machine_row {
 
 static const struct machine_row kinds[] = {
 #define KIND_X(name, word, dims, join, wires, wired, about) {word, "", about, "", "", 0},
-    LAB_MACHINES(KIND_X)
+    RUN_MACHINES(KIND_X)
 #undef KIND_X
 };
 
@@ -101,7 +101,7 @@ static const struct machine_row *api_machine_find_row(const char *name)
     return NULL;
 }
 
-static void print_device(const struct lab_machine *machine, FILE *stream)
+static void print_device(const struct run_machine *machine, FILE *stream)
 {
     double tflops = 0;
     double gbytes = 0;
@@ -113,8 +113,8 @@ static void print_device(const struct lab_machine *machine, FILE *stream)
     }
 }
 
-static void print_dims(const struct lab_machine *machine, const struct lab_quantities *rates,
-                       const struct lab_quantities *times, FILE *stream)
+static void print_dims(const struct run_machine *machine, const struct run_quantities *rates,
+                       const struct run_quantities *times, FILE *stream)
 {
     (void)fprintf(stream, "  ranks       %" PRIu32 "\n  dimensions  what unaware and aware see, and collectives:\n",
                   machine->ranks);
@@ -122,7 +122,7 @@ static void print_dims(const struct lab_machine *machine, const struct lab_quant
         uint32_t rate = i < rates->count ? i : rates->count - 1;
         uint32_t time = i < times->count ? i : times->count - 1;
         (void)fprintf(stream, "              %" PRIu32 ": %s of %" PRIu32 ", links of %s and %s\n", i,
-                      topo_kind_name(lab_machine_join(machine, i)), machine->dims[i], rates->text[rate],
+                      topo_kind_name(run_machine_join(machine, i)), machine->dims[i], rates->text[rate],
                       times->text[time]);
     }
 }
@@ -135,22 +135,22 @@ static void print_wires(const struct topo_made *made, FILE *stream)
                   made->hosts, made->nvswitches, made->switches, made->link_count);
 }
 
-static enum orr_status api_machine_settle(const char *name, uint32_t ranks, struct lab_machine *machine,
-                                          struct arena *arena, struct lab_quantities *rates,
-                                          struct lab_quantities *times, struct orr_error *err)
+static enum orr_status api_machine_settle(const char *name, uint32_t ranks, struct run_machine *machine,
+                                          struct arena *arena, struct run_quantities *rates,
+                                          struct run_quantities *times, struct orr_error *err)
 {
     enum { FEW = 8 };
     const struct orr_run_options nothing_said = {0};
-    enum orr_status status = lab_machine_read(name, &nothing_said, arena, machine, rates, times, err);
+    enum orr_status status = run_machine_read(name, &nothing_said, arena, machine, rates, times, err);
     if (status != ORR_OK) {
         return status;
     }
-    if (machine->kind == LAB_MACHINE_FILE) {
+    if (machine->kind == RUN_MACHINE_FILE) {
         return error_set(err, ORR_EINVAL, "%.80s is a file; orrery topo stat tells of a physical topology", name);
     }
-    uint32_t told = lab_machine_told(machine);
+    uint32_t told = run_machine_told(machine);
     uint32_t few = machine->server != NULL ? machine->server->gpus : machine->usual != 0 ? machine->usual : FEW;
-    return lab_machine_lay_out(machine,
+    return run_machine_lay_out(machine,
                                ranks != 0  ? ranks
                                : told != 0 ? told
                                : few < 2   ? 2
@@ -160,8 +160,8 @@ static enum orr_status api_machine_settle(const char *name, uint32_t ranks, stru
 
 enum orr_status orr_machine_ranks(const char *name, uint32_t asked, uint32_t *ranks, struct orr_error *err)
 {
-    struct lab_machine machine = {0};
-    struct lab_quantities rates, times;
+    struct run_machine machine = {0};
+    struct run_quantities rates, times;
     struct mem mem = {0};
     struct arena arena;
     arena_init(&arena, &mem);
@@ -177,8 +177,8 @@ enum orr_status orr_machine_ranks(const char *name, uint32_t asked, uint32_t *ra
 struct shown {
     const char *name;
     const struct machine_row *row; /* NULL: of no preset */
-    struct lab_machine machine;
-    struct lab_quantities rates, times;
+    struct run_machine machine;
+    struct run_quantities rates, times;
     struct topo_made wires;
 };
 
@@ -200,7 +200,7 @@ static void show_dimensions(const struct shown *shown, struct json_writer *json)
     json_write_array(json, false);
     for (uint32_t i = 0; i < shown->machine.dim_count; i++) {
         json_write_object(json, true);
-        json_write_member_string(json, "kind", topo_kind_name(lab_machine_join(&shown->machine, i)));
+        json_write_member_string(json, "kind", topo_kind_name(run_machine_join(&shown->machine, i)));
         json_write_member_u64(json, "size", shown->machine.dims[i]);
         json_write_member_u64(json, "rate_bps",
                               shown->rates.value[i < shown->rates.count ? i : shown->rates.count - 1]);
@@ -251,9 +251,9 @@ enum orr_status orr_machine_show(const char *name, uint32_t ranks, enum orr_form
     arena_init(&arena, &mem);
     enum orr_status status = api_machine_settle(name, ranks, &shown.machine, &arena, &shown.rates, &shown.times, err);
     if (status == ORR_OK) {
-        const struct lab_machine_request request = {
+        const struct run_machine_request request = {
             .machine = &shown.machine, .rates = &shown.rates, .times = &shown.times};
-        status = lab_machine_topology(&request, &mem, &shown.wires, err);
+        status = run_machine_topology(&request, &mem, &shown.wires, err);
     }
     if (status == ORR_OK) {
         (form == ORR_FORM_JSON ? show_json : show_text)(&shown, stream);
@@ -266,23 +266,23 @@ enum orr_status orr_machine_show(const char *name, uint32_t ranks, enum orr_form
 
 bool api_machine_is_file(const char *text)
 {
-    struct lab_machine machine;
+    struct run_machine machine;
     struct orr_error ignored = {0};
-    return lab_machine_parse(text, &machine, &ignored) == ORR_OK ? machine.kind == LAB_MACHINE_FILE
+    return run_machine_parse(text, &machine, &ignored) == ORR_OK ? machine.kind == RUN_MACHINE_FILE
                                                                  : access(text, F_OK) == 0;
 }
 
 enum orr_status api_machine_wires(const char *name, struct mem *mem, struct topo_made *made, struct orr_error *err)
 {
-    struct lab_machine machine = {0};
-    struct lab_quantities rates = {0};
-    struct lab_quantities times = {0};
+    struct run_machine machine = {0};
+    struct run_quantities rates = {0};
+    struct run_quantities times = {0};
     struct arena arena;
     arena_init(&arena, mem);
     enum orr_status status = api_machine_settle(name, 0, &machine, &arena, &rates, &times, err);
     if (status == ORR_OK) {
-        const struct lab_machine_request request = {.machine = &machine, .rates = &rates, .times = &times};
-        status = lab_machine_topology(&request, mem, made, err);
+        const struct run_machine_request request = {.machine = &machine, .rates = &rates, .times = &times};
+        status = run_machine_topology(&request, mem, made, err);
     }
     arena_free(&arena);
     return status;

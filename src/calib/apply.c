@@ -23,7 +23,7 @@
 
 struct applying {
     const struct orr_calib_apply *apply; /* with the paths of a machine's files where that is named */
-    struct lab_texts texts;              /* and those files */
+    struct run_texts texts;              /* and those files */
     const struct calib *calib;
     struct arena *arena;
     struct notes *notes;
@@ -360,10 +360,10 @@ static enum orr_status make_system(struct applying *a, struct copy *copy)
 
 /* One link was fitted: of a machine that has several kinds of them the user says which it is, and that is said in
  * dimensions. */
-static enum orr_status choose_form(struct applying *a, const struct lab_machine *machine,
-                                   const struct lab_quantities *rates, enum orr_backend *backend)
+static enum orr_status choose_form(struct applying *a, const struct run_machine *machine,
+                                   const struct run_quantities *rates, enum orr_backend *backend)
 {
-    bool wires = lab_machine_needs_wires(machine);
+    bool wires = run_machine_needs_wires(machine);
     bool several = false;
     for (uint32_t i = 1; i < rates->count; i++) {
         several = several || rates->value[i] != rates->value[0];
@@ -381,38 +381,38 @@ static enum orr_status choose_form(struct applying *a, const struct lab_machine 
 static enum orr_status make_machine(struct applying *a, struct orr_calib_apply *own)
 {
     struct orr_run_options said = {.machine = own->machine};
-    struct lab_machine machine;
-    struct lab_quantities rates;
-    struct lab_quantities times;
-    struct lab_machine_files files = {0};
-    struct lab_machine_request request = {.machine = &machine,
+    struct run_machine machine;
+    struct run_quantities rates;
+    struct run_quantities times;
+    struct run_machine_files files = {0};
+    struct run_machine_request request = {.machine = &machine,
                                           .folder = own->folder,
                                           .system = own->system,
                                           .rates = &rates,
                                           .times = &times,
                                           .texts = &a->texts};
-    enum orr_status status = lab_machine_parse(own->machine, &machine, a->err);
-    if (status == ORR_OK && machine.kind < LAB_MACHINE_MADE && own->dims == NULL) {
+    enum orr_status status = run_machine_parse(own->machine, &machine, a->err);
+    if (status == ORR_OK && machine.kind < RUN_MACHINE_MADE && own->dims == NULL) {
         /* Rates that are open are these, where else they stand as well. */
         said.bandwidth = isnan(a->calib->link_gbps) ? NULL : calib_apply_rate_text(a);
         said.latency = isnan(a->calib->link_latency_us) ? NULL : latency_text(a);
     }
     if (status == ORR_OK) {
-        status = lab_machine_read(own->machine, &said, a->arena, &machine, &rates, &times, a->err);
+        status = run_machine_read(own->machine, &said, a->arena, &machine, &rates, &times, a->err);
     }
-    if (status == ORR_OK && machine.kind == LAB_MACHINE_FILE) {
+    if (status == ORR_OK && machine.kind == RUN_MACHINE_FILE) {
         own->network = machine.path;
         return ORR_OK;
     }
-    uint32_t told = status == ORR_OK ? lab_machine_told(&machine) : 0;
+    uint32_t told = status == ORR_OK ? run_machine_told(&machine) : 0;
     if (status == ORR_OK && told == 0) {
         status = error_set(a->err, ORR_EINVAL,
                            "parameter 'machine': %.80s leaves open how many ranks it has; one that says it is needed",
                            own->machine);
     }
-    status = status == ORR_OK ? lab_machine_lay_out(&machine, told, a->arena, &rates, &times, a->err) : status;
+    status = status == ORR_OK ? run_machine_lay_out(&machine, told, a->arena, &rates, &times, a->err) : status;
     status = status == ORR_OK ? choose_form(a, &machine, &rates, &request.backend) : status;
-    status = status == ORR_OK ? lab_machine_write(&request, a->arena, &files, a->err) : status;
+    status = status == ORR_OK ? run_machine_write(&request, a->arena, &files, a->err) : status;
     if (status == ORR_OK) {
         own->network = files.topology != NULL ? files.topology : files.network;
         own->system = files.system;

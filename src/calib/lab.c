@@ -186,9 +186,9 @@ static const char *store_of(struct calibrating *c)
 /* Rates of a machine that is a file are the file's. */
 static bool is_file(const char *topology)
 {
-    struct lab_machine machine;
-    return topology != NULL && lab_machine_parse(topology, &machine, NULL) == ORR_OK &&
-           machine.kind >= LAB_MACHINE_MADE;
+    struct run_machine machine;
+    return topology != NULL && run_machine_parse(topology, &machine, NULL) == ORR_OK &&
+           machine.kind >= RUN_MACHINE_MADE;
 }
 
 static enum orr_status tune(struct calibrating *c, const struct calib *calib, struct orr_lab_options *options)
@@ -237,13 +237,13 @@ static enum orr_status options_of(struct calibrating *c, const struct orr_lab_op
                                   const struct orr_lab_result *traced, struct orr_run_options *run)
 {
     struct arena *arena = &c->session.arena;
-    struct lab_workload found;
+    struct run_workload found;
     enum orr_status status =
-        lab_workload_find(world->run.workload, world->prefix, world->recording_tag, arena, &found, c->err);
+        run_workload_find(world->run.workload, world->prefix, world->recording_tag, arena, &found, c->err);
     if (status == ORR_OK && found.prefix == NULL) {
         found.prefix = arena_printf(arena, "%s/traces/job", traced->folder);
         status = found.prefix == NULL ? mem_error(&c->session.mem, "a path", c->err)
-                                      : lab_workload_groups(found.prefix, arena, &found.groups, c->err);
+                                      : run_workload_groups(found.prefix, arena, &found.groups, c->err);
     }
     if (status != ORR_OK) {
         return status;
@@ -395,8 +395,8 @@ static enum orr_status refine(struct calibrating *c, struct calib *first, struct
 /* One rank sent nothing: there is no traced world to simulate. */
 static enum orr_status calib_lab_count_ranks(struct calibrating *c)
 {
-    struct lab_workload found;
-    enum orr_status status = lab_workload_find(c->options->run.workload, c->options->prefix, c->options->recording_tag,
+    struct run_workload found;
+    enum orr_status status = run_workload_find(c->options->run.workload, c->options->prefix, c->options->recording_tag,
                                                &c->session.arena, &found, c->err);
     c->ranks = status == ORR_OK ? found.ranks : 0;
     return status != ORR_OK || found.ranks != 1

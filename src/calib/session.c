@@ -207,11 +207,11 @@ static enum orr_status calib_session_take_machine(struct calib_session *session,
                                                   struct orr_error *err)
 {
     const struct orr_run_options said = {.machine = options->machine, .bandwidth = options->bandwidth};
-    struct lab_machine machine;
-    struct lab_quantities rates;
-    struct lab_quantities times;
-    enum orr_status status = lab_machine_read(options->machine, &said, &session->arena, &machine, &rates, &times, err);
-    uint32_t told = status == ORR_OK ? lab_machine_told(&machine) : 0;
+    struct run_machine machine;
+    struct run_quantities rates;
+    struct run_quantities times;
+    enum orr_status status = run_machine_read(options->machine, &said, &session->arena, &machine, &rates, &times, err);
+    uint32_t told = status == ORR_OK ? run_machine_told(&machine) : 0;
     if (status == ORR_OK && told == 0 && options->ranks == 0) {
         return error_set(err, ORR_EINVAL,
                          "parameter 'machine': %.80s leaves open how many ranks it has; parameter 'ranks' N says it",
@@ -223,9 +223,9 @@ static enum orr_status calib_session_take_machine(struct calib_session *session,
     }
     if (status == ORR_OK) {
         options->ranks = told != 0 ? told : options->ranks;
-        status = lab_machine_lay_out(&machine, options->ranks, &session->arena, &rates, &times, err);
+        status = run_machine_lay_out(&machine, options->ranks, &session->arena, &rates, &times, err);
     }
-    if (status != ORR_OK || machine.kind == LAB_MACHINE_FILE || !has_steps(options)) {
+    if (status != ORR_OK || machine.kind == RUN_MACHINE_FILE || !has_steps(options)) {
         return status;
     }
     uint64_t bps = 0;

@@ -38,10 +38,10 @@ static enum orr_status find_rates(struct calib_sim *sim, const struct store_view
                                   struct orr_error *err)
 {
     for (uint32_t i = 0; i < view->setting_count; i++) {
-        struct lab_quantities list = {0};
+        struct run_quantities list = {0};
         uint64_t bits = 0;
         if (strcmp(view->settings[i].key, "bandwidth") == 0) {
-            enum orr_status status = lab_rates_read("bandwidth", view->settings[i].value, arena, &list, err);
+            enum orr_status status = run_rates_read("bandwidth", view->settings[i].value, arena, &list, err);
             if (status != ORR_OK) {
                 return status;
             }
@@ -50,7 +50,7 @@ static enum orr_status find_rates(struct calib_sim *sim, const struct store_view
             }
             sim->bandwidth_gbps = (double)bits / 1e9;
         } else if (strcmp(view->settings[i].key, "launch-overhead") == 0) {
-            enum orr_status status = lab_times_read("launch-overhead", view->settings[i].value, arena, &list, err);
+            enum orr_status status = run_times_read("launch-overhead", view->settings[i].value, arena, &list, err);
             if (status != ORR_OK) {
                 return status;
             }

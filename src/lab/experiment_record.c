@@ -257,7 +257,7 @@ enum orr_status lab_record_describe(struct lab_record *record, const struct lab_
         .command = experiment->command,
         .folder = lab_experiment_record_copy(record, folder),
         .tag = experiment->tag,
-        .backend = lab_backend_word(run == NULL ? experiment->options.backend : orr_run_backend(run)),
+        .backend = run_backend_word(run == NULL ? experiment->options.backend : orr_run_backend(run)),
         .topology = experiment->topology,
         .logical_dims = experiment->dims,
         .comm_scale = experiment->options.grow && growth->comm_scale != NULL ? growth->comm_scale : "1",

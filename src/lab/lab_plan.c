@@ -103,10 +103,10 @@ static enum orr_status read_typed(struct lab_plan *plan, struct orr_error *err)
     enum orr_status status = check_typed(options, err);
     if (status == ORR_OK) {
         status =
-            lab_machine_read(topology, &options->run, &plan->arena, &plan->machine, &plan->rates, &plan->times, err);
+            run_machine_read(topology, &options->run, &plan->arena, &plan->machine, &plan->rates, &plan->times, err);
     }
     if (status == ORR_OK) {
-        status = lab_workload_find(options->run.workload, options->prefix, options->recording_tag, &plan->arena,
+        status = run_workload_find(options->run.workload, options->prefix, options->recording_tag, &plan->arena,
                                    &plan->workload, err);
     }
     return status == ORR_OK ? lab_plan_settle_policy(plan, err) : status;
@@ -149,7 +149,7 @@ enum { ONE_RING_MOST = 64 };
 static enum orr_status lab_plan_settle_size(struct lab_plan *plan, struct orr_error *err)
 {
     uint32_t asked = 0;
-    uint32_t told = lab_machine_told(&plan->machine);
+    uint32_t told = run_machine_told(&plan->machine);
     uint32_t traces = plan->workload.ranks;
     enum orr_status status = asked_size(plan, &asked, err);
     if (status != ORR_OK) {
@@ -177,7 +177,7 @@ static enum orr_status lab_plan_settle_size(struct lab_plan *plan, struct orr_er
             "ranks it shall become");
     }
     if (status == ORR_OK && plan->options->run.machine == NULL && plan->world > ONE_RING_MOST) {
-        status = lab_machine_parse("auto:3d", &plan->machine, err);
+        status = run_machine_parse("auto:3d", &plan->machine, err);
     }
     const struct orr_growth *growth = &plan->options->run.growth;
     plan->grows = plan->world != traces || growth->parallel != NULL || growth->role != NULL ||
@@ -191,7 +191,7 @@ static enum orr_status lab_plan_settle_backend(struct lab_plan *plan, struct orr
 {
     struct notes notes;
     notices_begin(&notes, &plan->mem, plan->notices);
-    enum orr_status status = lab_network_settle(&plan->machine, &plan->options->run, &notes, &plan->backend, err);
+    enum orr_status status = run_network_settle(&plan->machine, &plan->options->run, &notes, &plan->backend, err);
     notices_end(&notes, plan->notices);
     return status;
 }
@@ -212,16 +212,16 @@ static const char *file_stem(struct arena *arena, const char *path)
 
 static enum orr_status settle_names(struct lab_plan *plan, bool named, struct orr_error *err)
 {
-    char text[LAB_MACHINE_NAME];
-    lab_machine_dims_text(&plan->machine, text);
+    char text[RUN_MACHINE_NAME];
+    run_machine_dims_text(&plan->machine, text);
     plan->dims = arena_strndup(&plan->arena, text, strlen(text));
-    if (plan->machine.kind == LAB_MACHINE_FILE) {
+    if (plan->machine.kind == RUN_MACHINE_FILE) {
         const char *stem = file_stem(&plan->arena, plan->machine.path);
         plan->name = stem == NULL ? NULL : arena_printf(&plan->arena, "%" PRIu32 "gpu_file_%s", plan->world, stem);
-    } else if (named && plan->machine.kind != LAB_MACHINE_MADE) {
+    } else if (named && plan->machine.kind != RUN_MACHINE_MADE) {
         plan->name = plan->options->run.machine;
     } else {
-        lab_machine_name(&plan->machine, text);
+        run_machine_name(&plan->machine, text);
         plan->name = arena_strndup(&plan->arena, text, strlen(text));
     }
     plan->output = plan->options->output_folder != NULL ? plan->options->output_folder : "runs";
@@ -245,15 +245,15 @@ enum orr_status lab_plan_make(struct lab_plan *plan, struct orr_error *err)
         status = lab_plan_settle_size(plan, err);
     }
     if (status == ORR_OK) {
-        status = lab_machine_lay_out(&plan->machine, plan->world, &plan->arena, &plan->rates, &plan->times, err);
+        status = run_machine_lay_out(&plan->machine, plan->world, &plan->arena, &plan->rates, &plan->times, err);
     }
     if (status == ORR_OK) {
         status = lab_plan_settle_backend(plan, err);
     }
     if (status == ORR_OK) {
-        const struct lab_machine_request request = {
+        const struct run_machine_request request = {
             .machine = &plan->machine, .backend = plan->backend, .rates = &plan->rates, .times = &plan->times};
-        status = lab_machine_check(&request, err);
+        status = run_machine_check(&request, err);
     }
     return status == ORR_OK ? settle_names(plan, named, err) : status;
 }

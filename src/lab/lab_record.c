@@ -70,11 +70,11 @@ enum orr_status lab_plan_settings(struct lab_plan *plan, struct orr_error *err)
     plan->setting_count = 0;
     lab_record_set(plan, "topology", plan->name);
     lab_record_set(plan, "logical-dims", plan->dims);
-    if (plan->machine.kind != LAB_MACHINE_FILE) {
+    if (plan->machine.kind != RUN_MACHINE_FILE) {
         lab_record_set(plan, "bandwidth", plan->rates.list);
         lab_record_set(plan, "latency", plan->times.list);
     }
-    lab_record_set(plan, "backend", lab_backend_word(plan->backend));
+    lab_record_set(plan, "backend", run_backend_word(plan->backend));
     lab_record_set(plan, "policy", report_policy_name(plan->policy));
     lab_record_set(plan, "system", options->run.system != NULL ? "given" : "made for the topology");
     lab_record_set(plan, "traces", traces);

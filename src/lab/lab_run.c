@@ -103,12 +103,12 @@ static enum orr_status lab_run_import(struct lab_plan *plan, struct orr_error *e
     }
     plan->workload.prefix = prefix;
     status = io_outfile_commit(report, err);
-    return status == ORR_OK ? lab_workload_groups(prefix, &plan->arena, &plan->workload.groups, err) : status;
+    return status == ORR_OK ? run_workload_groups(prefix, &plan->arena, &plan->workload.groups, err) : status;
 }
 
 static enum orr_status lab_run_prepare(struct lab_plan *plan, struct orr_error *err)
 {
-    const struct lab_machine_request request = {.machine = &plan->machine,
+    const struct run_machine_request request = {.machine = &plan->machine,
                                                 .folder = plan->folder,
                                                 .system = plan->options->run.system,
                                                 .backend = plan->backend,
@@ -117,10 +117,10 @@ static enum orr_status lab_run_prepare(struct lab_plan *plan, struct orr_error *
                                                 .notices = plan->notices};
     enum orr_status status = plan->workload.recording == NULL ? ORR_OK : lab_run_import(plan, err);
     if (status == ORR_OK) {
-        status = lab_workload_steps(plan->workload.prefix, &plan->mem, &plan->steps, err);
+        status = run_workload_steps(plan->workload.prefix, &plan->mem, &plan->steps, err);
     }
     if (status == ORR_OK) {
-        status = lab_machine_write(&request, &plan->arena, &plan->files, err);
+        status = run_machine_write(&request, &plan->arena, &plan->files, err);
     }
     return status == ORR_OK ? lab_plan_settings(plan, err) : status;
 }
@@ -160,14 +160,14 @@ static void pass_warnings(const struct lab_plan *plan, const struct orr_run *run
 static struct report_lab lab_run_describe(const struct lab_plan *plan)
 {
     const struct orr_growth *growth = &plan->options->run.growth;
-    bool file = plan->machine.kind == LAB_MACHINE_FILE;
+    bool file = plan->machine.kind == RUN_MACHINE_FILE;
     return (struct report_lab){.folder = plan->folder,
                                .workload = plan->options->run.workload,
                                .machine = plan->name,
                                .dims = plan->dims,
                                .rates = file ? NULL : plan->rates.list,
                                .times = plan->times.list,
-                               .backend = lab_backend_word(plan->backend),
+                               .backend = run_backend_word(plan->backend),
                                .world = plan->world,
                                .traces = plan->workload.ranks,
                                .steps = plan->steps,

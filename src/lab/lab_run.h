@@ -22,9 +22,9 @@ struct lab_plan {
     const struct orr_notices *notices;
     struct mem mem;
     struct arena arena;
-    struct lab_workload workload;
-    struct lab_machine machine;
-    struct lab_quantities rates, times;
+    struct run_workload workload;
+    struct run_machine machine;
+    struct run_quantities rates, times;
     enum orr_backend backend;
     enum orr_policy policy; /* ASTRA, SAFE or STREAMS */
     uint32_t world;         /* ranks to simulate */
@@ -32,7 +32,7 @@ struct lab_plan {
     const char *name;       /* of the topology: as typed where that names the size */
     const char *dims;       /* "4x4x8" */
     const char *output, *store, *folder;
-    struct lab_machine_files files;
+    struct run_machine_files files;
     struct orr_override override; /* where the topology lies */
     uint64_t steps;
     struct lab_setting settings[LAB_SETTINGS_MOST];

@@ -73,7 +73,7 @@ enum orr_status orr_simai_store(const struct orr_simai_simulation *options, cons
     orr_simai_simulation_init(&initial);
     initial.run.backend = options->run.backend; /* always told */
     struct simai_settings settings = {
-        .arena = &record.arena, .at[0] = {"backend", lab_backend_word(orr_run_backend(run))}, .count = 1};
+        .arena = &record.arena, .at[0] = {"backend", run_backend_word(orr_run_backend(run))}, .count = 1};
     bool told = simai_settings_add(&settings, param_simai_simulation, options, &initial) &&
                 simai_settings_add(&settings, param_run, &options->run, &initial.run);
     const struct lab_experiment experiment = {.options = options->run,

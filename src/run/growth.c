@@ -179,7 +179,7 @@ static enum orr_status take_groups(const struct trace_grown *grown, struct arena
 
 static enum orr_status make_whole(const struct trace_set *source, const struct trace_layout *layout, uint32_t ranks,
                                   struct arena *arena, struct mem *mem, struct notes *notes,
-                                  const struct sim_group **groups, uint32_t *group_count, struct lab_grown *grown,
+                                  const struct sim_group **groups, uint32_t *group_count, struct run_grown *grown,
                                   struct orr_error *err)
 {
     char text[TRACE_LAYOUT_TEXT];
@@ -211,7 +211,7 @@ static enum orr_status make_whole(const struct trace_set *source, const struct t
 
 static enum orr_status make_larger(const struct trace_set *source, const struct trace_growth *made, struct arena *arena,
                                    struct mem *mem, const struct sim_group **groups, uint32_t *group_count,
-                                   struct lab_grown *grown, struct orr_error *err)
+                                   struct run_grown *grown, struct orr_error *err)
 {
     struct trace_group *traced = groups_of_traces(*groups, *group_count, arena);
     struct trace_grown result = {0};
@@ -226,9 +226,9 @@ static enum orr_status make_larger(const struct trace_set *source, const struct 
     return take_groups(&result, arena, mem, groups, group_count, err);
 }
 
-enum orr_status lab_grow(const struct orr_growth *growth, const struct trace_set *source, uint32_t ranks,
+enum orr_status run_grow(const struct orr_growth *growth, const struct trace_set *source, uint32_t ranks,
                          struct arena *arena, struct mem *mem, struct notes *notes, const struct sim_group **groups,
-                         uint32_t *group_count, struct lab_grown *grown, struct orr_error *err)
+                         uint32_t *group_count, struct run_grown *grown, struct orr_error *err)
 {
     struct trace_growth made = {.comm = {1, 1}, .inner = {1, 1}, .compute = {1, 1}};
     struct trace_layout layout = {.role_count = 0};
@@ -255,9 +255,9 @@ enum orr_status lab_grow(const struct orr_growth *growth, const struct trace_set
     return changes_nothing(&made) ? ORR_OK : make_larger(source, &made, arena, mem, groups, group_count, grown, err);
 }
 
-void lab_grown_free(struct lab_grown *grown)
+void run_grown_free(struct run_grown *grown)
 {
     trace_set_free(grown->larger);
     trace_set_free(grown->whole);
-    *grown = (struct lab_grown){0};
+    *grown = (struct run_grown){0};
 }

@@ -12,18 +12,18 @@
 #include "sim/config.h"
 #include "trace/replicate.h"
 
-/* What was made: freed with lab_grown_free, before the traces it is made of. */
-struct lab_grown {
+/* What was made: freed with run_grown_free, before the traces it is made of. */
+struct run_grown {
     struct trace_set *whole;  /* the job that one rank was recorded of; NULL: all of it was */
     struct trace_set *larger; /* made of that, or of the traces; NULL: there are as many ranks as asked for */
 };
 
 /* Makes `ranks` ranks of the traces in `source`; `groups` are those of the traced job, and become those of the larger
  * one (in the arena). Where the groups name ranks that have no trace, the job they tell of is made whole first. */
-ORR_MUST_CHECK enum orr_status lab_grow(const struct orr_growth *growth, const struct trace_set *source, uint32_t ranks,
+ORR_MUST_CHECK enum orr_status run_grow(const struct orr_growth *growth, const struct trace_set *source, uint32_t ranks,
                                         struct arena *arena, struct mem *mem, struct notes *notes,
-                                        const struct sim_group **groups, uint32_t *group_count, struct lab_grown *grown,
+                                        const struct sim_group **groups, uint32_t *group_count, struct run_grown *grown,
                                         struct orr_error *err);
-void lab_grown_free(struct lab_grown *grown);
+void run_grown_free(struct run_grown *grown);
 
 #endif

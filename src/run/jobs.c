@@ -178,7 +178,7 @@ static enum orr_status renumber_groups(struct placing *placing, uint32_t index, 
     struct sim_group *groups = NULL;
     uint32_t count = 0;
     enum orr_status status =
-        lab_workload_groups(placing->options->jobs[index].workload, placing->arena, &path, placing->err);
+        run_workload_groups(placing->options->jobs[index].workload, placing->arena, &path, placing->err);
     if (status == ORR_OK && path != NULL) {
         status = config_read_groups(path, job->read->rank_count, placing->arena, notes, &groups, &count, placing->err);
     }
@@ -278,7 +278,7 @@ static enum orr_status read_jobs(struct placing *placing, struct notes *notes)
         struct run_job *job = &jobs->list[jobs->count];
         const struct orr_job *asked = &options->jobs[jobs->count];
         job->name = arena_strndup(placing->arena, asked->name, strlen(asked->name));
-        enum orr_status status = lab_workload_hint(asked->workload, placing->arena, placing->err);
+        enum orr_status status = run_workload_hint(asked->workload, placing->arena, placing->err);
         if (status == ORR_OK) {
             status = workload_read(asked->workload, UINT32_MAX, true, options->missing_is_cpu, placing->arena->mem,
                                    notes, &job->read, placing->err);

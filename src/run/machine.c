@@ -48,12 +48,12 @@ static enum orr_status run_machine_refuse_size(const struct orr_run_options *opt
                            options->machine, told, traces == 1 ? "is" : "are", traces, traces == 1 ? "" : "s", traces);
 }
 
-static enum orr_status run_machine_settle_size(const struct orr_run_options *options, struct run_machine *made,
+static enum orr_status run_machine_settle_size(const struct orr_run_options *options, struct run_named_machine *made,
                                                struct arena *arena, struct orr_error *err)
 {
-    struct lab_machine *machine = &made->machine;
+    struct run_machine *machine = &made->machine;
     uint32_t traces = 0;
-    uint32_t told = lab_machine_told(machine);
+    uint32_t told = run_machine_told(machine);
     bool jobs = options->job_count > 0; /* whose ranks need not be all of the machine's */
     enum orr_status status = jobs ? ORR_OK : count_traces(options, arena, &traces, err);
     if (status != ORR_OK) {
@@ -65,18 +65,18 @@ static enum orr_status run_machine_settle_size(const struct orr_run_options *opt
                          jobs ? "job" : "grow", options->machine);
     }
     if (jobs) {
-        return lab_machine_lay_out(machine, told, arena, &made->rates, &made->times, err);
+        return run_machine_lay_out(machine, told, arena, &made->rates, &made->times, err);
     }
     if (told != 0 && told != traces && (told < traces || !options->grow)) {
         return run_machine_refuse_size(options, told, traces, err);
     }
-    return lab_machine_lay_out(machine, told != 0 ? told : traces, arena, &made->rates, &made->times, err);
+    return run_machine_lay_out(machine, told != 0 ? told : traces, arena, &made->rates, &made->times, err);
 }
 
-static enum orr_status write_files(struct orr_run_options *options, struct run_machine *made, bool simai,
+static enum orr_status write_files(struct orr_run_options *options, struct run_named_machine *made, bool simai,
                                    struct arena *arena, struct orr_error *err)
 {
-    const struct lab_machine_request request = {.machine = &made->machine,
+    const struct run_machine_request request = {.machine = &made->machine,
                                                 .folder = "machine",
                                                 .system = options->system,
                                                 .backend = options->backend,
@@ -84,9 +84,9 @@ static enum orr_status write_files(struct orr_run_options *options, struct run_m
                                                 .times = &made->times,
                                                 .texts = &made->texts,
                                                 .simai = simai};
-    struct lab_machine_files files = {0};
-    enum orr_status status = lab_machine_check(&request, err);
-    status = status == ORR_OK ? lab_machine_write(&request, arena, &files, err) : status;
+    struct run_machine_files files = {0};
+    enum orr_status status = run_machine_check(&request, err);
+    status = status == ORR_OK ? run_machine_write(&request, arena, &files, err) : status;
     if (status != ORR_OK) {
         return status;
     }
@@ -119,29 +119,29 @@ static enum orr_status write_files(struct orr_run_options *options, struct run_m
     return ORR_OK;
 }
 
-enum orr_status run_machine_take(struct orr_run_options *options, struct run_machine *made, struct arena *arena,
+enum orr_status run_machine_take(struct orr_run_options *options, struct run_named_machine *made, struct arena *arena,
                                  struct notes *notes, struct orr_error *err)
 {
-    struct lab_machine *machine = &made->machine;
+    struct run_machine *machine = &made->machine;
     enum orr_status status =
-        lab_machine_read(options->machine, options, arena, machine, &made->rates, &made->times, err);
+        run_machine_read(options->machine, options, arena, machine, &made->rates, &made->times, err);
     if (status == ORR_OK) {
         status = run_machine_settle_size(options, made, arena, err);
     }
     if (status == ORR_OK) {
-        status = lab_network_settle(machine, options, notes, &options->backend, err);
+        status = run_network_settle(machine, options, notes, &options->backend, err);
     }
     return status == ORR_OK ? write_files(options, made, false, arena, err) : status;
 }
 
-enum orr_status run_machine_take_wires(struct orr_run_options *options, uint32_t gpus, struct run_machine *made,
+enum orr_status run_machine_take_wires(struct orr_run_options *options, uint32_t gpus, struct run_named_machine *made,
                                        struct arena *arena, const char **topology, struct orr_error *err)
 {
-    struct lab_machine *machine = &made->machine;
+    struct run_machine *machine = &made->machine;
     enum orr_status status =
-        lab_machine_read(options->machine, options, arena, machine, &made->rates, &made->times, err);
-    uint32_t told = status == ORR_OK ? lab_machine_told(machine) : 0;
-    if (status == ORR_OK && machine->kind == LAB_MACHINE_FILE && machine->is_network) {
+        run_machine_read(options->machine, options, arena, machine, &made->rates, &made->times, err);
+    uint32_t told = status == ORR_OK ? run_machine_told(machine) : 0;
+    if (status == ORR_OK && machine->kind == RUN_MACHINE_FILE && machine->is_network) {
         return error_set(err, ORR_EINVAL,
                          "%.300s: this is a network file (YAML), which has no wires; a name, a line or a physical "
                          "topology has them",
@@ -154,12 +154,12 @@ enum orr_status run_machine_take_wires(struct orr_run_options *options, uint32_t
                          options->machine);
     }
     if (status == ORR_OK) {
-        status = lab_machine_lay_out(machine, told != 0 ? told : gpus, arena, &made->rates, &made->times, err);
+        status = run_machine_lay_out(machine, told != 0 ? told : gpus, arena, &made->rates, &made->times, err);
     }
     status = status == ORR_OK ? write_files(options, made, true, arena, err) : status;
     if (status == ORR_OK) {
         *topology =
-            machine->kind == LAB_MACHINE_FILE ? machine->path : options->overrides[options->override_count - 1].value;
+            machine->kind == RUN_MACHINE_FILE ? machine->path : options->overrides[options->override_count - 1].value;
     }
     return status;
 }

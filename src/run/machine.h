@@ -10,21 +10,21 @@
 #include "param/param.h"
 #include "run/machine_files.h"
 
-struct run_machine {
-    struct lab_machine machine;
-    struct lab_quantities rates, times;
-    struct lab_texts texts;
+struct run_named_machine {
+    struct run_machine machine;
+    struct run_quantities rates, times;
+    struct run_texts texts;
 };
 
 /* Fills in system, network, logical, texts and, where it is open, the backend. ORR_EINVAL when the traces are not as
  * many as the machine's ranks, with the way out. */
-ORR_MUST_CHECK enum orr_status run_machine_take(struct orr_run_options *options, struct run_machine *made,
+ORR_MUST_CHECK enum orr_status run_machine_take(struct orr_run_options *options, struct run_named_machine *made,
                                                 struct arena *arena, struct notes *notes, struct orr_error *err);
 
 /* The same for rows of a SimAI workload of `gpus` (0: it does not say), whose machine is as large as its name says:
  * `*topology` are its wires, in SimAI's form, and options->network their configuration. */
 ORR_MUST_CHECK enum orr_status run_machine_take_wires(struct orr_run_options *options, uint32_t gpus,
-                                                      struct run_machine *made, struct arena *arena,
+                                                      struct run_named_machine *made, struct arena *arena,
                                                       const char **topology, struct orr_error *err);
 
 #endif

@@ -17,7 +17,7 @@
 #include "run/wired_check.h"
 #include "topo/make/make.h"
 
-static const char *run_machine_files_text_of(const struct lab_quantities *list, uint32_t dim)
+static const char *run_machine_files_text_of(const struct run_quantities *list, uint32_t dim)
 {
     return list->text[dim < list->count ? dim : list->count - 1];
 }
@@ -25,7 +25,7 @@ static const char *run_machine_files_text_of(const struct lab_quantities *list, 
 /* ---- texts ---- */
 
 /* "[ a, b, c ]" with one entry for each dimension. */
-static const char *spread(struct arena *arena, const struct lab_machine *machine, const struct lab_quantities *list,
+static const char *spread(struct arena *arena, const struct run_machine *machine, const struct run_quantities *list,
                           const char *word)
 {
     const char *text = "";
@@ -36,7 +36,7 @@ static const char *spread(struct arena *arena, const struct lab_machine *machine
     return text == NULL ? NULL : arena_printf(arena, "[%s]", text);
 }
 
-static const char *sizes_text(struct arena *arena, const struct lab_machine *machine, const char *quote)
+static const char *sizes_text(struct arena *arena, const struct run_machine *machine, const char *quote)
 {
     const char *text = "";
     for (uint32_t i = 0; i < machine->dim_count && text != NULL; i++) {
@@ -45,18 +45,18 @@ static const char *sizes_text(struct arena *arena, const struct lab_machine *mac
     return text == NULL ? NULL : arena_printf(arena, "[%s]", text);
 }
 
-static const char *kinds_text(struct arena *arena, const struct lab_machine *machine)
+static const char *kinds_text(struct arena *arena, const struct run_machine *machine)
 {
     const char *text = "";
     for (uint32_t i = 0; i < machine->dim_count && text != NULL; i++) {
-        text = arena_printf(arena, "%s%s%s", text, i == 0 ? "" : ", ", topo_kind_name(lab_machine_join(machine, i)));
+        text = arena_printf(arena, "%s%s%s", text, i == 0 ? "" : ", ", topo_kind_name(run_machine_join(machine, i)));
     }
     return text == NULL ? NULL : arena_printf(arena, "[%s]", text);
 }
 
-static const char *network_text(const struct lab_machine_request *request, struct arena *arena)
+static const char *network_text(const struct run_machine_request *request, struct arena *arena)
 {
-    const struct lab_machine *machine = request->machine;
+    const struct run_machine *machine = request->machine;
     const char *kinds = kinds_text(arena, machine);
     const char *sizes = sizes_text(arena, machine, "");
     const char *rates = spread(arena, machine, request->rates, NULL);
@@ -68,10 +68,10 @@ static const char *network_text(const struct lab_machine_request *request, struc
 }
 
 /* What fits how the ranks of a dimension are joined; halving and doubling needs a power of two. */
-static const char *algorithm_of(const struct lab_machine *machine, uint32_t dim)
+static const char *algorithm_of(const struct run_machine *machine, uint32_t dim)
 {
     uint32_t size = machine->dims[dim];
-    switch (lab_machine_join(machine, dim)) {
+    switch (run_machine_join(machine, dim)) {
     case TOPO_SWITCH:
         return (size & (size - 1)) == 0 ? "\"halvingDoubling\"" : "\"ring\"";
     case TOPO_FULLY_CONNECTED:
@@ -81,7 +81,7 @@ static const char *algorithm_of(const struct lab_machine *machine, uint32_t dim)
     }
 }
 
-static const char *algorithms_text(struct arena *arena, const struct lab_machine *machine)
+static const char *algorithms_text(struct arena *arena, const struct run_machine *machine)
 {
     const char *text = "";
     for (uint32_t i = 0; i < machine->dim_count && text != NULL; i++) {
@@ -92,10 +92,10 @@ static const char *algorithms_text(struct arena *arena, const struct lab_machine
 
 /* On the wires of servers collectives are NCCL's; where only dimensions are seen those have no meaning, and each
  * dimension has what fits it. */
-static const char *system_text(const struct lab_machine_request *request, struct arena *arena)
+static const char *system_text(const struct run_machine_request *request, struct arena *arena)
 {
-    const struct lab_machine *machine = request->machine;
-    bool nccl = machine->kind == LAB_MACHINE_MADE && request->backend >= ORR_BACKEND_PACKET;
+    const struct run_machine *machine = request->machine;
+    bool nccl = machine->kind == RUN_MACHINE_MADE && request->backend >= ORR_BACKEND_PACKET;
     const char *most = nccl ? "[\"nccl\"]" : algorithms_text(arena, machine);
     const char *all_to_all = nccl ? most : spread(arena, machine, NULL, "\"direct\"");
     const char *device = "  \"local-mem-bw\": 540,\n";
@@ -125,9 +125,9 @@ static const char *system_text(const struct lab_machine_request *request, struct
 
 /* A GPU of a grid has all links of its dimensions itself: the switch that passes on for it is a part of it, joined to
  * it by a link that holds nothing up. */
-static uint64_t port_rate(const struct lab_machine_request *request)
+static uint64_t port_rate(const struct run_machine_request *request)
 {
-    const struct lab_machine *machine = request->machine;
+    const struct run_machine *machine = request->machine;
     uint64_t sum = 0;
     for (uint32_t i = 0; i < machine->dim_count; i++) {
         uint64_t rate = request->rates->value[i < request->rates->count ? i : request->rates->count - 1];
@@ -138,14 +138,14 @@ static uint64_t port_rate(const struct lab_machine_request *request)
 
 /* Marking begins at 4 KB for each Gbps, between 20 and 800 KB, and is certain at four times that: what the public
  * configurations have for 25, 100 and more Gbps. */
-static const char *marks_text(const struct lab_machine_request *request, const struct lab_quantities *wires,
+static const char *marks_text(const struct run_machine_request *request, const struct run_quantities *wires,
                               struct arena *arena)
 {
     uint64_t rates[TOPO_MAX_DIMS + 1];
-    const struct lab_quantities *list = request->machine->kind == LAB_MACHINE_MADE ? wires : request->rates;
+    const struct run_quantities *list = request->machine->kind == RUN_MACHINE_MADE ? wires : request->rates;
     uint32_t rate_count = list->count;
     memcpy(rates, list->value, rate_count * sizeof *rates);
-    if (lab_machine_is_grid(request->machine)) {
+    if (run_machine_is_grid(request->machine)) {
         rates[rate_count++] = port_rate(request);
     }
     const char *most = "";
@@ -183,8 +183,8 @@ static uint64_t buffer_mib(uint64_t reserved)
 }
 
 /* A window of one round trip at line rate, and pause frames behind it; 4 KiB of data a packet, as RoCE has. */
-static const char *config_text(const struct lab_machine_request *request, const char *topology,
-                               const struct lab_quantities *wires, uint64_t buffer, struct arena *arena)
+static const char *config_text(const struct run_machine_request *request, const char *topology,
+                               const struct run_quantities *wires, uint64_t buffer, struct arena *arena)
 {
     const char *marks = marks_text(request, wires, arena);
     return marks == NULL ? NULL
@@ -196,7 +196,7 @@ static const char *config_text(const struct lab_machine_request *request, const 
 
 /* ---- files ---- */
 
-static enum orr_status run_machine_files_put(const struct lab_machine_request *request, struct arena *arena,
+static enum orr_status run_machine_files_put(const struct run_machine_request *request, struct arena *arena,
                                              const char *name, const char *text, const char **path,
                                              struct orr_error *err)
 {
@@ -216,13 +216,13 @@ static enum orr_status run_machine_files_put(const struct lab_machine_request *r
     return status;
 }
 
-enum orr_status lab_machine_topology(const struct lab_machine_request *request, struct mem *mem, struct topo_made *made,
+enum orr_status run_machine_topology(const struct run_machine_request *request, struct mem *mem, struct topo_made *made,
                                      struct orr_error *err)
 {
-    const struct lab_machine *machine = request->machine;
+    const struct run_machine *machine = request->machine;
     struct topo_settings settings = {0};
-    if (machine->kind == LAB_MACHINE_MADE) { /* servers have rates of their own */
-        return lab_machine_make(lab_machine_made_of(machine), &settings, machine, request->notices, mem, made, err);
+    if (machine->kind == RUN_MACHINE_MADE) { /* servers have rates of their own */
+        return run_machine_make(run_machine_made_of(machine), &settings, machine, request->notices, mem, made, err);
     }
     char port[40];
     (void)snprintf(port, sizeof port, "%" PRIu64 "bps", port_rate(request));
@@ -231,19 +231,19 @@ enum orr_status lab_machine_topology(const struct lab_machine_request *request, 
                                             {"host-bandwidth", port},
                                             {"host-latency", "0ns"}};
     enum orr_status status = ORR_OK;
-    for (size_t i = 0; i < (lab_machine_is_grid(machine) ? 4 : 2) && status == ORR_OK; i++) {
+    for (size_t i = 0; i < (run_machine_is_grid(machine) ? 4 : 2) && status == ORR_OK; i++) {
         status = topo_settings_take(&settings, said[i].name, said[i].value, err);
     }
-    return status == ORR_OK ? lab_machine_make(lab_machine_wires(machine->kind), &settings, machine, request->notices,
+    return status == ORR_OK ? run_machine_make(run_machine_wires(machine->kind), &settings, machine, request->notices,
                                                mem, made, err)
                             : status;
 }
 
 /* Only SimAI's form tells NVSwitches and servers apart. */
-static enum orr_status put_wires(const struct lab_machine_request *request, const struct topo_made *made,
+static enum orr_status put_wires(const struct run_machine_request *request, const struct topo_made *made,
                                  const char *path, struct arena *arena, struct orr_error *err)
 {
-    bool simai = request->simai || request->machine->kind == LAB_MACHINE_MADE;
+    bool simai = request->simai || request->machine->kind == RUN_MACHINE_MADE;
     if (request->texts == NULL) {
         return config_write_topology(made, path, simai, false, err);
     }
@@ -270,19 +270,19 @@ static enum orr_status put_wires(const struct lab_machine_request *request, cons
 }
 
 /* The wires written, what their largest switch sets aside, and their different rates. */
-static enum orr_status make_wires(const struct lab_machine_request *request, struct arena *arena, const char *path,
-                                  uint64_t *reserved, struct lab_quantities *rates, struct orr_error *err)
+static enum orr_status make_wires(const struct run_machine_request *request, struct arena *arena, const char *path,
+                                  uint64_t *reserved, struct run_quantities *rates, struct orr_error *err)
 {
     struct topo_made made = {0};
     struct topo_graph graph = {0};
-    enum orr_status status = lab_machine_topology(request, arena->mem, &made, err);
+    enum orr_status status = run_machine_topology(request, arena->mem, &made, err);
     if (status != ORR_OK) {
         return status;
     }
     status = topo_made_graph(&made, arena->mem, &graph, err);
     if (status == ORR_OK) {
-        *reserved = lab_wired_reserved_mib(&graph, LAB_HEADROOM_FACTOR);
-        lab_rates_of(&graph, rates);
+        *reserved = run_wired_reserved_mib(&graph, RUN_HEADROOM_FACTOR);
+        run_rates_of(&graph, rates);
         topo_graph_free(&graph);
         status = put_wires(request, &made, path, arena, err);
     }
@@ -290,15 +290,15 @@ static enum orr_status make_wires(const struct lab_machine_request *request, str
     return status;
 }
 
-static enum orr_status write_wired(const struct lab_machine_request *request, struct arena *arena,
-                                   struct lab_machine_files *files, struct orr_error *err)
+static enum orr_status write_wired(const struct run_machine_request *request, struct arena *arena,
+                                   struct run_machine_files *files, struct orr_error *err)
 {
-    const struct lab_machine *machine = request->machine;
-    bool own = machine->kind == LAB_MACHINE_FILE;
+    const struct run_machine *machine = request->machine;
+    bool own = machine->kind == RUN_MACHINE_FILE;
     const char *topology = own ? machine->path : arena_printf(arena, "%s/topology.txt", request->folder);
-    const char *sizes = machine->kind == LAB_MACHINE_MADE ? arena_printf(arena, "[\"%" PRIu32 "\"]", machine->ranks)
+    const char *sizes = machine->kind == RUN_MACHINE_MADE ? arena_printf(arena, "[\"%" PRIu32 "\"]", machine->ranks)
                                                           : sizes_text(arena, machine, "\"");
-    struct lab_quantities wires = *request->rates;
+    struct run_quantities wires = *request->rates;
     uint64_t reserved = machine->reserved_mib;
     if (topology == NULL || sizes == NULL) {
         return mem_error(arena->mem, "a machine's files", err);
@@ -318,16 +318,16 @@ static enum orr_status write_wired(const struct lab_machine_request *request, st
     return status;
 }
 
-enum orr_status lab_machine_check(const struct lab_machine_request *request, struct orr_error *err)
+enum orr_status run_machine_check(const struct run_machine_request *request, struct orr_error *err)
 {
-    const struct lab_machine *machine = request->machine;
-    bool tree = machine->kind == LAB_MACHINE_FATTREE && request->backend >= ORR_BACKEND_PACKET;
+    const struct run_machine *machine = request->machine;
+    bool tree = machine->kind == RUN_MACHINE_FATTREE && request->backend >= ORR_BACKEND_PACKET;
     uint32_t most = tree ? 2 : machine->dim_count; /* a tree's levels */
     const struct {
         const char *option;
-        const struct lab_quantities *list;
+        const struct run_quantities *list;
     } lists[] = {{"parameter 'bandwidth'", request->rates}, {"parameter 'latency'", request->times}};
-    for (size_t i = 0; i < 2 && machine->kind < LAB_MACHINE_MADE; i++) {
+    for (size_t i = 0; i < 2 && machine->kind < RUN_MACHINE_MADE; i++) {
         uint32_t count = lists[i].list->count;
         if (count != 1 && count != most) {
             return error_set(err, ORR_EINVAL,
@@ -339,15 +339,15 @@ enum orr_status lab_machine_check(const struct lab_machine_request *request, str
     return ORR_OK;
 }
 
-enum orr_status lab_machine_write(const struct lab_machine_request *request, struct arena *arena,
-                                  struct lab_machine_files *files, struct orr_error *err)
+enum orr_status run_machine_write(const struct run_machine_request *request, struct arena *arena,
+                                  struct run_machine_files *files, struct orr_error *err)
 {
-    const struct lab_machine *machine = request->machine;
-    struct lab_machine_files made = {.system = request->system};
+    const struct run_machine *machine = request->machine;
+    struct run_machine_files made = {.system = request->system};
     enum orr_status status = ORR_OK;
     if (request->backend >= ORR_BACKEND_PACKET) {
         status = write_wired(request, arena, &made, err);
-    } else if (machine->kind == LAB_MACHINE_FILE) {
+    } else if (machine->kind == RUN_MACHINE_FILE) {
         made.network = machine->path;
     } else {
         status = run_machine_files_put(request, arena, "network.yml", network_text(request, arena), &made.network, err);

@@ -12,37 +12,37 @@
 #include "run/machine_read.h"
 
 /* Files that are kept in memory instead. */
-enum { LAB_TEXTS_MOST = 4 };
+enum { RUN_TEXTS_MOST = 4 };
 
-struct lab_texts {
-    struct orr_text text[LAB_TEXTS_MOST];
+struct run_texts {
+    struct orr_text text[RUN_TEXTS_MOST];
     uint32_t count;
 };
 
-struct lab_machine_request {
-    const struct lab_machine *machine; /* settled, or a FILE */
+struct run_machine_request {
+    const struct run_machine *machine; /* settled, or a FILE */
     const char *folder;                /* where the files go */
     const char *system;                /* the user's own, or NULL */
     enum orr_backend backend;
-    const struct lab_quantities *rates, *times; /* as lab_machine_read has them */
+    const struct run_quantities *rates, *times; /* as run_machine_read has them */
     const struct orr_notices *notices;
-    struct lab_texts *texts; /* NULL: files are written; else nothing is, and the texts live in the arena */
+    struct run_texts *texts; /* NULL: files are written; else nothing is, and the texts live in the arena */
     bool simai;              /* the wires in SimAI's form, whatever the machine is */
 };
 
 /* Paths for struct orr_run_options; NULL where a network needs none. */
-struct lab_machine_files {
+struct run_machine_files {
     const char *system, *network, *logical;
     const char *topology; /* where the network's TOPOLOGY_FILE lies; NULL: it says so itself */
 };
 
 /* ORR_EINVAL when the lists of rates or times fit neither one nor all dimensions. */
-ORR_MUST_CHECK enum orr_status lab_machine_check(const struct lab_machine_request *request, struct orr_error *err);
-ORR_MUST_CHECK enum orr_status lab_machine_write(const struct lab_machine_request *request, struct arena *arena,
-                                                 struct lab_machine_files *files, struct orr_error *err);
+ORR_MUST_CHECK enum orr_status run_machine_check(const struct run_machine_request *request, struct orr_error *err);
+ORR_MUST_CHECK enum orr_status run_machine_write(const struct run_machine_request *request, struct arena *arena,
+                                                 struct run_machine_files *files, struct orr_error *err);
 
 /* The wires of a settled machine that is no FILE; the caller's, to topo_made_free. */
-ORR_MUST_CHECK enum orr_status lab_machine_topology(const struct lab_machine_request *request, struct mem *mem,
+ORR_MUST_CHECK enum orr_status run_machine_topology(const struct run_machine_request *request, struct mem *mem,
                                                     struct topo_made *made, struct orr_error *err);
 
 #endif

@@ -17,9 +17,9 @@ static const struct kind_row {
     enum topo_kind join;
     bool wired;
 } kinds[] = {
-#define LAB_X(name, word, dims, join, wires, wired, about) {word, wires, dims, TOPO_##join, wired},
-    LAB_MACHINES(LAB_X)
-#undef LAB_X
+#define RUN_X(name, word, dims, join, wires, wired, about) {word, wires, dims, TOPO_##join, wired},
+    RUN_MACHINES(RUN_X)
+#undef RUN_X
 };
 
 enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
@@ -27,15 +27,15 @@ enum { KIND_COUNT = sizeof kinds / sizeof kinds[0] };
 /* Other words for the same: those of topo/make/make.h and of people. */
 static const struct {
     const char *word;
-    enum lab_machine_kind kind;
+    enum run_machine_kind kind;
 } synonyms[] = {
-    {"fat-tree", LAB_MACHINE_FATTREE},
-    {"single-switch", LAB_MACHINE_SWITCH},
-    {"twisted-torus", LAB_MACHINE_TTORUS3D},
-    {"fully-connected", LAB_MACHINE_FC},
-    {"torus", LAB_MACHINE_AUTO3D},
-    {"mesh", LAB_MACHINE_MESH2D},
-    {"twisted-torus3d", LAB_MACHINE_TTORUS3D},
+    {"fat-tree", RUN_MACHINE_FATTREE},
+    {"single-switch", RUN_MACHINE_SWITCH},
+    {"twisted-torus", RUN_MACHINE_TTORUS3D},
+    {"fully-connected", RUN_MACHINE_FC},
+    {"torus", RUN_MACHINE_AUTO3D},
+    {"mesh", RUN_MACHINE_MESH2D},
+    {"twisted-torus3d", RUN_MACHINE_TTORUS3D},
 };
 
 static const struct grid_row {
@@ -48,34 +48,34 @@ static const struct grid_row {
 #undef GRID_X
 };
 
-const char *lab_machine_word(enum lab_machine_kind kind)
+const char *run_machine_word(enum run_machine_kind kind)
 {
-    return kind == LAB_MACHINE_FILE ? "file" : kind == LAB_MACHINE_MADE ? "made" : kinds[kind].word;
+    return kind == RUN_MACHINE_FILE ? "file" : kind == RUN_MACHINE_MADE ? "made" : kinds[kind].word;
 }
 
-enum topo_kind lab_machine_join(const struct lab_machine *machine, uint32_t dim)
+enum topo_kind run_machine_join(const struct run_machine *machine, uint32_t dim)
 {
-    if (machine->kind == LAB_MACHINE_MADE) {
+    if (machine->kind == RUN_MACHINE_MADE) {
         bool pairs = machine->server != NULL && dim == 0 && machine->dims[0] == machine->server->gpus &&
                      (machine->server->fabric == TOPO_FABRIC_MESH || machine->server->fabric == TOPO_FABRIC_PAIRS);
         return pairs ? TOPO_FULLY_CONNECTED : TOPO_SWITCH;
     }
-    return machine->kind == LAB_MACHINE_FILE ? TOPO_RING : kinds[machine->kind].join;
+    return machine->kind == RUN_MACHINE_FILE ? TOPO_RING : kinds[machine->kind].join;
 }
 
-bool lab_machine_is_grid(const struct lab_machine *machine)
+bool run_machine_is_grid(const struct run_machine *machine)
 {
-    return machine->kind < LAB_MACHINE_MADE && kinds[machine->kind].join == TOPO_RING;
+    return machine->kind < RUN_MACHINE_MADE && kinds[machine->kind].join == TOPO_RING;
 }
 
-const char *lab_machine_wires(enum lab_machine_kind kind)
+const char *run_machine_wires(enum run_machine_kind kind)
 {
     return kinds[kind].wires;
 }
 
-bool lab_machine_is_wired(enum lab_machine_kind kind)
+bool run_machine_is_wired(enum run_machine_kind kind)
 {
-    return kind == LAB_MACHINE_MADE || (kind != LAB_MACHINE_FILE && kinds[kind].wired);
+    return kind == RUN_MACHINE_MADE || (kind != RUN_MACHINE_FILE && kinds[kind].wired);
 }
 
 /* ---- reading ---- */
@@ -106,7 +106,7 @@ static enum orr_status fail_number(const char *text, const char *at, bool large,
 }
 
 /* "4x4x8", or the one number of scale-out groups, to the end of the text. */
-static enum orr_status read_shape(const char *text, const char *at, struct lab_machine *machine, struct orr_error *err)
+static enum orr_status read_shape(const char *text, const char *at, struct run_machine *machine, struct orr_error *err)
 {
     bool large = false;
     for (;; at++) {
@@ -125,19 +125,19 @@ static enum orr_status read_shape(const char *text, const char *at, struct lab_m
     if (*at != '\0') {
         return fail_number(text, at, false, err);
     }
-    bool size = kinds[machine->kind].dims == 1 && machine->kind != LAB_MACHINE_FATTREE && machine->ranks == 0;
-    if (machine->size_count == 1 && machine->kind != LAB_MACHINE_DIMS && !size) { /* ring:8 has 8 ranks */
+    bool size = kinds[machine->kind].dims == 1 && machine->kind != RUN_MACHINE_FATTREE && machine->ranks == 0;
+    if (machine->size_count == 1 && machine->kind != RUN_MACHINE_DIMS && !size) { /* ring:8 has 8 ranks */
         machine->groups = machine->sizes[0];
         machine->size_count = 0;
     }
     return ORR_OK;
 }
 
-static bool find_kind(const char *word, size_t length, enum lab_machine_kind *kind)
+static bool find_kind(const char *word, size_t length, enum run_machine_kind *kind)
 {
     for (unsigned i = 0; i < KIND_COUNT; i++) {
         if (strlen(kinds[i].word) == length && memcmp(kinds[i].word, word, length) == 0) {
-            *kind = (enum lab_machine_kind)i;
+            *kind = (enum run_machine_kind)i;
             return true;
         }
     }
@@ -180,7 +180,7 @@ static enum orr_status fail_kind(const char *text, const char *word, size_t leng
 }
 
 /* A kind, and behind `mark` its shape, which "dims" cannot do without. */
-static enum orr_status read_kind(const char *text, const char *at, char mark, struct lab_machine *machine,
+static enum orr_status read_kind(const char *text, const char *at, char mark, struct run_machine *machine,
                                  struct orr_error *err)
 {
     const char marks[] = {mark, '\0'};
@@ -191,18 +191,18 @@ static enum orr_status read_kind(const char *text, const char *at, char mark, st
     if (at[length] == mark) {
         return read_shape(text, at + length + 1, machine, err);
     }
-    return machine->kind == LAB_MACHINE_DIMS
+    return machine->kind == RUN_MACHINE_DIMS
                ? error_set(err, ORR_EINVAL, "parameter 'machine': \"%.80s\" names no dimensions; as in dims:4x4x8",
                            text)
                : ORR_OK;
 }
 
-static enum orr_status read_auto(const char *text, struct lab_machine *machine, struct orr_error *err)
+static enum orr_status read_auto(const char *text, struct run_machine *machine, struct orr_error *err)
 {
     static const char *const words[] = {"auto:1d", "auto:2d", "auto:3d"};
     for (unsigned i = 0; i < 3; i++) {
         if (strcmp(text, words[i]) == 0) {
-            machine->kind = (enum lab_machine_kind)(LAB_MACHINE_AUTO1D + i);
+            machine->kind = (enum run_machine_kind)(RUN_MACHINE_AUTO1D + i);
             return ORR_OK;
         }
     }
@@ -218,13 +218,13 @@ bool orr_machine_is_file(const char *name)
 
 /* "dgx-h100", "dgx-h100:16", a line, or another name of topo/make/make.h that is no kind of ours; false: none of them.
  */
-static bool read_made(const char *text, struct lab_machine *machine, enum orr_status *status, struct orr_error *err)
+static bool read_made(const char *text, struct run_machine *machine, enum orr_status *status, struct orr_error *err)
 {
     char word[40];
     size_t length = strcspn(text, " :>,");
     const struct topo_preset *preset = NULL;
     struct orr_error unsaid = {0};
-    enum lab_machine_kind kind;
+    enum run_machine_kind kind;
     (void)snprintf(word, sizeof word, "%.*s", (int)length, text);
     if (length >= sizeof word || find_kind(text, length, &kind)) {
         return false;
@@ -234,7 +234,7 @@ static bool read_made(const char *text, struct lab_machine *machine, enum orr_st
     if (!named) {
         return false;
     }
-    machine->kind = LAB_MACHINE_MADE;
+    machine->kind = RUN_MACHINE_MADE;
     machine->line = text;
     machine->device = machine->server != NULL && machine->server->device[0] != '\0' ? machine->server->device : NULL;
     size_t digits = text[length] == ':' ? strspn(text + length + 1, "0123456789") : 0;
@@ -250,7 +250,7 @@ static bool read_made(const char *text, struct lab_machine *machine, enum orr_st
 }
 
 /* A grid of presets/machines, with its shape behind a colon as its kind has it. */
-static bool read_grid(const char *text, struct lab_machine *machine, enum orr_status *status, struct orr_error *err)
+static bool read_grid(const char *text, struct run_machine *machine, enum orr_status *status, struct orr_error *err)
 {
     size_t length = strcspn(text, ":");
     for (size_t i = 0; i < sizeof grids / sizeof grids[0]; i++) {
@@ -268,10 +268,10 @@ static bool read_grid(const char *text, struct lab_machine *machine, enum orr_st
 }
 
 /* "torus:4x4" has as many dimensions as it has sizes. */
-static void read_torus(const char *text, struct lab_machine *machine)
+static void read_torus(const char *text, struct run_machine *machine)
 {
     if (strncmp(text, "torus:", 6) == 0 && machine->size_count != 3) {
-        machine->kind = LAB_MACHINE_DIMS;
+        machine->kind = RUN_MACHINE_DIMS;
         if (machine->size_count == 0) {
             machine->sizes[machine->size_count++] = machine->groups;
             machine->groups = 0;
@@ -279,14 +279,14 @@ static void read_torus(const char *text, struct lab_machine *machine)
     }
 }
 
-enum orr_status lab_machine_parse(const char *text, struct lab_machine *machine, struct orr_error *err)
+enum orr_status run_machine_parse(const char *text, struct run_machine *machine, struct orr_error *err)
 {
-    struct lab_machine made = {0};
+    struct run_machine made = {0};
     enum orr_status status = ORR_OK;
     const char *at = text;
     bool large = false;
     if (orr_machine_is_file(text)) {
-        made.kind = LAB_MACHINE_FILE;
+        made.kind = RUN_MACHINE_FILE;
         made.path = strncmp(text, "file:", 5) == 0 ? text + 5 : text;
         const char *end = strrchr(made.path, '.');
         made.is_network = end != NULL && (strcmp(end, ".yml") == 0 || strcmp(end, ".yaml") == 0);
@@ -318,7 +318,7 @@ enum orr_status lab_machine_parse(const char *text, struct lab_machine *machine,
 
 /* ---- laying out ---- */
 
-uint32_t lab_machine_told(const struct lab_machine *machine)
+uint32_t run_machine_told(const struct run_machine *machine)
 {
     uint64_t product = machine->size_count > 0 ? 1 : 0;
     for (uint32_t i = 0; i < machine->size_count && product <= INT32_MAX; i++) {
@@ -364,7 +364,7 @@ static void lay_cube(uint32_t n, uint32_t sizes[3])
 
 /* The divisors of `ranks` nearest to `groups` from below and above: what would have fitted. They come in pairs, so that
  * the smaller of each pair is all that is looked for. */
-static enum orr_status fail_groups(const struct lab_machine *machine, uint32_t ranks, struct orr_error *err)
+static enum orr_status fail_groups(const struct run_machine *machine, uint32_t ranks, struct orr_error *err)
 {
     uint32_t below = 1;
     uint32_t above = ranks;
@@ -382,10 +382,10 @@ static enum orr_status fail_groups(const struct lab_machine *machine, uint32_t r
     return error_set(err, ORR_EINVAL,
                      "parameter 'machine': %" PRIu32 " groups do not divide %" PRIu32 " ranks of %s; %" PRIu32
                      "%s would",
-                     machine->groups, ranks, lab_machine_word(machine->kind), below, or_above);
+                     machine->groups, ranks, run_machine_word(machine->kind), below, or_above);
 }
 
-static enum orr_status lay_groups(struct lab_machine *machine, uint32_t ranks, struct orr_error *err)
+static enum orr_status lay_groups(struct run_machine *machine, uint32_t ranks, struct orr_error *err)
 {
     uint32_t dims = kinds[machine->kind].dims;
     if (ranks % machine->groups != 0) {
@@ -393,11 +393,11 @@ static enum orr_status lay_groups(struct lab_machine *machine, uint32_t ranks, s
     }
     if (dims == 1) {
         machine->sizes[0] = ranks;
-        if (machine->groups != ranks && machine->kind != LAB_MACHINE_FATTREE) {
+        if (machine->groups != ranks && machine->kind != RUN_MACHINE_FATTREE) {
             return error_set(err, ORR_EINVAL,
                              "parameter 'machine': %s has one dimension, of all %" PRIu32
                              " ranks, and no groups of %" PRIu32 "; ring2d and torus3d have",
-                             lab_machine_word(machine->kind), ranks, ranks / machine->groups);
+                             run_machine_word(machine->kind), ranks, ranks / machine->groups);
         }
     } else if (dims == 2) {
         machine->sizes[0] = machine->groups;
@@ -410,14 +410,14 @@ static enum orr_status lay_groups(struct lab_machine *machine, uint32_t ranks, s
     return ORR_OK;
 }
 
-static enum orr_status check_sizes(const struct lab_machine *machine, uint32_t ranks, struct orr_error *err)
+static enum orr_status check_sizes(const struct run_machine *machine, uint32_t ranks, struct orr_error *err)
 {
     uint32_t dims = kinds[machine->kind].dims;
     uint64_t product = 1;
     if (dims != 0 && machine->size_count != dims) {
         return error_set(err, ORR_EINVAL,
                          "parameter 'machine': %s has %" PRIu32 " dimension%s; %" PRIu32 " sizes are given",
-                         lab_machine_word(machine->kind), dims, dims == 1 ? "" : "s", machine->size_count);
+                         run_machine_word(machine->kind), dims, dims == 1 ? "" : "s", machine->size_count);
     }
     for (uint32_t i = 0; i < machine->size_count && product <= INT32_MAX; i++) {
         product *= machine->sizes[i];
@@ -429,7 +429,7 @@ static enum orr_status check_sizes(const struct lab_machine *machine, uint32_t r
                            product > INT32_MAX ? "at least " : "", product, ranks);
 }
 
-static void lay_freely(struct lab_machine *machine, uint32_t ranks)
+static void lay_freely(struct run_machine *machine, uint32_t ranks)
 {
     machine->size_count = kinds[machine->kind].dims;
     machine->sizes[0] = ranks;
@@ -441,7 +441,7 @@ static void lay_freely(struct lab_machine *machine, uint32_t ranks)
 }
 
 /* Whole servers, or a part of one. */
-static enum orr_status lay_servers(struct lab_machine *machine, uint32_t ranks, struct orr_error *err)
+static enum orr_status lay_servers(struct run_machine *machine, uint32_t ranks, struct orr_error *err)
 {
     uint32_t gpus = machine->server->gpus;
     bool part = ranks < gpus && machine->server->fabric == TOPO_FABRIC_NVSWITCH;
@@ -461,7 +461,7 @@ static enum orr_status lay_servers(struct lab_machine *machine, uint32_t ranks, 
     return ORR_OK;
 }
 
-enum orr_status lab_machine_settle(struct lab_machine *machine, uint32_t ranks, struct orr_error *err)
+enum orr_status run_machine_settle(struct run_machine *machine, uint32_t ranks, struct orr_error *err)
 {
     enum orr_status status = ORR_OK;
     if (ranks < 2) {
@@ -469,7 +469,7 @@ enum orr_status lab_machine_settle(struct lab_machine *machine, uint32_t ranks, 
                          "parameter 'machine': a machine of %" PRIu32 " rank%s has no network; at least 2", ranks,
                          ranks == 1 ? "" : "s");
     }
-    if (machine->kind == LAB_MACHINE_MADE) {
+    if (machine->kind == RUN_MACHINE_MADE) {
         status = machine->line == NULL ? lay_servers(machine, ranks, err) : ORR_OK; /* a line: sizes are those made */
     } else if (machine->groups != 0) {
         status = lay_groups(machine, ranks, err);
@@ -491,59 +491,59 @@ enum orr_status lab_machine_settle(struct lab_machine *machine, uint32_t ranks, 
     return ORR_OK;
 }
 
-static void wire(struct lab_machine_wiring *wiring, const char *name, uint32_t number)
+static void wire(struct run_machine_wiring *wiring, const char *name, uint32_t number)
 {
     char *text = wiring->texts[wiring->count];
-    (void)snprintf(text, LAB_MACHINE_NAME, "%" PRIu32, number);
+    (void)snprintf(text, RUN_MACHINE_NAME, "%" PRIu32, number);
     wiring->settings[wiring->count++] = (struct orr_topo_setting){name, text};
 }
 
-void lab_machine_wire(const struct lab_machine *machine, struct lab_machine_wiring *wiring)
+void run_machine_wire(const struct run_machine *machine, struct run_machine_wiring *wiring)
 {
     uint32_t ranks = machine->ranks;
     wiring->count = 0;
-    if (machine->kind == LAB_MACHINE_FATTREE) {
+    if (machine->kind == RUN_MACHINE_FATTREE) {
         uint32_t leaves = machine->groups != 0 ? machine->groups : ranks / 8 + (ranks % 8 != 0);
         wire(wiring, "hosts", ranks);
         wire(wiring, "per-leaf", ranks / leaves + (ranks % leaves != 0));
         wire(wiring, "spines", leaves < 4 ? 1 : leaves / 2);
-    } else if (machine->kind == LAB_MACHINE_MADE) {
+    } else if (machine->kind == RUN_MACHINE_MADE) {
         if (machine->line == NULL) {
             wire(wiring, "nodes", machine->sizes[1]);
         }
         if (machine->line == NULL && machine->sizes[0] < machine->server->gpus) {
             wire(wiring, "gpus-per-node", machine->sizes[0]);
         }
-    } else if (lab_machine_join(machine, 0) != TOPO_RING) {
+    } else if (run_machine_join(machine, 0) != TOPO_RING) {
         wire(wiring, "hosts", ranks);
     } else {
-        lab_machine_dims_text(machine, wiring->texts[0]);
+        run_machine_dims_text(machine, wiring->texts[0]);
         wiring->settings[wiring->count++] = (struct orr_topo_setting){"dims", wiring->texts[0]};
     }
 }
 
-void lab_machine_dims_text(const struct lab_machine *machine, char text[LAB_MACHINE_NAME])
+void run_machine_dims_text(const struct run_machine *machine, char text[RUN_MACHINE_NAME])
 {
     size_t used = 0;
     text[0] = '\0';
-    for (uint32_t i = 0; i < machine->dim_count && used < LAB_MACHINE_NAME; i++) {
+    for (uint32_t i = 0; i < machine->dim_count && used < RUN_MACHINE_NAME; i++) {
         used +=
-            (size_t)snprintf(text + used, LAB_MACHINE_NAME - used, "%s%" PRIu32, i == 0 ? "" : "x", machine->dims[i]);
+            (size_t)snprintf(text + used, RUN_MACHINE_NAME - used, "%s%" PRIu32, i == 0 ? "" : "x", machine->dims[i]);
     }
 }
 
-void lab_machine_name(const struct lab_machine *machine, char text[LAB_MACHINE_NAME])
+void run_machine_name(const struct run_machine *machine, char text[RUN_MACHINE_NAME])
 {
-    char dims[LAB_MACHINE_NAME];
-    const char *word = machine->kind != LAB_MACHINE_MADE ? lab_machine_word(machine->kind)
+    char dims[RUN_MACHINE_NAME];
+    const char *word = machine->kind != RUN_MACHINE_MADE ? run_machine_word(machine->kind)
                        : machine->server != NULL         ? machine->server->name
                                                          : "made";
-    lab_machine_dims_text(machine, dims);
-    if (machine->kind != LAB_MACHINE_FATTREE) {
-        (void)snprintf(text, LAB_MACHINE_NAME, "%" PRIu32 "gpu_%s_%.64s", machine->ranks, word, dims);
+    run_machine_dims_text(machine, dims);
+    if (machine->kind != RUN_MACHINE_FATTREE) {
+        (void)snprintf(text, RUN_MACHINE_NAME, "%" PRIu32 "gpu_%s_%.64s", machine->ranks, word, dims);
     } else if (machine->groups != 0) {
-        (void)snprintf(text, LAB_MACHINE_NAME, "%" PRIu32 "gpu_%s_%" PRIu32, machine->ranks, word, machine->groups);
+        (void)snprintf(text, RUN_MACHINE_NAME, "%" PRIu32 "gpu_%s_%" PRIu32, machine->ranks, word, machine->groups);
     } else {
-        (void)snprintf(text, LAB_MACHINE_NAME, "%" PRIu32 "gpu_%s", machine->ranks, word);
+        (void)snprintf(text, RUN_MACHINE_NAME, "%" PRIu32 "gpu_%s", machine->ranks, word);
     }
 }

@@ -4,8 +4,8 @@
  * "auto:2d", "dims:4x4x8", or the path of a file. docs/machines.md has the grammar; the kinds are one table, here, the
  * makes are data (presets/machines).
  *
- * Two steps, because a word may leave the number of ranks open: lab_machine_parse reads what is said, and
- * lab_machine_settle lays a number of ranks out in dimensions. Opens no file; knows no rates.
+ * Two steps, because a word may leave the number of ranks open: run_machine_parse reads what is said, and
+ * run_machine_settle lays a number of ranks out in dimensions. Opens no file; knows no rates.
  */
 #ifndef ORR_RUN_MACHINE_NAME_H
 #define ORR_RUN_MACHINE_NAME_H
@@ -17,7 +17,7 @@
 
 /* name, word, dimensions (0: as many as there are sizes), how each is joined, the generator of its wires, whether only
  * the wires tell it from others, what it is */
-#define LAB_MACHINES(X)                                                                                                \
+#define RUN_MACHINES(X)                                                                                                \
     X(AUTO1D, "auto1d", 1, RING, "torus", false, "one ring")                                                           \
     X(AUTO2D, "auto2d", 2, RING, "torus", false, "rings in two dimensions, as square as the number allows")            \
     X(AUTO3D, "auto3d", 3, RING, "torus", false, "rings in three dimensions, as near to a cube as the number allows")  \
@@ -32,17 +32,17 @@
     X(FC, "fc", 1, FULLY_CONNECTED, "fully-connected", false, "a link for each pair")                                  \
     X(DIMS, "dims", 0, RING, "torus", false, "rings in the dimensions that are named")
 
-enum lab_machine_kind {
-#define LAB_X(name, word, dims, join, wires, wired, about) LAB_MACHINE_##name,
-    LAB_MACHINES(LAB_X)
-#undef LAB_X
-        LAB_MACHINE_MADE, /* servers of a make, or a line of topo/make/grammar.h, or another of topo/make/make.h's names
+enum run_machine_kind {
+#define RUN_X(name, word, dims, join, wires, wired, about) RUN_MACHINE_##name,
+    RUN_MACHINES(RUN_X)
+#undef RUN_X
+        RUN_MACHINE_MADE, /* servers of a make, or a line of topo/make/grammar.h, or another of topo/make/make.h's names
                            */
-    LAB_MACHINE_FILE
+    RUN_MACHINE_FILE
 };
 
-struct lab_machine {
-    enum lab_machine_kind kind;
+struct run_machine {
+    enum run_machine_kind kind;
     const char *path;      /* FILE: part of the text that was parsed */
     bool is_network;       /* FILE: of dimensions, not of wires; by its name, until it is read */
     bool is_logical;       /* FILE: of dimensions alone, without rates; once it is read */
@@ -60,37 +60,37 @@ struct lab_machine {
     uint32_t dim_count;
 };
 
-enum { LAB_MACHINE_NAME = 96 };
+enum { RUN_MACHINE_NAME = 96 };
 
 /* ORR_EINVAL with "parameter 'machine': " before the reason and the nearest kind; ORR_ERANGE for numbers beyond 31
  * bits. */
-ORR_MUST_CHECK enum orr_status lab_machine_parse(const char *text, struct lab_machine *machine, struct orr_error *err);
+ORR_MUST_CHECK enum orr_status run_machine_parse(const char *text, struct run_machine *machine, struct orr_error *err);
 
 /* How many ranks the word says, by their number or by its sizes; 0: it leaves them open, UINT32_MAX: beyond 31 bits. */
-uint32_t lab_machine_told(const struct lab_machine *machine);
+uint32_t run_machine_told(const struct run_machine *machine);
 
 /* Lays `ranks` out, which must be those of the word where it names them; not for a FILE. ORR_EINVAL where groups or
  * sizes do not fit the number. */
-ORR_MUST_CHECK enum orr_status lab_machine_settle(struct lab_machine *machine, uint32_t ranks, struct orr_error *err);
+ORR_MUST_CHECK enum orr_status run_machine_settle(struct run_machine *machine, uint32_t ranks, struct orr_error *err);
 
-const char *lab_machine_word(enum lab_machine_kind kind);
+const char *run_machine_word(enum run_machine_kind kind);
 /* How dimension `dim` of a settled machine is joined; of a FILE: as rings, which all machines can do. */
-enum topo_kind lab_machine_join(const struct lab_machine *machine, uint32_t dim);
-const char *lab_machine_wires(enum lab_machine_kind kind);   /* a name for topo/make/make.h; not of MADE and FILE */
-bool lab_machine_is_grid(const struct lab_machine *machine); /* rings, meshes and tori */
-bool lab_machine_is_wired(enum lab_machine_kind kind);       /* dimensions alone do not tell it */
+enum topo_kind run_machine_join(const struct run_machine *machine, uint32_t dim);
+const char *run_machine_wires(enum run_machine_kind kind);   /* a name for topo/make/make.h; not of MADE and FILE */
+bool run_machine_is_grid(const struct run_machine *machine); /* rings, meshes and tori */
+bool run_machine_is_wired(enum run_machine_kind kind);       /* dimensions alone do not tell it */
 
 /* What a settled machine says to the generator of its wires, besides rates and times. */
-struct lab_machine_wiring {
+struct run_machine_wiring {
     struct orr_topo_setting settings[3];
     size_t count;
-    char texts[3][LAB_MACHINE_NAME];
+    char texts[3][RUN_MACHINE_NAME];
 };
-void lab_machine_wire(const struct lab_machine *machine, struct lab_machine_wiring *wiring);
+void run_machine_wire(const struct run_machine *machine, struct run_machine_wiring *wiring);
 
 /* "4x4x8" of the settled dimensions. */
-void lab_machine_dims_text(const struct lab_machine *machine, char text[LAB_MACHINE_NAME]);
+void run_machine_dims_text(const struct run_machine *machine, char text[RUN_MACHINE_NAME]);
 /* What a settled machine is called in names of folders: "128gpu_torus3d_4x4x8". */
-void lab_machine_name(const struct lab_machine *machine, char text[LAB_MACHINE_NAME]);
+void run_machine_name(const struct run_machine *machine, char text[RUN_MACHINE_NAME]);
 
 #endif

@@ -35,7 +35,7 @@ static const char *run_machine_read_spell(struct arena *arena, uint64_t value, u
 }
 
 static enum orr_status run_machine_read_read_one(const char *option, const char *word, enum units_kind kind,
-                                                 struct arena *arena, struct lab_quantities *list,
+                                                 struct arena *arena, struct run_quantities *list,
                                                  struct orr_error *err)
 {
     bool rate = kind == UNITS_RATE;
@@ -60,10 +60,10 @@ static enum orr_status run_machine_read_read_one(const char *option, const char 
 }
 
 static enum orr_status run_machine_read_read_list(const char *option, const char *text, enum units_kind kind,
-                                                  struct arena *arena, struct lab_quantities *list,
+                                                  struct arena *arena, struct run_quantities *list,
                                                   struct orr_error *err)
 {
-    struct lab_quantities made = {0};
+    struct run_quantities made = {0};
     enum orr_status status = ORR_OK;
     for (const char *at = text; status == ORR_OK; at++) {
         size_t length = strcspn(at, ",");
@@ -81,42 +81,42 @@ static enum orr_status run_machine_read_read_list(const char *option, const char
     return status;
 }
 
-enum orr_status lab_rates_read(const char *option, const char *text, struct arena *arena, struct lab_quantities *rates,
+enum orr_status run_rates_read(const char *option, const char *text, struct arena *arena, struct run_quantities *rates,
                                struct orr_error *err)
 {
     return run_machine_read_read_list(option, text, UNITS_RATE, arena, rates, err);
 }
 
-enum orr_status lab_times_read(const char *option, const char *text, struct arena *arena, struct lab_quantities *times,
+enum orr_status run_times_read(const char *option, const char *text, struct arena *arena, struct run_quantities *times,
                                struct orr_error *err)
 {
     return run_machine_read_read_list(option, text, UNITS_TIME, arena, times, err);
 }
 
-static enum orr_status run_machine_read_rates(const struct lab_machine *machine, const struct orr_run_options *options,
-                                              struct arena *arena, struct lab_quantities *rates,
-                                              struct lab_quantities *times, struct orr_error *err)
+static enum orr_status run_machine_read_rates(const struct run_machine *machine, const struct orr_run_options *options,
+                                              struct arena *arena, struct run_quantities *rates,
+                                              struct run_quantities *times, struct orr_error *err)
 {
-    bool file = machine->kind == LAB_MACHINE_FILE;
-    if (machine->kind >= LAB_MACHINE_MADE && (options->bandwidth != NULL || options->latency != NULL)) {
+    bool file = machine->kind == RUN_MACHINE_FILE;
+    if (machine->kind >= RUN_MACHINE_MADE && (options->bandwidth != NULL || options->latency != NULL)) {
         return error_set(err, ORR_EINVAL, "parameter '%s': %s says it; change it there%s",
                          options->bandwidth != NULL ? "bandwidth" : "latency", file ? machine->path : options->machine,
                          file ? "" : ", in a line such as dgx-h100:2 > rail:200Gbps");
     }
     const char *rate = machine->rate != NULL ? machine->rate : "25Gbps";
     const char *latency = machine->latency != NULL ? machine->latency : "1us";
-    enum orr_status status = lab_rates_read("parameter 'bandwidth'",
+    enum orr_status status = run_rates_read("parameter 'bandwidth'",
                                             options->bandwidth != NULL ? options->bandwidth : rate, arena, rates, err);
     return status != ORR_OK ? status
-                            : lab_times_read("parameter 'latency'",
+                            : run_times_read("parameter 'latency'",
                                              options->latency != NULL ? options->latency : latency, arena, times, err);
 }
 
 /* ---- wires ---- */
 
-void lab_rates_of(const struct topo_graph *graph, struct lab_quantities *rates)
+void run_rates_of(const struct topo_graph *graph, struct run_quantities *rates)
 {
-    *rates = (struct lab_quantities){0};
+    *rates = (struct run_quantities){0};
     for (uint32_t i = 0; i < graph->link_count && rates->count < TOPO_MAX_DIMS; i++) {
         uint32_t at = 0;
         while (at < rates->count && rates->value[at] != graph->links[i].rate_bps) {
@@ -128,15 +128,15 @@ void lab_rates_of(const struct topo_graph *graph, struct lab_quantities *rates)
     }
 }
 
-enum orr_status lab_machine_make(const char *what, struct topo_settings *settings, const struct lab_machine *machine,
+enum orr_status run_machine_make(const char *what, struct topo_settings *settings, const struct run_machine *machine,
                                  const struct orr_notices *notices, struct mem *mem, struct topo_made *made,
                                  struct orr_error *err)
 {
-    struct lab_machine_wiring wiring;
+    struct run_machine_wiring wiring;
     struct notes notes;
     enum orr_status status = ORR_OK;
     settings->what = what;
-    lab_machine_wire(machine, &wiring);
+    run_machine_wire(machine, &wiring);
     for (size_t i = 0; i < wiring.count && status == ORR_OK; i++) {
         status = topo_settings_take(settings, wiring.settings[i].name, wiring.settings[i].value, err);
     }
@@ -148,7 +148,7 @@ enum orr_status lab_machine_make(const char *what, struct topo_settings *setting
 
 /* ---- files of the user ---- */
 
-static enum orr_status network_dims(struct lab_machine *machine, struct mem *mem, struct orr_error *err)
+static enum orr_status network_dims(struct run_machine *machine, struct mem *mem, struct orr_error *err)
 {
     struct notes notes;
     struct topo_dims dims = {0};
@@ -165,7 +165,7 @@ static enum orr_status network_dims(struct lab_machine *machine, struct mem *mem
     return status;
 }
 
-static enum orr_status wired_dims(struct lab_machine *machine, struct mem *mem, struct lab_quantities *rates,
+static enum orr_status wired_dims(struct run_machine *machine, struct mem *mem, struct run_quantities *rates,
                                   struct orr_error *err)
 {
     struct notes notes;
@@ -182,8 +182,8 @@ static enum orr_status wired_dims(struct lab_machine *machine, struct mem *mem, 
         }
         machine->ranks = machine->dims[0] = hosts;
         machine->dim_count = 1;
-        machine->reserved_mib = lab_wired_reserved_mib(&graph, LAB_HEADROOM_FACTOR);
-        lab_rates_of(&graph, rates);
+        machine->reserved_mib = run_wired_reserved_mib(&graph, RUN_HEADROOM_FACTOR);
+        run_rates_of(&graph, rates);
         topo_graph_free(&graph);
     }
     arena_free(&arena);
@@ -213,7 +213,7 @@ static void made_rates(const struct topo_made *made, uint64_t rate[2], uint64_t 
     }
 }
 
-static enum orr_status add_quantity(struct lab_quantities *list, uint64_t value, uint64_t scale, int digits,
+static enum orr_status add_quantity(struct run_quantities *list, uint64_t value, uint64_t scale, int digits,
                                     const char *suffix, struct arena *arena, struct orr_error *err)
 {
     const char *text = run_machine_read_spell(arena, value, scale, digits, suffix);
@@ -223,7 +223,7 @@ static enum orr_status add_quantity(struct lab_quantities *list, uint64_t value,
     return text != NULL && list->list != NULL ? ORR_OK : mem_error(arena->mem, "a list of quantities", err);
 }
 
-enum orr_status lab_line_network_read(const char *line, struct lab_line_network *network, struct orr_error *err)
+enum orr_status run_line_network_read(const char *line, struct run_line_network *network, struct orr_error *err)
 {
     struct topo_levels levels;
     double share = 1;
@@ -235,7 +235,7 @@ enum orr_status lab_line_network_read(const char *line, struct lab_line_network 
         const struct topo_level *level = &levels.level[i];
         share = level->has_ratio && level->down > level->up ? share * (double)level->up / (double)level->down : share;
     }
-    *network = (struct lab_line_network){.gpus = levels.gpus != 0 ? levels.gpus : levels.server->gpus,
+    *network = (struct run_line_network){.gpus = levels.gpus != 0 ? levels.gpus : levels.server->gpus,
                                          .servers = levels.servers};
     if (levels.level_count > 0 && (levels.level[0].has_rate || share < 1)) {
         struct topo_quantity rate = levels.level[0].rate;
@@ -247,28 +247,28 @@ enum orr_status lab_line_network_read(const char *line, struct lab_line_network 
     return status;
 }
 
-const char *lab_machine_made_of(const struct lab_machine *machine)
+const char *run_machine_made_of(const struct run_machine *machine)
 {
     return machine->line != NULL ? machine->line : machine->server->name;
 }
 
-enum orr_status lab_machine_made_dims(struct lab_machine *machine, struct arena *arena, struct lab_quantities *rates,
-                                      struct lab_quantities *times, struct orr_error *err)
+enum orr_status run_machine_made_dims(struct run_machine *machine, struct arena *arena, struct run_quantities *rates,
+                                      struct run_quantities *times, struct orr_error *err)
 {
     struct topo_settings settings = {0};
     struct topo_made made;
     uint64_t rate[2] = {0, 0};
     uint64_t delay[2] = {0, 0};
     enum orr_status status =
-        lab_machine_make(lab_machine_made_of(machine), &settings, machine, NULL, arena->mem, &made, err);
+        run_machine_make(run_machine_made_of(machine), &settings, machine, NULL, arena->mem, &made, err);
     if (status != ORR_OK) {
         return status;
     }
     made_rates(&made, rate, delay);
     machine->ranks = made.hosts;
     machine->dim_count = 0;
-    *rates = (struct lab_quantities){0};
-    *times = (struct lab_quantities){0};
+    *rates = (struct run_quantities){0};
+    *times = (struct run_quantities){0};
     for (uint32_t i = 0; i < made.dim_count && status == ORR_OK; i++) {
         bool inside = i == 0 && made.dim_count > 1 ? rate[0] > 0 : rate[1] == 0;
         if (made.dims[i] > 1) {
@@ -283,7 +283,7 @@ enum orr_status lab_machine_made_dims(struct lab_machine *machine, struct arena 
 
 /* ---- the machine as a whole ---- */
 
-enum orr_status lab_machine_look(struct lab_machine *machine, struct mem *mem, struct orr_error *err)
+enum orr_status run_machine_look(struct run_machine *machine, struct mem *mem, struct orr_error *err)
 {
     static const enum config_kind taken[] = {CONFIG_KIND_NETWORK, CONFIG_KIND_WIRES, CONFIG_KIND_LOGICAL};
     struct file_buffer buffer;
@@ -309,7 +309,7 @@ enum orr_status lab_machine_look(struct lab_machine *machine, struct mem *mem, s
 }
 
 /* {"logical-dims": ["4", "2"]} is dims:4x2. */
-static enum orr_status run_machine_read_logical(struct lab_machine *machine, struct mem *mem, struct orr_error *err)
+static enum orr_status run_machine_read_logical(struct run_machine *machine, struct mem *mem, struct orr_error *err)
 {
     struct topo_dims dims = {0};
     struct file_buffer buffer;
@@ -323,7 +323,7 @@ static enum orr_status run_machine_read_logical(struct lab_machine *machine, str
     file_buffer_free(&buffer);
     notes_free(&notes);
     if (status == ORR_OK) {
-        *machine = (struct lab_machine){.kind = LAB_MACHINE_DIMS, .size_count = dims.count};
+        *machine = (struct run_machine){.kind = RUN_MACHINE_DIMS, .size_count = dims.count};
         for (uint32_t i = 0; i < dims.count; i++) {
             machine->sizes[i] = dims.dim[i].size;
         }
@@ -331,15 +331,15 @@ static enum orr_status run_machine_read_logical(struct lab_machine *machine, str
     return status;
 }
 
-enum orr_status lab_machine_read(const char *text, const struct orr_run_options *options, struct arena *arena,
-                                 struct lab_machine *machine, struct lab_quantities *rates,
-                                 struct lab_quantities *times, struct orr_error *err)
+enum orr_status run_machine_read(const char *text, const struct orr_run_options *options, struct arena *arena,
+                                 struct run_machine *machine, struct run_quantities *rates,
+                                 struct run_quantities *times, struct orr_error *err)
 {
-    enum orr_status status = lab_machine_parse(text, machine, err);
-    if (status == ORR_OK && machine->kind == LAB_MACHINE_FILE) {
-        status = lab_machine_look(machine, arena->mem, err);
+    enum orr_status status = run_machine_parse(text, machine, err);
+    if (status == ORR_OK && machine->kind == RUN_MACHINE_FILE) {
+        status = run_machine_look(machine, arena->mem, err);
     }
-    if (status == ORR_OK && machine->kind == LAB_MACHINE_FILE && machine->is_logical) {
+    if (status == ORR_OK && machine->kind == RUN_MACHINE_FILE && machine->is_logical) {
         status = run_machine_read_logical(machine, arena->mem, err);
     }
     if (status == ORR_OK) {
@@ -348,23 +348,23 @@ enum orr_status lab_machine_read(const char *text, const struct orr_run_options 
     if (status != ORR_OK) {
         return status;
     }
-    if (machine->kind == LAB_MACHINE_FILE) {
+    if (machine->kind == RUN_MACHINE_FILE) {
         return machine->is_network ? network_dims(machine, arena->mem, err)
                                    : wired_dims(machine, arena->mem, rates, err);
     }
-    return machine->kind == LAB_MACHINE_MADE && machine->line != NULL
-               ? lab_machine_made_dims(machine, arena, rates, times, err)
+    return machine->kind == RUN_MACHINE_MADE && machine->line != NULL
+               ? run_machine_made_dims(machine, arena, rates, times, err)
                : ORR_OK;
 }
 
-enum orr_status lab_machine_lay_out(struct lab_machine *machine, uint32_t ranks, struct arena *arena,
-                                    struct lab_quantities *rates, struct lab_quantities *times, struct orr_error *err)
+enum orr_status run_machine_lay_out(struct run_machine *machine, uint32_t ranks, struct arena *arena,
+                                    struct run_quantities *rates, struct run_quantities *times, struct orr_error *err)
 {
-    if (machine->kind == LAB_MACHINE_FILE || machine->line != NULL) {
+    if (machine->kind == RUN_MACHINE_FILE || machine->line != NULL) {
         return ORR_OK;
     }
-    enum orr_status status = lab_machine_settle(machine, ranks, err);
-    return status == ORR_OK && machine->kind == LAB_MACHINE_MADE
-               ? lab_machine_made_dims(machine, arena, rates, times, err)
+    enum orr_status status = run_machine_settle(machine, ranks, err);
+    return status == ORR_OK && machine->kind == RUN_MACHINE_MADE
+               ? run_machine_made_dims(machine, arena, rates, times, err)
                : status;
 }

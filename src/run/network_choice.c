@@ -6,14 +6,14 @@
 #include "io/file.h"
 #include "param/param.h"
 
-const char *lab_backend_word(enum orr_backend backend)
+const char *run_backend_word(enum orr_backend backend)
 {
     return param_backends[backend];
 }
 
-bool lab_machine_needs_wires(const struct lab_machine *machine)
+bool run_machine_needs_wires(const struct run_machine *machine)
 {
-    return machine->kind == LAB_MACHINE_FILE ? !machine->is_network : lab_machine_is_wired(machine->kind);
+    return machine->kind == RUN_MACHINE_FILE ? !machine->is_network : run_machine_is_wired(machine->kind);
 }
 
 /* The name with a delimiter on both sides, so that the key nccl-gpus-per-server is none. */
@@ -31,7 +31,7 @@ static bool names_nccl(const char *text)
     return false;
 }
 
-bool lab_system_names_nccl(const char *path, const struct orr_override *overrides, size_t override_count)
+bool run_system_names_nccl(const char *path, const struct orr_override *overrides, size_t override_count)
 {
     for (size_t i = 0; i < override_count; i++) {
         /* A key whose file is found out later is of the system's where its value is an algorithm. */
@@ -50,27 +50,27 @@ bool lab_system_names_nccl(const char *path, const struct orr_override *override
 }
 
 /* What a network of dimensions takes a machine for that only wires tell. */
-static const char *seen_as(const struct lab_machine *machine)
+static const char *seen_as(const struct run_machine *machine)
 {
-    return machine->kind == LAB_MACHINE_MADE             ? "switches inside and between its servers"
-           : lab_machine_join(machine, 0) == TOPO_SWITCH ? "one switch"
+    return machine->kind == RUN_MACHINE_MADE             ? "switches inside and between its servers"
+           : run_machine_join(machine, 0) == TOPO_SWITCH ? "one switch"
                                                          : "plain rings";
 }
 
-enum orr_status lab_network_settle(const struct lab_machine *machine, const struct orr_run_options *options,
+enum orr_status run_network_settle(const struct run_machine *machine, const struct orr_run_options *options,
                                    struct notes *notes, enum orr_backend *backend, struct orr_error *err)
 {
-    bool wires = lab_machine_needs_wires(machine);
+    bool wires = run_machine_needs_wires(machine);
     enum orr_status status = ORR_OK;
     *backend = !options->backend_open ? options->backend : wires ? ORR_BACKEND_FLOW : ORR_BACKEND_UNAWARE;
     if (options->backend_open && !wires &&
-        lab_system_names_nccl(options->system, options->overrides, options->override_count)) {
+        run_system_names_nccl(options->system, options->overrides, options->override_count)) {
         *backend = ORR_BACKEND_AWARE;
-        status = notes_add(notes, err, "%s", LAB_WHY_AWARE);
+        status = notes_add(notes, err, "%s", RUN_WHY_AWARE);
     }
     bool wired = *backend >= ORR_BACKEND_PACKET;
-    if (machine->kind == LAB_MACHINE_FILE && wired != wires) {
-        return error_set(err, ORR_EINVAL, "parameter 'backend': %s needs %s, and %s is %s", lab_backend_word(*backend),
+    if (machine->kind == RUN_MACHINE_FILE && wired != wires) {
+        return error_set(err, ORR_EINVAL, "parameter 'backend': %s needs %s, and %s is %s", run_backend_word(*backend),
                          wired ? "a physical topology" : "a network.yml", machine->path,
                          wires ? "taken for a physical topology" : "a network.yml");
     }
@@ -78,7 +78,7 @@ enum orr_status lab_network_settle(const struct lab_machine *machine, const stru
                ? notes_add(notes, err,
                            "parameter 'backend' %s does not see the wires of %.80s, and takes it for %s; flow, packet "
                            "and auto do",
-                           lab_backend_word(*backend), options->machine, seen_as(machine))
+                           run_backend_word(*backend), options->machine, seen_as(machine))
                : status;
 }
 
@@ -97,8 +97,8 @@ static void look_at_system(struct survey *survey, const char *system, const stru
     size_t overrides = job->override_count + (job->run != NULL ? job->run->override_count : 0);
     bool seen = overrides == 0 && system != NULL && survey->system != NULL && strcmp(system, survey->system) == 0;
     if (!survey->nccl && !seen) {
-        survey->nccl = lab_system_names_nccl(system, job->overrides, job->override_count) ||
-                       (job->run != NULL && lab_system_names_nccl(NULL, job->run->overrides, job->run->override_count));
+        survey->nccl = run_system_names_nccl(system, job->overrides, job->override_count) ||
+                       (job->run != NULL && run_system_names_nccl(NULL, job->run->overrides, job->run->override_count));
         survey->system = system;
     }
 }
@@ -117,16 +117,16 @@ static void note(uint64_t *first, uint64_t point, bool is_so)
 static void look_at_machine(struct survey *survey, const struct orr_sweep_job *job, uint64_t point)
 {
     const struct orr_run_options *run = run_of(job);
-    struct lab_machine machine;
-    if (lab_machine_parse(run->machine != NULL ? run->machine : "auto:1d", &machine, NULL) != ORR_OK) {
+    struct run_machine machine;
+    if (run_machine_parse(run->machine != NULL ? run->machine : "auto:1d", &machine, NULL) != ORR_OK) {
         return; /* the point says so itself */
     }
     struct mem mem = {0};
-    if (machine.kind == LAB_MACHINE_FILE && lab_machine_look(&machine, &mem, NULL) != ORR_OK) {
+    if (machine.kind == RUN_MACHINE_FILE && run_machine_look(&machine, &mem, NULL) != ORR_OK) {
         return;
     }
-    bool wires = lab_machine_needs_wires(&machine);
-    bool network = machine.kind == LAB_MACHINE_FILE && machine.is_network && !machine.is_logical;
+    bool wires = run_machine_needs_wires(&machine);
+    bool network = machine.kind == RUN_MACHINE_FILE && machine.is_network && !machine.is_logical;
     if (run->backend_open) {
         note(&survey->wires, point, wires);
         note(&survey->dimensions, point, network);
@@ -140,7 +140,7 @@ static void look_at_machine(struct survey *survey, const struct orr_sweep_job *j
     }
 }
 
-enum orr_status lab_network_for_all(const struct orr_sweep_job *jobs, uint64_t count, enum orr_backend *network,
+enum orr_status run_network_for_all(const struct orr_sweep_job *jobs, uint64_t count, enum orr_backend *network,
                                     struct orr_error *err)
 {
     struct survey survey = {0};
@@ -158,7 +158,7 @@ enum orr_status lab_network_for_all(const struct orr_sweep_job *jobs, uint64_t c
                          "parameter 'backend' %s sees the machine of point %llu and not that of point %llu (%s), so "
                          "that their times "
                          "cannot be ranked; %s",
-                         lab_backend_word(run->backend), (unsigned long long)survey.seeing,
+                         run_backend_word(run->backend), (unsigned long long)survey.seeing,
                          (unsigned long long)survey.blind, run->machine,
                          dimensions ? "flow, packet and auto see wires" : "unaware and aware take a network.yml");
     }

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-bool lab_rank_tensors_wanted(const struct sim_system *system)
+bool run_rank_tensors_wanted(const struct sim_system *system)
 {
     return system->track_local_mem || system->capacity.local > 0;
 }
@@ -16,7 +16,7 @@ static enum orr_status run_rank_tensors_no_memory(struct mem *mem, struct orr_er
     return mem_error(mem, "the tensors of the traces", err);
 }
 
-static enum orr_status load_file(struct lab_rank_tensors *tensors, const char *prefix, uint32_t file, struct mem *mem,
+static enum orr_status load_file(struct run_rank_tensors *tensors, const char *prefix, uint32_t file, struct mem *mem,
                                  struct orr_error *err)
 {
     size_t room = strlen(prefix) + 16;
@@ -43,7 +43,7 @@ static enum orr_status load_file(struct lab_rank_tensors *tensors, const char *p
 }
 
 static enum orr_status load_all(const struct trace_set *traces, const char *prefix, struct mem *mem,
-                                struct lab_rank_tensors *tensors, struct orr_error *err)
+                                struct run_rank_tensors *tensors, struct orr_error *err)
 {
     for (uint32_t rank = 0; rank < traces->rank_count; rank++) {
         uint32_t file = traces->ranks[rank].file;
@@ -66,7 +66,7 @@ static enum orr_status load_all(const struct trace_set *traces, const char *pref
     return ORR_OK;
 }
 
-static enum orr_status note_gaps(const struct lab_rank_tensors *tensors, const char *prefix, bool grown,
+static enum orr_status note_gaps(const struct run_rank_tensors *tensors, const char *prefix, bool grown,
                                  struct notes *notes, struct orr_error *err)
 {
     uint64_t uses = 0;
@@ -96,14 +96,14 @@ static enum orr_status note_gaps(const struct lab_rank_tensors *tensors, const c
                : status;
 }
 
-enum orr_status lab_rank_tensors_load(const struct trace_set *traces, const char *prefix, bool grown, struct mem *mem,
-                                      struct notes *notes, struct lab_rank_tensors *tensors, struct orr_error *err)
+enum orr_status run_rank_tensors_load(const struct trace_set *traces, const char *prefix, bool grown, struct mem *mem,
+                                      struct notes *notes, struct run_rank_tensors *tensors, struct orr_error *err)
 {
     enum orr_status status = load_all(traces, prefix, mem, tensors, err);
     return status == ORR_OK ? note_gaps(tensors, prefix, grown, notes, err) : status;
 }
 
-void lab_rank_tensors_free(struct lab_rank_tensors *tensors, struct mem *mem)
+void run_rank_tensors_free(struct run_rank_tensors *tensors, struct mem *mem)
 {
     for (uint32_t i = 0; i < tensors->set_count; i++) {
         trace_tensors_free(tensors->sets[i]);
@@ -111,5 +111,5 @@ void lab_rank_tensors_free(struct lab_rank_tensors *tensors, struct mem *mem)
     mem_free(mem, tensors->sets, tensors->set_capacity * sizeof *tensors->sets);
     mem_free(mem, tensors->of_rank, (size_t)tensors->rank_count * sizeof *tensors->of_rank);
     mem_free(mem, tensors->set_of_file, (size_t)tensors->file_count * sizeof *tensors->set_of_file);
-    *tensors = (struct lab_rank_tensors){0};
+    *tensors = (struct run_rank_tensors){0};
 }

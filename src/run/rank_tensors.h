@@ -10,7 +10,7 @@
 #include "sim/config.h"
 #include "trace/tensors.h"
 
-struct lab_rank_tensors {
+struct run_rank_tensors {
     struct trace_tensors **sets;
     const struct trace_tensors **of_rank;
     uint32_t *set_of_file; /* plus 1; by the number in a trace's name */
@@ -18,12 +18,12 @@ struct lab_rank_tensors {
 };
 
 /* Whether the system's settings ask for it. */
-bool lab_rank_tensors_wanted(const struct sim_system *system);
+bool run_rank_tensors_wanted(const struct sim_system *system);
 
 /* Reads those of `traces`. Notes what the files do not tell, and what is not known of ranks that were made. */
-ORR_MUST_CHECK enum orr_status lab_rank_tensors_load(const struct trace_set *traces, const char *prefix, bool grown,
+ORR_MUST_CHECK enum orr_status run_rank_tensors_load(const struct trace_set *traces, const char *prefix, bool grown,
                                                      struct mem *mem, struct notes *notes,
-                                                     struct lab_rank_tensors *tensors, struct orr_error *err);
-void lab_rank_tensors_free(struct lab_rank_tensors *tensors, struct mem *mem); /* all zero is fine */
+                                                     struct run_rank_tensors *tensors, struct orr_error *err);
+void run_rank_tensors_free(struct run_rank_tensors *tensors, struct mem *mem); /* all zero is fine */
 
 #endif

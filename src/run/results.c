@@ -189,7 +189,7 @@ const char *orr_run_named_file(const struct orr_run *run, enum orr_output output
     const struct config_packet_files *files = &run->wired.files;
     switch (output) {
     case ORR_OUTPUT_TEXT: /* of a machine that was named it exists in memory only, unless it is the name itself */
-        return run->machine.texts.count > 0 && run->machine.machine.kind != LAB_MACHINE_FILE ? NULL : files->topology;
+        return run->machine.texts.count > 0 && run->machine.machine.kind != RUN_MACHINE_FILE ? NULL : files->topology;
     case ORR_OUTPUT_FCT:
         return files->fct;
     case ORR_OUTPUT_PFC:
@@ -223,7 +223,7 @@ enum orr_status orr_run_write(const struct orr_run *run, enum orr_output output,
     if (output == ORR_OUTPUT_FCT || output == ORR_OUTPUT_PFC || output == ORR_OUTPUT_QLEN) {
         return run->config.backend < ORR_BACKEND_PACKET
                    ? error_set(err, ORR_EINVAL, "only networks on a wired topology have flows to write")
-                   : lab_wired_write(&run->wired, output, path, stream, err);
+                   : run_wired_write(&run->wired, output, path, stream, err);
     }
     return report_write(session_result(run), output, path, stream, err);
 }

@@ -115,7 +115,7 @@ static enum orr_status run_session_settle_backend(struct orr_run *run, bool open
         return ORR_OK;
     }
     run->config.backend = ORR_BACKEND_AWARE;
-    return notes_add(&run->notes, err, "%s", LAB_WHY_AWARE);
+    return notes_add(&run->notes, err, "%s", RUN_WHY_AWARE);
 }
 
 /* Times of collectives from the model: of the GPU that is named, else of the machine's. */
@@ -125,7 +125,7 @@ enum orr_status session_settle_times(struct orr_run *run, const struct orr_run_o
     if (options->collective_times != ORR_COLLECTIVES_MODEL) {
         return ORR_OK;
     }
-    const struct lab_machine *named = options->machine != NULL ? &run->machine.machine : NULL;
+    const struct run_machine *named = options->machine != NULL ? &run->machine.machine : NULL;
     const struct topo_server *server = named != NULL ? named->server : NULL;
     const char *gpu = options->collective_gpu != NULL ? options->collective_gpu
                       : server != NULL                ? server->device
@@ -153,8 +153,8 @@ enum orr_status session_settle_times(struct orr_run *run, const struct orr_run_o
         timing->node_gpus = server->gpus;
     }
     if (server != NULL && named->line != NULL && topo_grammar_is_line(named->line)) {
-        struct lab_line_network network;
-        enum orr_status status = lab_line_network_read(named->line, &network, err);
+        struct run_line_network network;
+        enum orr_status status = run_line_network_read(named->line, &network, err);
         if (status != ORR_OK) {
             return status;
         }
@@ -241,14 +241,14 @@ static enum orr_status run_session_read_configuration(struct orr_run *run, const
     bool wired = config->backend >= ORR_BACKEND_PACKET;
     enum orr_status status = run_overrides_check(options, err);
     if (status == ORR_OK) {
-        status = wired ? lab_wired_read(options, &run->arena, &run->notes, &run->wired, &config->dims, err)
+        status = wired ? run_wired_read(options, &run->arena, &run->notes, &run->wired, &config->dims, err)
                        : read_network(run, options, err);
     }
     if (status == ORR_OK) {
         status = session_take_faults(run, options, err);
     }
     if (status == ORR_OK && wired) {
-        status = lab_wired_settle(options, &config->dims, &run->notes, &run->wired, err);
+        status = run_wired_settle(options, &config->dims, &run->notes, &run->wired, err);
     }
     config->packet = wired ? &run->wired.machine : NULL;
     if (status == ORR_OK && wired) {
@@ -276,7 +276,7 @@ static enum orr_status read_groups(struct orr_run *run, const struct orr_run_opt
     if (run->config.groups != NULL) {
         return ORR_OK;
     }
-    if (path == NULL && lab_workload_groups(options->workload, &run->arena, &path, err) != ORR_OK) {
+    if (path == NULL && run_workload_groups(options->workload, &run->arena, &path, err) != ORR_OK) {
         return err->status;
     }
     uint32_t count = 0;
@@ -298,7 +298,7 @@ static enum orr_status read_traces(struct orr_run *run, const struct orr_run_opt
         return status;
     }
     if (options->compat != ORR_COMPAT_ASTRA && run->traces == NULL) {
-        status = lab_workload_surplus(options->workload, ranks, &run->arena, err);
+        status = run_workload_surplus(options->workload, ranks, &run->arena, err);
     }
     status = status == ORR_OK ? read_groups(run, options, ranks, err) : status;
     if (status == ORR_OK && run->traces == NULL) {
@@ -325,7 +325,7 @@ static enum orr_status grow_traces(struct orr_run *run, const struct orr_run_opt
         status = read_groups(run, options, ranks_told(run), err);
     }
     if (status == ORR_OK) {
-        status = lab_grow(&options->growth, session_traces(run), ranks, &run->arena, &run->mem, &run->notes,
+        status = run_grow(&options->growth, session_traces(run), ranks, &run->arena, &run->mem, &run->notes,
                           &run->config.groups, &run->config.group_count, &run->grown, err);
     }
     run->config.traces = run->grown.larger != NULL  ? run->grown.larger
@@ -352,7 +352,7 @@ static void run_session_settle_policy(struct orr_run *run)
 
 static enum orr_status read_tensors(struct orr_run *run, const struct orr_run_options *options, struct orr_error *err)
 {
-    if (!lab_rank_tensors_wanted(&run->config.system)) {
+    if (!run_rank_tensors_wanted(&run->config.system)) {
         return ORR_OK;
     }
     if (options->job_count > 0) {
@@ -360,7 +360,7 @@ static enum orr_status read_tensors(struct orr_run *run, const struct orr_run_op
                          "what ranks hold in memory is not told of several jobs: leave out "
                          "track-local-mem and capacities of the system file");
     }
-    enum orr_status status = lab_rank_tensors_load(run->config.traces, options->workload, options->grow, &run->mem,
+    enum orr_status status = run_rank_tensors_load(run->config.traces, options->workload, options->grow, &run->mem,
                                                    &run->notes, &run->tensors, err);
     run->config.tensors = run->tensors.of_rank;
     run->config.keep_intervals = true;
@@ -377,7 +377,7 @@ static enum orr_status count_steps(struct orr_run *run, const struct orr_run_opt
         return mem_error(&run->mem, "a path", err);
     }
     return options->loaded == NULL && file_size(first, &bytes) && bytes <= MOST_BYTES
-               ? lab_workload_steps(options->workload, &run->mem, &run->config.steps, err)
+               ? run_workload_steps(options->workload, &run->mem, &run->config.steps, err)
                : ORR_OK;
 }
 
@@ -385,7 +385,7 @@ static enum orr_status open_all(struct orr_run *run, const struct orr_run_option
 {
     struct config_custom custom = {0};
     bool named = options->loaded == NULL && options->job_count == 0;
-    enum orr_status status = named ? lab_workload_hint(options->workload, &run->arena, err) : ORR_OK;
+    enum orr_status status = named ? run_workload_hint(options->workload, &run->arena, err) : ORR_OK;
     status = status == ORR_OK ? run_session_read_configuration(run, options, &custom, err) : status;
     if (status == ORR_OK) {
         status = options->grow ? grow_traces(run, options, err) : read_traces(run, options, err);
@@ -546,14 +546,14 @@ void orr_run_close(struct orr_run *run)
     }
     sim_free(run->sim);
     simai_close(run->rows.simai);
-    lab_rank_tensors_free(&run->tensors, &run->mem);
+    run_rank_tensors_free(&run->tensors, &run->mem);
     for (uint32_t i = 0; i < run->custom_count; i++) {
         trace_set_free(run->customs[i].set);
     }
-    lab_grown_free(&run->grown);
+    run_grown_free(&run->grown);
     trace_set_free(run->traces);
     run_jobs_free(&run->jobs);
-    lab_wired_free(&run->wired);
+    run_wired_free(&run->wired);
     arena_free(&run->arena);
     notes_free(&run->notes);
     free(run);

@@ -37,13 +37,13 @@ struct orr_run {
     struct notes notes;
     struct arena arena; /* configuration */
     struct sim_config config;
-    struct run_machine machine; /* where it was named */
-    struct lab_wired wired;     /* ORR_BACKEND_PACKET */
-    struct trace_set *traces;   /* the run's own, or NULL: those of `shared` */
-    struct trace_set shared;    /* a view of options.loaded, or the rows as nodes */
-    struct lab_grown grown;     /* made of either, and borrowing from it */
-    struct run_jobs jobs;       /* where there are several; the traces are made of theirs */
-    struct lab_rank_tensors tensors;
+    struct run_named_machine machine; /* where it was named */
+    struct run_wired wired;           /* ORR_BACKEND_PACKET */
+    struct trace_set *traces;         /* the run's own, or NULL: those of `shared` */
+    struct trace_set shared;          /* a view of options.loaded, or the rows as nodes */
+    struct run_grown grown;           /* made of either, and borrowing from it */
+    struct run_jobs jobs;             /* where there are several; the traces are made of theirs */
+    struct run_rank_tensors tensors;
     struct session_custom *customs; /* in the arena; room for every path the configuration names */
     uint32_t custom_count;
     struct sim *sim;          /* of traces, or NULL: of rows */

@@ -72,7 +72,7 @@ static enum orr_status name_machine(struct orr_run *run, struct orr_simai_simula
 static enum orr_status read_files(struct orr_run *run, const struct orr_simai_simulation *options,
                                   struct config_wired_extra *extra, struct orr_error *err)
 {
-    struct lab_wired *wired = &run->wired;
+    struct run_wired *wired = &run->wired;
     struct run_file file;
     enum orr_status status = run_file_open(&options->run, "config", options->config, &run->arena, &file, err);
     if (status != ORR_OK) {
@@ -94,7 +94,7 @@ static enum orr_status read_files(struct orr_run *run, const struct orr_simai_si
 static enum orr_status read_machine(struct orr_run *run, const struct orr_simai_simulation *options,
                                     struct orr_error *err)
 {
-    struct lab_wired *wired = &run->wired;
+    struct run_wired *wired = &run->wired;
     struct config_wired_extra extra = {0};
     wired->mem = &run->mem;
     enum orr_status status = read_files(run, options, &extra, err);
@@ -162,8 +162,8 @@ static enum orr_status set_network(struct orr_run *run, const struct orr_simai_s
     config->int_sizes = false;
     config->own_losses = !options->compat;
     config->no_fast_forward = options->run.no_fast_forward;
-    lab_wired_listen(&run->wired, options->run.keep_flows, false);
-    return lab_wired_check(&run->wired, options->config, options->compat, &run->notes, err);
+    run_wired_listen(&run->wired, options->run.keep_flows, false);
+    return run_wired_check(&run->wired, options->config, options->compat, &run->notes, err);
 }
 
 /* ---- opening ---- */

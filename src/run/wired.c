@@ -14,7 +14,7 @@
 
 static void keep_flow(void *context, const struct packet_flow *flow)
 {
-    struct lab_wired *wired = context;
+    struct run_wired *wired = context;
     if (!mem_reserve(wired->mem, (void **)&wired->flows, &wired->flow_capacity, (uint64_t)wired->flow_count + 1,
                      sizeof *wired->flows)) {
         wired->refused = true;
@@ -25,19 +25,19 @@ static void keep_flow(void *context, const struct packet_flow *flow)
 
 static void keep_pause(void *context, uint64_t time_ns, uint32_t node, bool is_switch, uint32_t port_index, bool pause)
 {
-    struct lab_wired *wired = context;
+    struct run_wired *wired = context;
     if (!mem_reserve(wired->mem, (void **)&wired->pauses, &wired->pause_capacity, (uint64_t)wired->pause_count + 1,
                      sizeof *wired->pauses)) {
         wired->refused = true;
         return;
     }
-    wired->pauses[wired->pause_count++] = (struct lab_pause){time_ns, node, port_index, is_switch, pause};
+    wired->pauses[wired->pause_count++] = (struct run_pause){time_ns, node, port_index, is_switch, pause};
 }
 
 static bool keep_queue(void *context, uint64_t time_ns, uint32_t node, uint32_t port_index, uint64_t bytes, bool last)
 {
-    struct lab_wired *wired = context;
-    if (wired->queue_count == LAB_QUEUES_MOST) {
+    struct run_wired *wired = context;
+    if (wired->queue_count == RUN_QUEUES_MOST) {
         return false;
     }
     if (!mem_reserve(wired->mem, (void **)&wired->queues, &wired->queue_capacity, (uint64_t)wired->queue_count + 1,
@@ -45,13 +45,13 @@ static bool keep_queue(void *context, uint64_t time_ns, uint32_t node, uint32_t 
         wired->refused = true;
         return false;
     }
-    wired->queues[wired->queue_count++] = (struct lab_queue){time_ns, bytes, node, port_index, last};
+    wired->queues[wired->queue_count++] = (struct run_queue){time_ns, bytes, node, port_index, last};
     return true;
 }
 
 static void forget_all(void *context)
 {
-    struct lab_wired *wired = context;
+    struct run_wired *wired = context;
     wired->flow_count = 0;
     wired->pause_count = 0;
     wired->queue_count = 0;
@@ -67,7 +67,7 @@ static uint32_t run_wired_count_hosts(const struct topo_graph *graph)
 }
 
 /* Ranks are the nodes 0, 1, 2 …, so those must be hosts (spec packet A1). */
-static enum orr_status run_wired_check_ranks(const struct lab_wired *wired, const struct topo_dims *dims,
+static enum orr_status run_wired_check_ranks(const struct run_wired *wired, const struct topo_dims *dims,
                                              struct orr_error *err)
 {
     uint32_t hosts = run_wired_count_hosts(&wired->graph);
@@ -97,7 +97,7 @@ static bool has_marks(const struct packet_config *config, uint64_t rate_bps)
 }
 
 /* A switch port of a rate that the marking maps lack marks whatever waits: hardly what was meant. */
-static enum orr_status note_marks(const struct lab_wired *wired, struct notes *notes, struct orr_error *err)
+static enum orr_status note_marks(const struct run_wired *wired, struct notes *notes, struct orr_error *err)
 {
     const struct topo_graph *graph = &wired->graph;
     uint64_t told = 0;
@@ -144,7 +144,7 @@ static enum orr_status scale_marks(struct packet_config *config, uint64_t before
 }
 
 /* The links of ranks that have a factor of their own. */
-static enum orr_status scale_rates(struct lab_wired *wired, const struct topo_dims *dims, struct orr_error *err)
+static enum orr_status scale_rates(struct run_wired *wired, const struct topo_dims *dims, struct orr_error *err)
 {
     enum orr_status status = ORR_OK;
     for (uint32_t i = 0; i < wired->graph.link_count && status == ORR_OK; i++) {
@@ -163,7 +163,7 @@ static enum orr_status scale_rates(struct lab_wired *wired, const struct topo_di
     return status;
 }
 
-static bool add_change(struct lab_wired *wired, uint64_t time_ns, uint32_t link, double factor)
+static bool add_change(struct run_wired *wired, uint64_t time_ns, uint32_t link, double factor)
 {
     if (!mem_reserve(wired->mem, (void **)&wired->changes, &wired->change_capacity, (uint64_t)wired->change_count + 1,
                      sizeof *wired->changes)) {
@@ -174,7 +174,7 @@ static bool add_change(struct lab_wired *wired, uint64_t time_ns, uint32_t link,
 }
 
 /* Changes of all links between two nodes; tells how many there are. False: no memory. */
-static bool change_between(struct lab_wired *wired, const struct config_fault *fault, uint32_t *found)
+static bool change_between(struct run_wired *wired, const struct config_fault *fault, uint32_t *found)
 {
     const struct topo_graph *graph = &wired->graph;
     bool room = true;
@@ -191,7 +191,7 @@ static bool change_between(struct lab_wired *wired, const struct config_fault *f
     return room;
 }
 
-static enum orr_status take_fault(struct lab_wired *wired, const struct config_fault *fault, struct orr_error *err)
+static enum orr_status take_fault(struct run_wired *wired, const struct config_fault *fault, struct orr_error *err)
 {
     uint32_t found = 0;
     if (fault->switch_dim >= 0) {
@@ -207,7 +207,7 @@ static enum orr_status take_fault(struct lab_wired *wired, const struct config_f
                            fault->where, fault->a, fault->b);
 }
 
-static enum orr_status take_faults(struct lab_wired *wired, const struct orr_run_options *options,
+static enum orr_status take_faults(struct run_wired *wired, const struct orr_run_options *options,
                                    struct orr_error *err)
 {
     enum orr_status status = ORR_OK;
@@ -230,7 +230,7 @@ static enum orr_status take_faults(struct lab_wired *wired, const struct orr_run
 }
 
 /* What the options say beyond the files. */
-static enum orr_status take_options(struct lab_wired *wired, const struct orr_run_options *options,
+static enum orr_status take_options(struct run_wired *wired, const struct orr_run_options *options,
                                     struct orr_error *err)
 {
 #define NAME(id, name) [ORR_CONGESTION_##id] = name,
@@ -255,7 +255,7 @@ static enum orr_status take_options(struct lab_wired *wired, const struct orr_ru
     return take_faults(wired, options, err);
 }
 
-static enum orr_status finish_dims(const struct lab_wired *wired, struct topo_dims *dims, struct orr_error *err)
+static enum orr_status finish_dims(const struct run_wired *wired, struct topo_dims *dims, struct orr_error *err)
 {
     const struct topo_link *first = &wired->graph.links[wired->graph.ports[wired->graph.port_start[0]].link];
     for (uint32_t d = 0; d < dims->count; d++) {
@@ -267,7 +267,7 @@ static enum orr_status finish_dims(const struct lab_wired *wired, struct topo_di
                                   : error_set(err, ORR_ERANGE, "the logical topology has more than 2^31 - 1 ranks");
 }
 
-void lab_wired_listen(struct lab_wired *wired, bool flows, bool queues)
+void run_wired_listen(struct run_wired *wired, bool flows, bool queues)
 {
     wired->keep = flows;
     wired->machine = (struct packet_machine){.graph = &wired->graph, .config = &wired->config, .context = wired};
@@ -283,7 +283,7 @@ void lab_wired_listen(struct lab_wired *wired, bool flows, bool queues)
 /* ---- the three files ---- */
 
 static enum orr_status run_wired_read_configuration(const struct orr_run_options *options, struct arena *arena,
-                                                    struct notes *notes, struct lab_wired *wired, struct orr_error *err)
+                                                    struct notes *notes, struct run_wired *wired, struct orr_error *err)
 {
     struct run_file file;
     enum orr_status status = run_file_open(options, "network", options->network, arena, &file, err);
@@ -300,7 +300,7 @@ static enum orr_status run_wired_read_configuration(const struct orr_run_options
 /* From the current folder, as the reference has it; where nothing is there, from the folder of the configuration that
  * names it, so that a machine's files can be moved together. */
 static enum orr_status find_topology(const struct orr_run_options *options, struct arena *arena, struct notes *notes,
-                                     struct lab_wired *wired, struct orr_error *err)
+                                     struct run_wired *wired, struct orr_error *err)
 {
     const char *named = wired->files.topology;
     const char *slash = strrchr(options->network, '/');
@@ -324,7 +324,7 @@ static enum orr_status find_topology(const struct orr_run_options *options, stru
 }
 
 static enum orr_status run_wired_read_topology(const struct orr_run_options *options, struct arena *arena,
-                                               struct notes *notes, struct lab_wired *wired, struct orr_error *err)
+                                               struct notes *notes, struct run_wired *wired, struct orr_error *err)
 {
     struct run_file file;
     enum orr_status status = run_file_open(options, NULL, wired->files.topology, arena, &file, err);
@@ -348,8 +348,8 @@ static enum orr_status read_logical(const struct orr_run_options *options, struc
     return status;
 }
 
-enum orr_status lab_wired_read(const struct orr_run_options *options, struct arena *arena, struct notes *notes,
-                               struct lab_wired *wired, struct topo_dims *dims, struct orr_error *err)
+enum orr_status run_wired_read(const struct orr_run_options *options, struct arena *arena, struct notes *notes,
+                               struct run_wired *wired, struct topo_dims *dims, struct orr_error *err)
 {
     wired->mem = arena->mem;
     enum orr_status status = run_wired_read_configuration(options, arena, notes, wired, err);
@@ -374,8 +374,8 @@ enum orr_status lab_wired_read(const struct orr_run_options *options, struct are
     return status;
 }
 
-enum orr_status lab_wired_settle(const struct orr_run_options *options, const struct topo_dims *dims,
-                                 struct notes *notes, struct lab_wired *wired, struct orr_error *err)
+enum orr_status run_wired_settle(const struct orr_run_options *options, const struct topo_dims *dims,
+                                 struct notes *notes, struct run_wired *wired, struct orr_error *err)
 {
     enum orr_status status = note_marks(wired, notes, err);
     if (status == ORR_OK && dims->link_factors != NULL) {
@@ -385,15 +385,15 @@ enum orr_status lab_wired_settle(const struct orr_run_options *options, const st
         status = take_options(wired, options, err);
     }
     if (status == ORR_OK) {
-        status = lab_wired_check(wired, options->network, options->compat == ORR_COMPAT_ASTRA, notes, err);
+        status = run_wired_check(wired, options->network, options->compat == ORR_COMPAT_ASTRA, notes, err);
     }
     if (status == ORR_OK) {
-        lab_wired_listen(wired, options->keep_flows, options->keep_queues);
+        run_wired_listen(wired, options->keep_flows, options->keep_queues);
     }
     return status;
 }
 
-void lab_wired_free(struct lab_wired *wired)
+void run_wired_free(struct run_wired *wired)
 {
     topo_graph_free(&wired->graph);
     if (wired->mem != NULL) {
@@ -409,7 +409,7 @@ static uint32_t address(uint32_t node)
     return UINT32_C(0x0b000001) + ((node / 256) << 16) + ((node % 256) << 8);
 }
 
-static void run_wired_put_flows(const struct lab_wired *wired, FILE *stream)
+static void run_wired_put_flows(const struct run_wired *wired, FILE *stream)
 {
     for (uint32_t i = 0; i < wired->flow_count; i++) {
         const struct packet_flow *flow = &wired->flows[i];
@@ -419,10 +419,10 @@ static void run_wired_put_flows(const struct lab_wired *wired, FILE *stream)
     }
 }
 
-static void put_pauses(const struct lab_wired *wired, FILE *stream)
+static void put_pauses(const struct run_wired *wired, FILE *stream)
 {
     for (uint32_t i = 0; i < wired->pause_count; i++) {
-        const struct lab_pause *pause = &wired->pauses[i];
+        const struct run_pause *pause = &wired->pauses[i];
         (void)fprintf(stream, "%" PRIu64 " %" PRIu32 " %d %" PRIu32 " %d\n", pause->time_ns, pause->node,
                       pause->is_switch ? 1 : 0, pause->port_index, pause->pause ? 1 : 0);
     }
@@ -430,12 +430,12 @@ static void put_pauses(const struct lab_wired *wired, FILE *stream)
 
 /* A line for each switch and time; one that ends with the switch's last port has no blank at its end, which is how the
  * reference happens to print it. */
-static void put_queues(const struct lab_wired *wired, FILE *stream)
+static void put_queues(const struct run_wired *wired, FILE *stream)
 {
     for (uint32_t i = 0; wired->queues != NULL && i < wired->queue_count; i++) {
-        const struct lab_queue *queue = &wired->queues[i];
-        const struct lab_queue *before = i == 0 ? NULL : queue - 1;
-        const struct lab_queue *after = i + 1 == wired->queue_count ? NULL : queue + 1;
+        const struct run_queue *queue = &wired->queues[i];
+        const struct run_queue *before = i == 0 ? NULL : queue - 1;
+        const struct run_queue *after = i + 1 == wired->queue_count ? NULL : queue + 1;
         bool first = before == NULL || before->time_ns != queue->time_ns || before->node != queue->node;
         bool ends = after == NULL || after->time_ns != queue->time_ns || after->node != queue->node;
         if (first) {
@@ -444,12 +444,12 @@ static void put_queues(const struct lab_wired *wired, FILE *stream)
         (void)fprintf(stream, "j %" PRIu32 " %" PRIu64 "%s%s", queue->port_index, queue->bytes, queue->last ? "" : " ",
                       ends ? "\n" : "");
     }
-    if (wired->queue_count == LAB_QUEUES_MOST) {
-        (void)fprintf(stream, "# ends here: more than %d queues were sampled\n", LAB_QUEUES_MOST);
+    if (wired->queue_count == RUN_QUEUES_MOST) {
+        (void)fprintf(stream, "# ends here: more than %d queues were sampled\n", RUN_QUEUES_MOST);
     }
 }
 
-enum orr_status lab_wired_write(const struct lab_wired *wired, enum orr_output output, const char *path, FILE *stream,
+enum orr_status run_wired_write(const struct run_wired *wired, enum orr_output output, const char *path, FILE *stream,
                                 struct orr_error *err)
 {
     struct io_outfile *file = NULL;

@@ -39,14 +39,14 @@ static uint64_t whole_mib(uint64_t bytes)
     return (bytes + (UINT64_C(1) << 20) - 1) >> 20;
 }
 
-uint64_t lab_wired_reserved_mib(const struct topo_graph *graph, uint32_t headroom_factor)
+uint64_t run_wired_reserved_mib(const struct topo_graph *graph, uint32_t headroom_factor)
 {
     uint64_t bytes = 0;
     (void)neediest(graph, headroom_factor, &bytes);
     return whole_mib(bytes);
 }
 
-static enum orr_status check_buffer(const struct lab_wired *wired, const char *name, bool compat, struct notes *notes,
+static enum orr_status check_buffer(const struct run_wired *wired, const char *name, bool compat, struct notes *notes,
                                     struct orr_error *err)
 {
     const struct packet_config *config = &wired->config;
@@ -85,7 +85,7 @@ static enum orr_status check_going_back(const struct packet_config *config, cons
         name, config->routing == PACKET_ROUTING_SPRAY ? "parameter 'routing' spray" : "parameter 'routing' adaptive");
 }
 
-enum orr_status lab_wired_check(const struct lab_wired *wired, const char *name, bool compat, struct notes *notes,
+enum orr_status run_wired_check(const struct run_wired *wired, const char *name, bool compat, struct notes *notes,
                                 struct orr_error *err)
 {
     const struct cc_law *law = cc_law_of(wired->config.cc_mode);

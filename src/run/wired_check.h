@@ -11,10 +11,10 @@
 #include "run/wired.h"
 
 /* `name` is the configuration's, for messages. */
-ORR_MUST_CHECK enum orr_status lab_wired_check(const struct lab_wired *wired, const char *name, bool compat,
+ORR_MUST_CHECK enum orr_status run_wired_check(const struct run_wired *wired, const char *name, bool compat,
                                                struct notes *notes, struct orr_error *err);
 
 /* Mebibytes that the largest switch sets aside for its ports, rounded up; a buffer must have at least as many. */
-uint64_t lab_wired_reserved_mib(const struct topo_graph *graph, uint32_t headroom_factor);
+uint64_t run_wired_reserved_mib(const struct topo_graph *graph, uint32_t headroom_factor);
 
 #endif

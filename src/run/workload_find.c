@@ -106,7 +106,7 @@ static bool run_workload_find_is_folder(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-static enum orr_status run_workload_find_count_ranks(struct lab_workload *found, struct arena *arena,
+static enum orr_status run_workload_find_count_ranks(struct run_workload *found, struct arena *arena,
                                                      struct orr_error *err)
 {
     size_t room = strlen(found->prefix) + sizeof ".4294967295.et";
@@ -136,7 +136,7 @@ static enum orr_status run_workload_find_count_ranks(struct lab_workload *found,
 }
 
 /* A rank beyond the row says that one in between is missing. */
-static enum orr_status check_row(const char *folder, const char *name, const struct lab_workload *found,
+static enum orr_status check_row(const char *folder, const char *name, const struct run_workload *found,
                                  struct orr_error *err)
 {
     DIR *entries = opendir(folder);
@@ -173,7 +173,7 @@ static bool holds_groups(const char *path)
     return config_kind_of(text, got > 0 ? (size_t)got : 0) == CONFIG_KIND_GROUPS;
 }
 
-enum orr_status lab_workload_groups(const char *prefix, struct arena *arena, const char **groups, struct orr_error *err)
+enum orr_status run_workload_groups(const char *prefix, struct arena *arena, const char **groups, struct orr_error *err)
 {
     static const char *const endings[] = {".groups.json", ".json"};
     *groups = NULL;
@@ -187,10 +187,10 @@ enum orr_status lab_workload_groups(const char *prefix, struct arena *arena, con
     return ORR_OK;
 }
 
-enum orr_status lab_workload_hint(const char *workload, struct arena *arena, struct orr_error *err)
+enum orr_status run_workload_hint(const char *workload, struct arena *arena, struct orr_error *err)
 {
     const char *first = arena_printf(arena, "%s.0.et", workload);
-    struct lab_workload inside = {0};
+    struct run_workload inside = {0};
     struct orr_error unsaid = {0};
     uint64_t rank = 0;
     if (first == NULL) {
@@ -208,7 +208,7 @@ enum orr_status lab_workload_hint(const char *workload, struct arena *arena, str
                          workload, (int)((size_t)(name - workload) + length), workload);
     }
     if (run_workload_find_is_folder(workload) &&
-        lab_workload_find(workload, NULL, NULL, arena, &inside, &unsaid) == ORR_OK && inside.prefix != NULL) {
+        run_workload_find(workload, NULL, NULL, arena, &inside, &unsaid) == ORR_OK && inside.prefix != NULL) {
         return error_set(err, ORR_EINVAL,
                          "%.300s: this is a folder; parameter 'workload' wants the prefix of the traces in it: %.300s",
                          workload, inside.prefix);
@@ -216,9 +216,9 @@ enum orr_status lab_workload_hint(const char *workload, struct arena *arena, str
     return ORR_OK;
 }
 
-enum orr_status lab_workload_surplus(const char *prefix, uint32_t ranks, struct arena *arena, struct orr_error *err)
+enum orr_status run_workload_surplus(const char *prefix, uint32_t ranks, struct arena *arena, struct orr_error *err)
 {
-    struct lab_workload found = {.prefix = prefix};
+    struct run_workload found = {.prefix = prefix};
     const char *path = arena_printf(arena, "%s.%" PRIu32 ".et", prefix, ranks);
     if (path == NULL) {
         return mem_error(arena->mem, "a path", err);
@@ -234,7 +234,7 @@ enum orr_status lab_workload_surplus(const char *prefix, uint32_t ranks, struct 
 }
 
 static enum orr_status take_prefix(const char *folder, const char *name, struct arena *arena,
-                                   struct lab_workload *found, struct orr_error *err)
+                                   struct run_workload *found, struct orr_error *err)
 {
     size_t length = strlen(folder);
     found->prefix = arena_printf(arena, "%s%s%s", folder, length > 0 && folder[length - 1] == '/' ? "" : "/", name);
@@ -245,7 +245,7 @@ static enum orr_status take_prefix(const char *folder, const char *name, struct 
     if (status == ORR_OK) {
         status = check_row(folder, name, found, err);
     }
-    return status == ORR_OK ? lab_workload_groups(found->prefix, arena, &found->groups, err) : status;
+    return status == ORR_OK ? run_workload_groups(found->prefix, arena, &found->groups, err) : status;
 }
 
 static enum orr_status fail_several(const struct finder *finder, struct orr_error *err)
@@ -261,7 +261,7 @@ static enum orr_status fail_several(const struct finder *finder, struct orr_erro
 
 /* Recordings have their own finder, whose complaint about other folders would not say that traces are taken too. */
 static enum orr_status take_recording(const char *folder, const char *tag, struct arena *arena,
-                                      struct lab_workload *found, struct orr_error *err)
+                                      struct run_workload *found, struct orr_error *err)
 {
     struct import_pair *pairs = NULL;
     struct orr_error reason = {0};
@@ -280,7 +280,7 @@ static enum orr_status take_recording(const char *folder, const char *tag, struc
 }
 
 static enum orr_status take_folder(const char *folder, const char *prefix, const char *tag, struct arena *arena,
-                                   struct lab_workload *found, struct orr_error *err)
+                                   struct run_workload *found, struct orr_error *err)
 {
     struct finder finder = {.folder = folder, .arena = arena};
     if (prefix != NULL) {
@@ -297,10 +297,10 @@ static enum orr_status take_folder(const char *folder, const char *prefix, const
                              : take_recording(folder, tag, arena, found, err);
 }
 
-enum orr_status lab_workload_find(const char *workload, const char *prefix, const char *tag, struct arena *arena,
-                                  struct lab_workload *found, struct orr_error *err)
+enum orr_status run_workload_find(const char *workload, const char *prefix, const char *tag, struct arena *arena,
+                                  struct run_workload *found, struct orr_error *err)
 {
-    struct lab_workload made = {0};
+    struct run_workload made = {0};
     enum orr_status status = ORR_OK;
     if (run_workload_find_is_folder(workload)) {
         status = take_folder(workload, prefix, tag, arena, &made, err);
@@ -310,7 +310,7 @@ enum orr_status lab_workload_find(const char *workload, const char *prefix, cons
     } else {
         made.prefix = workload;
         status = run_workload_find_count_ranks(&made, arena, err);
-        status = status == ORR_OK ? lab_workload_groups(workload, arena, &made.groups, err) : status;
+        status = status == ORR_OK ? run_workload_groups(workload, arena, &made.groups, err) : status;
     }
     if (status == ORR_OK) {
         *found = made;
@@ -350,7 +350,7 @@ static enum orr_status run_workload_find_read_steps(struct record_reader *reader
     return status;
 }
 
-enum orr_status lab_workload_steps(const char *prefix, struct mem *mem, uint64_t *steps, struct orr_error *err)
+enum orr_status run_workload_steps(const char *prefix, struct mem *mem, uint64_t *steps, struct orr_error *err)
 {
     struct arena arena;
     struct record_reader reader;

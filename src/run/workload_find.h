@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 
-struct lab_workload {
+struct run_workload {
     const char *prefix;    /* rank R's trace is PREFIX.R.et; NULL: recordings */
     const char *groups;    /* the groups file beside the traces, or NULL */
     const char *recording; /* the folder, or NULL */
@@ -23,25 +23,25 @@ struct lab_workload {
  * recordings. Traces go before recordings. ORR_EINVAL: nothing there, several prefixes (naming them), a rank missing in
  * the row; ORR_EIO.
  */
-ORR_MUST_CHECK enum orr_status lab_workload_find(const char *workload, const char *prefix, const char *tag,
-                                                 struct arena *arena, struct lab_workload *found,
+ORR_MUST_CHECK enum orr_status run_workload_find(const char *workload, const char *prefix, const char *tag,
+                                                 struct arena *arena, struct run_workload *found,
                                                  struct orr_error *err);
 
 /* The groups file beside the traces: PREFIX.groups.json, or PREFIX.json where that holds groups, as STG names it; NULL
  * where there is none. */
-ORR_MUST_CHECK enum orr_status lab_workload_groups(const char *prefix, struct arena *arena, const char **groups,
+ORR_MUST_CHECK enum orr_status run_workload_groups(const char *prefix, struct arena *arena, const char **groups,
                                                    struct orr_error *err);
 
 /* Says what is wrong with a prefix at which there is no trace of rank 0, where that can be told: it is a trace itself,
  * or a folder. ORR_OK: nothing is. */
-ORR_MUST_CHECK enum orr_status lab_workload_hint(const char *workload, struct arena *arena, struct orr_error *err);
+ORR_MUST_CHECK enum orr_status run_workload_hint(const char *workload, struct arena *arena, struct orr_error *err);
 
 /* ORR_EINVAL where there is a trace of a rank that the machine does not have. */
-ORR_MUST_CHECK enum orr_status lab_workload_surplus(const char *prefix, uint32_t ranks, struct arena *arena,
+ORR_MUST_CHECK enum orr_status run_workload_surplus(const char *prefix, uint32_t ranks, struct arena *arena,
                                                     struct orr_error *err);
 
 /* How many different training steps the nodes of rank 0 belong to; 0: it does not say. */
-ORR_MUST_CHECK enum orr_status lab_workload_steps(const char *prefix, struct mem *mem, uint64_t *steps,
+ORR_MUST_CHECK enum orr_status run_workload_steps(const char *prefix, struct mem *mem, uint64_t *steps,
                                                   struct orr_error *err);
 
 #endif

@@ -171,8 +171,8 @@ static void predict_nics(const char *text, uint32_t node_gpus, double *gbytes, u
 /* How many GPUs a line of servers and levels has, and what a NIC has of the network. */
 static enum orr_status predict_line(const char *line, struct predict_machine *machine, struct orr_error *err)
 {
-    struct lab_line_network network;
-    enum orr_status status = lab_line_network_read(line, &network, err);
+    struct run_line_network network;
+    enum orr_status status = run_line_network_read(line, &network, err);
     if (status == ORR_OK && network.gpus * network.servers > INT32_MAX) {
         status = error_set(err, ORR_ERANGE, "parameter 'machine': more than 2147483647 GPUs");
     }
@@ -188,16 +188,16 @@ static enum orr_status predict_line(const char *line, struct predict_machine *ma
 static enum orr_status predict_machine_of(const struct orr_train_options *options, struct predict_machine *machine,
                                           struct orr_error *err)
 {
-    struct lab_machine named = {0};
+    struct run_machine named = {0};
     const char *gpu = options->gpu;
     *machine = (struct predict_machine){.node_gpus = options->gpus_per_node};
     if (options->machine != NULL) {
-        enum orr_status status = lab_machine_parse(options->machine, &named, err);
+        enum orr_status status = run_machine_parse(options->machine, &named, err);
         if (status != ORR_OK) {
             return status;
         }
         gpu = gpu != NULL ? gpu : named.device;
-        uint32_t told = lab_machine_told(&named);
+        uint32_t told = run_machine_told(&named);
         machine->gpus = told != UINT32_MAX ? told : 0;
         if (named.line != NULL && topo_grammar_is_line(named.line)) {
             status = predict_line(named.line, machine, err);

@@ -43,8 +43,8 @@ static enum orr_status simulate_machine(const struct predict_job *job, const str
                                         struct mem *mem, struct orr_train_simulated *simulated, uint32_t *ranks,
                                         struct orr_error *err)
 {
-    struct lab_machine machine = {0};
-    struct lab_quantities rates = {0}, times = {0};
+    struct run_machine machine = {0};
+    struct run_quantities rates = {0}, times = {0};
     struct orr_run_options plain;
     struct arena arena;
     if (options->machine == NULL) {
@@ -57,9 +57,9 @@ static enum orr_status simulate_machine(const struct predict_job *job, const str
     }
     orr_run_options_init(&plain);
     arena_init(&arena, mem);
-    enum orr_status status = lab_machine_read(options->machine, &plain, &arena, &machine, &rates, &times, err);
-    uint32_t told = lab_machine_told(&machine);
-    if (status == ORR_OK && told == 0 && machine.kind == LAB_MACHINE_MADE && machine.server != NULL) {
+    enum orr_status status = run_machine_read(options->machine, &plain, &arena, &machine, &rates, &times, err);
+    uint32_t told = run_machine_told(&machine);
+    if (status == ORR_OK && told == 0 && machine.kind == RUN_MACHINE_MADE && machine.server != NULL) {
         status = simulate_servers(machine.server, job->plan.gpus, simulated, ranks);
     } else if (status == ORR_OK) {
         *ranks = told != 0 ? told : job->plan.gpus;

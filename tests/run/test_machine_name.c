@@ -50,57 +50,57 @@ static const struct {
     const char *word;
     uint32_t ranks;
     const char *dims;
-    enum lab_machine_kind kind;
+    enum run_machine_kind kind;
 } others[] = {
-    {"fat-tree", 16, "16", LAB_MACHINE_FATTREE},
-    {"single-switch", 8, "8", LAB_MACHINE_SWITCH},
-    {"twisted-torus", 8, "2x2x2", LAB_MACHINE_TTORUS3D},
-    {"fully-connected", 4, "4", LAB_MACHINE_FC},
-    {"torus", 128, "4x4x8", LAB_MACHINE_AUTO3D},
-    {"torus:4x4", 16, "4x4", LAB_MACHINE_DIMS},
-    {"torus:4", 4, "4", LAB_MACHINE_DIMS},
-    {"mesh:4x2", 8, "4x2", LAB_MACHINE_MESH2D},
-    {"tpu-v4", 64, "4x4x4", LAB_MACHINE_TORUS3D},
-    {"tpu-v5p:4x4x8", 128, "4x4x8", LAB_MACHINE_TORUS3D},
-    {"ring8", 8, "8", LAB_MACHINE_RING},
-    {"dgx-h100", 16, "8x2", LAB_MACHINE_MADE},
-    {"dgx-h100:4", 32, "8x4", LAB_MACHINE_MADE},
-    {"dgx-h100", 4, "4", LAB_MACHINE_MADE}, /* a part of one */
-    {"gb200-nvl72:2", 144, "72x2", LAB_MACHINE_MADE},
-    {"mi300x-8", 8, "8", LAB_MACHINE_MADE},
+    {"fat-tree", 16, "16", RUN_MACHINE_FATTREE},
+    {"single-switch", 8, "8", RUN_MACHINE_SWITCH},
+    {"twisted-torus", 8, "2x2x2", RUN_MACHINE_TTORUS3D},
+    {"fully-connected", 4, "4", RUN_MACHINE_FC},
+    {"torus", 128, "4x4x8", RUN_MACHINE_AUTO3D},
+    {"torus:4x4", 16, "4x4", RUN_MACHINE_DIMS},
+    {"torus:4", 4, "4", RUN_MACHINE_DIMS},
+    {"mesh:4x2", 8, "4x2", RUN_MACHINE_MESH2D},
+    {"tpu-v4", 64, "4x4x4", RUN_MACHINE_TORUS3D},
+    {"tpu-v5p:4x4x8", 128, "4x4x8", RUN_MACHINE_TORUS3D},
+    {"ring8", 8, "8", RUN_MACHINE_RING},
+    {"dgx-h100", 16, "8x2", RUN_MACHINE_MADE},
+    {"dgx-h100:4", 32, "8x4", RUN_MACHINE_MADE},
+    {"dgx-h100", 4, "4", RUN_MACHINE_MADE}, /* a part of one */
+    {"gb200-nvl72:2", 144, "72x2", RUN_MACHINE_MADE},
+    {"mi300x-8", 8, "8", RUN_MACHINE_MADE},
 };
 
 static void other_words_and_makes_are_machines_too(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(others); i++) {
-        struct lab_machine machine;
-        char text[LAB_MACHINE_NAME];
-        CHECK_OK(lab_machine_parse(others[i].word, &machine, &err), &err);
-        CHECK(machine.kind == others[i].kind, "%s is a %s", others[i].word, lab_machine_word(machine.kind));
-        CHECK_OK(lab_machine_settle(&machine, others[i].ranks, &err), &err);
-        lab_machine_dims_text(&machine, text);
+        struct run_machine machine;
+        char text[RUN_MACHINE_NAME];
+        CHECK_OK(run_machine_parse(others[i].word, &machine, &err), &err);
+        CHECK(machine.kind == others[i].kind, "%s is a %s", others[i].word, run_machine_word(machine.kind));
+        CHECK_OK(run_machine_settle(&machine, others[i].ranks, &err), &err);
+        run_machine_dims_text(&machine, text);
         CHECK(strcmp(text, others[i].dims) == 0, "%s has the dimensions %s", others[i].word, text);
     }
-    struct lab_machine machine;
-    CHECK_OK(lab_machine_parse("dgx-h100", &machine, &err), &err);
-    CHECK_STATUS(lab_machine_settle(&machine, 12, &err), ORR_EINVAL);
+    struct run_machine machine;
+    CHECK_OK(run_machine_parse("dgx-h100", &machine, &err), &err);
+    CHECK_STATUS(run_machine_settle(&machine, 12, &err), ORR_EINVAL);
     CHECK_CONTAINS(err.text, "dgx-h100 has 8 GPUs a server, and 12 ranks do not fill whole servers; 8 or 16 would");
-    CHECK_OK(lab_machine_parse("dgx-h100:2 > rail:400Gbps", &machine, &err), &err);
-    CHECK(machine.kind == LAB_MACHINE_MADE && machine.line != NULL, "a line");
+    CHECK_OK(run_machine_parse("dgx-h100:2 > rail:400Gbps", &machine, &err), &err);
+    CHECK(machine.kind == RUN_MACHINE_MADE && machine.line != NULL, "a line");
 }
 
 static void each_word_means_its_dimensions(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(meanings); i++) {
-        struct lab_machine machine;
-        char text[LAB_MACHINE_NAME];
-        CHECK_OK(lab_machine_parse(meanings[i].word, &machine, &err), &err);
-        CHECK_OK(lab_machine_settle(&machine, meanings[i].ranks, &err), &err);
-        lab_machine_dims_text(&machine, text);
+        struct run_machine machine;
+        char text[RUN_MACHINE_NAME];
+        CHECK_OK(run_machine_parse(meanings[i].word, &machine, &err), &err);
+        CHECK_OK(run_machine_settle(&machine, meanings[i].ranks, &err), &err);
+        run_machine_dims_text(&machine, text);
         CHECK(strcmp(text, meanings[i].dims) == 0, "%s has the dimensions %s", meanings[i].word, text);
-        lab_machine_name(&machine, text);
+        run_machine_name(&machine, text);
         CHECK(strcmp(text, meanings[i].name) == 0, "%s is called %s", meanings[i].word, text);
     }
 }
@@ -109,11 +109,11 @@ static void a_canonical_name_means_the_machine_it_was_made_of(void **state)
 {
     (void)state;
     for (size_t i = 0; i < COUNT_OF(meanings); i++) {
-        struct lab_machine machine;
-        char text[LAB_MACHINE_NAME];
-        CHECK_OK(lab_machine_parse(meanings[i].name, &machine, &err), &err);
-        CHECK_OK(lab_machine_settle(&machine, meanings[i].ranks, &err), &err);
-        lab_machine_dims_text(&machine, text);
+        struct run_machine machine;
+        char text[RUN_MACHINE_NAME];
+        CHECK_OK(run_machine_parse(meanings[i].name, &machine, &err), &err);
+        CHECK_OK(run_machine_settle(&machine, meanings[i].ranks, &err), &err);
+        run_machine_dims_text(&machine, text);
         CHECK(strcmp(text, meanings[i].dims) == 0, "%s has the dimensions %s", meanings[i].name, text);
     }
 }
@@ -126,9 +126,9 @@ static void one_number_behind_a_kind_of_one_dimension_is_its_size(void **state)
         uint32_t told, groups;
     } cases[] = {{"ring:8", 8, 0}, {"switch:4", 4, 0}, {"fc:6", 6, 0}, {"torus3d:4", 0, 4}, {"fattree:4", 0, 4}};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct lab_machine machine;
-        CHECK_OK(lab_machine_parse(cases[i].word, &machine, &err), &err);
-        CHECK_U64(lab_machine_told(&machine), cases[i].told, "%s: ranks", cases[i].word);
+        struct run_machine machine;
+        CHECK_OK(run_machine_parse(cases[i].word, &machine, &err), &err);
+        CHECK_U64(run_machine_told(&machine), cases[i].told, "%s: ranks", cases[i].word);
         CHECK_U64(machine.groups, cases[i].groups, "%s: groups", cases[i].word);
     }
 }
@@ -140,9 +140,9 @@ static void paths_are_files(void **state)
         const char *word, *path;
     } cases[] = {{"network.yml", "network.yml"}, {"file:machine", "machine"}, {"topos/8gpu_ring", "topos/8gpu_ring"}};
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct lab_machine machine;
-        CHECK_OK(lab_machine_parse(cases[i].word, &machine, &err), &err);
-        CHECK(machine.kind == LAB_MACHINE_FILE && strcmp(machine.path, cases[i].path) == 0, "%s", cases[i].word);
+        struct run_machine machine;
+        CHECK_OK(run_machine_parse(cases[i].word, &machine, &err), &err);
+        CHECK(machine.kind == RUN_MACHINE_FILE && strcmp(machine.path, cases[i].path) == 0, "%s", cases[i].word);
     }
 }
 
@@ -174,8 +174,8 @@ static void words_without_a_meaning_are_refused(void **state)
         {"dims:1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1x1", "more than 16 dimensions"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct lab_machine machine;
-        CHECK(lab_machine_parse(cases[i].word, &machine, &err) != ORR_OK, "%s is refused", cases[i].word);
+        struct run_machine machine;
+        CHECK(run_machine_parse(cases[i].word, &machine, &err) != ORR_OK, "%s is refused", cases[i].word);
         CHECK_CONTAINS(err.text, cases[i].says);
         CHECK_CONTAINS(err.text, "parameter 'machine': ");
     }
@@ -200,9 +200,9 @@ static void shapes_that_do_not_fit_are_refused(void **state)
         {"1gpu_ring", 1, "a machine of 1 rank has no network"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
-        struct lab_machine machine;
-        CHECK_OK(lab_machine_parse(cases[i].word, &machine, &err), &err);
-        CHECK(lab_machine_settle(&machine, cases[i].ranks, &err) != ORR_OK, "%s is refused", cases[i].word);
+        struct run_machine machine;
+        CHECK_OK(run_machine_parse(cases[i].word, &machine, &err), &err);
+        CHECK(run_machine_settle(&machine, cases[i].ranks, &err) != ORR_OK, "%s is refused", cases[i].word);
         CHECK_CONTAINS(err.text, cases[i].says);
     }
 }

@@ -62,13 +62,13 @@ static enum orr_status count_made(struct finding *f, const char *what, const str
  * of their own where nothing is said. A line is theirs. */
 static bool is_machine_name(const char *what)
 {
-    struct lab_machine machine;
+    struct run_machine machine;
     const struct topo_preset *preset = NULL;
-    if (lab_machine_parse(what, &machine, NULL) != ORR_OK) {
+    if (run_machine_parse(what, &machine, NULL) != ORR_OK) {
         return strchr(what, '>') == NULL; /* the message knows the nearest name */
     }
-    return machine.line == NULL && machine.kind != LAB_MACHINE_FILE &&
-           (lab_machine_told(&machine) != 0 || topo_preset_find(what, &preset, NULL) != ORR_OK);
+    return machine.line == NULL && machine.kind != RUN_MACHINE_FILE &&
+           (run_machine_told(&machine) != 0 || topo_preset_find(what, &preset, NULL) != ORR_OK);
 }
 
 /* Its groups are servers where there are several dimensions; those of a fat tree are leaves. */
@@ -76,21 +76,21 @@ static enum orr_status count_lab_machine(struct finding *f, const char *what, st
 {
     static const char option[] = "parameter 'machine': "; /* how the lab's messages begin */
     struct orr_error reason = {0};
-    struct lab_machine machine;
-    struct lab_machine_wiring wiring;
+    struct run_machine machine;
+    struct run_machine_wiring wiring;
     struct topo_settings settings = {.what = what};
-    enum orr_status status = lab_machine_parse(what, &machine, &reason);
-    uint32_t told = status == ORR_OK ? lab_machine_told(&machine) : 0;
+    enum orr_status status = run_machine_parse(what, &machine, &reason);
+    uint32_t told = status == ORR_OK ? run_machine_told(&machine) : 0;
     told = told == 0 && status == ORR_OK ? machine.usual : told;
     if (status == ORR_OK && told == UINT32_MAX) {
         status = error_set(&reason, ORR_ERANGE, "%.80s: more than %d GPUs", what, INT32_MAX);
     } else if (status == ORR_OK && told == 0) {
         status = error_set(&reason, ORR_EINVAL, "%.80s leaves open how many GPUs it has; 64gpu_%s says it", what,
-                           lab_machine_word(machine.kind));
+                           run_machine_word(machine.kind));
     }
-    status = status == ORR_OK ? lab_machine_settle(&machine, told, &reason) : status;
+    status = status == ORR_OK ? run_machine_settle(&machine, told, &reason) : status;
     if (status == ORR_OK) {
-        lab_machine_wire(&machine, &wiring);
+        run_machine_wire(&machine, &wiring);
         for (size_t i = 0; i < wiring.count && status == ORR_OK; i++) {
             status = topo_settings_take(&settings, wiring.settings[i].name, wiring.settings[i].value, &reason);
         }
@@ -99,8 +99,8 @@ static enum orr_status count_lab_machine(struct finding *f, const char *what, st
         bool named = strncmp(reason.text, option, strlen(option)) == 0;
         return error_set(f->err, status, "%s", reason.text + (named ? strlen(option) : 0));
     }
-    bool made = machine.kind == LAB_MACHINE_MADE;
-    status = count_made(f, made ? lab_machine_made_of(&machine) : lab_machine_wires(machine.kind), &settings, count);
+    bool made = machine.kind == RUN_MACHINE_MADE;
+    status = count_made(f, made ? run_machine_made_of(&machine) : run_machine_wires(machine.kind), &settings, count);
     if (status == ORR_OK && machine.groups != 0 && machine.dim_count > 1) {
         count->gpus_per_server = machine.ranks / machine.groups;
     }

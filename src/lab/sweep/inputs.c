@@ -96,10 +96,10 @@ static enum orr_status sweep_inputs_add_workload(struct sweep_inputs *inputs, co
 static enum orr_status lab_prefix(struct sweep_inputs *inputs, const struct orr_lab_options *lab, const char **prefix,
                                   struct orr_error *err)
 {
-    struct lab_workload found = {0};
+    struct run_workload found = {0};
     struct orr_error unsaid = {0};
     *prefix = NULL;
-    if (lab->run.workload == NULL || lab_workload_find(lab->run.workload, lab->prefix, lab->recording_tag,
+    if (lab->run.workload == NULL || run_workload_find(lab->run.workload, lab->prefix, lab->recording_tag,
                                                        &inputs->arena, &found, &unsaid) != ORR_OK) {
         return ORR_OK;
     }
@@ -172,7 +172,7 @@ static void load(struct sweep_workload *workload, uint64_t memory_limit)
     if (workload->loaded != NULL || (workload->tried && !more)) {
         return;
     }
-    if (!workload->tried && lab_workload_steps(workload->prefix, &mem, &workload->steps, &unsaid) != ORR_OK) {
+    if (!workload->tried && run_workload_steps(workload->prefix, &mem, &workload->steps, &unsaid) != ORR_OK) {
         workload->steps = 0;
     }
     workload->tried = true;

@@ -49,8 +49,8 @@ static enum lab_run_state state_of_word(const char *word)
 static const char *network_word(const char *word)
 {
     for (int i = 0; i <= ORR_BACKEND_AUTO; i++) {
-        if (strcmp(word, lab_backend_word((enum orr_backend)i)) == 0) {
-            return lab_backend_word((enum orr_backend)i);
+        if (strcmp(word, run_backend_word((enum orr_backend)i)) == 0) {
+            return run_backend_word((enum orr_backend)i);
         }
     }
     return "";
@@ -76,7 +76,7 @@ static enum orr_status take_row(struct orr_sweep *sweep, const struct io_stateme
                                         .world = (uint32_t)io_column_int(row, 9)};
     result->network = network_word(io_column_text(row, 10));
     result->another_network =
-        strcmp(result->network, lab_backend_word(sweep_network_of(sweep, (uint64_t)number - 1))) != 0;
+        strcmp(result->network, run_backend_word(sweep_network_of(sweep, (uint64_t)number - 1))) != 0;
     return result->error == NULL ? mem_error(&sweep->mem, "the results of a sweep", err) : ORR_OK;
 }
 
@@ -193,7 +193,7 @@ static enum orr_status sweep_keep_settle(struct orr_sweep *sweep, const struct s
                                         .compute_ns = outcome->compute_ns,
                                         .exposed_comm_ns = outcome->exposed_comm_ns,
                                         .world = outcome->world,
-                                        .network = lab_backend_word(sweep_network_of(sweep, made->point))};
+                                        .network = run_backend_word(sweep_network_of(sweep, made->point))};
     sweep_keep_count(sweep, state);
     sweep->now.limited += state == ORR_SWEEP_FAILED && made->err.status == ORR_ENOMEM ? 1 : 0;
     sweep->ended++;

@@ -21,7 +21,7 @@ struct making {
     struct lab_setting settings[SETTINGS_MOST];
     struct orr_lab_options lab; /* of a lab point: its own, on the network of all */
     struct lab_plan plan;
-    struct lab_texts texts;
+    struct run_texts texts;
 };
 
 struct sweep_made *sweep_made_new(uint64_t point)
@@ -142,7 +142,7 @@ static enum orr_status plan_lab(struct making *making, const struct orr_lab_opti
     plan->folder = "machine";
     plan->steps = steps;
     if (status == ORR_OK) {
-        const struct lab_machine_request request = {.machine = &plan->machine,
+        const struct run_machine_request request = {.machine = &plan->machine,
                                                     .folder = plan->folder,
                                                     .system = options->run.system,
                                                     .backend = plan->backend,
@@ -150,7 +150,7 @@ static enum orr_status plan_lab(struct making *making, const struct orr_lab_opti
                                                     .times = &plan->times,
                                                     .notices = plan->notices,
                                                     .texts = &making->texts};
-        status = lab_machine_write(&request, &plan->arena, &plan->files, err);
+        status = run_machine_write(&request, &plan->arena, &plan->files, err);
     }
     if (status == ORR_OK) {
         status = lab_plan_settings(plan, err);

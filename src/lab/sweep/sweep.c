@@ -168,7 +168,7 @@ static enum orr_status sweep_prepare(struct orr_sweep *sweep, struct orr_error *
     if (sweep->results == NULL || sweep->todo == NULL) {
         return mem_error(&sweep->mem, "the points of a sweep", err);
     }
-    enum orr_status status = lab_network_for_all(sweep->options->jobs, sweep->points, &sweep->network, err);
+    enum orr_status status = run_network_for_all(sweep->options->jobs, sweep->points, &sweep->network, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -184,10 +184,10 @@ static enum orr_status sweep_prepare(struct orr_sweep *sweep, struct orr_error *
 static enum orr_status tell_network(const struct orr_notices *notices, struct orr_error *err)
 {
     if (notices != NULL && notices->strict) {
-        return error_set(err, ORR_EINVAL, "%s (parameter 'strict')", LAB_WHY_AWARE);
+        return error_set(err, ORR_EINVAL, "%s (parameter 'strict')", RUN_WHY_AWARE);
     }
     if (notices != NULL && notices->warn != NULL) {
-        notices->warn(notices->context, LAB_WHY_AWARE);
+        notices->warn(notices->context, RUN_WHY_AWARE);
     }
     return ORR_OK;
 }
