@@ -33,7 +33,7 @@ examples: all ## every script of examples/, with what it prints
 
 web: ## web/dist/report.html from its TypeScript sources (needs node)
 	@tools/setup-deps web
-	@cd web && (npm ci --no-audit --no-fund --loglevel=error || npm install --no-package-lock --no-audit --no-fund) && npx tsc --noEmit && node build.mjs
+	@cd web && npm ci --no-audit --no-fund --loglevel=error && npx tsc --noEmit && node build.mjs
 
 test-web: all ## the page in Chromium: every section, no fault of access, a million events
 	@tools/setup-deps web-test
