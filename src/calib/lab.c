@@ -50,8 +50,10 @@ static bool add_beside(struct listing *l, const char *kind, uint32_t rank)
     return true;
 }
 
-enum orr_status calib_lab_find(const char *folder, const char *tag, struct arena *arena, const char ***paths,
-                               uint32_t *count, struct orr_error *err)
+/* The files of measured steps in a folder of recordings: device traces by the importer's names, and training_R.json and
+ * gpu_metrics_R.json of the same ranks and tag. ORR_EINVAL when there are none. */
+static enum orr_status calib_lab_find(const char *folder, const char *tag, struct arena *arena, const char ***paths,
+                                      uint32_t *count, struct orr_error *err)
 {
     enum { PER_RANK = 3 };
     struct import_pair *pairs = NULL;

@@ -47,7 +47,8 @@ enum orr_status calib_form_parse(const char *word, enum calib_form *form, struct
                      nearest != NULL ? "\"?" : "");
 }
 
-enum calib_form calib_form_guess(const struct calib_text *text)
+/* What the first lines look like; CALIB_FORM_AUTO: nothing known. */
+static enum calib_form calib_form_guess(const struct calib_text *text)
 {
     struct calib_lines lines = {.next = text->bytes};
     struct calib_columns columns;

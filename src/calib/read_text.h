@@ -138,9 +138,6 @@ ORR_MUST_CHECK enum orr_status calib_rows_add(struct calib_rows *rows, const str
 
 /* ---- the readers ---- */
 
-/* What the first lines look like; CALIB_FORM_AUTO: nothing known. */
-enum calib_form calib_form_guess(const struct calib_text *text);
-
 ORR_MUST_CHECK enum orr_status calib_read_tests(const struct calib_text *text, struct calib_rows *rows,
                                                 struct orr_error *err);
 ORR_MUST_CHECK enum orr_status calib_read_csv(const struct calib_text *text, struct calib_rows *rows,

@@ -90,9 +90,6 @@ extern const struct cli_command cli_version;
 /* Runs the subcommand argv[1] names, or prints the help that was asked for. */
 int cli_dispatch(const struct cli_command *parent, int argc, char **argv);
 
-/* Prints the list of a command's subcommands; `path` is its full name. */
-void cli_print_list(const struct cli_command *command, const char *path, FILE *stream);
-
 /* ---- options ---------------------------------------------------------------------------------------------------- */
 
 /* What is asked for instead of doing anything: --help, --help-all; and the same rows as a section of the manual page,
@@ -107,9 +104,6 @@ ORR_MUST_CHECK enum orr_status cli_read(const struct cli_command *command, int a
                                         enum cli_help *help, struct orr_error *err);
 /* The same, and says what is wrong or prints the help; false: the command is over, with this exit code. */
 ORR_MUST_CHECK bool cli_begin(const struct cli_command *command, int argc, char **argv, void *options, int *exit_code);
-
-ORR_MUST_CHECK enum orr_status cli_unknown_option(const struct cli_command *command, const char *path, const char *name,
-                                                  size_t length, struct orr_error *err);
 
 /* The help from the rows, in the form asked for; and usage and examples alone, on standard error, for who typed the
  * name and nothing else, which gives the exit code. */

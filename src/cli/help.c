@@ -33,7 +33,8 @@ static const struct cli_command *cli_help_find(const struct cli_command *parent,
     return NULL;
 }
 
-void cli_print_list(const struct cli_command *command, const char *path, FILE *stream)
+/* Prints the list of a command's subcommands; `path` is its full name. */
+static void cli_print_list(const struct cli_command *command, const char *path, FILE *stream)
 {
     (void)fprintf(stream, "Usage: %s COMMAND [OPTION...]\n%s: %s.\n\n", path, path, command->summary);
     for (size_t i = 0; command->subcommands[i] != NULL; i++) {

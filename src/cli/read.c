@@ -30,8 +30,8 @@ static bool is_file_key(const struct param_table *tables, const char *name)
             orr_config_key(&said, true, NULL, &file, &key, &unsaid) == ORR_OK);
 }
 
-enum orr_status cli_unknown_option(const struct cli_command *command, const char *path, const char *name, size_t length,
-                                   struct orr_error *err)
+static enum orr_status cli_unknown_option(const struct cli_command *command, const char *path, const char *name,
+                                          size_t length, struct orr_error *err)
 {
     const char *known[PARAM_NAMES_MOST + 1];
     const char *nearest = NULL;

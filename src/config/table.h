@@ -119,14 +119,7 @@ ORR_MUST_CHECK enum orr_status config_algorithms_read(const struct config_reader
 ORR_MUST_CHECK enum orr_status config_path_read(const struct config_reader *reader, const struct config_row *row,
                                                 const struct io_value *value, void *place);
 
-/* The error of a value that is not accepted: what was found, what is accepted, and `nearest` where there is one. */
-enum orr_status config_refuse(const struct config_reader *reader, const struct config_row *row,
-                              const struct io_value *value, uint32_t entry, const char *nearest);
-
 /* What a row accepts, in words: type, names, range. */
 const char *config_row_accepts(const struct config_row *row, char *buffer, size_t size);
-
-/* True when a unit suffix is accepted in a text. */
-bool config_type_has_units(enum config_type type);
 
 #endif

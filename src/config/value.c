@@ -12,7 +12,8 @@
 #include "base/units.h"
 #include "sim/config.h"
 
-bool config_type_has_units(enum config_type type)
+/* True when a unit suffix is accepted in a text. */
+static bool config_type_has_units(enum config_type type)
 {
     switch (type) {
     case CONFIG_TIME:
@@ -78,8 +79,9 @@ static const char *entry_words(uint32_t entry, char *buffer, size_t size)
     return buffer;
 }
 
-enum orr_status config_refuse(const struct config_reader *reader, const struct config_row *row,
-                              const struct io_value *value, uint32_t entry, const char *nearest)
+/* The error of a value that is not accepted: what was found, what is accepted, and `nearest` where there is one. */
+static enum orr_status config_refuse(const struct config_reader *reader, const struct config_row *row,
+                                     const struct io_value *value, uint32_t entry, const char *nearest)
 {
     char where[32];
     char found[96];

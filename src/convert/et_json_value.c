@@ -18,7 +18,8 @@ bool et_json_refuse(struct et_json_encoder *encoder, const char *key, const char
 
 /* ---- wire ------------------------------------------------------------------------------------------------------- */
 
-bool et_json_put_bytes(struct et_json_encoder *encoder, struct et_json_bytes *out, const void *bytes, size_t size)
+static bool et_json_put_bytes(struct et_json_encoder *encoder, struct et_json_bytes *out, const void *bytes,
+                              size_t size)
 {
     if (!mem_reserve(encoder->mem, (void **)&out->data, &out->capacity, (uint64_t)out->size + size, 1)) {
         encoder->problem[0] = '\0';

@@ -13,7 +13,6 @@ enum et_json_wire { ET_JSON_WIRE_VARINT = 0, ET_JSON_WIRE_64 = 1, ET_JSON_WIRE_B
 /* Sets the encoder's problem, "KEY is not EXPECTED", and returns false. */
 bool et_json_refuse(struct et_json_encoder *encoder, const char *key, const char *expected);
 
-bool et_json_put_bytes(struct et_json_encoder *encoder, struct et_json_bytes *out, const void *bytes, size_t size);
 bool et_json_put_varint(struct et_json_encoder *encoder, struct et_json_bytes *out, uint64_t value);
 bool et_json_put_tag(struct et_json_encoder *encoder, struct et_json_bytes *out, uint32_t field,
                      enum et_json_wire wire);

@@ -21,7 +21,8 @@ static enum orr_status model_calc_too_large(struct orr_error *err)
     return error_set(err, ORR_ERANGE, "the product of these numbers does not fit 64 bits");
 }
 
-void calc_near_multiples(uint64_t value, uint64_t of, uint64_t *below, uint64_t *above)
+/* The largest multiple of `of` below `value` and the smallest above it; 0 where there is none. */
+static void calc_near_multiples(uint64_t value, uint64_t of, uint64_t *below, uint64_t *above)
 {
     *below = value / of * of;
     *above = *below > UINT64_MAX - of ? 0 : *below + of;

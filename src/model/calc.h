@@ -20,8 +20,6 @@ ORR_MUST_CHECK enum orr_status calc_batch(const struct orr_calc_batch *given, st
 ORR_MUST_CHECK enum orr_status calc_pp_comm(const struct orr_calc_pp_comm *given, uint64_t *bytes,
                                             struct orr_error *err);
 
-/* The largest multiple of `of` below `value` and the smallest above it; 0 where there is none. */
-void calc_near_multiples(uint64_t value, uint64_t of, uint64_t *below, uint64_t *above);
 /* The largest divisor of `of` below `value` and the smallest above it; 0 where there is none. `of` is at least 1. */
 void calc_near_divisors(uint64_t value, uint64_t of, uint64_t *below, uint64_t *above);
 

@@ -12,7 +12,7 @@ const char *const report_part_words[REPORT_PARTS_COUNT] = {
 #undef REPORT_X
 };
 
-uint64_t report_part_ns(const struct sim_rank_result *rank, enum report_part part)
+static uint64_t report_part_ns(const struct sim_rank_result *rank, enum report_part part)
 {
     switch (part) {
 #define REPORT_X(name, member, words)                                                                                  \

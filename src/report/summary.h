@@ -31,7 +31,6 @@ enum report_part {
 };
 
 extern const char *const report_part_words[REPORT_PARTS_COUNT];
-uint64_t report_part_ns(const struct sim_rank_result *rank, enum report_part part);
 
 struct report_spread {
     uint64_t min_ns, max_ns;

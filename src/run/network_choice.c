@@ -31,7 +31,9 @@ static bool names_nccl(const char *text)
     return false;
 }
 
-bool run_system_names_nccl(const char *path, const struct orr_override *overrides, size_t override_count)
+/* Whether a system file, or what replaces keys of it, names one of NCCL's algorithms. A file that cannot be read names
+ * none: whoever runs the job will complain. */
+static bool run_system_names_nccl(const char *path, const struct orr_override *overrides, size_t override_count)
 {
     for (size_t i = 0; i < override_count; i++) {
         /* A key whose file is found out later is of the system's where its value is an algorithm. */

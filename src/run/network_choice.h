@@ -22,10 +22,6 @@
 /* Whether only wires can tell what the machine is; false too for a network.yml. */
 bool run_machine_needs_wires(const struct run_machine *machine);
 
-/* Whether a system file, or what replaces keys of it, names one of NCCL's algorithms. A file that cannot be read names
- * none: whoever runs the job will complain. */
-bool run_system_names_nccl(const char *path, const struct orr_override *overrides, size_t override_count);
-
 /* The network that a run on `machine` takes: the one asked for, else by the rules above. ORR_EINVAL where a FILE is not
  * what it reads. Notes: a choice nobody asked for, and a network that does not see what the machine is. */
 ORR_MUST_CHECK enum orr_status run_network_settle(const struct run_machine *machine,

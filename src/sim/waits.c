@@ -276,7 +276,8 @@ const char *sim_say_node(struct sim *sim, uint32_t rank, uint32_t node)
     return or_empty(arena_printf(&sim->arena, "node %" PRIu64 " \"%.60s\"", id, name));
 }
 
-const char *sim_say_stream(struct sim *sim, uint32_t index)
+/* "chunk 2 in phase 1 of 5 (reduce-scatter over dimension 0)" */
+static const char *sim_say_stream(struct sim *sim, uint32_t index)
 {
     const struct sim_stream *stream = &sim->streams.at[index];
     const struct sim_operation *operation = &sim->operations.at[stream->operation];

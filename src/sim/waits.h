@@ -47,8 +47,6 @@ bool sim_node_to_come(const struct sim_rank *state, uint32_t node);
 /* Sentences about parts of a run; in the arena, "" when memory is refused. */
 const char *sim_say_node(struct sim *sim, uint32_t rank, uint32_t node);
 const char *sim_say_wait(struct sim *sim, const struct sim_wait *wait);
-/* "chunk 2 in phase 1 of 5 (reduce-scatter over dimension 0)" */
-const char *sim_say_stream(struct sim *sim, uint32_t stream);
 
 /* A dependency cycle among nodes of this rank that never ran: fills up to `room` node indices in order and returns how
  * many there are, 0 when there is none. */

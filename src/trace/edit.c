@@ -293,7 +293,9 @@ uint32_t *edit_graph_child_counts(const struct edit_graph *graph)
 
 /* ---- writing ---- */
 
-void edit_change_joint(struct record_change *change)
+/* Makes a joint of a node's record: a compute node of no duration. It is a CPU operator, so that it never waits for the
+ * GPU. */
+static void edit_change_joint(struct record_change *change)
 {
     change->fields |= 1u << RECORD_TYPE | 1u << RECORD_DURATION;
     change->type = TRACE_COMP;

@@ -101,10 +101,6 @@ struct edit_write {
 /* Copies the file with what was decided. */
 ORR_MUST_CHECK enum orr_status edit_write_nodes(const struct edit_write *write, struct orr_error *err);
 
-/* Makes a joint of a node's record: a compute node of no duration. It is a CPU operator, so that it never waits for the
- * GPU. */
-void edit_change_joint(struct record_change *change);
-
 /* Writes a new joint: id, name, and what it depends on (data dependencies). */
 void edit_write_joint(struct record_buffer *buffer, FILE *stream, uint64_t id, const char *name,
                       const uint64_t *parents, size_t count);

@@ -35,7 +35,7 @@ static bool room(struct record_buffer *buffer, size_t more)
     return !buffer->refused;
 }
 
-void record_put_bytes(struct record_buffer *buffer, const void *bytes, size_t size)
+static void record_put_bytes(struct record_buffer *buffer, const void *bytes, size_t size)
 {
     if (size > 0 && room(buffer, size)) {
         memcpy(buffer->bytes + buffer->size, bytes, size);
@@ -43,7 +43,7 @@ void record_put_bytes(struct record_buffer *buffer, const void *bytes, size_t si
     }
 }
 
-void record_put_varint(struct record_buffer *buffer, uint64_t value)
+static void record_put_varint(struct record_buffer *buffer, uint64_t value)
 {
     uint8_t bytes[WIRE_VARINT_MAX];
     record_put_bytes(buffer, bytes, wire_varint_put(bytes, value));
@@ -57,7 +57,7 @@ void record_put_number(struct record_buffer *buffer, uint32_t field, uint64_t va
     }
 }
 
-void record_put_span(struct record_buffer *buffer, uint32_t field, const void *bytes, size_t size)
+static void record_put_span(struct record_buffer *buffer, uint32_t field, const void *bytes, size_t size)
 {
     record_put_varint(buffer, WIRE_TAG(field, WIRE_BYTES));
     record_put_varint(buffer, size);

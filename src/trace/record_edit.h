@@ -24,10 +24,7 @@ void record_buffer_init(struct record_buffer *buffer, struct mem *mem);
 void record_buffer_free(struct record_buffer *buffer);
 void record_buffer_clear(struct record_buffer *buffer); /* empty, and not refused */
 
-void record_put_bytes(struct record_buffer *buffer, const void *bytes, size_t size);
-void record_put_varint(struct record_buffer *buffer, uint64_t value);
 void record_put_number(struct record_buffer *buffer, uint32_t field, uint64_t value); /* nothing for 0 */
-void record_put_span(struct record_buffer *buffer, uint32_t field, const void *bytes, size_t size);
 void record_put_ids(struct record_buffer *buffer, uint32_t field, const uint64_t *ids, size_t count); /* packed */
 void record_put_text(struct record_buffer *buffer, uint32_t field, const char *text); /* nothing for "" */
 /* Attributes of a node. `kind` is an integer kind of enum trace_value. */

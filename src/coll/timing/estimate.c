@@ -19,7 +19,9 @@ enum { RANKS_MOST = 1 << 24 };
 /* A release that is not told is taken for one of these days; from EPOCH on NCCL launches and chooses otherwise. */
 enum { VERSION_UNTOLD = 22500, VERSION_EPOCH = 22900 };
 
-double timing_curve_at(const struct timing_curves *curves, const struct timing_curve *curve, double bytes)
+/* A curve at a size: between its points by straight lines of the logarithms, behind the last at the rate of the last
+ * two, before the first as the first. */
+static double timing_curve_at(const struct timing_curves *curves, const struct timing_curve *curve, double bytes)
 {
     const float *us = curves->values + curve->values;
     double place = log2(bytes) - curve->first;

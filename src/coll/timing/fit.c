@@ -23,7 +23,8 @@ static double row_us(const struct timing_row *row)
     return timing_model_best(&row->machine, &shape, &algo, &proto);
 }
 
-double timing_fit_error(const struct timing_row *rows, size_t count)
+/* The mean of |ln(model / measured)|. */
+static double timing_fit_error(const struct timing_row *rows, size_t count)
 {
     double sum = 0;
     for (size_t i = 0; i < count; i++) {

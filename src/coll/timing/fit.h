@@ -16,9 +16,6 @@ struct timing_row {
     double us;
 };
 
-/* The mean of |ln(model / measured)|. */
-double timing_fit_error(const struct timing_row *rows, size_t count);
-
 /* A constant that is fitted: where it is, where the descent begins, and between what it stays. */
 struct timing_constant {
     double *value;

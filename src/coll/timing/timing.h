@@ -167,9 +167,6 @@ struct timing_message {
 };
 struct timing_message timing_message_cost(bool is_tree, unsigned proto);
 
-/* What the library reckons with; infinite where it would not. `algo` and `proto` are never AUTO. */
-double timing_tuner_us(const struct timing_machine *machine, const struct timing_shape *shape, enum orr_coll_algo algo,
-                       enum orr_coll_proto proto);
 uint32_t timing_tuner_channels(const struct timing_machine *machine, const struct timing_shape *shape,
                                enum orr_coll_algo algo);
 /* The best by the tuner of those that `algo` and `proto` leave; its own time, infinite where there is none. */
@@ -182,10 +179,6 @@ double timing_model_us(const struct timing_machine *machine, const struct timing
 /* The fastest way by the model of those that `algo` and `proto` leave. */
 double timing_model_best(const struct timing_machine *machine, const struct timing_shape *shape,
                          enum orr_coll_algo *algo, enum orr_coll_proto *proto);
-
-/* A curve at a size: between its points by straight lines of the logarithms, behind the last at the rate of the last
- * two, before the first as the first. */
-double timing_curve_at(const struct timing_curves *curves, const struct timing_curve *curve, double bytes);
 
 ORR_MUST_CHECK enum orr_status timing_estimate(const struct timing_machine *machine,
                                                const struct orr_coll_question *question, struct orr_coll_answer *answer,

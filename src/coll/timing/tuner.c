@@ -187,8 +187,8 @@ static bool is_known(const struct timing_machine *machine, const struct timing_s
     }
 }
 
-double timing_tuner_us(const struct timing_machine *machine, const struct timing_shape *shape, enum orr_coll_algo algo,
-                       enum orr_coll_proto proto)
+static double timing_tuner_us(const struct timing_machine *machine, const struct timing_shape *shape,
+                              enum orr_coll_algo algo, enum orr_coll_proto proto)
 {
     unsigned p = (unsigned)proto - ORR_COLL_PROTO_LL;
     if (!is_known(machine, shape, algo, p)) {

@@ -24,7 +24,7 @@ static bool cat_is(const struct kineto_event *event, enum kineto_cat cat)
     return event->cat == cat && (event->has & KINETO_IS_ALIAS) == 0;
 }
 
-bool link_compat_event_is_op(const struct compat *compat, const struct kineto_event *event)
+static bool link_compat_event_is_op(const struct compat *compat, const struct kineto_event *event)
 {
     return (cat_is(event, KINETO_CPU_OP) || cat_is(event, KINETO_USER_ANNOTATION)) &&
            (compat->names[event->name] & COMPAT_PROFILER_STEP) == 0;

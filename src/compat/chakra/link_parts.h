@@ -59,7 +59,6 @@ struct compat {
     uint64_t orphans;
 };
 
-ORR_MUST_CHECK bool link_compat_event_is_op(const struct compat *compat, const struct kineto_event *event);
 ORR_MUST_CHECK bool link_compat_event_is_gpu(const struct kineto_event *event);
 
 /* -1 = none; "external id" is none to the original. */

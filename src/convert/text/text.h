@@ -128,10 +128,7 @@ struct text_words {
 /* False at the end; `word->length` is then 0. */
 bool text_word_next(struct text_words *words, struct et_text *word);
 bool text_word_is(struct et_text word, const char *text);
-/* A decimal number, whole, with an optional sign. ORR_EINVAL or ORR_ERANGE, saying `what` it should have been. */
-ORR_MUST_CHECK enum orr_status text_word_integer(const struct text_words *words, struct et_text word, const char *what,
-                                                 int64_t *value, struct orr_error *err);
-/* The same, at least 0. */
+/* A decimal number, whole, at least 0. ORR_EINVAL or ORR_ERANGE, saying `what` it should have been. */
 ORR_MUST_CHECK enum orr_status text_word_count(const struct text_words *words, struct et_text word, const char *what,
                                                int64_t *value, struct orr_error *err);
 

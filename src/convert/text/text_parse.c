@@ -49,8 +49,8 @@ static int text_parse_shown(struct et_text word)
 }
 
 /* Python's int() of a word: a sign, digits, single underscores between them. */
-enum orr_status text_word_integer(const struct text_words *words, struct et_text word, const char *what, int64_t *value,
-                                  struct orr_error *err)
+static enum orr_status text_word_integer(const struct text_words *words, struct et_text word, const char *what,
+                                         int64_t *value, struct orr_error *err)
 {
     size_t i = word.length > 0 && (word.text[0] == '-' || word.text[0] == '+');
     bool negative = i == 1 && word.text[0] == '-';

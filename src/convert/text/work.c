@@ -49,7 +49,8 @@ enum orr_status work_add(struct work *work, const struct work_node *node, const 
 
 /* ---- groups ---- */
 
-bool work_layout_is_proper(const struct work_layout *layout, uint32_t ranks)
+/* Whether the layout's groups differ from "all ranks" and from "each rank alone". */
+static bool work_layout_is_proper(const struct work_layout *layout, uint32_t ranks)
 {
     return layout->count > 1 && layout->count < ranks;
 }

@@ -103,8 +103,6 @@ ORR_MUST_CHECK enum orr_status work_write_stream(const struct work *work, FILE *
 
 /* ---- communicator groups ---- */
 
-/* Whether the layout's groups differ from "all ranks" and from "each rank alone". */
-bool work_layout_is_proper(const struct work_layout *layout, uint32_t ranks);
 /* The id of the first group of each kind, 0: there is none. Ids start at 1, since 0 is all ranks, and those of a kind
  * follow each other; a work with streams has all kinds that it lays out, others those that some node uses. */
 struct work_group_ids {

@@ -161,8 +161,9 @@ static bool is_imported(const struct store_view *view)
     return view != NULL && strcmp(view->run.kind, "import") == 0;
 }
 
-enum orr_status metrics_row_of(const struct store_view *view, const struct store_calibration *calibration,
-                               struct arena *arena, struct metrics_row *row, struct orr_error *err)
+/* The row of a run, of a calibration, or of both; either may be NULL. Cells live in the arena or in the arguments. */
+static enum orr_status metrics_row_of(const struct store_view *view, const struct store_calibration *calibration,
+                                      struct arena *arena, struct metrics_row *row, struct orr_error *err)
 {
     struct making m = {.arena = arena, .row = row};
     *row = (struct metrics_row){.line = 0};

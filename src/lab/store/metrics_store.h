@@ -12,11 +12,6 @@
 #include "orrery.h"
 #include "report/store_text.h"
 
-/* The row of a run, of a calibration, or of both; either may be NULL. Cells live in the arena or in the arguments. */
-ORR_MUST_CHECK enum orr_status metrics_row_of(const struct store_view *view,
-                                              const struct store_calibration *calibration, struct arena *arena,
-                                              struct metrics_row *row, struct orr_error *err);
-
 /* Enters what metrics_read has read, all of it or nothing. A row of an experiment that is there already with the same
  * numbers is not entered again. `imported` gets its runs, calibrations and known rows. */
 ORR_MUST_CHECK enum orr_status metrics_enter(struct lab_store *store, const char *path, const struct metrics_row *rows,

@@ -139,7 +139,8 @@ const struct aicb_preset *aicb_preset_find(const char *name)
     return NULL;
 }
 
-enum orr_status aicb_preset_refuse(const char *name, struct orr_error *err)
+/* The error of a name that is none of them, with the nearest. */
+static enum orr_status aicb_preset_refuse(const char *name, struct orr_error *err)
 {
     const char *known[PRESETS + 1];
     for (unsigned i = 0; i < PRESETS; i++) {

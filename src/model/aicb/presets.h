@@ -29,9 +29,6 @@ struct aicb_preset {
 /* By name, upper or lower case, '_' for '-'; NULL when there is none. */
 const struct aicb_preset *aicb_preset_find(const char *name);
 
-/* The error of a name that is none of them, with the nearest. */
-enum orr_status aicb_preset_refuse(const char *name, struct orr_error *err);
-
 /* Fills the training options that were not given. With compat a bias is left to add_bias_linear, as AICB's scripts
  * do. Fails with ORR_EINVAL for a model that has no training generator. */
 ORR_MUST_CHECK enum orr_status aicb_preset_apply(const struct aicb_preset *preset, struct aicb_options *options,

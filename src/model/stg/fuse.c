@@ -27,7 +27,8 @@ struct fusing {
     uint32_t sharded, assembled, assembled_backward;
 };
 
-uint32_t stg_partial_over(const struct stg_space *space, const struct stg_tensor *tensor)
+/* The parallel symbols over which a tensor's result is a partial sum. */
+static uint32_t stg_partial_over(const struct stg_space *space, const struct stg_tensor *tensor)
 {
     uint32_t parallel = UINT32_C(1) << STG_DP | UINT32_C(1) << STG_TP | UINT32_C(1) << STG_CP | UINT32_C(1) << STG_EP;
     uint32_t symbols = 0;

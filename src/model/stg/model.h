@@ -83,7 +83,4 @@ ORR_MUST_CHECK enum orr_status stg_fuse_weights(struct stg_graph *graph, uint32_
 ORR_MUST_CHECK enum orr_status stg_recompute(struct stg_graph *graph, uint32_t begin, uint32_t arrives,
                                              struct orr_error *err);
 
-/* The parallel symbols over which a tensor's result is a partial sum. */
-uint32_t stg_partial_over(const struct stg_space *space, const struct stg_tensor *tensor);
-
 #endif

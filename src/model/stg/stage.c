@@ -108,7 +108,9 @@ static uint32_t stg_stage_place(const struct stg_stages *stages, const struct st
     return at + stages->order[tensor];
 }
 
-uint32_t stg_stage_dep(const struct stg_stages *stages, uint32_t stage, const struct stg_item *item, uint32_t tensor)
+/* The item that a dependency of `item`, tensor `tensor` of the template, is. */
+static uint32_t stg_stage_dep(const struct stg_stages *stages, uint32_t stage, const struct stg_item *item,
+                              uint32_t tensor)
 {
     return stg_stage_place(stages, &stages->list[stage], tensor, item->layer,
                            item->batch == STG_NONE ? 0 : item->batch);

@@ -53,9 +53,6 @@ ORR_MUST_CHECK enum orr_status stg_stages_build(const struct stg_config *config,
                                                 struct orr_error *err);
 void stg_stages_free(struct stg_stages *stages);
 
-/* The item that a dependency of `item`, tensor `tensor` of the template, is. */
-uint32_t stg_stage_dep(const struct stg_stages *stages, uint32_t stage, const struct stg_item *item, uint32_t tensor);
-
 /* How many dependencies beyond x1 and x2 an item has, and the item of each. */
 uint32_t stg_item_dep_count(const struct stg_stages *stages, const struct stg_item *item);
 uint32_t stg_item_dep(const struct stg_stages *stages, uint32_t stage, const struct stg_item *item, uint32_t at);

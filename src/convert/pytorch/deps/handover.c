@@ -22,7 +22,8 @@ static uint32_t handover_thread_of(const struct link_work *work, uint32_t op)
     return work->kineto->events[work->events[op]].tid;
 }
 
-uint32_t link_tail_at(const struct link_work *work, uint32_t thread, int64_t time_ns)
+/* The node a thread had begun last at a time, among recorded ops. */
+static uint32_t link_tail_at(const struct link_work *work, uint32_t thread, int64_t time_ns)
 {
     const struct link_thread *list = &work->threads[thread];
     uint32_t low = 0;

@@ -209,7 +209,5 @@ uint32_t link_creator(const struct link_work *work, uint32_t op);
 /* The node at whose end a thread that was idle from `idle_ns` on could start `op`; LINKED_NONE. */
 uint32_t link_handover(const struct link_work *work, uint32_t thread, uint32_t op, int64_t idle_ns, bool first,
                        int64_t *released_ns);
-/* The node a thread had begun last at a time, among recorded ops. */
-uint32_t link_tail_at(const struct link_work *work, uint32_t thread, int64_t time_ns);
 
 #endif
