@@ -89,13 +89,9 @@ void cli_print_next(char **words)
 
 void cli_print_next_run(const char *prefix, uint32_t ranks)
 {
-    char *first = NULL;
-    if (ranks > 1) {
-        cli_print_next((char *[]){"orrery run", "--workload", (char *)(uintptr_t)prefix, "--machine", "ring", NULL});
-    } else if (asprintf(&first, "%s.0.et", prefix) > 0) { /* a machine of one has no network */
-        cli_print_next((char *[]){"orrery trace show", first, NULL});
-        free(first);
-    }
+    bool alone = ranks == 1; /* which needs no machine */
+    cli_print_next(
+        (char *[]){"orrery run", "--workload", (char *)(uintptr_t)prefix, alone ? NULL : "--machine", "ring", NULL});
 }
 
 char *cli_quote_command(int argc, char **argv)

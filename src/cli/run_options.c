@@ -76,13 +76,15 @@ static const struct param_table tables[] = {{param_run, PARAM_OF_RUN, offsetof(s
 
 const struct cli_usage run_usage = {
     .tables = tables,
-    .forms = "--workload PREFIX --system FILE --network FILE",
-    .about = "Simulate a training job: the traces of all ranks on a machine described by configuration files.",
+    .forms = "--workload PREFIX --machine NAME\n--workload PREFIX --system FILE --network FILE",
+    .about = "Simulate a training job: the traces of all ranks on a machine that is named, or described by "
+             "configuration files. One trace alone needs no machine.",
     .notes = "ASTRA-sim's own options are accepted unchanged (--workload-configuration, --system-configuration, "
              "--network-configuration, --logical-topology-configuration, --remote-memory-configuration, "
              "--comm-group-configuration, --num-queues-per-dim, --injection-scale, --rendezvous-protocol; "
              "--compute-scale, --logging-configuration and --logging-folder have no effect).",
-    .examples = "  orrery run -w traces/allreduce -s system.json -n network.yml\n"
+    .examples = "  orrery run -w traces/allreduce -m dgx-h100:2\n"
+                "  orrery run -w traces/allreduce -s system.json -n network.yml\n"
                 "  orrery run -w traces/x -s sys.json -n net.yml --backend aware --json x.json\n"
                 "  orrery run -w traces/x -s sys.json -n net.yml --timeline x.json.gz\n"
                 "  orrery run -w traces/x -s sys.json -n config.txt --backend packet\n",

@@ -25,10 +25,10 @@ static const struct config_row network_rows[] = {
     {.key = "npus_count",
      .type = CONFIG_COUNT,
      .flags = CONFIG_REQUIRED,
-     .min = 2,
+     .min = 1,
      .max = INT32_MAX,
      .offset = offsetof(struct topo_dim, size),
-     .help = "ranks along this dimension"},
+     .help = "ranks along this dimension, at least 2; 1 is a machine of one rank, which has one dimension"},
     {.key = "bandwidth",
      .type = CONFIG_RATE_GIB,
      .flags = CONFIG_REQUIRED,
@@ -77,6 +77,21 @@ static enum orr_status check_lengths(const char *name, const struct config_seen 
     return ORR_OK;
 }
 
+/* One rank is a machine, whose network nobody uses; a dimension of one beside others is a slip of the pen. */
+static enum orr_status check_sizes_above_one(const char *name, const struct config_seen *seen,
+                                             const struct topo_dims *dims, struct orr_error *err)
+{
+    for (uint32_t i = 0; i < dims->count && dims->count > 1; i++) {
+        if (dims->dim[i].size < 2) {
+            return error_set(err, ORR_EINVAL,
+                             "%s:%" PRIu32 ": \"npus_count\" entry %" PRIu32
+                             " is 1; accepted: whole number, 2 to 2147483647; 1 only where there is one dimension",
+                             name, seen->line[1], i + 1);
+        }
+    }
+    return ORR_OK;
+}
+
 enum orr_status config_take_network(const struct config_text *text, struct notes *notes, struct topo_dims *dims,
                                     struct orr_error *err)
 {
@@ -104,6 +119,10 @@ enum orr_status config_take_network(const struct config_text *text, struct notes
         return status;
     }
     made.count = seen.count[0];
+    status = check_sizes_above_one(name, &seen, &made, err);
+    if (status != ORR_OK) {
+        return status;
+    }
     if (!topo_dims_finish(&made)) {
         return error_set(err, ORR_ERANGE,
                          "%s:%" PRIu32 ": the product of \"npus_count\" is too large; accepted: up to %d ranks", name,

@@ -24,6 +24,11 @@ static enum orr_status check_required(const struct orr_run_options *options, str
     };
     /* A replay needs no machine, and one that is named needs no files; jobs bring their traces. */
     size_t count = options->replay || options->machine != NULL ? 1 : sizeof needed / sizeof needed[0];
+    if (count > 1 && options->workload != NULL && options->system == NULL && options->network == NULL) {
+        return error_set(err, ORR_EINVAL,
+                         "missing parameter 'machine' NAME (dgx-h100:16, ring:8, a line or a file); or parameter "
+                         "'system' and parameter 'network' with its files");
+    }
     for (size_t i = options->job_count > 0 ? 1 : 0; i < count; i++) {
         if (needed[i].value == NULL || needed[i].value[0] == '\0') {
             return error_set(err, ORR_EINVAL, "missing parameter '%s' %s", needed[i].name, needed[i].what);

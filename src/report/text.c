@@ -115,12 +115,16 @@ static void print_machine(const struct sim_result *result, FILE *stream)
     if (traced < result->rank_count) {
         (void)fprintf(stream, "grown from %u trace%s, ", traced, traced == 1 ? "" : "s");
     }
-    for (uint32_t d = 0; d < dims->count; d++) {
+    for (uint32_t d = 0; d < dims->count && dims->ranks > 1; d++) {
         (void)fprintf(stream, "%s%s %u", d == 0 ? "" : " x ", topo_kind_name(dims->dim[d].kind), dims->dim[d].size);
     }
     bool wired = result->config->backend >= ORR_BACKEND_PACKET;
-    (void)fprintf(stream, ", %s%s network%s\n", wired ? "" : "congestion-",
-                  report_backend_name(result->config->backend), result->by_packets ? ", by packets" : "");
+    if (dims->ranks == 1) {
+        (void)fputs("no network\n", stream);
+    } else {
+        (void)fprintf(stream, ", %s%s network%s\n", wired ? "" : "congestion-",
+                      report_backend_name(result->config->backend), result->by_packets ? ", by packets" : "");
+    }
     if (result->config->devices.text != NULL) {
         (void)fprintf(stream, "%-11s%s\n", "Devices", result->config->devices.text);
     }
@@ -429,7 +433,7 @@ void report_text_write(const struct sim_result *result, FILE *stream)
     if (report_network_has(result)) {
         report_network_text(result, stream);
         (void)fputc('\n', stream);
-    } else if (result->config->dims.count > 0) {
+    } else if (result->config->dims.ranks > 1) {
         print_dimensions(result, stream);
         (void)fputc('\n', stream);
     }

@@ -33,6 +33,21 @@ static enum orr_status count_traces(const struct orr_run_options *options, struc
                                  options->workload);
 }
 
+void run_machine_of_one(struct orr_run_options *options)
+{
+    bool open = options->machine == NULL && options->network == NULL && options->system == NULL && !options->replay &&
+                options->job_count == 0 && !options->grow && options->compat != ORR_COMPAT_ASTRA &&
+                (options->workload != NULL || options->loaded != NULL);
+    struct mem mem = {0};
+    struct arena arena;
+    uint32_t traces = 0;
+    arena_init(&arena, &mem);
+    if (open && count_traces(options, &arena, &traces, NULL) == ORR_OK && traces == 1) {
+        options->machine = "gpu";
+    }
+    arena_free(&arena);
+}
+
 static enum orr_status run_machine_refuse_size(const struct orr_run_options *options, uint32_t told, uint32_t traces,
                                                struct orr_error *err)
 {

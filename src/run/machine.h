@@ -16,6 +16,9 @@ struct run_named_machine {
     struct run_texts texts;
 };
 
+/* A job of one trace needs no machine: where none is said, `gpu`. Others are left to param_run_settle, which asks. */
+void run_machine_of_one(struct orr_run_options *options);
+
 /* Fills in system, network, logical, texts and, where it is open, the backend. ORR_EINVAL when the traces are not as
  * many as the machine's ranks, with the way out. */
 ORR_MUST_CHECK enum orr_status run_machine_take(struct orr_run_options *options, struct run_named_machine *made,

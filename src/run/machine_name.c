@@ -464,10 +464,12 @@ static enum orr_status lay_servers(struct run_machine *machine, uint32_t ranks, 
 enum orr_status run_machine_settle(struct run_machine *machine, uint32_t ranks, struct orr_error *err)
 {
     enum orr_status status = ORR_OK;
-    if (ranks < 2) {
-        return error_set(err, ORR_EINVAL,
-                         "parameter 'machine': a machine of %" PRIu32 " rank%s has no network; at least 2", ranks,
-                         ranks == 1 ? "" : "s");
+    if (ranks < 1) {
+        return error_set(err, ORR_EINVAL, "parameter 'machine': a machine has at least 1 rank");
+    }
+    if (ranks == 1 && machine->line == NULL) { /* one of its GPUs, whatever joins them: no link is used */
+        machine->ranks = machine->dims[0] = machine->dim_count = 1;
+        return ORR_OK;
     }
     if (machine->kind == RUN_MACHINE_MADE) {
         status = machine->line == NULL ? lay_servers(machine, ranks, err) : ORR_OK; /* a line: sizes are those made */

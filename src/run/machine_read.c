@@ -271,7 +271,7 @@ enum orr_status run_machine_made_dims(struct run_machine *machine, struct arena 
     *times = (struct run_quantities){0};
     for (uint32_t i = 0; i < made.dim_count && status == ORR_OK; i++) {
         bool inside = i == 0 && made.dim_count > 1 ? rate[0] > 0 : rate[1] == 0;
-        if (made.dims[i] > 1) {
+        if (made.dims[i] > 1 || (made.hosts == 1 && i == 0)) {
             machine->dims[machine->dim_count++] = made.dims[i];
             status = add_quantity(rates, rate[!inside], 1000000000, 9, "Gbps", arena, err);
             status = status == ORR_OK ? add_quantity(times, delay[!inside], 1000, 3, "us", arena, err) : status;
@@ -364,7 +364,7 @@ enum orr_status run_machine_lay_out(struct run_machine *machine, uint32_t ranks,
         return ORR_OK;
     }
     enum orr_status status = run_machine_settle(machine, ranks, err);
-    return status == ORR_OK && machine->kind == RUN_MACHINE_MADE
+    return status == ORR_OK && machine->kind == RUN_MACHINE_MADE && ranks > 1
                ? run_machine_made_dims(machine, arena, rates, times, err)
                : status;
 }

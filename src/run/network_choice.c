@@ -64,6 +64,10 @@ enum orr_status run_network_settle(const struct run_machine *machine, const stru
 {
     bool wires = run_machine_needs_wires(machine);
     enum orr_status status = ORR_OK;
+    if (machine->ranks == 1 && machine->kind != RUN_MACHINE_FILE) { /* nothing is sent: the same on every network */
+        *backend = ORR_BACKEND_UNAWARE;
+        return ORR_OK;
+    }
     *backend = !options->backend_open ? options->backend : wires ? ORR_BACKEND_FLOW : ORR_BACKEND_UNAWARE;
     if (options->backend_open && !wires &&
         run_system_names_nccl(options->system, options->overrides, options->override_count)) {

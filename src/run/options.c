@@ -6,6 +6,7 @@
 #include "config/override.h"
 #include "param/param.h"
 #include "run/files.h"
+#include "run/machine.h"
 
 static const struct param_table tables[] = {{param_run, 0, 0}, {0}};
 
@@ -84,6 +85,7 @@ enum orr_status run_overrides_resolve(struct orr_override *list, size_t *count, 
 
 enum orr_status orr_run_settle(struct orr_run_options *options, struct orr_error *err)
 {
+    run_machine_of_one(options);
     enum orr_status status = param_run_settle(options, err);
     struct orr_override *sets = param_run_sets(options);
     bool open = options->machine != NULL && options->backend_open; /* the machine says which files there are */

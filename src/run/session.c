@@ -465,6 +465,7 @@ enum orr_status orr_run_open(const struct orr_run_options *options, struct orr_r
                          options->size, sizeof *options);
     }
     struct orr_run_options own = *options;
+    run_machine_of_one(&own);
     enum orr_status status = param_run_settle(&own, err);
     if (status != ORR_OK) {
         return status;

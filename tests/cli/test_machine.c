@@ -149,6 +149,36 @@ static void a_file_is_what_its_content_says(void **state)
     }
 }
 
+/* A recording of one GPU: nothing is sent, whatever it runs on. */
+static void one_trace_runs_on_one_gpu_of_any_machine(void **state)
+{
+    (void)state;
+    prepare();
+    CHECK_EXIT(program_run("gen collective --type all-reduce --bytes 64MiB --ranks 1 -o alone"), 0);
+    CHECK_CONTAINS(program_run("gen collective --ranks 1 -o alone")->out, "Next: orrery run --workload alone\n");
+    program_write_text("one.yml", "topology: [ Ring ]\nnpus_count: [ 1 ]\nbandwidth: [ 50 ]\nlatency: [ 500 ]\n");
+    static const char *const machines[] = {"",
+                                           "--machine gpu",
+                                           "--machine ring:1",
+                                           "--machine mi300x",
+                                           "--machine gpu:1>leaf:100Gbps>spine:2",
+                                           "--machine torus3d --backend packet",
+                                           "--machine ./one.yml"};
+    for (size_t i = 0; i < COUNT_OF(machines); i++) {
+        char line[128];
+        (void)snprintf(line, sizeof line, "run -w alone %s", machines[i]);
+        const struct program_result *result = program_run(line);
+        CHECK_EXIT(result, 0);
+        CHECK_CONTAINS(result->out, "Machine    1 rank, no network\n");
+    }
+    const struct program_result *result = program_run("run -w alone --machine dgx-h100:1");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "dgx-h100:1 has 8 ranks, and there is 1 trace: a machine of 1 fits");
+    result = program_run("run -w m");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "missing --machine NAME (dgx-h100:16, ring:8, a line or a file); or --system and");
+}
+
 static void points_of_a_sweep_run_on_one_network(void **state)
 {
     (void)state;
@@ -161,4 +191,5 @@ static void points_of_a_sweep_run_on_one_network(void **state)
 
 TEST_MAIN(what_bounds_a_run_on_wires_names_the_busiest_link, a_machine_means_the_same_on_every_network,
           nvlink_is_not_marked_by_congestion_control, ranks_and_traces_must_be_as_many, a_machine_is_said_once,
-          a_machine_is_shown_with_its_sources, a_file_is_what_its_content_says, points_of_a_sweep_run_on_one_network)
+          a_machine_is_shown_with_its_sources, a_file_is_what_its_content_says,
+          one_trace_runs_on_one_gpu_of_any_machine, points_of_a_sweep_run_on_one_network)

@@ -410,7 +410,7 @@ static void a_machine_is_found_by_its_name_in_the_lab(void **state)
         {"128gpu_torus3d_15", "15 groups do not divide 128 ranks of torus3d; 8 or 16 would"},
         {"128gpu_toris3d_16", "did you mean \"torus3d\"?"},
         {"dims:99999x99999x9", "more than 2147483647 GPUs"},
-        {"1gpu_ring", "at least 2"},
+        {"1gpu_ring", "one GPU is no network"},
         {"dgx-h101", "did you mean \"dgx-h100\"?"},
         {"auto:2d", "auto:2d leaves open how many GPUs it has; 64gpu_auto2d says it"},
     };
