@@ -7,6 +7,7 @@
 
 #include "advise/machine.h"
 #include "advise/run.h"
+#include "report/bound.h"
 #include "report/number.h"
 #include "report/rows.h"
 #include "report/summary.h"
@@ -447,6 +448,9 @@ static void find_host(const struct advise_view *view)
                         is_host ? "operators of the CPU" : "accesses to remote memory",
                         report_share(view->shares.other, 1).text);
         advise_number(document, is_host ? "host_ns" : "remote_ns", is_host ? host : remote);
+        if (is_host && report_host_is_profiled(view->result)) {
+            advise_evidence(document, "%s", REPORT_PROFILED_HOST);
+        }
         if (launch > 0) {
             advise_evidence(document, "every communication waits %s to be launched", report_time((double)launch).text);
         }

@@ -58,6 +58,12 @@ static bool waits_for_memory(const struct sim_result *result)
     return weight > 2.0 * result->rank_count && arithmetic < weight / 2;
 }
 
+bool report_host_is_profiled(const struct sim_result *result)
+{
+    double scale = result->config->tuning.host_scale;
+    return result->config->policy == ORR_POLICY_STREAMS && (scale == 0.0 || scale == 1.0);
+}
+
 /* What work it was, in a word and in a sentence. */
 static enum report_bound_kind kind_of_work(const struct sim_result *result, bool is_compute, const char **words)
 {
@@ -92,9 +98,11 @@ static void say_work(const struct sim_result *result, const struct work *work, s
         (void)snprintf(spread, sizeof spread, "a mean rank (rank %u works longest, %s of %s)", work->most_rank,
                        report_time((double)work->most_ns).text, report_time(step).text);
     }
+    bool recorded = bound->kind == REPORT_BOUND_HOST && report_host_is_profiled(result);
     (void)snprintf(bound->sentence, sizeof bound->sentence,
-                   "Bound by %s: %s of the step on %s; exposed communication takes %s.", words,
-                   report_share(bound->share, 1).text, spread, report_share(comm, step).text);
+                   "Bound by %s: %s of the step on %s; exposed communication takes %s%s%s.", words,
+                   report_share(bound->share, 1).text, spread, report_share(comm, step).text, recorded ? "; " : "",
+                   recorded ? REPORT_PROFILED_HOST : "");
 }
 
 static void say_imbalance(const struct sim_result *result, const struct work *work, struct report_bound *bound)

@@ -36,6 +36,12 @@ enum report_bound_kind {
 #undef REPORT_X
 };
 
+/* Of traces that ask for streams, as imported recordings do, with the host as it was recorded. */
+#define REPORT_PROFILED_HOST                                                                                           \
+    "in a profiler's recording part of the host's time is the profiler's own work, which orrery calib fit takes out"
+
+bool report_host_is_profiled(const struct sim_result *result);
+
 struct report_bound {
     enum report_bound_kind kind;
     double share;       /* of the step, 0 to 1 */

@@ -311,6 +311,14 @@ static void work_is_named_for_what_it_waits_for(void **state)
     }
     CHECK_CONTAINS(report_bound_of(&f.result).sentence, "Bound by remote memory");
     for (uint32_t rank = 0; rank < FIXTURE_RANKS; rank++) {
+        f.ranks[rank].union_ns[SIM_OP_CPU] = 81;
+    }
+    CHECK(strstr(report_bound_of(&f.result).sentence, "profiler") == NULL, "no recording, no profiler");
+    f.config.policy = ORR_POLICY_STREAMS;
+    CHECK_CONTAINS(report_bound_of(&f.result).sentence, "the profiler's own work");
+    f.config.tuning.host_scale = 0.5;
+    CHECK(strstr(report_bound_of(&f.result).sentence, "profiler") == NULL, "the host was corrected");
+    for (uint32_t rank = 0; rank < FIXTURE_RANKS; rank++) {
         set_parts(&f, rank, 10, 90, 0, 0);
         f.ranks[rank].nodes_of[SIM_OP_COMM] = 4;
     }
