@@ -11,9 +11,12 @@
 
 const struct device device_rows[] = {
 #define DEVICE_X(name, synonyms, bf16, fp16, fp8, fp4, tf32, fp32, rate, memory, architecture, units, l2, power,       \
-                 sustained, relatives, source)                                                                         \
-    {name,      synonyms, {bf16, fp16, fp8, fp4, tf32, fp32}, rate, memory, architecture, units, l2, power, sustained, \
-     relatives, source},
+                 sustained, matrix, relatives, source)                                                                 \
+    {name,      synonyms, {bf16, fp16, fp8, fp4, tf32, fp32},                                                          \
+     rate,      memory,   architecture,                                                                                \
+     units,     l2,       power,                                                                                       \
+     sustained, matrix,   relatives,                                                                                   \
+     source},
     PRESET_DEVICES(DEVICE_X)
 #undef DEVICE_X
 };

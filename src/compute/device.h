@@ -21,6 +21,7 @@ struct device {
     double l2;             /* MB, the last cache that all units share */
     double power;          /* W */
     double sustained;      /* of its peak, by the best product that was published; 0: as DEVICE_SUSTAINED */
+    double matrix;         /* side of the array that a unit multiplies with, where that is large (TPU); else 0 */
     const char *relatives; /* names, nearest first */
     const char *source;
 };

@@ -104,12 +104,18 @@ static double waves_of(double tiles, double units, double sharp)
     return sharp * ceil(filled) + (1 - sharp) * smooth;
 }
 
+/* Of an array of multipliers the share that a side of `width` values fills. */
+static double filled_share(double width, const struct op_machine *machine)
+{
+    return machine->matrix > 0 ? width / (ceil(width / machine->matrix) * machine->matrix) : 1;
+}
+
 /* The time of `count` products by the best of a few tilings. */
 static double tiled_time(double count, double m, double n, double k, const struct op_machine *machine, const double *c)
 {
     static const double sides[][2] = {{256, 128}, {128, 256}, {128, 128}, {128, 64}, {64, 128}, {64, 64}};
     const double rates[] = {1, 1, c[G_T128], c[G_T64], c[G_T64], c[G_T64X64]};
-    double unit = machine->units / (machine->flops * c[G_PEAK]);
+    double unit = machine->units / (machine->flops * c[G_PEAK] * filled_share(n, machine) * filled_share(k, machine));
     double best = INFINITY;
     for (int t = 0; t < 6; t++) {
         double area = sides[t][0] * sides[t][1];
@@ -120,7 +126,7 @@ static double tiled_time(double count, double m, double n, double k, const struc
                 break;
             }
             double depth = ceil(k / cuts / 64) * 64;
-            double one = depth * area * 2 * rate + c[G_EPILOGUE] * area / 32768;
+            double one = depth * area * 2 * rate + c[G_EPILOGUE] * machine->slower * area / 32768;
             double all = waves_of(tiles * cuts, machine->units, c[G_WAVES]) * one + (cuts > 1 ? c[G_SPLIT] : 0);
             best = all < best ? all : best;
         }
@@ -174,7 +180,7 @@ static struct op_base attention_base(const struct orr_op *op, const struct op_ma
     bool is_full = op->full || op->kind == ORR_OP_ATTENTION_FULL || op->kind == ORR_OP_ATTENTION_FULL_BACKWARD;
     struct op_work work = op_work_of(op);
     double head = dim <= 64 ? c[A_D64] : dim <= 128 ? 1 : dim <= 192 ? c[A_D192] : dim <= 256 ? c[A_D256] : c[A_D512];
-    double unit = machine->flops * c[A_PEAK] / machine->units * head;
+    double unit = machine->flops * c[A_PEAK] / machine->units * head * filled_share(dim, machine);
     double best = INFINITY;
     for (double side = 128; side >= 64; side /= 2) {
         double blocks = batch_heads * ceil(seq / side);

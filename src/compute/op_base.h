@@ -53,7 +53,9 @@ struct op_machine {
     double flops;  /* of the type of number */
     double memory; /* bytes */
     double units;
-    double l2; /* bytes */
+    double l2;     /* bytes */
+    double slower; /* a unit's time for the same work against one of those that the constants were fitted on */
+    double matrix; /* side of the array that a unit multiplies with: narrower products leave a part of it idle */
 };
 struct op_machine op_machine_of(const struct device *device, enum orr_op_dtype dtype);
 /* Whether the device's data sheet has a rate for the type; else that of a wider one is taken. */

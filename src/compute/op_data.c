@@ -67,6 +67,7 @@ static struct op_machine compute_op_data_carried(const struct device *device, co
     } else if (device->sustained > 0) {
         to.flops *= device->sustained / DEVICE_SUSTAINED;
     }
+    to.slower = there.flops / there.units / (to.flops / to.units);
     return to;
 }
 

@@ -33,7 +33,9 @@ struct op_machine op_machine_of(const struct device *device, enum orr_op_dtype d
     return (struct op_machine){.flops = device_peak_of(device, peaks[dtype]) * 1e6,
                                .memory = device->memory_rate * 1e3,
                                .units = device->units,
-                               .l2 = device->l2 * 1e6};
+                               .l2 = device->l2 * 1e6,
+                               .slower = 1,
+                               .matrix = device->matrix};
 }
 
 /* The product that a kind's matrix units do: `count` of them. */

@@ -225,6 +225,15 @@ static void runs_read_notes(const char *notes, struct orr_train_options *options
     }
 }
 
+/* MaxText has many policies between none and full, which a column calls selective. These keep the projections of
+ * attention alone, away from the device, and run all else again. */
+static void runs_read_policy(const char *notes, struct orr_train_options *options)
+{
+    if (strstr(notes, "qkv_proj_offloaded") != NULL || strstr(notes, "save_qkv_proj") != NULL) {
+        options->plan.recompute = ORR_TRAIN_RECOMPUTE_FULL;
+    }
+}
+
 enum orr_status runs_row_options(const struct runs *runs, const struct runs_row *row,
                                  const struct orr_train_options *defaults, struct orr_train_options *options,
                                  struct orr_error *err)
@@ -256,6 +265,7 @@ enum orr_status runs_row_options(const struct runs *runs, const struct runs_row 
             options->model = text;
         }
     }
+    runs_read_policy(runs_field(runs, row, RUNS_NOTES), options);
     if (options->shape.hidden != 0) { /* the row says its shape itself; the name is for people */
         options->model = NULL;
     } else if (options->model != NULL && model_preset_like(options->model) != NULL) {

@@ -119,6 +119,34 @@ static void a_device_of_another_maker_does_not_take_nvidias_share_of_its_peak(vo
     CHECK(tflops > 0.45 * 1307 && tflops < 0.58 * 1307, "%g TFLOP/s", tflops);
 }
 
+/* A chip of one large unit and a GPU of 132 small ones write a tile in the same share of the time they compute it in.
+ */
+static void large_products_take_alike_shares_of_the_peak_of_few_units_and_of_many(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        double peak;
+    } devices[] = {{"tpu-v4", 275}, {"tpu-v5e", 197}, {"tpu-v5p", 459}, {"tpu-v6e", 918}, {"tpu7x", 2307}};
+    const struct orr_op op = {.kind = ORR_OP_GEMM, .dims = {8192, 8192, 8192}};
+    for (size_t i = 0; i < COUNT_OF(devices); i++) {
+        double tflops = 2.0 * 8192 * 8192 * 8192 / ask(devices[i].name, ORR_OP_KERNEL, op).us * 1e-6;
+        CHECK(tflops > 0.6 * devices[i].peak && tflops < 0.85 * devices[i].peak, "%s: %g TFLOP/s", devices[i].name,
+              tflops);
+    }
+}
+
+/* TPU v6e multiplies 256 x 256 at a time: heads of 128 leave half of that idle, heads of 256 none. */
+static void heads_narrower_than_the_array_that_multiplies_take_as_long_as_those_that_fill_it(void **state)
+{
+    (void)state;
+    struct orr_op narrow = {.kind = ORR_OP_ATTENTION, .dims = {4, 8192, 32, 32, 128}}, wide = narrow;
+    wide.dims[4] = 256;
+    double v6e = ask("tpu-v6e", ORR_OP_KERNEL, wide).us / ask("tpu-v6e", ORR_OP_KERNEL, narrow).us;
+    double v5p = ask("tpu-v5p", ORR_OP_KERNEL, wide).us / ask("tpu-v5p", ORR_OP_KERNEL, narrow).us;
+    CHECK(v6e < 0.6 * v5p, "heads of 256 take %g times those of 128 on v6e, %g on v5p", v6e, v5p);
+}
+
 static void a_backward_pass_takes_longer_than_its_forward_pass(void **state)
 {
     (void)state;
@@ -247,6 +275,8 @@ int main(void)
         cmocka_unit_test(a_slower_memory_makes_what_is_bound_by_it_slower_by_as_much),
         cmocka_unit_test(every_operator_has_a_time_on_every_device),
         cmocka_unit_test(a_device_of_another_maker_does_not_take_nvidias_share_of_its_peak),
+        cmocka_unit_test(large_products_take_alike_shares_of_the_peak_of_few_units_and_of_many),
+        cmocka_unit_test(heads_narrower_than_the_array_that_multiplies_take_as_long_as_those_that_fill_it),
         cmocka_unit_test(a_backward_pass_takes_longer_than_its_forward_pass),
         cmocka_unit_test(a_call_never_takes_less_than_its_launch),
         cmocka_unit_test(a_device_without_measurements_is_trusted_as_little_as_those_left_out),

@@ -445,6 +445,22 @@ static void notes_of_a_table_say_what_its_columns_would(void **state)
     CHECK(steps[2] == steps[3], "all-to-alls hide in graphs alone: %g and %g s", steps[2], steps[3]);
 }
 
+/* Policies of MaxText that keep the projections alone: its tables call them selective. */
+static void a_policy_that_keeps_projections_alone_runs_all_else_again(void **state)
+{
+    (void)state;
+    static const char head[] = "model,gpu,gpus,framework,recompute,notes";
+    static const char *const rows[] = {"llama2-70b,tpu-v6e,256,maxtext,selective,remat qkv_proj_offloaded",
+                                       "llama2-70b,tpu-v6e,256,maxtext,full,",
+                                       "llama2-70b,tpu-v6e,256,maxtext,selective,remat minimal"};
+    double steps[COUNT_OF(rows)];
+    for (size_t i = 0; i < COUNT_OF(rows); i++) {
+        steps[i] = table_seconds(head, rows[i], 6);
+    }
+    CHECK(steps[0] > 0 && steps[0] == steps[1], "%g s by notes, %g in full", steps[0], steps[1]);
+    CHECK(steps[2] < 0.9 * steps[0], "%g s where products are kept", steps[2]);
+}
+
 /* As collect/bench_steps.py writes them: the shape is an object in one column. */
 static void a_step_with_its_shape_in_one_column_is_that_of_many_columns(void **state)
 {
@@ -556,6 +572,7 @@ int main(void)
         cmocka_unit_test(graphs_of_whole_steps_leave_the_host_nothing_to_launch),
         cmocka_unit_test(older_releases_take_longer_where_runs_show_it),
         cmocka_unit_test(notes_of_a_table_say_what_its_columns_would),
+        cmocka_unit_test(a_policy_that_keeps_projections_alone_runs_all_else_again),
         cmocka_unit_test(a_step_with_its_shape_in_one_column_is_that_of_many_columns),
         cmocka_unit_test(a_trainer_answers_as_a_step_by_itself_does_however_often_it_is_asked),
         cmocka_unit_test(a_simulated_step_can_be_stopped),
