@@ -21,7 +21,8 @@ const struct param run_output_rows[] = {
      .help = "Also write tables to the folder DIR: a run has several. ranks.csv, collectives.csv, dimensions.csv, on "
              "wires links.csv and, where memory is tracked, memory.csv"},
     {"timeline", .commands = BOTH, OUTPUT(timeline), .flags = PARAM_SINGLE,
-     .help = "Also write a timeline for Perfetto or chrome://tracing. Compressed when the name ends in .gz"},
+     .help = "Also write a timeline for Perfetto or chrome://tracing. Chrome's JSON; FILE.pftrace: Perfetto's "
+             "protobuf, a third of the size; compressed when the name ends in .gz (docs/timeline.md)"},
     {"report", .commands = BOTH, OUTPUT(report), .flags = PARAM_SINGLE,
      .help = "Also write a page to open in a browser (HTML, docs/report.md), the timeline in it"},
     {"dump-comm-intervals", .commands = BOTH, OUTPUT(comm_intervals), .flags = PARAM_SINGLE | PARAM_RARE,

@@ -11,7 +11,8 @@ struct timeline_command {
 static const struct param rows[] = {
     {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "OUT",
      .place = offsetof(struct timeline_command, output),
-     .help = "Required: the timeline, Chrome trace JSON; compressed when OUT ends in .gz"},
+     .help = "Required: the timeline, Chrome trace JSON, or of a simulation OUT.pftrace, Perfetto's protobuf; "
+             "compressed when OUT ends in .gz"},
     {0},
 };
 

@@ -3,6 +3,8 @@
  * decided here once for all of them. */
 #include "report/report.h"
 
+#include <string.h>
+
 #include "io/outfile.h"
 #include "report/astra.h"
 #include "report/columns.h"
@@ -10,6 +12,7 @@
 #include "report/csv.h"
 #include "report/json.h"
 #include "report/memory.h"
+#include "report/perfetto.h"
 #include "report/simai_run.h"
 #include "report/stall.h"
 #include "report/text.h"
@@ -57,6 +60,21 @@ static enum orr_status report_write_to(const struct sim_result *result, enum orr
     return error_set(err, ORR_EINVAL, "there is no output number %d that goes to a stream", (int)output);
 }
 
+/* Whether a name, less .gz or .zst, ends as Perfetto's own traces do. */
+static bool is_perfetto_name(const char *path, enum io_outfile_form form)
+{
+    static const char *const endings[] = {".pftrace", ".perfetto-trace"};
+    size_t length = strlen(path) - (form == IO_OUTFILE_GZIP   ? strlen(".gz")
+                                    : form == IO_OUTFILE_ZSTD ? strlen(".zst")
+                                                              : 0);
+    bool is = false;
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+        size_t size = strlen(endings[i]);
+        is = is || (length >= size && memcmp(path + length - size, endings[i], size) == 0);
+    }
+    return is;
+}
+
 static enum orr_status report_write_file(const struct sim_result *result, enum orr_output output, const char *path,
                                          struct orr_error *err)
 {
@@ -66,7 +84,9 @@ static enum orr_status report_write_file(const struct sim_result *result, enum o
     if (status != ORR_OK) {
         return status;
     }
-    status = report_write_to(result, output, io_outfile_stream(file), err);
+    status = output == ORR_OUTPUT_TIMELINE && is_perfetto_name(path, form)
+                 ? report_perfetto_write(result, io_outfile_stream(file), err)
+                 : report_write_to(result, output, io_outfile_stream(file), err);
     if (status != ORR_OK) {
         io_outfile_abort(file);
         return status;

@@ -1,19 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Events go out in the order the engine kept them (by end). Groups are looked up by the id a node names, in the
- * ascending list of the configuration.
- */
+/* Slices go out in the order the engine kept them (by end), arrows and counters behind them. */
 #include "report/timeline.h"
 
-#include <errno.h>
-#include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "io/json_write.h"
-#include "report/lanes.h"
-#include "report/rows.h"
-#include "report/simai_run.h"
+#include "report/events.h"
 
 /* A Chrome metadata event up to its arguments. */
 static void begin_metadata(struct json_writer *json, const char *name, uint32_t rank, uint32_t thread)
@@ -33,6 +23,16 @@ static void end_metadata(struct json_writer *json)
     json_write_object_end(json);
 }
 
+static void write_process(struct json_writer *json, uint32_t process, const char *name)
+{
+    begin_metadata(json, "process_name", process, 0);
+    json_write_member_string(json, "name", name);
+    end_metadata(json);
+    begin_metadata(json, "process_sort_index", process, 0);
+    json_write_member_u64(json, "sort_index", process);
+    end_metadata(json);
+}
+
 static void write_thread(struct json_writer *json, const struct sim_result *result, uint32_t rank, uint32_t thread)
 {
     char name[REPORT_LANE_NAME];
@@ -50,12 +50,7 @@ static void report_timeline_write_rank(struct json_writer *json, uint32_t rank, 
 {
     char name[32];
     (void)snprintf(name, sizeof name, "rank %u", rank);
-    begin_metadata(json, "process_name", rank, 0);
-    json_write_member_string(json, "name", name);
-    end_metadata(json);
-    begin_metadata(json, "process_sort_index", rank, 0);
-    json_write_member_u64(json, "sort_index", rank);
-    end_metadata(json);
+    write_process(json, rank, name);
     for (uint32_t slot = 0; slot < SIM_SLOT_NONE; slot++) {
         if ((lanes->slots[rank] >> slot & 1) != 0) {
             write_thread(json, result, rank, slot);
@@ -69,75 +64,15 @@ static void report_timeline_write_rank(struct json_writer *json, uint32_t rank, 
     }
 }
 
-/* Members of the group a node names; the name is the id as text, all of it, and "" and "0" are all ranks (spec
- * analytical §13). A run refuses names that are neither, so none gets here. */
-static uint32_t group_size(const struct sim_result *result, uint32_t node, const char *name)
-{
-    const struct sim_config *config = result->config;
-    if (result->simai != NULL) {
-        uint32_t cell = node / 2;
-        return report_simai_run_ranks(result->simai, cell / SIMAI_PHASES, (enum simai_phase)(cell % SIMAI_PHASES));
-    }
-    char *end = NULL;
-    errno = 0;
-    long id = strtol(name, &end, 10);
-    bool whole = errno == 0 && end != name && *end == '\0' && id != 0;
-    for (uint32_t i = 0; whole && i < config->group_count; i++) {
-        if (config->groups[i].id == id) {
-            return config->groups[i].count;
-        }
-    }
-    return config->dims.ranks;
-}
-
-/* Kineto's categories. */
-static const char *category(const struct trace_node *node)
-{
-    if (node->is_cpu_op) {
-        return "cpu_op";
-    }
-    return node->type == TRACE_MEM_LOAD || node->type == TRACE_MEM_STORE ? "gpu_memcpy" : "kernel";
-}
-
-static void write_arguments(struct json_writer *json, const struct sim_result *result, const struct trace_graph *graph,
-                            uint32_t index)
-{
-    const struct trace_node *node = &graph->nodes[index];
-    const char *group = graph->strings + node->group;
-    switch (node->type) {
-    case TRACE_COLL:
-        json_write_member_string(json, "Collective name", report_node_word(node));
-        json_write_member_u64(json, "bytes", node->comm_bytes);
-        json_write_member_string(json, "Process Group Name", group[0] != '\0' ? group : "0");
-        json_write_member_u64(json, "Group size", group_size(result, index, group));
-        break;
-    case TRACE_SEND:
-    case TRACE_RECV:
-        json_write_member_string(json, "Collective name", report_node_word(node));
-        json_write_member_u64(json, "bytes", node->comm_bytes);
-        json_write_member_i64(json, node->type == TRACE_SEND ? "dst" : "src",
-                              node->type == TRACE_SEND ? node->comm_dst : node->comm_src);
-        json_write_member_i64(json, "tag", node->comm_tag);
-        break;
-    case TRACE_MEM_LOAD:
-    case TRACE_MEM_STORE:
-        json_write_member_u64(json, "bytes", node->tensor_bytes);
-        break;
-    default:
-        break;
-    }
-}
-
 static void write_interval(struct json_writer *json, const struct sim_result *result,
                            const struct sim_interval *interval, uint32_t thread)
 {
-    const struct trace_rank *rank = &result->config->traces->ranks[interval->rank];
-    const struct trace_node *node = &rank->graph->nodes[interval->node];
-    const char *name = trace_graph_name(rank->graph, interval->node);
+    struct report_slice slice;
+    report_slice_of(result, interval, thread, &slice);
     json_write_object(json, true);
     json_write_member_string(json, "ph", "X");
-    json_write_member_string(json, "cat", category(node));
-    json_write_member_string(json, "name", name[0] != '\0' ? name : report_node_word(node));
+    json_write_member_string(json, "cat", slice.category);
+    json_write_member_string(json, "name", slice.name);
     json_write_member_u64(json, "pid", interval->rank);
     json_write_member_u64(json, "tid", thread);
     json_write_key(json, "ts");
@@ -146,22 +81,104 @@ static void write_interval(struct json_writer *json, const struct sim_result *re
     json_write_ns_as_us(json, interval->end_ns - interval->start_ns);
     json_write_key(json, "args");
     json_write_object(json, true);
-    json_write_member_u64(json, "node_id", trace_rank_node_id(rank, interval->node));
-    json_write_member_u64(json, "stream", thread);
-    write_arguments(json, result, rank->graph, interval->node);
+    for (uint32_t i = 0; i < slice.argument_count; i++) {
+        const struct report_argument *one = &slice.arguments[i];
+        if (one->text != NULL) {
+            json_write_member_string(json, one->name, one->text);
+        } else if (one->is_signed) {
+            json_write_member_i64(json, one->name, (int64_t)one->number);
+        } else {
+            json_write_member_u64(json, one->name, one->number);
+        }
+    }
     json_write_object_end(json);
     json_write_object_end(json);
 }
 
+/* ---- arrows and counters ---- */
+
+/* One end of an arrow: "s" where it begins, "f" where it ends. */
+static void write_flow_end(struct json_writer *json, const struct sim_result *result, const struct report_waits *waits,
+                           uint32_t place, uint64_t time_ns, const char *phase, enum report_flow flow, uint64_t number)
+{
+    json_write_object(json, true);
+    json_write_member_string(json, "ph", phase);
+    json_write_member_string(json, "cat", "flow");
+    json_write_member_string(json, "name", report_flow_names[flow]);
+    json_write_member_u64(json, "id", number);
+    json_write_member_u64(json, "pid", result->intervals[waits->order[place]].rank);
+    json_write_member_u64(json, "tid", waits->thread[place]);
+    json_write_key(json, "ts");
+    json_write_ns_as_us(json, time_ns);
+    if (phase[0] == 'f') {
+        json_write_member_string(json, "bp", "e"); /* the slice that is open then, not the next */
+    }
+    json_write_object_end(json);
+}
+
+/* A viewer closes a slice at its end before it looks for one that is open, hence the nanosecond. */
+static void write_flow(struct json_writer *json, const struct sim_result *result, const struct report_events *events,
+                       uint32_t place, bool launch)
+{
+    enum report_flow flow;
+    int64_t from = report_flow_into(events, place, launch, &flow);
+    if (from == REPORT_NO_WAIT) {
+        return;
+    }
+    const struct report_waits *waits = &events->waits;
+    const struct sim_interval *into = &result->intervals[waits->order[place]];
+    bool at_start = launch || into->end_ns == into->start_ns;
+    uint64_t number = report_flow_number(place, launch);
+    write_flow_end(json, result, waits, (uint32_t)from, result->intervals[waits->order[from]].start_ns, "s", flow,
+                   number);
+    write_flow_end(json, result, waits, place, at_start ? into->start_ns : into->end_ns - 1, "f", flow, number);
+}
+
+struct timeline_counters {
+    struct json_writer *json;
+    uint32_t job; /* the process of what is of all ranks */
+};
+
+static void write_counter(void *context, uint32_t rank, enum report_counter counter, uint64_t time_ns, uint64_t value)
+{
+    const struct timeline_counters *counters = context;
+    struct json_writer *json = counters->json;
+    const struct report_counter_words *words = &report_counter_words[counter];
+    json_write_object(json, true);
+    json_write_member_string(json, "ph", "C");
+    json_write_member_string(json, "name", words->name);
+    json_write_member_u64(json, "pid", rank == REPORT_ALL_RANKS ? counters->job : rank);
+    json_write_key(json, "ts");
+    json_write_ns_as_us(json, time_ns);
+    json_write_key(json, "args");
+    json_write_object(json, true);
+    json_write_member_u64(json, words->unit[0] != '\0' ? words->unit : "count", value);
+    json_write_object_end(json);
+    json_write_object_end(json);
+}
+
+static enum orr_status timeline_write_events(struct json_writer *json, const struct sim_result *result,
+                                             const struct report_events *events, struct orr_error *err)
+{
+    for (uint32_t rank = 0; rank < result->rank_count; rank++) {
+        report_timeline_write_rank(json, rank, &events->lanes, result);
+    }
+    write_process(json, result->rank_count, "all ranks");
+    for (uint32_t i = 0; i < result->interval_count; i++) {
+        write_interval(json, result, &result->intervals[i], report_lanes_thread(result, &events->lanes, i));
+    }
+    for (uint32_t place = 0; place < events->waits.count; place++) {
+        write_flow(json, result, events, place, false);
+        write_flow(json, result, events, place, true);
+    }
+    struct timeline_counters counters = {.json = json, .job = result->rank_count};
+    return report_counters_walk(result, events, write_counter, &counters, err);
+}
+
 enum orr_status report_timeline_write(const struct sim_result *result, FILE *stream, struct orr_error *err)
 {
-    if (!result->config->keep_intervals) {
-        return error_set(err, ORR_EINVAL,
-                         "a timeline needs a run that keeps its intervals (keep_intervals); this one "
-                         "did not");
-    }
-    struct report_lanes lanes;
-    enum orr_status status = report_lanes_make(result, &lanes, err);
+    struct report_events events;
+    enum orr_status status = report_events_make(result, &events, err);
     if (status != ORR_OK) {
         return status;
     }
@@ -177,15 +194,10 @@ enum orr_status report_timeline_write(const struct sim_result *result, FILE *str
     json_write_object_end(&json);
     json_write_key(&json, "traceEvents");
     json_write_array(&json, false);
-    for (uint32_t rank = 0; rank < result->rank_count; rank++) {
-        report_timeline_write_rank(&json, rank, &lanes, result);
-    }
-    for (uint32_t i = 0; i < result->interval_count; i++) {
-        write_interval(&json, result, &result->intervals[i], report_lanes_thread(result, &lanes, i));
-    }
+    status = timeline_write_events(&json, result, &events, err);
     json_write_array_end(&json);
     json_write_object_end(&json);
     json_write_end(&json);
-    arena_free(&lanes.arena);
-    return ORR_OK;
+    report_events_free(&events);
+    return status;
 }

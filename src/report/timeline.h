@@ -2,7 +2,8 @@
 /*
  * What ran when, as Chrome trace events with the fields PyTorch's profiler writes (ORR_OUTPUT_TIMELINE): one process
  * per rank, one thread per hardware slot, for chrome://tracing, Perfetto and tools that read Kineto files. ts and dur
- * are microseconds with the nanoseconds as decimals, exact.
+ * are microseconds with the nanoseconds as decimals, exact. Arrows and counters are those of report/events.h; a process
+ * behind the ranks has the counters of all of them.
  *
  * Receives hold no slot and may overlap, which a thread of a viewer cannot show; they are spread over as many receive
  * threads as are needed, up to 32, the last of which takes the rest.

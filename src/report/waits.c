@@ -61,14 +61,16 @@ static enum orr_status waits_sort(struct waits_making *making, const struct repo
     waits->thread = arena_alloc(&waits->arena, waits->count * sizeof *waits->thread);
     waits->own = arena_alloc(&waits->arena, waits->count * sizeof *waits->own);
     waits->late = arena_alloc(&waits->arena, waits->count * sizeof *waits->late);
+    waits->send = arena_alloc(&waits->arena, waits->count * sizeof *waits->send);
+    waits->launch = arena_alloc(&waits->arena, waits->count * sizeof *waits->launch);
     if (by_interval == NULL || waits->order == NULL || waits->thread == NULL || waits->own == NULL ||
-        waits->late == NULL) {
+        waits->late == NULL || waits->send == NULL || waits->launch == NULL) {
         return mem_error(waits->arena.mem, "ordering the intervals of the timeline", err);
     }
     for (uint32_t i = 0; i < waits->count; i++) {
         by_interval[i] = report_lanes_thread(making->result, lanes, i);
         waits->order[i] = i;
-        waits->own[i] = waits->late[i] = REPORT_NO_WAIT;
+        waits->own[i] = waits->late[i] = waits->send[i] = waits->launch[i] = REPORT_NO_WAIT;
     }
     uint32_t *by_place = waits->thread;
     waits->thread = by_interval;
@@ -105,7 +107,11 @@ static void wait_on_rank(struct waits_making *making, uint32_t from, uint32_t to
         uint32_t node = interval_at(making, place)->node;
         int64_t best = REPORT_NO_WAIT;
         for (uint32_t i = 0; edges && i < graph->parent_written[node]; i++) {
-            best = waits_later(making, place, best, at[graph->parents[graph->parent_start[node] + i]]);
+            uint32_t parent = graph->parents[graph->parent_start[node] + i];
+            best = waits_later(making, place, best, at[parent]);
+            if (!graph->nodes[node].is_cpu_op && graph->nodes[parent].is_cpu_op) {
+                waits->launch[place] = waits_later(making, place, waits->launch[place], at[parent]);
+            }
         }
         if (place > from && waits->thread[place - 1] == waits->thread[place]) {
             best = waits_later(making, place, best, (int64_t)place - 1);
@@ -195,14 +201,18 @@ static enum orr_status add_members(struct waits_making *making, uint32_t from, u
 /* Members of one operation: those that began before the last one came waited for it; a message's sender never does. */
 static void wait_for_last(struct waits_making *making, const struct waits_member *members, uint32_t count)
 {
-    const struct waits_member *last = members;
-    for (uint32_t i = 1; i < count; i++) {
-        last = members[i].start_ns > last->start_ns ? &members[i] : last;
-    }
+    const struct waits_member *last = members, *sender = NULL;
     bool message = members->tag != INT64_MIN;
+    for (uint32_t i = 0; i < count; i++) {
+        last = members[i].start_ns > last->start_ns ? &members[i] : last;
+        sender = message && !members[i].receives ? &members[i] : sender;
+    }
     for (uint32_t i = 0; i < count; i++) {
         if (members[i].start_ns < last->start_ns && (!message || members[i].receives)) {
             making->waits->late[members[i].place] = last->place;
+        }
+        if (sender != NULL && members[i].receives) {
+            making->waits->send[members[i].place] = sender->place;
         }
     }
 }

@@ -26,6 +26,9 @@ struct report_waits {
     uint32_t *thread; /* by place */
     int64_t *own;     /* by place: the place of what it waited for on its rank, or REPORT_NO_WAIT */
     int64_t *late;    /* by place: of a communication, the place of the member that came last, where that is another */
+    int64_t *send;    /* by place: of a receive, the place of its send */
+    int64_t *
+        launch; /* by place: of what runs on the device, the place of the last operator of the host among its parents */
     uint32_t count;
     struct report_link *path; /* last part first */
     uint32_t path_count;
