@@ -478,6 +478,8 @@ enum orr_output {
     ORR_OUTPUT_SIMAI_LOG,         /* what SimAI prints of a run, without dates and thread numbers */
     ORR_OUTPUT_SIMAI_FILES,       /* `path` is a folder: the files that SimAI leaves in one */
     ORR_OUTPUT_COLUMNS,           /* the timeline for a page (orrery/report.h), in columns: needs keep_intervals */
+    ORR_OUTPUT_MACHINE,           /* the machine drawn with what its links carried, for a page; nothing where there is
+                                   * one rank or too many links */
 };
 
 /* Where the network configuration of a PACKET run wants FCT, PFC or QLEN written, and the system file's track-local-mem

@@ -75,12 +75,12 @@ static enum orr_status report_made_open(struct report_made *made, struct orr_err
     return made->stream == NULL ? error_set(err, ORR_ENOMEM, "out of memory making the report") : ORR_OK;
 }
 
-/* Ends it, whatever came of printing, and adds what was printed. */
+/* Ends it, whatever came of printing, and adds what was printed, if anything. */
 static enum orr_status report_made_add(struct orr_report *report, struct report_made *made, enum orr_status status,
                                        enum page_kind kind, const char *name, struct orr_error *err)
 {
     bool failed = fclose(made->stream) != 0;
-    if (status == ORR_OK) {
+    if (status == ORR_OK && (failed || made->size > 0)) {
         status = failed ? error_set(err, ORR_ENOMEM, "out of memory making the report")
                         : page_add_made(&report->page, kind, name, made->text, made->size, err);
     }
@@ -88,22 +88,28 @@ static enum orr_status report_made_add(struct orr_report *report, struct report_
     return status;
 }
 
-enum orr_status orr_report_add_run(struct orr_report *report, const char *name, const struct orr_run *run,
-                                   struct orr_error *err)
+static enum orr_status report_add_output(struct orr_report *report, const char *name, const struct orr_run *run,
+                                         enum orr_output output, enum page_kind kind, struct orr_error *err)
 {
     struct report_made made;
     enum orr_status status = report_made_open(&made, err);
     if (status == ORR_OK) {
-        status = orr_run_write(run, ORR_OUTPUT_JSON, NULL, made.stream, err);
-        status = report_made_add(report, &made, status, PAGE_RUN, name, err);
+        status = orr_run_write(run, output, NULL, made.stream, err);
+        status = report_made_add(report, &made, status, kind, name, err);
     }
-    if (status != ORR_OK || orr_run_interval_count(run) == 0) {
-        return status;
-    }
-    status = report_made_open(&made, err);
+    return status;
+}
+
+/* What belongs to the run follows it. */
+enum orr_status orr_report_add_run(struct orr_report *report, const char *name, const struct orr_run *run,
+                                   struct orr_error *err)
+{
+    enum orr_status status = report_add_output(report, name, run, ORR_OUTPUT_JSON, PAGE_RUN, err);
     if (status == ORR_OK) {
-        status = orr_run_write(run, ORR_OUTPUT_COLUMNS, NULL, made.stream, err);
-        status = report_made_add(report, &made, status, PAGE_TIMELINE, name, err);
+        status = report_add_output(report, name, run, ORR_OUTPUT_MACHINE, PAGE_MACHINE, err);
+    }
+    if (status == ORR_OK && orr_run_interval_count(run) > 0) {
+        status = report_add_output(report, name, run, ORR_OUTPUT_COLUMNS, PAGE_TIMELINE, err);
     }
     return status;
 }

@@ -70,10 +70,13 @@ struct net_spread {
 };
 
 /* What a network with packets counted. */
+struct topo_graph; /* topo/graph.h */
+
 struct net_figures {
     const struct net_link *links; /* NULL in networks that have no such figures */
     uint32_t link_count;
-    uint64_t flows; /* messages that arrived */
+    const struct topo_graph *graph; /* the machine whose links these are; borrowed from the network's owner */
+    uint64_t flows;                 /* messages that arrived */
     struct net_spread duration_ns;
     struct net_spread slowdown_permille; /* duration in thousandths of the time on an empty network */
     uint64_t transmissions, data_packets, marks, pauses, drops, losses, timeouts;

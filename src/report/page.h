@@ -23,6 +23,7 @@
     X(DIFFERENCE, "difference", "before", "results")                                                                   \
     X(ADVICE, "advice", "findings", "suggestions")                                                                     \
     X(TIMELINE, "timeline", "columns", "tracks")                                                                       \
+    X(MACHINE, "machine", "boxes", "lines")                                                                            \
     X(CHROME, "chrome", "traceEvents", "traceEvents")                                                                  \
     X(STORE, "store", NULL, NULL)
 

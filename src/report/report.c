@@ -11,6 +11,7 @@
 #include "report/comm_intervals.h"
 #include "report/csv.h"
 #include "report/json.h"
+#include "report/machine.h"
 #include "report/memory.h"
 #include "report/perfetto.h"
 #include "report/simai_run.h"
@@ -38,6 +39,8 @@ static enum orr_status report_write_to(const struct sim_result *result, enum orr
         return report_timeline_write(result, stream, err);
     case ORR_OUTPUT_COLUMNS:
         return report_columns_write(result, REPORT_COLUMNS_EVENTS, stream, err);
+    case ORR_OUTPUT_MACHINE:
+        return report_machine_write(result, stream, err);
     case ORR_OUTPUT_COMM_INTERVALS:
         return report_comm_intervals_write(result, stream, err);
     case ORR_OUTPUT_SIMAI_CSV:

@@ -14,6 +14,7 @@
 #include <stdio.h>
 
 #include "base/arena.h"
+#include "base/number_map.h"
 #include "topo/measure.h"
 
 enum { TOPO_DRAWING_WIDTH = 1400, TOPO_DRAWING_DIMS = 8, TOPO_NOT_DRAWN = UINT32_MAX };
@@ -62,6 +63,30 @@ struct topo_drawing {
 ORR_MUST_CHECK enum orr_status topo_drawing_make(const struct topo_graph *graph, const char *dims, bool boxes,
                                                  struct mem *mem, struct topo_drawing *drawing, struct orr_error *err);
 void topo_drawing_free(struct topo_drawing *drawing);
+
+/* All links between two boxes, as one line. */
+struct topo_line {
+    uint32_t a, b;        /* boxes */
+    uint32_t links;       /* how many */
+    uint32_t first;       /* of the graph's links */
+    bool alike;           /* all of one rate and delay */
+    bool bent;            /* it jumps over others */
+    int32_t mid_x, mid_y; /* where it is bent to, from the middle of `a` */
+};
+
+struct topo_lines {
+    struct topo_line *line;
+    uint32_t count, room;
+    struct number_map known; /* by both boxes */
+};
+
+/* In the order of the first link of each. ORR_ENOMEM. */
+ORR_MUST_CHECK enum orr_status topo_lines_make(const struct topo_drawing *drawing, struct topo_lines *lines,
+                                               struct orr_error *err);
+/* The line between the boxes of two nodes; NULL: they share one. */
+struct topo_line *topo_lines_between(const struct topo_drawing *drawing, const struct topo_lines *lines, uint32_t from,
+                                     uint32_t to);
+void topo_lines_free(const struct topo_drawing *drawing, struct topo_lines *lines);
 
 /* Errors of writing are the stream's. */
 ORR_MUST_CHECK enum orr_status topo_drawing_svg(const struct topo_drawing *drawing, const char *title, FILE *stream,

@@ -3,10 +3,8 @@
  * are one line; its width follows their rate, a line that jumps over others is bent, and the words of a box or line
  * appear when it is pointed at. */
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/number_map.h"
 #include "io/xml_text.h"
 #include "report/number.h"
 #include "report/topo_drawing.h"
@@ -20,13 +18,6 @@ static const struct {
 };
 
 enum { LOOKS = 3, GPU_WIDTH = 28, SWITCH_WIDTH = 40, BOX_HEIGHT = 20 };
-
-/* All links between two boxes. */
-struct line {
-    uint32_t a, b; /* boxes */
-    uint32_t links, first;
-    bool alike; /* all of one rate and delay */
-};
 
 static void report_topo_svg_put_head(const struct topo_drawing *drawing, const char *title, FILE *stream)
 {
@@ -63,27 +54,18 @@ static int32_t width_of_box(const struct topo_box *box)
     return box->count > 1 || box->kind != TOPO_NODE_HOST ? SWITCH_WIDTH : GPU_WIDTH;
 }
 
-/* Between rows straight lines; in a row, or over boxes, a bend to the side. */
-static void topo_svg_put_line(const struct topo_drawing *drawing, const struct line *line, FILE *stream)
+static void topo_svg_put_line(const struct topo_drawing *drawing, const struct topo_line *line, FILE *stream)
 {
     const struct topo_box *from = &drawing->boxes[line->a];
     const struct topo_box *to = &drawing->boxes[line->b];
     const struct topo_link *link = &drawing->graph->links[line->first];
-    int32_t dx = to->x - from->x;
-    int32_t dy = to->y - from->y;
-    bool in_row = dx == 0 || dy == 0 || drawing->shape == TOPO_SHAPE_GRID;
-    bool far = in_row && (drawing->shape == TOPO_SHAPE_GRID || drawing->shape == TOPO_SHAPE_TREE) &&
-               (abs(dx) > drawing->near_x || abs(dy) > drawing->near_y ||
-                (dx != 0 && dy != 0 && abs(dx) > drawing->near_deep));
     (void)fprintf(stream, "<path stroke-width=\"%u\" d=\"M%" PRId32 " %" PRId32,
                   report_topo_svg_width_of(link->rate_bps), from->x, from->y);
-    if (far) {
-        int32_t bend = 24 + abs(dx + dy) / 12;
-        bend = bend > 60 ? 60 : bend;
-        (void)fprintf(stream, "q%" PRId32 " %" PRId32 " %" PRId32 " %" PRId32 "\" class=\"b\">",
-                      dx / 2 + (dy != 0 ? bend : 0), dy / 2 - (dx != 0 ? bend : 0), dx, dy);
+    if (line->bent) {
+        (void)fprintf(stream, "q%" PRId32 " %" PRId32 " %" PRId32 " %" PRId32 "\" class=\"b\">", line->mid_x,
+                      line->mid_y, to->x - from->x, to->y - from->y);
     } else {
-        (void)fprintf(stream, "l%" PRId32 " %" PRId32 "\">", dx, dy);
+        (void)fprintf(stream, "l%" PRId32 " %" PRId32 "\">", to->x - from->x, to->y - from->y);
     }
     (void)fprintf(stream, "<title>");
     if (line->links > 1) {
@@ -145,43 +127,12 @@ static void report_topo_svg_put_legend(const struct topo_drawing *drawing, FILE 
     (void)fputs("</text>\n", stream);
 }
 
-/* Links by the boxes they join, in the order of the first of each. False when memory is refused. */
-static bool collect_lines(const struct topo_drawing *drawing, struct line **lines, uint32_t *count, uint32_t *room)
-{
-    const struct topo_graph *graph = drawing->graph;
-    struct number_map known;
-    bool enough = true;
-    number_map_init(&known, drawing->mem);
-    for (uint32_t i = 0; enough && i < graph->link_count; i++) {
-        uint32_t a = drawing->box_of[graph->links[i].a];
-        uint32_t b = drawing->box_of[graph->links[i].b];
-        if (a == b) {
-            continue;
-        }
-        uint32_t at = *count;
-        enough = number_map_add(&known, (int64_t)(a < b ? a : b) << 32 | (a < b ? b : a), &at) &&
-                 mem_reserve(drawing->mem, (void **)lines, room, (uint64_t)*count + 1, sizeof **lines);
-        if (enough && at == *count) {
-            (*lines)[(*count)++] = (struct line){a, b, 1, i, true};
-        } else if (enough) {
-            const struct topo_link *first = &graph->links[(*lines)[at].first];
-            (*lines)[at].links++;
-            (*lines)[at].alike = (*lines)[at].alike && first->rate_bps == graph->links[i].rate_bps &&
-                                 first->delay_ns == graph->links[i].delay_ns;
-        }
-    }
-    number_map_free(&known);
-    return enough;
-}
-
 enum orr_status topo_drawing_svg(const struct topo_drawing *drawing, const char *title, FILE *stream,
                                  struct orr_error *err)
 {
-    struct line *lines = NULL;
-    uint32_t count = 0;
-    uint32_t room = 0;
-    bool enough = collect_lines(drawing, &lines, &count, &room);
-    if (enough) {
+    struct topo_lines lines;
+    enum orr_status status = topo_lines_make(drawing, &lines, err);
+    if (status == ORR_OK) {
         report_topo_svg_put_head(drawing, title, stream);
         report_topo_svg_put_legend(drawing, stream);
         for (uint32_t i = 0; i < drawing->frame_count; i++) {
@@ -191,8 +142,8 @@ enum orr_status topo_drawing_svg(const struct topo_drawing *drawing, const char 
                           "\" height=\"%" PRId32 "\"/>\n",
                           frame->x, frame->y, frame->width, frame->height);
         }
-        for (uint32_t i = 0; i < count; i++) {
-            topo_svg_put_line(drawing, &lines[i], stream);
+        for (uint32_t i = 0; i < lines.count; i++) {
+            topo_svg_put_line(drawing, &lines.line[i], stream);
         }
         for (uint32_t i = 0; i < drawing->box_count; i++) {
             report_topo_svg_put_box(&drawing->boxes[i], stream);
@@ -204,7 +155,7 @@ enum orr_status topo_drawing_svg(const struct topo_drawing *drawing, const char 
             topo_svg_put_words(drawing->words[i].x, drawing->words[i].y, drawing->words[i].text, stream);
         }
         (void)fputs("</svg>\n", stream);
+        topo_lines_free(drawing, &lines);
     }
-    mem_free(drawing->mem, lines, room * sizeof *lines);
-    return enough ? ORR_OK : mem_error(drawing->mem, "the drawing", err);
+    return status;
 }

@@ -51,6 +51,20 @@ export async function reports(folder) {
     await page.context().close();
   });
 
+  await fact("what a line of the machine carried is told in the page's language", async () => {
+    const { page, said } = await show("packet");
+    const lines = page.locator(".machine-line");
+    must((await lines.count()) === 8, `${await lines.count()} lines of 8 GPUs at their NVSwitch`);
+    await lines.first().dispatchEvent("click");
+    const english = await page.locator("figure:has(.machine) .tl-detail").innerText();
+    must(/3,600 Gbit\/s.*busy [\d.]+ %/.test(english), english);
+    await page.getByRole("button", { name: "Show this page in Chinese" }).click();
+    await lines.first().dispatchEvent("click");
+    must((await page.locator("figure:has(.machine) .tl-detail").innerText()).includes("忙碌"), "the line stays English");
+    must(said.length === 0, said.join("; "));
+    await page.context().close();
+  });
+
   await fact("the timeline answers to keys, search and clicks", async () => {
     const { page, said } = await show("run");
     const canvas = page.locator("canvas[role=application]");

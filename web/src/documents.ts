@@ -108,6 +108,17 @@ export interface TimelineDocument {
   columns: { start: string; duration: string; name: string; type: string; bytes: string; node: string; waits: string };
   critical?: { parts: number; event: string; gap: string; length: string };
 }
+/** A line of the drawing: all links between two boxes, and what they carried in both directions. */
+export interface MachineLine {
+  a: number; b: number; mid_x?: number; mid_y?: number; links: number; alike: boolean; rate_bps: number; delay_ns: number;
+  bytes: number; busy_mean: number; busy_most: number; from: number; to: number;
+}
+export interface MachineDocument {
+  kind: "machine"; wired: boolean; shape: string; gpus: number; switches: number; nvswitches: number; links: number; width: number; height: number;
+  boxes: [first: number, count: number, x: number, y: number, kind: number][];
+  frames: { x: number; y: number; width: number; height: number; label: string }[];
+  words: { x: number; y: number; text: string }[]; lines: MachineLine[];
+}
 export interface ChromeEvent { ph: string; name?: string; cat?: string; pid?: number | string; tid?: number | string; ts?: number; dur?: number; args?: Record<string, unknown> }
 export interface ChromeDocument { traceEvents: ChromeEvent[] }
 
@@ -121,6 +132,7 @@ export type Entry =
   | { kind: "store"; document: StoredRun[] }
   | { kind: "advice"; document: AdviceDocument }
   | { kind: "timeline"; document: TimelineDocument }
+  | { kind: "machine"; document: MachineDocument }
   | { kind: "chrome"; document: ChromeDocument };
 export type Named = Entry & { name: string; command: string | null };
 

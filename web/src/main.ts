@@ -7,6 +7,7 @@ import { readReport, type Named, type Report } from "./documents";
 import { clear, freshId, h } from "./dom";
 import * as f from "./format";
 import { adviceSection, differenceSection, planResult, storedResult, storeResult, sweepResult } from "./lists";
+import { drawing } from "./machine";
 import type { Result } from "./result";
 import { runResult, timelineSection, views } from "./run";
 import { languageTag, s, setLanguage } from "./strings";
@@ -23,14 +24,28 @@ function timelineOf(entry: Named | undefined): Timeline | null {
   return known;
 }
 
-/** A timeline that follows a run belongs to it; advice and differences stand below the first result's equation. */
+/** What follows a run and belongs to it: its machine, its timeline. */
+function behind(entries: Named[], index: number): Named[] {
+  const next = entries.findIndex((entry, i) => i > index && entry.kind !== "machine" && entry.kind !== "timeline" && entry.kind !== "chrome");
+  return entries.slice(index + 1, next < 0 ? undefined : next);
+}
+
+/** Advice and differences stand below the first result's equation. */
 function collect(report: Report): { results: Result[]; loose: Section[] } {
   const results: Result[] = [];
   const loose: Section[] = [];
+  const owned = new Set(report.entries.flatMap((entry, index) => (entry.kind === "run" ? behind(report.entries, index) : [])));
   report.entries.forEach((entry, index) => {
-    const next = report.entries[index + 1];
     switch (entry.kind) {
-      case "run": results.push(runResult(entry.document, timelineOf(next), entry.name, entry.command)); break;
+      case "run": {
+        const own = behind(report.entries, index);
+        const drawn = own.find((one) => one.kind === "machine");
+        results.push(runResult(entry.document, timelineOf(own.find((one) => one.kind !== "machine")), drawn?.kind === "machine" ? drawn.document : null, entry.name, entry.command));
+        break;
+      }
+      case "machine":
+        if (!owned.has(entry)) loose.push(section(s("links"), null, drawing(entry.document)));
+        break;
       case "train": results.push(trainResult(entry.document, entry.command)); break;
       case "plan": results.push(planResult(entry.document, entry.name, entry.command)); break;
       case "sweep": results.push(sweepResult(entry.document, entry.name, entry.command)); break;
@@ -41,7 +56,7 @@ function collect(report: Report): { results: Result[]; loose: Section[] } {
       case "timeline":
       case "chrome": {
         const timeline = timelineOf(entry);
-        if (report.entries[index - 1]?.kind !== "run" && timeline) {
+        if (!owned.has(entry) && timeline) {
           results.push({ title: f.fileName(entry.name), subtitle: s("timeline"), command: entry.command, settings: {}, sum: null, figures: [[s("time"), f.time(timeline.end)]],
             sections: () => [timelineSection(timeline, entry.name)] });
         }

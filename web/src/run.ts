@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A simulated run: the equation of its ranks, what they did, what the network carried, what they held in memory.
-import type { CollectiveRow, LinkRow, NetworkFigures, RankRow, RunDocument, RunPart } from "./documents";
+import type { CollectiveRow, LinkRow, MachineDocument, NetworkFigures, RankRow, RunDocument, RunPart } from "./documents";
 import { clear, h, type Child } from "./dom";
 import { equation, type Part, type Sum } from "./equation";
 import * as f from "./format";
+import { drawing } from "./machine";
 import type { Result } from "./result";
 import { s, type Key } from "./strings";
 import { TimelineView } from "./timeline";
@@ -197,10 +198,10 @@ function wires(network: NetworkFigures): Child {
     [...used].sort((a, b) => b.utilisation - a.utilisation), 8)];
 }
 
-function machine(document: RunDocument): Section | null {
+function machine(document: RunDocument, drawn: MachineDocument | null): Section | null {
   const dims = document.dimensions.filter((dim) => dim.size > 1);
   if (dims.length === 0 && !document.network) return null;
-  return section(s("links"), null,
+  return section(s("links"), null, drawn && drawing(drawn),
     dims.length > 0 && [h("h4", {}, s("dimensions")), table(s("dimensions"), [
       { head: s("dimension"), cell: (dim) => `${document.dimensions.indexOf(dim)}: ${dim.kind} ${dim.size}` },
       { head: s("bandwidth"), cell: (dim) => `${f.number(dim.bandwidth_gibytes_per_s)} GiB/s`, number: true },
@@ -295,7 +296,7 @@ function stall(document: RunDocument): Child {
     h("ul", {}, document.stall.findings.map((one) => h("li", {}, one.text, one.fix !== null && h("em", {}, ` ${one.fix}`)))));
 }
 
-export function runResult(document: RunDocument, timeline: Timeline | null, name: string, command: string | null): Result {
+export function runResult(document: RunDocument, timeline: Timeline | null, drawn: MachineDocument | null, name: string, command: string | null): Result {
   const settings: Record<string, string> = {};
   for (const [key, value] of Object.entries(document.settings)) if (value !== null) settings[key] = String(value);
   const workload = settings["workload"]?.split("/").pop();
@@ -311,7 +312,7 @@ export function runResult(document: RunDocument, timeline: Timeline | null, name
     sum: sumOf(document, timeline), figures: [[s("stepTime"), f.time(document.time_ns)], [s("ranks"), f.count(document.ranks)],
       ...(document.optimum ? [[s("optimum"), f.time(document.optimum.ns)] as [string, string]] : [])],
     above: () => [stall(document), equationByRank(document, timeline)],
-    sections: () => [what(), timeline && timelineSection(timeline, name), timeline && criticalSection(timeline), collectives(document), machine(document), packets(document.network), memory(document)]
+    sections: () => [what(), timeline && timelineSection(timeline, name), timeline && criticalSection(timeline), collectives(document), machine(document, drawn), packets(document.network), memory(document)]
       .filter((one): one is Section => one !== null),
   };
 }

@@ -121,6 +121,35 @@ const table = {
   dimension: ["Dimension", "維度"],
   latency: ["Latency", "延遲"],
   busy: ["Busy", "忙碌"],
+  drawing: ["The machine, its links as hot as the busiest behind each line", "機器圖：連線顏色依其中最忙者的使用率"],
+  drawingDims: ["The machine by its dimensions, their links as hot as they were busy", "依維度畫出的機器：連線顏色依使用率"],
+  drawingHint: ["Point at a line or a box to see what it is and what it carried.", "指向線條或方塊，看它是什麼、傳了多少。"],
+  gpu: ["GPU", "GPU"],
+  switch: ["switch", "交換器"],
+  nvswitch: ["NVSwitch", "NVSwitch"],
+  gpusCounted: ["GPUs: {n}", "GPU：{n}"],
+  switchesCounted: ["switches: {n}", "交換器：{n}"],
+  nvswitchesCounted: ["NVSwitches: {n}", "NVSwitch：{n}"],
+  busyOfOne: ["busy {most} of the run from {from} to {to}", "{from} 到 {to} 忙碌占執行時間 {most}"],
+  busyOfDimension: ["busy {most} of the run, as all links of its dimension", "忙碌占執行時間 {most}，同維度各連線相同"],
+  busyOfMany: ["busy {mean} of the run in the mean, at most {most} ({from} to {to})", "平均忙碌占執行時間 {mean}，最多 {most}（{from} 到 {to}）"],
+  linksAlike: ["{n} links, each {rate}", "{n} 條連線，每條 {rate}"],
+  linksUnlike: ["{n} links, the first {rate}", "{n} 條連線，第一條 {rate}"],
+  boxOfMany: ["{name} {first} and {n} more like those drawn", "{name} {first} 與另外 {n} 個相同者"],
+  // what a drawing says, part by part, as orrery writes it
+  labelServer: ["server", "伺服器"],
+  labelRack: ["rack", "機櫃"],
+  labelBlock: ["block", "區塊"],
+  labelPod: ["pod", "pod"],
+  labelAlike: ["{what} (1 of {n})", "{what}（{n} 之一）"],
+  labelGpus: ["{n} GPUs", "{n} 個 GPU"],
+  labelLinkRate: ["{rate} Gbps a link", "每條連線 {rate} Gbps"],
+  labelLinks: ["{n} links of {rate} Gbps", "{n} 條 {rate} Gbps 連線"],
+  labelLinksRange: ["{n} links of {least} to {most} Gbps", "{n} 條 {least} 到 {most} Gbps 連線"],
+  labelEach: ["{n} x {rate} Gbps to each", "各 {n} 條 {rate} Gbps"],
+  labelMore: ["and {n} more", "還有 {n} 個"],
+  labelGroups: ["{n} more groups", "還有 {n} 組"],
+  labelGroup: ["group {n}", "第 {n} 組"],
   linkHeat: ["Utilisation of every link, from (row) to (column)", "每條連線的使用率：從（列）到（行）"],
   trafficMatrix: ["Bytes over every link, from (row) to (column)", "每條連線的位元組：從（列）到（行）"],
   busiest: ["Busiest links", "最忙的連線"],
@@ -285,4 +314,19 @@ export function languageTag(): string {
 
 export function s(key: Key, values: Record<string, string | number> = {}): string {
   return table[key][language].replace(/\{(\w+)\}/g, (whole, name: string) => String(values[name] ?? whole));
+}
+
+const LABELS: Key[] = ["labelServer", "labelRack", "labelBlock", "labelPod", "labelAlike", "labelGpus", "labelLinkRate", "labelLinksRange", "labelLinks", "labelEach", "labelMore", "labelGroups", "labelGroup"];
+
+/** A label that orrery wrote in English, in the page's language: its parts are the English texts of LABELS. */
+export function told(text: string): string {
+  return text.split(", ").map((part) => {
+    for (const key of LABELS) {
+      const names: string[] = [];
+      const pattern = table[key][0].replace(/[()]/g, "\\$&").replace(/\{(\w+)\}/g, (_, name: string) => (names.push(name), "(.+)"));
+      const match = new RegExp(`^${pattern}$`).exec(part);
+      if (match) return s(key, Object.fromEntries(names.map((name, i) => [name, name === "what" ? told(match[i + 1] ?? "") : match[i + 1] ?? ""])));
+    }
+    return part;
+  }).join(language === 1 ? "，" : ", ");
 }

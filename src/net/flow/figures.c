@@ -129,6 +129,7 @@ bool flow_add_figures(const struct flow_net *network, struct arena *arena, struc
     }
     figures->links = links;
     figures->link_count = graph->port_count;
+    figures->graph = graph;
     figures->flows = network->durations.total;
     figures->duration_ns = flow_figures_spread_of(&network->durations);
     figures->slowdown_permille = flow_figures_spread_of(&network->slowdowns);

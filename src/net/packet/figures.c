@@ -109,6 +109,7 @@ bool packet_figures(const struct net *net, struct arena *arena, struct net_figur
     *figures = (struct net_figures){
         .links = links,
         .link_count = count,
+        .graph = network->graph,
         .flows = network->durations.total,
         .duration_ns = packet_figures_spread_of(&network->durations),
         .slowdown_permille = packet_figures_spread_of(&network->slowdowns),
