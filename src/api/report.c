@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "api/report_times.h"
 #include "base/text_stream.h"
 #include "io/outfile.h"
 #include "io/stream.h"
@@ -107,6 +108,12 @@ enum orr_status orr_report_add_run(struct orr_report *report, const char *name, 
     enum orr_status status = report_add_output(report, name, run, ORR_OUTPUT_JSON, PAGE_RUN, err);
     if (status == ORR_OK) {
         status = report_add_output(report, name, run, ORR_OUTPUT_MACHINE, PAGE_MACHINE, err);
+    }
+    struct report_made made;
+    status = status == ORR_OK ? report_made_open(&made, err) : status;
+    if (status == ORR_OK) {
+        status = api_report_times(run, made.stream, err);
+        status = report_made_add(report, &made, status, PAGE_TIMES, name, err);
     }
     if (status == ORR_OK && orr_run_interval_count(run) > 0) {
         status = report_add_output(report, name, run, ORR_OUTPUT_COLUMNS, PAGE_TIMELINE, err);

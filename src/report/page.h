@@ -24,6 +24,7 @@
     X(ADVICE, "advice", "findings", "suggestions")                                                                     \
     X(TIMELINE, "timeline", "columns", "tracks")                                                                       \
     X(MACHINE, "machine", "boxes", "lines")                                                                            \
+    X(TIMES, "times", "series", "machine")                                                                             \
     X(CHROME, "chrome", "traceEvents", "traceEvents")                                                                  \
     X(STORE, "store", NULL, NULL)
 

@@ -59,6 +59,27 @@ static void every_command_with_results_writes_a_page(void **state)
     CHECK_CONTAINS(program_read("a.html", NULL), "{\"kind\": \"difference\", \"name\": \"run 2 against run 1\"");
 }
 
+static void measured_collectives_stand_beside_those_of_machines_that_have_them(void **state)
+{
+    (void)state;
+    prepare();
+    static const struct {
+        const char *line;
+        bool measured;
+    } runs[] = {
+        {"run --workload w/ar --machine dgx-h100:1 --backend flow --report a.html", true},
+        {"run --workload w/ar --machine dgx-h100:1 --backend unaware --report a.html", true},
+        {"run" ON_RING " --report a.html", false},
+    };
+    for (size_t i = 0; i < COUNT_OF(runs); i++) {
+        CHECK_EXIT(program_run(runs[i].line), 0);
+        const char *page = program_read("a.html", NULL);
+        CHECK_CONTAINS(page, "{\"kind\": \"machine\", \"name\": ");
+        CHECK((strstr(page, "{\"kind\": \"times\", \"name\": ") != NULL) == runs[i].measured, "%s", runs[i].line);
+        CHECK((strstr(page, "\"own\": [{\"op\": \"all-reduce\"") != NULL) == runs[i].measured, "%s", runs[i].line);
+    }
+}
+
 static void what_cannot_be_a_page_is_one_line(void **state)
 {
     (void)state;
@@ -89,4 +110,4 @@ static void what_cannot_be_a_page_is_one_line(void **state)
 }
 
 TEST_MAIN(a_page_of_files_holds_their_very_text, every_command_with_results_writes_a_page,
-          what_cannot_be_a_page_is_one_line)
+          measured_collectives_stand_beside_those_of_machines_that_have_them, what_cannot_be_a_page_is_one_line)

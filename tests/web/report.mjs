@@ -65,6 +65,16 @@ export async function reports(folder) {
     await page.context().close();
   });
 
+  await fact("collectives stand beside what was measured, where the machine is one that was", async () => {
+    const { page } = await show("packet");
+    const measured = page.getByRole("table", { name: "Beside NCCL or RCCL, and what was measured" }).locator("tbody tr td:nth-child(5)");
+    must((await measured.allInnerTexts()).every((text) => /^[\d.]+ µs$/.test(text)) && (await measured.count()) === 2, (await measured.allInnerTexts()).join(", "));
+    await page.context().close();
+    const ring = await show("run");
+    must((await ring.page.getByText("Beside NCCL or RCCL").count()) === 0, "a ring has measurements");
+    await ring.page.context().close();
+  });
+
   await fact("the timeline answers to keys, search and clicks", async () => {
     const { page, said } = await show("run");
     const canvas = page.locator("canvas[role=application]");

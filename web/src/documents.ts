@@ -119,6 +119,11 @@ export interface MachineDocument {
   frames: { x: number; y: number; width: number; height: number; label: string }[];
   words: { x: number; y: number; text: string }[]; lines: MachineLine[];
 }
+/** A row of orrery coll time. */
+export interface TimesRow { bytes: number; us: number; busbw_GBps: number; algorithm: string; protocol: string; method: string; measured_us?: number; source?: string }
+export interface TimesTable { op: string; nodes: number; gpus_per_node: number; times: TimesRow[] }
+export interface TimesSeries { ranks: number; all: TimesTable; own: TimesTable[] }
+export interface TimesDocument { kind: "times"; machine: string; series: TimesSeries[] }
 export interface ChromeEvent { ph: string; name?: string; cat?: string; pid?: number | string; tid?: number | string; ts?: number; dur?: number; args?: Record<string, unknown> }
 export interface ChromeDocument { traceEvents: ChromeEvent[] }
 
@@ -133,6 +138,7 @@ export type Entry =
   | { kind: "advice"; document: AdviceDocument }
   | { kind: "timeline"; document: TimelineDocument }
   | { kind: "machine"; document: MachineDocument }
+  | { kind: "times"; document: TimesDocument }
   | { kind: "chrome"; document: ChromeDocument };
 export type Named = Entry & { name: string; command: string | null };
 

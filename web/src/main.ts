@@ -9,7 +9,7 @@ import * as f from "./format";
 import { adviceSection, differenceSection, planResult, storedResult, storeResult, sweepResult } from "./lists";
 import { drawing } from "./machine";
 import type { Result } from "./result";
-import { runResult, timelineSection, views } from "./run";
+import { runResult, timelineSection, views, type Besides } from "./run";
 import { languageTag, s, setLanguage } from "./strings";
 import { decode, fromChrome, type Timeline } from "./timeline-data";
 import { trainResult } from "./train";
@@ -24,10 +24,22 @@ function timelineOf(entry: Named | undefined): Timeline | null {
   return known;
 }
 
-/** What follows a run and belongs to it: its machine, its timeline. */
+const OWNED = ["machine", "times", "timeline", "chrome"];
+
+/** What follows a run and belongs to it. */
 function behind(entries: Named[], index: number): Named[] {
-  const next = entries.findIndex((entry, i) => i > index && entry.kind !== "machine" && entry.kind !== "timeline" && entry.kind !== "chrome");
+  const next = entries.findIndex((entry, i) => i > index && !OWNED.includes(entry.kind));
   return entries.slice(index + 1, next < 0 ? undefined : next);
+}
+
+function besidesOf(own: Named[]): Besides {
+  const besides: Besides = {};
+  for (const one of own) {
+    if (one.kind === "machine") besides.machine = one.document;
+    else if (one.kind === "times") besides.times = one.document;
+    else besides.timeline ??= timelineOf(one);
+  }
+  return besides;
 }
 
 /** Advice and differences stand below the first result's equation. */
@@ -37,12 +49,7 @@ function collect(report: Report): { results: Result[]; loose: Section[] } {
   const owned = new Set(report.entries.flatMap((entry, index) => (entry.kind === "run" ? behind(report.entries, index) : [])));
   report.entries.forEach((entry, index) => {
     switch (entry.kind) {
-      case "run": {
-        const own = behind(report.entries, index);
-        const drawn = own.find((one) => one.kind === "machine");
-        results.push(runResult(entry.document, timelineOf(own.find((one) => one.kind !== "machine")), drawn?.kind === "machine" ? drawn.document : null, entry.name, entry.command));
-        break;
-      }
+      case "run": results.push(runResult(entry.document, besidesOf(behind(report.entries, index)), entry.name, entry.command)); break;
       case "machine":
         if (!owned.has(entry)) loose.push(section(s("links"), null, drawing(entry.document)));
         break;

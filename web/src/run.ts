@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A simulated run: the equation of its ranks, what they did, what the network carried, what they held in memory.
-import type { CollectiveRow, LinkRow, MachineDocument, NetworkFigures, RankRow, RunDocument, RunPart } from "./documents";
+import type { CollectiveRow, LinkRow, MachineDocument, NetworkFigures, RankRow, RunDocument, RunPart, TimesDocument } from "./documents";
 import { clear, h, type Child } from "./dom";
 import { equation, type Part, type Sum } from "./equation";
 import * as f from "./format";
@@ -9,6 +9,7 @@ import type { Result } from "./result";
 import { s, type Key } from "./strings";
 import { TimelineView } from "./timeline";
 import type { Timeline } from "./timeline-data";
+import { besideTimes } from "./times";
 import { bars, chart, facts, heatmap, section, table, type Section } from "./widgets";
 
 const PARTS: [RunPart, Key, Key, string][] = [
@@ -146,7 +147,7 @@ function linkRate(document: RunDocument): number {
   return Math.max(0, ...wires.slice(0, 100000), ...dims);
 }
 
-function collectives(document: RunDocument): Section | null {
+function collectives(document: RunDocument, times: TimesDocument | null): Section | null {
   if (document.collectives.length === 0) return null;
   const rate = linkRate(document);
   const rows = [...document.collectives].sort((a, b) => b.total_ns - a.total_ns);
@@ -169,7 +170,8 @@ function collectives(document: RunDocument): Section | null {
       { head: s("ofLink"), cell: (row) => rate > 0 && row.bus_bandwidth_gbytes_per_s > 0 && h("span", { class: "meter" },
         h("span", { style: `width:${Math.min(100, (100 * row.bus_bandwidth_gbytes_per_s) / rate)}%` }), h("b", {}, f.percent(row.bus_bandwidth_gbytes_per_s / rate))) }], rows),
     curves.length > 0 && chart({ label: s("busChart"), x: sizes, logX: true, xText: f.size, xLabel: s("bytes"), yText: (value) => `${f.number(value)}`,
-      lines: curves.map(([label, list], i) => ({ label, colour: `--series-${i % 6}`, values: sizes.map((size) => list.find((row) => row.bytes === size)?.bus_bandwidth_gbytes_per_s ?? null) })) }));
+      lines: curves.map(([label, list], i) => ({ label, colour: `--series-${i % 6}`, values: sizes.map((size) => list.find((row) => row.bytes === size)?.bus_bandwidth_gbytes_per_s ?? null) })) }),
+    times && besideTimes(document, times, rate));
 }
 
 function wires(network: NetworkFigures): Child {
@@ -296,7 +298,11 @@ function stall(document: RunDocument): Child {
     h("ul", {}, document.stall.findings.map((one) => h("li", {}, one.text, one.fix !== null && h("em", {}, ` ${one.fix}`)))));
 }
 
-export function runResult(document: RunDocument, timeline: Timeline | null, drawn: MachineDocument | null, name: string, command: string | null): Result {
+/** What belongs to a run and stands in documents of its own. */
+export interface Besides { timeline?: Timeline | null; machine?: MachineDocument; times?: TimesDocument }
+
+export function runResult(document: RunDocument, besides: Besides, name: string, command: string | null): Result {
+  const timeline = besides.timeline ?? null;
   const settings: Record<string, string> = {};
   for (const [key, value] of Object.entries(document.settings)) if (value !== null) settings[key] = String(value);
   const workload = settings["workload"]?.split("/").pop();
@@ -312,7 +318,7 @@ export function runResult(document: RunDocument, timeline: Timeline | null, draw
     sum: sumOf(document, timeline), figures: [[s("stepTime"), f.time(document.time_ns)], [s("ranks"), f.count(document.ranks)],
       ...(document.optimum ? [[s("optimum"), f.time(document.optimum.ns)] as [string, string]] : [])],
     above: () => [stall(document), equationByRank(document, timeline)],
-    sections: () => [what(), timeline && timelineSection(timeline, name), timeline && criticalSection(timeline), collectives(document), machine(document, drawn), packets(document.network), memory(document)]
+    sections: () => [what(), timeline && timelineSection(timeline, name), timeline && criticalSection(timeline), collectives(document, besides.times ?? null), machine(document, besides.machine ?? null), packets(document.network), memory(document)]
       .filter((one): one is Section => one !== null),
   };
 }

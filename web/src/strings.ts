@@ -136,6 +136,12 @@ const table = {
   linksAlike: ["{n} links, each {rate}", "{n} 條連線，每條 {rate}"],
   linksUnlike: ["{n} links, the first {rate}", "{n} 條連線，第一條 {rate}"],
   boxOfMany: ["{name} {first} and {n} more like those drawn", "{name} {first} 與另外 {n} 個相同者"],
+  beside: ["Beside NCCL or RCCL, and what was measured", "對照 NCCL／RCCL 與實測"],
+  besideHint: ["What the library takes on such a machine by its model, fitted to measurements, and the measured points themselves, where there are any of this GPU and number of ranks. Groups of all ranks; in one server of any.", "同類機器上函式庫依模型（以實測擬合）所需的時間，以及該 GPU 與 rank 數有實測時的實測點。僅含全部 rank 的群組；單一伺服器則含任何群組。"],
+  besideChart: ["{op} on {n} ranks of {machine}: bus bandwidth in GB/s by size", "{machine} 的 {n} 個 rank 上的 {op}：匯流排頻寬（GB/s）與大小"],
+  measured: ["Measured", "實測"],
+  source: ["Source", "來源"],
+  ofMachine: ["link of the machine", "機器的連線"],
   // what a drawing says, part by part, as orrery writes it
   labelServer: ["server", "伺服器"],
   labelRack: ["rack", "機櫃"],

@@ -76,7 +76,7 @@ export class CollectiveTab {
   }
 
   private show(document: RunDocument, ms: number): void {
-    const result = runResult(document, null, null, this.type.value(), null);
+    const result = runResult(document, {}, this.type.value(), null);
     const row = document.collectives[0];
     result.title = `${this.type.value()} · ${f.size(this.size.value())} · ${f.count(document.ranks)} GPU`;
     result.figures = [[s("time"), f.time(document.time_ns)], ...(row ? [[s("busbw"), f.number(row.bus_bandwidth_gbytes_per_s)] as [string, string], [s("algbw"), f.number(row.algorithm_bandwidth_gbytes_per_s)] as [string, string]] : []), [s("messages"), f.count(document.messages)]];
