@@ -47,6 +47,9 @@ struct orr_train_model {
     /* Latent attention: keys and values through `kv_rank`, queries through `q_rank` (0: directly), of head_dim the last
      * `rope_dim` carry positions; values have v_head_dim. kv_rank 0: ordinary attention. */
     uint32_t kv_rank, q_rank, rope_dim, v_head_dim;
+    /* Attention over the last `window` tokens (0: over all), but in every `window_every`-th layer (0: in all layers).
+     */
+    uint32_t window, window_every;
     /* Experts in all layers but the first `dense_layers`; 0: none. */
     uint32_t experts, topk, expert_ffn, shared_experts, dense_layers;
     uint32_t image, patch, classes;    /* pictures: pixels of a side */

@@ -41,6 +41,15 @@ bool model_is_two_way(const struct orr_train_model *model)
     return model->family == ORR_TRAIN_BERT || model->family == ORR_TRAIN_VIT;
 }
 
+double model_global_share(const struct orr_train_model *model, double seq)
+{
+    if (model->window == 0 || model->window >= seq || model->layers == 0) {
+        return 1;
+    }
+    uint32_t global = model->window_every != 0 ? model->layers / model->window_every : 0;
+    return (double)global / model->layers;
+}
+
 uint32_t model_tokens(const struct orr_train_model *model)
 {
     if (model->family == ORR_TRAIN_VIT) {
@@ -285,6 +294,8 @@ static void model_print_line(const struct orr_train_model *model, FILE *stream)
     X(kv_rank)                                                                                                         \
     X(q_rank)                                                                                                          \
     X(rope_dim)                                                                                                        \
+    X(window)                                                                                                          \
+    X(window_every)                                                                                                    \
     X(vocab)                                                                                                           \
     X(seq)                                                                                                             \
     X(positions)                                                                                                       \

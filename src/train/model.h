@@ -31,6 +31,8 @@ ORR_MUST_CHECK enum orr_status model_config_parse(const char *name, const char *
 
 /* Whether attention sees all tokens, not only those before. */
 bool model_is_two_way(const struct orr_train_model *model);
+/* Of its layers, those whose attention looks at all of `seq` tokens; the others look at a window of them. */
+double model_global_share(const struct orr_train_model *model, double seq);
 /* Whether it is made of layers with attention. */
 bool model_is_transformer(const struct orr_train_model *model);
 /* Tokens of one sample: words, or patches and the one for the class. */

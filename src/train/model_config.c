@@ -34,6 +34,9 @@ static const struct config_kind config_kinds[] = {
     {"qwen3", ORR_TRAIN_LLAMA, false, false, false, false},
     {"qwen3_moe", ORR_TRAIN_LLAMA, false, false, false, false},
     {"gemma", ORR_TRAIN_LLAMA, false, false, true, false},
+    {"gemma2", ORR_TRAIN_LLAMA, false, false, true, false},
+    {"gemma3_text", ORR_TRAIN_LLAMA, false, false, true, false},
+    {"gpt_oss", ORR_TRAIN_LLAMA, true, false, false, false},
     {"deepseek_v2", ORR_TRAIN_LLAMA, false, false, false, false},
     {"deepseek_v3", ORR_TRAIN_LLAMA, false, false, false, false},
     {"phi3", ORR_TRAIN_LLAMA, false, false, false, false},
@@ -153,6 +156,27 @@ static enum orr_status config_numbers_read(const struct config_reader *reader, s
     return ORR_OK;
 }
 
+/* A window counts unless a flag says that it is not used. Which layers look at all tokens is said by a period, by a
+ * list of all layers, or (Gemma 2) known. */
+static enum orr_status config_window(const struct config_reader *reader, const struct config_kind *kind,
+                                     struct orr_train_model *model)
+{
+    bool used = true;
+    uint32_t global = 0;
+    const struct io_value *layers = config_find(reader, "layer_types");
+    enum orr_status status = config_flag(reader, "use_sliding_window", &used);
+    status = status != ORR_OK || !used ? status : config_number(reader, "sliding_window", &model->window);
+    if (status != ORR_OK || model->window == 0) {
+        return status;
+    }
+    for (const struct io_value *type = layers != NULL && layers->kind == IO_LIST ? layers->first : NULL; type != NULL;
+         type = type->next) {
+        global += type->kind == IO_TEXT && strcmp(type->text, "full_attention") == 0;
+    }
+    model->window_every = global != 0 ? model->layers / global : strcmp(kind->type, "gemma2") == 0 ? 2 : 0;
+    return config_number(reader, "sliding_window_pattern", &model->window_every);
+}
+
 /* What one project says in a way of its own. */
 static enum orr_status config_oddities(const struct config_reader *reader, const struct config_kind *kind,
                                        struct orr_train_model *model)
@@ -171,6 +195,9 @@ static enum orr_status config_oddities(const struct config_reader *reader, const
     }
     if (status == ORR_OK) {
         status = config_flag(reader, "attention_bias", &model->qkv_bias);
+    }
+    if (status == ORR_OK) {
+        status = config_window(reader, kind, model);
     }
     const struct io_value *labels = config_find(reader, "id2label");
     if (status == ORR_OK && labels != NULL && labels->kind == IO_MAP) {

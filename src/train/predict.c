@@ -307,7 +307,7 @@ static enum orr_status predict_model_of(const struct orr_train_options *options,
     OVER(layers), OVER(hidden), OVER(ffn), OVER(heads), OVER(kv_heads), OVER(head_dim), OVER(vocab), OVER(experts);
     OVER(topk), OVER(expert_ffn), OVER(shared_experts), OVER(dense_layers), OVER(image), OVER(positions);
     OVER(patch), OVER(classes);
-    OVER(kv_rank), OVER(q_rank), OVER(rope_dim), OVER(v_head_dim);
+    OVER(kv_rank), OVER(q_rank), OVER(rope_dim), OVER(v_head_dim), OVER(window), OVER(window_every);
 #undef OVER
     if (options->latent && model->kv_rank == 0) {
         model->kv_rank = 512, model->q_rank = 1536, model->rope_dim = 64;
@@ -342,7 +342,9 @@ static double predict_model_flops(const struct orr_train_model *model, const str
         weights += (double)model->vocab * model->hidden;
     }
     double width = (double)model->heads * (model->head_dim + model->v_head_dim) / 2;
-    double attention = (model_is_two_way(model) ? 12.0 : 6.0) * model->layers * seq * width;
+    double global = model_global_share(model, seq);
+    double looked_at = (model_is_two_way(model) ? 2 : 1) * global * seq + 2 * (1 - global) * model->window;
+    double attention = 6.0 * model->layers * looked_at * width;
     return 6 * weights + attention;
 }
 

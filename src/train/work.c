@@ -138,6 +138,36 @@ static void work_scores(const struct work_job *job, struct work_piece *piece, do
     piece->kept_bytes += scores * 5;
 }
 
+/* Layers are one piece, so that those that look at all tokens and those that look at a window have their shares of it.
+ * A window is as much work as stretches as long as it is, each over as many tokens and a block's more. */
+static void work_attend_shares(struct work_list *list, struct orr_op op, double global, uint32_t window)
+{
+    const uint32_t block = 128; /* queries that kernels take at once, which look at what each of them looks at */
+    if (global > 0) {
+        struct work_item *item = work_append(list, "attention");
+        item->op = op;
+        item->times = global;
+    }
+    if (global < 1) {
+        struct work_item *item = work_append(list, "attention in a window");
+        uint64_t rows = op.dims[1] < window ? op.dims[1] : window;
+        op.dims[0] *= (op.dims[1] + rows - 1) / rows;
+        op.dims[1] = rows;
+        op.kv_seq = window + block;
+        op.full = true;
+        item->op = op;
+        item->times = 1 - global;
+    }
+}
+
+void work_attend(const struct work_job *job, struct work_piece *piece, struct orr_op op)
+{
+    double global = model_global_share(job->model, job->plan->seq);
+    work_attend_shares(&piece->forward, op, global, job->model->window);
+    op.kind = ORR_OP_ATTENTION_BACKWARD;
+    work_attend_shares(&piece->backward, op, global, job->model->window);
+}
+
 static void work_flash(const struct work_job *job, struct work_piece *piece, double heads, double shared, bool full)
 {
     const struct orr_train_model *model = job->model;
@@ -147,9 +177,7 @@ static void work_flash(const struct work_job *job, struct work_piece *piece, dou
     op.dims[3] = (uint64_t)shared, op.dims[4] = model->head_dim;
     op.v_head_dim = model->v_head_dim == model->head_dim ? 0 : model->v_head_dim;
     op.kv_seq = plan->cp > 1 ? plan->seq : 0;
-    work_append(&piece->forward, "attention")->op = op;
-    op.kind = ORR_OP_ATTENTION_BACKWARD;
-    work_append(&piece->backward, "attention")->op = op;
+    work_attend(job, piece, op);
 }
 
 /* `full`: over all tokens, not only those before. */

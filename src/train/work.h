@@ -68,6 +68,8 @@ struct work_job {
 
 /* For those who write such lists: an item at the end; the dtype of products; the share that runs again. */
 struct work_item *work_append(struct work_list *list, const char *name);
+/* Attention forwards (`op`) and backwards of the piece's layers, which may look at a window of the tokens. */
+void work_attend(const struct work_job *job, struct work_piece *piece, struct orr_op op);
 enum orr_op_dtype work_dtype(const struct work_job *job);
 double work_again(const struct work_job *job);
 

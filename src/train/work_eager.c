@@ -212,9 +212,7 @@ static void eager_attention(const struct eager *eager, double rows, bool full, b
     op.dims[0] = eager->job->plan->micro_batch, op.dims[1] = eager->job->plan->seq, op.dims[2] = model->heads;
     op.dims[3] = (uint64_t)shared, op.dims[4] = model->head_dim;
     op.v_head_dim = model->v_head_dim == model->head_dim ? 0 : model->v_head_dim;
-    work_append(&piece->forward, "attention")->op = op;
-    op.kind = ORR_OP_ATTENTION_BACKWARD;
-    work_append(&piece->backward, "attention")->op = op;
+    work_attend(eager->job, piece, op);
     eager_linear(eager, "attention out", rows, model->hidden, heads * model->v_head_dim, model->bias);
     eager_keep(eager, rows,
                heads * (model->head_dim + model->v_head_dim) + shared * (model->head_dim + model->v_head_dim));

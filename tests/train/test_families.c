@@ -145,6 +145,22 @@ static void t5_has_attention_across_and_twice_the_layers(void **state)
     CHECK(seconds(&t5) > 0, "megatron");
 }
 
+static void attention_over_a_window_takes_less_and_in_half_of_the_layers_half_as_much_less(void **state)
+{
+    (void)state;
+    static const uint32_t windows[][2] = {{0, 0}, {1024, 2}, {1024, 0}, {65536, 0}};
+    double took[COUNT_OF(windows)];
+    for (size_t i = 0; i < COUNT_OF(windows); i++) {
+        struct orr_train_options options = asked("llama3.2-1b", 1);
+        options.plan.seq = 32768;
+        options.shape.window = windows[i][0], options.shape.window_every = windows[i][1];
+        took[i] = seconds(&options);
+    }
+    CHECK(took[2] < 0.8 * took[0], "%g s over a window, %g over all tokens", took[2], took[0]);
+    CHECK_NEAR(took[1], (took[0] + took[2]) / 2, 0.01);
+    CHECK(took[3] == took[0], "a window of more than all: %g and %g s", took[3], took[0]);
+}
+
 static void a_network_is_known_by_its_depth_or_by_its_blocks(void **state)
 {
     (void)state;
@@ -218,6 +234,7 @@ int main(void)
         cmocka_unit_test(sgd_holds_one_state_less_and_takes_less),
         cmocka_unit_test(data_parallel_networks_sum_their_gradients_and_tables_exchange_rows),
         cmocka_unit_test(t5_has_attention_across_and_twice_the_layers),
+        cmocka_unit_test(attention_over_a_window_takes_less_and_in_half_of_the_layers_half_as_much_less),
         cmocka_unit_test(a_network_is_known_by_its_depth_or_by_its_blocks),
         cmocka_unit_test(steps_measured_on_an_h200_are_met_within_a_sixth_and_their_memory_within_a_twentieth),
     };

@@ -36,6 +36,7 @@ static const struct {
     {"deepseek-v2", 235741434880, 0, 0},
     {"deepseek-v3", 671026419200, 0, 1},
     {"gemma-7b", 8537680896, 0, 0},
+    {"gpt-oss-120b", 116829156672, 0, 200},
     {"bloom-176b", 176247271424, 0, 1},
     {"t5-base", 222903552, 0, 5},
     {"vit-b16", 86567656, 0, 0},
@@ -104,6 +105,12 @@ static void a_config_file_is_the_model_that_the_preset_is(void **state)
          "\"q_lora_rank\": 1536, \"qk_nope_head_dim\": 128, \"qk_rope_head_dim\": 64, \"v_head_dim\": 128, "
          "\"n_routed_experts\": 256, \"num_experts_per_tok\": 8, \"moe_intermediate_size\": 2048, "
          "\"n_shared_experts\": 1, \"first_k_dense_replace\": 3}"},
+        {"gemma3-12b",
+         "{\"model_type\": \"gemma3_text\", \"num_hidden_layers\": 48, \"hidden_size\": 3840, \"intermediate_size\": "
+         "15360, \"num_attention_heads\": 16, \"num_key_value_heads\": 8, \"head_dim\": 256, \"vocab_size\": 262208, "
+         "\"max_position_embeddings\": 131072, \"sliding_window\": 1024, \"sliding_window_pattern\": 6}"},
+        {"gpt2", "{\"model_type\": \"gpt2\", \"n_layer\": 12, \"n_embd\": 768, \"n_head\": 12, \"n_positions\": 1024, "
+                 "\"vocab_size\": 50257, \"use_sliding_window\": false, \"sliding_window\": 512}"},
     };
     for (size_t i = 0; i < COUNT_OF(same); i++) {
         struct orr_train_model preset, read;
