@@ -88,8 +88,8 @@ static const struct param_table advise_run_tables[] = {
 static const struct cli_usage advise_run_usage = {
     .tables = advise_run_tables,
     .forms = "--workload PREFIX --machine NAME",
-    .about = "Say what holds a job of traces up, with evidence, and what would help: every suggestion is the job "
-             "simulated with the change, and the line that repeats it.",
+    .about = "Say what holds up a traced job, with evidence, and what would help: every suggestion has been simulated, "
+             "and comes with the command that repeats it.",
     .examples = "  orrery advise run -w traces/job --machine dgx-h100:2\n"
                 "  orrery advise run -w traces/job -s system.json -n network.yml --json advice.json\n",
     .ending = "Exit codes: those of orrery run.",
@@ -140,9 +140,9 @@ static const struct cli_usage advise_train_usage = {
     .forms = "[MODEL]",
     .argument = advise_train_argument,
     .headings = cli_train_headings,
-    .about = "Say what holds a training step up and what would help: overlap, micro-batches, recompute, pipeline "
-             "schedules, other plans. Every suggestion is the step predicted again (with --backend simulated again) "
-             "with the change, and the line that repeats it.",
+    .about = "Say what holds up a training step and what would help: overlap, micro-batches, recompute, pipeline "
+             "schedules, other plans. Every suggestion has been predicted (with --backend simulated), and comes with "
+             "the command that repeats it.",
     .examples = "  orrery advise train llama3-8b --machine dgx-h100:2 --tp 2 --global-batch 128\n",
 };
 
@@ -155,6 +155,6 @@ static const struct cli_command advise_train_command = {.name = "train",
 static const struct cli_command *const advise_commands[] = {&advise_run_command, &advise_train_command, NULL};
 
 const struct cli_command cli_advise = {.name = "advise",
-                                       .summary = "what holds a job up, and what would help",
+                                       .summary = "what holds up a job, and what would help",
                                        .subcommands = advise_commands,
                                        .run = cli_dispatch};

@@ -131,7 +131,7 @@ static int run_groups(const struct cli_command *self, int argc, char **argv)
 
 static const struct param batch_rows[] = {
     {"batch", CALC_COUNT(batch.batch), .help = "Samples of a batch, over all ranks"},
-    {"micro-batch", CALC_COUNT(batch.micro_batch), .help = "Samples of a micro-batch"},
+    {"micro-batch", CALC_COUNT(batch.micro_batch), .help = "Samples per micro-batch"},
     {"micro-batches", CALC_COUNT(batch.micro_batches),
      .help = "Micro-batches a rank runs before a step (gradient accumulation)"},
     {"dataset", CALC_COUNT(batch.dataset), .help = "Samples of the data set, to be counted in batches"},
@@ -190,7 +190,7 @@ static int run_batch(const struct cli_command *self, int argc, char **argv)
 /* ---- what stages send ---- */
 
 static const struct param pp_comm_rows[] = {
-    {"micro-batch", CALC_COUNT(pp_comm.micro_batch), .initial = "1", .help = "Samples of a micro-batch"},
+    {"micro-batch", CALC_COUNT(pp_comm.micro_batch), .initial = "1", .help = "Samples per micro-batch"},
     {"seq", CALC_COUNT(pp_comm.seq), .help = "Required: tokens of a sequence"},
     {"hidden", CALC_COUNT(pp_comm.hidden), .help = "Required: values a token"},
     ROW_TP,

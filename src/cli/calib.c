@@ -130,7 +130,7 @@ static const struct cli_command *const commands[] = {&cli_calib_fit, &cli_calib_
 
 const struct cli_command cli_calib = {
     .name = "calib",
-    .summary = "hold simulations against measurements, and use what was learnt",
+    .summary = "calibrate simulations with measurements",
     .subcommands = commands,
     .about = "Examples:\n"
              "  orrery lab run --workload recording --topology auto:1d --auto-calibrate\n"

@@ -202,9 +202,9 @@ static const struct cli_usage usage = {
     .tables = (const struct param_table[]){{rows, 0, 0}, {0}},
     .headings = headings,
     .forms = "[MEASURED...]",
-    .about = "Hold measured training steps against a simulated one: alpha = real / simulated, of one step on both "
-             "sides, with its spread, the analytic lower bound, why they differ in numbers, and the rules by which it "
-             "is accepted or refused. Measured collectives give the bandwidth and latency of a link and the overhead "
+    .about = "Compare measured training steps with a simulated one: alpha = real / simulated, per step, with its "
+             "spread, the analytic lower bound, the reasons for the difference, and the rules by which it is accepted "
+             "or refused. Measured collectives give the bandwidth and latency of a link and the overhead "
              "of launching one. docs/calibration.md has the rules.",
     .examples = "  orrery calib fit --run 0 recording/device_*.json.gz \\\n"
                 "      recording/training_*.json --rank 0 -o calib.json\n"

@@ -95,8 +95,8 @@ static const struct cli_usage show_usage = {
     .tables = tables,
     .headings = headings,
     .about = "Lay out a collective as NCCL does: groups of ranks, channels that are rings, double binary trees or "
-             "NVLink-switch reductions, and the messages with what each waits for. Prints what it costs and how it "
-             "looks; --dump prints all of it. See docs/nccl.md.",
+             "NVLink-switch reductions, and the messages with what each waits for. Prints its cost and structure; "
+             "--dump prints every message. See docs/nccl.md.",
     .examples = "  orrery coll show --gpus 16 --bytes 64MiB\n"
                 "  orrery coll show --gpus 32 --tp 4 --group dp --type all-gather --pxn\n"
                 "  orrery coll show --gpus 64 --algo tree --svg trees.svg\n"
@@ -116,7 +116,7 @@ static const struct cli_command *const commands[] = {&coll_show,    &cli_coll_ti
 
 const struct cli_command cli_coll = {
     .name = "coll",
-    .summary = "collectives as NCCL builds and times them",
+    .summary = "how NCCL builds collectives, and how long they take",
     .subcommands = commands,
     .about = "Examples:\n  orrery coll show --gpus 16 --type all-reduce --bytes 64MiB\n"
              "  orrery coll time --machine dgx-h100:2 --op all-reduce\n",

@@ -125,14 +125,13 @@ static int run_time(const struct cli_command *self, int argc, char **argv)
 }
 
 static const char *const time_headings[PARAM_GROUPS] = {
-    [PARAM_WHAT] = "Which collective:", [PARAM_NETWORK] = "How it is done:"};
+    [PARAM_WHAT] = "Which collective:", [PARAM_NETWORK] = "Algorithm and network:"};
 
 static const struct cli_usage time_usage = {
     .tables = time_tables,
     .headings = time_headings,
-    .about =
-        "How long a collective takes as NCCL or RCCL does it: the library's choice of algorithm and protocol, time "
-        "and bus bandwidth, beside what was measured on such machines. See docs/collective-times.md.",
+    .about = "How long a collective takes with NCCL or RCCL: the algorithm and protocol the library would choose, time "
+             "and bus bandwidth, next to measurements on such machines. See docs/collective-times.md.",
     .examples = "  orrery coll time --machine dgx-h100:2 --op all-reduce --bytes 8B..16GiB\n"
                 "  orrery coll time --gpu gb200 --gpus-per-node 4 --op all-gather \\\n"
                 "      --nccl-version 2.29.2\n"
@@ -209,7 +208,7 @@ static const struct cli_usage compare_usage = {
     .forms = "TABLE...",
     .words = offsetof(struct compare_options, files),
     .about =
-        "Hold predicted times of collectives against measured ones, machine by machine: mean, median, 90th percentile "
+        "Compare predicted times of collectives with measured ones, machine by machine: mean, median, 90th percentile "
         "and worst error, bias, the error above 16 MiB, and the error with the machine's own measurements left out.",
     .examples = "  orrery coll compare collectives.csv\n"
                 "  orrery coll compare collectives.csv --page accuracy.md --svg accuracy.svg\n",
@@ -267,9 +266,8 @@ static const struct cli_usage fit_usage = {
     .tables = fit_tables,
     .forms = "TABLE...",
     .words = offsetof(struct fit_options, files),
-    .about =
-        "Make the data that times of collectives come from, out of measurements: curves of the sources that may be "
-        "shipped, and the constants of GPUs and networks. The same tables give the same files.",
+    .about = "Make the data behind collective times from measurements: curves of the sources that may be "
+             "shipped, and the constants of GPUs and networks. The same tables give the same files.",
     .examples = "  orrery coll fit collectives.csv --ship 'mine*' -o fitted\n",
 };
 

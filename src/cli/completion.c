@@ -287,6 +287,6 @@ static const struct cli_usage usage = {
 };
 
 const struct cli_command cli_completion = {.name = "completion",
-                                           .summary = "complete commands and options in a shell",
+                                           .summary = "shell completion of commands and options",
                                            .usage = &usage,
                                            .run = run_completion};

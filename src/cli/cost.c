@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `orrery cost`: what machines cost, and a step on them. */
+/* `orrery cost`: what machines cost, and what a step on them costs. */
 #include "cli/cli.h"
 
 #include <inttypes.h>
@@ -94,9 +94,9 @@ static enum orr_status cli_cost_read_machine(const struct param *row, const char
 
 static const struct param rows[] = {
     {"prices", .kind = PARAM_PATH, .group = PARAM_WHAT, .value = "FILE", AT(cost.prices),
-     .unwritten = "examples, which are nobody's offer", .help = "Price list (YAML)"},
+     .unwritten = "example prices, which are nobody's offer", .help = "Price list (YAML)"},
     {"template", .kind = PARAM_FLAG, .group = PARAM_WHAT, AT(template),
-     .help = "Print a price list to begin with, and do nothing else"},
+     .help = "Print a price list to start from, and exit"},
     {"step-time", .kind = PARAM_READ, .group = PARAM_WHAT, .value = "TIME,...", .read = cli_cost_read_steps,
      .help = "How long a step takes: 662ms, 1.9s; a bare number is in us. One for each machine, or one for all"},
     {"run", .kind = PARAM_READ, .group = PARAM_WHAT, .value = "N,...", .read = read_runs,
@@ -104,7 +104,8 @@ static const struct param rows[] = {
              "MACHINE, also the machine"},
     CLI_ROW_STORE(struct cost_options, cost.store),
     {"samples", .kind = PARAM_COUNT, .group = PARAM_WHAT, .value = "N", AT(cost.samples), .least = 1,
-     .most = UINT64_C(1) << 50, .help = "Samples (or tokens) of a step, over all ranks: also tell samples for a unit"},
+     .most = UINT64_C(1) << 50,
+     .help = "Samples (or tokens) of a step, over all ranks: also give samples per unit of currency"},
     {"machine", "topology topo", .letter = 'm', .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_MANY,
      .value = "MACHINE", .read = cli_cost_read_machine, .help = "Another way to give a MACHINE"},
     {"gpus", COUNTED(gpus), .help = "GPUs"},
@@ -121,17 +122,18 @@ static const struct param rows[] = {
 };
 
 static const char *const headings[PARAM_GROUPS] = {
-    [PARAM_WHAT] = "Prices and steps:", [PARAM_MACHINE] = "Without MACHINE, what there is:"};
+    [PARAM_WHAT] = "Prices and steps:", [PARAM_MACHINE] = "Without MACHINE, its parts:"};
 
 static const struct cli_usage usage = {
     .tables = (const struct param_table[]){{rows, 0, 0}, {0}},
     .headings = headings,
     .forms = "[MACHINE...]",
-    .about = "Tell what machines cost by a price list that you edit: a bill of GPUs, servers, NICs, switches and "
-             "cables, what an hour costs, and with the time of a step what a step costs and how many steps one gets "
-             "for a unit of the currency. A MACHINE is a topology file, a name of orrery machine list (dgx-h100:16, "
-             "tpu-v4), "
-             "a name of orrery topo list, or a line of orrery topo make; with several, each is set beside the first.",
+    .about =
+        "Compute what machines cost from a price list that you edit: a bill of GPUs, servers, NICs, switches and "
+        "cables, the cost per hour and, given a step time, the cost per step and the steps per unit of currency. A "
+        "MACHINE is a topology file, a name of orrery machine list (dgx-h100:16, "
+        "tpu-v4), "
+        "a name of orrery topo list, or a line of orrery topo make; with several, each is compared with the first.",
     .examples = "  orrery cost --template > prices.yml\n"
                 "  orrery cost --prices prices.yml 'dgx-h100:16 > rail:400Gbps > spine:8'\n"
                 "  orrery cost --prices prices.yml fat-tree torus --step-time 1.9s,2.6s\n"
@@ -214,5 +216,7 @@ static int cli_cost_run(const struct cli_command *self, int argc, char **argv)
     return status == ORR_OK ? 0 : cli_fail(&err);
 }
 
-const struct cli_command cli_cost = {
-    .name = "cost", .summary = "what machines cost, and a step on them", .usage = &usage, .run = cli_cost_run};
+const struct cli_command cli_cost = {.name = "cost",
+                                     .summary = "what machines cost, and what a step on them costs",
+                                     .usage = &usage,
+                                     .run = cli_cost_run};

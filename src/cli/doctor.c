@@ -67,10 +67,10 @@ static const struct param rows[] = {
 
 static const struct cli_usage usage = {
     .tables = (const struct param_table[]){{rows, 0, 0}, {0}},
-    .about = "Tell what the program has to work with: versions, processors and memory, other programs that could be of "
-             "use, GPUs with their clocks (from sysfs, or from what amd-smi or rocm-smi printed elsewhere). Then check "
-             "the collectives: whole numbers are moved as each algorithm says, in many sizes, and every sum, mean and "
-             "copy is compared with what the collective promises. Needs no GPU and no Python. Exit code 1 when a "
+    .about = "Show what this machine has: versions, processors and memory, other useful programs, GPUs with their "
+             "clocks (from sysfs, or from saved output of amd-smi or rocm-smi). Then test the collectives: each "
+             "algorithm is executed on integers in many sizes, and every sum, mean and copy is checked. Needs no GPU "
+             "and no Python. Exit code 1 when a "
              "result is wrong.",
     .examples = "  orrery doctor\n"
                 "  orrery doctor --smi amd-smi.txt --no-collectives\n"
@@ -115,6 +115,6 @@ static int cli_doctor_run(const struct cli_command *self, int argc, char **argv)
 }
 
 const struct cli_command cli_doctor = {.name = "doctor",
-                                       .summary = "what this machine has, and whether collectives add up",
+                                       .summary = "check this machine, and that collectives are right",
                                        .usage = &usage,
                                        .run = cli_doctor_run};

@@ -23,17 +23,17 @@ struct follow_options {
 
 static const struct param follow_rows[] = {
     {"expect", .kind = PARAM_PATH, .value = "FILE.json", AT(watch.expected), .unwritten = "the first window",
-     .help = "What is expected: what --json of orrery run or orrery train wrote of the same job"},
+     .help = "The expectation: --json output of orrery run or orrery train for the same job"},
     {"step", .kind = PARAM_TIME, .value = "TIME", .unit = "ms", .least = 1, AT(step_ns),
      .unwritten = "what --expect says", .help = "The expected time of a step: 400ms; a bare number is in ms"},
     {"tolerance", .kind = PARAM_REAL, .value = "SHARE", .initial = "0.1", .real_least = 0.001, .real_most = 10,
-     AT(watch.tolerance), .help = "How much longer is an alarm, as a share of the expected"},
+     AT(watch.tolerance), .help = "Relative slowdown that raises an alarm"},
     {"interval", .kind = PARAM_TIME, .value = "TIME", .unit = "s", .initial = "5s", .least = 1000000, AT(interval_ns),
-     .help = "From one look to the next; a bare number is in s"},
+     .help = "Polling interval; a bare number is in s"},
     {"for", .kind = PARAM_TIME, .value = "TIME", .unit = "s", AT(for_ns), .unwritten = "until Ctrl-C",
-     .help = "End after this long; a bare number is in s"},
-    {"once", .kind = PARAM_FLAG, AT(once), .help = "Look once, at all there is, and end"},
-    {"until-alarm", .kind = PARAM_FLAG, AT(until_alarm), .help = "End with the first alarm"},
+     .help = "Stop after this time; a bare number is in s"},
+    {"once", .kind = PARAM_FLAG, AT(once), .help = "Process what is there, and exit"},
+    {"until-alarm", .kind = PARAM_FLAG, AT(until_alarm), .help = "Stop at the first alarm"},
     CLI_ROW_JSON(struct follow_options, forms.json),
     CLI_ROW_QUIET(struct follow_options, quiet),
     {0},
@@ -214,9 +214,9 @@ static const struct cli_usage follow_usage = {
     .tables = (const struct param_table[]){{follow_rows, 0, 0}, {0}},
     .forms = "FOLDER\nSTATUS.json",
     .about =
-        "Follow a job that runs. FOLDER: where PyTorch's profiler writes device traces; each window of steps is held "
-        "against what was simulated, or against the job's own first window, as it appears: steps that take longer, "
-        "a rank that computes longer than the others, communication that takes longer on all. STATUS.json: what "
+        "Follow a running job. FOLDER is where PyTorch's profiler writes device traces; each window of steps is "
+        "compared with a simulation, or with the job's own first window, as it appears: steps that take longer, "
+        "a rank that computes longer than the others, communication that takes longer on all ranks. STATUS.json: what "
         "orrery run --status-file writes.",
     .notes = "Exit code of a folder: 0 when there was no alarm, 1 when there was. Of a status file: 0 done, 1 failed, "
              "interrupted or gone, 4 stalled.",

@@ -7,7 +7,7 @@ static const struct cli_command *const commands[] = {&cli_lab_run,   &cli_lab_li
 
 const struct cli_command cli_lab = {
     .name = "lab",
-    .summary = "simulate on machines by name, and keep every result",
+    .summary = "simulate on machines by name, and store every result",
     .subcommands = commands,
     .about = "Example:\n  orrery lab run --workload recording --topology auto:1d --bandwidth 25Gbps\n",
     .run = cli_dispatch,

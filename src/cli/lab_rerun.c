@@ -33,8 +33,8 @@ static enum orr_status cli_lab_rerun_take_run(void *into, const char *word, stru
 static const struct cli_usage usage = {
     .tables = (const struct param_table[]){{rows, 0, 0}, {0}},
     .forms = "[RUN]",
-    .about = "Run the command of a kept run again, in the folder where it was started, and compare the two results. It "
-             "is refused when one of the run's inputs is no longer what it was. Without RUN the newest.",
+    .about = "Run the command of a stored run again, in its original folder, and compare the two results. Refused if "
+             "an input of the run has changed. Default: the newest run.",
     .notes = "Exit code: 0 when the simulated results are the same, 1 when they differ, else that of the command.",
     .examples = "  orrery lab rerun 1\n"
                 "  orrery lab rerun 1 --dry-run\n",

@@ -141,9 +141,9 @@ static int run_lab_run(const struct cli_command *self, int argc, char **argv)
 static const struct cli_usage usage = {
     .tables = tables,
     .forms = "--workload DIR",
-    .about = "Simulate a workload on a machine that a name describes, grown to its size where there are fewer traces "
-             "than ranks, and keep it: the machine as files, results and a manifest in a folder of its own, an entry "
-             "in the result store. docs/lab.md has the grammar of names.",
+    .about = "Simulate a workload on a named machine, growing it to the machine's size if there are fewer traces than "
+             "ranks, and store the run: a folder with the machine's files, results and a manifest, and an entry in the "
+             "result store. docs/lab.md describes the names.",
     .examples = "  orrery lab run --workload recording --topology 2gpu_auto1d_2 \\\n"
                 "      --bandwidth 25 --latency 1 --output-dir runs/\n"
                 "  orrery lab run --workload traces --prefix resnet50 \\\n"

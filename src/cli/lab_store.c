@@ -106,9 +106,9 @@ static const struct cli_usage list_usage = {
 static const struct cli_usage show_usage = {
     .tables = show_tables,
     .forms = "[RUN]",
-    .about = "Show all that a result store knows of one run: the command, inputs with their hashes and whether the "
+    .about = "Show everything a result store has about one run: the command, inputs with their hashes and whether the "
              "files are still the same, settings, results (over the ranks: least, median, most), collectives, "
-             "calibrations. Without RUN the newest.",
+             "calibrations. Default: the newest run.",
     .examples = "  orrery lab show\n"
                 "  orrery lab show 1 --json -\n",
     .argument = cli_lab_store_take_run,

@@ -166,9 +166,10 @@ static int cli_lab_tables_run_import(const struct cli_command *self, int argc, c
 
 static const struct cli_usage export_usage = {
     .tables = (const struct param_table[]){{export_rows, 0, 0}, {0}},
-    .about = "Write what a result store holds to tables and documents; a FILE of - is standard output. metrics.csv and "
-             "calibration_all.csv have the columns that scripts around ASTRA-sim on ROCm read; cycles are ns of one "
-             "training step.",
+    .about =
+        "Write the contents of a result store to tables and documents; a FILE of - is standard output. metrics.csv and "
+        "calibration_all.csv have the columns that scripts around ASTRA-sim on ROCm read; cycles are ns of one "
+        "training step.",
     .examples = "  orrery lab export --csv runs.csv --json runs.json\n"
                 "  orrery lab export --metrics metrics.csv --calibrations calibration_all.csv\n",
 };
@@ -176,9 +177,9 @@ static const struct cli_usage export_usage = {
 static const struct cli_usage import_usage = {
     .tables = (const struct param_table[]){{import_rows, 0, 0}, {0}},
     .forms = "FILE...",
-    .about = "Enter the rows of metrics.csv and calibration_all.csv files, of any age, into a result store: each "
-             "becomes a run of the kind \"import\", and a calibration where it has an alpha. Rows that are there "
-             "already are not entered again. A file is entered whole or not at all.",
+    .about = "Import the rows of metrics.csv and calibration_all.csv files, of any version, into a result store: each "
+             "becomes a run of the kind \"import\", and a calibration where it has an alpha. Rows that are already "
+             "there are skipped. A file is imported completely or not at all.",
     .examples = "  orrery lab import metrics.csv\n"
                 "  orrery lab import --store history.db metrics.csv calibration_all.csv\n",
     .argument = cli_lab_tables_take_file,

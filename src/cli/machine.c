@@ -86,7 +86,7 @@ static const struct cli_command *const commands[] = {&machine_list, &machine_sho
 
 const struct cli_command cli_machine = {
     .name = "machine",
-    .summary = "machines by name: what there is, and what it means",
+    .summary = "list and describe machines by name",
     .subcommands = commands,
     .about = "Examples:\n  orrery machine list\n  orrery machine show dgx-h100:16\n",
     .run = cli_dispatch,

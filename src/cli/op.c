@@ -91,9 +91,8 @@ static const struct param_table predict_tables[] = {{predict_rows, 0, 0}, {0}};
 static const struct cli_usage predict_usage = {
     .tables = predict_tables,
     .forms = "--table FILE -o OUT\n--op NAME --device NAME --shape DIMS",
-    .about =
-        "How long an operator takes on a device: from what was measured there, between measured shapes, or carried "
-        "from a related device by what bounds it. The answer says which.",
+    .about = "How long an operator takes on a device: from measurements, interpolated between measured shapes, or "
+             "scaled from a related device. The answer says which.",
     .examples = "  orrery op predict --op gemm --device h100 --shape 4096x14336x4096\n"
                 "  orrery op predict --table shapes.csv --device gb300 -o predicted.csv\n",
 };
@@ -177,7 +176,7 @@ static const struct param_table list_tables[] = {{list_rows, 0, 0}, {0}};
 static const struct cli_usage list_usage = {
     .tables = list_tables,
     .forms = "[--device NAME]",
-    .about = "What was measured on which device, how many rows, and how well each row is known from the others.",
+    .about = "What was measured on which device, how many rows, and how well each row is predicted from the others.",
     .examples = "  orrery op list --device h100\n",
 };
 
@@ -196,8 +195,8 @@ static const struct param_table fit_tables[] = {{fit_rows, 0, 0}, {0}};
 static const struct cli_usage fit_usage = {
     .tables = fit_tables,
     .forms = "TABLE... [-o FOLDER]",
-    .about = "Fit the operator model to tables of measurements (CSV with a time in us or us_best), one data file a "
-             "device, and print how well each row is known from the others.",
+    .about = "Fit the operator model to tables of measurements (CSV with a time in us or us_best), one data file per "
+             "device, and print how well each row is predicted from the others.",
     .examples = "  orrery op fit measured.csv -o fitted\n",
     .argument = cli_op_take_word,
 };
@@ -215,11 +214,9 @@ static const struct param_table import_tables[] = {{import_rows, 0, 0}, {0}};
 static const struct cli_usage import_usage = {
     .tables = import_tables,
     .forms = "TABLE... -o FILE",
-    .about =
-        "Measurements of your own (CSV with a time in us, or kernel_us), made into a data file that is used at once: "
-        "by "
-        "--data FILE, or by every command while ORRERY_OPS names it. What the program knows of the same operator and "
-        "device is corrected by them, near your shapes most.",
+    .about = "Turn your own measurements (CSV with a time in us, or kernel_us) into a data file, for --data FILE or, "
+             "named by ORRERY_OPS, for every command. They correct the built-in data of the same operator and device, "
+             "most strongly near your shapes.",
     .examples = "  orrery op import measured.csv -o mine.ops.zst\n"
                 "  orrery op predict --op add --device mi300x --shape 4096x4096 \\\n"
                 "      --data mine.ops.zst\n",
@@ -267,8 +264,8 @@ static const struct param_table bench_tables[] = {{bench_rows, 0, 0}, {0}};
 static const struct cli_usage bench_usage = {
     .tables = bench_tables,
     .forms = "--device NAME [-o FILE]",
-    .about = "Measure the operators of a training step on this machine's GPU (collect/bench_ops.py, which the program "
-             "carries; PyTorch with CUDA or ROCm), and make a data file of them that is used at once.",
+    .about = "Measure the operators of a training step on this machine's GPU (collect/bench_ops.py, built in; needs "
+             "PyTorch with CUDA or ROCm), and make a data file of them.",
     .ending = "Then: orrery op predict --data FILE, or ORRERY_OPS=FILE for every command.\n",
 };
 
@@ -409,7 +406,7 @@ static const struct cli_command *const commands[] = {&op_predict, &op_list, &op_
 
 const struct cli_command cli_op = {
     .name = "op",
-    .summary = "how long one operator takes on a device",
+    .summary = "predict the time of one operator on a device",
     .subcommands = commands,
     .about = "Example:\n  orrery op predict --op gemm --device h100 --shape 4096x14336x4096\n",
     .run = cli_dispatch,

@@ -88,13 +88,16 @@ static const struct cli_usage plan_usage = {
     .forms = "[MODEL]",
     .argument = plan_argument,
     .headings = cli_train_headings,
-    .about = "Search how a model is best divided over a machine: every legal combination of tensor, pipeline, context, "
-             "expert and data parallelism, ZeRO, micro-batch, chunks and recompute is predicted as orrery train does "
-             "it. Degrees that are given are your own plan, which the best is compared with.",
+    .about =
+        "Find the best parallelism for a model on a machine: every legal combination of tensor, pipeline, context, "
+        "expert and data parallelism, ZeRO, micro-batch, chunks and recompute is predicted as by orrery train. If you "
+        "give degrees, they are your own plan, and the best is compared with it.",
     .examples = "  orrery plan llama3-8b --machine dgx-h100:2 --global-batch 128\n"
                 "  orrery plan llama3-70b --machine dgx-h100:8 --tp 8 --pp 4\n"
                 "  orrery plan mixtral-8x7b --machine dgx-h100:8 --fix tp=1,zero=1\n",
 };
 
-const struct cli_command cli_plan = {
-    .name = "plan", .summary = "how a model is best divided over a machine", .usage = &plan_usage, .run = plan_run};
+const struct cli_command cli_plan = {.name = "plan",
+                                     .summary = "find the best parallelism for a model on a machine",
+                                     .usage = &plan_usage,
+                                     .run = plan_run};

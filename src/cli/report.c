@@ -17,7 +17,7 @@ static const struct param report_rows[] = {
      .help = "The page; - is standard output"},
     {"lang", .kind = PARAM_TEXT, .group = PARAM_OUTPUT, .value = "en|zh-TW",
      .place = offsetof(struct report_options, language), .unwritten = "en",
-     .help = "Language the page opens in. It has a button for the other"},
+     .help = "Initial language of the page, which has a button to switch"},
     {0},
 };
 
@@ -90,10 +90,10 @@ static const struct param_table report_tables[] = {{report_rows, 0, 0}, {0}};
 static const struct cli_usage report_usage = {
     .tables = report_tables,
     .forms = "RESULT...",
-    .about = "Make one page of results that opens in any browser, without a network: where the time of the step goes "
-             "and what it is made of, the timeline, collectives, links, memory, sweeps and plans; several results side "
-             "by side. RESULT is a file that --json of run, simai, train, plan, sweep, advise or lab wrote, a "
-             "timeline, the folder of a lab run, or a result store (DB, or DB:3,5 for some of its runs).",
+    .about = "Make an HTML page of results that opens in any browser, without a network: where the step time goes, the "
+             "timeline, collectives, links, memory, sweeps and plans; several results side "
+             "by side. RESULT is a --json file of run, simai, train, plan, sweep, advise or lab, a timeline, the "
+             "folder of a lab run, or a result store (DB, or DB:3,5 for some of its runs).",
     .examples = "  orrery report run.json -o report.html\n"
                 "  orrery report ring.json torus.json -o compare.html\n"
                 "  orrery report runs/orrery.db:3,5 --lang zh-TW\n",
@@ -101,6 +101,6 @@ static const struct cli_usage report_usage = {
 };
 
 const struct cli_command cli_report = {.name = "report",
-                                       .summary = "one page of results, to open and to share",
+                                       .summary = "make an HTML page of results, to open and to share",
                                        .usage = &report_usage,
                                        .run = report_run};

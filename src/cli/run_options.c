@@ -78,13 +78,13 @@ static const struct param_table tables[] = {{param_run, PARAM_OF_RUN, offsetof(s
 const struct cli_usage run_usage = {
     .tables = tables,
     .forms = "--workload PREFIX --machine NAME\n--workload PREFIX --system FILE --network FILE",
-    .about = "Simulate a training job: the traces of all ranks on a machine that is named, or described by "
-             "configuration files. One trace alone needs no machine.",
+    .about = "Simulate a training job: the traces of all ranks on a machine given by name or by configuration files. A "
+             "single trace needs no machine.",
     .notes = "ASTRA-sim's own options are accepted unchanged (--workload-configuration, --system-configuration, "
              "--network-configuration, --logical-topology-configuration, --remote-memory-configuration, "
              "--comm-group-configuration, --num-queues-per-dim, --injection-scale, --rendezvous-protocol; "
              "--compute-scale, --logging-configuration and --logging-folder have no effect).",
-    .examples = "  orrery run -w traces/allreduce -m dgx-h100:2\n"
+    .examples = "  orrery run -w traces/allreduce -m dgx-h100:2 --grow\n"
                 "  orrery run -w traces/allreduce -s system.json -n network.yml\n"
                 "  orrery run -w traces/x -s sys.json -n net.yml --backend aware --json x.json\n"
                 "  orrery run -w traces/x -s sys.json -n net.yml --timeline x.json.gz\n"

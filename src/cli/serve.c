@@ -16,18 +16,18 @@ static const struct param serve_rows[] = {
     {"port", .letter = 'p', .kind = PARAM_COUNT32, .group = PARAM_WHAT, .value = "N", .most = 65535, AT(serve.port),
      .unwritten = "any that is free", .help = "The port to listen on, of 127.0.0.1"},
     {"threads", .letter = 'j', .kind = PARAM_COUNT32, .group = PARAM_OTHER, .value = "N", .most = 64, AT(serve.threads),
-     .unwritten = "all processors", .help = "Answers that are worked on at once"},
+     .unwritten = "all processors", .help = "Requests that are processed at once"},
     {"connections", .kind = PARAM_COUNT32, .group = PARAM_OTHER, .flags = PARAM_RARE, .value = "N", .least = 1,
-     .most = 10000, AT(serve.connections), .initial = "512", .help = "Connections at once; more are refused"},
+     .most = 10000, AT(serve.connections), .initial = "512", .help = "Limit on open connections; more are refused"},
     {"time-limit", .kind = PARAM_TIME, .group = PARAM_OTHER, .flags = PARAM_RARE, .value = "TIME", .unit = "s",
-     .least = 1000000, AT(serve.time_limit_ns), .initial = "30s", .help = "What one answer may take"},
+     .least = 1000000, AT(serve.time_limit_ns), .initial = "30s", .help = "Time limit of one answer"},
     {"patience", .kind = PARAM_TIME, .group = PARAM_OTHER, .flags = PARAM_RARE, .value = "TIME", .unit = "s",
      .least = 1000000, AT(serve.patience_ns), .initial = "10s",
-     .help = "What a whole request may take to arrive; what comes more slowly is cut off"},
+     .help = "Time limit for a request to arrive completely"},
     {"memory-limit", .kind = PARAM_SIZE, .group = PARAM_OTHER, .flags = PARAM_RARE, .value = "SIZE", .least = 1,
-     AT(serve.memory_limit), .initial = "2GiB", .help = "Memory that one answer may take"},
+     AT(serve.memory_limit), .initial = "2GiB", .help = "Memory limit of one answer"},
     {"openapi", .kind = PARAM_FLAG, .group = PARAM_OUTPUT, AT(openapi),
-     .help = "Print the interface as an OpenAPI document, and do nothing else"},
+     .help = "Print the API as an OpenAPI document, and exit"},
     {0},
 };
 
@@ -77,16 +77,14 @@ static const struct cli_usage serve_usage = {
     .tables = serve_tables,
     .forms = "[DB|DIR]",
     .words = offsetof(struct serve_options, paths),
-    .about =
-        "Serve a page and an interface of JSON to a browser on this machine: training steps, collectives, plans, and "
-        "the runs of a result store or the files of a folder. Only who has the URL that is printed is answered. "
-        "Ctrl-C ends it. See docs/serve.md.",
+    .about = "Serve a web page and a JSON API on this machine: training steps, collectives, plans, and "
+             "the runs of a result store or the files of a folder. Only requests with the token of the printed URL are "
+             "answered. "
+             "Ctrl-C ends it. See docs/serve.md.",
     .examples = "  orrery serve\n"
                 "  orrery serve runs/orrery.db --port 8080\n"
                 "  orrery serve runs\n",
 };
 
-const struct cli_command cli_serve = {.name = "serve",
-                                      .summary = "a page in the browser that simulates while one drags",
-                                      .usage = &serve_usage,
-                                      .run = serve_run};
+const struct cli_command cli_serve = {
+    .name = "serve", .summary = "simulate interactively in the browser", .usage = &serve_usage, .run = serve_run};

@@ -511,10 +511,10 @@ static const struct cli_usage usage = {
     .tables = tables,
     .headings = headings,
     .forms = "FILE\n--vary KEY=VALUES... -- [run|lab run] OPTIONS",
-    .about = "Run a command many times with other values, on all processors, and rank what comes out. Every point is "
-             "kept in the result store when it ends; the same command goes on where a killed one stopped. All points "
-             "run on one network that all of them can run on, which the line below the table names, unless --backend "
-             "is given. FILE is a sweep in YAML; docs/sweeps.md describes it.",
+    .about = "Run a command many times with different values, on all cores, and rank the results. Every finished point "
+             "is kept in the result store; the same command resumes a sweep that was killed. Unless --backend is "
+             "given, all points run on one network that all of them support, named below the table. FILE is a sweep in "
+             "YAML; docs/sweeps.md describes it.",
     .examples = "  orrery sweep --vary network.bandwidth=50,100,200 \\\n"
                 "      --vary system.preferred-dataset-splits=1,4 -- \\\n"
                 "      --workload traces/allreduce --system system.json --network network.yml\n"
@@ -525,6 +525,6 @@ static const struct cli_usage usage = {
 };
 
 const struct cli_command cli_sweep = {.name = "sweep",
-                                      .summary = "run many variants on all processors, and rank them",
+                                      .summary = "run many variants on all cores, and rank them",
                                       .usage = &usage,
                                       .run = cli_sweep_run_command};

@@ -148,8 +148,8 @@ static const struct cli_usage stat_usage = {
     .tables = (const struct param_table[]){{stat_rows, 0, 0}, {0}},
     .forms = "MACHINE",
     .about = "Measure a machine (a physical topology's file, a name or a line of orrery machine list): nodes, links, "
-             "degrees, diameter and average distance between GPUs, numbers "
-             "of shortest ways, bandwidth of a GPU, bisection (maximum flow between the lower and the upper half of "
+             "degrees, diameter and average distance between GPUs, numbers of shortest paths, bandwidth of a GPU, "
+             "bisection (maximum flow between the lower and the upper half of "
              "the GPUs). On large machines distances are sampled, and the output says so.",
     .examples = "  orrery topo stat topology.txt\n  orrery topo stat dgx-h100:16 --json -\n",
     .argument = cli_topo_take_file,
@@ -211,7 +211,7 @@ static const struct cli_usage show_usage = {
     .forms = "MACHINE -o FILE.svg\nMACHINE --text",
     .about = "Draw a machine (a physical topology's file, a name or a line of orrery machine list): rings as circles, "
              "grids as grids, dragonflies as groups on a circle, everything else as servers, blocks and pods, switches "
-             "above. What is alike is drawn a few times and counted, so that a hundred thousand GPUs are a page.",
+             "above. Repeated parts are drawn a few times and counted, so that a hundred thousand GPUs fit on a page.",
     .examples = "  orrery topo show dgx-h100:16 -o h100.svg\n  orrery topo show torus3d:4x4x8 --text\n",
     .argument = cli_topo_take_file,
 };

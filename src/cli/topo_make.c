@@ -259,9 +259,10 @@ static const struct cli_usage usage = {
     .tables = (const struct param_table[]){{rows, 0, 0}, {setting_rows, 0, 0}, {0}},
     .headings = headings,
     .forms = "NAME -o FILE\n-topo NAME",
-    .about = "Write the topology file of a machine. Instead of a name a line can say the machine from the servers up; "
-             "docs/topologies.md has its grammar. orrery topo list names the machines, orrery topo list NAME says what "
-             "one takes.",
+    .about =
+        "Write the topology file of a machine. Instead of a name you can give a line that describes the machine from "
+        "the servers up; see docs/topologies.md. orrery topo list names the machines, orrery topo list NAME says what "
+        "one takes.",
     .notes = "The options of SimAI's generator are taken as they are: -topo -g -gt -gps -nsps -bw -nvbw -l -nl -er "
              "-asn -npa -psn -apbw -app --ro --dt --dp.",
     .examples = "  orrery topo make torus --dims 4x4x8 --bandwidth 100Gbps -o torus.topo\n"

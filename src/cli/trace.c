@@ -252,7 +252,7 @@ static const struct cli_command *const verbs[] = {
 
 const struct cli_command cli_trace = {
     .name = "trace",
-    .summary = "import, convert, check, change and draw traces (Chakra ET)",
+    .summary = "import, convert, check, edit and draw traces (Chakra ET)",
     .subcommands = verbs,
     .about = "Examples:\n  orrery trace import recording -o traces/resnet50\n"
              "  orrery trace stat traces/resnet50.0.et\n"

@@ -121,9 +121,9 @@ static const char *const headings[PARAM_GROUPS] = {[PARAM_WHAT] = "What to read:
 static const struct cli_usage usage = {
     .tables = tables,
     .forms = "INPUT -o OUT",
-    .about = "Turn another tool's trace or workload into Chakra ET files. INPUT may be packed with gzip or zstd. What "
-             "had to be inferred, repaired or dropped is said on standard error. A PyTorch recording is best imported "
-             "whole, with orrery trace import.",
+    .about = "Turn another tool's trace or workload into Chakra ET files. INPUT may be compressed with gzip or zstd. "
+             "Anything inferred, repaired or dropped is reported on standard error. For a PyTorch recording, orrery "
+             "trace import is the better choice.",
     .examples = "  orrery trace convert hdt_0.json -o traces/resnet50.0.et\n"
                 "  orrery trace convert --ranks 8 --passes 2 dlrm.txt -o traces/dlrm\n"
                 "  orrery trace convert --map name=op,duration_us=time table.csv -o traces/my\n"

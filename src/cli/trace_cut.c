@@ -64,8 +64,8 @@ static const struct cli_usage usage = {
     .tables = tables,
     .forms = "--step K[-L] FILE... -o OUT",
     .about = "Cut training steps out of Chakra ET files. A node's step is its attribute \"step\", or the "
-             "ProfilerStep#N it starts in. Dependencies on what was cut lead to what that waited for; start times "
-             "begin at 0.",
+             "ProfilerStep#N it starts in. Dependencies on removed nodes are replaced by what those waited for; start "
+             "times begin at 0.",
     .examples = "  orrery trace cut --step 1 job.0.et -o step1.0.et\n"
                 "  orrery trace cut --step 1-3 traces/job.*.et -o steps/job\n",
     .words = offsetof(struct cut_options, edit.files),

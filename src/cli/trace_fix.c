@@ -46,7 +46,7 @@ static const struct cli_usage usage = {
     .forms = "FILE... -o OUT",
     .about = "Repair Chakra ET files until `orrery trace check` finds nothing: dependencies on the node itself, on "
              "missing nodes and in cycles, nodes that cannot run, attributes that are missing or of the wrong kind. "
-             "Removed nodes are bypassed, so that order survives. Prints a table of what was done.",
+             "Removed nodes are bypassed, so that the order is preserved. Prints a table of what was done.",
     .examples = "  orrery trace fix broken.0.et -o fixed.0.et\n"
                 "  orrery trace fix traces/job.*.et -o fixed/job\n"
                 "  orrery trace fix --dry-run --cpu drop traces/*.et\n"

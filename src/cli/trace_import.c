@@ -201,11 +201,12 @@ static const char *const headings[PARAM_GROUPS] = {[PARAM_WHAT] = "What to impor
 static const struct cli_usage usage = {
     .tables = tables,
     .forms = "RECORDING... -o PREFIX\nRECORDING... --out-dir DIR",
-    .about = "Turn PyTorch recordings into Chakra ET files that simulate. A RECORDING is a file or a folder: traces of "
-             "the profiler, and where there are some, host execution traces; of any name, also packed (.gz, .zst). "
-             "Kind and rank are told by content, then by name. All ranks of a run are linked and converted side by "
-             "side; either all files are written or none. What was found, inferred and left out is printed for each "
-             "rank. With --out-dir each RECORDING is one by itself.",
+    .about =
+        "Turn PyTorch recordings into Chakra ET files for simulation. A RECORDING is a file or a folder: profiler "
+        "traces and, if available, host execution traces; any names, also compressed (.gz, .zst). Kind and rank are "
+        "determined from content, then from the name. All ranks of a run are linked and converted in parallel; either "
+        "all files are written or none. What was found, inferred and left out is printed for each "
+        "rank. With --out-dir each RECORDING is a separate run.",
     .examples = "  orrery trace import recording -o traces/resnet50\n"
                 "  orrery trace import recording/device_0.json.gz -o traces/one\n"
                 "  orrery trace import recording recording/device_0.json.gz --out-dir traces\n"

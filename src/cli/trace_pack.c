@@ -101,7 +101,8 @@ static int run_unpack(const struct cli_command *self, int argc, char **argv)
 static const struct cli_usage pack_usage = {
     .tables = pack_tables,
     .forms = "PREFIX -o NAME.etz",
-    .about = "Put all traces of a job into one file, each different one once, packed, with their groups file. NAME.etz "
+    .about = "Pack all traces of a job into one compressed file, with equal traces stored once, together with their "
+             "groups file. NAME.etz "
              "is then a prefix like any other: --workload NAME.etz; the trace of rank R is NAME.etz.R.et. Commands "
              "that write PREFIX.R.et make an archive where PREFIX ends in .etz.",
     .examples = "  orrery trace pack traces/ar -o ar.etz\n"
@@ -113,7 +114,7 @@ static const struct cli_usage pack_usage = {
 static const struct cli_usage unpack_usage = {
     .tables = unpack_tables,
     .forms = "NAME.etz -o PREFIX",
-    .about = "Write the traces of an archive as files again, byte for byte what was packed.",
+    .about = "Write the traces of an archive to files, byte for byte as they were packed.",
     .examples = "  orrery trace unpack ar.etz -o traces/ar\n",
     .argument = pack_take,
 };

@@ -131,9 +131,9 @@ static const char *const headings[PARAM_GROUPS] = {[PARAM_WHAT] = "What to look 
 static const struct cli_usage usage = {
     .tables = tables,
     .forms = "RECORDING...\nRECORDING --compare TAG [TAG...]",
-    .about = "Tell whether recordings (files and folders, as of trace import) can be used, what is missing in them, "
-             "and with which option to record again: counts of events, kernels, steps and collectives, the kind of "
-             "parallelism, whether the network matters. The verdict is that of trace import, which is tried without "
+    .about = "Tell whether recordings (files and folders, as for trace import) are usable, what is missing, and which "
+             "option to record again with: counts of events, kernels, steps and collectives, the kind of "
+             "parallelism, whether the network matters. The verdict is that of trace import, which is run without "
              "writing anything. Exit code 0: usable, 1: not.",
     .examples = "  orrery trace ready recording\n"
                 "  orrery trace ready recording/device_0.json.gz\n"

@@ -48,8 +48,8 @@ static int run_scale(const struct cli_command *self, int argc, char **argv)
 static const struct cli_usage usage = {
     .tables = tables,
     .forms = "--compute P/Q FILE... -o OUT\n--comm P/Q FILE... -o OUT",
-    .about = "Multiply the work in Chakra ET files by exact fractions. What rounding leaves of a duration is carried "
-             "to the next node, so that their sum is right to 1 us; sizes are rounded to the nearest byte, with a "
+    .about = "Multiply the work in Chakra ET files by exact fractions. The remainder of rounding a duration is carried "
+             "over to the next node, so that sums are right to 1 us; sizes are rounded to the nearest byte, with a "
              "warning where that was needed.",
     .examples = "  orrery trace scale --comm 127/64 traces/job.*.et -o scaled/job\n"
                 "  orrery trace scale --compute 1.5 --match 'aten::conv*' job.0.et -o slow.0.et\n",

@@ -37,7 +37,8 @@ static const struct cli_usage usage = {
     .tables = tables,
     .forms = "FILE.et -o OUT",
     .about = "Draw a trace: boxes in layers, each below what it waits for, chains of compute nodes folded into one "
-             "box. The HTML page stands alone and can be moved, zoomed and searched; .dot and .graphml hold every node "
+             "box. The HTML page is self-contained and can be panned, zoomed and searched; .dot and .graphml hold "
+             "every node "
              "for other programs.",
     .examples = "  orrery trace view traces/resnet50.0.et -o resnet50.html\n"
                 "  orrery trace view traces/allreduce.0.et -o allreduce.svg\n"

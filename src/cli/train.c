@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `orrery train`: how long a step of a model takes on a machine, from a description alone. */
+/* `orrery train`: predict the time and memory of a training step on a machine, from a description alone. */
 #include "cli/cli.h"
 
 #include <inttypes.h>
@@ -23,7 +23,7 @@ static enum orr_status train_read_list(const struct param *row, const char *text
 
 static const struct param train_rows[] = {
     {"table", .kind = PARAM_PATH, .group = PARAM_WHAT, .value = "FILE", .place = offsetof(struct train_options, table),
-     .help = "Predict every row of a table of runs (CSV, docs/train.md), and say how far off where it has step_s"},
+     .help = "Predict every row of a table of runs (CSV, docs/train.md), and compare with step_s where given"},
     {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "OUT",
      .place = offsetof(struct train_options, output),
      .help = "With parameter 'table': where the rows go (else standard output). Without it: write the step as traces "
@@ -31,7 +31,7 @@ static const struct param train_rows[] = {
     {"threads", .letter = 'j', .kind = PARAM_COUNT32, .group = PARAM_OTHER, .value = "N", .most = 1024,
      .place = offsetof(struct train_options, threads), .unwritten = "all processors", .help = "Rows at once"},
     {"list", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_OPTIONAL, .value = "MODEL",
-     .read = train_read_list, .help = "List the models there are, or show one, and do nothing else"},
+     .read = train_read_list, .help = "List the model presets, or show one, and exit"},
     {"prices", .kind = PARAM_PATH, .group = PARAM_MACHINE, .flags = PARAM_RARE, .value = "FILE",
      .place = offsetof(struct train_options, prices),
      .help = "Price list of orrery cost: parameter 'gpu-hour' from what the machine costs"},
@@ -158,16 +158,15 @@ static const struct param_table train_tables[] = {
 const char *const cli_train_headings[PARAM_GROUPS] = {[PARAM_WHAT] = "Model:",
                                                       [PARAM_MACHINE] = "Machine:",
                                                       [PARAM_GROWTH] = "Parallelism and batches:",
-                                                      [PARAM_COMPUTE] = "How it is carried out:"};
+                                                      [PARAM_COMPUTE] = "Execution:"};
 
 static const struct cli_usage train_usage = {
     .tables = train_tables,
     .forms = "[MODEL]",
     .argument = train_argument,
     .headings = cli_train_headings,
-    .about =
-        "Tell how long a training step takes, what bounds it and whether it fits into memory, from a description: a "
-        "model, a machine, and how the one is divided over the other.",
+    .about = "Predict how long a training step takes, what limits it and whether it fits in memory, from a model, a "
+             "machine and the parallelism.",
     .examples = "  orrery train llama3-8b --machine dgx-h100:4 --tp 2 --global-batch 128\n"
                 "  orrery train gpt2 --gpu h200 --micro-batch 8 --json -\n"
                 "  orrery train llama3-8b --machine dgx-h100:2 --gpus 16 --tp 2 --pp 2 --backend aware\n"
@@ -175,5 +174,7 @@ static const struct cli_usage train_usage = {
                 "  orrery train --table runs.csv -o predicted.csv\n",
 };
 
-const struct cli_command cli_train = {
-    .name = "train", .summary = "how long a step of a model takes", .usage = &train_usage, .run = train_run};
+const struct cli_command cli_train = {.name = "train",
+                                      .summary = "predict the time and memory of a training step",
+                                      .usage = &train_usage,
+                                      .run = train_run};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `orrery tune collectives`: how the collectives of a job are best carried out, written as a system file or as NCCL's
+/* `orrery tune collectives`: find the best settings for the collectives of a job, written as a system file or as NCCL's
  * environment. */
 #include <string.h>
 
@@ -106,9 +106,9 @@ static const struct param_table tune_tables[] = {
 static const struct cli_usage tune_usage = {
     .tables = tune_tables,
     .forms = "--workload PREFIX --machine NAME -o FILE",
-    .about = "Find how the collectives of a job are best carried out: algorithm of each kind in each dimension, chunks "
-             "and how many of them at once, the order of dimensions. The options are those of orrery run; without "
-             "--backend a network is used whose links are shared.",
+    .about = "Find the best settings for the collectives of a job: the algorithm of each kind in each dimension, the "
+             "number of chunks and how many are in flight, the order of dimensions. The options are those of orrery "
+             "run; without --backend, a network with shared links is used.",
     .examples = "  orrery tune collectives -w traces/job --machine 128gpu_torus3d_16 -o system.json\n"
                 "  orrery tune collectives -w traces/job -s system.json -n network.yml -o tuned.json\n"
                 "  orrery tune collectives -w traces/job --machine dgx-h100:2 --nccl nccl.env\n",
@@ -123,6 +123,6 @@ static const struct cli_command tune_collectives = {.name = "collectives",
 static const struct cli_command *const tune_commands[] = {&tune_collectives, NULL};
 
 const struct cli_command cli_tune = {.name = "tune",
-                                     .summary = "how the collectives of a job are best carried out",
+                                     .summary = "find the best settings for the collectives of a job",
                                      .subcommands = tune_commands,
                                      .run = cli_dispatch};

@@ -11,8 +11,8 @@ enum { WIDTH = 79, TEXT_COLUMN = 29, FEW_OPTIONS = 8 };
 
 static const char *const headings[PARAM_GROUPS] = {
     [PARAM_WHAT] = "What to run:",
-    [PARAM_MACHINE] = "On what:",
-    [PARAM_GROWTH] = "More ranks than there are traces:",
+    [PARAM_MACHINE] = "Machine:",
+    [PARAM_GROWTH] = "More ranks than traces:",
     [PARAM_NETWORK] = "The network:",
     [PARAM_COMPUTE] = "Compute:",
     [PARAM_SIMULATION] = "How to simulate:",

@@ -25,8 +25,8 @@ static enum orr_status cli_validate_read_folder(const struct param *row, const c
 static const struct param validate_rows[] = {
     {"data", .kind = PARAM_READ, .group = PARAM_WHAT, .flags = PARAM_MANY, .value = "DIR",
      .read = cli_validate_read_folder,
-     .help = "A folder with measured runs beside those that come with the program: runs.csv (docs/train.md), and "
-             "failed.csv of what did not run for memory; or both in DIR/runs. May be given several times"},
+     .help = "A folder with more measured runs: runs.csv (docs/train.md), and failed.csv with runs that ran out of "
+             "memory; or both in DIR/runs. May be given several times"},
     {"quality", .kind = PARAM_TEXT, .group = PARAM_WHAT, .value = "LETTERS", AT(quality), .unwritten = "AB",
      .help = "Which rows count, by their column 'quality'"},
     {"unseen", .kind = PARAM_FLAG, .group = PARAM_WHAT, AT(unseen),
@@ -55,15 +55,14 @@ static const struct param_table validate_tables[] = {{validate_rows, 0, 0}, {0}}
 static const struct cli_usage validate_usage = {
     .tables = validate_tables,
     .forms = "[--data DIR]",
-    .about =
-        "Hold what `orrery train` predicts against thousands of measured runs, by source, beside what one constant "
-        "MFU gives: errors of step times and memory, whether configurations that failed are said not to fit, how "
-        "well settings of one job are ordered. Runs that constants were fitted on are told apart.",
+    .about = "Compare predictions of `orrery train` with thousands of measured runs, by source, next to a constant "
+             "MFU: errors of step times and memory, whether configurations that failed are predicted not to fit, how "
+             "well different settings of a job are ranked. Runs used for fitting are listed separately.",
     .examples = "  orrery validate\n"
                 "  orrery validate --unseen --data ../shared/data -o docs/accuracy.md\n",
 };
 
 const struct cli_command cli_validate = {.name = "validate",
-                                         .summary = "predicted training steps beside measured ones",
+                                         .summary = "compare predicted training steps with measured ones",
                                          .usage = &validate_usage,
                                          .run = validate_execute};

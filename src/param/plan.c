@@ -10,16 +10,16 @@ static const char *const plan_objectives[] = {ORR_PLAN_OBJECTIVES(WORD_X) NULL};
 
 const struct param param_plan[] = {
     {"fix", .kind = PARAM_TEXT, .group = PARAM_GROWTH, .value = "NAME=VALUE,...", AT(fix),
-     .help = "What is not to be searched: tp, pp, cp, ep, vpp, zero, micro-batch, recompute"},
+     .help = "Degrees to fix instead of searching: tp, pp, cp, ep, vpp, zero, micro-batch, recompute"},
     {"objective", .kind = PARAM_WORD, .group = PARAM_WHAT, .value = "NAME", AT(objective), .words = plan_objectives,
-     .initial = "step", .help = "What is to be best: the time of a step, its cost, its energy, or memory"},
+     .initial = "step", .help = "What to optimise: step time, cost, energy or memory"},
     {"max-memory", .kind = PARAM_REAL, .group = PARAM_MACHINE, .value = "GB", AT(max_memory_gb), .real_most = 1e6,
-     .unwritten = "the device's", .help = "What a plan may need of a GPU's memory"},
+     .unwritten = "the device's", .help = "Limit on the memory of a GPU"},
     {"seconds", .kind = PARAM_REAL, .group = PARAM_OTHER, .value = "S", AT(seconds), .real_most = 1e9,
-     .unwritten = "until all are predicted", .help = "Search no longer than that"},
+     .unwritten = "until all plans are predicted", .help = "Time limit of the search"},
     {"top", .kind = PARAM_COUNT32, .group = PARAM_OUTPUT, .value = "N", AT(top), .least = 1, .most = ORR_PLAN_TOP,
-     .initial = "10", .help = "Plans to tell of"},
+     .initial = "10", .help = "Number of plans to show"},
     {"threads", .letter = 'j', .kind = PARAM_COUNT32, .group = PARAM_OTHER, .value = "N", AT(threads), .most = 1024,
-     .unwritten = "all processors", .help = "Plans at once"},
+     .unwritten = "all processors", .help = "Number of threads"},
     {0},
 };

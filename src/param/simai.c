@@ -167,8 +167,8 @@ const struct param param_simai_simulation[] = {
      .unwritten = "with parameter 'machine' as parameter 'backend' packet of a run has it"},
     {"backend", .kind = PARAM_WORD, .group = PARAM_NETWORK, .value = "NAME", AT(run.backend),
      .words = &param_backends[ORR_BACKEND_PACKET], .first = ORR_BACKEND_PACKET, .initial = "packet",
-     .help = "Network model. packet: every packet; flow: fair shares of the wires where they are right, else packets "
-             "up to 16 million of them; auto: shares where they are right, else packets"},
+     .help = "Network model. packet: every packet; flow: fair shares of the links where that is accurate, else up to "
+             "16 million packets; auto: shares where that is accurate, else packets"},
     SCHEDULE_ROW("What pipeline stages do in which order. 1f1b: one forward, one backward in turn; interleaved: the "
                  "same in as many chunks as vpp: says"),
     COMPUTE_ROWS,
