@@ -8,6 +8,7 @@
 #include "io/json_write.h"
 #include "lab/store/read.h"
 #include "report/number.h"
+#include "report/store_text.h"
 
 struct listing {
     FILE *stream;
@@ -47,34 +48,8 @@ static enum orr_status calib_history_put_object(void *context, const struct stor
                                                 struct orr_error *err)
 {
     struct listing *l = context;
-    struct json_writer *writer = &l->writer;
     (void)err;
-    const struct {
-        const char *key;
-        double value;
-    } reals[] = {{"alpha", row->alpha_us * 1e3},         {"alpha_comm", row->alpha_comm_us * 1e3},
-                 {"alpha_gpu", row->alpha_gpu_us * 1e3}, {"real_step_ms", row->real_step_ms},
-                 {"real_comm_ms", row->real_comm_ms},    {"real_kernel_ms", row->real_kernel_ms},
-                 {"sim_step_ms", row->sim_step_ms},      {"sim_comm_ms", row->sim_comm_ms},
-                 {"sim_gpu_ms", row->sim_gpu_ms},        {"lower_bound_ms", row->lower_bound_ms},
-                 {"iqr_over_median", row->iqr}};
-    json_write_object(writer, true);
-    json_write_member_i64(writer, "id", row->id);
-    json_write_member_i64(writer, "run", row->run);
-    json_write_member_string(writer, "made", row->made);
-    json_write_member_string(writer, "tag", row->tag);
-    json_write_member_string(writer, "topology", row->topology);
-    json_write_member_string(writer, "source", row->source);
-    json_write_member_string(writer, "flags", row->flags);
-    json_write_member_string(writer, "notes", row->notes);
-    for (size_t i = 0; i < sizeof reals / sizeof reals[0]; i++) {
-        json_write_member_fixed(writer, reals[i].key, reals[i].value, 9);
-    }
-    json_write_member_u64(writer, "samples", row->samples);
-    json_write_member_u64(writer, "steps", row->steps);
-    json_write_member_u64(writer, "ranks", row->world);
-    json_write_member_bool(writer, "accepted", row->accepted);
-    json_write_object_end(writer);
+    store_json_calibration(&l->writer, row);
     return ORR_OK;
 }
 

@@ -61,7 +61,7 @@ void store_json_list(const struct store_run *runs, uint32_t count, FILE *stream)
     json_write_end(&json);
 }
 
-static void calibration_members(struct json_writer *json, const struct store_calibration *row)
+void store_json_calibration(struct json_writer *json, const struct store_calibration *row)
 {
     const struct {
         const char *key;
@@ -77,6 +77,7 @@ static void calibration_members(struct json_writer *json, const struct store_cal
                    {"sim_gpu_ms", row->sim_gpu_ms},
                    {"lower_bound_ms", row->lower_bound_ms},
                    {"iqr", row->iqr}};
+    json_write_object(json, true);
     json_write_member_i64(json, "calibration", row->id);
     figure(json, "run", row->run > 0, (uint64_t)row->run);
     text(json, "made", row->made);
@@ -93,6 +94,7 @@ static void calibration_members(struct json_writer *json, const struct store_cal
     json_write_member_u64(json, "steps", row->steps);
     json_write_member_u64(json, "world", row->world);
     json_write_member_bool(json, "accepted", row->accepted);
+    json_write_object_end(json);
 }
 
 static void report_store_json_write_inputs(struct json_writer *json, const struct store_view *view)
@@ -174,9 +176,7 @@ static void view_object(struct json_writer *json, const struct store_view *view)
     json_write_key(json, "calibrations");
     json_write_array(json, false);
     for (uint32_t i = 0; i < view->calibration_count; i++) {
-        json_write_object(json, true);
-        calibration_members(json, &view->calibrations[i]);
-        json_write_object_end(json);
+        store_json_calibration(json, &view->calibrations[i]);
     }
     json_write_array_end(json);
     json_write_object_end(json);
@@ -219,9 +219,7 @@ static void begin_calibrations(struct store_json *json)
 void store_json_all_calibration(struct store_json *json, const struct store_calibration *calibration)
 {
     begin_calibrations(json);
-    json_write_object(&json->writer, true);
-    calibration_members(&json->writer, calibration);
-    json_write_object_end(&json->writer);
+    store_json_calibration(&json->writer, calibration);
 }
 
 void store_json_all_end(struct store_json *json)

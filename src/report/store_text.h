@@ -81,6 +81,8 @@ void store_text_list(const struct store_run *runs, uint32_t count, FILE *stream)
 void store_text_show(const struct store_view *view, FILE *stream);
 void store_json_list(const struct store_run *runs, uint32_t count, FILE *stream);
 void store_json_show(const struct store_view *view, FILE *stream);
+/* One calibration as an object, the same wherever it is shown. */
+void store_json_calibration(struct json_writer *json, const struct store_calibration *row);
 
 /* Everything, row by row: begin, each run, each calibration (also those without a run), end. */
 struct store_json {

@@ -56,6 +56,11 @@ static void rank_0_predicts_rank_1_of_a_recording(void **state)
     CHECK_EXIT(program_run("calib show"), 0);
     CHECK_CONTAINS(program_run("calib show")->out, "9.415");
     CHECK_CONTAINS(program_run("calib show --json -")->out, "\"accepted\": false");
+    static const char *const keys[] = {"\"calibration\": 1", "\"alpha_us\"", "\"iqr\"", "\"world\""};
+    for (size_t i = 0; i < COUNT_OF(keys); i++) { /* one row, one form, wherever it is shown */
+        CHECK_CONTAINS(program_run("calib show --json -")->out, keys[i]);
+        CHECK_CONTAINS(program_run("lab export --json -")->out, keys[i]);
+    }
     CHECK_CONTAINS(program_run("lab show 1")->out, "alibration");
 }
 
