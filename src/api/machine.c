@@ -35,18 +35,14 @@ static const struct machine_row kinds[] = {
 #undef KIND_X
 };
 
-#define ROW(label, field)                                                                                              \
-    {                                                                                                                  \
-        label, REPORT_COLUMN_TEXT, REPORT_IN_BOTH, 0, offsetof(struct machine_row, field)                              \
-    }
-static const struct report_column columns[] = {
-    ROW("name", name),
-    ROW("synonyms", synonyms),
-    ROW("summary", summary),
-    ROW("device", device),
-    ROW("source", source),
-    {"gpus_per_server", REPORT_COLUMN_U32, REPORT_IN_BOTH, 0, offsetof(struct machine_row, gpus)},
-    {0}};
+#define COLUMN(...) REPORT_COLUMN(machine_row, __VA_ARGS__)
+static const struct report_column columns[] = {COLUMN("name", TEXT, 0, name),
+                                               COLUMN("synonyms", TEXT, 0, synonyms),
+                                               COLUMN("summary", TEXT, 0, summary),
+                                               COLUMN("device", TEXT, 0, device),
+                                               COLUMN("source", TEXT, 0, source),
+                                               COLUMN("gpus_per_server", U32, 0, gpus),
+                                               {0}};
 
 enum { ROWS = sizeof rows / sizeof rows[0], KINDS = sizeof kinds / sizeof kinds[0] };
 

@@ -285,10 +285,7 @@ struct set_row {
     double median, p90;
 };
 
-#define COLUMN(label, type, decimals, field)                                                                           \
-    {                                                                                                                  \
-        label, REPORT_COLUMN_##type, REPORT_IN_BOTH, decimals, offsetof(struct set_row, field)                         \
-    }
+#define COLUMN(...) REPORT_COLUMN(set_row, __VA_ARGS__)
 static const struct report_column set_columns[] = {
     COLUMN("device", TEXT, 0, device), COLUMN("op", TEXT, 0, op),         COLUMN("dtype", TEXT, 0, dtype),
     COLUMN("stack", TEXT, 0, stack),   COLUMN("rows", U32, 0, rows),      COLUMN("median_error", REAL, 4, median),

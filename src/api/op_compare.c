@@ -76,10 +76,7 @@ struct compared_row {
     struct op_errors errors;
 };
 
-#define COLUMN(label, type, decimals, field)                                                                           \
-    {                                                                                                                  \
-        label, REPORT_COLUMN_##type, REPORT_IN_BOTH, decimals, offsetof(struct compared_row, field)                    \
-    }
+#define COLUMN(...) REPORT_COLUMN(compared_row, __VA_ARGS__)
 static const struct report_column compared_columns[] = {COLUMN("by", TEXT, 0, by),
                                                         COLUMN("stack", TEXT, 0, stack),
                                                         COLUMN("op", TEXT, 0, op),

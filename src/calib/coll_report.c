@@ -62,10 +62,7 @@ struct compared_row {
     double mean, median, p90, worst, bias, large, unseen;
 };
 
-#define COLUMN(label, type, decimals, field)                                                                           \
-    {                                                                                                                  \
-        label, REPORT_COLUMN_##type, REPORT_IN_BOTH, decimals, offsetof(struct compared_row, field)                    \
-    }
+#define COLUMN(...) REPORT_COLUMN(compared_row, __VA_ARGS__)
 static const struct report_column compared_columns[] = {COLUMN("source", TEXT, 0, source),
                                                         COLUMN("gpu", TEXT, 0, gpu),
                                                         COLUMN("nccl", TEXT, 0, nccl),

@@ -46,6 +46,12 @@ struct report_column {
     size_t at; /* in the row's struct */
 };
 
+/* A column of `struct row` that tables and documents have alike. */
+#define REPORT_COLUMN(row, label, type, decimals, field)                                                               \
+    {                                                                                                                  \
+        label, REPORT_COLUMN_##type, REPORT_IN_BOTH, decimals, offsetof(struct row, field)                             \
+    }
+
 extern const struct report_column report_rank_columns[], report_collective_columns[], report_dimension_columns[],
     report_link_columns[], report_wait_columns[];
 
