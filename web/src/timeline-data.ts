@@ -22,25 +22,18 @@ export interface Timeline {
   leftOut: number;
 }
 
-function fromBase64(text: string): Uint8Array {
-  const raw = atob(text);
-  const out = new Uint8Array(raw.length);
-  for (let i = 0; i < raw.length; i++) out[i] = raw.charCodeAt(i);
-  return out;
-}
-
 /** Numbers of seven bits a byte, the lowest first; up to 2^53. Always the same kind of array: that is what makes it fast. */
 function unpack(text: string, count: number, zigzag = false): Float64Array {
-  const from = fromBase64(text);
+  const from = atob(text);
   const into = new Float64Array(count);
   let at = 0;
   for (let i = 0; i < count; i++) {
-    let byte = from[at++] as number;
+    let byte = from.charCodeAt(at++);
     let value = byte & 127;
     if (byte > 127) {
       let factor = 128;
       do {
-        byte = from[at++] as number;
+        byte = from.charCodeAt(at++);
         value += (byte & 127) * factor;
         factor *= 128;
       } while (byte > 127);
@@ -50,30 +43,43 @@ function unpack(text: string, count: number, zigzag = false): Float64Array {
   return into;
 }
 
+/** A member that is made when it is first asked for: the first frame needs starts, ends and types alone. */
+function later<K extends keyof Timeline>(timeline: Timeline, key: K, make: () => Timeline[K]): void {
+  Object.defineProperty(timeline, key, { configurable: true, enumerable: true, get: () => {
+    const value = make();
+    Object.defineProperty(timeline, key, { value, writable: false });
+    return value;
+  } });
+}
+
+/** Differences within each track, added up. */
+function summed(column: Float64Array, tracks: Track[]): Float64Array {
+  for (const track of tracks) {
+    for (let i = track.from, sum = 0; i < track.to; i++) {
+      sum += column[i] as number;
+      column[i] = sum;
+    }
+  }
+  return column;
+}
+
 export function decode(document: TimelineDocument): Timeline {
   const n = document.events;
   const { columns } = document;
-  const timeline: Timeline = {
-    ranks: document.ranks, end: document.time_ns, tracks: [], start: unpack(columns.start, n), finish: unpack(columns.duration, n), name: new Uint32Array(unpack(columns.name, n)),
-    type: new Uint8Array(unpack(columns.type, n)), bytes: unpack(columns.bytes, n), node: unpack(columns.node, n, true), waits: new Int32Array(unpack(columns.waits, n, true)),
-    names: document.names, types: document.types, critical: [], leftOut: document.left_out ?? 0,
-  };
-  let at = 0;
-  for (const track of document.tracks) {
-    let clock = 0;
-    let node = 0;
-    for (let i = at; i < at + track.events; i++) {
-      clock += timeline.start[i] ?? 0;
-      node += timeline.node[i] ?? 0;
-      timeline.start[i] = clock;
-      timeline.node[i] = node;
-      timeline.finish[i] = clock + (timeline.finish[i] ?? 0);
-      const offset = timeline.waits[i] ?? 0;
-      timeline.waits[i] = offset === 0 ? -1 : i + offset;
-    }
-    timeline.tracks.push({ rank: track.rank, name: track.name, from: at, to: at + track.events });
-    at += track.events;
+  const tracks: Track[] = [];
+  for (const { rank, name, events } of document.tracks) {
+    const from = tracks[tracks.length - 1]?.to ?? 0;
+    tracks.push({ rank, name, from, to: from + events });
   }
+  const start = summed(unpack(columns.start, n), tracks);
+  const finish = unpack(columns.duration, n);
+  for (let i = 0; i < n; i++) finish[i] = (finish[i] as number) + (start[i] as number);
+  const timeline = { ranks: document.ranks, end: document.time_ns, tracks, start, finish, type: new Uint8Array(unpack(columns.type, n)),
+    names: document.names, types: document.types, critical: [], leftOut: document.left_out ?? 0 } as unknown as Timeline;
+  later(timeline, "name", () => new Uint32Array(unpack(columns.name, n)));
+  later(timeline, "bytes", () => unpack(columns.bytes, n));
+  later(timeline, "node", () => summed(unpack(columns.node, n, true), tracks));
+  later(timeline, "waits", () => Int32Array.from(unpack(columns.waits, n, true), (offset, i) => (offset === 0 ? -1 : i + offset)));
   if (document.critical) timeline.critical = decodePath(document.critical, document.time_ns);
   return timeline;
 }
@@ -167,6 +173,13 @@ export function firstAfter(start: Float64Array, from: number, to: number, t: num
     else to = middle;
   }
   return from;
+}
+
+/** The same from `from` on, where it is near: steps that double, then a search between the last two. */
+export function nextAfter(start: Float64Array, from: number, to: number, t: number): number {
+  let step = 1;
+  while (from + step < to && (start[from + step] as number) <= t) step *= 2;
+  return firstAfter(start, from + (step >> 1), Math.min(to, from + step + 1), t);
 }
 
 /** As Chrome trace events, for Perfetto: flow arrows where an event waits for one of another track. */

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The timeline on a canvas. What is drawn is bounded by pixels and not by events: a track is walked from the first
-// event in sight, and where an event is narrower than a pixel the next one is found by binary search behind that pixel.
-// So the first frame of a million events and a frame while dragging cost the same few milliseconds.
+// event in sight, and where an event is narrower than a pixel the next one is found by a search behind that pixel. Bars are
+// pixels of one image, put on the canvas at once: tens of thousands of rectangles a frame took most of its time. Words, the
+// axis and what is chosen are drawn over it. So a million events cost what a thousand do.
 import { clear, h, put } from "./dom";
 import * as f from "./format";
 import { s } from "./strings";
-import { firstAfter, toChrome, type Timeline } from "./timeline-data";
+import { firstAfter, nextAfter, toChrome, type Timeline, type Track } from "./timeline-data";
 
 const ROW = 20;
 const AXIS = 24;
@@ -20,6 +21,21 @@ function niceStep(span: number, room: number): number {
 function tickText(ns: number, step: number): string {
   const [factor, unit] = step >= 1e9 ? [1e9, "s"] : step >= 1e6 ? [1e6, "ms"] : step >= 1e3 ? [1e3, "µs"] : [1, "ns"];
   return `${(ns / factor).toLocaleString("en-US", { maximumFractionDigits: 3 })} ${unit}`;
+}
+
+/** The theme's colours, as words and as pixels; by type, plain and set back because a search is for others. */
+interface Palette { word: Record<"card" | "line" | "text" | "muted" | "on-bar" | "critical", string>; card: number; plain: Uint32Array; dim: Uint32Array }
+
+interface Label { event: number; x: number; width: number }
+
+/** A CSS colour as a pixel of an image, `share` of it over another. */
+function pixel(g: CanvasRenderingContext2D, colour: string, share = 1, over = colour): number {
+  const parts = [colour, over].map((word) => {
+    g.fillStyle = word;
+    return parseInt(String(g.fillStyle).slice(1, 7), 16);
+  });
+  const mixed = [16, 8, 0].map((shift) => Math.round((((parts[0] ?? 0) >> shift) & 255) * share + (((parts[1] ?? 0) >> shift) & 255) * (1 - share)));
+  return ((255 << 24) | ((mixed[2] ?? 0) << 16) | ((mixed[1] ?? 0) << 8) | (mixed[0] ?? 0)) >>> 0;
 }
 
 export class TimelineView {
@@ -41,7 +57,8 @@ export class TimelineView {
   private readonly onPath = new Map<number, [number, number]>();
   private readonly pathOfTrack = new Map<number, number[]>();
   private pending = false;
-  private colours: string[] = [];
+  private palette: Palette | null = null;
+  private image: ImageData | null = null;
   private readonly pointers = new Map<number, { x: number; y: number }>();
 
   constructor(private readonly t: Timeline, private readonly title: string) {
@@ -316,7 +333,7 @@ export class TimelineView {
   }
 
   themed(): void {
-    this.colours = [];
+    this.palette = null;
     this.draw();
   }
 
@@ -343,82 +360,116 @@ export class TimelineView {
       c.style.width = `${this.width}px`;
       c.style.height = `${this.height}px`;
     }
-    const style = getComputedStyle(this.element);
-    const colour = (name: string): string => style.getPropertyValue(name).trim();
-    if (this.colours.length === 0) {
-      this.colours = this.t.types.map((type, i) => {
-        const base = colour(`--${type.class}`) || colour("--compute");
-        return type.class === "comm" ? colour(`--comm-${i % 4}`) || base : base;
-      });
-    }
-    const g = c.getContext("2d");
+    const g = c.getContext("2d", { willReadFrequently: true });
     if (!g) return;
-    g.setTransform(ratio, 0, 0, ratio, 0, 0);
-    g.fillStyle = colour("--card");
-    g.fillRect(0, 0, this.width, this.height);
+    this.palette ??= this.readPalette(g);
+    if (this.image?.width !== c.width || this.image.height !== c.height) this.image = g.createImageData(c.width, c.height);
     const first = Math.max(0, Math.floor(this.box.scrollTop / ROW));
     const last = Math.min(this.t.tracks.length, Math.ceil((this.box.scrollTop + this.height - AXIS) / ROW));
-    for (let row = first; row < last; row++) this.paintTrack(g, row, AXIS + row * ROW - this.box.scrollTop, colour);
-    this.paintAxis(g, colour);
+    const pixels = new Uint32Array(this.image.data.buffer).fill(this.palette.card);
+    const labels: Label[][] = [];
+    for (let row = first; row < last; row++) labels.push(this.bars(pixels, c.width, ratio, row));
+    g.putImageData(this.image, 0, 0);
+    g.setTransform(ratio, 0, 0, ratio, 0, 0);
+    g.font = "11px system-ui, sans-serif";
+    g.textBaseline = "middle";
+    for (let row = first; row < last; row++) this.paintTrack(g, this.palette.word, row, labels[row - first] ?? []);
+    this.paintAxis(g, this.palette.word);
     const now = performance.now();
     c.dataset["drawMs"] = (now - started).toFixed(2);
     c.dataset["firstFrameMs"] ??= now.toFixed(1);
   }
 
-  private paintTrack(g: CanvasRenderingContext2D, row: number, y: number, colour: (name: string) => string): void {
+  private readPalette(g: CanvasRenderingContext2D): Palette {
+    const style = getComputedStyle(this.element);
+    const colour = (name: string): string => style.getPropertyValue(name).trim();
+    const word = { card: colour("--card"), line: colour("--line"), text: colour("--text"), muted: colour("--muted"), "on-bar": colour("--on-bar"), critical: colour("--critical") };
+    const types = this.t.types.map((type, i) => {
+      const base = colour(`--${type.class}`) || colour("--compute");
+      return type.class === "comm" ? colour(`--comm-${i % 4}`) || base : base;
+    });
+    return { word, card: pixel(g, word.card), plain: Uint32Array.from(types, (one) => pixel(g, one)), dim: Uint32Array.from(types, (one) => pixel(g, one, 0.15, word.card)) };
+  }
+
+  private firstInSight(track: Track): number {
+    const { start, finish } = this.t;
+    let i = Math.max(track.from, firstAfter(start, track.from, track.to, this.from) - 1);
+    while (i > track.from && (finish[i - 1] ?? 0) > this.from && this.from > (start[i - 1] ?? 0)) i--;
+    return i;
+  }
+
+  /** The bars of a track, in pixels of the device: one line of them, copied down. The events that have room for a name. */
+  private bars(pixels: Uint32Array, stride: number, ratio: number, row: number): Label[] {
+    const { start, finish, type } = this.t;
+    const track = this.t.tracks[row];
+    const y = Math.round((AXIS + row * ROW - this.box.scrollTop + 3) * ratio);
+    const top = Math.max(y, Math.round(AXIS * ratio));
+    const bottom = Math.min(y + Math.round((ROW - 6) * ratio), pixels.length / stride);
+    const labels: Label[] = [];
+    const palette = this.palette;
+    if (!track || !palette || top >= bottom) return labels;
+    const left = Math.round(this.gutter * ratio);
+    const width = stride - left;
+    const scale = width / (this.to - this.from);
+    const base = top * stride + left;
+    const matching = this.matching;
+    const names = matching ? this.t.name : null;
+    const end = firstAfter(start, track.from, track.to, this.to);
+    for (let i = this.firstInSight(track); i < end; ) {
+      const x = ((start[i] as number) - this.from) * scale;
+      const w = ((finish[i] as number) - (start[i] as number)) * scale;
+      const dim = names !== null && matching !== null && !matching[names[i] as number];
+      const colour = (dim ? palette.dim : palette.plain)[type[i] as number] as number;
+      const from = Math.max(0, Math.floor(x));
+      if (w < 1.5) {
+        if (from < width && x >= 0) pixels[base + from] = colour;
+        i = nextAfter(start, i, end, this.from + (Math.floor(x) + 1) / scale);
+        continue;
+      }
+      const to = Math.min(width, Math.max(from + 1, Math.floor(x + w) - (w > 3 * ratio ? Math.round(ratio) : 0)));
+      if (to > from) pixels.fill(colour, base + from, base + to);
+      if (to - from > 44 * ratio && !dim) labels.push({ event: i, x: this.gutter + from / ratio, width: (to - from) / ratio });
+      i++;
+    }
+    for (let line = top + 1; line < bottom; line++) pixels.copyWithin(line * stride + left, base, base + width);
+    return labels;
+  }
+
+  private paintTrack(g: CanvasRenderingContext2D, colours: Palette["word"], row: number, labels: Label[]): void {
     const { t } = this;
     const track = t.tracks[row];
     if (!track) return;
+    const y = AXIS + row * ROW - this.box.scrollTop;
     const newRank = row === 0 || t.tracks[row - 1]?.rank !== track.rank;
     const scale = (this.width - this.gutter) / (this.to - this.from);
-    g.fillStyle = colour("--line");
-    if (newRank) g.fillRect(0, y, this.width, 1);
-    g.save();
-    g.beginPath();
-    g.rect(this.gutter, y, this.width - this.gutter, ROW);
-    g.clip();
-    g.font = "11px system-ui, sans-serif";
-    g.textBaseline = "middle";
-    const end = firstAfter(t.start, track.from, track.to, this.to);
-    let i = Math.max(track.from, firstAfter(t.start, track.from, track.to, this.from) - 1);
-    while (i > track.from && (t.finish[i - 1] ?? 0) > this.from && this.from > (t.start[i - 1] ?? 0)) i--;
-    while (i < end) {
-      const x = this.gutter + ((t.start[i] ?? 0) - this.from) * scale;
-      const w = ((t.finish[i] ?? 0) - (t.start[i] ?? 0)) * scale;
-      const dim = this.matching !== null && !this.matching[t.name[i] ?? 0];
-      g.globalAlpha = dim ? 0.15 : 1;
-      g.fillStyle = this.colours[t.type[i] ?? 0] ?? "#888";
-      if (w < 1.5) {
-        const pixel = Math.floor(x);
-        g.fillRect(pixel, y + 3, 1, ROW - 6);
-        i = Math.max(i + 1, firstAfter(t.start, i + 1, end, this.from + (pixel + 1 - this.gutter) / scale));
-        continue;
-      }
-      const left = Math.max(x, this.gutter - 2);
-      const width = Math.min(x + w, this.width + 2) - left;
-      g.fillRect(left, y + 3, Math.max(1, width - (w > 3 ? 1 : 0)), ROW - 6);
-      if (width > 44 && !dim) {
-        g.fillStyle = colour("--on-bar");
-        const text = this.nameOf(i);
-        const fits = Math.floor((width - 8) / 6);
-        g.fillText(text.length > fits ? `${text.slice(0, Math.max(1, fits - 1))}…` : text, left + 4, y + ROW / 2 + 0.5);
-      }
-      i++;
+    if (newRank) {
+      g.fillStyle = colours.line;
+      g.fillRect(0, y, this.width, 1);
     }
-    g.globalAlpha = 1;
-    if (this.showCritical) this.paintPath(g, row, y, scale, colour("--critical"));
-    if (this.selected >= track.from && this.selected < track.to) {
-      const x = this.gutter + ((t.start[this.selected] ?? 0) - this.from) * scale;
-      g.strokeStyle = colour("--text");
-      g.lineWidth = 2;
-      g.strokeRect(x, y + 2, Math.max(2, ((t.finish[this.selected] ?? 0) - (t.start[this.selected] ?? 0)) * scale), ROW - 4);
+    g.fillStyle = colours["on-bar"];
+    for (const label of labels) {
+      const text = this.nameOf(label.event);
+      const fits = Math.floor((label.width - 8) / 6);
+      g.fillText(text.length > fits ? `${text.slice(0, Math.max(1, fits - 1))}…` : text, label.x + 4, y + ROW / 2 + 0.5);
     }
-    g.restore();
-    g.font = "11px system-ui, sans-serif";
-    g.textBaseline = "middle";
-    g.fillStyle = newRank ? colour("--text") : colour("--muted");
+    const chosen = this.selected >= track.from && this.selected < track.to;
+    if (this.showCritical || chosen) {
+      g.save();
+      g.beginPath();
+      g.rect(this.gutter, y, this.width - this.gutter, ROW);
+      g.clip();
+      if (this.showCritical) this.paintPath(g, row, y, scale, colours.critical);
+      if (chosen) {
+        const x = this.gutter + ((t.start[this.selected] ?? 0) - this.from) * scale;
+        g.strokeStyle = colours.text;
+        g.lineWidth = 2;
+        g.strokeRect(x, y + 2, Math.max(2, ((t.finish[this.selected] ?? 0) - (t.start[this.selected] ?? 0)) * scale), ROW - 4);
+      }
+      g.restore();
+    }
+    g.fillStyle = newRank ? colours.text : colours.muted;
     const label = `${newRank ? `${track.rank} ` : "  "}${track.name}`;
-    g.fillText(label.length > this.gutter / 6.3 ? `${label.slice(0, Math.floor(this.gutter / 6.3) - 1)}…` : label, 6, y + ROW / 2 + 0.5);
+    g.fillText(label.length > this.gutter / 7.2 ? `${label.slice(0, Math.floor(this.gutter / 7.2) - 1)}…` : label, 6, y + ROW / 2 + 0.5);
   }
 
   private paintPath(g: CanvasRenderingContext2D, row: number, y: number, scale: number, colour: string): void {
@@ -435,21 +486,19 @@ export class TimelineView {
     }
   }
 
-  private paintAxis(g: CanvasRenderingContext2D, colour: (name: string) => string): void {
-    g.fillStyle = colour("--card");
+  private paintAxis(g: CanvasRenderingContext2D, colours: Palette["word"]): void {
+    g.fillStyle = colours.card;
     g.fillRect(0, 0, this.width, AXIS);
     const step = niceStep(this.to - this.from, (this.width - this.gutter) / 110);
     const scale = (this.width - this.gutter) / (this.to - this.from);
-    g.font = "11px system-ui, sans-serif";
-    g.textBaseline = "middle";
     for (let at = Math.ceil(this.from / step) * step; at <= this.to; at += step) {
       const x = this.gutter + (at - this.from) * scale;
-      g.fillStyle = colour("--line");
+      g.fillStyle = colours.line;
       g.fillRect(x, AXIS - 6, 1, 6);
-      g.fillStyle = colour("--muted");
+      g.fillStyle = colours.muted;
       if (x + 50 < this.width) g.fillText(tickText(at, step), x + 3, AXIS / 2);
     }
-    g.fillStyle = colour("--line");
+    g.fillStyle = colours.line;
     g.fillRect(0, AXIS - 1, this.width, 1);
     g.fillRect(this.gutter - 1, 0, 1, this.height);
   }
