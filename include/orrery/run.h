@@ -465,7 +465,7 @@ enum orr_output {
     ORR_OUTPUT_JSON,           /* one document */
     ORR_OUTPUT_CSV,            /* `path` is a folder: ranks.csv, collectives.csv, dimensions.csv; PACKET: links.csv;
                                 * where memory is tracked: memory.csv */
-    ORR_OUTPUT_TIMELINE,       /* Chrome trace events; .pftrace: Perfetto's protobuf; .gz: compressed */
+    ORR_OUTPUT_TIMELINE,       /* Chrome's JSON; .pftrace: Perfetto's; DIR/: a file a rank; .gz: packed */
     ORR_OUTPUT_FCT,            /* PACKET: one line a message, as ns-3's fct.txt */
     ORR_OUTPUT_PFC,            /* PACKET: one line a pause or resume received, as ns-3's pfc.txt */
     ORR_OUTPUT_QLEN,           /* PACKET: queues of 1000 B and more, every 100 ns, as ns-3's qlen.txt */

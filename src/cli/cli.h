@@ -218,6 +218,8 @@ bool cli_is_rank_file(const char *path, const char *prefix);
 
 /* As cli_check_writable for a folder that is made where missing. */
 ORR_MUST_CHECK enum orr_status cli_check_folder(const char *option, const char *path, struct orr_error *err);
+/* Of a timeline: a folder where the name ends in '/', else a file. */
+ORR_MUST_CHECK enum orr_status cli_check_timeline(const char *option, const char *path, struct orr_error *err);
 
 /* An output that is made whole before any of it is written: one cut short would be worse than none. */
 struct cli_text {

@@ -224,6 +224,13 @@ static enum orr_status check_form(const char *option, const char *path, struct c
     return cli_check_writable(option, path, err);
 }
 
+enum orr_status cli_check_timeline(const char *option, const char *path, struct orr_error *err)
+{
+    size_t length = strlen(path);
+    bool folder = length > 0 && path[length - 1] == '/';
+    return folder ? cli_check_folder(option, path, err) : cli_check_writable(option, path, err);
+}
+
 /* A name that promises another format would hold what no program opens by it. */
 enum orr_status cli_chart_check(const char *path, struct orr_error *err)
 {

@@ -22,7 +22,8 @@ const struct param run_output_rows[] = {
              "wires links.csv and, where memory is tracked, memory.csv"},
     {"timeline", .commands = BOTH, OUTPUT(timeline), .flags = PARAM_SINGLE,
      .help = "Also write a timeline for Perfetto or chrome://tracing. Chrome's JSON; FILE.pftrace: Perfetto's "
-             "protobuf, a third of the size; compressed when the name ends in .gz (docs/timeline.md)"},
+             "protobuf, a third of the size; compressed when the name ends in .gz; DIR/: a file a rank, as PyTorch's "
+             "profiler records them, for Holistic Trace Analysis (docs/timeline.md)"},
     {"report", .commands = BOTH, OUTPUT(report), .flags = PARAM_SINGLE,
      .help = "Also write a page to open in a browser (HTML, docs/report.md), the timeline in it"},
     {"dump-comm-intervals", .commands = BOTH, OUTPUT(comm_intervals), .flags = PARAM_SINGLE | PARAM_RARE,

@@ -258,7 +258,7 @@ enum orr_status run_outputs_check(const struct run_outputs *outputs, const struc
         enum orr_status (*check)(const char *option, const char *path, struct orr_error *err);
     } places[] = {
         {"--json", outputs->json, cli_check_writable},
-        {"--timeline", outputs->timeline, cli_check_writable},
+        {"--timeline", outputs->timeline, cli_check_timeline},
         {"--report", outputs->report, cli_check_writable},
         {"--dump-comm-intervals", outputs->comm_intervals, cli_check_writable},
         {"--status-file", outputs->status_file, cli_check_writable},

@@ -2,6 +2,8 @@
 /* `orrery trace timeline`: when what ran, as recorded in the traces themselves, or as a simulation of them has it. */
 #include "cli/trace.h"
 
+#include <string.h>
+
 struct timeline_command {
     struct orr_run_options run;
     const char *output;
@@ -11,8 +13,8 @@ struct timeline_command {
 static const struct param rows[] = {
     {"output", .letter = 'o', .kind = PARAM_PATH, .group = PARAM_OUTPUT, .value = "OUT",
      .place = offsetof(struct timeline_command, output),
-     .help = "Required: the timeline, Chrome trace JSON, or of a simulation OUT.pftrace, Perfetto's protobuf; "
-             "compressed when OUT ends in .gz"},
+     .help = "Required: the timeline, Chrome trace JSON, or of a simulation OUT.pftrace, Perfetto's protobuf, or "
+             "OUT/, a file a rank as PyTorch records them; compressed when OUT ends in .gz"},
     {0},
 };
 
@@ -62,6 +64,12 @@ static enum orr_status cli_trace_timeline_check(const struct timeline_command *c
     if (command->output == NULL) {
         return error_set(err, ORR_EINVAL, "missing -o OUT (the timeline: .json or .json.gz)");
     }
+    if (!simulates(command) && strstr(command->output, ".pftrace") != NULL) {
+        return error_set(err, ORR_EINVAL,
+                         "%s: the timeline of recorded traces is Chrome's JSON; Perfetto's own form is of a simulation "
+                         "(--system and --network)",
+                         command->output);
+    }
     if (simulates(command) && (command->run.system == NULL || command->run.network == NULL)) {
         return error_set(err, ORR_EINVAL, "a simulation needs both --system and --network");
     }
@@ -76,7 +84,9 @@ static enum orr_status cli_trace_timeline_check(const struct timeline_command *c
             "--logical, --memory, --groups and --backend are for a simulation: give --system and --network too");
     }
     enum orr_status status = check_replaces(command, err);
-    return status == ORR_OK ? cli_check_writable("-o", command->output, err) : status;
+    enum orr_status (*check)(const char *option, const char *path, struct orr_error *err) =
+        simulates(command) ? cli_check_timeline : cli_check_writable;
+    return status == ORR_OK ? check("-o", command->output, err) : status;
 }
 
 static enum orr_status cli_trace_timeline_simulate(struct timeline_command *command, struct orr_error *err)

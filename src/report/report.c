@@ -11,6 +11,7 @@
 #include "report/comm_intervals.h"
 #include "report/csv.h"
 #include "report/json.h"
+#include "report/kineto.h"
 #include "report/machine.h"
 #include "report/memory.h"
 #include "report/perfetto.h"
@@ -78,6 +79,13 @@ static bool is_perfetto_name(const char *path, enum io_outfile_form form)
     return is;
 }
 
+/* Whether a path is said to be a folder's. */
+static bool is_folder_name(const char *path)
+{
+    size_t length = strlen(path);
+    return length > 0 && path[length - 1] == '/';
+}
+
 static enum orr_status report_write_file(const struct sim_result *result, enum orr_output output, const char *path,
                                          struct orr_error *err)
 {
@@ -123,6 +131,9 @@ enum orr_status report_write(const struct sim_result *result, enum orr_output ou
     if (path == NULL) {
         enum orr_status status = report_write_to(result, output, stream, err);
         return status != ORR_OK ? status : error_of_stream(stream, "the report", err);
+    }
+    if (output == ORR_OUTPUT_TIMELINE && is_folder_name(path)) {
+        return report_kineto_write(result, path, err);
     }
     switch (output) {
     case ORR_OUTPUT_CSV:
