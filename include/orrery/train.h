@@ -136,6 +136,7 @@ struct orr_train_plan {
     uint32_t gpus, tp, pp, dp, cp, ep, etp, vpp;
     bool sp;                          /* activations between the products divided over tp too */
     uint32_t zero;                    /* 0 to 3 */
+    bool zero_said;                   /* 0 is meant: else FSDP's frameworks divide the weights over all ranks */
     enum orr_train_sharding sharding; /* FSDP: over all data-parallel ranks, or inside a node only */
     uint32_t micro_batch, global_batch, seq;
     enum orr_train_recompute recompute;

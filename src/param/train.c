@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The parameters of a training step: options of `orrery train` and columns of its tables (a column's name has _ for -).
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,6 +80,31 @@ static bool train_write_open(const struct param *row, const void *from, size_t i
     int value = *(const int *)(const void *)((const char *)from + row->place);
     (void)(index == 0 && value >= 0 ? fputs(value != 0 ? "true" : "false", stream) : 0);
     return index == 0 && value >= 0;
+}
+
+static enum orr_status train_read_zero(const struct param *row, const char *text, void *into, struct orr_error *err)
+{
+    struct orr_train_plan *plan = &((struct orr_train_options *)into)->plan;
+    char where[40];
+    uint64_t stage = 0;
+    (void)snprintf(where, sizeof where, "parameter '%s'", row->name);
+    enum orr_status status = param_parse_count(where, text, 0, 3, &stage, err);
+    if (status == ORR_OK) {
+        plan->zero = (uint32_t)stage;
+        plan->zero_said = true;
+    }
+    return status;
+}
+
+static bool train_write_zero(const struct param *row, const void *from, size_t index, FILE *stream)
+{
+    (void)row;
+    const struct orr_train_plan *plan = &((const struct orr_train_options *)from)->plan;
+    bool told = index == 0 && (plan->zero > 0 || plan->zero_said);
+    if (told) {
+        (void)fprintf(stream, "%" PRIu32, plan->zero);
+    }
+    return told;
 }
 
 /* How many heads share keys and values follows from their numbers; only latent attention is another thing. */
@@ -223,7 +249,8 @@ const struct param param_train[] = {
     {"vpp", DEGREE(vpp), .help = "Chunks of layers on each pipeline stage"},
     {"sp", .kind = PARAM_FLAG, .group = PARAM_GROWTH, .value = "BOOL", .flags = PARAM_OPTIONAL, AT(plan.sp),
      .help = "Sequence parallelism: shard activations between matrix products over tp"},
-    {"zero", .kind = PARAM_COUNT32, .group = PARAM_GROWTH, .value = "N", AT(plan.zero), .most = INT32_MAX,
+    {"zero", .kind = PARAM_READ, .group = PARAM_GROWTH, .value = "N", .most = 3, .read = train_read_zero,
+     .write = train_write_zero, .unwritten = "0; fsdp, torchtitan and maxtext 3",
      .help = "ZeRO stage, 0 to 3: what is sharded over data-parallel ranks"},
     {"sharding", .synonyms = "fsdp", .group = PARAM_GROWTH, WORDS(sharding, train_shardings), .initial = "none",
      .help = "FSDP: shard weights over all data-parallel ranks, or within a server"},

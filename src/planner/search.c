@@ -330,6 +330,7 @@ static enum orr_status search_settle(struct search *search, struct orr_error *er
     }
     base = *plan;
     base.tp = base.pp = base.cp = base.ep = base.etp = base.vpp = base.dp = base.micro_batch = base.zero = 0;
+    base.zero_said = true;
     base.recompute = ORR_TRAIN_RECOMPUTE_NONE;
     status = space_list(&model, &base, &fixed, &search->mem, &search->space, err);
     if (status == ORR_OK && search->space.count == 0) {

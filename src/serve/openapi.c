@@ -40,7 +40,8 @@ static const char *openapi_object(const struct serve_route *route, char name[64]
 
 static void openapi_type(const struct param *row, struct json_writer *writer)
 {
-    switch (row->kind) {
+    /* What a row reads itself and has bounds for is a number that says more than its value. */
+    switch (row->kind == PARAM_READ && row->most > 0 ? PARAM_COUNT : row->kind) {
     case PARAM_FLAG:
         openapi_member(writer, "type", "boolean");
         break;

@@ -29,6 +29,7 @@ struct framework {
     bool async_pp;          /* a stage goes on while it sends */
     bool ddp;              /* torch's DistributedDataParallel: gradients are summed whole beside the last backward pass;
                               with sharded states, in a pipeline, or beside tensor parallelism on the network behind it */
+    bool shards;           /* weights are divided over data-parallel ranks where the plan says nothing */
     double gradient_bytes; /* of a value, as they are summed over ranks */
     double accumulate_bytes; /* read and written for each weight when a micro-batch's gradients are added up; 0: in
                                 place */

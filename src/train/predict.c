@@ -383,6 +383,16 @@ static void predict_optimizer(const struct orr_train_plan *plan, struct framewor
     }
 }
 
+/* FSDP's frameworks divide the weights unless they are told not to; in a pipeline they keep them gathered between
+ * micro-batches and divide gradients and states. */
+static void predict_shards(const struct framework *framework, struct orr_train_plan *plan)
+{
+    if (framework->shards && plan->zero == 0 && !plan->zero_said && plan->sharding == ORR_TRAIN_SHARDING_NONE &&
+        plan->dp * plan->cp > 1) {
+        plan->zero = plan->pp > 1 ? 2 : 3;
+    }
+}
+
 /* Model, machine and plan of what is asked for. `plan` is as asked for and becomes settled. */
 static enum orr_status predict_begin(const struct orr_train_options *options, struct orr_train_model *model,
                                      struct orr_train_plan *plan, struct predict_machine *machine,
@@ -423,6 +433,7 @@ enum orr_status predict_settle(struct predict_data *data, const struct orr_train
     if (status == ORR_OK) {
         job->framework = *named;
         predict_optimizer(&job->plan, &job->framework);
+        predict_shards(named, &job->plan);
         job->framework_name = named->name;
         status = framework_take_release(&job->framework, options->release, err);
     }

@@ -97,6 +97,33 @@ static void the_first_word_is_the_model(void **state)
     CHECK_CONTAINS(result->out, "Job           gpt2 on 8 x h100");
 }
 
+/* "zero": what the plan of a step says after `options`. */
+static double zero_stage(const char *options)
+{
+    char line[256];
+    (void)snprintf(line, sizeof line, "train llama3-8b --machine dgx-h100:2 --no-neighbours %s --json -", options);
+    const struct program_result *result = program_run(line);
+    CHECK_EXIT(result, 0);
+    const char *zero = strstr(result->out, "\"zero\": ");
+    CHECK(zero != NULL, "a stage in %s", result->out);
+    return strtod(zero + 8, NULL);
+}
+
+static void frameworks_that_shard_do_so_unless_told_otherwise(void **state)
+{
+    (void)state;
+    program_enter();
+    CHECK(zero_stage("") == 0, "Megatron shards what it is asked to");
+    CHECK(zero_stage("--framework fsdp") == 3, "FSDP shards weights");
+    CHECK(zero_stage("--framework torchtitan --pp 2") == 2, "in a pipeline gradients and states");
+    CHECK(zero_stage("--framework torchtitan --zero 0") == 0, "0 that is said is meant");
+    CHECK(zero_stage("--framework fsdp --zero 1") == 1, "so is 1");
+    CHECK(zero_stage("--framework fsdp --fsdp hybrid") == 0, "and another sharding");
+    const struct program_result *result = program_run("train llama3-8b --machine dgx-h100:2 --zero 4");
+    CHECK_EXIT(result, 2);
+    CHECK_CONTAINS(result->err, "--zero: 4 is not between 0 and 3");
+}
+
 static void a_chart_has_the_parts_of_the_step(void **state)
 {
     (void)state;
@@ -110,6 +137,6 @@ static void a_chart_has_the_parts_of_the_step(void **state)
     CHECK_EXIT(program_run(JOB "--chart step.png"), 2);
 }
 
-TEST_MAIN(a_chart_has_the_parts_of_the_step, what_followed_from_a_presets_numbers_follows_from_the_new_ones,
-          the_first_word_is_the_model, a_price_makes_a_cost, a_price_list_makes_the_price_of_a_gpu,
-          what_makes_no_sense_is_refused_in_one_line)
+TEST_MAIN(frameworks_that_shard_do_so_unless_told_otherwise, a_chart_has_the_parts_of_the_step,
+          what_followed_from_a_presets_numbers_follows_from_the_new_ones, the_first_word_is_the_model,
+          a_price_makes_a_cost, a_price_list_makes_the_price_of_a_gpu, what_makes_no_sense_is_refused_in_one_line)
