@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "compat/simai/analytical.h"
 #include "fuzz/reading.h"
-#include "model/simai/analytical.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -24,7 +24,7 @@ static enum orr_status count(const char *path, bool compat, struct fuzz_reading 
                                           .overlap = {0.5F},
                                           .pp_overlap = 0.5F,
                                           .ratios = &no_ratios,
-                                          .compat = compat};
+                                          .original = compat ? &simai_original : NULL};
     struct simai_text text;
     struct simai_analysis analysis;
     enum orr_status status = simai_text_read(path, &reading->mem, true, &text, &reading->err);

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/notices.h"
+#include "compat/simai/analytical.h"
 #include "io/file.h"
 #include "io/outfile.h"
-#include "model/simai/analytical.h"
 #include "model/simai/fill.h"
 #include "model/simai/table.h"
 #include "param/param.h"
@@ -117,8 +117,8 @@ static enum orr_status describe_machine(struct job *job, struct orr_error *err)
         .interleaved = options->schedule == ORR_SIMAI_INTERLEAVED,
         .ratios = &job->ratios,
         .busbw = options->busbw != NULL ? &job->busbw : NULL,
-        .compat =
-            options->compat && options->busbw == NULL, /* SimAI documents -busbw and refuses it: no bytes to keep */
+        /* SimAI documents -busbw and refuses it: no bytes to keep */
+        .original = options->compat && options->busbw == NULL ? &simai_original : NULL,
     };
     enum orr_status status = find_bandwidths(job, err);
     if (status == ORR_OK && options->busbw != NULL) {
@@ -274,7 +274,7 @@ static enum orr_status run_table(struct job *job, FILE *stream, struct orr_error
                          "compute times",
                          options->workload);
     }
-    job->machine.compat = false; /* SimAI reads no such file */
+    job->machine.original = NULL; /* SimAI reads no such file */
     enum orr_status status = fill_table(job, options->csv[0], &sums, err);
     if (status == ORR_OK && options->csv[1] != NULL) {
         status = fill_table(job, options->csv[1], &sums, err);

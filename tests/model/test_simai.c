@@ -4,7 +4,7 @@
 #include <math.h>
 #include <unistd.h>
 
-#include "model/simai/analytical.h"
+#include "compat/simai/analytical.h"
 #include "tests/check.h"
 #include "tests/folder.h"
 
@@ -111,8 +111,8 @@ static void servers_that_are_not_listed_are_rounded_up(void **state)
     CHECK_U64(simai_ratio_column(1), 1, "one");
     CHECK_U64(simai_ratio_column(3), 3, "three as four");
     CHECK_U64(simai_ratio_column(1000), 8, "the last");
-    CHECK_U64(simai_ratio_column_compat(3), 5, "SimAI: three as sixteen");
-    CHECK_U64(simai_ratio_column_compat(9), 9, "SimAI: nine is another table");
+    CHECK_U64(simai_original_ratio_column(3), 5, "SimAI: three as sixteen");
+    CHECK_U64(simai_original_ratio_column(9), 9, "SimAI: nine is another table");
 }
 
 /* ---- bandwidth files ---- */
@@ -185,7 +185,7 @@ static struct simai_machine machine(bool compat)
                                   .nvlink = 400,
                                   .nic = 50,
                                   .ratios = &no_ratios,
-                                  .compat = compat};
+                                  .original = compat ? &simai_original : NULL};
 }
 
 static uint64_t cost(const struct simai_machine *m, struct simai_collective collective)
@@ -240,7 +240,7 @@ static void one_rank_costs_nothing(void **state)
     CHECK_U64(cost(&m, collective), 0, "nobody to talk to");
     simai_collective_rates(&m, &collective, 0, &algorithm, &bus);
     CHECK(algorithm == 0 && bus == 0, "and no rate");
-    m.compat = true;
+    m.original = &simai_original;
     CHECK_U64(cost(&m, collective), 0, "in compat too");
     simai_collective_rates(&m, &collective, 0, &algorithm, &bus);
     CHECK(isinf(algorithm) && isnan(bus), "but with the rates SimAI prints");
@@ -256,7 +256,7 @@ static void a_small_collective_costs_what_was_measured(void **state)
     CHECK_U64(cost(&m, collective), 40500, "12 ranks");
     collective.ranks = 256; /* on as from 64 to 128: 1875 ns a rank */
     CHECK_U64(cost(&m, collective), 560000, "256 ranks");
-    m.compat = true;
+    m.original = &simai_original;
     CHECK_U64(cost(&m, collective), 0, "SimAI has no number for it");
 }
 
@@ -277,9 +277,9 @@ static void more_bytes_never_take_less_time(void **state)
         uint64_t below = cost(&m, collective);
         collective.bytes++;
         CHECK(cost(&m, collective) - below <= 1, "no jump on %d ranks", ranks);
-        m.compat = true;
+        m.original = &simai_original;
         CHECK(cost(&m, collective) < below, "SimAI's jumps on %d ranks", ranks);
-        m.compat = false;
+        m.original = NULL;
     }
 }
 
@@ -294,7 +294,7 @@ static void beyond_the_table_simai_gives_up_and_we_take_the_last_row(void **stat
                &ratios.tables[0]);
     m.ratios = &ratios;
     CHECK(simai_collective_time(&m, &collective, &ns) == SIMAI_BEYOND_TABLE, "above 16 GiB");
-    m.compat = false;
+    m.original = NULL;
     CHECK(simai_collective_time(&m, &collective, &ns) == SIMAI_FINE && ns == 43750000, "full bandwidth");
     simai_ratios_free(&ratios);
 }
@@ -353,7 +353,7 @@ static void a_pipeline_sends_at_the_bandwidth_of_a_nic(void **state)
     CHECK(analysis.sums.compute == 4, "compute");
     CHECK(fabs(analysis.sums.bubble - 1) < 1e-9, "one of four micro-batches, of 4 us in all");
     simai_analysis_free(&analysis);
-    m.compat = true;
+    m.original = &simai_original;
     CHECK_OK(analyse(HEADER "pp_comm: 53687091\n1\nrow -1 1000 NONE 0 1000 NONE 0 2000 NONE 0 1\n", &m, &notes,
                      &analysis, &err),
              &err);
@@ -379,7 +379,7 @@ static void missing_rows_are_those_read_last_in_compat_and_a_note_otherwise(void
     CHECK_U64(analysis.rows[2].costs[TEXT_FWD].comm, 0, "and no collective");
     CHECK_U64(analysis.rows[2].name.length, 0, "nor name");
     simai_analysis_free(&analysis);
-    m.compat = false;
+    m.original = NULL;
     CHECK_OK(analyse(text, &m, &notes, &analysis, &err), &err);
     CHECK_U64(analysis.row_count, 1, "as there are");
     CHECK_U64(notes.count, 1, "one note");
@@ -397,7 +397,7 @@ static void compat_rounds_what_it_reads_to_32_bits(void **state)
     (void)state;
     notes_init(&notes, &mem, false);
     for (int compat = 1; compat >= 0; compat--) {
-        m.compat = compat == 1;
+        m.original = compat == 1 ? &simai_original : NULL;
         CHECK_OK(analyse(text, &m, &notes, &analysis, &err), &err);
         const struct simai_cost *costs = analysis.rows[0].costs;
         CHECK_U64(costs[TEXT_FWD].compute, compat ? 16777216 : 16777217, "a time");

@@ -2,7 +2,7 @@
 /*
  * Rows are counted in the order of the file, because SimAI's sums are doubles that do not commute; what a phase is
  * called (forward, input gradient, weight gradient) differs from the order it is reported in (forward, weight, input).
- * The two ways of counting differ here only in which group a phase is booked under and in what the header's zeros mean.
+ * How SimAI itself counts is compat/simai's, but for what the header's zeros mean.
  */
 #include "model/simai/analytical.h"
 
@@ -11,11 +11,11 @@
 #include <string.h>
 #include <strings.h>
 
+#include "model/simai/original.h"
 #include "model/simai/stages.h"
 
-static const double GIB = 1024.0 * 1024.0 * 1024.0;
 static const double NS_PER_US = 1000.0;
-enum { LEAST_FORWARD_BYTES = 4096, MISSING_ROWS = 1 << 20 };
+enum { MISSING_ROWS = 1 << 20 };
 
 static const enum text_phase reported[TEXT_PHASES] = {TEXT_FWD, TEXT_WG, TEXT_IG};
 
@@ -68,7 +68,7 @@ struct count {
     uint64_t unknown_words;
 };
 
-static bool is_transformer(enum text_strategy strategy)
+bool simai_is_transformer(enum text_strategy strategy)
 {
     return strategy == TEXT_HYBRID_TRANSFORMER || strategy == TEXT_HYBRID_TRANSFORMER_FWD_IN_BCKWD;
 }
@@ -87,9 +87,9 @@ static enum orr_status divide_ranks(struct count *count)
     const struct simai_text *text = count->text;
     int32_t *degrees[] = {&analysis->tp, &analysis->ep, &analysis->cp, &analysis->pp, &analysis->vpp, &analysis->ga};
     static const enum simai_key keys[] = {SIMAI_TP, SIMAI_EP, SIMAI_CP, SIMAI_PP, SIMAI_VPP, SIMAI_GA};
-    bool compat = count->machine->compat;
+    bool compat = count->machine->original != NULL;
     for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++) {
-        int32_t value = is_transformer(text->workload.strategy) || !compat ? header_value(text, keys[i]) : 0;
+        int32_t value = simai_is_transformer(text->workload.strategy) || !compat ? header_value(text, keys[i]) : 0;
         *degrees[i] = value == 0 && !compat ? 1 : value;
     }
     analysis->cp = compat ? 1 : analysis->cp; /* SimAI has no such key */
@@ -130,14 +130,9 @@ static enum orr_status divide_ranks(struct count *count)
     return ORR_OK;
 }
 
-static int32_t group_ranks(const struct simai_analysis *analysis, enum text_phase phase, enum simai_group group,
-                           bool compat)
+static int32_t group_ranks(const struct simai_analysis *analysis, enum simai_group group)
 {
-    int32_t between = analysis->ep == 0 ? 0 : analysis->dp / analysis->ep;
-    if (compat) {
-        return phase == TEXT_WG ? (group == SIMAI_GROUP_DP_EP ? between : analysis->dp)
-                                : (group == SIMAI_GROUP_EP ? analysis->ep : analysis->tp);
-    }
+    int32_t between = analysis->dp / analysis->ep;
     switch (group) {
     case SIMAI_GROUP_TP:
         return analysis->tp;
@@ -153,12 +148,6 @@ static int32_t group_ranks(const struct simai_analysis *analysis, enum text_phas
 }
 
 /* ---- one phase of a row ---- */
-
-/* SimAI multiplies what it reads by a 32-bit 1.0. */
-static uint64_t as_read(const struct count *count, int64_t value)
-{
-    return count->machine->compat ? simai_ticks((double)(float)value) : (uint64_t)value;
-}
 
 static bool computes(enum text_strategy strategy, enum text_phase phase)
 {
@@ -183,25 +172,24 @@ static enum orr_status count_phase(struct count *count, const struct text_layer 
 {
     const struct text_cell *cell = &layer->cells[phase];
     const struct simai_machine *machine = count->machine;
+    const struct simai_original *original = machine->original;
     struct simai_collective *collective = &cost->collective;
     enum text_strategy strategy = count->text->workload.strategy;
     simai_word_read(cell->comm.text, cell->comm.length, phase == TEXT_WG ? SIMAI_GROUP_DP : SIMAI_GROUP_TP,
                     &collective->op, &collective->group);
-    if (machine->compat && collective->group == SIMAI_GROUP_CP) {
+    if (original != NULL && collective->group == SIMAI_GROUP_CP) {
         collective->group = SIMAI_GROUP_NONE;
     }
     bool known = collective->op != SIMAI_OP_NONE ? collective->group != SIMAI_GROUP_NONE
                                                  : cell->comm.length == 0 || text_word_is(cell->comm, "NONE");
     count->unknown_words += !known;
-    collective->bytes = as_read(count, cell->bytes);
-    if (machine->compat && phase == TEXT_FWD && strategy == TEXT_HYBRID_TRANSFORMER_FWD_IN_BCKWD &&
-        collective->bytes > 0 && collective->bytes < LEAST_FORWARD_BYTES) {
-        collective->bytes = LEAST_FORWARD_BYTES;
-    }
-    collective->ranks = group_ranks(count->analysis, phase, collective->group, machine->compat);
+    collective->bytes = original != NULL ? original->bytes(strategy, phase, cell->bytes) : (uint64_t)cell->bytes;
+    collective->ranks = original != NULL ? original->group_ranks(count->analysis, phase, collective->group)
+                                         : group_ranks(count->analysis, collective->group);
     collective->tp = count->analysis->tp;
     collective->ep = count->analysis->ep;
-    cost->compute = computes(strategy, phase) ? as_read(count, cell->time) : 0;
+    uint64_t time = original != NULL ? original->number(cell->time) : (uint64_t)cell->time;
+    cost->compute = computes(strategy, phase) ? time : 0;
     enum simai_trouble trouble = simai_collective_time(machine, collective, &cost->comm);
     if (trouble == SIMAI_NO_BANDWIDTH) {
         return report_trouble(count, layer, collective);
@@ -214,28 +202,25 @@ static enum orr_status count_phase(struct count *count, const struct text_layer 
 /* ---- sums ---- */
 
 /* The group that a phase's exposed time is booked under, and whose share of overlap it has. */
-static enum simai_group booked(const struct simai_row *row, enum text_phase phase, bool compat)
+static enum simai_group booked(const struct simai_machine *machine, const struct simai_row *row, enum text_phase phase)
 {
+    if (machine->original != NULL) {
+        return machine->original->booked(row, phase);
+    }
     enum simai_group own = row->costs[phase].collective.group;
-    if (!compat) {
-        return own < SIMAI_GROUPS ? own : phase == TEXT_WG ? SIMAI_GROUP_DP : SIMAI_GROUP_TP;
-    }
-    if (phase == TEXT_WG) {
-        return own == SIMAI_GROUP_DP_EP ? SIMAI_GROUP_DP_EP : SIMAI_GROUP_DP;
-    }
-    return row->costs[TEXT_FWD].collective.group == SIMAI_GROUP_EP ? SIMAI_GROUP_EP : SIMAI_GROUP_TP;
+    return own < SIMAI_GROUPS ? own : phase == TEXT_WG ? SIMAI_GROUP_DP : SIMAI_GROUP_TP;
 }
 
 static uint64_t expose(const struct simai_machine *machine, uint64_t ns, float overlap)
 {
-    return machine->compat ? simai_ticks((double)((float)ns * (1 - overlap)))
-                           : simai_ticks((double)ns * (1 - (double)overlap));
+    return machine->original != NULL ? machine->original->expose(ns, overlap)
+                                     : simai_ticks((double)ns * (1 - (double)overlap));
 }
 
 static void simai_analytical_add_row(struct count *count, struct simai_row *row)
 {
     struct simai_sums *sums = &count->analysis->sums;
-    bool compat = count->machine->compat;
+    const struct simai_machine *machine = count->machine;
     struct simai_cost *forward = &row->costs[TEXT_FWD];
     struct simai_cost *input = &row->costs[TEXT_IG];
     struct simai_cost *weight = &row->costs[TEXT_WG];
@@ -245,15 +230,14 @@ static void simai_analytical_add_row(struct count *count, struct simai_row *row)
     }
     for (unsigned phase = 0; phase < TEXT_PHASES; phase++) {
         struct simai_cost *cost = &row->costs[phase];
-        enum simai_group group = booked(row, (enum text_phase)phase, compat);
-        cost->exposed = expose(count->machine, cost->comm, count->machine->overlap[group]);
+        cost->exposed = expose(machine, cost->comm, machine->overlap[booked(machine, row, (enum text_phase)phase)]);
     }
-    sums->exposed[booked(row, TEXT_WG, compat)] += (double)weight->exposed / NS_PER_US;
-    if (compat) {
-        sums->exposed[booked(row, TEXT_FWD, compat)] += (double)(forward->exposed + input->exposed) / NS_PER_US;
+    sums->exposed[booked(machine, row, TEXT_WG)] += (double)weight->exposed / NS_PER_US;
+    if (machine->original != NULL) { /* one sum, which rounds otherwise than two */
+        sums->exposed[booked(machine, row, TEXT_FWD)] += (double)(forward->exposed + input->exposed) / NS_PER_US;
     } else {
-        sums->exposed[booked(row, TEXT_FWD, compat)] += (double)forward->exposed / NS_PER_US;
-        sums->exposed[booked(row, TEXT_IG, compat)] += (double)input->exposed / NS_PER_US;
+        sums->exposed[booked(machine, row, TEXT_FWD)] += (double)forward->exposed / NS_PER_US;
+        sums->exposed[booked(machine, row, TEXT_IG)] += (double)input->exposed / NS_PER_US;
     }
     for (unsigned i = 0; i < TEXT_PHASES; i++) {
         sums->compute += (double)row->costs[reported[i]].compute / NS_PER_US;
@@ -263,34 +247,19 @@ static void simai_analytical_add_row(struct count *count, struct simai_row *row)
     sums->exposed_all += (double)input->exposed / NS_PER_US;
 }
 
-/* In compat the bytes are divided by the share that overlaps, as SimAI does, where a bandwidth was meant; the bubble is
- * that of vpp: chunks, of all rows but the embedding's. */
-static void count_pipeline_compat(struct count *count)
-{
-    const struct simai_machine *machine = count->machine;
-    struct simai_analysis *analysis = count->analysis;
-    float overlap = machine->pp_overlap < 0 ? 1 : machine->pp_overlap;
-    int32_t hops = (int32_t)(2 * (int64_t)analysis->vpp * analysis->ga);
-    int64_t bytes = is_transformer(count->text->workload.strategy) ? count->text->values[SIMAI_PP_COMM] : 0;
-    double us = hops * ((double)bytes / GIB / (double)overlap * 1e9) / NS_PER_US;
-    analysis->sums.pipeline = (double)expose(machine, simai_ticks(us), overlap);
-    analysis->sums.bubble *= (double)(analysis->pp - 1) / (double)((int64_t)analysis->ga * analysis->vpp);
-    analysis->messages_hide = overlap >= 1;
-}
-
 static enum orr_status simai_analytical_finish(struct count *count)
 {
     struct simai_analysis *analysis = count->analysis;
     struct simai_sums *sums = &analysis->sums;
     enum orr_status status = ORR_OK;
-    if (count->machine->compat) {
-        count_pipeline_compat(count);
+    if (count->machine->original != NULL) {
+        count->machine->original->pipeline(count->machine, count->text, analysis);
     } else {
         sums->bubble = 0;
         status = simai_stages_count(count->machine, count->text, analysis, count->notes, count->err);
     }
     sums->total = sums->compute + sums->exposed_all + sums->bubble + sums->pipeline;
-    if (status == ORR_OK && count->unknown_words > 0 && !count->machine->compat) {
+    if (status == ORR_OK && count->unknown_words > 0 && count->machine->original == NULL) {
         status = notes_add(count->notes, count->err,
                            "%s: %" PRIu64 " collectives are of a kind SimAI does not count (BROADCAST, another suffix "
                            "than _EP, _DP_EP and _CP); they cost nothing here either",
@@ -320,21 +289,6 @@ static enum orr_status simai_analytical_count_row(struct count *count, const str
     return status;
 }
 
-/* A row that the file declares and does not have: SimAI reports the times and sizes it read last, without a name and
- * without collectives (spec simai §9, last paragraph). */
-static struct text_layer stale_row(const struct text_workload *workload)
-{
-    struct text_layer layer = {.name = {.text = ""}};
-    if (workload->layer_count > 0) {
-        layer = workload->layers[workload->layer_count - 1];
-        layer.name = (struct et_text){.text = ""};
-        for (unsigned phase = 0; phase < TEXT_PHASES; phase++) {
-            layer.cells[phase].comm = (struct et_text){.text = ""};
-        }
-    }
-    return layer;
-}
-
 static enum orr_status simai_analytical_check_rows(struct count *count)
 {
     const struct text_workload *workload = &count->text->workload;
@@ -347,12 +301,12 @@ static enum orr_status simai_analytical_check_rows(struct count *count)
         return error_set(count->err, ORR_ERANGE, "%s:2: %" PRId64 " rows are declared, the file has %" PRIu32,
                          workload->path, workload->written_count, workload->layer_count);
     }
-    if (workload->layer_count < workload->written_count && !count->machine->compat) {
+    if (workload->layer_count < workload->written_count && count->machine->original == NULL) {
         return notes_add(count->notes, count->err,
                          "%s:2: %" PRId64 " rows are declared, the file has %" PRIu32 "; counted with those",
                          workload->path, workload->written_count, workload->layer_count);
     }
-    if (text_word_next(&rest, &word) && !count->machine->compat) {
+    if (text_word_next(&rest, &word) && count->machine->original == NULL) {
         return notes_add(count->notes, count->err,
                          "%s:%" PRIu64 ": the file goes on behind the %" PRId64 " rows it declares; what follows is "
                          "not counted",
@@ -372,8 +326,8 @@ enum orr_status simai_analysis_make(const struct simai_machine *machine, const s
     for (uint32_t i = 0; i < workload->layer_count && status == ORR_OK; i++) {
         status = simai_analytical_count_row(&count, &workload->layers[i]);
     }
-    if (machine->compat) {
-        struct text_layer stale = stale_row(workload);
+    if (machine->original != NULL) {
+        struct text_layer stale = machine->original->missing_row(workload);
         for (int64_t i = workload->layer_count; i < workload->written_count && status == ORR_OK; i++) {
             status = simai_analytical_count_row(&count, &stale);
         }

@@ -4,8 +4,8 @@
  * collectives cost, added up into one iteration with its pipeline bubble. No network and no order of events: what
  * overlaps is a share that the user gives.
  *
- * In compat the numbers are SimAI's, to the byte of its report. Owns the rows; the names in them point into the text,
- * which must outlive them.
+ * With `original` (model/simai/original.h) the numbers are SimAI's, to the byte of its report. Owns the rows; the names
+ * in them point into the text, which must outlive them.
  */
 #ifndef ORR_MODEL_SIMAI_ANALYTICAL_H
 #define ORR_MODEL_SIMAI_ANALYTICAL_H
@@ -16,7 +16,7 @@
 
 /* One phase of a row; times in ns. */
 struct simai_cost {
-    struct simai_collective collective; /* bytes as counted: rounded in compat */
+    struct simai_collective collective; /* bytes as counted: SimAI rounds them */
     uint64_t compute;
     uint64_t comm;    /* of the collective by itself */
     uint64_t exposed; /* what of it does not hide behind compute */
@@ -45,7 +45,7 @@ struct simai_analysis {
     struct simai_sums sums;
     int32_t tp, ep, cp, pp, dp, vpp, ga; /* as counted with; cp ranks of dp share a sequence */
     uint32_t chunks;                     /* of a stage's layers: 1 without interleaving */
-    bool given_up;                       /* compat: SimAI leaves its report empty */
+    bool given_up;                       /* SimAI leaves its report empty */
     bool messages_hide;                  /* what stages send is taken to hide behind compute */
 };
 
@@ -55,6 +55,8 @@ ORR_MUST_CHECK enum orr_status simai_analysis_make(const struct simai_machine *m
                                                    struct mem *mem, struct notes *notes,
                                                    struct simai_analysis *analysis, struct orr_error *err);
 void simai_analysis_free(struct simai_analysis *analysis);
+
+bool simai_is_transformer(enum text_strategy strategy);
 
 /* GPU and NIC types by name, whatever the case of its letters; 0 for an unknown one. GB/s as above. */
 float simai_gpu_nvlink(const char *type);

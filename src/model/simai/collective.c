@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * SimAI's arithmetic depends on which intermediate is a float, a double or an integer, so its way of counting is
- * written out with those types and every conversion that C leaves to the machine made explicit (simai_ticks, quotient).
- * Ours shares only the shape of the formulas: size / bandwidth * (n-1)/n, twice for an all-reduce.
+ * Size / bandwidth * (n-1)/n, twice for an all-reduce, as SimAI's documentation means it. How SimAI itself counts
+ * shares only the shape of the formulas and is compat/simai's.
  */
 #include "model/simai/collective.h"
 
@@ -10,19 +9,15 @@
 #include <string.h>
 
 #include "model/simai/busbw.h"
+#include "model/simai/original.h"
 
 const char *const simai_op_names[SIMAI_OPS] = {"none", "allreduce", "allgather", "reducescatter", "alltoall"};
 const char *const simai_group_names[SIMAI_GROUPS] = {"TP", "DP", "EP", "DP_EP", "CP"};
 
 static const double GIB = 1024.0 * 1024.0 * 1024.0;
-enum { SMALL_BYTES = 1 << 20 };
 
-/* Measured latencies of collectives below 1 MiB. */
-static const struct {
-    int32_t ranks;
-    uint32_t ns;
-} small_times[] = {{2, 10000}, {4, 12000}, {8, 15000}, {16, 66000}, {32, 135000}, {64, 200000}, {128, 320000}};
-enum { SMALL_TIMES = sizeof small_times / sizeof small_times[0] };
+const struct simai_small_time simai_small_times[SIMAI_SMALL_TIMES] = {
+    {2, 10000}, {4, 12000}, {8, 15000}, {16, 66000}, {32, 135000}, {64, 200000}, {128, 320000}};
 
 void simai_word_read(const char *word, size_t length, enum simai_group plain, enum simai_op *op,
                      enum simai_group *group)
@@ -55,96 +50,28 @@ uint64_t simai_ticks(double value)
     return value >= 18446744073709551616.0 ? UINT64_MAX : (uint64_t)value;
 }
 
-/* Division by zero is 0, as on aarch64. */
-static int32_t simai_collective_quotient(int32_t whole, int32_t part)
-{
-    return part == 0 ? 0 : whole / part;
-}
-
 /* What of the machine a group uses: servers, GPUs of it on each, NICs of a server for it. */
 struct span {
     int32_t servers, gpus;
     double nics;
 };
 
-/* ---- as SimAI counts ---- */
-
-static struct span span_compat(const struct simai_machine *machine, const struct simai_collective *collective)
-{
-    int32_t per_server = machine->gpus_per_server;
-    int32_t nics = machine->nics_per_server;
-    int32_t tp = collective->tp;
-    int32_t ranks = collective->ranks;
-    int64_t expert = (int64_t)tp * collective->ep;
-    switch (collective->group) {
-    case SIMAI_GROUP_TP:
-        return tp <= per_server ? (struct span){1, tp, nics}
-                                : (struct span){simai_collective_quotient(tp, per_server), per_server, nics};
-    case SIMAI_GROUP_EP:
-        if ((int64_t)tp * ranks <= per_server) {
-            return (struct span){1, simai_collective_quotient(per_server, tp), nics};
-        }
-        return (struct span){per_server == 0 ? 0 : (int32_t)((int64_t)tp * ranks / per_server),
-                             simai_collective_quotient(per_server, tp) > 1 ? simai_collective_quotient(per_server, tp)
-                                                                           : 1,
-                             simai_collective_quotient(nics, tp > per_server ? per_server : tp)};
-    case SIMAI_GROUP_DP:
-        return tp <= per_server ? (struct span){ranks, simai_collective_quotient(per_server, tp),
-                                                simai_collective_quotient(nics, tp)}
-                                : (struct span){ranks, 1, simai_collective_quotient(nics, per_server)};
-    default:
-        return expert <= per_server ? (struct span){ranks, simai_collective_quotient(per_server, (int32_t)expert),
-                                                    simai_collective_quotient(nics, (int32_t)expert)}
-                                    : (struct span){ranks, 1, simai_collective_quotient(nics, per_server)};
-    }
-}
-
-/* Of a ring, or of an all-to-all; `*by_nvlink` says whether NVLink is what limits a ring over servers. */
-static float bandwidth_compat(const struct simai_machine *machine, enum simai_op op, struct span span, bool *by_nvlink)
-{
-    float nics = (float)span.nics;
-    float outward = machine->nic * nics;
-    *by_nvlink = false;
-    if (span.servers < 1 || (int64_t)span.servers * span.gpus == 1) {
-        return 0;
-    }
-    if (machine->nvlink <= 0 || machine->nic <= 0 || span.gpus < 1 || span.nics < 1) {
-        return -1;
-    }
-    if (span.servers == 1) {
-        return machine->nvlink;
-    }
-    if (op == SIMAI_OP_ALLTOALL) {
-        int64_t ranks = (int64_t)span.servers * span.gpus;
-        return outward / (float)span.gpus * (float)(ranks - 1) / (float)((int64_t)(span.servers - 1) * span.gpus);
-    }
-    if (span.gpus == 1) {
-        return outward;
-    }
-    bool over_nics = outward > machine->nvlink;
-    float inward = over_nics ? machine->nvlink * (float)span.gpus / (float)(span.gpus - 1) : machine->nvlink;
-    *by_nvlink = inward < outward;
-    return *by_nvlink ? inward : outward;
-}
-
-/* Which table and column the achieved share is looked up in; NULL for none. */
-static const struct simai_ratio_table *find_ratio(const struct simai_machine *machine,
-                                                  const struct simai_collective *collective, bool by_nvlink,
-                                                  unsigned *column)
+const struct simai_ratio_table *simai_ratio_find(const struct simai_machine *machine,
+                                                 const struct simai_collective *collective, bool by_nvlink,
+                                                 unsigned (*choose)(int64_t), unsigned *column)
 {
     int32_t per_server = machine->gpus_per_server;
     int32_t tp = collective->tp;
-    unsigned (*choose)(int64_t) = machine->compat ? simai_ratio_column_compat : simai_ratio_column;
     const struct simai_ratio_table *tables = machine->ratios->tables;
     int64_t over = (int64_t)tp * collective->ranks;
     switch (collective->op) {
     case SIMAI_OP_ALLGATHER:
     case SIMAI_OP_REDUCESCATTER:
-        *column = choose(tp < per_server ? 1 : simai_collective_quotient(tp, per_server));
+        *column = choose(tp < per_server ? 1 : simai_quotient(tp, per_server));
         return collective->group == SIMAI_GROUP_TP ? &tables[by_nvlink ? SIMAI_RATIO_NVLINK : SIMAI_RATIO_NIC] : NULL;
     case SIMAI_OP_ALLTOALL:
         if (collective->group == SIMAI_GROUP_TP) {
-            *column = choose(tp <= per_server ? 1 : simai_collective_quotient(tp, per_server));
+            *column = choose(tp <= per_server ? 1 : simai_quotient(tp, per_server));
             return &tables[SIMAI_RATIO_ALLTOALL];
         }
         *column = over <= per_server                    ? 1
@@ -155,46 +82,6 @@ static const struct simai_ratio_table *find_ratio(const struct simai_machine *ma
         return NULL;
     }
 }
-
-static uint64_t small_time_compat(int32_t ranks)
-{
-    for (unsigned i = 0; i < SMALL_TIMES; i++) {
-        if (ranks == small_times[i].ranks) {
-            return small_times[i].ns;
-        }
-    }
-    return 0;
-}
-
-static enum simai_trouble time_compat(const struct simai_machine *machine, const struct simai_collective *collective,
-                                      uint64_t *ns)
-{
-    bool by_nvlink = false;
-    unsigned column = 0;
-    float share = 1;
-    *ns = 0;
-    if (collective->bytes > 1 && collective->bytes < SMALL_BYTES) {
-        *ns = small_time_compat(collective->ranks);
-        return SIMAI_FINE;
-    }
-    if (collective->group >= SIMAI_GROUPS || (collective->group != SIMAI_GROUP_TP && collective->ranks <= 1)) {
-        return SIMAI_FINE;
-    }
-    float bandwidth = bandwidth_compat(machine, collective->op, span_compat(machine, collective), &by_nvlink);
-    const struct simai_ratio_table *table = find_ratio(machine, collective, by_nvlink, &column);
-    if (table != NULL) {
-        if ((double)collective->bytes > simai_ratio_limit(table)) {
-            return SIMAI_BEYOND_TABLE;
-        }
-        share = (float)simai_ratio_value(table, (double)collective->bytes, column);
-    }
-    double time = (double)collective->bytes / GIB / (double)(share * bandwidth) * 1e9;
-    time = collective->op == SIMAI_OP_ALLREDUCE ? time * 2 : time;
-    *ns = simai_ticks(time * (collective->ranks - 1) / collective->ranks);
-    return SIMAI_FINE;
-}
-
-/* ---- as it is meant ---- */
 
 static int32_t ceiling(int64_t whole, int32_t part)
 {
@@ -253,12 +140,13 @@ static double bandwidth_meant(const struct simai_machine *machine, enum simai_op
 static uint64_t small_time_meant(int32_t ranks)
 {
     unsigned i = 1;
-    while (i + 1 < SMALL_TIMES && ranks > small_times[i].ranks) {
+    while (i + 1 < SIMAI_SMALL_TIMES && ranks > simai_small_times[i].ranks) {
         i++;
     }
-    double low = small_times[i - 1].ns;
-    double slope = ((double)small_times[i].ns - low) / (small_times[i].ranks - small_times[i - 1].ranks);
-    return simai_ticks(low + slope * (ranks - small_times[i - 1].ranks));
+    double low = simai_small_times[i - 1].ns;
+    double slope =
+        ((double)simai_small_times[i].ns - low) / (simai_small_times[i].ranks - simai_small_times[i - 1].ranks);
+    return simai_ticks(low + slope * (ranks - simai_small_times[i - 1].ranks));
 }
 
 /* Whatever is longer: what the bytes take, or the latency of a small collective. SimAI takes the latter up to 1 MiB and
@@ -277,10 +165,11 @@ static enum simai_trouble time_meant(const struct simai_machine *machine, const 
         unsigned column = 0;
         if (machine->nvlink <= 0 || machine->nic <= 0 || machine->gpus_per_server < 1 || machine->nics_per_server < 1) {
             *ns = least;
-            return collective->bytes < SMALL_BYTES ? SIMAI_FINE : SIMAI_NO_BANDWIDTH;
+            return collective->bytes < SIMAI_SMALL_BYTES ? SIMAI_FINE : SIMAI_NO_BANDWIDTH;
         }
         bandwidth = bandwidth_meant(machine, collective->op, span_meant(machine, collective), &by_nvlink);
-        const struct simai_ratio_table *table = find_ratio(machine, collective, by_nvlink, &column);
+        const struct simai_ratio_table *table =
+            simai_ratio_find(machine, collective, by_nvlink, simai_ratio_column, &column);
         bandwidth *= table == NULL ? 1 : simai_ratio_value(table, (double)collective->bytes, column);
     }
     double time = (double)collective->bytes / GIB / bandwidth * 1e9;
@@ -297,14 +186,15 @@ enum simai_trouble simai_collective_time(const struct simai_machine *machine, co
     if (collective->op == SIMAI_OP_NONE) {
         return SIMAI_FINE;
     }
-    return machine->compat ? time_compat(machine, collective, ns) : time_meant(machine, collective, ns);
+    return machine->original != NULL ? machine->original->time(machine, collective, ns)
+                                     : time_meant(machine, collective, ns);
 }
 
 void simai_collective_rates(const struct simai_machine *machine, const struct simai_collective *collective, uint64_t ns,
                             float *algorithm, float *bus)
 {
     *bus = 0;
-    if (!machine->compat && (ns == 0 || collective->op == SIMAI_OP_NONE)) {
+    if (machine->original == NULL && (ns == 0 || collective->op == SIMAI_OP_NONE)) {
         *algorithm = 0;
         return;
     }

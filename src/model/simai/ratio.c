@@ -146,16 +146,6 @@ double simai_ratio_value(const struct simai_ratio_table *table, double bytes, un
     return 1;
 }
 
-unsigned simai_ratio_column_compat(int64_t servers)
-{
-    for (unsigned column = 1; column < SIMAI_RATIO_MULTI; column++) {
-        if (servers == (int64_t)1 << (column - 1)) {
-            return column;
-        }
-    }
-    return servers == 9 ? SIMAI_RATIO_MULTI : 5;
-}
-
 unsigned simai_ratio_column(int64_t servers)
 {
     unsigned column = 1;

@@ -47,9 +47,7 @@ double simai_ratio_limit(const struct simai_ratio_table *table);
  * table and for 0 bytes. `column` is 1 to SIMAI_RATIO_COLUMNS - 1. */
 double simai_ratio_value(const struct simai_ratio_table *table, double bytes, unsigned column);
 
-/* The column for a number of servers as SimAI chooses it (9 is taken for the first shared column, what is not listed
- * for 16 servers), and the smallest listed number that is not less. */
-unsigned simai_ratio_column_compat(int64_t servers);
+/* The column for a number of servers: that of the smallest listed number that is not less. */
 unsigned simai_ratio_column(int64_t servers);
 
 #endif
