@@ -150,17 +150,27 @@ static bool find_kind(const char *word, size_t length, enum run_machine_kind *ki
     return false;
 }
 
+/* The shortest name that the word is a whole part of: people say "h100" where the server is meant. */
+static const char *name_with(const char *word, const char *const *known)
+{
+    enum { PART_LEAST = 3 };
+    const char *best = NULL;
+    for (; strlen(word) >= PART_LEAST && *known != NULL; known++) {
+        if (strstr(*known, word) != NULL && (best == NULL || strlen(*known) < strlen(best))) {
+            best = *known;
+        }
+    }
+    return best;
+}
+
 static enum orr_status fail_kind(const char *text, const char *word, size_t length, struct orr_error *err)
 {
     enum { NAMES_MOST = 64 };
     const char *known[NAMES_MOST + 1] = {NULL};
-    char list[160] = "";
     char short_word[24];
-    size_t used = 0;
     size_t count = 0;
     for (unsigned i = 0; i < KIND_COUNT; i++) {
         known[count++] = kinds[i].word;
-        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", i == 0 ? "" : ", ", kinds[i].word);
     }
     for (size_t i = 0; i < sizeof synonyms / sizeof synonyms[0]; i++) {
         known[count++] = synonyms[i].word;
@@ -172,10 +182,14 @@ static enum orr_status fail_kind(const char *text, const char *word, size_t leng
         known[count++] = grids[i].name;
     }
     (void)snprintf(short_word, sizeof short_word, "%.*s", (int)(length < 20 ? length : 20), word);
+    size_t name = strcspn(short_word, ":");
+    short_word[name] = '\0';
     const char *nearest = error_nearest(short_word, known);
+    nearest = nearest != NULL ? nearest : name_with(short_word, known);
     return error_set(err, ORR_EINVAL,
-                     "parameter 'machine': \"%.80s\" is neither a file nor a machine: \"%s\" is not one of %s%s%s%s",
-                     text, short_word, list, nearest == NULL ? "; orrery machine list has all" : "; did you mean \"",
+                     "parameter 'machine': \"%.80s\" is neither a file nor a machine: \"%s\" is no server (dgx-h100, "
+                     "mi300x …) and no kind (ring, torus3d, switch, fattree …)%s%s%s",
+                     text, short_word, nearest == NULL ? "; orrery machine list has all" : "; did you mean \"",
                      nearest == NULL ? "" : nearest, nearest == NULL ? "" : "\"?");
 }
 

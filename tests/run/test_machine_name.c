@@ -152,10 +152,13 @@ static void words_without_a_meaning_are_refused(void **state)
     static const struct {
         const char *word, *says;
     } cases[] = {
-        {"", "\"\" is not one of"},
+        {"", "\"\" is no server"},
         {"tours", "did you mean \"torus\"?"},
         {"dgx-h100:0", "at least 1 server is wanted"},
         {"dgx-h101", "did you mean \"dgx-h100\"?"},
+        {"h100:8", "did you mean \"dgx-h100\"?"},
+        {"b200", "did you mean \"dgx-b200\"?"},
+        {"zx", "\"zx\" is no server (dgx-h100, mi300x …) and no kind (ring, torus3d, switch, fattree …); orrery"},
         {"tpu-v4:4x", "expected a number from 1"},
         {"8gpu_ring3d_2", "did you mean \"ring2d\"?"},
         {"8gpu", "expected \"gpu_\" and a kind"},
