@@ -163,7 +163,7 @@ static void words_without_a_meaning_are_refused(void **state)
         {"8gpu_ring3d_2", "did you mean \"ring2d\"?"},
         {"8gpu", "expected \"gpu_\" and a kind"},
         {"8gpus_ring", "expected \"gpu_\" and a kind"},
-        {"8gpu_", "is not one of"},
+        {"8gpu_", "is no server"},
         {"0gpu_ring", "expected a number from 1"},
         {"8gpu_ring2d_", "expected a number from 1"},
         {"8gpu_ring2d_4x", "expected a number from 1"},
