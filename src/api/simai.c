@@ -233,7 +233,7 @@ static enum orr_status fill_times(struct job *job, struct orr_error *err)
     const struct orr_simai_analytical *options = job->options;
     struct aicb_part_times times;
     if (options->compute.times != ORR_SIMAI_TIMES_MODEL) {
-        return ORR_OK;
+        return options->compat ? ORR_OK : simai_note_untimed(&job->text, &job->notes, err);
     }
     enum orr_status status = row_times_of_text(&job->text, &options->compute, options->gpus, &job->mem, &times, err);
     return status == ORR_OK ? simai_fill_times(&job->text, &times, &job->notes, err) : status;

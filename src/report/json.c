@@ -26,6 +26,9 @@ static void report_json_write_head(struct json_writer *json, const struct sim_re
     json_write_member_u64(json, "ranks_finished", result->ranks_finished);
     json_write_member_u64(json, "nodes", result->nodes);
     json_write_member_u64(json, "nodes_done", result->nodes_done);
+    if (result->untimed > 0) {
+        json_write_member_u64(json, "compute_nodes_without_time", result->untimed);
+    }
     json_write_member_u64(json, "messages", result->messages);
     json_write_member_u64(json, "events", result->events);
     if (result->config->explain_symmetry) {

@@ -130,6 +130,10 @@ static void print_machine(const struct sim_result *result, FILE *stream)
     }
     (void)fprintf(stream, "%-11s%" PRIu64 " nodes, %" PRIu64 " messages, %" PRIu64 " events\n", "Work", result->nodes,
                   result->messages, result->events);
+    if (result->untimed > 0) {
+        (void)fprintf(stream, "%-11snone: no compute node has a time, the step time is communication alone\n",
+                      "Compute");
+    }
     if (result->config->explain_symmetry) {
         print_symmetry(result, stream);
     }

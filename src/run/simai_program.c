@@ -283,6 +283,9 @@ static enum orr_status run_simai_program_read_text(struct program_reader *reader
     if (status == ORR_OK && reader->times != NULL) {
         status = simai_fill_times(&reader->text, reader->times, reader->notes, err);
     }
+    if (status == ORR_OK && !reader->compat) {
+        status = simai_note_untimed(&reader->text, reader->notes, err);
+    }
     status = status == ORR_OK ? read_degrees(reader, err) : status;
     status = status == ORR_OK ? run_simai_program_read_rows(reader, err) : status;
     status = status == ORR_OK ? read_batches(reader, err) : status;

@@ -93,6 +93,49 @@ static struct tally count_nodes(const struct trace_set *traces)
     return tally;
 }
 
+/* GPU compute nodes where not one of them says how long it takes, and whether they say what they do; 0: one does.
+ * Recorded traces are left at their first kernel. */
+static uint64_t count_untimed(const struct trace_set *traces, bool *have_work)
+{
+    uint64_t count = 0;
+    *have_work = false;
+    for (uint32_t g = 0; g < traces->graph_count; g++) {
+        const struct trace_graph *graph = traces->graphs[g];
+        for (uint32_t i = 0; i < graph->node_count; i++) {
+            const struct trace_node *node = &graph->nodes[i];
+            if (node->type != TRACE_COMP || node->is_cpu_op) {
+                continue;
+            }
+            if (node->duration_us > 0) {
+                return 0;
+            }
+            count++;
+            *have_work = *have_work || (node->num_ops > 0 && node->tensor_bytes > 0);
+        }
+    }
+    return count;
+}
+
+/* A step time without compute is easily taken for one with it. */
+static enum orr_status note_untimed(struct sim *sim, struct orr_error *err)
+{
+    bool have_work = false;
+    const struct trace_set *traces = sim->config->traces;
+    uint64_t untimed = count_untimed(traces, &have_work);
+    sim->result.untimed = untimed;
+    if (untimed == 0) {
+        return ORR_OK;
+    }
+    static const char alone[] = "no compute node has a time, each takes 1 ns: the step time is communication alone";
+    return have_work ? notes_add(sim->notes, err,
+                                 "%s: %s; parameter 'comp-source' roofline works times out from operations and bytes, "
+                                 "with peak-perf and local-mem-bw of the system file or parameter 'devices' 0-%u=h100",
+                                 traces->prefix, alone, traces->rank_count - 1)
+                     : notes_add(sim->notes, err,
+                                 "%s: %s; recordings (trace import), train and gen ddp write traces with times",
+                                 traces->prefix, alone);
+}
+
 static enum orr_status check_cycles(const struct sim *sim, const struct tally *tally, struct orr_error *err)
 {
     const char *prefix = sim->config->traces->prefix;
@@ -162,9 +205,11 @@ enum orr_status sim_compute_check(struct sim *sim, struct orr_error *err)
     if (status != ORR_OK) {
         return status;
     }
-    if (source == ORR_COMPUTE_FORCED || sim_uses_roofline(config) ||
-        (source != ORR_COMPUTE_CYCLES && !any_cycles(config->traces))) {
+    if (source == ORR_COMPUTE_FORCED || sim_uses_roofline(config)) {
         return ORR_OK;
+    }
+    if (source != ORR_COMPUTE_CYCLES && !any_cycles(config->traces)) {
+        return note_untimed(sim, err);
     }
     struct tally tally = count_nodes(config->traces);
     if (source == ORR_COMPUTE_CYCLES) {

@@ -93,6 +93,7 @@ struct sim_result {
     uint64_t end_ns; /* last finish, or where the run stopped */
     uint64_t events, messages;
     uint64_t nodes_done, nodes;
+    uint64_t untimed; /* GPU compute nodes, where none of them has a time and each takes 1 ns; else 0 */
     uint32_t ranks_finished;
     struct sim_collective_result *collectives; /* sorted by type, group size, bytes */
     uint32_t collective_count;

@@ -201,7 +201,62 @@ static void the_step_time_of_several_steps_is_that_of_one(void **state)
     CHECK_CONTAINS(program_read("all.json", NULL), "\"steps\": 4,");
 }
 
-TEST_MAIN(the_step_time_of_several_steps_is_that_of_one, what_is_needed_is_asked_for,
+/* ---- compute that nobody timed ---- */
+
+#define MACHINE " --system system.json --network network.yml "
+
+static void a_step_time_without_compute_says_so(void **state)
+{
+    (void)state;
+    program_enter();
+    program_write_machine(4, 1);
+    CHECK_EXIT(
+        program_run("gen stg -o w/untimed --model_type gpt --batch 4 --num_stacks 1 --dmodel 256 --dff 512 --head 4 "
+                    "--dp 2 --tp 2"),
+        0);
+    const struct program_result *result = program_run("run -w w/untimed" MACHINE);
+    CHECK_EXIT(result, 0);
+    CHECK_CONTAINS(result->err, "the step time is communication alone; --comp-source roofline");
+    CHECK_CONTAINS(result->err, "--devices 0-3=h100");
+    CHECK_CONTAINS(result->out, "Compute    none: no compute node has a time");
+    CHECK_CONTAINS(program_run("run -w w/untimed" MACHINE "--json -")->out, "\"compute_nodes_without_time\": ");
+    static const char *const timed[] = {"run -w w/untimed" MACHINE "--comp-source roofline --devices 0-3=h100",
+                                        "run -w w/untimed" MACHINE "--comp-source forced --force-avg-kernel-ns 5000"};
+    for (size_t i = 0; i < sizeof timed / sizeof timed[0]; i++) {
+        result = program_run(timed[i]);
+        CHECK_EXIT(result, 0);
+        CHECK(strstr(result->err, "communication alone") == NULL && strstr(result->out, "Compute    none") == NULL,
+              "%s: %s", timed[i], result->err);
+    }
+    CHECK_EXIT(program_run("gen collective --type all-reduce --bytes 1MiB --npus 4 -o w/alone"), 0);
+    CHECK_TEXT(program_run("run -w w/alone" MACHINE)->err, "");
+}
+
+static void rows_without_compute_times_are_told_of(void **state)
+{
+    (void)state;
+    program_enter();
+    program_write_text("w.txt", "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 1\n1\n"
+                                "mlp -1 500 ALLREDUCE 1048576 1 NONE 0 1 NONE 0 100\n");
+    static const struct {
+        const char *line;
+        bool told;
+    } cases[] = {{"simai analytical -w ep1.txt -g 128 -nv 360 -nic 48.5 -n_p_s 8 -g_p_s 8", true},
+                 {"simai analytical -w w.txt -g 128 -nv 360 -nic 48.5 -n_p_s 8 -g_p_s 8", false},
+                 {"simai analytical -w ep1.txt -g 128 -nv 360 -nic 48.5 -n_p_s 8 -g_p_s 8 --compat simai", false},
+                 {"simai simulate -w ep1.txt --machine dgx-h100:1", true}};
+    program_write_text("ep1.txt", "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 1\n1\n"
+                                  "mlp -1 1 ALLREDUCE 1048576 1 NONE 0 1 NONE 0 100\n");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct program_result *result = program_run(cases[i].line);
+        CHECK_EXIT(result, 0);
+        bool told = strstr(result->err, "communication alone; --compute-times model with --model and --device") != NULL;
+        CHECK(told == cases[i].told, "%s: %s", cases[i].line, result->err);
+    }
+}
+
+TEST_MAIN(a_step_time_without_compute_says_so, rows_without_compute_times_are_told_of,
+          the_step_time_of_several_steps_is_that_of_one, what_is_needed_is_asked_for,
           a_run_gives_its_figures_and_its_last_progress, a_run_is_executed_once_and_written_afterwards,
           two_runs_at_once_do_not_meet, a_warning_can_be_read_and_is_an_error_when_strict,
           a_progress_function_that_says_no_ends_a_long_run, the_report_says_which_ranks_were_carried_out_when_asked)

@@ -90,3 +90,25 @@ enum orr_status simai_fill_times(struct simai_text *text, const struct aicb_part
     }
     return status;
 }
+
+enum orr_status simai_note_untimed(const struct simai_text *text, struct notes *notes, struct orr_error *err)
+{
+    const struct text_workload *workload = &text->workload;
+    bool has_rows = false;
+    for (uint32_t i = 0; i < workload->layer_count; i++) {
+        const struct text_layer *row = &workload->layers[i];
+        for (uint32_t phase = 0; phase < TEXT_PHASES; phase++) {
+            has_rows = has_rows || row->cells[phase].time == 1;
+            if (row->cells[phase].time > 1) {
+                return ORR_OK;
+            }
+        }
+    }
+    return !has_rows || workload->strategy == TEXT_MICRO
+               ? ORR_OK
+               : notes_add(notes, err,
+                           "%s: no row has a compute time (1 ns each, as AICB writes them without a GPU): the time is "
+                           "communication alone; parameter 'compute-times' model with parameter 'model' and parameter "
+                           "'device' gives them",
+                           workload->path);
+}

@@ -14,4 +14,9 @@
 ORR_MUST_CHECK enum orr_status simai_fill_times(struct simai_text *text, const struct aicb_part_times *times,
                                                 struct notes *notes, struct orr_error *err);
 
+/* Says so where rows have no compute times (AICB writes 1 ns without a GPU): what is counted or simulated of them is
+ * communication alone. */
+ORR_MUST_CHECK enum orr_status simai_note_untimed(const struct simai_text *text, struct notes *notes,
+                                                  struct orr_error *err);
+
 #endif
