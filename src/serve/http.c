@@ -35,6 +35,20 @@ static void http_call_free(struct http_call *call)
 
 /* ---- connections ---- */
 
+/* An eighth of the connections is kept for whoever comes next: of those that have not shown the token and still read,
+ * the oldest goes, which is the one that takes longest to say what it wants. Holds the lock. */
+static void http_make_room(const struct orr_serve *serve)
+{
+    struct http_link *oldest = NULL;
+    for (struct http_link *link = serve->links; link != NULL; link = link->next) {
+        oldest = link->phase == LINK_READS && !link->is_known ? link : oldest;
+    }
+    if (oldest != NULL) {
+        oldest->is_known = true; /* it is chosen once */
+        (void)shutdown(oldest->socket, SHUT_RDWR);
+    }
+}
+
 static void http_connected(void *context, struct MHD_Connection *connection, void **kept,
                            enum MHD_ConnectionNotificationCode code)
 {
@@ -50,6 +64,9 @@ static void http_connected(void *context, struct MHD_Connection *connection, voi
         *link = (struct http_link){.socket = info->connect_fd, .since_ns = clock_now_ns()};
         *kept = link;
         (void)pthread_mutex_lock(&serve->lock);
+        if (++serve->link_count > serve->link_most - serve->link_most / 8) {
+            http_make_room(serve);
+        }
         link->next = serve->links;
         if (link->next != NULL) {
             link->next->before = link;
@@ -58,6 +75,7 @@ static void http_connected(void *context, struct MHD_Connection *connection, voi
         (void)pthread_mutex_unlock(&serve->lock);
     } else if (link != NULL) {
         (void)pthread_mutex_lock(&serve->lock);
+        serve->link_count--;
         *(link->before != NULL ? &link->before->next : &serve->links) = link->next;
         if (link->next != NULL) {
             link->next->before = link->before;
@@ -236,6 +254,10 @@ static void http_check(struct http_call *call, const char *method)
     } else if (length != NULL && strtoull(length, NULL, 10) > SERVE_BODY_MOST) {
         http_refuse(call, HTTP_TOO_LARGE, "the body is too large");
     } else {
+        struct http_link *link = http_link_of(call->connection);
+        (void)pthread_mutex_lock(&call->serve->lock);
+        link->is_known = true; /* there is a link: the call hangs on it */
+        (void)pthread_mutex_unlock(&call->serve->lock);
         unsigned taken = serve_route_find(&call->request, http_method(method));
         if (call->request.route == NULL) {
             http_refuse(call, taken == 0 ? MHD_HTTP_NOT_FOUND : MHD_HTTP_METHOD_NOT_ALLOWED,
@@ -383,6 +405,7 @@ enum orr_status orr_serve_open(const struct orr_serve_options *options, struct o
     made->listener = -1;
     made->room.folder = -1;
     made->patience_ns = options->patience_ns;
+    made->link_most = options->connections;
     (void)pthread_mutex_init(&made->lock, NULL);
     (void)pthread_cond_init(&made->wake, NULL);
     (void)pthread_cond_init(&made->tick, NULL);

@@ -14,9 +14,11 @@
 
 enum {
     HTTP_WORKERS = 64,
-    HTTP_WAITING = 64,      /* requests for workers */
-    HTTP_STREAMS = 64,      /* events that are followed */
-    HTTP_MEMORY = 32 << 10, /* bytes of a request's head */
+    HTTP_WAITING = 64, /* requests for workers */
+    HTTP_STREAMS = 64, /* events that are followed */
+    /* Bytes of a request's head. The library reads the last fifth of them 128 at a time, and looks through all that it
+     * has each time: twice as many take four times as long to refuse. */
+    HTTP_MEMORY = 16 << 10,
     HTTP_WRITE_S = 60,
     HTTP_BEAT_S = 10 /* between two signs of life of a stream */
 };
@@ -31,6 +33,7 @@ struct http_link {
     struct http_link *next, *before;
     int socket;
     enum link_phase phase;
+    bool is_known; /* a request on it had the token */
     uint64_t since_ns;
     struct http_call *call; /* its request, from the first line to the end of the answer; or NULL */
 };
@@ -75,7 +78,8 @@ struct orr_serve {
     bool has_ticker, is_closing;
     struct http_call *first, *last;
     uint32_t waiting;
-    struct http_link *links;
+    struct http_link *links; /* newest first */
+    uint32_t link_count, link_most;
     struct http_stream *streams[HTTP_STREAMS];
 };
 

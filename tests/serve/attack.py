@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hundreds of connections that send malformed, oversized, slow and wandering requests, and good requests meanwhile: every
 good one is answered, nothing of the world outside the folder comes back, memory and descriptors do not grow. How long the
-good ones took with and without the others is printed, and judged by nobody here (bench/serve.py).
+good ones took with and without the others is printed, and judged by nobody here (bench/serve.py). Who attacks runs at the
+lowest priority, so that what is seen is what the server makes of it and not who gets the processor: in earnest they would
+come from elsewhere.
 
 usage: attack.py [SECONDS [CONNECTIONS]]
 """
@@ -69,6 +71,7 @@ async def attacker(chance, port, token, until, tally):
 
 
 def attack(seed, count, port, token, seconds, results):
+    os.nice(19)
     tally = {"sent": 0, "cut": 0, "leaked": 0}
 
     async def all_of_them():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`orrery serve` from outside: who is answered, with what, and what nobody gets."""
 import concurrent.futures
+import http.client
 import json
 import os
 import signal
@@ -267,6 +268,25 @@ class Serve(unittest.TestCase):
         finally:
             for link in links:
                 link.close()
+
+    def test_more_idle_connections_than_there_may_be_leave_room_for_a_good_one(self):
+        serve = Server("--connections", "32", "--patience", "60s")
+        links = []
+        try:
+            kept = http.client.HTTPConnection("127.0.0.1", serve.port, timeout=60)
+            authorization = {"Authorization": "Bearer " + serve.token}
+            for _ in range(64):
+                links.append(serve.socket())
+                links[-1].sendall(b"GET / HTTP/1.1\r\nHost")
+                kept.request("GET", "/api/version", headers=authorization)
+                answer = kept.getresponse()
+                self.assertEqual((answer.status, answer.read()[:1]), (200, b"{"))
+                self.assertEqual(serve.ask("/api/version")[0], 200)
+            kept.close()
+        finally:
+            for link in links:
+                link.close()
+            self.assertEqual(serve.close(), (0, ""))
 
     # ---- the document, and how it ends ----
 
