@@ -137,7 +137,8 @@ struct orr_train_plan {
     bool sp;                          /* activations between the products divided over tp too */
     uint32_t zero;                    /* 0 to 3 */
     bool zero_said;                   /* 0 is meant: else FSDP's frameworks divide the weights over all ranks */
-    enum orr_train_sharding sharding; /* FSDP: over all data-parallel ranks, or inside a node only */
+    enum orr_train_sharding sharding; /* FSDP: over all data-parallel ranks, or over groups of them */
+    uint32_t fsdp_group;              /* of hybrid sharding: ranks that divide weights; 0: those of a server */
     uint32_t micro_batch, global_batch, seq;
     enum orr_train_recompute recompute;
     enum orr_train_dtype dtype;

@@ -20,6 +20,18 @@ struct cost_group cost_group_dp(const struct orr_train_plan *plan)
     return (struct cost_group){plan->dp * plan->cp, plan->tp};
 }
 
+struct cost_group cost_group_shards(const struct orr_train_plan *plan)
+{
+    bool hybrid = plan->sharding == ORR_TRAIN_SHARDING_HYBRID && plan->fsdp_group != 0;
+    return (struct cost_group){hybrid ? plan->fsdp_group : plan->dp * plan->cp, plan->tp};
+}
+
+struct cost_group cost_group_replicas(const struct orr_train_plan *plan)
+{
+    uint32_t shards = cost_group_shards(plan).size;
+    return (struct cost_group){plan->dp * plan->cp / shards, plan->tp * shards};
+}
+
 struct cost_group cost_group_ep(const struct orr_train_plan *plan)
 {
     return (struct cost_group){plan->ep, plan->etp};

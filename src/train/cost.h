@@ -27,6 +27,9 @@ struct cost_group {
 struct cost_group cost_group_tp(const struct orr_train_plan *plan);
 struct cost_group cost_group_cp(const struct orr_train_plan *plan);
 struct cost_group cost_group_dp(const struct orr_train_plan *plan); /* with cp: those that share weights */
+/* Of these, those that divide weights among them, all but with hybrid sharding; and those that have the same part. */
+struct cost_group cost_group_shards(const struct orr_train_plan *plan);
+struct cost_group cost_group_replicas(const struct orr_train_plan *plan);
 struct cost_group cost_group_ep(const struct orr_train_plan *plan);
 struct cost_group cost_group_experts_dp(const struct orr_train_plan *plan); /* those that share experts */
 struct cost_group cost_group_pp(const struct orr_train_plan *plan);         /* a stage and the next */

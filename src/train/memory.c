@@ -117,7 +117,7 @@ void memory_of_stage(const struct work_job *job, const struct memory_stage *stag
                      stage->sparse_count * memory_weights(stage->sparse);
     double expert_shards = shards > 1 ? shards * plan->tp / ((double)plan->etp * plan->ep) : 1;
     expert_shards = expert_shards < 1 ? 1 : expert_shards;
-    bool whole = plan->zero == 3 || plan->sharding == ORR_TRAIN_SHARDING_FULL;
+    bool whole = plan->zero == 3 || plan->sharding != ORR_TRAIN_SHARDING_NONE;
     double shared = weights / shards + experts / expert_shards, all = weights + experts;
     double largest =
         stage->sparse != NULL ? stage->sparse->parameters + stage->sparse->experts : memory_weights(stage->dense);

@@ -151,6 +151,10 @@ enum orr_status orr_train_plan_settle(const struct orr_train_model *model, struc
         settled.schedule = ORR_TRAIN_SCHEDULE_INTERLEAVED;
     }
     enum orr_status status = plan_settle_ranks(&settled, err);
+    if (status == ORR_OK && settled.fsdp_group != 0) {
+        status = plan_divides("fsdp-group", settled.fsdp_group,
+                              "the data-parallel ranks, dp x cp =", (uint64_t)settled.dp * settled.cp, err);
+    }
     if (status == ORR_OK) {
         status = plan_settle_batches(&settled, err);
     }
@@ -211,5 +215,20 @@ struct plan_chunk plan_chunk_of(const struct orr_train_model *model, const struc
 
 uint32_t plan_optimizer_shards(const struct orr_train_plan *plan)
 {
+    if (plan->sharding == ORR_TRAIN_SHARDING_HYBRID && plan->fsdp_group != 0) {
+        return plan->fsdp_group;
+    }
     return plan->zero > 0 || plan->sharding != ORR_TRAIN_SHARDING_NONE ? plan->dp * plan->cp : 1;
+}
+
+void plan_settle_group(struct orr_train_plan *plan, uint32_t node_gpus)
+{
+    uint32_t ranks = plan->dp * plan->cp, inside = node_gpus > plan->tp ? node_gpus / plan->tp : 1;
+    inside = inside < ranks ? inside : ranks;
+    while (ranks % inside != 0) {
+        inside--;
+    }
+    if (plan->sharding == ORR_TRAIN_SHARDING_HYBRID && plan->fsdp_group == 0) {
+        plan->fsdp_group = inside;
+    }
 }

@@ -23,5 +23,7 @@ struct plan_chunk plan_chunk_of(const struct orr_train_model *model, const struc
                                 uint32_t chunk);
 /* Ranks that share one shard of the optimizer's states (ZeRO 1 to 3); 1: all have all. */
 uint32_t plan_optimizer_shards(const struct orr_train_plan *plan);
+/* Of hybrid sharding that does not say its groups: as many of the ranks that share weights as lie in one server. */
+void plan_settle_group(struct orr_train_plan *plan, uint32_t node_gpus);
 
 #endif

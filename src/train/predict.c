@@ -463,6 +463,7 @@ enum orr_status predict_settle(struct predict_data *data, const struct orr_train
                                     options->power_watts > 0 ? options->power_watts : device->power),
         .node_gpus = machine.node_gpus != 0 ? machine.node_gpus : 8};
     job->job = (struct work_job){.model = &job->model, .plan = &job->plan, .framework = &job->framework};
+    plan_settle_group(&job->plan, device->matrix > 0 ? job->plan.gpus : job->cost.node_gpus); /* a TPU's slice is one */
     return ORR_OK;
 }
 

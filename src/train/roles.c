@@ -30,18 +30,7 @@ enum orr_status role_check(const struct orr_train_plan *plan, struct orr_error *
     return ORR_OK;
 }
 
-/* Ranks that divide weights where they are divided inside servers: as many of those that share weights as lie in one.
- */
-static uint32_t role_shards_inside(const struct orr_train_plan *plan, uint32_t node_gpus)
-{
-    uint32_t ranks = plan->dp * plan->cp, inside = node_gpus > plan->tp ? node_gpus / plan->tp : 1;
-    while (ranks % inside != 0) {
-        inside--;
-    }
-    return inside;
-}
-
-void role_layouts(const struct orr_train_plan *plan, uint32_t node_gpus, struct work_layout *layouts)
+void role_layouts(const struct orr_train_plan *plan, struct work_layout *layouts)
 {
     uint32_t ranks = plan->dp * plan->cp, experts = plan->etp * plan->ep;
     memset(layouts, 0, WORK_GROUPS * sizeof *layouts);
@@ -53,7 +42,7 @@ void role_layouts(const struct orr_train_plan *plan, uint32_t node_gpus, struct 
         layouts[WORK_DP_EP] = (struct work_layout){experts, ranks * plan->tp / experts};
     }
     if (plan->sharding == ORR_TRAIN_SHARDING_HYBRID) {
-        uint32_t inside = role_shards_inside(plan, node_gpus);
+        uint32_t inside = plan->fsdp_group;
         layouts[WORK_SHARD] = (struct work_layout){plan->tp, inside};
         layouts[WORK_REPLICA] = (struct work_layout){plan->tp * inside, ranks / inside};
     }
@@ -368,7 +357,7 @@ enum orr_status role_build(const struct role_request *request, uint32_t stage, s
     builder.chunks = mem_zalloc(mem, plan->vpp * sizeof *builder.chunks);
     work->version = "0.0.4";
     work->streams = true;
-    role_layouts(plan, request->machine->node_gpus, work->layouts);
+    role_layouts(plan, work->layouts);
     builder.sums_beside = step_sums_beside(request->machine, request->job);
     memset(builder.sums, 0xff, sizeof builder.sums); /* WORK_NONE */
     if (capacity == NULL || builder.chunks == NULL) {

@@ -37,7 +37,7 @@ struct role_request {
 ORR_MUST_CHECK enum orr_status role_check(const struct orr_train_plan *plan, struct orr_error *err);
 
 /* The groups of the job, in `layouts` (WORK_GROUPS of them). */
-void role_layouts(const struct orr_train_plan *plan, uint32_t node_gpus, struct work_layout *layouts);
+void role_layouts(const struct orr_train_plan *plan, struct work_layout *layouts);
 
 /* `work` is initialised; its groups are laid out too. The nodes of one stage. ORR_ENOMEM where the account refuses. */
 ORR_MUST_CHECK enum orr_status role_build(const struct role_request *request, uint32_t stage, struct work *work,

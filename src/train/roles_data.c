@@ -198,6 +198,9 @@ static void role_before_sharded(struct role_builder *builder, uint32_t index)
         role_data_start(builder);
     }
     role_join_gather(builder, &builder->gathers[index % 2]);
+    for (uint32_t group = 0; group < WORK_GROUPS; group++) {
+        role_front_join(&builder->front, builder->sums[group]); /* what the piece before did not hide shows */
+    }
     if (!ends) {
         builder->gather = role_piece_gather(builder, backward ? index - 1 : index + 1);
     }

@@ -3,6 +3,7 @@
 #include "train/runs.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/numbers.h"
@@ -219,6 +220,11 @@ static void runs_read_notes(const char *notes, struct orr_train_options *options
     if (strstr(notes, "cuda_graph_impl=full_iteration") != NULL) {
         options->plan.cuda_graphs = true;
         options->plan.overlap |= strstr(notes, "moe_a2a_overlap=True") != NULL ? ORR_TRAIN_OVERLAP_EP : 0;
+    }
+    static const char group[] = "FSDP group ";
+    const char *ranks = strstr(notes, group);
+    if (ranks != NULL) {
+        options->plan.fsdp_group = (uint32_t)strtoul(ranks + sizeof group - 1, NULL, 10);
     }
     if (at != NULL && framework_is_release(at + sizeof release - 1)) {
         options->release = at + sizeof release - 1;

@@ -209,10 +209,12 @@ static void step_update_of(const struct step_plan *step, const struct step_load 
         weights += stage->count[i] * step->piece[i].parameters;
         experts += stage->count[i] * step->piece[i].experts;
     }
-    struct cost_group dense = cost_group_dp(plan), sparse = cost_group_experts_dp(plan);
+    struct cost_group dense = cost_group_shards(plan), sparse = cost_group_experts_dp(plan);
     double comm = framework->comm, bytes = framework->gradient_bytes;
     enum orr_coll_op sum = step_sum_op(step->job);
     update->reduce = comm * (cost_collective_us(step->machine, sum, dense, weights * bytes) +
+                             cost_collective_us(step->machine, ORR_COLL_OP_ALL_REDUCE, cost_group_replicas(plan),
+                                                weights * bytes / dense.size) +
                              cost_collective_us(step->machine, sum, sparse, experts * bytes));
     update->gather = shards > 1
                          ? comm * (cost_collective_us(step->machine, ORR_COLL_OP_ALL_GATHER, dense, weights * 2) +

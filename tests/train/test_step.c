@@ -445,6 +445,26 @@ static void notes_of_a_table_say_what_its_columns_would(void **state)
     CHECK(steps[2] == steps[3], "all-to-alls hide in graphs alone: %g and %g s", steps[2], steps[3]);
 }
 
+static void groups_that_divide_weights_hold_as_many_times_less_of_them(void **state)
+{
+    (void)state;
+    struct orr_train_options options;
+    struct orr_train_result inside, four;
+    orr_train_options_init(&options);
+    options.model = "llama3-8b", options.machine = "dgx-h100:4", options.framework = "fsdp";
+    options.plan.sharding = ORR_TRAIN_SHARDING_HYBRID;
+    CHECK_OK(orr_train_step(&options, &inside, &err), &err);
+    CHECK_U64(inside.plan.fsdp_group, 8, "a server's");
+    options.plan.fsdp_group = 4;
+    CHECK_OK(orr_train_step(&options, &four, &err), &err);
+    CHECK_U64(four.memory.weights, 2 * inside.memory.weights, "weights of groups half as large");
+    options.plan.fsdp_group = 5;
+    CHECK_STATUS(orr_train_step(&options, &four, &err), ORR_EINVAL);
+    CHECK_CONTAINS(err.text,
+                   "parameter 'fsdp-group': 5 does not divide the data-parallel ranks, dp x cp = 32; the nearest "
+                   "that do are 4 and 8");
+}
+
 /* Policies of MaxText that keep the projections alone: its tables call them selective. */
 static void a_policy_that_keeps_projections_alone_runs_all_else_again(void **state)
 {
@@ -573,6 +593,7 @@ int main(void)
         cmocka_unit_test(older_releases_take_longer_where_runs_show_it),
         cmocka_unit_test(notes_of_a_table_say_what_its_columns_would),
         cmocka_unit_test(a_policy_that_keeps_projections_alone_runs_all_else_again),
+        cmocka_unit_test(groups_that_divide_weights_hold_as_many_times_less_of_them),
         cmocka_unit_test(a_step_with_its_shape_in_one_column_is_that_of_many_columns),
         cmocka_unit_test(a_trainer_answers_as_a_step_by_itself_does_however_often_it_is_asked),
         cmocka_unit_test(a_simulated_step_can_be_stopped),
