@@ -141,14 +141,14 @@ ORR_MUST_CHECK enum orr_status orr_trace_link(const struct orr_link_options *opt
 
 /* name, word on the command line, what it is. */
 #define ORR_FORMATS(X)                                                                                                 \
-    X(PYTORCH, "pytorch", "linked trace (orrery trace link, Chakra's HDT) or host execution trace")                    \
-    X(TENSORFLOW, "tensorflow", "TensorBoard or JAX profiler trace")                                                   \
-    X(HOROVOD, "horovod", "Horovod timeline")                                                                          \
-    X(TEXT, "text", "ASTRA-sim 1.0 workload text")                                                                     \
-    X(SIMAI, "simai", "SimAI workload text, as AICB writes it")                                                        \
-    X(GOAL, "goal", "LogGOPSim GOAL text")                                                                             \
-    X(JSON, "json", "Chakra graph as JSON")                                                                            \
-    X(CSV, "csv", "table of operations of your own")
+    X(PYTORCH, pytorch, "linked trace (orrery trace link, Chakra's HDT) or host execution trace")                      \
+    X(TENSORFLOW, tensorflow, "TensorBoard or JAX profiler trace")                                                     \
+    X(HOROVOD, horovod, "Horovod timeline")                                                                            \
+    X(TEXT, text, "ASTRA-sim 1.0 workload text")                                                                       \
+    X(SIMAI, simai, "SimAI workload text, as AICB writes it")                                                          \
+    X(GOAL, goal, "LogGOPSim GOAL text")                                                                               \
+    X(JSON, json, "Chakra graph as JSON")                                                                              \
+    X(CSV, csv, "table of operations of your own")
 #define ORR_FORMAT_LIST "pytorch, tensorflow, horovod, text, simai, goal, json, csv"
 
 enum orr_format {

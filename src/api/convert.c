@@ -7,43 +7,29 @@
 #include "base/notices.h"
 #include "compat/chakra/convert.h"
 #include "compat/chakra/text.h"
-#include "convert/csv.h"
-#include "convert/goal.h"
-#include "convert/horovod.h"
-#include "convert/json_workload.h"
-#include "convert/pytorch/emit/emit.h"
 #include "convert/rank_path.h"
 #include "convert/sniff.h"
-#include "convert/tensorflow.h"
-#include "convert/text/simai.h"
-#include "convert/text/text.h"
+#include "convert/workload.h"
 #include "io/etz.h"
 
-typedef enum orr_status convert_function(const struct convert_request *request, struct convert_summary *summary,
-                                         struct orr_error *err);
-
-/* By format. `knows_*`: the option means something to it. */
-static const struct converter {
+static const struct {
     const char *word;
-    convert_function *function;
-    convert_function *compat; /* as Chakra does it; NULL: it has no such converter */
-    bool knows_ranks, knows_passes, knows_map, knows_unknown_size;
-} converters[] = {
-    [ORR_FORMAT_AUTO] = {.word = "auto"},
-    [ORR_FORMAT_PYTORCH] = {"pytorch", pytorch_convert, pytorch_convert_compat, .knows_unknown_size = true},
-    [ORR_FORMAT_TENSORFLOW] = {"tensorflow", tensorflow_convert, NULL, .knows_ranks = true, .knows_unknown_size = true},
-    [ORR_FORMAT_HOROVOD] = {"horovod", horovod_convert, NULL, .knows_ranks = true, .knows_unknown_size = true},
-    [ORR_FORMAT_TEXT] = {"text", text_convert, text_convert_compat, .knows_ranks = true, .knows_passes = true},
-    [ORR_FORMAT_SIMAI] = {"simai", simai_convert, NULL, .knows_ranks = true, .knows_passes = true},
-    [ORR_FORMAT_GOAL] = {"goal", goal_convert, NULL, .knows_ranks = true},
-    [ORR_FORMAT_JSON] = {"json", json_convert, NULL, .knows_ranks = true, .knows_unknown_size = true},
-    [ORR_FORMAT_CSV] = {"csv", csv_convert, NULL, .knows_ranks = true, .knows_map = true, .knows_unknown_size = true},
+    const struct converter *converter;
+} formats[] = {[ORR_FORMAT_AUTO] = {.word = "auto"},
+#define ORR_X(name, word, text) [ORR_FORMAT_##name] = {#word, &word##_converter},
+               ORR_FORMATS(ORR_X)
+#undef ORR_X
 };
+enum { FORMATS = sizeof formats / sizeof formats[0] };
+
+/* As Chakra does it; NULL: it has no such converter. */
+static convert_function *const chakra[FORMATS] = {
+    [ORR_FORMAT_PYTORCH] = pytorch_convert_compat, [ORR_FORMAT_TEXT] = text_convert_compat};
 
 const char *orr_format_name(enum orr_format format)
 {
     size_t index = (size_t)format;
-    return index < sizeof converters / sizeof converters[0] ? converters[index].word : "unknown";
+    return index < FORMATS ? formats[index].word : "unknown";
 }
 
 void orr_convert_path(const struct orr_convert_options *options, const struct orr_convert_summary *summary,
@@ -63,17 +49,17 @@ void orr_convert_path(const struct orr_convert_options *options, const struct or
 static enum orr_status check_options(const struct orr_convert_options *options, enum orr_format format,
                                      struct orr_error *err)
 {
-    const struct converter *converter = &converters[format];
+    const struct converter *converter = formats[format].converter;
     const char *wrong = options->ranks != 0 && !converter->knows_ranks                ? "a number of ranks"
                         : options->passes > 1 && !converter->knows_passes             ? "a number of passes"
                         : options->map != NULL && !converter->knows_map               ? "a map of columns"
                         : options->has_unknown_size && !converter->knows_unknown_size ? "a size for unknown sizes"
-                        : options->compat_chakra && converter->compat == NULL         ? "compatibility with Chakra"
+                        : options->compat_chakra && chakra[format] == NULL            ? "compatibility with Chakra"
                         : options->replay != NULL && format != ORR_FORMAT_PYTORCH     ? "a replay"
                                                                                       : NULL;
     if (wrong != NULL) {
         return error_set(err, ORR_EINVAL, "%s: %s means nothing to the format %s", options->input, wrong,
-                         converter->word);
+                         formats[format].word);
     }
     if (options->replay != NULL && !options->compat_chakra) {
         return error_set(err, ORR_EINVAL,
@@ -103,13 +89,12 @@ static enum orr_status convert(const struct orr_convert_options *options, enum o
         .mem = mem,
         .notes = notes,
     };
-    const struct converter *converter = &converters[format];
     struct etz_output out;
     enum orr_status status = etz_output_begin(options->output, &out, err);
     if (status == ORR_OK) {
         request.output = out.folder != NULL && format == ORR_FORMAT_PYTORCH ? out.first : out.prefix;
-        status = options->compat_chakra ? converter->compat(&request, summary, err)
-                                        : converter->function(&request, summary, err);
+        status = options->compat_chakra ? chakra[format](&request, summary, err)
+                                        : workload_convert(formats[format].converter, &request, summary, err);
         status = etz_output_end(&out, status, mem, err);
     }
     return status;
@@ -123,7 +108,7 @@ enum orr_status orr_trace_convert(const struct orr_convert_options *options, con
     struct convert_summary made = {0};
     enum orr_format format = options->format;
     enum orr_status status = format == ORR_FORMAT_AUTO ? convert_sniff(options->input, &mem, &format, err) : ORR_OK;
-    if (status == ORR_OK && (size_t)format >= sizeof converters / sizeof converters[0]) {
+    if (status == ORR_OK && (size_t)format >= FORMATS) {
         status = error_set(err, ORR_EINVAL, "unknown format number %d", (int)format);
     }
     if (status == ORR_OK) {

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the converters share: how one is asked, and what it reports. Each format has a function of this shape, declared
- * in its own header (text/text.h, goal.h …); api/ picks one by the format's name. A converter reads its input whole or
- * streaming, writes one ET file (or PREFIX.R.et for each rank) through trace/et_write.h, complete or not at all, and
- * says in `notes` what it had to infer, repair or drop.
+ * What the converters share: how one is asked, and what it reports. The format `x` of ORR_FORMATS has a `struct
+ * converter x_converter`, defined where the format is read; api/ picks one by the format's name. A converter reads its
+ * input whole or streaming, writes one ET file (or PREFIX.R.et for each rank) through trace/et_write.h, complete or not
+ * at all, and says in `notes` what it had to infer, repair or drop.
  */
 #ifndef ORR_CONVERT_CONVERT_H
 #define ORR_CONVERT_CONVERT_H
 
 #include "base/mem.h"
 #include "base/notes.h"
+#include "orrery/trace.h"
 #include "trace/provenance.h"
 
 struct convert_request {
@@ -33,6 +34,21 @@ struct convert_summary {
     uint64_t comm_bytes;   /* comm_size, summed */
     uint32_t files;
 };
+
+struct workload;
+typedef enum orr_status convert_function(const struct convert_request *request, struct convert_summary *summary,
+                                         struct orr_error *err);
+
+/* One of the two functions; and `knows_*`: the option means something to the format. */
+struct converter {
+    enum orr_status (*read)(const struct convert_request *request, struct workload *workload, struct orr_error *err);
+    convert_function *write; /* where it is not read into a workload first (convert/workload.h) */
+    bool knows_ranks, knows_passes, knows_map, knows_unknown_size;
+};
+
+#define ORR_X(name, word, text) extern const struct converter word##_converter;
+ORR_FORMATS(ORR_X)
+#undef ORR_X
 
 /*
  * Attributes of ours, beside Chakra's, in every trace we make from a recording.

@@ -288,15 +288,5 @@ enum orr_status csv_read(const struct convert_request *request, struct workload 
     return status;
 }
 
-enum orr_status csv_convert(const struct convert_request *request, struct convert_summary *summary,
-                            struct orr_error *err)
-{
-    struct workload workload;
-    workload_init(&workload, request->mem);
-    enum orr_status status = csv_read(request, &workload, err);
-    if (status == ORR_OK) {
-        status = workload_write(&workload, request, summary, err);
-    }
-    workload_free(&workload);
-    return status;
-}
+const struct converter csv_converter = {
+    .read = csv_read, .knows_ranks = true, .knows_map = true, .knows_unknown_size = true};

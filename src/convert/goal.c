@@ -507,15 +507,4 @@ enum orr_status goal_read(const struct convert_request *request, struct workload
     return status;
 }
 
-enum orr_status goal_convert(const struct convert_request *request, struct convert_summary *summary,
-                             struct orr_error *err)
-{
-    struct workload workload;
-    workload_init(&workload, request->mem);
-    enum orr_status status = goal_read(request, &workload, err);
-    if (status == ORR_OK) {
-        status = workload_write(&workload, request, summary, err);
-    }
-    workload_free(&workload);
-    return status;
-}
+const struct converter goal_converter = {.read = goal_read, .knows_ranks = true};

@@ -315,15 +315,4 @@ enum orr_status horovod_read(const struct convert_request *request, struct workl
     return status;
 }
 
-enum orr_status horovod_convert(const struct convert_request *request, struct convert_summary *summary,
-                                struct orr_error *err)
-{
-    struct workload workload;
-    workload_init(&workload, request->mem);
-    enum orr_status status = horovod_read(request, &workload, err);
-    if (status == ORR_OK) {
-        status = workload_write(&workload, request, summary, err);
-    }
-    workload_free(&workload);
-    return status;
-}
+const struct converter horovod_converter = {.read = horovod_read, .knows_ranks = true, .knows_unknown_size = true};

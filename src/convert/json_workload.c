@@ -449,3 +449,5 @@ enum orr_status json_convert(const struct convert_request *request, struct conve
     return is_jsonized(key) && !is_empty_object(head) ? et_json_convert_jsonized(request, summary, err)
                                                       : convert_feeder(request, summary, err);
 }
+
+const struct converter json_converter = {.write = json_convert, .knows_ranks = true, .knows_unknown_size = true};

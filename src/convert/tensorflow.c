@@ -501,15 +501,5 @@ enum orr_status tensorflow_read(const struct convert_request *request, struct wo
     return status;
 }
 
-enum orr_status tensorflow_convert(const struct convert_request *request, struct convert_summary *summary,
-                                   struct orr_error *err)
-{
-    struct workload workload;
-    workload_init(&workload, request->mem);
-    enum orr_status status = tensorflow_read(request, &workload, err);
-    if (status == ORR_OK) {
-        status = workload_write(&workload, request, summary, err);
-    }
-    workload_free(&workload);
-    return status;
-}
+const struct converter tensorflow_converter = {
+    .read = tensorflow_read, .knows_ranks = true, .knows_unknown_size = true};

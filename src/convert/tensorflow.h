@@ -12,10 +12,7 @@
 #include "convert/convert.h"
 #include "convert/workload.h"
 
-ORR_MUST_CHECK enum orr_status tensorflow_convert(const struct convert_request *request,
-                                                  struct convert_summary *summary, struct orr_error *err);
-
-/* The reading half: fills a workload that was initialised. */
+/* Fills a workload that was initialised. */
 ORR_MUST_CHECK enum orr_status tensorflow_read(const struct convert_request *request, struct workload *workload,
                                                struct orr_error *err);
 

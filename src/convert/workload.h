@@ -95,6 +95,11 @@ ORR_MUST_CHECK enum orr_status workload_check(const struct workload *workload, c
 ORR_MUST_CHECK enum orr_status workload_write(const struct workload *workload, const struct convert_request *request,
                                               struct convert_summary *summary, struct orr_error *err);
 
+/* Converts, by way of a workload or as the converter does it itself. */
+ORR_MUST_CHECK enum orr_status workload_convert(const struct converter *converter,
+                                                const struct convert_request *request, struct convert_summary *summary,
+                                                struct orr_error *err);
+
 /*
  * The bytes one rank puts in, which is what comm_size means, from the bytes it gets out: an all-gather's output is all
  * ranks' inputs, a reduce-scatter's is one rank's share. False when the result does not fit 63 bits.

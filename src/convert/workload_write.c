@@ -239,3 +239,19 @@ enum orr_status workload_write(const struct workload *workload, const struct con
     workload_order_free(&order, workload->mem);
     return status;
 }
+
+enum orr_status workload_convert(const struct converter *converter, const struct convert_request *request,
+                                 struct convert_summary *summary, struct orr_error *err)
+{
+    if (converter->write != NULL) {
+        return converter->write(request, summary, err);
+    }
+    struct workload workload;
+    workload_init(&workload, request->mem);
+    enum orr_status status = converter->read(request, &workload, err);
+    if (status == ORR_OK) {
+        status = workload_write(&workload, request, summary, err);
+    }
+    workload_free(&workload);
+    return status;
+}

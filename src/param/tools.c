@@ -6,7 +6,7 @@ enum { RANKS_MAX = 1 << 20 };
 
 static const char *const formats[] = {
     "auto",
-#define ORR_X(name, word, text) word,
+#define ORR_X(name, word, text) #word,
     ORR_FORMATS(ORR_X)
 #undef ORR_X
         NULL,

@@ -11,14 +11,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "convert/convert.h"
+#include "convert/workload.h"
 #include "io/file.h"
 #include "tests/check.h"
 #include "tests/folder.h"
 #include "trace/check.h"
 #include "trace/document.h"
-
-typedef enum orr_status convert_function(const struct convert_request *, struct convert_summary *, struct orr_error *);
 
 struct converting {
     struct mem mem;
@@ -46,10 +44,11 @@ static inline void converting_end(struct converting *one)
     CHECK_U64(one->mem.used, 0, "everything is given back");
 }
 
-static inline enum orr_status converting_run(struct converting *one, convert_function *convert, const char *text)
+static inline enum orr_status converting_run(struct converting *one, const struct converter *converter,
+                                             const char *text)
 {
     CHECK_OK(file_write(one->input, text, strlen(text), &one->err), &one->err);
-    return convert(&one->request, &one->summary, &one->err);
+    return workload_convert(converter, &one->request, &one->summary, &one->err);
 }
 
 static inline bool converting_has_note(const struct converting *one, const char *part)
@@ -148,10 +147,10 @@ static inline void check_rank(const struct converting *one, uint32_t rank, const
 }
 
 /* The input is refused with this in the message, and nothing is written. */
-static inline void check_refused(struct converting *one, convert_function *convert, const char *text,
+static inline void check_refused(struct converting *one, const struct converter *converter, const char *text,
                                  const char *message)
 {
-    CHECK_STATUS(converting_run(one, convert, text), ORR_EINVAL);
+    CHECK_STATUS(converting_run(one, converter, text), ORR_EINVAL);
     CHECK_CONTAINS(one->err.text, message);
     CHECK(access(rank_path(one, 0), F_OK) != 0, "%s was written", rank_path(one, 0));
 }

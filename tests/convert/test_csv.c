@@ -27,7 +27,7 @@ static void a_table_becomes_the_graph_it_means(void **state)
         struct converting one;
         converting_begin(&one, "table.csv");
         one.request.map = good[i].map;
-        CHECK_OK(converting_run(&one, csv_convert, good[i].text), &one.err);
+        CHECK_OK(converting_run(&one, &csv_converter, good[i].text), &one.err);
         check_rank(&one, 0, good[i].want);
         converting_end(&one);
     }
@@ -38,7 +38,7 @@ static void a_slip_of_the_header_is_noted(void **state)
     (void)state;
     struct converting one;
     converting_begin(&one, "slip.csv");
-    CHECK_OK(converting_run(&one, csv_convert, "duration,stpe\n1,2\n"), &one.err);
+    CHECK_OK(converting_run(&one, &csv_converter, "duration,stpe\n1,2\n"), &one.err);
     CHECK(converting_has_note(&one, "the column \"stpe\" is not used; did you mean \"step\"?"), "no note");
     check_rank(&one, 0, " compute_1/1");
     converting_end(&one);
@@ -49,7 +49,7 @@ static void ranks_talk_to_each_other_and_simulate(void **state)
     (void)state;
     struct converting one;
     converting_begin(&one, "ranks.csv");
-    CHECK_OK(converting_run(&one, csv_convert,
+    CHECK_OK(converting_run(&one, &csv_converter,
                             "rank,id,name,comm,peer,tag,bytes,duration_us,deps\n0,1,s,send,1,3,1MiB,,2\n0,2,k,,,,,10,\n"
                             "1,1,r,recv,0,3,1MiB,,\n1,2,g,AllReduce,,,8,,1\n0,3,g,nccl_all_reduce,,,8,,1\n"),
              &one.err);
@@ -67,14 +67,14 @@ static void one_rank_can_be_copied_and_a_single_file_named(void **state)
     char path[96];
     converting_begin(&one, "copy.csv");
     one.request.ranks = 3;
-    CHECK_OK(converting_run(&one, csv_convert, "name,comm,bytes\ng,all-reduce,8\n"), &one.err);
+    CHECK_OK(converting_run(&one, &csv_converter, "name,comm,bytes\ng,all-reduce,8\n"), &one.err);
     CHECK_U64(one.summary.files, 3, "files");
     for (uint32_t r = 0; r < 3; r++)
         check_rank(&one, r, " g=0:8");
     snprintf(path, sizeof path, "%s/single.et", folder);
     one.request.output = path;
     one.request.ranks = 0;
-    CHECK_OK(converting_run(&one, csv_convert, "name,comm,bytes\ng,all-reduce,8\n"), &one.err);
+    CHECK_OK(converting_run(&one, &csv_converter, "name,comm,bytes\ng,all-reduce,8\n"), &one.err);
     char *got = describe(path);
     CHECK_TEXT(got, " g=0:8");
     free(got);
@@ -87,11 +87,11 @@ static void how_it_was_known_is_kept(void **state)
     struct converting one;
     converting_begin(&one, "unknown.csv");
     check_refused(
-        &one, csv_convert, "name,comm\ng,all-reduce\nb,barrier\n",
+        &one, &csv_converter, "name,comm\ng,all-reduce\nb,barrier\n",
         "unknown.csv:2: the size of \"g\" is not in the table; give the bytes to take with parameter 'unknown-size'");
     one.request.has_unknown_size = true;
     one.request.unknown_size = 512;
-    CHECK_OK(converting_run(&one, csv_convert, "name,comm,step,group\ng,all-reduce,7,3\nb,barrier,8,\n"), &one.err);
+    CHECK_OK(converting_run(&one, &csv_converter, "name,comm,step,group\ng,all-reduce,7,3\nb,barrier,8,\n"), &one.err);
     struct trace_document *document = converting_open(rank_path(&one, 0));
     CHECK_TEXT(named(document->nodes[0], "size_from")->string_val, "given");
     CHECK_TEXT(named(document->nodes[0], "type_from")->string_val, "column");
@@ -139,7 +139,7 @@ static void a_bad_table_is_refused_with_line_and_column(void **state)
         struct converting one;
         converting_begin(&one, "bad.csv");
         one.request.map = bad[i].map;
-        check_refused(&one, csv_convert, bad[i].text, bad[i].message);
+        check_refused(&one, &csv_converter, bad[i].text, bad[i].message);
         converting_end(&one);
     }
 }

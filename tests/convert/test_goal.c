@@ -21,7 +21,7 @@ static void every_statement_becomes_its_node(void **state)
     (void)state;
     struct converting one;
     converting_begin(&one, "pair.goal");
-    CHECK_OK(converting_run(&one, goal_convert, pair), &one.err);
+    CHECK_OK(converting_run(&one, &goal_converter, pair), &one.err);
     CHECK_U64(one.summary.files, 2, "a file a rank");
     CHECK_U64(one.summary.nodes, 4, "nodes");
     CHECK_U64(one.summary.sends + one.summary.recvs, 2, "messages");
@@ -37,7 +37,7 @@ static void nanoseconds_are_carried_from_calc_to_calc_of_a_cpu(void **state)
     (void)state;
     struct converting one;
     converting_begin(&one, "carry.goal");
-    CHECK_OK(converting_run(&one, goal_convert,
+    CHECK_OK(converting_run(&one, &goal_converter,
                             "num_ranks 1 rank 0 { calc 700 calc 700 calc 700 cpu 1 calc 600 calc 700 cpu 1 }"),
              &one.err);
     check_rank(&one, 0, " calc/0 calc/1 calc/0 calc/1 calc/1");
@@ -50,7 +50,7 @@ static void irequires_waits_for_a_node_that_marks_the_start(void **state)
     (void)state;
     struct converting one;
     converting_begin(&one, "start.goal");
-    CHECK_OK(converting_run(&one, goal_convert,
+    CHECK_OK(converting_run(&one, &goal_converter,
                             "num_ranks 1\nrank 0 {\na: calc 1000\nb: calc 5000\nb requires a\nc: calc 2000\n"
                             "c irequires b\nd: calc 3000\nd requires b\n}\n"),
              &one.err);
@@ -64,7 +64,7 @@ static void a_wildcard_with_one_possible_sender_is_resolved(void **state)
     (void)state;
     struct converting one;
     converting_begin(&one, "any.goal");
-    CHECK_OK(converting_run(&one, goal_convert,
+    CHECK_OK(converting_run(&one, &goal_converter,
                             "num_ranks 3\nrank 0 { send 8b to 2 tag 1 }\nrank 1 { send 9b to 2 tag 2 }\n"
                             "rank 2 { recv 8b from -1 tag 1 recv 9b from -1 tag -1 }\n"),
              &one.err);
@@ -77,7 +77,7 @@ static void a_receive_takes_the_size_of_what_is_sent(void **state)
     (void)state;
     struct converting one;
     converting_begin(&one, "size.goal");
-    CHECK_OK(converting_run(&one, goal_convert, "num_ranks 2 rank 0 { send 8b to 1 } rank 1 { recv 64b from 0 }"),
+    CHECK_OK(converting_run(&one, &goal_converter, "num_ranks 2 rank 0 { send 8b to 1 } rank 1 { recv 64b from 0 }"),
              &one.err);
     check_rank(&one, 1, " recv<0#0:8");
     CHECK(converting_has_note(&one, "1 recv is of another size"), "and it is told");
@@ -89,7 +89,7 @@ static void a_message_of_no_bytes_is_sent_as_one(void **state)
     (void)state;
     struct converting one;
     converting_begin(&one, "empty.goal");
-    CHECK_OK(converting_run(&one, goal_convert, "num_ranks 2 rank 0 { send 0b to 1 } rank 1 { recv 0b from 0 }"),
+    CHECK_OK(converting_run(&one, &goal_converter, "num_ranks 2 rank 0 { send 0b to 1 } rank 1 { recv 0b from 0 }"),
              &one.err);
     CHECK(converting_has_note(&one, "1 message of 0 bytes sent as 1 byte"), "it is told");
     CHECK(simulate(&one, 2) > 0, "it runs");
@@ -103,7 +103,7 @@ static void a_rank_that_does_nothing_gets_a_file_that_runs(void **state)
     (void)state;
     struct converting one;
     converting_begin(&one, "idle.goal");
-    CHECK_OK(converting_run(&one, goal_convert, "num_ranks 2 rank 1 { calc 5000 } rank 0 { }"), &one.err);
+    CHECK_OK(converting_run(&one, &goal_converter, "num_ranks 2 rank 1 { calc 5000 } rank 0 { }"), &one.err);
     CHECK_U64(simulate(&one, 2), 5000, "the other rank's calc");
     check_rank(&one, 0, " idle/0");
     converting_end(&one);
@@ -144,7 +144,7 @@ static void a_bad_schedule_is_refused_with_its_line(void **state)
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct converting one;
         converting_begin(&one, "bad.goal");
-        check_refused(&one, goal_convert, bad[i].text, bad[i].message);
+        check_refused(&one, &goal_converter, bad[i].text, bad[i].message);
         converting_end(&one);
     }
 }
@@ -155,7 +155,7 @@ static void asking_for_another_number_of_ranks_is_refused(void **state)
     struct converting one;
     converting_begin(&one, "ranks.goal");
     one.request.ranks = 4;
-    check_refused(&one, goal_convert, pair, "4 ranks were asked for, and there are 2");
+    check_refused(&one, &goal_converter, pair, "4 ranks were asked for, and there are 2");
     converting_end(&one);
 }
 

@@ -32,7 +32,7 @@ static void tensors_of_one_interval_are_one_collective(void **state)
     (void)state;
     struct converting one;
     converting_begin(&one, "timeline.json");
-    CHECK_OK(converting_run(&one, horovod_convert, NAMES FIRST_STEP SECOND_STEP "{}]\n"), &one.err);
+    CHECK_OK(converting_run(&one, &horovod_converter, NAMES FIRST_STEP SECOND_STEP "{}]\n"), &one.err);
     CHECK_U64(one.summary.files, 2, "rank 1 was seen ready");
     CHECK(converting_has_note(&one, "3 tensors were fused into 2 collectives"), "it is told");
     /* 300 - 190: the second step's compute begins when the first step's collective has ended. */
@@ -56,7 +56,7 @@ static void compute_lies_between_tensors_becoming_ready(void **state)
     struct converting one;
     converting_begin(&one, "between.json");
     one.request.ranks = 4;
-    CHECK_OK(converting_run(&one, horovod_convert,
+    CHECK_OK(converting_run(&one, &horovod_converter,
                             NAMES B("NEGOTIATE_ALLREDUCE", 10, 1) E(20, 1) B("NEGOTIATE_ALLGATHER", 60, 2) E(65, 2)
                                 B("ALLREDUCE", 20, 1) B("MPI_ALLREDUCE", 20, 1) E(80, 1) SIZED(81, 1, "float64", "[2]")
                                     B("ALLGATHER", 81, 2) B("MPI_ALLGATHER", 82, 2) E(90, 2)
@@ -79,7 +79,7 @@ static void a_file_that_was_cut_off_gives_what_is_whole(void **state)
         converting_begin(&one, "cut.json");
         one.request.ranks = 1;
         snprintf(text, sizeof text, "%s%s", NAMES B("ALLREDUCE", 10, 1) SIZED(20, 1, "float32", "[2]"), ends[i]);
-        CHECK_OK(converting_run(&one, horovod_convert, text), &one.err);
+        CHECK_OK(converting_run(&one, &horovod_converter, text), &one.err);
         CHECK(converting_has_note(&one, "cut off"), "end %zu is not told", i);
         CHECK(i != 3 || converting_has_note(&one, "1 tensor is in the middle of an operation"), "not told");
         check_rank(&one, 0, " all-reduce w1=0:8");
@@ -106,7 +106,7 @@ static void a_bad_timeline_is_refused(void **state)
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct converting one;
         converting_begin(&one, "bad.json");
-        check_refused(&one, horovod_convert, bad[i].text, bad[i].message);
+        check_refused(&one, &horovod_converter, bad[i].text, bad[i].message);
         converting_end(&one);
     }
 }

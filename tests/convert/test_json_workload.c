@@ -10,7 +10,7 @@ static void the_feeders_workload_becomes_a_graph(void **state)
     struct converting one;
     converting_begin(&one, "workload.json");
     CHECK_OK(converting_run(
-                 &one, json_convert,
+                 &one, &json_converter,
                  "{\"workload_name\": \"w\", \"workload_graph\": [\n"
                  "{\"Id\": 7, \"Name\": \"b\", \"NodeType\": 7, \"data_deps\": [5], \"ctrlDeps\": [3], "
                  "\"comm_type\": 0, \"comm_size\": 64, \"is_cpu_op\": false},\n"
@@ -82,7 +82,7 @@ static void an_export_comes_back_as_the_same_bytes(void **state)
     struct file_buffer first;
     struct file_buffer second;
     converting_begin(&one, "export.json");
-    CHECK_OK(converting_run(&one, json_convert, everything), &one.err);
+    CHECK_OK(converting_run(&one, &json_converter, everything), &one.err);
     CHECK_U64(one.summary.nodes, 2, "nodes");
     CHECK_U64(one.summary.collectives, 1, "collectives");
     file_buffer_init(&first, &mem);
@@ -102,7 +102,7 @@ static void an_export_comes_back_as_the_same_bytes(void **state)
     trace_document_free(document);
 
     char *text = exported(rank_path(&one, 0));
-    CHECK_OK(converting_run(&one, json_convert, text), &one.err);
+    CHECK_OK(converting_run(&one, &json_converter, text), &one.err);
     CHECK_OK(file_buffer_read(&second, rank_path(&one, 0), &one.err), &one.err);
     CHECK(first.size == second.size && memcmp(first.bytes, second.bytes, first.size) == 0, "bytes differ:\n%s", text);
     free(text);
@@ -118,7 +118,7 @@ static void the_jsonizers_texts_are_read_back(void **state)
     struct converting one;
     converting_begin(&one, "jsonized.json");
     CHECK_OK(converting_run(
-                 &one, json_convert,
+                 &one, &json_converter,
                  "{\n  \"version\": \"1.0.0\"\n}{\n  \"name\": \"a}{\\\"\", \"type\": \"COMP_NODE\", "
                  "\"durationMicros\": \"7\"\n}{\n \"id\": \"1\", \"name\": \"g\", \"type\": \"COMM_COLL_NODE\", "
                  "\"dataDeps\": [\"0\"], \"attr\": [{\"name\": \"comm_type\", \"int64Val\": \"2\"}, {\"name\": "
@@ -165,7 +165,7 @@ static void a_bad_document_is_refused(void **state)
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct converting one;
         converting_begin(&one, "bad.json");
-        check_refused(&one, json_convert, bad[i].text, bad[i].message);
+        check_refused(&one, &json_converter, bad[i].text, bad[i].message);
         converting_end(&one);
     }
 }

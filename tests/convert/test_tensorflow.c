@@ -32,7 +32,7 @@ static void kernels_follow_their_streams_and_what_they_waited_for(void **state)
     (void)state;
     struct converting one;
     converting_begin(&one, "gpu.json");
-    CHECK_OK(converting_run(&one, tensorflow_convert, gpu), &one.err);
+    CHECK_OK(converting_run(&one, &tensorflow_converter, gpu), &one.err);
     CHECK(converting_has_note(&one, "2 dependencies between streams inferred"), "it is told");
     struct trace_document *document = converting_open(rank_path(&one, 0));
     CHECK_U64(document->node_count, 5, "the XLA line says the same again and is not counted");
@@ -62,7 +62,7 @@ static void xla_lines_are_chains_with_starts_and_dones(void **state)
     (void)state;
     struct converting one;
     converting_begin(&one, "tpu.json");
-    CHECK_OK(converting_run(&one, tensorflow_convert, tpu), &one.err);
+    CHECK_OK(converting_run(&one, &tensorflow_converter, tpu), &one.err);
     CHECK_U64(one.summary.files, 2, "a rank a device, in the order of their numbers");
     CHECK(converting_has_note(&one, "1 operation between pairs of ranks kept as compute"), "it is told");
     check_rank(&one, 0,
@@ -80,7 +80,7 @@ static void a_step_begins_after_the_collectives_of_the_one_before(void **state)
     one.request.has_unknown_size = true;
     one.request.unknown_size = 64;
     one.request.ranks = 2;
-    CHECK_OK(converting_run(&one, tensorflow_convert,
+    CHECK_OK(converting_run(&one, &tensorflow_converter,
                             BEGIN PROCESS(1, "/device:GPU:0") LINE(1, 1, "Stream #1") LINE(1, 2, "Stream #2")
                                 EVENT(1, 1, 0, 10, "a", ARG("step_num", "1"))
                                     EVENT(1, 2, 10, 10, "ncclKernel_AllGather_RING_LL_Sum_int8_t(x)",
@@ -114,7 +114,7 @@ static void a_bad_profile_is_refused(void **state)
     for (size_t i = 0; i < COUNT_OF(bad); i++) {
         struct converting one;
         converting_begin(&one, "bad.json");
-        CHECK_STATUS(converting_run(&one, tensorflow_convert, bad[i].text), ORR_EINVAL);
+        CHECK_STATUS(converting_run(&one, &tensorflow_converter, bad[i].text), ORR_EINVAL);
         CHECK(i == COUNT_OF(bad) - 1 || strstr(one.err.text, bad[i].message) != NULL, "\"%s\" is not \"%s\"",
               one.err.text, bad[i].message);
         converting_end(&one);

@@ -202,8 +202,12 @@ enum orr_status simai_graph(const struct convert_request *request, struct work *
     return status;
 }
 
-enum orr_status simai_convert(const struct convert_request *request, struct convert_summary *summary,
-                              struct orr_error *err)
+/*
+ * Ranks are numbered as AICB does: tensor parallelism fastest, then context, expert, data and pipeline parallelism.
+ * Writes one file for each of all_gpus ranks (request->ranks, where given, wins) and PREFIX.groups.json.
+ */
+static enum orr_status simai_convert(const struct convert_request *request, struct convert_summary *summary,
+                                     struct orr_error *err)
 {
     struct simai_job job = {.request = request};
     struct work work;
@@ -218,3 +222,5 @@ enum orr_status simai_convert(const struct convert_request *request, struct conv
     work_free(&work);
     return status;
 }
+
+const struct converter simai_converter = {.write = simai_convert, .knows_ranks = true, .knows_passes = true};

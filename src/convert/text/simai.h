@@ -17,11 +17,4 @@
 ORR_MUST_CHECK enum orr_status simai_graph(const struct convert_request *request, struct work *work, uint32_t *ranks,
                                            struct orr_error *err);
 
-/*
- * Ranks are numbered as AICB does: tensor parallelism fastest, then context, expert, data and pipeline parallelism.
- * Writes one file for each of all_gpus ranks (request->ranks, where given, wins) and PREFIX.groups.json.
- */
-ORR_MUST_CHECK enum orr_status simai_convert(const struct convert_request *request, struct convert_summary *summary,
-                                             struct orr_error *err);
-
 #endif

@@ -462,5 +462,8 @@ enum orr_status text_convert(const struct convert_request *request, struct conve
     if (status != ORR_OK) {
         return status;
     }
-    return is_simai ? simai_convert(request, summary, err) : text_convert_by(request, text_graph_build, summary, err);
+    return is_simai ? simai_converter.write(request, summary, err)
+                    : text_convert_by(request, text_graph_build, summary, err);
 }
+
+const struct converter text_converter = {.write = text_convert, .knows_ranks = true, .knows_passes = true};

@@ -152,3 +152,5 @@ enum orr_status pytorch_convert(const struct convert_request *request, struct co
     free_recordings(&recordings);
     return status;
 }
+
+const struct converter pytorch_converter = {.write = pytorch_convert, .knows_unknown_size = true};
