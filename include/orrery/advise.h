@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "orrery/run.h"
+#include "orrery/simai.h"
 #include "orrery/train.h"
 
 ORR_BEGIN
@@ -80,6 +81,11 @@ ORR_MUST_CHECK enum orr_status orr_advise_run(const struct orr_run_options *job,
 /* A training step; with job->simulates all times are those of the simulated step. */
 ORR_MUST_CHECK enum orr_status orr_advise_train(const struct orr_train_options *job,
                                                 const struct orr_advise_options *options, struct orr_advice **advice,
+                                                struct orr_error *err);
+/* A SimAI workload on a wired machine, as orr_simai_open simulates it. */
+ORR_MUST_CHECK enum orr_status orr_advise_simai(const struct orr_simai_simulation *job,
+                                                const struct orr_advise_options *options,
+                                                const struct orr_notices *notices, struct orr_advice **advice,
                                                 struct orr_error *err);
 void orr_advice_free(struct orr_advice *advice); /* NULL is fine */
 

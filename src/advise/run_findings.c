@@ -321,12 +321,13 @@ static void find_oversubscription(const struct advise_view *view, struct wires_s
     advise_number(document, "utilisation", one->up_busy);
 }
 
-/* A link that is slower than the others between such nodes, and busier. */
+/* A link that is slower than the others between such nodes, and busier. Where many are as slow it is a level of the
+ * machine (NICs beside NVLink), not a link. */
 static void find_slow_wire(const struct advise_view *view)
 {
     struct orr_link_result row, busiest = {0};
     double rates = 0, busy = 0;
-    uint32_t links = 0;
+    uint32_t links = 0, as_slow = 0;
     for (uint32_t i = 0; report_link_row(view->result, i, &row); i++) {
         busiest = row.busy_ns > busiest.busy_ns ? row : busiest;
     }
@@ -335,10 +336,12 @@ static void find_slow_wire(const struct advise_view *view)
                      !(row.from == busiest.from && row.to == busiest.to) &&
                      !(row.from == busiest.to && row.to == busiest.from);
         links += alike ? 1 : 0;
+        as_slow += alike && row.rate_bps <= busiest.rate_bps ? 1 : 0;
         rates += alike ? (double)row.rate_bps : 0;
         busy += alike ? row.utilisation : 0;
     }
-    if (links == 0 || (double)busiest.rate_bps > 0.75 * rates / links || busiest.utilisation < 1.2 * busy / links) {
+    if (links == 0 || as_slow > links / 8 || (double)busiest.rate_bps > 0.75 * rates / links ||
+        busiest.utilisation < 1.2 * busy / links) {
         return;
     }
     struct advise_document *document = view->job->document;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* `orrery advise`: what holds a job up and what would help, of traces (`advise run`) or of a training step (`advise
- * train`). */
+ * train`) or of a SimAI workload (`advise simai`). */
 #include "cli/run.h"
 
 struct advise_common {
@@ -152,7 +152,62 @@ static const struct cli_command advise_train_command = {.name = "train",
                                                         .usage = &advise_train_usage,
                                                         .run = advise_train_run};
 
-static const struct cli_command *const advise_commands[] = {&advise_run_command, &advise_train_command, NULL};
+/* ---- a SimAI workload ---- */
+
+struct advise_simai_options {
+    struct orr_simai_simulation simai;
+    struct advise_common common;
+    bool quiet;
+};
+
+static const struct param advise_simai_rows[] = {CLI_ROW_QUIET(struct advise_simai_options, quiet), {0}};
+
+static int advise_simai_run(const struct cli_command *self, int argc, char **argv)
+{
+    struct advise_simai_options options = {0};
+    struct orr_error err = {0};
+    struct orr_advice *advice = NULL;
+    int code = 0;
+    orr_simai_simulation_init(&options.simai);
+    orr_advise_options_init(&options.common.advise);
+    if (!cli_begin(self, argc, argv, &options, &code)) {
+        return code;
+    }
+    struct cli_warnings warnings = {.quiet = options.quiet};
+    const struct orr_notices notices = cli_notices(&warnings, options.simai.run.strict);
+    const char *inputs[] = {options.simai.run.workload, options.simai.topology, options.simai.config};
+    enum orr_status status = cli_forms_check(&options.common.forms, (struct cli_inputs){inputs, 3}, &err);
+    status = status == ORR_OK ? cli_limit_default(&options.simai.run.memory_limit, &err) : status;
+    status =
+        status == ORR_OK ? orr_advise_simai(&options.simai, &options.common.advise, &notices, &advice, &err) : status;
+    cli_warnings_end(&warnings);
+    return advise_put(&options.common, status, advice, &err);
+}
+
+static const struct param_table advise_simai_tables[] = {
+    {param_simai_simulation, 0, offsetof(struct advise_simai_options, simai)},
+    {param_run, PARAM_OF_SIMAI, offsetof(struct advise_simai_options, simai.run)},
+    {advise_rows, 0, offsetof(struct advise_simai_options, common)},
+    {advise_simai_rows, 0, 0},
+    {0}};
+
+static const struct cli_usage advise_simai_usage = {
+    .tables = advise_simai_tables,
+    .forms = "-w FILE {-m NAME | -n FILE -c FILE}",
+    .about = "Say what holds a SimAI workload up and what would help: NVLS, PXN, the pipeline's schedule, delays and "
+             "rates. Every suggestion is the workload simulated with the change, and the line that repeats it.",
+    .examples = "  orrery advise simai -w workload.txt --machine 'dgx-h100:2 > rail:400Gbps'\n",
+    .ending = "Exit codes: those of orrery simai simulate.",
+};
+
+static const struct cli_command advise_simai_command = {
+    .name = "simai",
+    .summary = "a SimAI workload, with the options of orrery simai simulate",
+    .usage = &advise_simai_usage,
+    .run = advise_simai_run};
+
+static const struct cli_command *const advise_commands[] = {&advise_run_command, &advise_train_command,
+                                                            &advise_simai_command, NULL};
 
 const struct cli_command cli_advise = {.name = "advise",
                                        .summary = "what holds up a job, and what would help",

@@ -252,6 +252,33 @@ static void threads_and_tries_change_nothing_but_what_is_tried(void **state)
     CHECK_CONTAINS(document, "not tried: no tries were left (parameter 'tries')");
 }
 
+static void a_simai_workload_is_advised_and_repeats(void **state)
+{
+    (void)state;
+    program_enter();
+    program_write_text("rows.txt",
+                       "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 1 pp: 1 vpp: 1 ga: 1 "
+                       "all_gpus: 16 checkpoints: 0 checkpoint_initiates: 0 pp_comm: 0\n2\n"
+                       "mlp -1 80000 ALLREDUCE 8388608 80000 ALLREDUCE 8388608 80000 NONE 0 100\n"
+                       "grad -1 1 NONE 0 1 NONE 0 1 ALLREDUCE 16777216 100\n");
+    program_write_text("piped.txt",
+                       "HYBRID_TRANSFORMER_FWD_IN_BCKWD model_parallel_NPU_group: 8 ep: 1 pp: 2 vpp: 1 ga: 2 "
+                       "all_gpus: 16 checkpoints: 0 checkpoint_initiates: 0 pp_comm: 1048576\n2\n"
+                       "mlp -1 80000 NONE 0 80000 NONE 0 80000 NONE 0 100\n"
+                       "mlp -1 80000 NONE 0 80000 NONE 0 80000 NONE 0 100\n");
+    const char *document = advice("simai -w rows.txt --machine dgx-h100:2>rail:400Gbps --backend flow");
+    CHECK_FINDS(document, "exposed-tp");
+    CHECK_FINDS(document, "exposed-dp");
+    CHECK(!finds(document, "slow-link"), "NICs are a level of the machine, not a slow link: %s", document);
+    CHECK(check_repeats(document, "time_ns") >= 2, "rates and NVLS at least: %s", document);
+    document = advice("simai -w piped.txt --machine dgx-h100:2>rail:400Gbps --backend flow --send-latency 3us");
+    CHECK_FINDS(document, "bubble");
+    (void)check_repeats(document, "time_ns");
+    CHECK_CONTAINS(advice("simai -w rows.txt --machine dgx-h100:2 --backend flow --tries 2"),
+                   "not tried: no tries were left (parameter 'tries')");
+    CHECK_EXIT(program_run("advise simai -w nowhere.txt --machine dgx-h100:2"), 2);
+}
+
 static void what_cannot_be_advised_is_refused_in_one_line(void **state)
 {
     (void)state;
@@ -270,5 +297,5 @@ TEST_MAIN(suggestions_for_the_demo_are_true_to_the_nanosecond, suggestions_on_ev
           a_slow_rank_is_named, ranks_that_arrive_late_are_told_from_bytes_that_move, a_slow_dimension_is_named,
           small_messages_are_told_from_narrow_links, a_pipeline_of_one_micro_batch_is_all_bubble,
           a_tree_with_too_few_spines_is_oversubscribed, where_nothing_is_wrong_nothing_is_found,
-          a_training_step_is_advised_and_repeats, threads_and_tries_change_nothing_but_what_is_tried,
-          what_cannot_be_advised_is_refused_in_one_line)
+          a_training_step_is_advised_and_repeats, a_simai_workload_is_advised_and_repeats,
+          threads_and_tries_change_nothing_but_what_is_tried, what_cannot_be_advised_is_refused_in_one_line)
