@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "coll/impl.h"
+#include "topo/alike.h"
 
 /* NCCL's own numbers. */
 enum nccl_algo { NCCL_TREE = 0, NCCL_RING = 1, NCCL_NVLS = 4, NCCL_NVLS_TREE = 5 };
@@ -37,6 +38,9 @@ struct nccl_job {
     bool as_nccl;    /* rings keep to their rails and switches reduce for heads; else SimAI's layout of both */
     bool nvls_tree;  /* asked for by itself: AS_NVLSTREE_ENABLE; groups on one server stay rings then */
     bool compat;     /* as SimAI 1.6: its holes too (spec §7, §14); otherwise they are filled */
+    /* Of flows that are alike one is listed, as nccl_alike_find allows; NULL: each. Rings and all-to-all of all ranks.
+     */
+    const struct topo_alike *alike;
 };
 
 struct nccl_group {
@@ -133,6 +137,12 @@ ORR_MUST_CHECK enum orr_status nccl_flows_build(const struct nccl_job *job, cons
                                                 const struct nccl_channels *channels, const struct nccl_choice *choice,
                                                 enum coll_type type, uint64_t bytes, struct arena *arena,
                                                 struct nccl_flows *flows, struct orr_error *err);
+
+/* Which ranks of the job do the same in the rings and the all-to-all of all of them; false: none do. Lists for them are
+ * of the group of those that are turned. */
+bool nccl_alike_find(const struct nccl_job *job, struct topo_alike *alike);
+/* The channel of a flow that comes to `rank` in one of `channels`, seen from the rank that is carried out for it. */
+uint32_t nccl_alike_channel(const struct topo_alike *alike, uint32_t channels, uint32_t channel, uint32_t rank);
 
 /* What ncclSend and ncclRecv between ncclGroupStart and ncclGroupEnd become: one message a pair, over PXN when asked.
  */

@@ -217,7 +217,8 @@ static enum orr_status all_reduce_flows(struct nccl_builder *builder, enum coll_
                                        : cannot(type, "NVLS tree", "all-reduce", err);
     case NCCL_RING:
     default:
-        return nccl_ring_flows(builder, type, bytes, err);
+        return builder->job->alike != NULL ? nccl_alike_ring_flows(builder, type, bytes, err)
+                                           : nccl_ring_flows(builder, type, bytes, err);
     }
 }
 
@@ -243,7 +244,8 @@ static enum orr_status coll_nccl_flows_build(struct nccl_builder *builder, enum 
     }
     switch (type) {
     case COLL_ALL_TO_ALL:
-        return nccl_exchange_flows(builder, bytes, err);
+        return builder->job->alike != NULL ? nccl_alike_exchange_flows(builder, bytes, err)
+                                           : nccl_exchange_flows(builder, bytes, err);
     case COLL_BROADCAST:
     case COLL_REDUCE:
         return nccl_chain_flows(builder, type, bytes, err);

@@ -105,6 +105,11 @@ ORR_MUST_CHECK enum orr_status nccl_nvls_flows(struct nccl_builder *builder, enu
 ORR_MUST_CHECK enum orr_status nccl_nvls_tree_flows(struct nccl_builder *builder, uint64_t bytes,
                                                     struct orr_error *err);
 ORR_MUST_CHECK enum orr_status nccl_exchange_flows(struct nccl_builder *builder, uint64_t bytes, struct orr_error *err);
+/* The same where one flow stands for all that are alike (nccl_job.alike). */
+ORR_MUST_CHECK enum orr_status nccl_alike_ring_flows(struct nccl_builder *builder, enum coll_type type, uint64_t bytes,
+                                                     struct orr_error *err);
+ORR_MUST_CHECK enum orr_status nccl_alike_exchange_flows(struct nccl_builder *builder, uint64_t bytes,
+                                                         struct orr_error *err);
 ORR_MUST_CHECK enum orr_status nccl_star_flows(struct nccl_builder *builder, enum coll_type type, uint64_t bytes,
                                                struct orr_error *err);
 

@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/event_queue.h"
 #include "base/notes.h"
+#include "topo/alike.h"
 #include "topo/dims.h"
 
 /* Event kinds below NET_EVENT_KINDS belong to the network; the user's start there. */
@@ -165,6 +166,11 @@ struct net_ops {
     bool (*takes_twins)(const struct net *net);
     /* Where twins are taken: these are to come no more, and what they carried is for the figures. */
     void (*count_twins)(struct net *net, struct net_twins *twins);
+    /* May be NULL, which means no. From now on a message stands for all that the turns of these ranks take it to, and
+     * goes over wires that stand for theirs. Before the first message, and where twins are taken. Of several equal ways
+     * all are used alike where they are `spread`; else such a message parts the network. False: the machine does not
+     * look the same from each of them, or no memory. */
+    bool (*stand_for)(struct net *net, const struct topo_alike *alike, bool spread);
     /* May be NULL where net_fixed_path is all there is to it. Fewer links are enough from now on; false: no memory. */
     bool (*fold)(struct net *net);
 };
@@ -179,7 +185,7 @@ struct net {
     struct mem *mem;
     bool contention;
     bool gave_up;          /* with the queue's `failed` set: see net_ops.instead */
-    bool parted;           /* with the queue's `failed` set: a message has lost its twins, send each by itself */
+    bool parted;           /* with the queue's `failed` set: a message is not like others, send each by itself */
     double expected_bytes; /* that the job will send, more or less; set before the first message, 0 = not known */
     double moved_bytes;    /* of messages, that have arrived so far; unaware: not counted */
     struct net_dim_stats stats[TOPO_MAX_DIMS];

@@ -453,8 +453,9 @@ static struct crowd crowd_at(struct flow_net *network, uint32_t port)
             network->flows.at[flow].contends) {
             continue;
         }
-        uint32_t before = share->uses[link->users[u] - 1].link;
-        crowd.inflow_bps += controls->queues[before].met != controls->looks ? (double)rate_of(network, before) : 0;
+        uint32_t before = flow_comes_by(network, link->users[u]);
+        double rate_bps = (double)rate_of(network, share->uses[link->users[u] - 1].link);
+        crowd.inflow_bps += controls->queues[before].met != controls->looks ? rate_bps : 0;
         controls->queues[before].met = controls->looks;
         crowd.windows += (double)flow_window(network, &network->flows.at[flow]);
         crowd.round_trip_ns += (double)base_rtt_ns(network, &network->flows.at[flow]);
@@ -527,7 +528,7 @@ void flow_controls_look(struct flow_net *network)
     const struct share *share = &network->share;
     const struct topo_graph *graph = network->machine->graph;
     struct flow_controls *controls = network->controls;
-    for (uint32_t i = 0; network->sending <= CONTENDERS_MOST && i < share->met.count; i++) {
+    for (uint32_t i = 0; flow_sending(network) <= CONTENDERS_MOST && i < share->met.count; i++) {
         uint32_t port = share->met.at[i];
         if (controls->queues[port].controlled || !share->links[port].is_full ||
             graph->kinds[graph->ports[port].node] == TOPO_NODE_HOST) {
@@ -536,6 +537,11 @@ void flow_controls_look(struct flow_net *network)
         struct crowd crowd = crowd_at(network, port);
         if (!is_met(network, port, &crowd)) {
             continue;
+        }
+        if (network->stand != NULL) { /* there is one contest for all */
+            network->net->parted = true;
+            network->net->queue->failed = true;
+            return;
         }
         if (controls->ports.count == 0) {
             controlled_begin(network, &crowd, can_fill(network, port, &crowd));

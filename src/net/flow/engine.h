@@ -70,6 +70,10 @@ struct flow_net {
     struct flow_judge *judge;       /* NULL where this network's answer stands in any case */
     bool can_contend;               /* a congestion control is there that may hold messages back */
     uint32_t full_bytes;            /* of a packet, on the wire */
+    uint32_t *stand;                /* by port: who stands for it; NULL = each for itself (stand.c) */
+    double *used;                   /* by port: how often a message that stands for others uses one of its class */
+    uint32_t members;               /* messages that one stands for, itself counted; 0 where none do */
+    bool spread;                    /* they use equal ways alike */
 };
 
 /* ---- flow.c ---- */
@@ -108,6 +112,38 @@ uint32_t flow_controls_explain(const struct flow_net *network, struct arena *are
                                uint32_t room);
 /* A flow of this number is about to start. False when memory is refused. */
 bool flow_controls_start(struct flow_net *network, uint32_t flow);
+
+/* ---- stand.c ---- */
+
+/* net_ops.stand_for */
+bool flow_stand_for(struct net *net, const struct topo_alike *alike, bool spread);
+/* Whether some node of a way could have sent the message another way. */
+bool flow_has_choice(struct flow_net *network, uint32_t dst, const uint32_t *way, uint32_t hops);
+void flow_stand_close(struct flow_net *network);
+
+static inline uint32_t flow_stands_for(const struct flow_net *network, uint32_t port)
+{
+    return network->stand == NULL ? port : network->stand[port];
+}
+
+static inline double flow_used(const struct flow_net *network, uint32_t port)
+{
+    return network->stand == NULL ? 1 : network->used[port];
+}
+
+/* Messages under way, those that others stand for counted. */
+static inline uint64_t flow_sending(const struct flow_net *network)
+{
+    return (uint64_t)network->sending * (network->stand == NULL ? 1 : network->members);
+}
+
+/* A number for where a use of a port comes from: the port before it, and where messages stand for others, which all go
+ * over one, whom it is for. */
+static inline uint32_t flow_comes_by(const struct flow_net *network, uint32_t use)
+{
+    return network->stand == NULL ? network->share.uses[use - 1].link
+                                  : network->flows.at[use / network->share.room].dst;
+}
 
 /* ---- figures.c ---- */
 

@@ -15,13 +15,21 @@ static void add_load(struct net_carried *sum, const struct net_carried *load, do
     sum->busy_ns += load->busy_ns * cost;
 }
 
+static struct net_carried as_used(const struct flow_net *network, uint32_t port, struct net_carried load)
+{
+    double used = flow_used(network, port);
+    return (struct net_carried){load.bytes * used, load.busy_ns * used};
+}
+
 static void add_way(struct flow_net *network, const uint32_t *ways, const struct flow *flow, const struct load *load)
 {
     for (uint32_t i = 0; i < flow->hops_there; i++) {
-        add_load(&network->carried[ways[i]], &load->there, network->data_cost[ways[i]]);
+        struct net_carried there = as_used(network, ways[i], load->there);
+        add_load(&network->carried[ways[i]], &there, network->data_cost[ways[i]]);
     }
     for (uint32_t i = network->half; i < network->half + flow->hops_back; i++) {
-        add_load(&network->carried[ways[i]], &load->back, network->ack_cost[ways[i]]);
+        struct net_carried back = as_used(network, ways[i], load->back);
+        add_load(&network->carried[ways[i]], &back, network->ack_cost[ways[i]]);
     }
 }
 
@@ -93,7 +101,8 @@ uint64_t flow_count_message(struct flow_net *network, const struct flow *flow)
     uint64_t alone =
         wire_standalone_ns(network->machine->config, topo_way_round_trip_ns(pair), pair->rate_bps, flow->bytes);
     uint64_t duration = network->net->queue->now - flow->start_ns;
-    uint64_t times = UINT64_C(1) + (flow->twins == NULL ? 0 : flow->twins->count);
+    uint64_t times =
+        network->stand != NULL ? network->members : UINT64_C(1) + (flow->twins == NULL ? 0 : flow->twins->count);
     histogram_fine_add(&network->durations, duration, times);
     histogram_fine_add(&network->slowdowns, alone == 0 ? 0 : duration * 1000 / alone, times);
     return alone;
@@ -124,8 +133,9 @@ bool flow_add_figures(const struct flow_net *network, struct arena *arena, struc
             links[i].from_switch = graph->kinds[port->node] != TOPO_NODE_HOST;
             links[i].rate_bps = graph->links[port->link].rate_bps;
         }
-        links[i].bytes += (uint64_t)(network->carried[i].bytes + 0.5);
-        links[i].busy_ns += (uint64_t)(network->carried[i].busy_ns + 0.5);
+        const struct net_carried *carried = &network->carried[flow_stands_for(network, i)];
+        links[i].bytes += (uint64_t)(carried->bytes + 0.5);
+        links[i].busy_ns += (uint64_t)(carried->busy_ns + 0.5);
     }
     figures->links = links;
     figures->link_count = graph->port_count;

@@ -131,6 +131,7 @@ static void flow_close(struct net *net)
     mem_free(net->mem, network->ends, (size_t)network->end_capacity * sizeof *network->ends);
     flow_controls_close(network);
     judge_close(network);
+    flow_stand_close(network);
     share_free(&network->share);
     flows_free(&network->flows, net->mem);
     topo_routes_free(&network->routes);
@@ -379,7 +380,7 @@ static void arrive(struct flow_net *network, uint32_t index)
         };
         network->machine->flow_done(network->machine->context, &done);
     }
-    network->net->moved_bytes += (double)flow->bytes;
+    network->net->moved_bytes += (double)flow->bytes * (network->stand == NULL ? 1 : network->members);
     flows_give(&network->flows, index);
     network->net->arrived(network->net->arrived_context, message);
 }
@@ -407,6 +408,12 @@ static bool plan(struct flow_net *network, uint32_t index)
     if (flow->hops_there == 0 || flow->hops_back == 0) {
         return false;
     }
+    bool is_new = network->stand != NULL && !network->spread && port == TOPO_WAY_FIRST_PORT;
+    if (is_new && (flow_has_choice(network, flow->dst, there, flow->hops_there) ||
+                   flow_has_choice(network, flow->src, back, flow->hops_back))) {
+        network->net->parted = true;
+        network->net->queue->failed = true;
+    }
     struct alone alone = alone_message(machine->graph, machine->config, there, flow->hops_there, back, flow->hops_back,
                                        flow->bytes, flow_window(network, flow));
     flow->packets = alone.packets;
@@ -416,19 +423,21 @@ static bool plan(struct flow_net *network, uint32_t index)
     flow->after_ns = (double)alone.total_ns - alone.packets * alone.pace_ns;
     bool is_instant = alone.pace_ns <= 0; /* its packets take no time: it has a rate all the same */
     share_flow_start(&network->share, index,
-                     is_instant           ? INSTANT_RATE
-                     : alone.window_bound ? 1 / alone.pace_ns
-                                          : INFINITY);
+                     is_instant                                     ? INSTANT_RATE
+                     : alone.window_bound || network->stand != NULL ? 1 / alone.pace_ns
+                                                                    : INFINITY);
     if (network->share.failed || (network->controls != NULL && !flow_controls_start(network, index))) {
         network->net->queue->failed = true;
         return false;
     }
     for (uint32_t i = 0; i < flow->hops_there; i++) {
-        share_set(&network->share, index, i, there[i], network->data_cost[there[i]]);
+        share_set(&network->share, index, i, flow_stands_for(network, there[i]),
+                  network->data_cost[there[i]] * flow_used(network, there[i]));
     }
     double ack_waits = 0; /* one packet's time on each link: what acknowledgements may wait behind data */
     for (uint32_t i = 0; i < flow->hops_back; i++) {
-        share_set(&network->share, index, half + i, back[i], network->ack_cost[back[i]] * alone.acks);
+        share_set(&network->share, index, half + i, flow_stands_for(network, back[i]),
+                  network->ack_cost[back[i]] * alone.acks * flow_used(network, back[i]));
         ack_waits += network->data_cost[back[i]];
     }
     flow->acks = alone.acks;
@@ -577,6 +586,7 @@ const struct net_ops net_flow = {
     .doubtful = judge_doubtful,
     .takes_twins = judge_takes_twins,
     .count_twins = flow_count_twins,
+    .stand_for = flow_stand_for,
 };
 
 const struct net_ops net_auto = {

@@ -171,8 +171,9 @@ static bool may_queue(struct flow_net *network, uint32_t port)
     for (uint32_t u = 0; u < link->count && inflow <= carries; u++) {
         uint32_t use = link->users[u];
         if (flow_judge_is_data(network, use) && use % network->share.room > 0) {
-            uint32_t before = network->share.uses[use - 1].link;
-            inflow += judge->seen[before] != judge->looks ? (double)rate_at(network, before) : 0;
+            uint32_t before = flow_comes_by(network, use);
+            double rate = (double)rate_at(network, network->share.uses[use - 1].link);
+            inflow += judge->seen[before] != judge->looks ? rate : 0;
             judge->seen[before] = judge->looks;
         }
         judge->work += LOOK_COST;
